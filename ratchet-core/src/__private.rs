@@ -1,0 +1,63 @@
+//! What generated code names, and nothing else may.
+
+pub use core::format_args;
+pub use core::option::Option;
+pub use core::primitive::{bool, str};
+pub use core::result::Result;
+pub use core::time::Duration;
+pub use std::error::Error;
+pub use std::string::{String, ToString};
+
+pub use inventory::submit;
+
+pub use crate::context::JobContext;
+pub use crate::failure::PermanentError;
+pub use crate::job::{
+    Arg, ArgDef, Backoff, BackoffKind, BreakerDef, Callback, CronDef, DecodeError, Decoder,
+    Encoder, ErrorMatcher, Fallible, InjectError, Injection, Jitter, Job, JobDef, Keys, Location,
+    PanicPolicy, Plain, Priority, Probe, ProbeFallback, ReturnShape, RunFuture, State, arg, inject,
+    injection, key_part, run, run_blocking,
+};
+pub use crate::registry::Registration;
+
+/// The place of the attribute that is being expanded.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __here {
+    () => {
+        $crate::__private::Location::new(::core::file!(), ::core::line!())
+    };
+}
+
+/// The stored name of a function of the user's package.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __job_name {
+    ($name:literal) => {
+        ::core::concat!(::core::env!("CARGO_PKG_NAME"), ".", $name)
+    };
+}
+
+/// The output of a return type.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __output {
+    ($returns:ty) => {
+        <$returns as $crate::__private::ReturnShape<{ $crate::__fallible!($returns) }>>::Output
+    };
+}
+
+/// Whether a return type is a `Result`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __fallible {
+    ($returns:ty) => {{
+        #[allow(unused_imports)]
+        use $crate::__private::ProbeFallback as _;
+        $crate::__private::Probe::<$returns>::FALLIBLE
+    }};
+}
+
+pub use crate::{
+    __fallible as fallible, __here as here, __job_name as job_name, __output as output,
+};

@@ -1,0 +1,159 @@
+//! The error a handler returned, kept whole until it has been classified.
+
+use std::any::type_name;
+use std::error::Error;
+use std::fmt;
+
+/// An error that a handler returned: whatever its type, its source chain can be walked.
+pub struct Caught {
+    error: Box<dyn Chain>,
+    type_name: Option<&'static str>,
+    code: Option<String>,
+}
+
+/// The first link of a source chain. `anyhow::Error` and friends are not errors themselves but hold one.
+trait Chain: Send + Sync + 'static {
+    fn first(&self) -> &(dyn Error + 'static);
+}
+
+struct Typed<E>(E);
+
+impl<E: Error + Send + Sync + 'static> Chain for Typed<E> {
+    fn first(&self) -> &(dyn Error + 'static) {
+        &self.0
+    }
+}
+
+impl Chain for Box<dyn Error + Send + Sync> {
+    fn first(&self) -> &(dyn Error + 'static) {
+        &**self
+    }
+}
+
+#[cfg(feature = "anyhow")]
+impl Chain for anyhow::Error {
+    fn first(&self) -> &(dyn Error + 'static) {
+        let error: &(dyn Error + Send + Sync + 'static) = self.as_ref();
+        error
+    }
+}
+
+#[cfg(feature = "eyre")]
+impl Chain for eyre::Report {
+    fn first(&self) -> &(dyn Error + 'static) {
+        let error: &(dyn Error + Send + Sync + 'static) = self.as_ref();
+        error
+    }
+}
+
+impl Caught {
+    /// An error whose type is known.
+    pub fn typed<E: Error + Send + Sync + 'static>(error: E) -> Self {
+        Self { error: Box::new(Typed(error)), type_name: Some(type_name::<E>()), code: None }
+    }
+
+    /// An error whose type was erased.
+    pub fn boxed(error: Box<dyn Error + Send + Sync>) -> Self {
+        Self { error: Box::new(error), type_name: None, code: None }
+    }
+
+    /// An `anyhow::Error`.
+    #[cfg(feature = "anyhow")]
+    pub fn anyhow(error: anyhow::Error) -> Self {
+        Self { error: Box::new(error), type_name: None, code: None }
+    }
+
+    /// An `eyre::Report`.
+    #[cfg(feature = "eyre")]
+    pub fn eyre(error: eyre::Report) -> Self {
+        Self { error: Box::new(error), type_name: None, code: None }
+    }
+
+    /// The outermost error.
+    pub fn error(&self) -> &(dyn Error + 'static) {
+        self.error.first()
+    }
+
+    /// The error and everything beneath it, outermost first. Bounded, so that a cyclic chain ends.
+    pub fn chain(&self) -> impl Iterator<Item = &(dyn Error + 'static)> {
+        std::iter::successors(Some(self.error.first()), |&error| error.source())
+            .take(Self::MAX_CHAIN)
+    }
+
+    /// The full name of the outermost error's type, if it was not erased.
+    pub fn type_name(&self) -> Option<&'static str> {
+        self.type_name
+    }
+
+    /// The code the application gave the error.
+    pub fn code(&self) -> Option<&str> {
+        self.code.as_deref()
+    }
+
+    const MAX_CHAIN: usize = 64;
+}
+
+impl fmt::Debug for Caught {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.error.first(), f)
+    }
+}
+
+/// The library's own error for handlers that want `?` on everything and the last word on what happens next.
+///
+/// Any standard error converts into it; so do [`snooze`](super::snooze), [`reject`](super::reject),
+/// [`fatal`](super::fatal), [`invalid`](super::invalid) and [`retry_after`](super::retry_after). Like
+/// `anyhow::Error` it is not an error itself, because that conversion could not exist otherwise.
+///
+/// ```
+/// use std::time::Duration;
+/// use ratchet_core::{JobError, snooze};
+///
+/// fn poll(ready: bool, number: &str) -> Result<i32, JobError> {
+///     if !ready {
+///         return Err(snooze(Duration::from_secs(5)).into());
+///     }
+///     Ok(number.parse()?)
+/// }
+/// # assert!(poll(false, "1").is_err());
+/// ```
+pub struct JobError(Caught);
+
+impl JobError {
+    /// An error that is only a message.
+    pub fn msg(message: impl Into<String>) -> Self {
+        Self(Caught::typed(Message(message.into())))
+    }
+
+    /// Gives the error a code that operators can search for.
+    pub fn with_code(mut self, code: impl Into<String>) -> Self {
+        self.0.code = Some(code.into());
+        self
+    }
+
+    pub(crate) fn into_caught(self) -> Caught {
+        self.0
+    }
+}
+
+impl<E: Error + Send + Sync + 'static> From<E> for JobError {
+    fn from(error: E) -> Self {
+        Self(Caught::typed(error))
+    }
+}
+
+impl fmt::Debug for JobError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Display for JobError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self.0.error(), f)
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Message(String);

@@ -1,0 +1,138 @@
+//! Arguments to JSON and back, one argument at a time.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::de::value::Error as ValueError;
+use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
+use serde_json::value::RawValue;
+
+use super::Arg;
+
+/// Writes the arguments of a job as one JSON object.
+#[derive(Debug)]
+pub struct Encoder {
+    json: Vec<u8>,
+    error: Option<EncodeError>,
+}
+
+impl Encoder {
+    pub(crate) fn new() -> Self {
+        Self { json: vec![b'{'], error: None }
+    }
+
+    /// Writes one argument. The first failure is kept and reported by the submit.
+    pub fn put<T>(&mut self, arg: Arg<T>, value: &T) {
+        if self.error.is_some() {
+            return;
+        }
+        if self.json.len() > 1 {
+            self.json.push(b',');
+        }
+        // Argument names are Rust identifiers: nothing in them needs escaping.
+        self.json.push(b'"');
+        self.json.extend_from_slice(arg.def.name.as_bytes());
+        self.json.extend_from_slice(b"\":");
+        if let Err(source) = (arg.write)(value, &mut self.json) {
+            self.error = Some(EncodeError { argument: arg.def.name, source });
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> Result<Vec<u8>, EncodeError> {
+        match self.error {
+            Some(error) => Err(error),
+            None => {
+                self.json.push(b'}');
+                Ok(self.json)
+            }
+        }
+    }
+}
+
+/// Reads the arguments of a job from their JSON object.
+#[derive(Debug)]
+pub struct Decoder<'a> {
+    fields: BTreeMap<Cow<'a, str>, &'a RawValue>,
+}
+
+impl<'a> Decoder<'a> {
+    pub(crate) fn new(payload: &'a [u8]) -> Result<Self, DecodeError> {
+        let fields = serde_json::from_slice(payload)
+            .map_err(|source| DecodeError::NotAnObject { source })?;
+        Ok(Self { fields })
+    }
+
+    /// Takes one argument out. Unknown fields are left alone: they may belong to a newer version.
+    pub fn take<T>(&mut self, arg: Arg<T>) -> Result<T, DecodeError> {
+        let argument = arg.def.name;
+        match self.fields.remove(argument) {
+            Some(raw) => {
+                (arg.read)(raw.get()).map_err(|source| DecodeError::Argument { argument, source })
+            }
+            None => (arg.absent)().ok_or(DecodeError::Missing { argument }),
+        }
+    }
+}
+
+/// An argument could not be written as JSON.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot encode argument `{argument}`: {source}")]
+pub struct EncodeError {
+    /// The argument.
+    pub argument: &'static str,
+    /// Why serde refused.
+    pub source: serde_json::Error,
+}
+
+/// A stored payload does not fit the arguments of its job.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// The payload is not a JSON object at all.
+    #[error("the payload is not a JSON object: {source}")]
+    NotAnObject {
+        /// Why it could not be read.
+        source: serde_json::Error,
+    },
+    /// An argument has a value of another shape.
+    #[error("cannot decode argument `{argument}`: {source}")]
+    Argument {
+        /// The argument.
+        argument: &'static str,
+        /// Why serde refused.
+        source: serde_json::Error,
+    },
+    /// An argument is not there and has no default.
+    #[error(
+        "argument `{argument}` is missing; mark it `#[job(default)]` if older rows may lack it"
+    )]
+    Missing {
+        /// The argument.
+        argument: &'static str,
+    },
+}
+
+/// What a missing argument of type `T` decodes to: `None` for an `Option`, nothing for the rest.
+pub(super) fn absent<T: DeserializeOwned>() -> Option<T> {
+    T::deserialize(Absent).ok()
+}
+
+/// A deserializer that has nothing to give except an absent `Option`.
+struct Absent;
+
+impl<'de> Deserializer<'de> for Absent {
+    type Error = ValueError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, ValueError> {
+        Err(ValueError::custom("absent"))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
+        visitor.visit_none()
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}

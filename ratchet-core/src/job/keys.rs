@@ -1,0 +1,63 @@
+//! Keys made from arguments: `business_key = "order-{order_id}"`.
+
+use std::fmt::{self, Display};
+
+/// The keys of one invocation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Keys {
+    /// At most one live job holds it.
+    pub business: Option<String>,
+    /// At most one job is ever made for it.
+    pub idempotency: Option<String>,
+    /// At most `concurrency_limit` jobs of it run at once.
+    pub concurrency: Option<String>,
+}
+
+impl Keys {
+    /// No keys.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the business key.
+    pub fn business(mut self, key: fmt::Arguments<'_>) -> Self {
+        self.business = Some(key.to_string());
+        self
+    }
+
+    /// Sets the idempotency key.
+    pub fn idempotency(mut self, key: fmt::Arguments<'_>) -> Self {
+        self.idempotency = Some(key.to_string());
+        self
+    }
+
+    /// Sets the concurrency key.
+    pub fn concurrency(mut self, key: fmt::Arguments<'_>) -> Self {
+        self.concurrency = Some(key.to_string());
+        self
+    }
+}
+
+/// An argument that can be part of a key: anything that can be displayed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be part of a key",
+    label = "named in this template",
+    note = "a key is text: the argument must implement `std::fmt::Display`; name a field of it instead, `\"order-{{order.id}}\"`"
+)]
+pub trait KeyPart {
+    /// The argument as it stands in the key.
+    fn key_part(&self) -> &dyn Display;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Display> KeyPart for T {
+    fn key_part(&self) -> &dyn Display {
+        self
+    }
+}
+
+/// An argument as it stands in a key; the one place that asks for [`KeyPart`].
+pub fn key_part<T: KeyPart>(argument: &T) -> &dyn Display {
+    argument.key_part()
+}

@@ -1,0 +1,67 @@
+//! What a job is: the trait that `#[job]` implements, its definition, its arguments and its result.
+//!
+//! Nothing here knows of stores or workers.
+
+mod arg;
+mod backoff;
+mod breaker;
+mod callback;
+mod codec;
+mod def;
+mod inject;
+mod keys;
+mod priority;
+mod returns;
+mod schedule;
+mod state;
+
+pub use arg::{Arg, ArgDef, JobArg, arg};
+pub use backoff::{Backoff, BackoffKind, Jitter};
+pub use breaker::{BreakerDef, ErrorMatcher};
+pub use callback::Callback;
+pub use codec::{DecodeError, Decoder, EncodeError, Encoder};
+pub use def::{JobDef, Location, PanicPolicy};
+pub use inject::{Inject, InjectError, Injection, Need, inject, injection};
+pub use keys::{KeyPart, Keys, key_part};
+pub use priority::Priority;
+pub use returns::{Fallible, Plain, ProbeFallback};
+pub use returns::{IntoFailure, Probe, ReturnShape, RunFuture, run, run_blocking};
+pub use schedule::CronDef;
+pub use state::{State, States};
+
+use crate::context::JobContext;
+
+/// An invocation of a `#[job]` function: its arguments, and how to store and run them.
+///
+/// `#[job]` writes the implementation. By hand it is only worth writing in tests of this crate.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a job",
+    label = "expected the arguments of a job",
+    note = "`#[job] async fn send_email(to: String)` is enqueued as `SendEmail {{ to }}`; calling `send_email(..)` runs it at once instead"
+)]
+pub trait Job: Sized + Send + 'static {
+    /// What the job gives back when it succeeds; `handle.wait()` returns it.
+    type Output: Send + 'static;
+
+    /// Name, version, options, arguments: everything the runtime knows of the job without running it.
+    const DEF: JobDef;
+
+    /// Writes the arguments, one by one.
+    fn encode(&self, args: &mut Encoder);
+
+    /// Reads the arguments back.
+    fn decode(args: &mut Decoder<'_>) -> Result<Self, DecodeError>;
+
+    /// The keys of this invocation, from the templates on `#[job]`.
+    fn keys(&self) -> Keys {
+        Keys::new()
+    }
+
+    /// Refuses arguments that can never work (`#[job(validate = path)]`).
+    fn validate(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Injects what the function asks for and calls it.
+    fn run(self, ctx: JobContext) -> Result<RunFuture, InjectError>;
+}

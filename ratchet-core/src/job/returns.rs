@@ -1,0 +1,221 @@
+//! What a job returns: `()`, a value, or a `Result` with any of the usual error types.
+//!
+//! Nothing is decided by how the return type is spelled. Whether it is a `Result` is asked of the type itself: an
+//! inherent constant of [`Probe`] shadows the one of [`ProbeFallback`] exactly when the type is a `Result`, and the
+//! answer selects the implementation of [`ReturnShape`] through a const parameter, so the two never overlap.
+
+use std::error::Error;
+use std::marker::PhantomData;
+use std::pin::Pin;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::failure::{Caught, JobError};
+
+/// What a finished run gives to the engine: the output as JSON, or the error it returned.
+pub type Returned = Result<Output, Caught>;
+
+/// The future of one run, boxed so that the [`Job`](super::Job) trait stays simple and cheap to compile.
+#[derive(Debug)]
+pub struct RunFuture {
+    pub(crate) work: Work,
+}
+
+/// How a run is carried out.
+pub(crate) enum Work {
+    /// Polled on the handlers' runtime.
+    Async(Pin<Box<dyn Future<Output = Returned> + Send>>),
+    /// Called on a thread that may block.
+    Blocking(Box<dyn FnOnce() -> Returned + Send>),
+}
+
+impl std::fmt::Debug for Work {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Async(_) => "Async",
+            Self::Blocking(_) => "Blocking",
+        })
+    }
+}
+
+/// The value a job returned, as JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Output {
+    /// The value; `None` for `()`.
+    Json(Option<String>),
+    /// serde could not write it, for this reason. The job succeeded all the same.
+    Unserialisable(String),
+}
+
+/// Asks a return type whether it is a `Result`.
+#[derive(Debug)]
+pub struct Probe<R>(PhantomData<R>);
+
+impl<T, E> Probe<Result<T, E>> {
+    /// It is.
+    pub const FALLIBLE: bool = true;
+}
+
+/// The answer of [`Probe`] for every other type.
+pub trait ProbeFallback {
+    /// It is not.
+    const FALLIBLE: bool = false;
+}
+
+impl<R> ProbeFallback for Probe<R> {}
+
+/// The output of a return type: `T` for a `Result<T, E>`, the type itself otherwise. Without bounds on purpose.
+pub trait ReturnShape<const FALLIBLE: bool> {
+    /// What `handle.wait()` gives.
+    type Output;
+}
+
+impl<T> ReturnShape<false> for T {
+    type Output = T;
+}
+
+impl<T, E> ReturnShape<true> for Result<T, E> {
+    type Output = T;
+}
+
+/// A return type that the engine can take apart.
+///
+/// The marker `M` keeps the implementations apart: [`Plain`] for a value, [`Fallible`] for a `Result`.
+pub trait JobReturn<const FALLIBLE: bool, M> {
+    /// Takes it apart.
+    fn into_returned(self) -> Returned;
+}
+
+/// Marker of [`JobReturn`]: a plain value.
+#[derive(Debug)]
+pub struct Plain;
+
+/// Marker of [`JobReturn`]: a `Result` whose error converts by way of `M`.
+#[derive(Debug)]
+pub struct Fallible<M>(PhantomData<M>);
+
+/// A value that a job can give back.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the result of a job",
+    label = "this type cannot be stored and read back",
+    note = "a job's result is saved as JSON: it must implement `serde::Serialize` and `serde::Deserialize`, and be `Send + 'static`",
+    note = "return `()` if nobody reads the result"
+)]
+pub trait JobOutput: Sized + Send + 'static {
+    #[doc(hidden)]
+    fn into_output(self) -> Output;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + Send + 'static> JobOutput for T {
+    fn into_output(self) -> Output {
+        match serde_json::to_string(&self) {
+            Ok(json) if json == "null" => Output::Json(None),
+            Ok(json) => Output::Json(Some(json)),
+            Err(error) => Output::Unserialisable(error.to_string()),
+        }
+    }
+}
+
+impl<T: JobOutput> JobReturn<false, Plain> for T {
+    fn into_returned(self) -> Returned {
+        Ok(self.into_output())
+    }
+}
+
+impl<T: JobOutput, E: IntoFailure<M>, M> JobReturn<true, Fallible<M>> for Result<T, E> {
+    fn into_returned(self) -> Returned {
+        match self {
+            Ok(value) => Ok(value.into_output()),
+            Err(error) => Err(error.into_caught()),
+        }
+    }
+}
+
+/// An error that a job can fail with.
+///
+/// `impl<E: Error>` beside `impl for anyhow::Error` would overlap, hence the marker parameter. Each way keeps the
+/// original error, so that its source chain can be walked.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the error of a job",
+    label = "this error type does not convert into `ratchet::JobError`",
+    note = "any `std::error::Error + Send + Sync + 'static` works, and so do `Box<dyn Error + Send + Sync>` and, behind features, `anyhow::Error` and `eyre::Report`"
+)]
+pub trait IntoFailure<M>: Send + 'static {
+    /// Hands the error to the engine.
+    fn into_caught(self) -> Caught;
+}
+
+/// Marker of [`IntoFailure`]: any standard error.
+#[derive(Debug)]
+pub struct ViaError;
+
+/// Marker of [`IntoFailure`]: a boxed error.
+#[derive(Debug)]
+pub struct ViaBox;
+
+/// Marker of [`IntoFailure`]: the library's own [`JobError`].
+#[derive(Debug)]
+pub struct ViaJobError;
+
+/// Marker of [`IntoFailure`]: `anyhow::Error`.
+#[cfg(feature = "anyhow")]
+#[derive(Debug)]
+pub struct ViaAnyhow;
+
+/// Marker of [`IntoFailure`]: `eyre::Report`.
+#[cfg(feature = "eyre")]
+#[derive(Debug)]
+pub struct ViaEyre;
+
+#[diagnostic::do_not_recommend]
+impl<E: Error + Send + Sync + 'static> IntoFailure<ViaError> for E {
+    fn into_caught(self) -> Caught {
+        Caught::typed(self)
+    }
+}
+
+impl IntoFailure<ViaBox> for Box<dyn Error + Send + Sync> {
+    fn into_caught(self) -> Caught {
+        Caught::boxed(self)
+    }
+}
+
+impl IntoFailure<ViaJobError> for JobError {
+    fn into_caught(self) -> Caught {
+        self.into_caught()
+    }
+}
+
+#[cfg(feature = "anyhow")]
+impl IntoFailure<ViaAnyhow> for anyhow::Error {
+    fn into_caught(self) -> Caught {
+        Caught::anyhow(self)
+    }
+}
+
+#[cfg(feature = "eyre")]
+impl IntoFailure<ViaEyre> for eyre::Report {
+    fn into_caught(self) -> Caught {
+        Caught::eyre(self)
+    }
+}
+
+/// Boxes the future of an async job; the one place that asks for a fitting return type and for `Send`.
+pub fn run<const FALLIBLE: bool, R, M, F>(future: F) -> RunFuture
+where
+    F: Future<Output = R> + Send + 'static,
+    R: JobReturn<FALLIBLE, M>,
+{
+    RunFuture { work: Work::Async(Box::pin(async move { future.await.into_returned() })) }
+}
+
+/// Boxes the call of a `#[job(blocking)]` function.
+pub fn run_blocking<const FALLIBLE: bool, R, M, F>(call: F) -> RunFuture
+where
+    F: FnOnce() -> R + Send + 'static,
+    R: JobReturn<FALLIBLE, M>,
+{
+    RunFuture { work: Work::Blocking(Box::new(move || call().into_returned())) }
+}

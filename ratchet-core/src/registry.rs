@@ -1,0 +1,168 @@
+//! Every job of the program, found by name.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
+
+use crate::context::JobContext;
+use crate::job::{DecodeError, Decoder, InjectError, Job, JobDef, RunFuture};
+
+/// A job as the registry holds it: its definition and how to decode and run a stored invocation.
+#[derive(Clone, Copy)]
+pub struct Registration {
+    /// The definition.
+    pub def: JobDef,
+    prepare: fn(&[u8]) -> Result<Box<dyn Prepared>, PrepareError>,
+}
+
+impl Registration {
+    /// The registration of `J`; const, because `inventory` collects constants.
+    pub const fn of<J: Job>() -> Self {
+        Self { def: J::DEF, prepare: prepare::<J> }
+    }
+
+    /// Decodes and validates a stored payload.
+    pub fn prepare(&self, payload: &[u8]) -> Result<Box<dyn Prepared>, PrepareError> {
+        (self.prepare)(payload)
+    }
+}
+
+impl fmt::Debug for Registration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registration")
+            .field("name", &self.def.name)
+            .field("at", &self.def.location)
+            .finish()
+    }
+}
+
+inventory::collect!(Registration);
+
+/// A decoded invocation that waits to be run.
+pub trait Prepared: Send {
+    /// Injects and calls.
+    fn run(self: Box<Self>, ctx: JobContext) -> Result<RunFuture, InjectError>;
+}
+
+struct Invocation<J>(J);
+
+impl<J: Job> Prepared for Invocation<J> {
+    fn run(self: Box<Self>, ctx: JobContext) -> Result<RunFuture, InjectError> {
+        self.0.run(ctx)
+    }
+}
+
+fn prepare<J: Job>(payload: &[u8]) -> Result<Box<dyn Prepared>, PrepareError> {
+    let job = J::decode(&mut Decoder::new(payload)?)?;
+    job.validate().map_err(PrepareError::Refused)?;
+    Ok(Box::new(Invocation(job)))
+}
+
+/// A stored invocation can never run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PrepareError {
+    /// The payload does not fit the arguments.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    /// `validate` refused the arguments.
+    #[error("the arguments were refused: {0}")]
+    Refused(String),
+}
+
+/// Finds the job of a stored name.
+///
+/// The default is the [`Registry`] of everything `#[job]` registered; tests and plugins may bring their own.
+pub trait InvocationResolver: Send + Sync + fmt::Debug + 'static {
+    /// The job that answers to `name`, its own or an alias.
+    fn resolve(&self, name: &str) -> Option<Registration>;
+
+    /// Every job, in the order of their names.
+    fn all(&self) -> Vec<Registration>;
+}
+
+/// The jobs of a program, by name and alias.
+#[derive(Debug, Clone, Default)]
+pub struct Registry {
+    by_name: Arc<BTreeMap<&'static str, Registration>>,
+}
+
+impl Registry {
+    /// Everything that `#[job]` registered in this program and the crates it names.
+    pub fn collect() -> Result<Self, RegistryError> {
+        Self::new(inventory::iter::<Registration>().copied())
+    }
+
+    /// Exactly these jobs.
+    pub fn new(jobs: impl IntoIterator<Item = Registration>) -> Result<Self, RegistryError> {
+        let mut by_name = BTreeMap::<&'static str, Registration>::new();
+        let mut clashes = BTreeMap::<&'static str, Vec<JobDef>>::new();
+        for job in jobs {
+            for name in job.def.names() {
+                if let Some(first) = by_name.get(name) {
+                    clashes.entry(name).or_insert_with(|| vec![first.def]).push(job.def);
+                } else {
+                    by_name.insert(name, job);
+                }
+            }
+        }
+        if clashes.is_empty() {
+            Ok(Self { by_name: Arc::new(by_name) })
+        } else {
+            Err(RegistryError::new(clashes))
+        }
+    }
+
+    /// What to say of a name that no job answers to: what is there, and the usual reason.
+    pub fn unknown_name(&self, name: &str) -> String {
+        let known: Vec<_> = self.all().iter().map(|job| job.def.name).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        format!(
+            "no job named `{name}` is registered; registered: {known}; \
+             if another crate defines it, name that crate in this program (`use my_jobs as _;`)"
+        )
+    }
+}
+
+impl InvocationResolver for Registry {
+    fn resolve(&self, name: &str) -> Option<Registration> {
+        self.by_name.get(name).copied()
+    }
+
+    fn all(&self) -> Vec<Registration> {
+        self.by_name
+            .iter()
+            .filter(|(name, job)| **name == job.def.name)
+            .map(|(_, job)| *job)
+            .collect()
+    }
+}
+
+/// Two jobs answer to the same name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct RegistryError {
+    /// The names, in order.
+    pub names: Vec<&'static str>,
+    message: String,
+}
+
+impl RegistryError {
+    fn new(mut clashes: BTreeMap<&'static str, Vec<JobDef>>) -> Self {
+        let mut message =
+            String::from("several jobs answer to one name; set `name = \"…\"` on all but one:");
+        for (name, jobs) in &mut clashes {
+            // The order in which the linker hands out registrations is not defined.
+            jobs.sort_by_key(|job| job.location);
+            let places: Vec<_> = jobs
+                .iter()
+                .map(|job| match job.name == *name {
+                    true => job.location.to_string(),
+                    false => format!("{} (alias of `{}`)", job.location, job.name),
+                })
+                .collect();
+            let _ = write!(message, "\n  `{name}`: {}", places.join(" and "));
+        }
+        Self { names: clashes.into_keys().collect(), message }
+    }
+}
