@@ -8,7 +8,10 @@ extern crate self as ratchet;
 mod context;
 mod failure;
 mod job;
+pub mod model;
 mod registry;
+mod seam;
+pub mod store;
 
 pub use context::JobContext;
 pub use failure::{
@@ -22,6 +25,11 @@ pub use job::{
 };
 pub use registry::{
     InvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
+};
+
+pub use seam::{
+    Clock, CurrentRuntime, Entropy, IdSource, OsEntropy, OwnThread, SeededEntropy, Sleep, Spawn,
+    SystemClock, Task, VirtualClock,
 };
 
 #[doc(hidden)]
