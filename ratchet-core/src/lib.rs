@@ -6,6 +6,7 @@
 extern crate self as ratchet;
 
 mod context;
+mod decide;
 mod failure;
 mod job;
 pub mod model;

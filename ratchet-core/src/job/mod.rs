@@ -24,9 +24,12 @@ pub use def::{JobDef, Location, PanicPolicy};
 pub use inject::{Inject, InjectError, Injection, Need, inject, injection};
 pub use keys::{KeyPart, Keys, key_part};
 pub use priority::Priority;
+pub use returns::Output;
 pub use returns::{Fallible, Plain, ProbeFallback};
 pub use returns::{IntoFailure, Probe, ReturnShape, RunFuture, run, run_blocking};
+pub(crate) use returns::{Returned, Work};
 pub use schedule::CronDef;
+pub(crate) use state::shorten;
 pub use state::{State, States};
 
 use crate::context::JobContext;

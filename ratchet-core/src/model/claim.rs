@@ -111,6 +111,16 @@ impl Claimed {
         self.attempts.saturating_add(1)
     }
 
+    /// Stable over all attempts of this life: what downstream systems can tell repeats by.
+    pub fn execution_key(&self) -> String {
+        format!("{}:{}", self.id(), self.generation)
+    }
+
+    /// Unique per run: `job:step:run`. A job on its own is step 0.
+    pub fn transition_key(&self) -> String {
+        format!("{}:0:{}", self.id(), self.run)
+    }
+
     /// How long the job waited from due to claimed.
     pub fn queue_wait(&self) -> Duration {
         Duration::try_from(self.claimed_at.duration_since(self.due)).unwrap_or_default()
