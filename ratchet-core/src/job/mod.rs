@@ -33,6 +33,7 @@ pub(crate) use state::shorten;
 pub use state::{State, States};
 
 use crate::context::JobContext;
+use crate::registry::Registration;
 
 /// An invocation of a `#[job]` function: its arguments, and how to store and run them.
 ///
@@ -48,6 +49,9 @@ pub trait Job: Sized + Send + 'static {
 
     /// Name, version, options, arguments: everything the runtime knows of the job without running it.
     const DEF: JobDef;
+
+    /// The registry entry of this job, for `.jobs([SendEmail::JOB])`.
+    const JOB: Registration = Registration::of::<Self>();
 
     /// Writes the arguments, one by one.
     fn encode(&self, args: &mut Encoder);
