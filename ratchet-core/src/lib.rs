@@ -31,6 +31,7 @@ pub use seam::{
     Clock, CurrentRuntime, Entropy, IdSource, OsEntropy, OwnThread, SeededEntropy, Sleep, Spawn,
     SystemClock, Task, VirtualClock,
 };
+pub use store::MemoryStore;
 
 #[doc(hidden)]
 pub mod __private;
