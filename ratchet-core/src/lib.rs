@@ -43,6 +43,7 @@ pub use store::{Store, StoreError, StoreErrorKind};
 pub use worker::{
     AlertSink, DeadLetterSink, Health, Middleware, Next, RunReport, SinkError, StartError, Worker, WorkerStats,
 };
+pub use store::MemoryStore;
 
 #[doc(hidden)]
 pub mod __private;

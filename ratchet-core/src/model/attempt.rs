@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{FailureRecord, NodeId};
+use super::{Claimed, FailureRecord, NodeId};
 
 /// One run of a job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,28 @@ pub struct AttemptLine {
     pub outcome: AttemptOutcome,
     /// What went wrong.
     pub error: Option<FailureRecord>,
+    /// For a run that was put off: why, in words.
+    #[serde(default)]
+    pub note: Option<String>,
+}
+
+impl AttemptLine {
+    /// The line of a run that ended now, with nothing but what its claim and its outcome say.
+    pub fn new(claimed: &Claimed, finished_at: Timestamp, outcome: AttemptOutcome) -> Self {
+        Self {
+            run: claimed.run,
+            attempt: claimed.attempt(),
+            generation: claimed.generation,
+            node: claimed.node,
+            started_at: claimed.claimed_at,
+            finished_at,
+            queue_wait: claimed.queue_wait(),
+            duration: Duration::ZERO,
+            outcome,
+            error: None,
+            note: None,
+        }
+    }
 }
 
 /// How a run ended.

@@ -51,7 +51,8 @@ pub enum Alone {
         /// How many crashes make a job one that must run alone.
         crashes: u32,
     },
-    /// Yes, if it stands first: then it comes alone. The worker runs nothing else.
+    /// Yes, if it stands first of all that this claim could take, over all its queues: then it comes alone. The worker
+    /// runs nothing else.
     Yes {
         /// How many crashes make a job one that must run alone.
         crashes: u32,
@@ -63,9 +64,9 @@ pub enum Alone {
 pub struct ClaimReply {
     /// The jobs, in the order of their queue.
     pub jobs: Vec<Claimed>,
-    /// A due job was passed over because it must run alone.
+    /// A due job was passed over because it must run alone: there was room left when its turn came.
     pub lonely_waiting: bool,
-    /// How long until the next job of these queues falls due, if one is known to.
+    /// How long until the next job of these queues that the node knows falls due, if there is one.
     pub next_due: Option<Duration>,
 }
 

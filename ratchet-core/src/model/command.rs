@@ -19,7 +19,8 @@ pub enum Command {
     Reschedule(JobId, Due),
     /// Have a failed job tried again from the start.
     Retry(JobId),
-    /// Have failed jobs tried again, at most `limit` of them, oldest first.
+    /// Have failed jobs tried again, at most `limit` of them, oldest first. Those whose business key is taken are passed
+    /// over and do not count.
     Redrive {
         /// Which.
         filter: Filter,

@@ -78,7 +78,7 @@ pub enum Verdict {
         /// In words.
         note: String,
     },
-    /// Given back unharmed.
+    /// Given back unharmed: its due time stays, and so does its place in the queue.
     Release,
     /// Brought back after its worker died.
     Rescue {
@@ -154,7 +154,7 @@ pub struct Applied {
     pub at: Timestamp,
     /// When the job is due again, if it is pending.
     pub due: Option<Timestamp>,
-    /// The spawned jobs that exist now.
+    /// The spawned jobs that came into being. One whose idempotency key was seen before is neither here nor dropped.
     pub spawned: Vec<JobId>,
     /// The spawned jobs that do not, because of a key.
     pub dropped: Vec<DroppedChild>,

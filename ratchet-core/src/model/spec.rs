@@ -66,7 +66,7 @@ pub struct RunOptions {
 /// A key that limits how many jobs run at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConcurrencyKey {
-    /// The key.
+    /// The key: one for all queues and all tenants.
     pub key: String,
     /// How many jobs may hold it at once in the cluster.
     pub limit: u32,

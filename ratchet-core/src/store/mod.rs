@@ -6,8 +6,10 @@
 //! `ratchet-conformance` is the suite every store must pass.
 
 mod error;
+mod memory;
 
 pub use error::{StoreError, StoreErrorKind};
+pub use memory::MemoryStore;
 
 use std::fmt;
 use std::time::Duration;
@@ -22,6 +24,9 @@ use crate::model::{
     JobState, LogLine, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, RunNotes,
     Settled, Settlement, Token,
 };
+
+/// How many lines of its log are kept with a job: the newest, so that the last run can be understood.
+pub const MAX_LOG_LINES: usize = 1000;
 
 /// Durable storage for jobs: small, batch-shaped, without a word of SQL.
 ///
@@ -46,11 +51,14 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
 
     /// Takes due jobs, each for exactly one claimer, in the order of their queue.
     ///
-    /// Takes nothing for a node that has not joined or whose lease ran out.
+    /// Takes nothing for a node that has not joined or whose lease ran out. A job whose concurrency key is at its limit
+    /// is passed over without holding up the jobs behind it.
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError>;
 
     /// Settles runs in one commit. The answers are in the order of the settlements; a stale one changes nothing and does
-    /// not disturb its neighbours. Settling a canceled run with its own token lets go of what it held.
+    /// not disturb its neighbours. All moves come before all spawned jobs, so that a key freed by one settlement is there
+    /// for the children of another. Settling a canceled run with its own token lets go of what it held, unless the
+    /// settlement says that the handler lingers.
     async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError>;
 
     /// Settles, then claims: in one round trip where the store can.
@@ -71,13 +79,14 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// The handlers of these runs have really ended: frees what canceled and lingering runs still held.
     async fn let_go(&self, tokens: Vec<Token>) -> Result<(), StoreError>;
 
-    /// Enters a node with a lease of the given length.
+    /// Enters a node with a lease of the given length. An identity that lost its lease and still holds something is
+    /// refused ([`StoreErrorKind::Data`]): its jobs wait for their rescue, and a new lease would strand them.
     async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError>;
 
     /// Renews a node's lease, unless it ran out.
     async fn heartbeat(&self, node: NodeId, lease: Duration) -> Result<Heartbeat, StoreError>;
 
-    /// Removes a node that stops. What it still holds becomes orphaned at once.
+    /// Removes a node that stops. What it still holds becomes orphaned at once, and it leads no longer.
     async fn leave(&self, node: NodeId) -> Result<(), StoreError>;
 
     /// Claimed jobs of nodes whose lease ran out, at most `limit`. Nothing moves: the engine decides and settles them
@@ -87,7 +96,8 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// Takes or renews maintenance leadership for `lease`; answers whether the node leads.
     async fn lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError>;
 
-    /// Removes at most `limit` jobs that have been in a terminal state for longer than `age`. Idempotency keys stay.
+    /// Removes at most `limit` jobs that have been in this terminal state for `age` or longer, with their history and
+    /// log. Idempotency keys stay. Any other state removes nothing.
     async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError>;
 
     /// Carries out a command.
@@ -105,7 +115,7 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// The runs of a job, oldest first.
     async fn attempts(&self, id: JobId) -> Result<Vec<AttemptLine>, StoreError>;
 
-    /// What the runs of a job logged, oldest first.
+    /// What the runs of a job logged, oldest first: the newest [`MAX_LOG_LINES`] of them.
     async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError>;
 
     /// Every node whose lease holds, and those that still hold jobs.
