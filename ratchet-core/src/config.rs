@@ -159,13 +159,25 @@ impl Config {
         check(self.concurrency >= 1, "`concurrency` is at least 1");
         check(self.batch >= 1, "`batch` is at least 1");
         check(self.lease >= Duration::from_millis(100), "`lease` is at least 100 ms");
-        check(self.heartbeat * 2 <= self.lease, "`heartbeat` is at most half of `lease`, or one lost beat ends the lease");
+        check(
+            self.heartbeat * 2 <= self.lease,
+            "`heartbeat` is at most half of `lease`, or one lost beat ends the lease",
+        );
         check(!self.sweep.is_zero(), "`sweep` is longer than zero");
-        check(!self.poll.0.is_zero() && self.poll.0 <= self.poll.1, "`poll` is longer than zero and its lower bound comes first");
+        check(
+            !self.poll.0.is_zero() && self.poll.0 <= self.poll.1,
+            "`poll` is longer than zero and its lower bound comes first",
+        );
         for (name, queue) in &self.queues {
-            check(queue.concurrency != Some(0), &format!("`concurrency` of queue `{name}` is at least 1"));
+            check(
+                queue.concurrency != Some(0),
+                &format!("`concurrency` of queue `{name}` is at least 1"),
+            );
             check(queue.weight >= 1, &format!("`weight` of queue `{name}` is at least 1"));
-            check(crate::client::is_name(name), &format!("queue `{name}` has a name of letters, digits and `_ - . / :`"));
+            check(
+                crate::client::is_name(name),
+                &format!("queue `{name}` has a name of letters, digits and `_ - . / :`"),
+            );
         }
         problems
     }

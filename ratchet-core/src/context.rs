@@ -55,10 +55,25 @@ impl JobContext {
     /// How many lines a run may log; what is more is counted in one last line.
     const MAX_LOG_LINES: usize = 1000;
 
-    pub(crate) fn new(core: Arc<Core>, job: Arc<Claimed>, canceled: CancellationToken, stopping: CancellationToken) -> Self {
+    pub(crate) fn new(
+        core: Arc<Core>,
+        job: Arc<Claimed>,
+        canceled: CancellationToken,
+        stopping: CancellationToken,
+    ) -> Self {
         let started = core.clock.monotonic();
         let left = Mutex::new(Left::default());
-        Self { run: Arc::new(Run { core, job, started, canceled, stopping, left, dirty: AtomicBool::new(false) }) }
+        Self {
+            run: Arc::new(Run {
+                core,
+                job,
+                started,
+                canceled,
+                stopping,
+                left,
+                dirty: AtomicBool::new(false),
+            }),
+        }
     }
 
     /// A context for calling the bare function of a job in a unit test: attempt 1 of a job that exists nowhere.
@@ -158,7 +173,9 @@ impl JobContext {
     /// Reports how far the run has come, in percent. Kept across attempts.
     pub fn progress(&self, percent: f32, message: impl Into<String>) {
         let percent = if percent.is_finite() { percent.clamp(0.0, 100.0) } else { 0.0 };
-        self.write(|left| left.notes.progress = Some(Progress { percent, message: message.into() }));
+        self.write(|left| {
+            left.notes.progress = Some(Progress { percent, message: message.into() })
+        });
     }
 
     /// The last progress, of this run or an earlier one.
@@ -175,18 +192,27 @@ impl JobContext {
 
     /// The state that this run or an earlier one saved last.
     pub fn checkpoint<T: DeserializeOwned>(&self) -> Result<Option<T>, serde_json::Error> {
-        let saved = self.left().notes.checkpoint.clone().or_else(|| self.run.job.checkpoint.clone());
+        let saved =
+            self.left().notes.checkpoint.clone().or_else(|| self.run.job.checkpoint.clone());
         saved.map(serde_json::from_value).transpose()
     }
 
     /// Logs a line that is kept with the job.
     pub fn log(&self, level: LogLevel, message: impl Into<String>) {
-        let line = LogLine { after: self.elapsed(), level, message: message.into(), run: self.run.job.run };
+        let line = LogLine {
+            after: self.elapsed(),
+            level,
+            message: message.into(),
+            run: self.run.job.run,
+        };
         self.write(|left| {
             let logs = &mut left.notes.logs;
             match logs.len() {
                 lines if lines < Self::MAX_LOG_LINES => logs.push(line),
-                _ => logs[Self::MAX_LOG_LINES - 1] = LogLine { message: "… more lines were dropped".to_owned(), ..line },
+                _ => {
+                    logs[Self::MAX_LOG_LINES - 1] =
+                        LogLine { message: "… more lines were dropped".to_owned(), ..line }
+                }
             }
         });
     }

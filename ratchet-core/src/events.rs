@@ -185,7 +185,10 @@ impl Event {
             | Self::Stale { job }
             | Self::CallbackFailed { job, .. }
             | Self::Warning { job, .. } => job.id,
-            Self::Canceled { job, .. } | Self::Paused { job } | Self::Resumed { job } | Self::Retried { job } => *job,
+            Self::Canceled { job, .. }
+            | Self::Paused { job }
+            | Self::Resumed { job }
+            | Self::Retried { job } => *job,
         }
     }
 }

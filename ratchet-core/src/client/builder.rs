@@ -55,7 +55,11 @@ impl Builder {
     }
 
     /// Configures a queue and serves it.
-    pub fn queue(mut self, name: impl Into<String>, configure: impl FnOnce(QueueConfig) -> QueueConfig) -> Self {
+    pub fn queue(
+        mut self,
+        name: impl Into<String>,
+        configure: impl FnOnce(QueueConfig) -> QueueConfig,
+    ) -> Self {
         let name = name.into();
         let queue = self.config.queues.remove(&name).unwrap_or_default();
         self.config.queues.insert(name, configure(queue));
@@ -217,7 +221,10 @@ fn callback_problems(jobs: &[Registration]) -> Vec<String> {
 /// The file name of the running program, for want of anything better.
 fn binary_version() -> String {
     let path = std::env::current_exe().ok();
-    path.as_deref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    path.as_deref()
+        .and_then(|path| path.file_name())
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default()
 }
 
 /// A runtime could not be built.

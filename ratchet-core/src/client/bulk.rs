@@ -37,7 +37,11 @@ impl<'a> Bulk<'a> {
     }
 
     /// Adds a job with options of its own.
-    pub fn job_with<J: Job>(mut self, job: J, options: impl FnOnce(Enqueue<'a, J>) -> Enqueue<'a, J>) -> Self {
+    pub fn job_with<J: Job>(
+        mut self,
+        job: J,
+        options: impl FnOnce(Enqueue<'a, J>) -> Enqueue<'a, J>,
+    ) -> Self {
         match options(Enqueue::to_store(self.core, job)).into_new_job() {
             Ok(job) => self.jobs.push(job),
             Err(error) => self.error = self.error.or(Some(error)),
@@ -61,10 +65,16 @@ impl<'a> Bulk<'a> {
     async fn submit(self) -> Result<Vec<Inserted>, SubmitError> {
         let core = self.core;
         let jobs = self.into_new_jobs()?;
-        let about: BTreeMap<JobId, (String, String)> =
-            jobs.iter().map(|job| (job.id, (job.spec.name.clone(), job.spec.queue.clone()))).collect();
+        let about: BTreeMap<JobId, (String, String)> = jobs
+            .iter()
+            .map(|job| (job.id, (job.spec.name.clone(), job.spec.queue.clone())))
+            .collect();
         let name_of = |id| about.get(&id).map(|(name, _)| name.clone()).unwrap_or_default();
-        let inserted = core.store.insert(jobs).await.map_err(|error| SubmitError::from_insert(error, name_of, false))?;
+        let inserted = core
+            .store
+            .insert(jobs)
+            .await
+            .map_err(|error| SubmitError::from_insert(error, name_of, false))?;
         // One warning per queue is enough for ten thousand jobs.
         let mut warned = BTreeSet::new();
         for created in &inserted {

@@ -144,7 +144,11 @@ impl Core {
     /// The jobs this program can run, aliases included.
     pub(crate) fn known_jobs(&self) -> KnownJobs {
         let jobs = self.resolver.all();
-        KnownJobs(jobs.iter().flat_map(|job| job.def.names().map(|name| (name.to_owned(), job.def.version))).collect())
+        KnownJobs(
+            jobs.iter()
+                .flat_map(|job| job.def.names().map(|name| (name.to_owned(), job.def.version)))
+                .collect(),
+        )
     }
 
     /// Whether some live worker serves a queue, as far as was known a moment ago.
@@ -153,7 +157,9 @@ impl Core {
         let now = self.clock.monotonic();
         {
             let served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some((_, queues)) = served.as_ref().filter(|(at, _)| now.saturating_sub(*at) < FRESH) {
+            if let Some((_, queues)) =
+                served.as_ref().filter(|(at, _)| now.saturating_sub(*at) < FRESH)
+            {
                 return queues.contains(queue);
             }
         }

@@ -59,7 +59,12 @@ impl<'a, J: Job> Enqueue<'a, J> {
     fn new(target: Target<'a>, job: &J) -> Self {
         let core = target.core();
         let due = if J::DEF.delay.is_zero() { Due::Now } else { Due::In(J::DEF.delay) };
-        let job = submit::spec(core, job).map(|spec| NewJob { id: core.ids.job(), spec, due, on_taken: OnTaken::Refuse });
+        let job = submit::spec(core, job).map(|spec| NewJob {
+            id: core.ids.job(),
+            spec,
+            due,
+            on_taken: OnTaken::Refuse,
+        });
         Self { target, job, _job: PhantomData }
     }
 
@@ -126,7 +131,9 @@ impl<'a, J: Job> Enqueue<'a, J> {
 
     /// At most `limit` jobs with this key run at once in the cluster.
     pub fn concurrency_key(self, key: impl Into<String>, limit: u32) -> Self {
-        self.spec(|spec| spec.concurrency = Some(ConcurrencyKey { key: key.into(), limit: limit.max(1) }))
+        self.spec(|spec| {
+            spec.concurrency = Some(ConcurrencyKey { key: key.into(), limit: limit.max(1) })
+        })
     }
 
     /// Adds a tag.
@@ -159,7 +166,11 @@ impl<'a, J: Job> Enqueue<'a, J> {
         self.callback(&callback, |spec, callback| spec.on_failure = Some(callback))
     }
 
-    fn callback<C: Job>(mut self, callback: &C, set: impl FnOnce(&mut JobSpec, Box<JobSpec>)) -> Self {
+    fn callback<C: Job>(
+        mut self,
+        callback: &C,
+        set: impl FnOnce(&mut JobSpec, Box<JobSpec>),
+    ) -> Self {
         match submit::spec(self.target.core(), callback) {
             Ok(callback) => self.spec(|spec| set(spec, Box::new(callback))),
             Err(error) => {
@@ -182,10 +193,12 @@ impl<'a, J: Job> Enqueue<'a, J> {
                 let job = self.into_new_job()?;
                 let (id, name, queue) = (job.id, job.spec.name.clone(), job.spec.queue.clone());
                 let inserted = core.store.insert(vec![job]).await;
-                let inserted = inserted.map_err(|error| SubmitError::from_insert(error, |_| name.clone(), true))?;
+                let inserted = inserted
+                    .map_err(|error| SubmitError::from_insert(error, |_| name.clone(), true))?;
                 let standing = inserted.first().map_or(id, |inserted| inserted.id());
                 let created = matches!(inserted.first(), Some(Inserted::Created(_)));
-                let warnings = if created { announce(core, id, &name, &queue).await } else { Vec::new() };
+                let warnings =
+                    if created { announce(core, id, &name, &queue).await } else { Vec::new() };
                 Ok(JobHandle::new(standing, Arc::clone(core), warnings))
             }
             Target::Run(ctx, core) => {
@@ -204,7 +217,8 @@ pub(super) async fn announce(core: &Core, id: JobId, name: &str, queue: &str) ->
     if core.is_served(queue).await {
         return Vec::new();
     }
-    let warning = format!("no live worker serves queue `{queue}`; job {id} (`{name}`) waits until one does");
+    let warning =
+        format!("no live worker serves queue `{queue}`; job {id} (`{name}`) waits until one does");
     tracing::warn!(job.id = %id, job.name = name, job.queue = queue, "{warning}");
     vec![warning]
 }

@@ -27,7 +27,13 @@ pub struct Finished<J: Job> {
 impl<J: Job> Finished<J> {
     /// A finished job for calling the bare function of a callback in a unit test.
     pub fn for_test(args: J, outcome: Result<J::Output, Box<Envelope>>) -> Self {
-        Self { id: JobId::from_uuid(uuid::Uuid::nil()), args, outcome, attempts: 1, tags: Vec::new() }
+        Self {
+            id: JobId::from_uuid(uuid::Uuid::nil()),
+            args,
+            outcome,
+            attempts: 1,
+            tags: Vec::new(),
+        }
     }
 }
 
@@ -40,8 +46,11 @@ where
     }
 
     fn inject(ctx: &JobContext) -> Result<Self, InjectError> {
-        let refused = |why: String| InjectError { wanted: shorten(std::any::type_name::<Self>()), why };
-        let parent = ctx.finished_parent().ok_or_else(|| refused("this job does not run as a callback".to_owned()))?;
+        let refused =
+            |why: String| InjectError { wanted: shorten(std::any::type_name::<Self>()), why };
+        let parent = ctx
+            .finished_parent()
+            .ok_or_else(|| refused("this job does not run as a callback".to_owned()))?;
         if !J::DEF.names().any(|name| name == parent.name) {
             return Err(refused(format!("this is a callback of `{}`", parent.name)));
         }
@@ -50,9 +59,18 @@ where
             .map_err(|error| refused(format!("the arguments of job {}: {error}", parent.id)))?;
         let outcome = match &parent.outcome {
             FinishedOutcome::Failed(envelope) => Err(envelope.clone()),
-            FinishedOutcome::Succeeded(output) => Ok(serde_json::from_str(output.as_deref().unwrap_or("null"))
-                .map_err(|error| refused(format!("the output of job {}: {error}", parent.id)))?),
+            FinishedOutcome::Succeeded(output) => {
+                Ok(serde_json::from_str(output.as_deref().unwrap_or("null")).map_err(|error| {
+                    refused(format!("the output of job {}: {error}", parent.id))
+                })?)
+            }
         };
-        Ok(Self { id: parent.id, args, outcome, attempts: parent.attempts, tags: parent.tags.clone() })
+        Ok(Self {
+            id: parent.id,
+            args,
+            outcome,
+            attempts: parent.attempts,
+            tags: parent.tags.clone(),
+        })
     }
 }

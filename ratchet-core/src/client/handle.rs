@@ -64,10 +64,15 @@ where
         let mut wakes = self.core.store.wakes();
         let mut pause = Duration::from_millis(20);
         loop {
-            let job = self.record().await.map_err(WaitError::Store)?.ok_or(WaitError::Gone(self.id))?;
+            let job =
+                self.record().await.map_err(WaitError::Store)?.ok_or(WaitError::Gone(self.id))?;
             match job.state {
                 JobState::Succeeded => return output::<J>(&job),
-                JobState::Failed => return Err(job.envelope.map_or(WaitError::Gone(self.id), |e| WaitError::Failed(Box::new(e)))),
+                JobState::Failed => {
+                    return Err(job
+                        .envelope
+                        .map_or(WaitError::Gone(self.id), |e| WaitError::Failed(Box::new(e))));
+                }
                 JobState::Canceled => return Err(WaitError::Canceled(self.id)),
                 JobState::Pending | JobState::Running | JobState::Paused => {}
             }
@@ -79,7 +84,9 @@ where
                         Ok(_) => {}
                         // Something was missed: look again.
                         Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => return,
-                        Err(tokio::sync::broadcast::error::RecvError::Closed) => std::future::pending().await,
+                        Err(tokio::sync::broadcast::error::RecvError::Closed) => {
+                            std::future::pending().await
+                        }
                     }
                 }
             };

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use super::Ratchet;
 use crate::events::Event;
-use crate::model::{CancelCause, Command, CommandError, CommandReply, Due, Filter, JobId, JobState, Redriven};
+use crate::model::{
+    CancelCause, Command, CommandError, CommandReply, Due, Filter, JobId, JobState, Redriven,
+};
 
 impl Ratchet {
     /// Sets a pending or failed job aside. Pausing a paused job changes nothing.

@@ -17,8 +17,8 @@ pub use enqueue::Enqueue;
 pub use finished::Finished;
 pub use handle::{JobHandle, WaitError};
 pub use manage::Redrive;
-pub(crate) use submit::is_name;
 pub use submit::SubmitError;
+pub(crate) use submit::is_name;
 
 use std::sync::Arc;
 

@@ -1,7 +1,9 @@
 //! Looking: one job, many jobs, counts, history.
 
 use super::Ratchet;
-use crate::model::{Alert, AttemptLine, Counts, Filter, JobId, JobRecord, LogLine, NodeRecord, Page, PageRequest};
+use crate::model::{
+    Alert, AttemptLine, Counts, Filter, JobId, JobRecord, LogLine, NodeRecord, Page, PageRequest,
+};
 use crate::store::StoreError;
 
 impl Ratchet {

@@ -56,7 +56,9 @@ pub enum SubmitError {
         problem: String,
     },
     /// A live job holds the business key.
-    #[error("cannot enqueue `{job}`: business key `{key}` is held by job {holder}; `.or_existing()` answers with that job")]
+    #[error(
+        "cannot enqueue `{job}`: business key `{key}` is held by job {holder}; `.or_existing()` answers with that job"
+    )]
     BusinessKeyTaken {
         /// The job.
         job: String,
@@ -69,7 +71,9 @@ pub enum SubmitError {
     #[error("cannot enqueue {} jobs: their business keys are taken", .0.len())]
     BusinessKeysTaken(Vec<TakenKey>),
     /// The idempotency key was used before for something else.
-    #[error("cannot enqueue `{job}`: idempotency key `{key}` was used before for another job or other arguments (job {original})")]
+    #[error(
+        "cannot enqueue `{job}`: idempotency key `{key}` was used before for another job or other arguments (job {original})"
+    )]
     IdempotencyMismatch {
         /// The job.
         job: String,
@@ -88,7 +92,11 @@ pub enum SubmitError {
 
 impl SubmitError {
     /// Says an insert error in words of the submit.
-    pub(super) fn from_insert(error: InsertError, name_of: impl Fn(JobId) -> String, single: bool) -> Self {
+    pub(super) fn from_insert(
+        error: InsertError,
+        name_of: impl Fn(JobId) -> String,
+        single: bool,
+    ) -> Self {
         match error {
             InsertError::BusinessKeysTaken(mut taken) if single && taken.len() == 1 => {
                 let TakenKey { job, key, holder } = taken.remove(0);
@@ -115,22 +123,29 @@ pub(super) fn spec<J: Job>(core: &Core, job: &J) -> Result<JobSpec, SubmitError>
     let keys = job.keys();
     spec.business_key = keys.business;
     spec.idempotency_key = keys.idempotency;
-    spec.concurrency = keys.concurrency.map(|key| crate::model::ConcurrencyKey {
-        key,
-        limit: def.concurrency_limit.unwrap_or(1),
-    });
+    spec.concurrency = keys
+        .concurrency
+        .map(|key| crate::model::ConcurrencyKey { key, limit: def.concurrency_limit.unwrap_or(1) });
     Ok(spec)
 }
 
 /// Checks what the options of a submit may have made of a job, and fills in what its queue decides.
 pub(super) fn check(core: &Core, spec: &mut JobSpec) -> Result<(), SubmitError> {
-    let bad = |problem: &str| Err(SubmitError::BadOption { job: spec.name.clone(), problem: problem.to_owned() });
+    let bad = |problem: &str| {
+        Err(SubmitError::BadOption { job: spec.name.clone(), problem: problem.to_owned() })
+    };
     let limit = core.config.payload_limit;
     if spec.payload.len() > limit {
-        return Err(SubmitError::TooLarge { job: spec.name.clone(), size: spec.payload.len(), limit });
+        return Err(SubmitError::TooLarge {
+            job: spec.name.clone(),
+            size: spec.payload.len(),
+            limit,
+        });
     }
     if !is_name(&spec.queue) {
-        return bad("the name of a queue holds letters, digits and `_ - . / :` only, at most 200 of them");
+        return bad(
+            "the name of a queue holds letters, digits and `_ - . / :` only, at most 200 of them",
+        );
     }
     if spec.options.timeout.is_zero() {
         return bad("`timeout` is longer than zero");

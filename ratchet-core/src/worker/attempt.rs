@@ -39,12 +39,19 @@ pub(crate) async fn attempt(
     on_late_end: Box<dyn FnOnce() + Send>,
 ) -> Ended {
     let started = core.clock.monotonic();
-    let ctx = JobContext::new(Arc::clone(core), Arc::clone(job), control.canceled.clone(), stopping.clone());
+    let ctx = JobContext::new(
+        Arc::clone(core),
+        Arc::clone(job),
+        control.canceled.clone(),
+        stopping.clone(),
+    );
     control.set_context(ctx.clone());
     let mut warnings = Vec::new();
     let (outcome, lingering) = match prepare(core, job) {
         Err(failure) => (Outcome::Failed(Box::new(failure)), false),
-        Ok(prepared) => run(core, job, &ctx, control, spawn, prepared, on_late_end, &mut warnings).await,
+        Ok(prepared) => {
+            run(core, job, &ctx, control, spawn, prepared, on_late_end, &mut warnings).await
+        }
     };
     let duration = core.clock.monotonic().saturating_sub(started);
     after(core, &ctx, &outcome, duration).await;
@@ -84,7 +91,9 @@ fn prepare(core: &Core, job: &Claimed) -> Result<Box<dyn Prepared>, Failure> {
     let spec = &job.spec;
     let Some(registration) = core.resolver.resolve(&spec.name) else {
         // Only names of the registry are claimed, so this is a resolver that has changed its mind.
-        return Err(core.classifier.invalid("UnknownJob", &format!("no job named `{}` is registered", spec.name)));
+        return Err(core
+            .classifier
+            .invalid("UnknownJob", &format!("no job named `{}` is registered", spec.name)));
     };
     if !core.config.allows(&spec.queue, &spec.name) {
         let why = format!("`{}` is not on the allow-list of queue `{}`", spec.name, spec.queue);
@@ -93,7 +102,9 @@ fn prepare(core: &Core, job: &Claimed) -> Result<Box<dyn Prepared>, Failure> {
     match guarded(|| registration.prepare(&spec.payload)) {
         Ok(Ok(prepared)) => Ok(prepared),
         Ok(Err(error)) => Err(core.classifier.invalid("InvalidPayload", &error.to_string())),
-        Err(panic) => Err(core.classifier.invalid("InvalidPayload", &format!("decoding panicked: {}", panic.message))),
+        Err(panic) => Err(core
+            .classifier
+            .invalid("InvalidPayload", &format!("decoding panicked: {}", panic.message))),
     }
 }
 
@@ -118,11 +129,17 @@ async fn run(
         Err(panic) => return (Outcome::Failed(Box::new(core.classifier.panic(panic))), false),
     };
     match handler::call(core, ctx, control, spawn, run, on_late_end).await {
-        HandlerEnd::Returned(Ok(output)) => (Outcome::Done { output: keep(core, output, warnings) }, false),
+        HandlerEnd::Returned(Ok(output)) => {
+            (Outcome::Done { output: keep(core, output, warnings) }, false)
+        }
         // A handler that stops because it was asked to is not to blame for it.
-        HandlerEnd::Returned(Err(_)) if control.cause() == Some(StopCause::Released) => (Outcome::Released, false),
+        HandlerEnd::Returned(Err(_)) if control.cause() == Some(StopCause::Released) => {
+            (Outcome::Released, false)
+        }
         HandlerEnd::Returned(Err(caught)) => (classified(core.classifier.error(caught)), false),
-        HandlerEnd::Panicked(panic) => (Outcome::Failed(Box::new(core.classifier.panic(panic))), false),
+        HandlerEnd::Panicked(panic) => {
+            (Outcome::Failed(Box::new(core.classifier.panic(panic))), false)
+        }
         HandlerEnd::Stopped { lingering } => (stopped(core, job, control.cause()), lingering),
     }
 }
@@ -130,7 +147,9 @@ async fn run(
 /// The outcome of a run that the engine stopped.
 pub(super) fn stopped(core: &Core, job: &Claimed, cause: Option<StopCause>) -> Outcome {
     match cause {
-        Some(StopCause::Timeout) => Outcome::Failed(Box::new(core.classifier.timeout(job.spec.options.timeout))),
+        Some(StopCause::Timeout) => {
+            Outcome::Failed(Box::new(core.classifier.timeout(job.spec.options.timeout)))
+        }
         _ => Outcome::Released,
     }
 }
@@ -142,10 +161,14 @@ fn failed(core: &Core, error: JobError) -> Outcome {
 fn classified(classified: Classified) -> Outcome {
     match classified {
         Classified::Failure(failure) => Outcome::Failed(failure),
-        Classified::Snooze(delay) => {
-            Outcome::Deferred { why: Deferral::Snooze, delay: Some(delay), note: format!("snoozed for {delay:?}") }
+        Classified::Snooze(delay) => Outcome::Deferred {
+            why: Deferral::Snooze,
+            delay: Some(delay),
+            note: format!("snoozed for {delay:?}"),
+        },
+        Classified::Reject(why) => {
+            Outcome::Deferred { why: Deferral::Reject, delay: None, note: why }
         }
-        Classified::Reject(why) => Outcome::Deferred { why: Deferral::Reject, delay: None, note: why },
     }
 }
 
@@ -154,7 +177,10 @@ fn keep(core: &Core, output: Output, warnings: &mut Vec<String>) -> Option<Strin
     let limit = core.config.output_limit;
     match output {
         Output::Json(Some(json)) if json.len() > limit => {
-            warnings.push(format!("the result was not kept: it takes {} bytes, the limit is {limit}", json.len()));
+            warnings.push(format!(
+                "the result was not kept: it takes {} bytes, the limit is {limit}",
+                json.len()
+            ));
             None
         }
         Output::Json(json) => json,

@@ -1,7 +1,7 @@
 //! How the engine reaches into a run: ask it to stop, then make it.
 
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use tokio_util::sync::CancellationToken;
 

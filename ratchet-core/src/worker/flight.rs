@@ -54,7 +54,8 @@ pub(super) struct Flight {
 impl Flight {
     pub(super) fn launch(&mut self, job: Arc<Claimed>, control: Arc<RunControl>, now: Duration) {
         let options = &job.spec.options;
-        let soft = options.soft_timeout.unwrap_or(options.timeout.mul_f64(0.8)).min(options.timeout);
+        let soft =
+            options.soft_timeout.unwrap_or(options.timeout.mul_f64(0.8)).min(options.timeout);
         let token = job.token;
         let check = now.saturating_add(soft);
         self.timers.insert((check, token));
@@ -103,7 +104,9 @@ impl Flight {
     /// Asks a canceled run to stop; it has a grace time before it is dropped.
     pub(super) fn cancel(&mut self, token: Token, now: Duration, config: &Config) {
         // The token of the cancel is that of the run: another run of the same job is not meant.
-        if let Some(run) = self.runs.get(&token).filter(|run| matches!(run.phase, Phase::Fresh | Phase::Warned)) {
+        if let Some(run) =
+            self.runs.get(&token).filter(|run| matches!(run.phase, Phase::Fresh | Phase::Warned))
+        {
             run.control.ask(StopCause::Canceled);
             self.move_to(token, Phase::Asked, now + config.cancel_grace);
         }
@@ -153,7 +156,13 @@ impl Flight {
     }
 
     fn abort(&mut self, token: Token, cause: StopCause, now: Duration, config: &Config) {
-        let Some(run) = self.runs.get(&token).filter(|run| !matches!(run.phase, Phase::Aborted | Phase::Runaway)) else { return };
+        let Some(run) = self
+            .runs
+            .get(&token)
+            .filter(|run| !matches!(run.phase, Phase::Aborted | Phase::Runaway))
+        else {
+            return;
+        };
         run.control.abort(cause);
         self.move_to(token, Phase::Aborted, now + config.runaway_after);
     }

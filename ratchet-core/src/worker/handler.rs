@@ -101,7 +101,10 @@ fn on_thread(
     let future: HandlerFuture = Box::pin(async move {
         match result_rx.await {
             Ok(returned) => returned,
-            Err(_) => Err(crate::failure::JobError::msg("the blocking thread ended without a result").into_caught()),
+            Err(_) => {
+                Err(crate::failure::JobError::msg("the blocking thread ended without a result")
+                    .into_caught())
+            }
         }
     });
     (future, Thread { panic: panic_rx, ended: ended_rx })

@@ -34,7 +34,10 @@ pub(super) async fn beat(shared: Arc<Shared>) {
                 tracing::error!(node = %shared.node(), "the lease of this node ran out; what it ran is given back, and it joins anew");
                 shared.send(Message::Fence);
                 shared.rename();
-                if in_time(&shared, shared.core.store.join(shared.info(), config.lease)).await.is_ok() {
+                if in_time(&shared, shared.core.store.join(shared.info(), config.lease))
+                    .await
+                    .is_ok()
+                {
                     renewed = sent;
                     pause = config.heartbeat;
                     shared.send(Message::Unfence);
@@ -46,7 +49,9 @@ pub(super) async fn beat(shared: Arc<Shared>) {
                 pause = retry_pause(config.heartbeat);
                 let age = clock.monotonic().saturating_sub(renewed);
                 // Stop while the store still believes in us: runs need a moment to end.
-                if age + config.heartbeat / 2 >= config.lease && !shared.fenced.load(Ordering::Relaxed) {
+                if age + config.heartbeat / 2 >= config.lease
+                    && !shared.fenced.load(Ordering::Relaxed)
+                {
                     tracing::error!(%error, ?age, "this node cannot renew its lease; it stops claiming and gives back what it runs");
                     shared.send(Message::Fence);
                 } else {
@@ -69,7 +74,10 @@ fn retry_pause(heartbeat: Duration) -> Duration {
 }
 
 /// A heartbeat that hangs is a heartbeat that failed.
-async fn in_time<T>(shared: &Shared, call: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+async fn in_time<T>(
+    shared: &Shared,
+    call: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
     tokio::select! {
         biased;
         answer = call => answer,

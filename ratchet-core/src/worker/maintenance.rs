@@ -20,7 +20,8 @@ pub(super) async fn maintain(shared: Arc<Shared>) {
     loop {
         // Spread, so that the nodes of a cluster do not sweep in step.
         let sweep = core.config.sweep;
-        let pause = sweep / 2 + Backoff::fixed(sweep / 2).jitter(Jitter::Full).delay(1, core.entropy.bits());
+        let pause = sweep / 2
+            + Backoff::fixed(sweep / 2).jitter(Jitter::Full).delay(1, core.entropy.bits());
         tokio::select! {
             biased;
             () = shared.over.cancelled() => return,
@@ -128,7 +129,9 @@ async fn purge(shared: &Shared) -> Result<(), StoreError> {
 /// Sinks are the user's code: they run where handlers run, one round at a time.
 fn deliver_elsewhere(shared: &Shared, delivering: &Arc<AtomicBool>) {
     let sinks = &shared.core.sinks;
-    if (sinks.alerts.is_none() && sinks.dead_letters.is_none()) || delivering.swap(true, Ordering::AcqRel) {
+    if (sinks.alerts.is_none() && sinks.dead_letters.is_none())
+        || delivering.swap(true, Ordering::AcqRel)
+    {
         return;
     }
     let (core, delivering) = (Arc::clone(&shared.core), Arc::clone(delivering));

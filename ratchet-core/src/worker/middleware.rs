@@ -68,10 +68,15 @@ pub struct Next<'a> {
 }
 
 /// The future of the user's function.
-pub(super) type HandlerFuture = std::pin::Pin<Box<dyn Future<Output = Result<Output, Caught>> + Send>>;
+pub(super) type HandlerFuture =
+    std::pin::Pin<Box<dyn Future<Output = Result<Output, Caught>> + Send>>;
 
 impl<'a> Next<'a> {
-    pub(super) fn new(rest: &'a [Arc<dyn Middleware>], ctx: &'a JobContext, handler: HandlerFuture) -> Self {
+    pub(super) fn new(
+        rest: &'a [Arc<dyn Middleware>],
+        ctx: &'a JobContext,
+        handler: HandlerFuture,
+    ) -> Self {
         Self { rest, ctx, handler }
     }
 

@@ -6,7 +6,11 @@ use crate::model::{AttemptOutcome, Claimed, Deferral, FailureKind, Settled, Sett
 
 /// The job of a claim, for an event.
 pub(super) fn job_ref(job: &Claimed) -> JobRef {
-    JobRef { id: job.id(), name: job.spec.name.as_str().into(), queue: job.spec.queue.as_str().into() }
+    JobRef {
+        id: job.id(),
+        name: job.spec.name.as_str().into(),
+        queue: job.spec.queue.as_str().into(),
+    }
 }
 
 /// Tells what became of a settlement.
@@ -31,19 +35,35 @@ pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settl
     }
     match &settlement.verdict {
         Verdict::Succeed { .. } => {
-            events.publish(|| Event::Succeeded { job: job_ref(job), duration: settlement.duration });
+            events
+                .publish(|| Event::Succeeded { job: job_ref(job), duration: settlement.duration });
         }
         Verdict::Retry { attempts, failure, .. } => {
             timed_out(core, job, settlement, failure.kind);
             tracing::info!(job.id = %job.id(), job.name = %job.spec.name, attempt = attempts, error = %failure.message, "an attempt failed and will be retried");
-            events.publish(|| Event::Failed { job: job_ref(job), attempt: *attempts, error: failure.clone(), will_retry: true });
-            events.publish(|| Event::Retrying { job: job_ref(job), attempt: *attempts, error: failure.clone(), next });
+            events.publish(|| Event::Failed {
+                job: job_ref(job),
+                attempt: *attempts,
+                error: failure.clone(),
+                will_retry: true,
+            });
+            events.publish(|| Event::Retrying {
+                job: job_ref(job),
+                attempt: *attempts,
+                error: failure.clone(),
+                next,
+            });
         }
         Verdict::Fail { attempts, envelope, .. } => {
             let failure = &envelope.failure;
             timed_out(core, job, settlement, failure.kind);
             tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, reason = %envelope.reason, error = %failure.message, "a job failed for good");
-            events.publish(|| Event::Failed { job: job_ref(job), attempt: *attempts, error: failure.clone(), will_retry: false });
+            events.publish(|| Event::Failed {
+                job: job_ref(job),
+                attempt: *attempts,
+                error: failure.clone(),
+                will_retry: false,
+            });
             events.publish(|| {
                 let mut envelope = envelope.clone();
                 envelope.at = applied.at;
@@ -53,19 +73,33 @@ pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settl
                 events.publish(|| Event::CallbackFailed { job: job_ref(job), parent: parent.id });
             }
         }
-        Verdict::Defer { why: Deferral::Snooze, .. } => events.publish(|| Event::Snoozed { job: job_ref(job), next }),
+        Verdict::Defer { why: Deferral::Snooze, .. } => {
+            events.publish(|| Event::Snoozed { job: job_ref(job), next })
+        }
         Verdict::Defer { why, note, .. } => {
-            events.publish(|| Event::Rejected { job: job_ref(job), by: *why, why: note.clone(), next });
+            events.publish(|| Event::Rejected {
+                job: job_ref(job),
+                by: *why,
+                why: note.clone(),
+                next,
+            });
         }
         Verdict::Release => events.publish(|| Event::Released { job: job_ref(job) }),
         Verdict::Rescue { .. } => {}
     }
     for child in settlement.spawned.iter().filter(|child| applied.spawned.contains(&child.id)) {
         events.publish(|| Event::Submitted {
-            job: JobRef { id: child.id, name: child.spec.name.as_str().into(), queue: child.spec.queue.as_str().into() },
+            job: JobRef {
+                id: child.id,
+                name: child.spec.name.as_str().into(),
+                queue: child.spec.queue.as_str().into(),
+            },
         });
     }
-    let dropped = applied.dropped.iter().map(|child| format!("child `{}` was dropped: {}", child.name, child.why));
+    let dropped = applied
+        .dropped
+        .iter()
+        .map(|child| format!("child `{}` was dropped: {}", child.name, child.why));
     for warning in settlement.notes.warnings.iter().cloned().chain(dropped) {
         tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, "{warning}");
         events.publish(|| Event::Warning { job: job_ref(job), warning: warning.clone() });

@@ -164,7 +164,8 @@ impl Pump {
         }
         let outcome = attempt::stopped(core, &job, Some(cause));
         let duration = now.saturating_sub(run.started);
-        let notes = run.control.context().and_then(crate::JobContext::take_news).unwrap_or_default();
+        let notes =
+            run.control.context().and_then(crate::JobContext::take_news).unwrap_or_default();
         let mut settlement = attempt::settlement(core, &job, &outcome, duration, notes, Vec::new());
         settlement.lingering = true;
         self.settler.push(Outgoing { job, settlement }, now);
@@ -182,7 +183,8 @@ impl Pump {
         // Nobody else can come: no reason to wait for company.
         let last = self.rooms.running() == 0 || self.flight.only_runaways();
         let ripe = self.settler.due_at(config.settle_delay).is_some_and(|at| now >= at);
-        let settle = !self.settler.is_empty() && (full || last || ripe || (claim && self.hunger.urgent));
+        let settle =
+            !self.settler.is_empty() && (full || last || ripe || (claim && self.hunger.urgent));
         // A claim waits for the settlements that are about to come, unless there are none or it is urgent.
         let claim = claim && (settle || self.settler.is_empty() || self.hunger.urgent);
         if !settle && !claim && self.letting_go.is_empty() {
@@ -263,7 +265,11 @@ impl Pump {
             self.lonely = Some(job.token);
         }
         let core = &self.shared.core;
-        core.events.publish(|| Event::Started { job: job_ref(&job), attempt: job.attempt(), queue_wait: job.queue_wait() });
+        core.events.publish(|| Event::Started {
+            job: job_ref(&job),
+            attempt: job.attempt(),
+            queue_wait: job.queue_wait(),
+        });
         let control = self.shared.launch(&job);
         self.flight.launch(job, control, now);
     }
@@ -317,9 +323,15 @@ impl Pump {
             Ended::Settle(settlement) => settlement.lingering,
             Ended::Discard { lingering } => *lingering,
         };
-        let Some(run) = (if lingering { self.linger(token) } else { self.land(token).map(|run| run.job) }) else { return };
+        let Some(run) =
+            (if lingering { self.linger(token) } else { self.land(token).map(|run| run.job) })
+        else {
+            return;
+        };
         match ended {
-            Ended::Settle(settlement) => self.settler.push(Outgoing { job: run, settlement: *settlement }, now),
+            Ended::Settle(settlement) => {
+                self.settler.push(Outgoing { job: run, settlement: *settlement }, now)
+            }
             Ended::Discard { lingering: false } => self.letting_go.push(token),
             Ended::Discard { lingering: true } => {}
         }
@@ -365,7 +377,9 @@ impl Pump {
         sooner(self.flight.next_check());
         if !exchanging {
             sooner(self.settler.due_at(self.shared.core.config.settle_delay));
-            sooner(Some(self.hunger.next_poll).filter(|_| self.stop.is_none() && self.rooms.is_open()));
+            sooner(
+                Some(self.hunger.next_poll).filter(|_| self.stop.is_none() && self.rooms.is_open()),
+            );
         }
         sooner(self.stop.filter(|stop| !stop.released).map(|stop| stop.until));
         at.saturating_sub(now)
@@ -373,7 +387,8 @@ impl Pump {
 
     fn is_done(&self, exchanging: bool) -> bool {
         let Some(stop) = self.stop else { return false };
-        let landed = self.flight.only_runaways() && self.settler.is_empty() && self.letting_go.is_empty();
+        let landed =
+            self.flight.only_runaways() && self.settler.is_empty() && self.letting_go.is_empty();
         (landed && !exchanging) || self.now() >= stop.give_up
     }
 
@@ -397,7 +412,9 @@ async fn or_never(exchange: Option<&mut Exchange>) -> Exchanged {
     }
 }
 
-async fn next_wake(wakes: Option<&mut broadcast::Receiver<Wake>>) -> Result<Wake, broadcast::error::RecvError> {
+async fn next_wake(
+    wakes: Option<&mut broadcast::Receiver<Wake>>,
+) -> Result<Wake, broadcast::error::RecvError> {
     match wakes {
         Some(wakes) => wakes.recv().await,
         None => std::future::pending().await,
@@ -413,14 +430,18 @@ async fn exchange(
 ) -> Exchanged {
     let store = &shared.core.store;
     let settlements: Vec<_> = batch.iter().map(|outgoing| outgoing.settlement.clone()).collect();
-    let asked = request.as_ref().map_or(0, |request| request.queues.iter().map(|queue| queue.room).sum());
+    let asked =
+        request.as_ref().map_or(0, |request| request.queues.iter().map(|queue| queue.room).sum());
     let answer = match (settlements.is_empty(), request) {
         (true, None) => Ok((Vec::new(), None)),
-        (true, Some(request)) => store.claim(request).await.map(|claimed| (Vec::new(), Some(claimed))),
-        (false, None) => store.settle(settlements).await.map(|settled| (settled, None)),
-        (false, Some(request)) => {
-            store.settle_and_claim(settlements, request).await.map(|(settled, claimed)| (settled, Some(claimed)))
+        (true, Some(request)) => {
+            store.claim(request).await.map(|claimed| (Vec::new(), Some(claimed)))
         }
+        (false, None) => store.settle(settlements).await.map(|settled| (settled, None)),
+        (false, Some(request)) => store
+            .settle_and_claim(settlements, request)
+            .await
+            .map(|(settled, claimed)| (settled, Some(claimed))),
     };
     if !letting_go.is_empty() {
         if let Err(error) = store.let_go(letting_go).await {
@@ -439,7 +460,13 @@ async fn exchange(
         Err(error) => {
             tracing::error!(%error, "the store refuses a batch of outcomes; they are settled one by one");
             let unsettled = settle_one_by_one(&shared, batch).await;
-            Exchanged { batch: Vec::new(), failed: !unsettled.is_empty(), unsettled, claimed: None, asked }
+            Exchanged {
+                batch: Vec::new(),
+                failed: !unsettled.is_empty(),
+                unsettled,
+                claimed: None,
+                asked,
+            }
         }
     }
 }

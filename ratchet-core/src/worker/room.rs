@@ -38,7 +38,8 @@ impl Rooms {
                 }
             })
             .collect();
-        let by_name = queues.iter().enumerate().map(|(at, queue)| (queue.name.clone(), at)).collect();
+        let by_name =
+            queues.iter().enumerate().map(|(at, queue)| (queue.name.clone(), at)).collect();
         Self { queues, by_name, limit: config.concurrency, running: 0, turn: 0 }
     }
 
@@ -87,7 +88,11 @@ impl Rooms {
             }
         }
         self.turn = (start + 1) % self.queues.len().max(1);
-        let rooms = self.queues.iter().zip(given).map(|(queue, room)| QueueRoom { queue: queue.name.clone(), room });
+        let rooms = self
+            .queues
+            .iter()
+            .zip(given)
+            .map(|(queue, room)| QueueRoom { queue: queue.name.clone(), room });
         rooms.filter(|room| room.room > 0).collect()
     }
 }

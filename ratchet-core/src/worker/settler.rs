@@ -127,11 +127,17 @@ async fn settle_alone(shared: &Shared, outgoing: &Outgoing) -> Result<bool, Stor
     for settlement in [outgoing.settlement.clone(), minimal(outgoing.settlement.clone())] {
         match store.settle(vec![settlement.clone()]).await {
             Ok(settled) => {
-                account(shared, &[Outgoing { job: Arc::clone(&outgoing.job), settlement }], &settled);
+                account(
+                    shared,
+                    &[Outgoing { job: Arc::clone(&outgoing.job), settlement }],
+                    &settled,
+                );
                 return Ok(true);
             }
             Err(error) if error.is_transient() => return Err(error),
-            Err(error) => tracing::warn!(job.id = %outgoing.job.id(), %error, "the store refuses an outcome"),
+            Err(error) => {
+                tracing::warn!(job.id = %outgoing.job.id(), %error, "the store refuses an outcome")
+            }
         }
     }
     Ok(false)
@@ -140,7 +146,10 @@ async fn settle_alone(shared: &Shared, outgoing: &Outgoing) -> Result<bool, Stor
 /// A settlement without result, log lines and notes. Spawned jobs stay: they belong to the outcome.
 fn minimal(mut settlement: Settlement) -> Settlement {
     settlement.notes = RunNotes::default();
-    settlement.notes.warnings.push("the result and the log of this run could not be stored".to_owned());
+    settlement
+        .notes
+        .warnings
+        .push("the result and the log of this run could not be stored".to_owned());
     if let Verdict::Succeed { output } = &mut settlement.verdict {
         *output = None;
     }

@@ -71,7 +71,12 @@ pub(super) struct Counters {
 }
 
 impl Shared {
-    pub(super) fn new(core: Arc<Core>, spawn: Arc<dyn Spawn>, queues: Vec<String>, pump: mpsc::UnboundedSender<Message>) -> Self {
+    pub(super) fn new(
+        core: Arc<Core>,
+        spawn: Arc<dyn Spawn>,
+        queues: Vec<String>,
+        pump: mpsc::UnboundedSender<Message>,
+    ) -> Self {
         let node = core.ids.node();
         let known = Arc::new(core.known_jobs());
         Self {
@@ -140,8 +145,15 @@ impl Shared {
         self.spawn.handler(Box::pin(async move {
             let (late, token) = (Arc::clone(&shared), job.token);
             let on_late_end = Box::new(move || late.send(Message::LateEnd(token)));
-            let ended =
-                super::attempt(&shared.core, &job, &reins, &shared.stopping, shared.spawn.as_ref(), on_late_end).await;
+            let ended = super::attempt(
+                &shared.core,
+                &job,
+                &reins,
+                &shared.stopping,
+                shared.spawn.as_ref(),
+                on_late_end,
+            )
+            .await;
             run.end(ended);
         }));
         control

@@ -49,7 +49,9 @@ pub(crate) async fn deliver(core: &Core) -> Result<(), StoreError> {
             let offer = std::panic::AssertUnwindSafe(offer(core, &delivery.body)).catch_unwind();
             match offer.await {
                 Ok(Ok(())) => taken.push(delivery.id),
-                Ok(Err(error)) => tracing::warn!(?channel, %error, "a sink failed; the delivery is tried again"),
+                Ok(Err(error)) => {
+                    tracing::warn!(?channel, %error, "a sink failed; the delivery is tried again")
+                }
                 Err(_) => tracing::warn!(?channel, "a sink panicked; the delivery is tried again"),
             }
         }

@@ -50,7 +50,12 @@ impl Ratchet {
         let declared = jobs.iter().map(|job| job.def.queue.to_owned());
         let queues: BTreeSet<String> = declared.chain(core.config.queues.keys().cloned()).collect();
         let (tell, inbox) = mpsc::unbounded_channel();
-        let shared = Arc::new(Shared::new(Arc::clone(core), Arc::new(spawn), queues.into_iter().collect(), tell));
+        let shared = Arc::new(Shared::new(
+            Arc::clone(core),
+            Arc::new(spawn),
+            queues.into_iter().collect(),
+            tell,
+        ));
         core.store.join(shared.info(), core.config.lease).await?;
         tracing::info!(
             node = %shared.node(), queues = ?shared.queues, jobs = ?jobs.iter().map(|job| job.def.name).collect::<Vec<_>>(),
@@ -64,7 +69,12 @@ impl Ratchet {
                 pump.run().await;
                 engine.over.cancel();
             };
-            tokio::join!(pump, beat(Arc::clone(&engine)), maintain(Arc::clone(&engine)), watch(Arc::clone(&engine)));
+            tokio::join!(
+                pump,
+                beat(Arc::clone(&engine)),
+                maintain(Arc::clone(&engine)),
+                watch(Arc::clone(&engine))
+            );
         };
         shared.spawn.engine(Box::pin(parts)).map_err(StartError::Thread)?;
         Ok(Worker { shared })
@@ -140,7 +150,10 @@ fn missing_states(core: &Core) -> Vec<String> {
         for injection in job.def.injections {
             if let Need::State { id, name } = (injection.need)() {
                 if !core.states.contains(id) {
-                    missing.push(format!("job `{}` ({}) needs `{name}`", job.def.name, job.def.location));
+                    missing.push(format!(
+                        "job `{}` ({}) needs `{name}`",
+                        job.def.name, job.def.location
+                    ));
                 }
             }
         }
@@ -156,7 +169,9 @@ pub enum StartError {
     #[error("a worker cannot start; call `.state(value)` on the builder for each of these:\n  {}", .0.join("\n  "))]
     MissingStates(Vec<String>),
     /// No job is registered.
-    #[error("a worker cannot start: no job is registered; if another crate defines them, name it in this program (`use my_jobs as _;`)")]
+    #[error(
+        "a worker cannot start: no job is registered; if another crate defines them, name it in this program (`use my_jobs as _;`)"
+    )]
     NoJobs,
     /// There is no tokio runtime for the handlers.
     #[error("a worker cannot start outside of a tokio runtime: its handlers need one")]

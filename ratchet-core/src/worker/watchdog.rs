@@ -23,7 +23,9 @@ pub(super) async fn watch(shared: Arc<Shared>) {
             }
             Some((_, sent)) if now.saturating_sub(*sent) >= stall_after => {
                 if !shared.stalled.swap(true, Ordering::Relaxed) {
-                    tracing::error!("no handler thread has been free for {stall_after:?}: handlers block their threads; claiming stops");
+                    tracing::error!(
+                        "no handler thread has been free for {stall_after:?}: handlers block their threads; claiming stops"
+                    );
                 }
             }
             Some(_) => {}
