@@ -6,4 +6,4 @@ mod permanent;
 
 pub use caught::{Caught, JobError};
 pub use directive::{Directive, fatal, invalid, reject, retry_after, snooze};
-pub use permanent::{PermanentError, permanent_reason};
+pub use permanent::{PermanentError, permanent, permanent_reason};
