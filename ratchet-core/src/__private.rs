@@ -11,14 +11,38 @@ pub use std::string::{String, ToString};
 pub use inventory::submit;
 
 pub use crate::context::JobContext;
-pub use crate::failure::PermanentError;
+pub use crate::failure::{PermanentError, permanent};
 pub use crate::job::{
     Arg, ArgDef, Backoff, BackoffKind, BreakerDef, Callback, CronDef, DecodeError, Decoder,
-    Encoder, ErrorMatcher, Fallible, InjectError, Injection, Jitter, Job, JobDef, Keys, Location,
-    PanicPolicy, Plain, Priority, Probe, ProbeFallback, ReturnShape, RunFuture, State, arg, inject,
-    injection, key_part, run, run_blocking,
+    EncodeError, Encoder, ErrorMatcher, Fallible, InjectError, Injected, Injection, Jitter, Job,
+    JobDef, Keys, Location, PanicPolicy, Plain, Priority, Probe, ProbeFallback, ReturnShape,
+    RunFuture, State, arg, default_value, inject, injected, injection, key_part, run, run_blocking,
 };
 pub use crate::registry::Registration;
+
+pub mod options;
+
+/// What `validate = path` returned, with the refusal as text.
+pub fn validated<E: core::fmt::Display>(result: Result<(), E>) -> Result<(), String> {
+    result.map_err(|error| error.to_string())
+}
+
+/// The stored payload of an invocation; for tests of generated code.
+pub fn encode<J: Job>(job: &J) -> Result<std::vec::Vec<u8>, EncodeError> {
+    let mut args = Encoder::new();
+    job.encode(&mut args);
+    args.finish()
+}
+
+/// The invocation of a stored payload; for tests of generated code.
+pub fn decode<J: Job>(payload: &[u8]) -> Result<J, DecodeError> {
+    J::decode(&mut Decoder::new(payload)?)
+}
+
+/// Stands in for the methods of a job that did not compile; nothing ever runs it.
+pub fn broken() -> ! {
+    unreachable!("the macro reported an error for this job")
+}
 
 /// The place of the attribute that is being expanded.
 #[doc(hidden)]

@@ -16,6 +16,7 @@ pub mod model;
 mod registry;
 mod seam;
 pub mod store;
+pub mod testing;
 mod worker;
 
 pub use async_trait::async_trait;

@@ -39,7 +39,7 @@ impl<J: Job> Finished<J> {
 
 impl<J: Job> Inject for Finished<J>
 where
-    J::Output: DeserializeOwned,
+    J::Output: DeserializeOwned + Send + 'static,
 {
     fn need() -> Need {
         Need::Finished { job: Some(J::DEF.name) }

@@ -53,7 +53,7 @@ impl<J> JobHandle<J> {
 
 impl<J: Job> JobHandle<J>
 where
-    J::Output: DeserializeOwned,
+    J::Output: DeserializeOwned + Send + 'static,
 {
     /// Waits for the job's end and gives its output.
     ///
@@ -107,7 +107,7 @@ where
 
 fn output<J: Job>(job: &JobRecord) -> Result<J::Output, WaitError>
 where
-    J::Output: DeserializeOwned,
+    J::Output: DeserializeOwned + Send + 'static,
 {
     let json = job.output.as_deref().unwrap_or("null");
     serde_json::from_str(json).map_err(|source| WaitError::Output {

@@ -14,5 +14,5 @@ pub use classify::{Failure, Permanence};
 pub use directive::{Directive, fatal, invalid, reject, retry_after, snooze};
 pub use fingerprint::fingerprint;
 pub(crate) use panics::{PanicReport, caught_drop, guarded, install_hook};
-pub use permanent::{PermanentError, permanent_reason};
+pub use permanent::{PermanentError, permanent, permanent_reason};
 pub use sanitize::{DefaultSanitizer, ErrorSanitizer, Unsanitised};

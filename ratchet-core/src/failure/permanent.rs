@@ -18,6 +18,22 @@ impl PermanentError {
     }
 }
 
+/// A type that `#[do_not_retry]` can mark.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is marked `#[do_not_retry]` but is not an error",
+    label = "this type can never be found in the source chain of a failure",
+    note = "implement `std::error::Error` for it, for example with `#[derive(Debug, thiserror::Error)]`"
+)]
+pub trait Permanent: Error + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<E: Error + 'static> Permanent for E {}
+
+/// The link of a chain as the annotated type; the one place that asks for [`Permanent`].
+pub fn permanent<'a, E: Permanent>(link: &'a (dyn Error + 'static)) -> Option<&'a E> {
+    link.downcast_ref()
+}
+
 inventory::collect!(PermanentError);
 
 /// The reason of the first permanent error in a chain, if there is one.

@@ -63,6 +63,29 @@ pub const fn arg<T: JobArg>(name: &'static str, ty: &'static str) -> Arg<T> {
     }
 }
 
+/// A type that `#[job(default)]` can fill in.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no default value",
+    label = "rows written before this argument existed would have nothing to decode to",
+    note = "implement `Default` for it, or give the value: `#[job(default = ...)]`"
+)]
+pub trait DefaultArg: Sized {
+    #[doc(hidden)]
+    fn default_arg() -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Default> DefaultArg for T {
+    fn default_arg() -> Self {
+        T::default()
+    }
+}
+
+/// The default of a type, as [`Arg::default`] takes it; the one place that asks for [`DefaultArg`].
+pub fn default_value<T: DefaultArg>() -> Option<T> {
+    Some(T::default_arg())
+}
+
 impl<T> Arg<T> {
     /// Rows written before the argument existed get this value.
     pub const fn default(mut self, value: fn() -> Option<T>) -> Self {

@@ -135,7 +135,18 @@ pub struct ErrorMatcher {
 
 impl ErrorMatcher {
     /// Recognises errors of type `E`.
-    pub const fn of<E: Error + 'static>(name: &'static str) -> Self {
+    pub const fn of<E: ChainError>(name: &'static str) -> Self {
         Self { name, matches: |error| error.is::<E>() }
     }
 }
+
+/// An error type that can be found in a source chain.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an error",
+    label = "a circuit breaker looks for this type in the source chain of a failure",
+    note = "only a `std::error::Error + 'static` can be there"
+)]
+pub trait ChainError: Error + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<E: Error + 'static> ChainError for E {}

@@ -12,7 +12,13 @@ pub struct Callback {
 
 impl Callback {
     /// The callback `J`.
+    ///
+    /// # Panics
+    ///
+    /// If `J` takes an argument that is neither injected nor has a default: at compile time, since nobody would be
+    /// there to fill it in.
     pub const fn of<J: Job>() -> Self {
+        Self::check::<J>();
         Self { def: || J::DEF }
     }
 
@@ -27,7 +33,7 @@ impl Callback {
     ///
     /// If `J` takes an argument that is neither injected nor has a default.
     pub const fn check<J: Job>() {
-        let args = J::DEF.args;
+        let args = J::ARGS;
         let mut i = 0;
         while i < args.len() {
             assert!(

@@ -49,7 +49,33 @@ pub struct Injection {
     pub need: fn() -> Need,
 }
 
-/// The injected argument `argument` of type `T`; the one place that asks for [`Inject`].
+/// An injected argument: what the registry keeps of it, and how it is taken.
+///
+/// Made by [`injected`], the only place that asks for [`Inject`], so that an unfit type is one error.
+#[derive(Debug)]
+pub struct Injected<T> {
+    def: Injection,
+    take: fn(&JobContext) -> Result<T, InjectError>,
+}
+
+/// The injected argument `argument` of type `T`.
+pub const fn injected<T: Inject>(argument: &'static str) -> Injected<T> {
+    Injected { def: injection::<T>(argument), take: T::inject }
+}
+
+impl<T> Injected<T> {
+    /// What the registry keeps of this argument.
+    pub const fn def(&self) -> Injection {
+        self.def
+    }
+
+    /// Takes the value for one run.
+    pub fn inject(&self, ctx: &JobContext) -> Result<T, InjectError> {
+        (self.take)(ctx)
+    }
+}
+
+/// The injected argument `argument` of type `T`, as the registry keeps it.
 pub const fn injection<T: Inject>(argument: &'static str) -> Injection {
     Injection { argument, need: T::need }
 }

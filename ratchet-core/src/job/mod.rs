@@ -15,13 +15,13 @@ mod returns;
 mod schedule;
 mod state;
 
-pub use arg::{Arg, ArgDef, JobArg, arg};
+pub use arg::{Arg, ArgDef, JobArg, arg, default_value};
 pub use backoff::{Backoff, BackoffKind, Jitter};
 pub use breaker::{BreakerDef, ErrorMatcher};
 pub use callback::Callback;
 pub use codec::{DecodeError, Decoder, EncodeError, Encoder};
 pub use def::{JobDef, Location, PanicPolicy};
-pub use inject::{Inject, InjectError, Injection, Need, inject, injection};
+pub use inject::{Inject, InjectError, Injected, Injection, Need, inject, injected, injection};
 pub use keys::{KeyPart, Keys, key_part};
 pub use priority::Priority;
 pub use returns::Output;
@@ -45,7 +45,15 @@ use crate::registry::Registration;
 )]
 pub trait Job: Sized + Send + 'static {
     /// What the job gives back when it succeeds; `handle.wait()` returns it.
-    type Output: Send + 'static;
+    ///
+    /// Without bounds: `run` asks for them once, so that an unfit type is one error.
+    type Output;
+
+    /// The stored arguments, the same as in [`Job::DEF`].
+    ///
+    /// A constant of its own, so that two jobs may name each other as callbacks without their definitions depending on
+    /// one another.
+    const ARGS: &'static [ArgDef] = &[];
 
     /// Name, version, options, arguments: everything the runtime knows of the job without running it.
     const DEF: JobDef;

@@ -29,10 +29,11 @@ mod start;
 mod watchdog;
 
 pub(crate) use attempt::{Ended, attempt};
-pub(crate) use control::RunControl;
+pub(crate) use control::{RunControl, StopCause};
 pub use health::{Health, WorkerStats};
 pub use middleware::{Middleware, Next, RunReport};
 pub(crate) use publish::publish;
 pub(crate) use sinks::deliver;
-pub use sinks::{AlertSink, DeadLetterSink, SinkError, Sinks};
+pub use sinks::{AlertSink, DeadLetterSink, SinkError};
+pub(crate) use sinks::Sinks;
 pub use start::{StartError, Worker};

@@ -29,7 +29,7 @@ pub trait DeadLetterSink: Send + Sync + fmt::Debug + 'static {
 
 /// The sinks of a runtime.
 #[derive(Debug, Clone, Default)]
-pub struct Sinks {
+pub(crate) struct Sinks {
     pub(crate) alerts: Option<Arc<dyn AlertSink>>,
     pub(crate) dead_letters: Option<Arc<dyn DeadLetterSink>>,
 }

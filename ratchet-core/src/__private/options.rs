@@ -1,0 +1,133 @@
+//! The options of the attributes as documented names: editors complete them and show what they do.
+//!
+//! The same table as in `ratchet-macros`; a test there compares the two.
+
+#![allow(non_upper_case_globals)]
+
+/// The options of `#[job]`.
+pub mod job {
+    /// The stored name, instead of `<package>.<fn>`.
+    ///
+    /// `name = "send_email"`
+    pub const name: () = ();
+
+    /// An older name that still reaches this job; repeat it for several.
+    ///
+    /// `alias = "old_name"`
+    pub const alias: () = ();
+
+    /// The version of the arguments' shape; 1 unless given.
+    ///
+    /// `version = 2`
+    pub const version: () = ();
+
+    /// The queue; `default` unless given.
+    ///
+    /// `queue = "mail"`
+    pub const queue: () = ();
+
+    /// `lowest`, `low`, `normal`, `high` or `critical`.
+    ///
+    /// `priority = high`
+    pub const priority: () = ();
+
+    /// How often a failed run is tried again; 0 means one run.
+    ///
+    /// `max_retries = 5`
+    pub const max_retries: () = ();
+
+    /// The wait between attempts: `none`, `fixed`, `linear` or `exponential`.
+    ///
+    /// `backoff = exponential("1s", max = "30s")`
+    pub const backoff: () = ();
+
+    /// The longest a run may take; 30 minutes unless given.
+    ///
+    /// `timeout = "30s"`
+    pub const timeout: () = ();
+
+    /// When to warn that a run takes long; 80 % of the timeout unless given.
+    ///
+    /// `soft_timeout = "20s"`
+    pub const soft_timeout: () = ();
+
+    /// How long a submitted job waits before its first run.
+    ///
+    /// `delay = "5m"`
+    pub const delay: () = ();
+
+    /// At most one live job holds this key.
+    ///
+    /// `business_key = "order-{order_id}"`
+    pub const business_key: () = ();
+
+    /// At most one job is ever made for this key.
+    ///
+    /// `idempotency_key = "order-{order_id}"`
+    pub const idempotency_key: () = ();
+
+    /// At most `concurrency_limit` jobs of this key run at once.
+    ///
+    /// `concurrency_key = "customer-{customer_id}"`
+    pub const concurrency_key: () = ();
+
+    /// How many jobs of one `concurrency_key` run at once in the cluster.
+    ///
+    /// `concurrency_limit = 3`
+    pub const concurrency_limit: () = ();
+
+    /// One run at a time in the cluster, by `concurrency_key` or by the job's name.
+    ///
+    /// `single_instance`
+    pub const single_instance: () = ();
+
+    /// Tags of every job of this kind.
+    ///
+    /// `tags("mail", "eu")`
+    pub const tags: () = ();
+
+    /// Runs by itself on this schedule.
+    ///
+    /// `cron = "0 3 * * *"`
+    pub const cron: () = ();
+
+    /// The time zone of `cron`; UTC unless given.
+    ///
+    /// `tz = "Europe/Berlin"`
+    pub const tz: () = ();
+
+    /// The job that runs when this one has succeeded.
+    ///
+    /// `on_success = SendReceipt`
+    pub const on_success: () = ();
+
+    /// The job that runs when this one has failed for good.
+    ///
+    /// `on_failure = TellSupport`
+    pub const on_failure: () = ();
+
+    /// What a panic does: "retry" or "dlq".
+    ///
+    /// `panic = "dlq"`
+    pub const panic: () = ();
+
+    /// The function is a plain `fn` and may block its thread.
+    ///
+    /// `blocking`
+    pub const blocking: () = ();
+
+    /// A `fn(&Struct) -> Result<(), impl Display>` that refuses bad arguments.
+    ///
+    /// `validate = check_order`
+    pub const validate: () = ();
+
+    /// The name of the invocation struct, instead of the fn's in `PascalCase`.
+    ///
+    /// `struct_name = EmailJob`
+    pub const struct_name: () = ();
+
+    /// Derives on the invocation struct.
+    ///
+    /// `derive(Debug, Clone)`
+    pub const derive: () = ();
+}

@@ -1,0 +1,189 @@
+//! `#[circuit_breaker(…)]`: options beside a job's own, and finding that job.
+
+use std::time::Duration;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::parse::{ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Path, Token};
+
+use crate::diag::Errors;
+use crate::entries::{self, Entry, Given};
+use crate::job::signature::{arguments, is};
+use crate::table::{Opt, Table, Takes};
+use crate::values::{self, Range, Value};
+
+#[rustfmt::skip]
+pub(crate) const OPTIONS: Table = Table {
+    attribute: "circuit_breaker",
+    options: &[
+        Opt { key: "service", takes: Takes::Text, example: r#"service = "payment-gateway""#, help: "The service this breaker guards; jobs that name the same one share it." },
+        Opt { key: "profile", takes: Takes::Text, example: r#"profile = "external-api""#, help: "A named bundle of settings." },
+        Opt { key: "failure_rate", takes: Takes::Number, example: "failure_rate = 50", help: "The share of failed calls, in percent, that opens the breaker." },
+        Opt { key: "window", takes: Takes::Number, example: "window = 100", help: "How many of the last outcomes are looked at." },
+        Opt { key: "min_calls", takes: Takes::Number, example: "min_calls = 5", help: "How many outcomes there must be before the rate counts." },
+        Opt { key: "open_for", takes: Takes::Duration, example: r#"open_for = "30s""#, help: "How long the breaker stays open before it lets probes through." },
+        Opt { key: "probes", takes: Takes::Number, example: "probes = 3", help: "How many probes must succeed to close it again." },
+        Opt { key: "ignore", takes: Takes::List, example: "ignore(NotFound)", help: "Errors that say nothing about the service." },
+        Opt { key: "record", takes: Takes::List, example: "record(Timeout)", help: "The only errors that count against the service." },
+    ],
+    foreign: &[
+        ("name", "service"), ("threshold", "failure_rate"), ("failure_threshold", "failure_rate"), ("failure_rate_threshold", "failure_rate"),
+        ("window_size", "window"), ("sliding_window_size", "window"), ("minimum_number_of_calls", "min_calls"),
+        ("wait_duration", "open_for"), ("timeout", "open_for"), ("reset_timeout", "open_for"), ("half_open_calls", "probes"),
+        ("permitted_calls", "probes"), ("ignore_errors", "ignore"), ("record_errors", "record"),
+    ],
+    positional: "expected `option = value`; to name the service write `service = \"...\"`",
+    repeatable: &[],
+};
+
+/// The settings of a breaker as written.
+#[derive(Clone)]
+pub(crate) struct Breaker {
+    pub(crate) service: Value<String>,
+    pub(crate) profile: Option<Value<String>>,
+    /// `failure_rate` and friends, by the name of their builder method.
+    pub(crate) numbers: Vec<(&'static str, Value<u32>)>,
+    pub(crate) open_for: Option<Value<Duration>>,
+    pub(crate) ignore: Vec<Path>,
+    pub(crate) record: Vec<Path>,
+}
+
+impl Breaker {
+    /// Takes the attribute off the list, if it is there.
+    pub(crate) fn take(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<Self> {
+        let mut breaker = None;
+        attrs.retain(|attr| {
+            let ours = is(attr, "circuit_breaker");
+            if ours && breaker.is_some() {
+                errors.push(attr, "`#[circuit_breaker]` is applied twice");
+            } else if ours {
+                breaker = Some(Self::read(attr, errors));
+            }
+            !ours
+        });
+        breaker.flatten()
+    }
+
+    fn read(attr: &Attribute, errors: &mut Errors) -> Option<Self> {
+        let read = entries::read(&OPTIONS, arguments(attr), errors);
+        let given = read.keys.iter().any(|key| key == "service");
+        let mut service = None;
+        let mut breaker = Self {
+            service: Value::Literal(
+                String::new(),
+                syn::Lit::Str(syn::LitStr::new("", Span::call_site())),
+            ),
+            profile: None,
+            numbers: Vec::new(),
+            open_for: None,
+            ignore: Vec::new(),
+            record: Vec::new(),
+        };
+        for entry in &read.entries {
+            match entry.option.key {
+                "service" => service = values::name("a service's", entry, errors),
+                "profile" => breaker.profile = values::name("a profile's", entry, errors),
+                "open_for" => breaker.open_for = open_for(entry, errors),
+                "ignore" => breaker.ignore = errors_list(entry, errors),
+                "record" => breaker.record = errors_list(entry, errors),
+                key => {
+                    let number = RANGES.iter().find(|(name, _)| *name == key);
+                    let number = number.and_then(|(_, range)| values::number(entry, range, errors));
+                    breaker.numbers.extend(number.map(|number| (key, number)));
+                }
+            }
+        }
+        if !given {
+            errors.push(
+                attr.path(),
+                "a circuit breaker needs its service, `service = \"payment-gateway\"`",
+            );
+        }
+        breaker.check(errors);
+        breaker.service = service?;
+        Some(breaker)
+    }
+
+    /// A window smaller than the number of calls it must hold would never open.
+    fn check(&self, errors: &mut Errors) {
+        let literal = |name: &str| {
+            let (_, value) = self.numbers.iter().find(|(key, _)| *key == name)?;
+            Some((*value.literal()?, value))
+        };
+        let window = literal("window").map_or(100, |(window, _)| window);
+        if let Some((min, at)) = literal("min_calls").filter(|(min, _)| *min > window) {
+            errors.push(
+                at,
+                format_args!("`min_calls` of {min} does not fit into a `window` of {window}: the breaker would never open"),
+            );
+        }
+        if let (Some(_), Some(at)) = (self.ignore.first(), self.record.first()) {
+            errors.push(at, "`record` already names the only errors that count; remove `ignore`");
+        }
+    }
+}
+
+const RANGES: [(&str, Range); 4] = [
+    (
+        "failure_rate",
+        Range { of: 1..=100, rule: "`failure_rate` is a percentage between 1 and 100" },
+    ),
+    ("window", Range { of: 1..=10_000, rule: "`window` is between 1 and 10000 calls" }),
+    ("min_calls", Range { of: 1..=10_000, rule: "`min_calls` is between 1 and 10000" }),
+    ("probes", Range { of: 1..=10_000, rule: "`probes` is between 1 and 10000" }),
+];
+
+fn open_for(entry: &Entry, errors: &mut Errors) -> Option<Value<Duration>> {
+    let value = values::duration(entry, errors)?;
+    if value.literal().is_some_and(Duration::is_zero) {
+        errors.push(&value, "`open_for` is longer than zero");
+        return None;
+    }
+    Some(value)
+}
+
+fn errors_list(entry: &Entry, errors: &mut Errors) -> Vec<Path> {
+    let Given::List(tokens) = &entry.given else { return Vec::new() };
+    let key = entry.option.key;
+    match Punctuated::<Path, Token![,]>::parse_terminated.parse2(tokens.clone()) {
+        Ok(types) if types.is_empty() => {
+            errors.push(&entry.key, format_args!("`{key}` is empty; `{}`", entry.option.example));
+            Vec::new()
+        }
+        Ok(types) => types.into_iter().collect(),
+        Err(_) => {
+            errors.push(
+                tokens,
+                format_args!("`{key}` lists error types, `{}`", entry.option.example),
+            );
+            Vec::new()
+        }
+    }
+}
+
+/// The attribute on its own: hands itself to the `#[job]` or `#[jobs]` beneath it.
+pub(crate) fn expand(args: &TokenStream, item: TokenStream) -> TokenStream {
+    let split = |input: ParseStream<'_>| {
+        Ok((input.call(Attribute::parse_outer)?, input.parse::<TokenStream>()?))
+    };
+    let Ok((attrs, rest)) = split.parse2(item.clone()) else { return item };
+    let Some(job) = attrs.iter().position(|attr| is(attr, "job") || is(attr, "jobs")) else {
+        let mut errors = Errors::default();
+        errors.push_at(
+            Span::call_site(),
+            "`#[circuit_breaker]` guards a job: put it beside `#[job]`, or on a `#[jobs] impl` block",
+        );
+        let errors = errors.into_tokens();
+        return quote!(#item #errors);
+    };
+    let (above, below) = attrs.split_at(job + 1);
+    let name = Ident::new("circuit_breaker", Span::call_site());
+    let this = match args.is_empty() {
+        true => quote!(#[#name]),
+        false => quote!(#[#name(#args)]),
+    };
+    let above = above.iter().map(ToTokens::to_token_stream);
+    quote!(#(#above)* #this #(#below)* #rest)
+}

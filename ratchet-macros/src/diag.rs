@@ -1,0 +1,87 @@
+//! Errors: collected, never thrown, so that every stage can go on and several mistakes are told at once.
+
+use std::fmt::Display;
+
+use proc_macro2::{Span, TokenStream};
+use quote::ToTokens;
+
+/// What went wrong so far, in the order it was found.
+#[derive(Default)]
+pub(crate) struct Errors(Vec<syn::Error>);
+
+impl Errors {
+    /// Underlines all of `at`.
+    pub(crate) fn push(&mut self, at: impl ToTokens, message: impl Display) {
+        self.0.push(syn::Error::new_spanned(at, message));
+    }
+
+    /// Underlines one token.
+    pub(crate) fn push_at(&mut self, at: Span, message: impl Display) {
+        self.0.push(syn::Error::new(at, message));
+    }
+
+    /// Takes over what syn had to say.
+    pub(crate) fn syntax(&mut self, error: syn::Error) {
+        self.0.push(error);
+    }
+
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.0.append(&mut other.0);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn into_tokens(self) -> TokenStream {
+        self.0.iter().map(syn::Error::to_compile_error).collect()
+    }
+}
+
+/// The word that was probably meant.
+pub(crate) fn did_you_mean<'a>(
+    word: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    known
+        .into_iter()
+        .map(|known| (strsim::jaro_winkler(&word, known), known))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, known)| known)
+}
+
+/// `` ; did you mean `x`? ``, or nothing.
+pub(crate) fn suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    did_you_mean(word, known).map_or_else(String::new, |known| format!("; did you mean `{known}`?"))
+}
+
+/// `` `a`, `b` and `c` ``.
+pub(crate) fn listing<'a>(words: impl IntoIterator<Item = &'a str>, last: &str) -> String {
+    let words: Vec<_> = words.into_iter().map(|word| format!("`{word}`")).collect();
+    match words.split_last() {
+        None => String::new(),
+        Some((only, [])) => only.clone(),
+        Some((end, rest)) => format!("{} {last} {end}", rest.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{did_you_mean, listing};
+
+    #[test]
+    fn a_near_miss_is_recognised_and_a_far_one_is_not() {
+        let known = ["queue", "priority", "timeout"];
+        assert_eq!(did_you_mean("queu", known), Some("queue"));
+        assert_eq!(did_you_mean("Timeuot", known), Some("timeout"));
+        assert_eq!(did_you_mean("colour", known), None);
+    }
+
+    #[test]
+    fn a_listing_reads_like_a_sentence() {
+        assert_eq!(listing(["a"], "or"), "`a`");
+        assert_eq!(listing(["a", "b", "c"], "or"), "`a`, `b` or `c`");
+    }
+}

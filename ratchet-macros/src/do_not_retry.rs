@@ -1,0 +1,187 @@
+//! `#[do_not_retry]`: errors that retrying cannot mend.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Attribute, Generics, Item, ItemEnum, ItemStruct, Variant};
+
+use crate::diag::Errors;
+use crate::entries::{self, Entries};
+use crate::job::signature::{arguments, is};
+use crate::krate::{self, Krate};
+use crate::table::{Opt, Table, Takes};
+use crate::values::{self, Value};
+
+#[rustfmt::skip]
+pub(crate) const OPTIONS: Table = Table {
+    attribute: "do_not_retry",
+    options: &[
+        Opt { key: "reason", takes: Takes::Text, example: r#"reason = "the card is expired""#, help: "Why asking again changes nothing; shown with the dead letter." },
+        Opt { key: "all", takes: Takes::Flag, example: "all", help: "Every variant of the enum." },
+        Opt { key: "crate", takes: Takes::Path, example: "crate = ::ratchet", help: "Where the runtime is, if the dependency is renamed." },
+    ],
+    foreign: &[("message", "reason"), ("why", "reason"), ("because", "reason")],
+    positional: "expected `reason = \"...\"`",
+    repeatable: &[],
+};
+
+/// What one attribute says.
+#[derive(Default)]
+struct Mark {
+    reason: Option<Value<String>>,
+    all: Option<Ident>,
+    krate: Krate,
+}
+
+impl Mark {
+    fn read(tokens: TokenStream, errors: &mut Errors) -> Self {
+        let mut mark = Self::default();
+        let Entries { entries, .. } = entries::read(&OPTIONS, tokens, errors);
+        for entry in &entries {
+            match entry.option.key {
+                "reason" => mark.reason = reason(entry, errors),
+                "all" => mark.all = Some(entry.key.clone()),
+                _ => {
+                    mark.krate = values::value(entry)
+                        .map(|value| Krate::read(value, errors))
+                        .unwrap_or_default()
+                }
+            }
+        }
+        mark
+    }
+
+    /// The reason in words, for a mark that gives none.
+    fn reason(&self, what: &str) -> TokenStream {
+        match &self.reason {
+            Some(reason) => reason.to_token_stream(),
+            None => format!("`{what}` is marked `#[do_not_retry]`").to_token_stream(),
+        }
+    }
+}
+
+fn reason(entry: &entries::Entry, errors: &mut Errors) -> Option<Value<String>> {
+    let reason = values::text(entry, errors)?;
+    if reason.literal().is_some_and(|reason| reason.trim().is_empty()) {
+        errors.push(&reason, "the reason is empty; say why asking again changes nothing");
+        return None;
+    }
+    Some(reason)
+}
+
+pub(crate) fn expand(args: TokenStream, input: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let mark = Mark::read(args, &mut errors);
+    let (item, check) = match syn::parse2(input.clone()) {
+        Ok(Item::Struct(item)) => {
+            let check = structure(&item, &mark, &mut errors);
+            (item.into_token_stream(), check)
+        }
+        Ok(Item::Enum(mut item)) => {
+            let check = enumeration(&mut item, &mark, &mut errors);
+            (item.into_token_stream(), check)
+        }
+        Ok(_) => {
+            errors.push_at(
+                Span::call_site(),
+                "`#[do_not_retry]` goes on an error type: a struct, an enum, or variants of an enum",
+            );
+            (input, TokenStream::new())
+        }
+        Err(error) => {
+            errors.syntax(error);
+            (input, TokenStream::new())
+        }
+    };
+    if !errors.is_empty() {
+        let errors = errors.into_tokens();
+        return quote!(#item #errors);
+    }
+    let import = mark.krate.import();
+    quote! {
+        #item
+
+        const _: () = {
+            #import
+
+            __ratchet::submit! {
+                __ratchet::PermanentError::new(|error| #check)
+            }
+        };
+    }
+}
+
+/// `struct CardExpired` → `permanent::<CardExpired>(error).map(|_| "reason")`.
+fn structure(item: &ItemStruct, mark: &Mark, errors: &mut Errors) -> TokenStream {
+    check_generics(&item.generics, errors);
+    if let Some(all) = &mark.all {
+        errors.push(all, "`all` speaks of the variants of an enum, and this is a struct");
+    }
+    let link = link(&item.ident);
+    let reason = mark.reason(&item.ident.to_string());
+    quote!(#link.map(|_| #reason))
+}
+
+/// Marked variants → one arm each.
+fn enumeration(item: &mut ItemEnum, mark: &Mark, errors: &mut Errors) -> TokenStream {
+    check_generics(&item.generics, errors);
+    let name = item.ident.clone();
+    let marks: Vec<_> = item.variants.iter_mut().map(|variant| take(variant, errors)).collect();
+    let marked = marks.iter().filter(|mark| mark.is_some()).count();
+    let link = link(&name);
+    if marked == 0 {
+        if mark.all.is_none() && mark.reason.is_none() && !item.variants.is_empty() {
+            errors.push(
+                &name,
+                format_args!("no variant of `{name}` is marked `#[do_not_retry]`; mark some, or write `#[do_not_retry(all)]`"),
+            );
+        }
+        let reason = mark.reason(&name.to_string());
+        return quote!(#link.map(|_| #reason));
+    }
+    let arms = item.variants.iter().zip(&marks).filter_map(|(variant, own)| {
+        let own = own.as_ref().or(mark.all.is_some().then_some(mark))?;
+        let Variant { ident, attrs, .. } = variant;
+        // rustc has not evaluated the `cfg`s of variants yet.
+        let cfgs = attrs.iter().filter(|attr| is(attr, "cfg"));
+        let reason = match (&own.reason, &mark.reason) {
+            (None, Some(shared)) => shared.to_token_stream(),
+            _ => own.reason(&format!("{name}::{ident}")),
+        };
+        Some(quote!(#(#cfgs)* #name::#ident { .. } => __ratchet::Option::Some(#reason),))
+    });
+    let rest = (marked < item.variants.len() && mark.all.is_none())
+        .then(|| quote!(_ => __ratchet::Option::None,));
+    quote!(match #link? { #(#arms)* #rest })
+}
+
+/// Takes the attribute off a variant.
+fn take(variant: &mut Variant, errors: &mut Errors) -> Option<Mark> {
+    let attrs = std::mem::take(&mut variant.attrs);
+    let (ours, others): (Vec<Attribute>, Vec<_>) =
+        attrs.into_iter().partition(|attr| is(attr, "do_not_retry"));
+    variant.attrs = others;
+    if let Some(twice) = ours.get(1) {
+        errors.push(twice, "`#[do_not_retry]` is applied twice");
+    }
+    let mark = Mark::read(arguments(ours.first()?), errors);
+    if let Some(all) = &mark.all {
+        errors.push(all, "`all` goes on the enum, not on a variant");
+    }
+    Some(mark)
+}
+
+fn check_generics(generics: &Generics, errors: &mut Errors) {
+    if !generics.params.is_empty() {
+        errors.push(
+            generics,
+            "a `#[do_not_retry]` error cannot be generic: it is found in a source chain by its one concrete type",
+        );
+    }
+}
+
+/// The downcast, blamed on the type's name; the one place that asks for a standard error.
+fn link(name: &Ident) -> TokenStream {
+    let span = name.span();
+    let permanent = krate::item("permanent", span);
+    quote_spanned!(span=> #permanent::<#name>(error))
+}

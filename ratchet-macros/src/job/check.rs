@@ -1,0 +1,140 @@
+//! Rules across parts: what one option says about another, or about the arguments.
+
+use std::time::Duration;
+
+use quote::ToTokens;
+
+use super::model::{JobModel, Param};
+use crate::diag::{Errors, suggestion};
+use crate::idents;
+use crate::values::{Template, Value};
+
+/// Tells every contradiction; changes nothing.
+pub(crate) fn check(job: &JobModel, errors: &mut Errors) {
+    check_keys(job, errors);
+    check_concurrency(job, errors);
+    check_schedule(job, errors);
+    check_timeouts(job, errors);
+    check_aliases(job, errors);
+}
+
+fn check_keys(job: &JobModel, errors: &mut Errors) {
+    let options = &job.options;
+    let keys = [
+        ("business_key", &options.business_key),
+        ("idempotency_key", &options.idempotency_key),
+        ("concurrency_key", &options.concurrency_key),
+    ];
+    for (option, template) in keys {
+        if let Some(template) = template {
+            check_template(job, option, template, errors);
+        }
+    }
+}
+
+fn check_template(job: &JobModel, option: &str, template: &Template, errors: &mut Errors) {
+    for path in template.fields() {
+        let name = path[0].trim_start_matches("r#");
+        let named = |ident: &syn::Ident| idents::plain(ident) == name;
+        let stored = job.args().find(|arg| named(&arg.ident));
+        let injected = job.injected().any(|injected| injected.name == name);
+        let message = match stored {
+            Some(arg) if arg.secret => {
+                format!("`{option}` names `{name}`, which is secret: a key is shown to operators")
+            }
+            Some(_) => continue,
+            None if injected => {
+                format!(
+                    "`{option}` names `{name}`, which is injected: a key is made when the job is enqueued"
+                )
+            }
+            None => {
+                let names: Vec<_> = job.args().map(|arg| idents::plain(&arg.ident)).collect();
+                let hint = suggestion(name, names.iter().map(String::as_str));
+                format!(
+                    "`{option}` names `{name}`, which is not an argument of job `{}`{hint}",
+                    job.name()
+                )
+            }
+        };
+        errors.push(&template.lit, message);
+    }
+}
+
+fn check_concurrency(job: &JobModel, errors: &mut Errors) {
+    let options = &job.options;
+    match (&options.concurrency_key, &options.concurrency_limit, &options.single_instance) {
+        (_, Some(limit), Some(_)) => errors.push(
+            limit,
+            "`single_instance` already limits the job to one run; remove `concurrency_limit`",
+        ),
+        (None, Some(limit), None) => errors
+            .push(limit, "`concurrency_limit` needs a `concurrency_key` that says what is limited"),
+        (Some(key), None, None) => errors.push(
+            &key.lit,
+            "`concurrency_key` needs a `concurrency_limit` that says how many may run at once",
+        ),
+        _ => {}
+    }
+}
+
+fn check_schedule(job: &JobModel, errors: &mut Errors) {
+    let options = &job.options;
+    let Some(cron) = &options.cron else {
+        // A `cron` that was refused is there all the same.
+        let written = options.keys.iter().any(|key| key == "cron");
+        if let Some(tz) = options.tz.as_ref().filter(|_| !written) {
+            errors.push(tz, "`tz` is the time zone of a `cron`, and there is none");
+        }
+        return;
+    };
+    let required = job.params.iter().find_map(|param| match param {
+        Param::Stored(arg) if arg.default.is_none() && !is_option(&arg.ty) => Some(arg),
+        _ => None,
+    });
+    if let Some(arg) = required {
+        let name = idents::plain(&arg.ident);
+        errors.push(
+            cron,
+            format_args!("nobody fills in argument `{name}` of a recurring job; mark it `#[job(default)]` or `#[inject]`"),
+        );
+    }
+}
+
+/// `Option` is absent by nature. An alias of it is not recognised, and asks for `#[job(default)]`.
+fn is_option(ty: &syn::Type) -> bool {
+    idents::text(ty.to_token_stream())
+        .split('<')
+        .next()
+        .is_some_and(|path| path == "Option" || path.ends_with("::Option"))
+}
+
+fn check_timeouts(job: &JobModel, errors: &mut Errors) {
+    const DEFAULT: Duration = Duration::from_secs(30 * 60);
+    let Some(Value::Literal(soft, lit)) = &job.options.soft_timeout else { return };
+    let hard = match &job.options.timeout {
+        Some(timeout) => timeout.literal().copied(),
+        None => Some(DEFAULT),
+    };
+    if hard.is_some_and(|hard| *soft >= hard) {
+        let which = match job.options.timeout {
+            Some(_) => "`timeout`",
+            None => "the default `timeout` of 30 minutes",
+        };
+        errors.push(
+            lit,
+            format_args!("`soft_timeout` warns before {which} strikes, so it must be shorter"),
+        );
+    }
+}
+
+fn check_aliases(job: &JobModel, errors: &mut Errors) {
+    let mut names: Vec<&String> = job.options.name.iter().filter_map(Value::literal).collect();
+    for alias in &job.options.aliases {
+        let Some(name) = alias.literal() else { continue };
+        if names.contains(&name) {
+            errors.push(alias, format_args!("job `{}` already answers to `{name}`", job.name()));
+        }
+        names.push(name);
+    }
+}

@@ -1,0 +1,247 @@
+//! The constants: one per argument, and `DEF`, a chain of one builder call per option.
+
+use std::time::Duration;
+
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::Path;
+use syn::spanned::Spanned;
+
+use super::super::model::{Arg, Default, Injected, JobModel, Param};
+use super::super::options::Priority;
+use super::super::types;
+use crate::breaker::Breaker;
+use crate::idents;
+use crate::krate::item;
+use crate::values::{Backoff, Curve, Jitter, Value};
+
+/// `const __TO: __ratchet::Arg<String> = __ratchet::arg::<String>("to", "String");`
+///
+/// The whole call carries the span of the type: rustc then blames an unfit type there and nowhere else.
+pub(super) fn constants(job: &JobModel) -> TokenStream {
+    job.params
+        .iter()
+        .map(|param| match param {
+            Param::Stored(arg) => stored(arg),
+            Param::Injected(injected) => self::injected(injected),
+        })
+        .collect()
+}
+
+fn stored(arg: &Arg) -> TokenStream {
+    let Arg { ty, constant, .. } = arg;
+    let span = ty.span();
+    let (arg_type, arg_fn) = (item("Arg", span), item("arg", span));
+    let name = idents::plain(&arg.ident);
+    let text = types::text(ty);
+    let docs = docs(&arg.docs).map(|docs| quote!(.docs(#docs)));
+    let secret = arg.secret.then(|| quote!(.secret()));
+    let default = arg.default.as_ref().map(|default| match default {
+        Default::OfType => {
+            let default = item("default_value", span);
+            quote_spanned!(span=> .default(#default::<#ty>))
+        }
+        Default::Value(value) => {
+            let some = item("Option", value.span());
+            quote_spanned!(value.span()=> .default(|| #some::Some(#value)))
+        }
+    });
+    let value = quote_spanned!(span=> #arg_fn::<#ty>(#name, #text));
+    quote!(const #constant: #arg_type<#ty> = #value #docs #secret #default;)
+}
+
+fn injected(injected: &Injected) -> TokenStream {
+    let Injected { name, ty, constant } = injected;
+    let span = ty.span();
+    let (injected_type, injected_fn) = (item("Injected", span), item("injected", span));
+    let value = quote_spanned!(span=> #injected_fn::<#ty>(#name));
+    quote!(const #constant: #injected_type<#ty> = #value;)
+}
+
+/// `JobDef::new("shop.send_email", here!()).queue("mail")…`
+pub(super) fn definition(job: &JobModel) -> TokenStream {
+    let options = &job.options;
+    let span = job.function.sig.ident.span();
+    let here = item("here", span);
+    let name = match &options.name {
+        Some(name) => name.to_token_stream(),
+        None => {
+            let stored = &job.stored_name;
+            quote!(__ratchet::job_name!(#stored))
+        }
+    };
+    let here = quote_spanned!(span=> #here!());
+    let new_span = options.name.as_ref().map_or(span, Value::span);
+    let def = item("JobDef", new_span);
+    let new = quote_spanned!(new_span=> #def::new(#name, #here));
+    let calls = calls(job);
+    quote!(#new #(#calls)*)
+}
+
+/// One builder call per option that was given, in the order of the options' table.
+fn calls(job: &JobModel) -> Vec<TokenStream> {
+    let options = &job.options;
+    let mut calls = Vec::new();
+    if !options.aliases.is_empty() {
+        let aliases = &options.aliases;
+        calls.push(quote!(.aliases(&[#(#aliases),*])));
+    }
+    calls.extend(options.version.as_ref().map(|version| call("version", version)));
+    calls.extend(options.queue.as_ref().map(|queue| call("queue", queue)));
+    calls.extend(options.priority.as_ref().map(priority));
+    calls.extend(options.max_retries.as_ref().map(|retries| call("max_retries", retries)));
+    calls.extend(options.backoff.as_ref().map(|value| {
+        let backoff = backoff(value);
+        quote!(.backoff(#backoff))
+    }));
+    calls.extend(options.timeout.as_ref().map(|timeout| timed("timeout", timeout)));
+    calls.extend(options.soft_timeout.as_ref().map(|timeout| timed("soft_timeout", timeout)));
+    calls.extend(options.delay.as_ref().map(|delay| timed("delay", delay)));
+    calls.extend(options.concurrency_limit.as_ref().map(|limit| call("concurrency_limit", limit)));
+    if options.single_instance.is_some() {
+        calls.push(quote!(.concurrency_limit(1)));
+    }
+    if !options.tags.is_empty() {
+        let tags = &options.tags;
+        calls.push(quote!(.tags(&[#(#tags),*])));
+    }
+    calls.extend(options.cron.as_ref().map(|cron| {
+        let zone = options.tz.as_ref().map(|zone| quote!(.zone(#zone)));
+        quote!(.cron(__ratchet::CronDef::new(#cron) #zone))
+    }));
+    calls.extend(options.on_success.as_ref().map(|path| callback("on_success", path)));
+    calls.extend(options.on_failure.as_ref().map(|path| callback("on_failure", path)));
+    calls.extend(options.panic_to_dlq.map(|dlq| match dlq {
+        true => quote!(.panic(__ratchet::PanicPolicy::Dlq)),
+        false => quote!(.panic(__ratchet::PanicPolicy::Retry)),
+    }));
+    calls.extend(options.blocking.as_ref().map(|_| quote!(.blocking())));
+    calls.extend(job.breaker.as_ref().map(|value| {
+        let breaker = breaker(value);
+        quote!(.breaker(#breaker))
+    }));
+    if job.args().next().is_some() {
+        calls.push(quote!(.args(Self::ARGS)));
+    }
+    if job.injected().next().is_some() {
+        let injected = job.injected().map(|injected| &injected.constant);
+        calls.push(quote!(.injections(&[#(#injected.def()),*])));
+    }
+    calls.extend(docs(&job.docs).map(|docs| quote!(.docs(#docs))));
+    calls
+}
+
+/// `.queue("mail")`, blamed on the value: a constant out of range is reported there.
+fn call<T>(method: &str, value: &Value<T>) -> TokenStream {
+    let span = value.span();
+    let method = Ident::new(method, span);
+    quote_spanned!(span=> .#method(#value))
+}
+
+fn timed(method: &str, value: &Value<Duration>) -> TokenStream {
+    let span = value.span();
+    let method = Ident::new(method, span);
+    let duration = duration(value);
+    quote_spanned!(span=> .#method(#duration))
+}
+
+fn duration(value: &Value<Duration>) -> TokenStream {
+    let Value::Literal(duration, _) = value else { return value.to_token_stream() };
+    if duration.subsec_millis() == 0 {
+        let seconds = Literal::u64_unsuffixed(duration.as_secs());
+        return quote!(__ratchet::Duration::from_secs(#seconds));
+    }
+    let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let millis = Literal::u64_unsuffixed(millis);
+    quote!(__ratchet::Duration::from_millis(#millis))
+}
+
+fn priority(priority: &Priority) -> TokenStream {
+    match priority {
+        Priority::Level(level) => {
+            let level = idents::local(level);
+            quote!(.priority(__ratchet::Priority::#level))
+        }
+        Priority::Constant(constant) => quote!(.priority(#constant)),
+    }
+}
+
+fn backoff(backoff: &Backoff) -> TokenStream {
+    let (curve, jitter) = match backoff {
+        Backoff::Constant(constant) => return constant.to_token_stream(),
+        Backoff::Curve { curve, jitter } => (curve, jitter),
+    };
+    let max = |max: &Option<Value<Duration>>| match max {
+        Some(max) => duration(max),
+        None => quote!(__ratchet::Backoff::DEFAULT_MAX),
+    };
+    let curve = match curve {
+        Curve::None => quote!(__ratchet::Backoff::none()),
+        Curve::Fixed(delay) => {
+            let delay = duration(delay);
+            quote!(__ratchet::Backoff::fixed(#delay))
+        }
+        Curve::Linear { base, max: cap } => {
+            let (base, cap) = (duration(base), max(cap));
+            quote!(__ratchet::Backoff::linear(#base, #cap))
+        }
+        Curve::Exponential { base, max: cap, factor } => {
+            let (base, cap) = (duration(base), max(cap));
+            let factor = factor.as_ref().map(|factor| {
+                let number = match factor {
+                    Value::Literal(number, _) => Literal::f64_unsuffixed(*number).to_token_stream(),
+                    Value::Constant(constant) => constant.to_token_stream(),
+                };
+                quote_spanned!(factor.span()=> .factor(#number))
+            });
+            quote!(__ratchet::Backoff::exponential(#base, #cap) #factor)
+        }
+    };
+    let jitter = jitter.map(|jitter| match jitter {
+        Jitter::None => quote!(.jitter(__ratchet::Jitter::None)),
+        Jitter::Full => quote!(.jitter(__ratchet::Jitter::Full)),
+        Jitter::Equal => quote!(.jitter(__ratchet::Jitter::Equal)),
+    });
+    quote!(#curve #jitter)
+}
+
+/// `.on_success(Callback::of::<SendReceipt>())`
+fn callback(method: &str, path: &Path) -> TokenStream {
+    let span = path.span();
+    let method = Ident::new(method, span);
+    let callback = item("Callback", span);
+    quote_spanned!(span=> .#method(#callback::of::<#path>()))
+}
+
+fn breaker(breaker: &Breaker) -> TokenStream {
+    let service = &breaker.service;
+    let span = service.span();
+    let def = item("BreakerDef", span);
+    let new = quote_spanned!(span=> #def::new(#service));
+    let profile = breaker.profile.as_ref().map(|profile| call("profile", profile));
+    let numbers = breaker.numbers.iter().map(|(method, number)| call(method, number));
+    let open_for = breaker.open_for.as_ref().map(|open_for| timed("open_for", open_for));
+    let ignore = matchers("ignore", &breaker.ignore);
+    let record = matchers("record", &breaker.record);
+    quote!(#new #profile #(#numbers)* #open_for #ignore #record)
+}
+
+fn matchers(method: &str, errors: &[Path]) -> Option<TokenStream> {
+    if errors.is_empty() {
+        return None;
+    }
+    let method = idents::local(method);
+    let matchers = errors.iter().map(|error| {
+        let span = error.span();
+        let (matcher, text) = (item("ErrorMatcher", span), idents::text(error.to_token_stream()));
+        quote_spanned!(span=> #matcher::of::<#error>(#text))
+    });
+    Some(quote!(.#method(&[#(#matchers),*])))
+}
+
+/// A doc comment as one text.
+fn docs(lines: &[String]) -> Option<String> {
+    let text: Vec<_> = lines.iter().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+    let text = text.join("\n");
+    (!text.trim().is_empty()).then(|| text.trim().to_owned())
+}

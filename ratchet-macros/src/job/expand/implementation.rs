@@ -1,0 +1,259 @@
+//! `impl Job`: encode, decode, keys, validate, run.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Index, PathArguments};
+
+use super::super::model::{Arg, JobModel, Owner, Param};
+use super::definition;
+use crate::idents::local;
+use crate::krate::item;
+use crate::values::{Piece, Template};
+
+pub(super) fn implementation(job: &JobModel) -> TokenStream {
+    let name = &job.struct_name;
+    let returns = &job.returns;
+    let args = args(job);
+    let definition = definition::definition(job);
+    let encode = encode(job);
+    let decode = decode(job);
+    let keys = keys(job);
+    let validate = validate(job);
+    let run = run(job);
+    quote! {
+        #[automatically_derived]
+        impl __ratchet::Job for #name {
+            type Output = __ratchet::output!(#returns);
+            #args
+            const DEF: __ratchet::JobDef = #definition;
+            #encode
+            #decode
+            #keys
+            #validate
+            #run
+        }
+    }
+}
+
+/// The implementation of a job that was refused: it compiles, so that only the refusal is reported.
+pub(super) fn broken(job: &JobModel) -> TokenStream {
+    let name = &job.struct_name;
+    let returns = &job.returns;
+    quote! {
+        #[automatically_derived]
+        impl __ratchet::Job for #name {
+            type Output = __ratchet::output!(#returns);
+            const DEF: __ratchet::JobDef = __ratchet::JobDef::new("broken", __ratchet::here!());
+
+            fn encode(&self, _: &mut __ratchet::Encoder) {
+                __ratchet::broken()
+            }
+
+            fn decode(_: &mut __ratchet::Decoder<'_>) -> __ratchet::Result<Self, __ratchet::DecodeError> {
+                __ratchet::broken()
+            }
+
+            fn run(self, _: __ratchet::JobContext) -> __ratchet::Result<__ratchet::RunFuture, __ratchet::InjectError> {
+                __ratchet::broken()
+            }
+        }
+    }
+}
+
+fn args(job: &JobModel) -> Option<TokenStream> {
+    job.args().next()?;
+    let constants = job.args().map(|arg| &arg.constant);
+    Some(quote!(const ARGS: &'static [__ratchet::ArgDef] = &[#(#constants.def()),*];))
+}
+
+fn encode(job: &JobModel) -> TokenStream {
+    let encoder = match job.args().next() {
+        Some(_) => local("args"),
+        None => local("_args"),
+    };
+    let puts = job
+        .args()
+        .map(|Arg { ident, constant, .. }| quote!(#encoder.put(#constant, &self.#ident);));
+    quote! {
+        fn encode(&self, #encoder: &mut __ratchet::Encoder) {
+            #(#puts)*
+        }
+    }
+}
+
+fn decode(job: &JobModel) -> TokenStream {
+    let decoder = match job.args().next() {
+        Some(_) => local("args"),
+        None => local("_args"),
+    };
+    let takes =
+        job.args().map(|Arg { ident, constant, .. }| quote!(#ident: #decoder.take(#constant)?));
+    quote! {
+        fn decode(#decoder: &mut __ratchet::Decoder<'_>) -> __ratchet::Result<Self, __ratchet::DecodeError> {
+            __ratchet::Result::Ok(Self { #(#takes),* })
+        }
+    }
+}
+
+/// `Keys::new().business(format_args!("order-{}", key_part(&self.order_id)))`
+fn keys(job: &JobModel) -> Option<TokenStream> {
+    let options = &job.options;
+    let business = options.business_key.as_ref().map(|key| template("business", key));
+    let idempotency = options.idempotency_key.as_ref().map(|key| template("idempotency", key));
+    let concurrency = match (&options.concurrency_key, &options.single_instance) {
+        (Some(key), _) => Some(template("concurrency", key)),
+        (None, Some(_)) => {
+            Some(quote!(.concurrency(__ratchet::format_args!("{}", Self::DEF.name))))
+        }
+        (None, None) => None,
+    };
+    if business.is_none() && idempotency.is_none() && concurrency.is_none() {
+        return None;
+    }
+    Some(quote! {
+        fn keys(&self) -> __ratchet::Keys {
+            __ratchet::Keys::new() #business #idempotency #concurrency
+        }
+    })
+}
+
+fn template(method: &str, template: &Template) -> TokenStream {
+    let span = template.lit.span();
+    let method = local(method);
+    let key_part = item("key_part", span);
+    let mut format = String::new();
+    let mut parts = Vec::new();
+    for piece in &template.pieces {
+        match piece {
+            Piece::Text(text) => format.push_str(&text.replace('{', "{{").replace('}', "}}")),
+            Piece::Field(path) => {
+                format.push_str("{}");
+                let fields = path.iter().map(|part| match part.parse::<u32>() {
+                    Ok(index) => Index { index, span }.into_token_stream(),
+                    Err(_) => syn::parse_str::<Ident>(part).map_or_else(
+                        |_| TokenStream::new(),
+                        |mut ident| {
+                            ident.set_span(span);
+                            ident.into_token_stream()
+                        },
+                    ),
+                });
+                parts.push(quote_spanned!(span=> #key_part(&self #(.#fields)*)));
+            }
+        }
+    }
+    quote!(.#method(__ratchet::format_args!(#format #(, #parts)*)))
+}
+
+fn validate(job: &JobModel) -> Option<TokenStream> {
+    let path = job.options.validate.as_ref()?;
+    Some(quote! {
+        fn validate(&self) -> __ratchet::Result<(), __ratchet::String> {
+            __ratchet::validated(#path(self))
+        }
+    })
+}
+
+/// `run::<{ fallible!(R) }, R, _, _>(send_email(__CTX.inject(&ctx)?, self.to))`
+///
+/// The future is the user's own: wrapped in another one, rustc would explain why the wrapper is not `Send`.
+fn run(job: &JobModel) -> TokenStream {
+    let ctx = match job.injected().next() {
+        Some(_) => local("ctx"),
+        None => local("_ctx"),
+    };
+    let span = job.function.sig.ident.span();
+    let returns = &job.returns;
+    let blocking = job.options.blocking.is_some();
+    let receiver = job.owner.as_ref().and_then(|owner| owner.receiver.as_ref());
+    let fallible = quote!({ __ratchet::fallible!(#returns) });
+    let (before, call) = match (blocking, receiver) {
+        (true, _) => blocking_call(job, &ctx),
+        (false, Some(_)) => method_call(job, &ctx),
+        (false, None) => {
+            let function = path(job);
+            let args = job.params.iter().map(|param| argument(param, &ctx));
+            (TokenStream::new(), quote_spanned!(span=> #function(#(#args),*)))
+        }
+    };
+    let run = item(if blocking { "run_blocking" } else { "run" }, span);
+    let run = quote_spanned!(span=> #run::<#fallible, #returns, _, _>(#call));
+    quote! {
+        fn run(self, #ctx: __ratchet::JobContext) -> __ratchet::Result<__ratchet::RunFuture, __ratchet::InjectError> {
+            #before
+            __ratchet::Result::Ok(#run)
+        }
+    }
+}
+
+fn argument(param: &Param, ctx: &Ident) -> TokenStream {
+    match param {
+        Param::Stored(Arg { ident, .. }) => quote!(self.#ident),
+        Param::Injected(injected) => {
+            let constant = &injected.constant;
+            quote!(#constant.inject(&#ctx)?)
+        }
+    }
+}
+
+/// A call on another thread: what is injected is taken before.
+fn blocking_call(job: &JobModel, ctx: &Ident) -> (TokenStream, TokenStream) {
+    let mut before = TokenStream::new();
+    let mut args = Vec::new();
+    let receiver = job.owner.as_ref().is_some_and(|owner| owner.receiver.is_some());
+    for (i, param) in job.params.iter().enumerate() {
+        if let Param::Injected(_) = param {
+            let taken = local(&format!("injected_{i}"));
+            let value = argument(param, ctx);
+            before.extend(quote!(let #taken = #value;));
+            let borrow = (receiver && i == 0).then(|| quote!(&));
+            args.push(quote!(#borrow #taken));
+        } else {
+            args.push(argument(param, ctx));
+        }
+    }
+    let span = job.function.sig.ident.span();
+    let function = path(job);
+    (before, quote_spanned!(span=> move || #function(#(#args),*)))
+}
+
+/// The future of a method borrows its service, so something has to hold both: an `async fn` of the method's name.
+fn method_call(job: &JobModel, ctx: &Ident) -> (TokenStream, TokenStream) {
+    let name = &job.function.sig.ident;
+    let span = name.span();
+    let function = path(job);
+    let returns = &job.returns;
+    let names: Vec<_> = (0..job.params.len())
+        .map(|i| if i == 0 { local("service") } else { local(&format!("arg_{i}")) })
+        .collect();
+    let types = job.params.iter().map(|param| match param {
+        Param::Stored(arg) => arg.ty.to_token_stream(),
+        Param::Injected(injected) => injected.ty.clone(),
+    });
+    let (service, rest) = (&names[0], &names[1..]);
+    let before = quote_spanned! {span=>
+        async fn #name(#(#names: #types),*) -> #returns {
+            #function(&#service, #(#rest),*).await
+        }
+    };
+    let args = job.params.iter().map(|param| argument(param, ctx));
+    (before, quote_spanned!(span=> #name(#(#args),*)))
+}
+
+/// `send_email`, `Service::charge`.
+fn path(job: &JobModel) -> TokenStream {
+    let name = &job.function.sig.ident;
+    match &job.owner {
+        None => name.to_token_stream(),
+        Some(Owner { path, .. }) => {
+            let plain = path
+                .segments
+                .iter()
+                .all(|segment| matches!(segment.arguments, PathArguments::None));
+            match plain {
+                true => quote!(#path::#name),
+                false => quote!(<#path>::#name),
+            }
+        }
+    }
+}

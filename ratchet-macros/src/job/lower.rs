@@ -1,0 +1,305 @@
+//! Signature and options → model, one `check_…` function per rule.
+
+use proc_macro2::{Ident, Span};
+use quote::ToTokens;
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::visit::Visit;
+use syn::{
+    Attribute, Expr, ExprLit, FnArg, GenericParam, Lit, Meta, Path, Receiver, ReceiverKind,
+    ReturnType, Safety, Signature, Token, Type, parse_quote_spanned,
+};
+
+use super::model::{JobModel, Owner};
+use super::options::Options;
+use super::params;
+use super::signature::{JobFn, is, is_lint};
+use super::types::{self, Erase};
+use crate::breaker::Breaker;
+use crate::diag::Errors;
+use crate::idents;
+
+/// The model, or the function alone where a struct could only cause more errors.
+pub(crate) fn lower(
+    mut function: JobFn,
+    mut options: Options,
+    breaker: Option<Breaker>,
+    owner: Option<&Path>,
+    errors: &mut Errors,
+) -> Result<JobModel, JobFn> {
+    check_shared_attributes(&mut function, errors);
+    let fatal = check_body(&function, errors)
+        | check_free_function(&function.sig, owner, errors)
+        | has_duplicate_arguments(&function.sig);
+    let receiver = match owner {
+        Some(_) => check_receiver(&function.sig, errors),
+        None => None,
+    };
+    check_async(&function.sig, &options, errors);
+    check_qualifiers(&function.sig, errors);
+    check_generics(&function.sig, errors);
+    let owner = owner.map(|path| Owner { path: path.clone(), receiver });
+    let params = params::lower(&function.sig, owner.as_ref(), errors);
+    let returns = returns(&function.sig, owner.as_ref(), errors);
+    function.strip_arguments();
+    if fatal {
+        return Err(function);
+    }
+    let struct_name = struct_name(&function.sig, &mut options, owner.as_ref(), errors);
+    let stored_name = stored_name(&function.sig, &options, owner.as_ref(), errors);
+    Ok(JobModel {
+        struct_name,
+        stored_name,
+        vis: function.vis.clone(),
+        docs: docs(&function.attrs),
+        inherited: inherited(&function.attrs),
+        deprecated: function.attrs.iter().any(|attr| is(attr, "deprecated")),
+        params,
+        returns,
+        options,
+        breaker,
+        owner,
+        function,
+    })
+}
+
+/// `#[tokio::main]` and `#[test]` make the function something that is called by others.
+fn check_shared_attributes(function: &mut JobFn, errors: &mut Errors) {
+    function.attrs.retain(|attr| {
+        let again = is(attr, "job");
+        let clash = is(attr, "main") || is(attr, "test");
+        if again {
+            errors.push(attr, "`#[job]` is applied twice");
+        }
+        if clash {
+            let name = idents::text(attr.path().to_token_stream());
+            errors.push(attr, format_args!("`#[job]` and `#[{name}]` cannot share a function"));
+        }
+        !again && !clash
+    });
+}
+
+fn check_body(function: &JobFn, errors: &mut Errors) -> bool {
+    if function.body.is_none() {
+        errors.push(&function.sig.ident, "a job needs a body");
+    }
+    function.body.is_none()
+}
+
+/// A receiver or `Self` gives away that the function stands in an `impl` block, where no struct can be put.
+fn check_free_function(sig: &Signature, owner: Option<&Path>, errors: &mut Errors) -> bool {
+    if owner.is_some() {
+        return false;
+    }
+    let remedy = "put `#[jobs]` on the `impl` block to make its methods jobs";
+    if let Some(FnArg::Receiver(receiver)) = sig.inputs.first() {
+        let mut bare = receiver.clone();
+        bare.attrs.clear();
+        errors.push(bare, format_args!("a job outside of `#[jobs]` cannot take `self`; {remedy}"));
+        return true;
+    }
+    let mut found = types::FindSelf::default();
+    found.visit_signature(sig);
+    if let Some(at) = &found.0 {
+        errors.push(at, format_args!("`Self` has no meaning in a free function; {remedy}"));
+    }
+    found.0.is_some()
+}
+
+fn check_receiver(sig: &Signature, errors: &mut Errors) -> Option<Receiver> {
+    let Some(FnArg::Receiver(receiver)) = sig.inputs.first() else { return None };
+    let mut bare = receiver.clone();
+    bare.attrs.clear();
+    let shared = "a job shares its service with every other run; take `&self`";
+    match &receiver.kind {
+        ReceiverKind::Reference(_, None, None) => {}
+        ReceiverKind::Reference(_, Some(lifetime), None) => {
+            errors.push(lifetime, "a job cannot take lifetimes; take `&self`");
+        }
+        ReceiverKind::Reference(_, _, Some(_)) => errors.push(&bare, shared),
+        _ => errors.push(&bare, shared),
+    }
+    for attr in &receiver.attrs {
+        errors.push(attr, "`&self` is injected by itself; remove the attribute");
+    }
+    Some(bare)
+}
+
+/// rustc reports these itself (E0415); a struct would only repeat it.
+fn has_duplicate_arguments(sig: &Signature) -> bool {
+    let names: Vec<_> = sig.inputs.iter().filter_map(params::name).collect();
+    names.iter().enumerate().any(|(i, name)| names[..i].contains(name))
+}
+
+fn check_async(sig: &Signature, options: &Options, errors: &mut Errors) {
+    let name = idents::plain(&sig.ident);
+    match (&sig.asyncness, &options.blocking) {
+        (Some(_), Some(blocking)) => errors.push(
+            blocking,
+            format_args!("`blocking` is for a plain `fn`, and job `{name}` is async: remove one of the two"),
+        ),
+        (None, None) => errors.push(
+            sig.fn_token,
+            format_args!("job `{name}` must be an `async fn`; if it blocks its thread write `#[job(blocking)]`"),
+        ),
+        _ => {}
+    }
+}
+
+fn check_qualifiers(sig: &Signature, errors: &mut Errors) {
+    if let Some(constness) = &sig.constness {
+        errors.push(constness, "a job cannot be a `const fn`: it runs on a worker");
+    }
+    if let Safety::Unsafe(token) = &sig.safety {
+        errors.push(
+            token,
+            "a job cannot be an `unsafe fn`: the worker calls it and cannot uphold a safety contract",
+        );
+    }
+    if let Some(abi) = &sig.abi {
+        errors.push(abi, "a job cannot have an `extern` ABI");
+    }
+    if let Some(variadic) = &sig.variadic {
+        errors.push(variadic.dots, "a job cannot take `...`");
+    }
+}
+
+fn check_generics(sig: &Signature, errors: &mut Errors) {
+    let name = idents::plain(&sig.ident);
+    let generics = &sig.generics;
+    let is_lifetime = |param: &GenericParam| matches!(param, GenericParam::Lifetime(_));
+    if generics.params.iter().any(|param| !is_lifetime(param)) {
+        errors.push(
+            generics,
+            format_args!("job `{name}` cannot be generic: the worker finds it by name alone, so every argument needs one concrete type"),
+        );
+    } else if !generics.params.is_empty() {
+        errors.push(
+            generics,
+            format_args!("job `{name}` cannot take lifetimes: its arguments are stored, so they must own their data"),
+        );
+    } else if let Some(clause) = &generics.where_clause {
+        errors.push(clause, "a job cannot have a where clause");
+    }
+}
+
+fn returns(sig: &Signature, owner: Option<&Owner>, errors: &mut Errors) -> Type {
+    let nothing = |span| parse_quote_spanned!(span=> ());
+    let ReturnType::Type(_, written) = &sig.output else { return nothing(sig.ident.span()) };
+    let mut found = types::FindImpl::default();
+    found.visit_type(written);
+    if let Some(found) = &found.0 {
+        errors.push(found, "a job cannot return `impl Trait`; name the type");
+        return nothing(written.span());
+    }
+    if let Type::Never(never) = &**written {
+        errors.push(never, "a job cannot return `!`: it has to end");
+        return nothing(written.span());
+    }
+    let mut returns = (**written).clone();
+    types::resolve_self(&mut returns, owner.map(|owner| &owner.path));
+    Erase::new(&sig.generics).from_return(&mut returns);
+    returns
+}
+
+/// The struct's name: the function's in `PascalCase`, behind the service's for a method.
+fn struct_name(
+    sig: &Signature,
+    options: &mut Options,
+    owner: Option<&Owner>,
+    errors: &mut Errors,
+) -> Ident {
+    if let Some(name) = options.struct_name.take() {
+        return name;
+    }
+    let name = idents::plain(&sig.ident);
+    let service = owner.and_then(|owner| owner.path.segments.last()).map(|segment| &segment.ident);
+    let pascal =
+        format!("{}{}", service.map(idents::plain).unwrap_or_default(), idents::pascal_case(&name));
+    let hint = "give the struct another name with `struct_name = …`";
+    if idents::shadows_prelude(&pascal) {
+        let message = match pascal.as_str() {
+            "Self" => format!("the struct of job `{name}` cannot be named `Self`; {hint}"),
+            _ => format!(
+                "the struct of job `{name}` would hide the `{pascal}` everyone knows; {hint}"
+            ),
+        };
+        errors.push(&sig.ident, message);
+        return ident(&format!("{pascal}Job"), sig.ident.span());
+    }
+    if pascal == name && owner.is_none() {
+        errors.push(
+            &sig.ident,
+            format_args!(
+                "job `{name}` and its struct would share one name; write the function in snake_case"
+            ),
+        );
+        return ident(&format!("{pascal}Job"), sig.ident.span());
+    }
+    if syn::parse_str::<Ident>(&pascal).is_err() {
+        errors.push(&sig.ident, format_args!("no struct can be named after job `{name}`; {hint}"));
+        return ident("UnnamedJob", sig.ident.span());
+    }
+    ident(&pascal, sig.ident.span())
+}
+
+fn ident(name: &str, span: Span) -> Ident {
+    Ident::new(name, span)
+}
+
+/// `send_email`, or `service.charge` for a method.
+fn stored_name(
+    sig: &Signature,
+    options: &Options,
+    owner: Option<&Owner>,
+    errors: &mut Errors,
+) -> String {
+    let name = idents::plain(&sig.ident);
+    if !name.is_ascii() && options.name.is_none() {
+        errors.push(
+            &sig.ident,
+            format_args!("the stored name of a job is ASCII; add `name = \"…\"` to job `{name}`"),
+        );
+        return "unnamed".to_owned();
+    }
+    match owner.and_then(|owner| owner.path.segments.last()) {
+        Some(service) => format!("{}.{name}", idents::snake_case(&idents::plain(&service.ident))),
+        None => name,
+    }
+}
+
+/// The lines of a doc comment.
+pub(crate) fn docs(attrs: &[Attribute]) -> Vec<String> {
+    attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("doc"))
+        .filter_map(|attr| match &attr.meta {
+            Meta::NameValue(pair) => match &pair.value {
+                Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+                _ => None,
+            },
+            _ => None,
+        })
+        .flat_map(|text| text.split('\n').map(str::to_owned).collect::<Vec<_>>())
+        .collect()
+}
+
+/// Lints that are allowed on the function are allowed on its struct; a deprecated job has a deprecated struct.
+fn inherited(attrs: &[Attribute]) -> Vec<Attribute> {
+    let allow = |attr: &Attribute| -> Option<Attribute> {
+        let Meta::List(list) = &attr.meta else { return None };
+        let lints = Punctuated::<Meta, Token![,]>::parse_terminated;
+        let lints = syn::parse::Parser::parse2(lints, list.tokens.clone()).ok()?;
+        // `expect` would demand that the struct trips the lint too.
+        let lints = lints.iter().filter(|lint| matches!(lint, Meta::Path(_)));
+        Some(parse_quote_spanned!(attr.span()=> #[allow(#(#lints),*)]))
+    };
+    attrs
+        .iter()
+        .filter_map(|attr| match () {
+            () if is(attr, "deprecated") => Some(attr.clone()),
+            () if is_lint(attr) && (is(attr, "allow") || is(attr, "expect")) => allow(attr),
+            () => None,
+        })
+        .collect()
+}

@@ -1,0 +1,119 @@
+//! `#[job]`: signature → options → model → check → expand. Each stage tells what is wrong and goes on.
+
+mod check;
+mod expand;
+mod lower;
+mod model;
+pub(crate) mod options;
+pub(crate) mod params;
+pub(crate) mod signature;
+mod types;
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::Path;
+
+use self::options::Options;
+use self::signature::JobFn;
+use crate::breaker::Breaker;
+use crate::completion;
+use crate::diag::Errors;
+
+/// What a job turns into.
+pub(crate) struct Expanded {
+    /// For editors; stands first.
+    pub(crate) triggers: TokenStream,
+    /// The function, stripped of what only the macro understands.
+    pub(crate) function: JobFn,
+    /// The struct and its implementation.
+    pub(crate) items: TokenStream,
+}
+
+/// `#[job]` on a free function.
+pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let function = match syn::parse2::<JobFn>(item.clone()) {
+        Ok(function) => function,
+        Err(error) => {
+            check_placement(&item, error, &mut errors);
+            let item = without_helpers(item);
+            let errors = errors.into_tokens();
+            return quote!(#item #errors);
+        }
+    };
+    let Expanded { triggers, function, items } = expand_fn(args, function, None, None, &mut errors);
+    let errors = errors.into_tokens();
+    quote!(#triggers #function #items #errors)
+}
+
+/// One function, free or a method of `owner`.
+pub(crate) fn expand_fn(
+    args: TokenStream,
+    mut function: JobFn,
+    owner: Option<&Path>,
+    shared_breaker: Option<&Breaker>,
+    errors: &mut Errors,
+) -> Expanded {
+    let mut found = Errors::default();
+    let options = Options::read(args, &mut found);
+    let breaker = Breaker::take(&mut function.attrs, &mut found).or(shared_breaker.cloned());
+    let triggers = completion::triggers(&options.krate, &options.keys);
+    let expanded = match lower::lower(function, options, breaker, owner, &mut found) {
+        Ok(model) => {
+            check::check(&model, &mut found);
+            let items = expand::expand(&model, found.is_empty());
+            Expanded { triggers, function: model.function, items }
+        }
+        Err(function) => Expanded { triggers, function, items: TokenStream::new() },
+    };
+    errors.append(found);
+    expanded
+}
+
+/// Says what `#[job]` stands on, if it is not a function.
+fn check_placement(item: &TokenStream, error: syn::Error, errors: &mut Errors) {
+    const ITEMS: [&str; 9] =
+        ["struct", "enum", "union", "trait", "impl", "mod", "static", "type", "use"];
+    let words = item.clone().into_iter().filter_map(|token| match token {
+        TokenTree::Ident(word) => Some(word),
+        _ => None,
+    });
+    let mut words = words.take_while(|word| word != "fn");
+    match words.find(|word| ITEMS.iter().any(|item| word == item)) {
+        Some(word) if word == "impl" => errors.push(
+            word,
+            "`#[job]` goes on an async function; for the methods of an `impl` block write `#[jobs]` here",
+        ),
+        Some(word) => {
+            errors.push(&word, format_args!("`#[job]` goes on an async function, not on a `{word}`"));
+        }
+        None => errors.syntax(error),
+    }
+}
+
+/// Half-typed code is passed on as it is, but for the attributes that only we understand.
+fn without_helpers(item: TokenStream) -> TokenStream {
+    let mut tokens: Vec<TokenTree> = Vec::new();
+    let mut iter = item.into_iter().peekable();
+    while let Some(token) = iter.next() {
+        match (&token, iter.peek()) {
+            (TokenTree::Punct(hash), Some(TokenTree::Group(attr)))
+                if hash.as_char() == '#' && is_helper(attr) =>
+            {
+                iter.next();
+            }
+            (TokenTree::Group(group), _) if group.delimiter() == Delimiter::Parenthesis => {
+                let mut inner = Group::new(Delimiter::Parenthesis, without_helpers(group.stream()));
+                inner.set_span(group.span());
+                tokens.push(inner.into());
+            }
+            _ => tokens.push(token),
+        }
+    }
+    tokens.into_iter().map(TokenTree::into_token_stream).collect()
+}
+
+fn is_helper(attr: &Group) -> bool {
+    let first = attr.stream().into_iter().next().map(|token| token.to_string());
+    matches!(first.as_deref(), Some("inject" | "job" | "circuit_breaker"))
+}

@@ -1,0 +1,260 @@
+//! The arguments: which are stored, which are injected, and what neither can be.
+
+use proc_macro2::Ident;
+use quote::{ToTokens, quote};
+use syn::spanned::Spanned;
+use syn::{Attribute, FnArg, Generics, Pat, PatIdent, PatType, PathArguments, Signature, Type};
+
+use super::lower::docs;
+use super::model::{Arg, Default, Injected, Owner, Param};
+use super::signature::{arguments, is, is_lint};
+use super::types::{self, Erase, FindUnowned, Unowned};
+use crate::diag::Errors;
+use crate::entries::{self, Given};
+use crate::idents;
+use crate::krate;
+use crate::table::{Opt, Table, Takes};
+
+#[rustfmt::skip]
+pub(crate) const OPTIONS: Table = Table {
+    attribute: "job",
+    options: &[
+        Opt { key: "default", takes: Takes::OptionalValue, example: "default", help: "Rows written before the argument existed get this value." },
+        Opt { key: "secret", takes: Takes::Flag, example: "secret", help: "Shown as `***` wherever a person may read it." },
+    ],
+    foreign: &[("redact", "secret"), ("sensitive", "secret"), ("hidden", "secret"), ("skip", "default"), ("optional", "default")],
+    positional: "an argument takes `#[job(default)]`, `#[job(default = value)]` and `#[job(secret)]`",
+    repeatable: &[],
+};
+
+/// What the attributes of one argument say.
+#[derive(std::default::Default)]
+struct Marks {
+    inject: Option<Attribute>,
+    secret: Option<Ident>,
+    default: Option<(Ident, Default)>,
+}
+
+pub(crate) fn lower(sig: &Signature, owner: Option<&Owner>, errors: &mut Errors) -> Vec<Param> {
+    let mut params = Vec::new();
+    let mut taken = Vec::new();
+    if let Some(owner) = owner
+        && let Some(receiver) = &owner.receiver
+    {
+        let span = receiver.self_token.span();
+        let state = krate::item("State", span);
+        let path = &owner.path;
+        let constant = Ident::new("__SELF", span);
+        taken.push(constant.clone());
+        params.push(Param::Injected(Injected {
+            name: "self".to_owned(),
+            ty: quote!(#state<#path>),
+            constant,
+        }));
+    }
+    for input in &sig.inputs {
+        let FnArg::Typed(argument) = input else { continue };
+        if let Some(param) = param(argument, &sig.generics, owner, &taken, errors) {
+            taken.push(match &param {
+                Param::Stored(arg) => arg.constant.clone(),
+                Param::Injected(injected) => injected.constant.clone(),
+            });
+            params.push(param);
+        }
+    }
+    check_injected_once(sig, &params, errors);
+    params
+}
+
+/// The name of an argument, if it has one.
+pub(crate) fn name(input: &FnArg) -> Option<&Ident> {
+    match input {
+        FnArg::Typed(PatType { pat, .. }) => match &**pat {
+            Pat::Ident(pat) => Some(&pat.ident),
+            _ => None,
+        },
+        FnArg::Receiver(_) => None,
+    }
+}
+
+fn param(
+    argument: &PatType,
+    generics: &Generics,
+    owner: Option<&Owner>,
+    taken: &[Ident],
+    errors: &mut Errors,
+) -> Option<Param> {
+    let marks = marks(&argument.attrs, errors);
+    if let Some(inject) = &marks.inject {
+        return injected(argument, &marks, inject, owner, taken, errors);
+    }
+    let pat = stored_name(&argument.pat, errors)?;
+    let ident = pat.ident.clone();
+    let mut ty = (*argument.ty).clone();
+    if !check_forgotten_inject(&ident, &ty, errors) {
+        check_owned(&ident, &ty, generics, errors);
+    }
+    Erase::new(generics).from_argument(&mut ty);
+    types::resolve_self(&mut ty, owner.map(|owner| &owner.path));
+    Some(Param::Stored(Arg {
+        constant: idents::constant(&ident, taken),
+        ident,
+        ty,
+        docs: docs(&argument.attrs),
+        secret: marks.secret.is_some(),
+        default: marks.default.map(|(_, default)| default),
+    }))
+}
+
+fn marks(attrs: &[Attribute], errors: &mut Errors) -> Marks {
+    let mut marks = Marks::default();
+    for attr in attrs {
+        if attr.path().is_ident("doc") || is_lint(attr) {
+            continue;
+        }
+        if is(attr, "inject") {
+            if !matches!(attr.meta, syn::Meta::Path(_)) {
+                errors.push(attr, "`#[inject]` takes no options");
+            }
+            marks.inject = Some(attr.clone());
+        } else if is(attr, "job") {
+            for entry in entries::read(&OPTIONS, arguments(attr), errors).entries {
+                match (entry.option.key, entry.given) {
+                    ("default", Given::Value(value)) => {
+                        marks.default = Some((entry.key, Default::Value(value)));
+                    }
+                    ("default", _) => marks.default = Some((entry.key, Default::OfType)),
+                    _ => marks.secret = Some(entry.key),
+                }
+            }
+        } else if is(attr, "cfg") || is(attr, "cfg_attr") {
+            errors.push(
+                attr,
+                "`#[cfg]` on a job argument would make the stored JSON depend on build flags; put the `#[cfg]` on the whole job instead",
+            );
+        } else {
+            let name = idents::text(attr.path().to_token_stream());
+            errors.push(
+                attr,
+                format_args!("`#[{name}]` means nothing on a job argument; it takes `#[inject]`, `#[job(default)]` and `#[job(secret)]`"),
+            );
+        }
+    }
+    marks
+}
+
+fn injected(
+    argument: &PatType,
+    marks: &Marks,
+    inject: &Attribute,
+    owner: Option<&Owner>,
+    taken: &[Ident],
+    errors: &mut Errors,
+) -> Option<Param> {
+    for (key, what) in [
+        (&marks.secret, "secret"),
+        (&marks.default.as_ref().map(|(key, _)| key.clone()), "default"),
+    ] {
+        if let Some(key) = key {
+            errors.push(
+                key,
+                format_args!("an injected argument is not stored, so it cannot be `{what}`"),
+            );
+        }
+    }
+    // A pattern is fine here: nothing is stored under its name.
+    let name = match &*argument.pat {
+        Pat::Ident(pat) => idents::plain(&pat.ident),
+        pat => idents::text(pat.to_token_stream()),
+    };
+    if let Type::Reference(borrow) = &*argument.ty {
+        let owned = idents::text(borrow.elem.to_token_stream());
+        errors.push(borrow, format_args!("take `{owned}` by value; it is a cheap handle"));
+        return None;
+    }
+    let mut ty = (*argument.ty).clone();
+    types::resolve_self(&mut ty, owner.map(|owner| &owner.path));
+    let ident = match &*argument.pat {
+        Pat::Ident(pat) => pat.ident.clone(),
+        _ => Ident::new("injected", inject.span()),
+    };
+    let constant = idents::constant(&ident, taken);
+    Some(Param::Injected(Injected { name, ty: ty.to_token_stream(), constant }))
+}
+
+/// A stored argument is a field: it needs a plain name.
+fn stored_name<'a>(pat: &'a Pat, errors: &mut Errors) -> Option<&'a PatIdent> {
+    let unnamed = "a job argument needs a name: it becomes a field of the stored job; destructure inside the body";
+    match pat {
+        Pat::Ident(named) if named.subpat.is_some() => errors.push(pat, unnamed),
+        Pat::Ident(named) => {
+            if let Some(by_ref) = &named.by_ref {
+                errors.push(by_ref, "a job argument cannot be bound by `ref`");
+            }
+            return Some(named);
+        }
+        pat => errors.push(pat, unnamed),
+    }
+    None
+}
+
+fn check_owned(name: &Ident, ty: &Type, generics: &Generics, errors: &mut Errors) {
+    let name = idents::plain(name);
+    match FindUnowned::look(generics, ty) {
+        Some(Unowned::Borrow(borrow)) => {
+            let owned = types::text(&types::owned(&borrow));
+            errors.push(
+                borrow,
+                format_args!("job argument `{name}` cannot borrow: it is stored and read back later by another process; take `{owned}` instead"),
+            );
+        }
+        Some(Unowned::Lifetime(lifetime)) => errors.push(
+            lifetime,
+            format_args!("job argument `{name}` cannot name a lifetime: it must own its data"),
+        ),
+        Some(Unowned::Opaque(opaque)) => errors.push(
+            opaque,
+            format_args!(
+                "job argument `{name}` needs a concrete type: it becomes a field of the stored job"
+            ),
+        ),
+        None => {}
+    }
+}
+
+/// Looks at spelling, which decides nothing: it only says something better than "cannot be a job argument".
+fn check_forgotten_inject(name: &Ident, ty: &Type, errors: &mut Errors) -> bool {
+    let bare = match ty {
+        Type::Reference(borrow) => &borrow.elem,
+        ty => ty,
+    };
+    let Type::Path(path) = bare else { return false };
+    let Some(last) = path.path.segments.last() else { return false };
+    let generic = matches!(last.arguments, PathArguments::AngleBracketed(_));
+    let runtime = match last.ident.to_string().as_str() {
+        "JobContext" => true,
+        "State" | "Finished" => generic,
+        _ => false,
+    };
+    if runtime {
+        let text = types::text(bare);
+        errors.push(
+            ty,
+            format_args!("argument `{name}` comes from the runtime: add `#[inject]`, `#[inject] {name}: {text}`"),
+        );
+    }
+    runtime
+}
+
+fn check_injected_once(sig: &Signature, params: &[Param], errors: &mut Errors) {
+    let mut seen = Vec::new();
+    for param in params {
+        let Param::Injected(injected) = param else { continue };
+        let text = idents::text(injected.ty.clone());
+        if seen.contains(&text) {
+            let job = idents::plain(&sig.ident);
+            errors.push(&injected.ty, format_args!("job `{job}` injects `{text}` twice"));
+        }
+        seen.push(text);
+    }
+}

@@ -1,0 +1,196 @@
+//! Looking into types: borrows, lifetimes, `impl Trait`, `Self`.
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::visit::{self, Visit};
+use syn::visit_mut::{self, VisitMut};
+use syn::{
+    Generics, Ident, Lifetime, ParenthesizedGenericArguments, Path, Type, TypeFnPtr, TypeImplTrait,
+    TypeReference, parse_quote,
+};
+
+use crate::idents;
+
+/// The first `Self` of a signature.
+#[derive(Default)]
+pub(crate) struct FindSelf(pub(crate) Option<Ident>);
+
+impl<'ast> Visit<'ast> for FindSelf {
+    fn visit_path(&mut self, path: &'ast Path) {
+        let first = path.segments.first().map(|segment| &segment.ident);
+        if let Some(first) = first.filter(|first| *first == "Self") {
+            self.0.get_or_insert_with(|| first.clone());
+        }
+        visit::visit_path(self, path);
+    }
+}
+
+/// The first `impl Trait` of a type.
+#[derive(Default)]
+pub(crate) struct FindImpl(pub(crate) Option<TypeImplTrait>);
+
+impl<'ast> Visit<'ast> for FindImpl {
+    fn visit_type_impl_trait(&mut self, found: &'ast TypeImplTrait) {
+        self.0.get_or_insert_with(|| found.clone());
+    }
+}
+
+/// Why a type cannot be stored, as far as its syntax tells.
+pub(crate) enum Unowned {
+    Borrow(TypeReference),
+    Lifetime(Lifetime),
+    Opaque(TypeImplTrait),
+}
+
+/// The first thing in a type that does not own its data.
+pub(crate) struct FindUnowned<'a> {
+    generics: &'a Generics,
+    found: Option<Unowned>,
+}
+
+impl<'a> FindUnowned<'a> {
+    pub(crate) fn look(generics: &'a Generics, ty: &Type) -> Option<Unowned> {
+        let mut find = Self { generics, found: None };
+        find.visit_type(ty);
+        find.found
+    }
+
+    fn is_declared(&self, lifetime: &Lifetime) -> bool {
+        self.generics.lifetimes().any(|declared| declared.lifetime == *lifetime)
+    }
+}
+
+impl<'ast> Visit<'ast> for FindUnowned<'_> {
+    fn visit_type_reference(&mut self, borrow: &'ast TypeReference) {
+        self.found.get_or_insert_with(|| Unowned::Borrow(borrow.clone()));
+    }
+
+    fn visit_lifetime(&mut self, lifetime: &'ast Lifetime) {
+        // One that the function declares has been reported there.
+        if lifetime.ident != "static" && !self.is_declared(lifetime) {
+            self.found.get_or_insert_with(|| Unowned::Lifetime(lifetime.clone()));
+        }
+    }
+
+    fn visit_type_impl_trait(&mut self, opaque: &'ast TypeImplTrait) {
+        self.found.get_or_insert_with(|| Unowned::Opaque(opaque.clone()));
+    }
+
+    // The arguments of a function type are nobody's data.
+    fn visit_type_fn_ptr(&mut self, _: &'ast TypeFnPtr) {}
+    fn visit_parenthesized_generic_arguments(&mut self, _: &'ast ParenthesizedGenericArguments) {}
+}
+
+/// The type to take instead of a borrow: `&str` → `String`.
+pub(crate) fn owned(borrow: &TypeReference) -> Type {
+    match &*borrow.elem {
+        Type::Path(path) if path.path.is_ident("str") => parse_quote!(String),
+        Type::Path(path) if ends_with(&path.path, "Path") => parse_quote!(PathBuf),
+        Type::Path(path) if ends_with(&path.path, "OsStr") => parse_quote!(OsString),
+        Type::Path(path) if ends_with(&path.path, "CStr") => parse_quote!(CString),
+        Type::Slice(slice) => {
+            let elem = &slice.elem;
+            parse_quote!(Vec<#elem>)
+        }
+        elem => elem.clone(),
+    }
+}
+
+fn ends_with(path: &Path, name: &str) -> bool {
+    path.segments.last().is_some_and(|segment| segment.ident == name)
+}
+
+/// Makes a type fit for a struct after it was refused, so that nothing but the refusal is reported.
+pub(crate) struct Erase<'a> {
+    generics: &'a Generics,
+}
+
+impl<'a> Erase<'a> {
+    pub(crate) fn new(generics: &'a Generics) -> Self {
+        Self { generics }
+    }
+
+    pub(crate) fn from_argument(&mut self, ty: &mut Type) {
+        if self.mentions_generics(ty) {
+            *ty = parse_quote!(());
+        }
+        self.visit_type_mut(ty);
+    }
+
+    pub(crate) fn from_return(&mut self, ty: &mut Type) {
+        if self.mentions_generics(ty) {
+            *ty = parse_quote!(());
+        }
+    }
+
+    fn mentions_generics(&self, ty: &Type) -> bool {
+        let mentioned = idents_of(ty.to_token_stream());
+        self.generics.type_params().any(|param| mentioned.contains(&param.ident))
+            || self.generics.const_params().any(|param| mentioned.contains(&param.ident))
+            || self.generics.lifetimes().any(|param| mentioned.contains(&param.lifetime.ident))
+    }
+}
+
+fn idents_of(tokens: TokenStream) -> Vec<Ident> {
+    tokens
+        .into_iter()
+        .flat_map(|token| match token {
+            proc_macro2::TokenTree::Ident(ident) => vec![ident],
+            proc_macro2::TokenTree::Group(group) => idents_of(group.stream()),
+            _ => Vec::new(),
+        })
+        .collect()
+}
+
+impl VisitMut for Erase<'_> {
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        match ty {
+            Type::Reference(borrow) => *ty = owned(borrow),
+            Type::ImplTrait(_) => *ty = parse_quote!(()),
+            _ => {}
+        }
+        visit_mut::visit_type_mut(self, ty);
+    }
+
+    fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+        if lifetime.ident != "static" {
+            lifetime.ident = Ident::new("static", lifetime.ident.span());
+        }
+    }
+
+    fn visit_type_fn_ptr_mut(&mut self, _: &mut TypeFnPtr) {}
+    fn visit_parenthesized_generic_arguments_mut(&mut self, _: &mut ParenthesizedGenericArguments) {
+    }
+}
+
+/// Writes the type of the `impl` block where a method says `Self`.
+pub(crate) fn resolve_self(ty: &mut Type, owner: Option<&Path>) {
+    if let Some(owner) = owner {
+        Resolve(owner).visit_type_mut(ty);
+    }
+}
+
+struct Resolve<'a>(&'a Path);
+
+impl VisitMut for Resolve<'_> {
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        if let Type::Path(path) = ty {
+            let is_self = path.path.segments.first().is_some_and(|segment| segment.ident == "Self");
+            if is_self && path.qself.is_none() {
+                let owner = self.0;
+                let rest = path.path.segments.iter().skip(1);
+                *ty = match path.path.segments.len() {
+                    1 => parse_quote!(#owner),
+                    _ => parse_quote!(<#owner>::#(#rest)::*),
+                };
+                return;
+            }
+        }
+        visit_mut::visit_type_mut(self, ty);
+    }
+}
+
+/// A type as text.
+pub(crate) fn text(ty: &Type) -> String {
+    idents::text(ty.to_token_stream())
+}

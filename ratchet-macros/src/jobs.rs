@@ -1,0 +1,188 @@
+//! `#[jobs] impl Service { #[job] async fn charge(&self, …) }`: methods that are jobs.
+
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::parse::{ParseStream, Parser};
+use syn::{ImplItem, ItemImpl, Path, Type};
+
+use crate::breaker::Breaker;
+use crate::diag::Errors;
+use crate::entries;
+use crate::idents;
+use crate::job;
+use crate::job::signature::{JobFn, arguments, is};
+use crate::table::{Opt, Table, Takes};
+
+#[rustfmt::skip]
+pub(crate) const OPTIONS: Table = Table {
+    attribute: "jobs",
+    options: &[
+        Opt { key: "crate", takes: Takes::Path, example: "crate = ::ratchet", help: "Where the runtime is, for every job of the block." },
+    ],
+    foreign: &[],
+    positional: "`#[jobs]` takes only `crate = ::path`; the options of a job stand on its `#[job]`",
+    repeatable: &[],
+};
+
+pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let krate = krate(args, &mut errors);
+    let Some((header, body)) = split(&item) else {
+        errors.push_at(Span::call_site(), placement(&item));
+        let errors = errors.into_tokens();
+        return quote!(#item #errors);
+    };
+    let mut header: ItemImpl = match syn::parse2(quote!(#header {})) {
+        Ok(header) => header,
+        Err(_) => {
+            errors.push_at(Span::call_site(), placement(&item));
+            let errors = errors.into_tokens();
+            return quote!(#item #errors);
+        }
+    };
+    let breaker = Breaker::take(&mut header.attrs, &mut errors);
+    let owner = owner(&header, &mut errors);
+    let members = match members.parse2(body) {
+        Ok(members) => members,
+        Err(error) => {
+            errors.syntax(error);
+            let errors = errors.into_tokens();
+            return quote!(#item #errors);
+        }
+    };
+    if !members.iter().any(Member::is_job) {
+        errors.push(header.impl_token, "no method of this block is marked `#[job]`");
+    }
+    let mut triggers = TokenStream::new();
+    let mut items = TokenStream::new();
+    let mut inside = TokenStream::new();
+    for member in members {
+        match member {
+            Member::Job(args, function) => match &owner {
+                Some(owner) => {
+                    let args = match args.is_empty() || krate.is_empty() {
+                        true => quote!(#args #krate),
+                        false => quote!(#args, #krate),
+                    };
+                    let expanded =
+                        job::expand_fn(args, *function, Some(owner), breaker.as_ref(), &mut errors);
+                    triggers.extend(expanded.triggers);
+                    items.extend(expanded.items);
+                    expanded.function.to_tokens(&mut inside);
+                }
+                None => {
+                    let mut function = function;
+                    function.strip_arguments();
+                    function.to_tokens(&mut inside);
+                }
+            },
+            Member::Other(tokens) => inside.extend(tokens),
+        }
+    }
+    let header = header_tokens(&header);
+    let errors = errors.into_tokens();
+    quote!(#triggers #header { #inside } #items #errors)
+}
+
+/// `crate = ::path` for the options of every job, if the block says so.
+fn krate(args: TokenStream, errors: &mut Errors) -> TokenStream {
+    let tokens = args.clone();
+    let read = entries::read(&OPTIONS, args, errors);
+    match read.entries.is_empty() {
+        true => TokenStream::new(),
+        false => tokens,
+    }
+}
+
+/// The header of the block, and what is between its braces.
+fn split(item: &TokenStream) -> Option<(TokenStream, TokenStream)> {
+    let mut tokens: Vec<TokenTree> = item.clone().into_iter().collect();
+    match tokens.pop()? {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
+            Some((tokens.into_iter().collect(), group.stream()))
+        }
+        _ => None,
+    }
+}
+
+fn placement(item: &TokenStream) -> String {
+    const ITEMS: [&str; 7] = ["fn", "struct", "enum", "trait", "mod", "static", "const"];
+    let word = item.clone().into_iter().find_map(|token| {
+        ITEMS.into_iter().find(|item| matches!(&token, TokenTree::Ident(word) if word == item))
+    });
+    match word {
+        Some("fn") => "`#[jobs]` goes on an `impl` block; a single function is `#[job]`".to_owned(),
+        Some(word) => format!("`#[jobs]` goes on an `impl` block, not on a `{word}`"),
+        None => "`#[jobs]` goes on an `impl` block".to_owned(),
+    }
+}
+
+/// The service: what `&self` is injected as, and what the structs are named after.
+fn owner(header: &ItemImpl, errors: &mut Errors) -> Option<Path> {
+    if let Some((path, _)) = &header.trait_ {
+        errors.push(
+            path,
+            "`#[jobs]` goes on the type's own `impl` block, not on the impl of a trait",
+        );
+        return None;
+    }
+    if !header.generics.params.is_empty() {
+        let name = idents::text(header.self_ty.to_token_stream());
+        errors.push(
+            &header.generics,
+            format_args!(
+                "the jobs of `{name}` cannot be generic: the worker finds them by name alone"
+            ),
+        );
+        return None;
+    }
+    match &*header.self_ty {
+        Type::Path(path) if path.qself.is_none() => Some(path.path.clone()),
+        other => {
+            errors.push(other, "`#[jobs]` needs a type with a name");
+            None
+        }
+    }
+}
+
+enum Member {
+    /// The arguments of its `#[job]`, and the method without it.
+    Job(TokenStream, Box<JobFn>),
+    Other(TokenStream),
+}
+
+impl Member {
+    fn is_job(&self) -> bool {
+        matches!(self, Self::Job(..))
+    }
+}
+
+/// Methods keep their bodies unparsed: they may be half-typed.
+fn members(input: ParseStream<'_>) -> syn::Result<Vec<Member>> {
+    let mut members = Vec::new();
+    while !input.is_empty() {
+        let ahead = input.fork();
+        members.push(match ahead.parse::<JobFn>() {
+            Ok(_) => method(input.parse()?),
+            Err(_) => Member::Other(input.parse::<ImplItem>()?.into_token_stream()),
+        });
+    }
+    Ok(members)
+}
+
+fn method(mut function: JobFn) -> Member {
+    match function.attrs.iter().position(|attr| is(attr, "job")) {
+        Some(job) => {
+            let job = function.attrs.remove(job);
+            Member::Job(arguments(&job), Box::new(function))
+        }
+        None => Member::Other(function.into_token_stream()),
+    }
+}
+
+/// Everything before the braces.
+fn header_tokens(header: &ItemImpl) -> TokenStream {
+    let mut tokens: Vec<TokenTree> = header.to_token_stream().into_iter().collect();
+    tokens.pop();
+    tokens.into_iter().collect()
+}

@@ -1,0 +1,59 @@
+//! The path to the runtime: `::ratchet`, or what `crate = ::path` says.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Expr, Path};
+
+use crate::diag::Errors;
+
+/// Where generated code finds `__private`.
+#[derive(Clone, Default)]
+pub(crate) struct Krate(Option<Path>);
+
+impl Krate {
+    /// Reads the value of `crate = …`.
+    pub(crate) fn read(value: &Expr, errors: &mut Errors) -> Self {
+        let Expr::Path(given) = value else {
+            errors.push(value, "expected a path, `crate = ::ratchet`");
+            return Self::default();
+        };
+        let path = &given.path;
+        let first = path.segments.first().map(|segment| segment.ident.to_string());
+        if path.leading_colon.is_none() && first.as_deref() != Some("crate") {
+            let text = path.to_token_stream().to_string().replace(' ', "");
+            errors.push(
+                path,
+                format_args!("`crate` needs an absolute path; did you mean `::{text}`?"),
+            );
+            return Self::default();
+        }
+        Self(Some(path.clone()))
+    }
+
+    /// `use ::ratchet::__private as __ratchet;`, the one path generated code names.
+    pub(crate) fn import(&self) -> TokenStream {
+        let private = self.private();
+        let alias = runtime(Span::call_site());
+        quote!(use #private as #alias;)
+    }
+
+    /// `::ratchet::__private`.
+    pub(crate) fn private(&self) -> TokenStream {
+        match &self.0 {
+            Some(path) => quote!(#path::__private),
+            None => quote!(::ratchet::__private),
+        }
+    }
+}
+
+/// `__ratchet`, blamed on `span`: rustc reports an unmet bound at the whole path, prefix included.
+pub(crate) fn runtime(span: Span) -> Ident {
+    Ident::new("__ratchet", span)
+}
+
+/// `__ratchet::name`, blamed on `span`.
+pub(crate) fn item(name: &str, span: Span) -> TokenStream {
+    let runtime = runtime(span);
+    let name = Ident::new(name, span);
+    quote_spanned!(span=> #runtime::#name)
+}

@@ -1,0 +1,236 @@
+//! `cron = "0 3 * * *"`, checked field by field so that the error names the one that is wrong.
+//!
+//! Stricter than the parser the scheduler uses, never laxer: what passes here runs (there is a test for that).
+
+use super::{Value, text};
+use crate::diag::Errors;
+use crate::entries::Entry;
+
+/// `cron = "…"` or a constant.
+pub(crate) fn cron(entry: &Entry, errors: &mut Errors) -> Option<Value<String>> {
+    let cron = text(entry, errors)?;
+    if let Value::Literal(expression, lit) = &cron {
+        if let Err(message) = check(expression) {
+            errors.push(lit, message);
+            return None;
+        }
+    }
+    Some(cron)
+}
+
+struct Field {
+    name: &'static str,
+    min: u16,
+    max: u16,
+    names: &'static [&'static str],
+}
+
+const MONTHS: [&str; 12] =
+    ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
+const DAYS: [&str; 7] = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
+const NICKNAMES: [&str; 6] = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@hourly"];
+
+const FIELDS: [Field; 6] = [
+    Field { name: "second", min: 0, max: 59, names: &[] },
+    Field { name: "minute", min: 0, max: 59, names: &[] },
+    Field { name: "hour", min: 0, max: 23, names: &[] },
+    Field { name: "day of month", min: 1, max: 31, names: &[] },
+    Field { name: "month", min: 1, max: 12, names: &MONTHS },
+    Field { name: "day of week", min: 0, max: 7, names: &DAYS },
+];
+
+fn check(expression: &str) -> Result<(), String> {
+    if expression.starts_with('@') {
+        return match NICKNAMES.contains(&expression.to_lowercase().as_str()) {
+            true => Ok(()),
+            false => Err(format!(
+                "unknown schedule `{expression}`; use `@hourly`, `@daily`, `@weekly`, `@monthly` or `@yearly`"
+            )),
+        };
+    }
+    let parts: Vec<_> = expression.split_whitespace().collect();
+    let fields = match parts.len() {
+        5 => &FIELDS[1..],
+        6 => &FIELDS[..],
+        n => {
+            return Err(format!(
+                "a cron expression has 5 fields (minute hour day month weekday) or 6 with seconds first; `{expression}` has {n}"
+            ));
+        }
+    };
+    parts.iter().zip(fields).try_for_each(|(part, field)| {
+        field.check(part).map_err(|message| format!("{message} in `{expression}`"))
+    })
+}
+
+impl Field {
+    fn check(&self, part: &str) -> Result<(), String> {
+        part.split(',').try_for_each(|item| self.item(item))
+    }
+
+    fn item(&self, item: &str) -> Result<(), String> {
+        let name = self.name;
+        if item.is_empty() {
+            return Err(format!("{name} has an empty item"));
+        }
+        if item == "*" || (item == "?" && self.is_day()) {
+            return Ok(());
+        }
+        if let Some((range, step)) = item.split_once('/') {
+            return self.step(range, step);
+        }
+        if let Some((from, to)) = item.split_once('-') {
+            return self.range(from, to);
+        }
+        match name {
+            "day of month" if matches!(item, "L" | "LW") => Ok(()),
+            "day of month" if item.ends_with('W') => {
+                self.number(item.trim_end_matches('W')).map(drop)
+            }
+            "day of week" if item == "L" => Ok(()),
+            "day of week" if item.ends_with('L') => {
+                self.number(item.trim_end_matches('L')).map(drop)
+            }
+            "day of week" if item.contains('#') => self.nth(item),
+            _ => self.number(item).map(drop),
+        }
+    }
+
+    fn is_day(&self) -> bool {
+        self.name.starts_with("day")
+    }
+
+    fn step(&self, range: &str, step: &str) -> Result<(), String> {
+        let name = self.name;
+        match range.split_once('-') {
+            Some((from, to)) => self.range(from, to)?,
+            None if range == "*" => {}
+            None => {
+                return Err(format!(
+                    "{name} `{range}/{step}` steps from a range; write `*/{step}`"
+                ));
+            }
+        }
+        match step.parse::<u16>() {
+            Ok(step) if (1..=self.max).contains(&step) => Ok(()),
+            _ => Err(format!("step `{step}` of {name} is out of range 1–{}", self.max)),
+        }
+    }
+
+    fn range(&self, from: &str, to: &str) -> Result<(), String> {
+        let (first, last) = (self.number(from)?, self.number(to)?);
+        match first <= last {
+            true => Ok(()),
+            false => Err(format!("{} range `{from}-{to}` runs backwards", self.name)),
+        }
+    }
+
+    fn nth(&self, item: &str) -> Result<(), String> {
+        let (day, nth) = item.split_once('#').unwrap_or((item, ""));
+        self.number(day)?;
+        match nth.parse::<u8>() {
+            Ok(1..=5) => Ok(()),
+            _ => Err(format!("`{item}` names the n-th weekday of a month, `MON#1` to `MON#5`")),
+        }
+    }
+
+    /// A number or a name, as a number.
+    fn number(&self, text: &str) -> Result<u16, String> {
+        let Self { name, min, max, names } = self;
+        let upper = text.to_uppercase();
+        if let Some(index) = names.iter().position(|known| *known == upper) {
+            return u16::try_from(index)
+                .map(|index| index + min)
+                .map_err(|error| error.to_string());
+        }
+        if text.is_empty() || !text.chars().all(|c| c.is_ascii_digit()) {
+            return Err(format!("cannot read {name} `{text}`"));
+        }
+        match text.parse::<u16>() {
+            Ok(number) if (*min..=*max).contains(&number) => Ok(number),
+            _ => Err(format!("{name} `{text}` is out of range {min}–{max}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::str::FromStr;
+
+    use super::{FIELDS, check};
+
+    #[test]
+    fn the_wrong_field_is_named() {
+        // spec: T-01
+        let message = |expression| check(expression).unwrap_err();
+        assert_eq!(message("61 * * * *"), "minute `61` is out of range 0–59 in `61 * * * *`");
+        assert!(message("0 24 * * *").starts_with("hour `24` is out of range 0–23"));
+        assert!(message("0 0 0 * *").starts_with("day of month `0` is out of range 1–31"));
+        assert!(message("0 0 1 13 *").starts_with("month `13`"));
+        assert!(message("0 0 * * 8").starts_with("day of week `8`"));
+        assert!(message("0 0 * * MOO").starts_with("cannot read day of week `MOO`"));
+        assert!(message("5/10 * * * *").contains("write `*/10`"));
+        assert!(message("*/0 * * * *").contains("step `0`"));
+        assert!(message("0 17-9 * * *").contains("runs backwards"));
+        assert!(message("0 0 * * MON#6").contains("n-th weekday"));
+        assert!(message("* * * *").contains("has 4"));
+        assert!(message("@fortnightly").contains("unknown schedule"));
+        assert!(message("").contains("has 0"));
+    }
+
+    #[test]
+    fn usual_expressions_pass() {
+        for expression in [
+            "* * * * *",
+            "*/5 * * * *",
+            "0 3 * * *",
+            "30 4 1,15 * 5",
+            "0 9-17 * * MON-FRI",
+            "0 0 L * *",
+            "0 0 15W * *",
+            "0 0 LW * *",
+            "0 0 * * FRI#2",
+            "0 0 * * 5L",
+            "0 0 ? * MON",
+            "15 30 4 * * *",
+            "@daily",
+            "0 0 1 JAN *",
+            "0-30/10 * * * *",
+        ] {
+            assert_eq!(check(expression), Ok(()), "{expression}");
+        }
+    }
+
+    /// Whatever passes here the scheduler's parser takes too, or a checked schedule would fail at start-up.
+    #[test]
+    fn what_passes_here_is_taken_by_the_scheduler() {
+        // spec: T-01
+        let mut random = fastrand::Rng::with_seed(7);
+        let atoms = [
+            "*", "?", "0", "1", "7", "12", "31", "59", "L", "W", "LW", "MON", "FEB", "5L", "3W",
+            "2#3",
+        ];
+        let mut passed = 0;
+        for _ in 0..40_000 {
+            let fields = if random.bool() { 5 } else { FIELDS.len() };
+            let expression: Vec<String> = (0..fields)
+                .map(|_| {
+                    let atom = |random: &mut fastrand::Rng| *random.choice(&atoms).unwrap_or(&"*");
+                    match random.u8(..6) {
+                        0 => format!("{}-{}", atom(&mut random), atom(&mut random)),
+                        1 => format!("{}/{}", atom(&mut random), atom(&mut random)),
+                        2 => format!("{},{}", atom(&mut random), atom(&mut random)),
+                        3 => atom(&mut random).to_owned(),
+                        _ => "*".to_owned(),
+                    }
+                })
+                .collect();
+            let expression = expression.join(" ");
+            if check(&expression).is_ok() {
+                passed += 1;
+                assert!(croner::Cron::from_str(&expression).is_ok(), "{expression}");
+            }
+        }
+        assert!(passed > 100, "only {passed} expressions passed: the test proves nothing");
+    }
+}

@@ -1,0 +1,132 @@
+//! Durations: `"30s"`, `"1h30m"`.
+
+use std::time::Duration;
+
+use syn::{Expr, Lit, LitStr};
+
+use super::{Kind, Value, kind, refuse, value};
+use crate::diag::Errors;
+use crate::entries::Entry;
+
+/// `key = "30s"` or a constant; never zero where that makes no sense.
+pub(crate) fn duration(entry: &Entry, errors: &mut Errors) -> Option<Value<Duration>> {
+    let value = value(entry)?;
+    match kind(value) {
+        Kind::Literal(Lit::Str(lit)) => read(lit, errors),
+        Kind::Constant => Some(Value::Constant(value.clone())),
+        Kind::Literal(_) | Kind::BareWord(_) | Kind::Other => {
+            refuse(entry, value, errors);
+            None
+        }
+    }
+}
+
+/// A duration as an argument of something else: `fixed("5s")`.
+pub(super) fn argument(
+    value: &Expr,
+    example: &str,
+    errors: &mut Errors,
+) -> Option<Value<Duration>> {
+    match kind(value) {
+        Kind::Literal(Lit::Str(lit)) => read(lit, errors),
+        Kind::Constant => Some(Value::Constant(value.clone())),
+        Kind::Literal(_) | Kind::BareWord(_) | Kind::Other => {
+            errors.push(value, format_args!("expected a duration, `{example}`"));
+            None
+        }
+    }
+}
+
+fn read(lit: LitStr, errors: &mut Errors) -> Option<Value<Duration>> {
+    match parse(&lit.value()) {
+        Ok(duration) => Some(Value::Literal(duration, Lit::Str(lit))),
+        Err(message) => {
+            errors.push(lit, message);
+            None
+        }
+    }
+}
+
+/// Longer than any job will wait, and far from every overflow.
+const LONGEST: Duration = Duration::from_secs(100 * 366 * 24 * 60 * 60);
+
+const UNITS: [(&str, u64); 5] =
+    [("ms", 1), ("s", 1000), ("m", 60 * 1000), ("h", 3600 * 1000), ("d", 24 * 3600 * 1000)];
+
+/// Parts of a number and a unit, largest unit first: `1h30m`.
+pub(super) fn parse(text: &str) -> Result<Duration, String> {
+    let mut rest = text;
+    let mut total = Duration::ZERO;
+    let mut smallest = u64::MAX;
+    while !rest.is_empty() {
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let (number, tail) = rest.split_at(digits);
+        let letters = tail.len() - tail.trim_start_matches(|c: char| c.is_alphabetic()).len();
+        let (unit, tail) = tail.split_at(letters);
+        if number.is_empty() {
+            return Err(malformed(text));
+        }
+        if unit.is_empty() {
+            return Err(match tail.is_empty() {
+                true => format!("duration `{text}` has no unit; did you mean \"{text}s\"?"),
+                false => malformed(text),
+            });
+        }
+        let Some((_, millis)) = UNITS.iter().find(|(known, _)| *known == unit) else {
+            return Err(format!(
+                "unknown unit `{unit}` in duration `{text}`; use `ms`, `s`, `m`, `h` or `d`"
+            ));
+        };
+        if *millis >= smallest {
+            return Err(format!("duration `{text}` goes from larger to smaller units, `1h30m`"));
+        }
+        smallest = *millis;
+        let part = number
+            .parse::<u64>()
+            .ok()
+            .and_then(|number| number.checked_mul(*millis))
+            .map(Duration::from_millis)
+            .and_then(|part| total.checked_add(part))
+            .filter(|total| *total <= LONGEST);
+        total = part.ok_or_else(|| format!("duration `{text}` is longer than 100 years"))?;
+        rest = tail;
+    }
+    if text.is_empty() {
+        return Err("a duration cannot be empty; write \"30s\"".to_owned());
+    }
+    Ok(total)
+}
+
+fn malformed(text: &str) -> String {
+    format!("cannot read duration `{text}`; write \"500ms\", \"30s\", \"5m\" or \"1h30m\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::parse;
+
+    #[test]
+    fn durations_are_sums_of_parts() {
+        let seconds = |n| Ok(Duration::from_secs(n));
+        assert_eq!(parse("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(parse("30s"), seconds(30));
+        assert_eq!(parse("1h30m"), seconds(5400));
+        assert_eq!(parse("2d"), seconds(172_800));
+        assert_eq!(parse("1m500ms"), Ok(Duration::from_millis(60_500)));
+        assert_eq!(parse("0s"), seconds(0));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        assert!(parse("30").unwrap_err().contains("did you mean \"30s\"?"));
+        assert!(parse("3w").unwrap_err().contains("unknown unit `w`"));
+        assert!(parse("30m1h").unwrap_err().contains("larger to smaller"));
+        assert!(parse("1.5h").unwrap_err().contains("cannot read"));
+        assert!(parse("s").unwrap_err().contains("cannot read"));
+        assert!(parse("-5s").unwrap_err().contains("cannot read"));
+        assert!(parse("").unwrap_err().contains("empty"));
+        assert!(parse("99999999999999999999d").unwrap_err().contains("100 years"));
+    }
+}

@@ -1,0 +1,145 @@
+//! `"order-{order_id}"`: keys made from arguments.
+
+use syn::{Ident, Lit, LitStr};
+
+use super::{Kind, kind, refuse, value};
+use crate::diag::Errors;
+use crate::entries::Entry;
+
+/// A key template: text, and fields of arguments.
+#[derive(Clone)]
+pub(crate) struct Template {
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) lit: LitStr,
+}
+
+/// A part of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Piece {
+    Text(String),
+    /// `{order.id}`: the argument, then fields of it.
+    Field(Vec<String>),
+}
+
+impl Template {
+    /// `key = "…"`. A constant would be a key that no argument can be part of.
+    pub(crate) fn read(entry: &Entry, errors: &mut Errors) -> Option<Self> {
+        let value = value(entry)?;
+        let key = entry.option.key;
+        match kind(value) {
+            Kind::Literal(Lit::Str(lit)) => match parse(&lit.value()) {
+                Ok(pieces) => Some(Self { pieces, lit }),
+                Err(message) => {
+                    errors.push(&lit, format_args!("`{key}` {message}"));
+                    None
+                }
+            },
+            Kind::Constant => {
+                errors.push(
+                    value,
+                    format_args!("`{key}` is a template over the arguments: write it as a literal"),
+                );
+                None
+            }
+            Kind::Literal(_) | Kind::BareWord(_) | Kind::Other => {
+                refuse(entry, value, errors);
+                None
+            }
+        }
+    }
+
+    /// The arguments it names, each with its path.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &[String]> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Field(path) => Some(path.as_slice()),
+            Piece::Text(_) => None,
+        })
+    }
+}
+
+fn parse(template: &str) -> Result<Vec<Piece>, &'static str> {
+    let mut pieces = Vec::new();
+    let mut text = String::new();
+    let mut chars = template.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '{' | '}' if chars.peek() == Some(&c) => {
+                chars.next();
+                text.push(c);
+            }
+            '{' => {
+                let mut inside = String::new();
+                loop {
+                    match chars.next() {
+                        Some('}') => break,
+                        Some('{') | None => {
+                            return Err("has a `{` without its `}`; write `{{` for a plain brace");
+                        }
+                        Some(c) => inside.push(c),
+                    }
+                }
+                if !text.is_empty() {
+                    pieces.push(Piece::Text(std::mem::take(&mut text)));
+                }
+                pieces.push(Piece::Field(path(&inside)?));
+            }
+            '}' => return Err("has a `}` without its `{`; write `}}` for a plain brace"),
+            c => text.push(c),
+        }
+    }
+    if !text.is_empty() {
+        pieces.push(Piece::Text(text));
+    }
+    match pieces.is_empty() {
+        true => Err("is empty: every job of this kind would share the empty key"),
+        false => Ok(pieces),
+    }
+}
+
+fn path(inside: &str) -> Result<Vec<String>, &'static str> {
+    if inside.trim().is_empty() {
+        return Err("has empty braces; name an argument, `{order_id}`");
+    }
+    if inside.contains(':') {
+        return Err("cannot format its arguments; name only the argument, `{order_id}`");
+    }
+    let path: Vec<_> = inside.split('.').map(|part| part.trim().to_owned()).collect();
+    let is_index = |part: &String| part.parse::<u32>().is_ok();
+    let is_ident = |part: &String| syn::parse_str::<Ident>(part).is_ok();
+    match path.iter().enumerate().all(|(i, part)| is_ident(part) || (i > 0 && is_index(part))) {
+        true => Ok(path),
+        false => Err("takes arguments and their fields in braces, `{order_id}` or `{order.id}`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Piece::{Field, Text};
+    use super::parse;
+
+    #[test]
+    fn templates_are_text_and_fields() {
+        let field = |path: &[&str]| Field(path.iter().map(ToString::to_string).collect());
+        assert_eq!(
+            parse("order-{order.id}/{{{kind}}}"),
+            Ok(vec![
+                Text("order-".into()),
+                field(&["order", "id"]),
+                Text("/{".into()),
+                field(&["kind"]),
+                Text("}".into()),
+            ])
+        );
+        assert_eq!(parse("{pair.0}"), Ok(vec![field(&["pair", "0"])]));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        assert!(parse("a-{b").unwrap_err().contains("without its `}`"));
+        assert!(parse("a-b}").unwrap_err().contains("without its `{`"));
+        assert!(parse("a-{}").unwrap_err().contains("empty braces"));
+        assert!(parse("{a:?}").unwrap_err().contains("cannot format"));
+        assert!(parse("{a()}").unwrap_err().contains("arguments and their fields"));
+        assert!(parse("").unwrap_err().contains("is empty"));
+    }
+}
