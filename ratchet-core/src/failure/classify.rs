@@ -20,7 +20,7 @@ pub struct Failure {
     pub permanence: Permanence,
     /// The delay the handler asked for.
     pub retry_after: Option<Duration>,
-    caught: Option<Arc<Caught>>,
+    pub(crate) caught: Option<Arc<Caught>>,
 }
 
 /// Whether trying again is pointless.

@@ -7,6 +7,8 @@ mod fingerprint;
 mod panics;
 mod permanent;
 mod sanitize;
+#[cfg(test)]
+mod tests;
 
 pub use caught::{Caught, JobError};
 pub(crate) use classify::{Classified, Classifier, record};

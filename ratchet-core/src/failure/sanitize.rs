@@ -194,7 +194,9 @@ impl<'a> Scan<'a> {
         let lead = rest.len() - value.len();
         self.copy(lead);
         let rest = self.rest();
-        if is_scheme_of_authorization(word(rest)) {
+        // What follows says for itself where its secret is: `Authorization: Bearer x`, `token: https://a:b@c`.
+        let first = word(rest);
+        if is_scheme_of_authorization(first) || rest[first.len()..].starts_with("://") {
             return;
         }
         match rest.chars().next().filter(|c| matches!(c, '"' | '\'' | '`')) {
