@@ -1,6 +1,6 @@
 //! Jobs that have crashed their worker run alone.
 
-use ratchet_core::model::{ClaimReply, JobId, NewJob};
+use ratchet_core::model::{ClaimReply, Claimed, JobId, NewJob};
 
 use crate::World;
 use crate::fixture::{JobExt, RunExt, secs};
@@ -16,7 +16,7 @@ async fn crashed(world: &World, job: NewJob, crashes: u32) -> JobId {
 }
 
 fn ids(reply: &ClaimReply) -> Vec<JobId> {
-    reply.jobs.iter().map(|run| run.id()).collect()
+    reply.jobs.iter().map(Claimed::id).collect()
 }
 
 pub async fn p_02_busy_worker_passes_over_a_crashed_job(world: &World) {

@@ -1,6 +1,6 @@
 //! Who gets what.
 
-use ratchet_core::model::{ClaimRequest, QueueRoom};
+use ratchet_core::model::{ClaimRequest, Claimed, QueueRoom, Settled};
 
 use crate::World;
 use crate::fixture::{JobExt, RunExt, hours, secs};
@@ -149,8 +149,8 @@ pub async fn x_08_settle_and_claim_does_both(world: &World) {
     let next = world.submit(world.job()).await;
     let both = world.store.settle_and_claim(vec![run.succeed()], node.request(5)).await;
     let (settled, claimed) = both.expect("both are answered");
-    assert!(matches!(settled[..], [ratchet_core::model::Settled::Applied(_)]));
-    assert_eq!(claimed.jobs.iter().map(|run| run.id()).collect::<Vec<_>>(), [next]);
+    assert!(matches!(settled[..], [Settled::Applied(_)]));
+    assert_eq!(claimed.jobs.iter().map(Claimed::id).collect::<Vec<_>>(), [next]);
 }
 
 pub async fn x_08_settle_and_claim_sees_what_the_settle_freed(world: &World) {

@@ -130,6 +130,7 @@ pub async fn d_01_retried_job_is_no_longer_found_as_dead(world: &World) {
 }
 
 pub async fn v_03_counts_follow_every_move(world: &World) {
+    use JobState::{Canceled, Failed, Paused, Pending, Running};
     let id = world.submit(world.job().queue("default")).await;
     let node = world.node().await;
     let mut states = vec![only_state(world).await];
@@ -143,7 +144,6 @@ pub async fn v_03_counts_follow_every_move(world: &World) {
     world.retry(id).await;
     world.cancel(id).await;
     states.push(only_state(world).await);
-    use JobState::{Canceled, Failed, Paused, Pending, Running};
     assert_eq!(states, [Pending, Running, Failed, Paused, Canceled]);
 }
 
