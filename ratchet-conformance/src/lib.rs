@@ -40,6 +40,7 @@
 #[doc(hidden)]
 pub mod cases;
 pub mod differential;
+pub mod engine;
 mod fixture;
 mod suite;
 
@@ -51,6 +52,8 @@ use ratchet_core::store::Store;
 
 #[doc(hidden)]
 pub use fixture::World;
+#[doc(hidden)]
+pub use engine::run_engine;
 #[doc(hidden)]
 pub use suite::run;
 
