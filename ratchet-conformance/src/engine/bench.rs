@@ -18,10 +18,17 @@ pub struct Bench {
     stage: Stage,
 }
 
+impl std::fmt::Debug for Bench {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bench").field("store", &self.store).finish_non_exhaustive()
+    }
+}
+
 /// Longer than anything takes, shorter than a person waits.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Bench {
+    /// A bench over a fresh store.
     pub async fn new<H: Harness>() -> Self {
         let harness = Box::new(H::fresh().await);
         let store = Arc::new(Flaky::new(harness.store()));

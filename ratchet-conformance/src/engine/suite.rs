@@ -90,6 +90,9 @@ macro_rules! engine_suite {
                 q_01_a_queue_has_a_limit_of_its_own
                 q_02_a_concurrency_key_limits_runs
             }
+            many {
+                x_01_ten_thousand_random_jobs_end_as_the_model_predicts
+            }
             middleware {
                 x_04_layers_are_passed_in_order
                 x_04_a_failing_before_fails_the_attempt

@@ -8,6 +8,7 @@ pub mod dead_letters;
 pub mod events;
 pub mod failures;
 pub mod limits;
+pub mod many;
 pub mod middleware;
 pub mod outage;
 pub mod output;
