@@ -67,4 +67,9 @@ pub trait Harness: Send + Sync + 'static {
 
     /// Moves the store's clock on. Stores on a real clock add an offset to it.
     async fn advance(&self, by: Duration);
+
+    /// Whether the store sends hints at all. One that only polls says no, and the cases about hints pass it by.
+    fn sends_wakes(&self) -> bool {
+        true
+    }
 }

@@ -141,7 +141,7 @@ macro_rules! suite {
                 p_03_node_without_a_lease_gets_nothing
                 p_04_node_that_left_gets_nothing
                 x_08_settle_and_claim_does_both
-                x_08_settle_and_claim_sees_what_the_settle_freed
+                x_08_settle_and_claim_loses_nothing
             }
             concurrency {
                 c_01_many_claimers_share_the_work
@@ -248,6 +248,7 @@ macro_rules! suite {
                 s_02_texts_may_be_any_language
                 s_02_delay_is_added_to_the_stores_clock
                 s_02_instant_is_kept
+                s_02_instant_is_kept_to_the_microsecond
                 l_07_queued_time_is_the_stores
                 s_02_unknown_job_is_absent
                 s_06_same_id_twice_is_refused
