@@ -41,6 +41,7 @@
 pub mod cases;
 pub mod differential;
 mod fixture;
+mod run;
 mod suite;
 
 use std::sync::Arc;
@@ -52,7 +53,7 @@ use ratchet_core::store::Store;
 #[doc(hidden)]
 pub use fixture::World;
 #[doc(hidden)]
-pub use suite::run;
+pub use run::run;
 
 /// How the suite gets a store and moves its clock.
 #[async_trait]

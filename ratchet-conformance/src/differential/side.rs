@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_core::model::{
-    Alone, Channel, ClaimRequest, Claimed, Filter, Heartbeat, JobId, KnownJobs, NodeId, NodeInfo,
-    PageRequest, Progress, QueueRoom, RunNotes, Settled, Settlement, Token,
+    Alone, CancelCause, Channel, ClaimRequest, Claimed, Command, Filter, Heartbeat, JobId,
+    KnownJobs, NodeId, NodeInfo, PageRequest, Progress, QueueRoom, RunNotes, Settled, Settlement,
+    Token,
 };
 use ratchet_core::store::{Store, StoreError};
 
@@ -98,6 +99,10 @@ impl<'a> Side<'a> {
             }
             Op::Rescue => self.rescue().await,
             Op::Command(command) => format!("{:?}", store.command(command.clone()).await),
+            Op::Cancel(ago) => {
+                self.command_run(*ago, |id| Command::Cancel(id, CancelCause::Requested)).await
+            }
+            Op::Retry(ago) => self.command_run(*ago, Command::Retry).await,
             Op::Purge(state, ticks) => {
                 format!("{:?}", ok(store.purge(*state, TICK * *ticks, 100_000).await))
             }
@@ -130,6 +135,13 @@ impl<'a> Side<'a> {
         let jobs: Vec<_> = reply.jobs.into_iter().map(|run| self.normal.claimed(run)).collect();
         let next = reply.next_due.map(span);
         format!("{jobs:?}\nlonely {} next {next:?}", reply.lonely_waiting)
+    }
+
+    async fn command_run(&self, ago: usize, command: impl FnOnce(JobId) -> Command) -> String {
+        match self.run(ago) {
+            Some(run) => format!("{:?}", self.store.command(command(run.id())).await),
+            None => String::new(),
+        }
     }
 
     async fn settle(&self, endings: &[Ending]) -> String {
