@@ -2,10 +2,14 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::runtime::Builder;
 
 use crate::{Harness, World};
+
+/// A store that hangs fails its case; a slow machine does not.
+const LONGEST: Duration = Duration::from_mins(3);
 
 /// Runs one case on a fresh store.
 ///
@@ -21,6 +25,6 @@ where
     let runtime = Builder::new_multi_thread().worker_threads(4).enable_all().build();
     runtime.expect("a runtime can be built").block_on(async {
         let world = World::new(Arc::new(H::fresh().await));
-        case(&world).await;
+        tokio::time::timeout(LONGEST, case(&world)).await.expect("the case comes to an end");
     });
 }

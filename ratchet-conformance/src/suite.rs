@@ -1,6 +1,6 @@
 //! The list of all cases.
 
-/// One test per case for the given [`Harness`].
+/// One test per case for the given [`Harness`](crate::Harness).
 #[macro_export]
 macro_rules! suite {
     ($harness:ty) => {
@@ -228,6 +228,14 @@ macro_rules! suite {
                 s_02_unknown_job_is_absent
                 s_06_same_id_twice_is_refused
                 s_06_empty_batch_is_fine
+            }
+            invariants {
+                v_03_counts_agree_with_the_listing
+                s_04_no_key_has_two_live_holders
+                s_03_no_key_has_two_jobs
+                q_02_no_key_runs_beyond_its_limit
+                l_07_history_has_a_line_for_every_ended_run
+                l_01_records_fit_their_state
             }
             nodes {
                 p_01_heartbeat_renews_the_lease

@@ -21,7 +21,7 @@ use std::fmt;
 pub use generate::generate;
 pub use op::{Ending, How, Op};
 
-use self::side::Side;
+pub(crate) use self::side::Side;
 use crate::Harness;
 
 /// How often everything is compared, and not only the answers.

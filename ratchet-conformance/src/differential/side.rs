@@ -22,7 +22,7 @@ pub(super) const TICK: Duration = Duration::from_mins(10);
 /// Passes after every operation, so that no two happen at the same time on one store and at different times on another.
 const NUDGE: Duration = Duration::from_millis(1);
 
-pub(super) struct Side<'a> {
+pub(crate) struct Side<'a> {
     harness: &'a dyn Harness,
     store: Arc<dyn Store>,
     normal: Normal,
@@ -31,14 +31,14 @@ pub(super) struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    pub(super) async fn new(harness: &'a dyn Harness) -> Self {
+    pub(crate) async fn new(harness: &'a dyn Harness) -> Self {
         let store = harness.store();
         let start = ok(store.now().await);
         Self { harness, store, normal: Normal { start }, runs: Vec::new() }
     }
 
     /// Carries out an operation and answers what the store said.
-    pub(super) async fn act(&mut self, op: &Op) -> String {
+    pub(crate) async fn act(&mut self, op: &Op) -> String {
         let answer = self.perform(op).await;
         self.harness.advance(NUDGE).await;
         answer
