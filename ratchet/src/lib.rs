@@ -1,8 +1,8 @@
-//! Durable background jobs for Rust.
-
-extern crate self as ratchet;
+#![doc = include_str!("tour.md")]
 
 pub use ratchet_core::*;
+
+pub mod prelude;
 
 #[doc(hidden)]
 pub use ratchet_core::__private;
