@@ -9,7 +9,8 @@ use super::{Outcome, Policies, RetryPolicy, decide, decide_orphan, follow_up};
 use crate::failure::{Failure, Permanence, record};
 use crate::job::{Backoff, Jitter, PanicPolicy};
 use crate::model::{
-    AttemptOutcome, Claimed, Deferral, FailureKind, FinishedOutcome, JobSpec, Notice, Orphan, Settlement, TerminalReason, Verdict,
+    AttemptOutcome, Claimed, Deferral, FailureKind, FinishedOutcome, JobSpec, Notice, Orphan,
+    Settlement, TerminalReason, Verdict,
 };
 
 /// A claimed job that has failed `attempts` times and may be retried `max_retries` times.
@@ -76,21 +77,63 @@ fn e_02_e_03_e_04_e_05_d_02_every_row_of_the_pipeline() {
         ("one more is too many", job(5, 5), failure(Error), &allow, Some(R::RetryExhausted)),
         ("no retries at all", job(0, 0), failure(Error), &allow, Some(R::RetryExhausted)),
         ("annotated", job(0, 5), permanent(Error), &allow, Some(R::NonRetryable)),
-        ("annotated comes before the counter", job(5, 5), permanent(Error), &allow, Some(R::NonRetryable)),
+        (
+            "annotated comes before the counter",
+            job(5, 5),
+            permanent(Error),
+            &allow,
+            Some(R::NonRetryable),
+        ),
         ("fatal", job(0, 5), fatal.clone(), &allow, Some(R::NonRetryable)),
         ("panic is retried", job(0, 5), failure(Panic), &allow, None),
-        ("panic that may not be retried", panics_die(job(0, 5)), failure(Panic), &allow, Some(R::NonRetryable)),
+        (
+            "panic that may not be retried",
+            panics_die(job(0, 5)),
+            failure(Panic),
+            &allow,
+            Some(R::NonRetryable),
+        ),
         ("an error is not a panic", panics_die(job(0, 5)), failure(Error), &allow, None),
         ("timeout is retried", job(0, 5), failure(Timeout), &allow, None),
-        ("timeout exhausted keeps the common reason", job(5, 5), failure(Timeout), &allow, Some(R::RetryExhausted)),
+        (
+            "timeout exhausted keeps the common reason",
+            job(5, 5),
+            failure(Timeout),
+            &allow,
+            Some(R::RetryExhausted),
+        ),
         ("invalid", job(0, 5), failure(Invalid), &allow, Some(R::Invalid)),
         ("invalid comes before annotated", job(0, 5), permanent(Invalid), &allow, Some(R::Invalid)),
         ("signature", job(0, 5), failure(Signature), &allow, Some(R::RejectedSignature)),
-        ("signature comes before annotated", job(0, 5), permanent(Signature), &allow, Some(R::RejectedSignature)),
+        (
+            "signature comes before annotated",
+            job(0, 5),
+            permanent(Signature),
+            &allow,
+            Some(R::RejectedSignature),
+        ),
         ("policy says no", job(0, 5), failure(Error), &refusing(), Some(R::PolicyRefused)),
-        ("policy comes before the counter", job(5, 5), failure(Error), &refusing(), Some(R::PolicyRefused)),
-        ("annotated comes before the policy", job(0, 5), permanent(Error), &refusing(), Some(R::NonRetryable)),
-        ("policy forbids retrying a timeout", job(0, 5), failure(Timeout), &refusing(), Some(R::TimedOut)),
+        (
+            "policy comes before the counter",
+            job(5, 5),
+            failure(Error),
+            &refusing(),
+            Some(R::PolicyRefused),
+        ),
+        (
+            "annotated comes before the policy",
+            job(0, 5),
+            permanent(Error),
+            &refusing(),
+            Some(R::NonRetryable),
+        ),
+        (
+            "policy forbids retrying a timeout",
+            job(0, 5),
+            failure(Timeout),
+            &refusing(),
+            Some(R::TimedOut),
+        ),
     ];
     for (what, job, failure, policies, expected) in rows {
         assert_eq!(reason(&job, &failed(failure), policies), expected, "{what}");
@@ -107,11 +150,16 @@ fn e_01_the_attempt_counter_goes_up_before_anything_is_asked() {
         }
     }
     let policies = Policies { retry: Arc::new(OnlyOnce), ..Policies::default() };
-    let Verdict::Retry { attempts, .. } = decide(&job(0, 5), &failed(failure(FailureKind::Error)), &policies, 0) else {
+    let Verdict::Retry { attempts, .. } =
+        decide(&job(0, 5), &failed(failure(FailureKind::Error)), &policies, 0)
+    else {
         panic!("the policy is asked about attempt 1 and allows it")
     };
     assert_eq!(attempts, 1);
-    assert_eq!(reason(&job(1, 5), &failed(failure(FailureKind::Error)), &policies), Some(TerminalReason::PolicyRefused));
+    assert_eq!(
+        reason(&job(1, 5), &failed(failure(FailureKind::Error)), &policies),
+        Some(TerminalReason::PolicyRefused)
+    );
 }
 
 #[test]
@@ -123,12 +171,14 @@ fn e_05_the_delay_is_that_of_the_job_unless_somebody_says_otherwise() {
             Some(Duration::from_secs(100 * u64::from(attempt)))
         }
     }
-    let delay = |failure, policies: &Policies| match decide(&job(1, 5), &failed(failure), policies, 0) {
-        Verdict::Retry { delay, .. } => delay,
-        other => panic!("{other:?}"),
-    };
+    let delay =
+        |failure, policies: &Policies| match decide(&job(1, 5), &failed(failure), policies, 0) {
+            Verdict::Retry { delay, .. } => delay,
+            other => panic!("{other:?}"),
+        };
     let own = Policies { retry: Arc::new(Custom), ..Policies::default() };
-    let asked = Failure { retry_after: Some(Duration::from_secs(3)), ..failure(FailureKind::Error) };
+    let asked =
+        Failure { retry_after: Some(Duration::from_secs(3)), ..failure(FailureKind::Error) };
     assert_eq!(delay(failure(FailureKind::Error), &Policies::default()), Duration::from_secs(7));
     assert_eq!(delay(failure(FailureKind::Error), &own), Duration::from_secs(200));
     assert_eq!(delay(asked, &own), Duration::from_secs(3), "the handler knows best");
@@ -136,16 +186,25 @@ fn e_05_the_delay_is_that_of_the_job_unless_somebody_says_otherwise() {
 
 #[test]
 fn e_07_e_11_putting_off_uses_no_attempt_until_the_cap() {
-    let snooze =
-        Outcome::Deferred { why: Deferral::Snooze, delay: Some(Duration::from_secs(9)), note: "later".to_owned() };
+    let snooze = Outcome::Deferred {
+        why: Deferral::Snooze,
+        delay: Some(Duration::from_secs(9)),
+        note: "later".to_owned(),
+    };
     let mut job = job(3, 5);
-    let expected = Verdict::Defer { delay: Duration::from_secs(9), why: Deferral::Snooze, note: "later".to_owned() };
+    let expected = Verdict::Defer {
+        delay: Duration::from_secs(9),
+        why: Deferral::Snooze,
+        note: "later".to_owned(),
+    };
     assert_eq!(decide(&job, &snooze, &Policies::default(), 0), expected);
     let capped = Policies { max_deferrals: Some(2), ..Policies::default() };
     job.deferrals = 1;
     assert_eq!(decide(&job, &snooze, &capped, 0), expected, "the second is allowed");
     job.deferrals = 2;
-    let Verdict::Fail { attempts, envelope, .. } = decide(&job, &snooze, &capped, 0) else { panic!("the third is not") };
+    let Verdict::Fail { attempts, envelope, .. } = decide(&job, &snooze, &capped, 0) else {
+        panic!("the third is not")
+    };
     assert_eq!((attempts, envelope.reason), (3, TerminalReason::DeferralExhausted));
 }
 
@@ -174,17 +233,25 @@ fn d_01_the_envelope_tells_everything() {
     job.run = 9;
     job.generation = 2;
     let policies = Policies { binary_version: "1.2.3".to_owned(), ..Policies::default() };
-    let Verdict::Fail { envelope, attempts, .. } = decide(&job, &failed(permanent(FailureKind::Error)), &policies, 0) else {
+    let Verdict::Fail { envelope, attempts, .. } =
+        decide(&job, &failed(permanent(FailureKind::Error)), &policies, 0)
+    else {
         panic!("fails")
     };
     assert_eq!(attempts, 3);
     assert_eq!(envelope.tenant.as_deref(), Some("acme"));
     assert_eq!(envelope.correlation_id.as_deref(), Some("request-7"));
-    assert_eq!((envelope.job_id, envelope.job_name.as_str(), envelope.queue.as_str()), (job.id(), "shop.charge", "payments"));
+    assert_eq!(
+        (envelope.job_id, envelope.job_name.as_str(), envelope.queue.as_str()),
+        (job.id(), "shop.charge", "payments")
+    );
     assert_eq!(envelope.execution_key, format!("{}:2", job.id()));
     assert_eq!(envelope.transition_key, format!("{}:0:9", job.id()));
     assert_eq!(envelope.explanation.as_deref(), Some("never works"));
-    assert_eq!((envelope.binary_version.as_str(), envelope.node, envelope.attempts), ("1.2.3", job.node, 3));
+    assert_eq!(
+        (envelope.binary_version.as_str(), envelope.node, envelope.attempts),
+        ("1.2.3", job.node, 3)
+    );
     assert_eq!(envelope.failure.fingerprint, crate::fingerprint("Timeout", "it broke"));
 }
 
@@ -212,9 +279,14 @@ fn p_02_only_a_started_job_is_charged_and_too_many_crashes_are_poison() {
     };
     assert!(matches!(orphan(0, true), Verdict::Rescue { crashes: 1, .. }));
     assert!(matches!(orphan(0, false), Verdict::Rescue { crashes: 0, .. }));
-    assert!(matches!(orphan(9, true), Verdict::Rescue { crashes: 10, .. }), "ten crashes are allowed");
+    assert!(
+        matches!(orphan(9, true), Verdict::Rescue { crashes: 10, .. }),
+        "ten crashes are allowed"
+    );
     assert!(matches!(orphan(10, false), Verdict::Rescue { crashes: 10, .. }));
-    let Verdict::Fail { attempts, crashes, envelope } = orphan(10, true) else { panic!("the eleventh is poison") };
+    let Verdict::Fail { attempts, crashes, envelope } = orphan(10, true) else {
+        panic!("the eleventh is poison")
+    };
     assert_eq!((attempts, crashes, envelope.reason), (1, 11, TerminalReason::Poisoned));
 }
 
@@ -229,22 +301,35 @@ fn d_06_a_callback_follows_the_end_and_nothing_else() {
     });
     let spawned = |verdict| {
         let mut settlement = Settlement::new(job.token, verdict, AttemptOutcome::Success);
-        follow_up(&job, &mut settlement, &Policies::default(), || crate::client::Core::for_test().ids.job());
+        follow_up(&job, &mut settlement, &Policies::default(), || {
+            crate::client::Core::for_test().ids.job()
+        });
         settlement.spawned
     };
     let success = spawned(Verdict::Succeed { output: Some("5".to_owned()) });
     assert_eq!(success[0].spec.name, "shop.cheer");
     let parent = success[0].spec.finished.as_ref().expect("knows its parent");
     assert_eq!(parent.outcome, FinishedOutcome::Succeeded(Some("5".to_owned())));
-    assert_eq!((parent.id, parent.payload.as_slice(), parent.tags.as_slice()), (job.id(), &b"{\"id\":1}"[..], &["vip".to_owned()][..]));
+    assert_eq!(
+        (parent.id, parent.payload.as_slice(), parent.tags.as_slice()),
+        (job.id(), &b"{\"id\":1}"[..], &["vip".to_owned()][..])
+    );
     assert_eq!(success[0].spec.tenant.as_deref(), Some("acme"));
-    let failure_verdict = decide(&job, &failed(failure(FailureKind::Error)), &Policies::default(), 0);
+    let failure_verdict =
+        decide(&job, &failed(failure(FailureKind::Error)), &Policies::default(), 0);
     let failure_callbacks = spawned(failure_verdict);
     assert_eq!(failure_callbacks[0].spec.name, "shop.refund");
-    assert!(matches!(failure_callbacks[0].spec.finished.as_ref().expect("parent").outcome, FinishedOutcome::Failed(_)));
+    assert!(matches!(
+        failure_callbacks[0].spec.finished.as_ref().expect("parent").outcome,
+        FinishedOutcome::Failed(_)
+    ));
     assert!(spawned(Verdict::Release).is_empty());
     assert!(spawned(Verdict::Rescue { delay: Duration::ZERO, crashes: 1 }).is_empty());
-    let retry = Verdict::Retry { delay: Duration::ZERO, attempts: 1, failure: failure(FailureKind::Error).record };
+    let retry = Verdict::Retry {
+        delay: Duration::ZERO,
+        attempts: 1,
+        failure: failure(FailureKind::Error).record,
+    };
     assert!(spawned(retry).is_empty(), "never per retry");
 }
 
@@ -257,7 +342,9 @@ fn d_03_d_07_every_dead_letter_alerts_and_is_published_if_somebody_listens() {
         follow_up(&job, &mut settlement, policies, || crate::client::Core::for_test().ids.job());
         settlement.notices
     };
-    assert!(matches!(notices(&Policies::default())[..], [Notice::Alert { window, .. }] if window == Duration::from_hours(1)));
+    assert!(
+        matches!(notices(&Policies::default())[..], [Notice::Alert { window, .. }] if window == Duration::from_hours(1))
+    );
     let listening = Policies { publish_dead_letters: true, ..Policies::default() };
     assert!(matches!(notices(&listening)[..], [Notice::Alert { .. }, Notice::DeadLetter(_)]));
 }
@@ -267,7 +354,8 @@ fn durations() -> impl Strategy<Value = Duration> {
         Just(Duration::ZERO),
         Just(Duration::from_nanos(1)),
         Just(Duration::MAX),
-        (0_u64..10_000_000, 0_u32..1_000_000_000).prop_map(|(secs, nanos)| Duration::new(secs, nanos)),
+        (0_u64..10_000_000, 0_u32..1_000_000_000)
+            .prop_map(|(secs, nanos)| Duration::new(secs, nanos)),
         any::<u64>().prop_map(Duration::from_secs),
     ]
 }
@@ -277,7 +365,8 @@ fn backoffs() -> impl Strategy<Value = Backoff> {
         Just(Backoff::none()),
         durations().prop_map(Backoff::fixed),
         (durations(), durations()).prop_map(|(base, max)| Backoff::linear(base, max)),
-        (durations(), durations(), 1.0_f64..1000.0).prop_map(|(base, max, factor)| Backoff::exponential(base, max).factor(factor)),
+        (durations(), durations(), 1.0_f64..1000.0)
+            .prop_map(|(base, max, factor)| Backoff::exponential(base, max).factor(factor)),
     ];
     (curve, prop_oneof![Just(Jitter::None), Just(Jitter::Full), Just(Jitter::Equal)])
         .prop_map(|(backoff, jitter)| backoff.jitter(jitter))

@@ -45,7 +45,11 @@ pub async fn check_enqueued<J: Job>(place: &impl Enqueued, job: J) -> Result<(),
     if waiting.iter().any(|(name, payload)| name == J::DEF.name && *payload == wanted) {
         return Ok(());
     }
-    let mut message = format!("no job `{}` with arguments {} waits; ", J::DEF.name, String::from_utf8_lossy(&wanted));
+    let mut message = format!(
+        "no job `{}` with arguments {} waits; ",
+        J::DEF.name,
+        String::from_utf8_lossy(&wanted)
+    );
     if waiting.is_empty() {
         message.push_str("nothing waits");
     } else {
@@ -64,7 +68,9 @@ pub async fn check_enqueued<J: Job>(place: &impl Enqueued, job: J) -> Result<(),
 #[macro_export]
 macro_rules! assert_enqueued {
     ($place:expr, $job:expr $(,)?) => {
-        if let ::std::result::Result::Err(message) = $crate::testing::check_enqueued(&$place, $job).await {
+        if let ::std::result::Result::Err(message) =
+            $crate::testing::check_enqueued(&$place, $job).await
+        {
             ::std::panic!("{message}");
         }
     };

@@ -12,10 +12,12 @@
 
 mod attempt;
 mod control;
+mod exchange;
 mod flight;
 mod handler;
 mod health;
 mod heartbeat;
+mod hunger;
 mod maintenance;
 mod middleware;
 mod publish;
@@ -33,7 +35,7 @@ pub(crate) use control::{RunControl, StopCause};
 pub use health::{Health, WorkerStats};
 pub use middleware::{Middleware, Next, RunReport};
 pub(crate) use publish::publish;
+pub(crate) use sinks::Sinks;
 pub(crate) use sinks::deliver;
 pub use sinks::{AlertSink, DeadLetterSink, SinkError};
-pub(crate) use sinks::Sinks;
 pub use start::{StartError, Worker};

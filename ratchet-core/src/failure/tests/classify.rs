@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::failure::{
-    Caught, Classified, Classifier, DefaultSanitizer, ErrorSanitizer, Failure, JobError, PanicReport, Permanence, Unsanitised,
-    fatal, guarded, invalid, reject, retry_after, snooze,
+    Caught, Classified, Classifier, DefaultSanitizer, ErrorSanitizer, Failure, JobError,
+    PanicReport, Permanence, Unsanitised, fatal, guarded, invalid, reject, retry_after, snooze,
 };
 use crate::model::FailureKind;
 
@@ -40,7 +40,10 @@ struct Inner;
 #[test]
 fn z_01_the_whole_source_chain_is_told_and_cleaned() {
     let failure = failure(Gateway { cause: Inner });
-    assert_eq!(failure.record.message, "the gateway is down: connection to pay://[REDACTED]@bank refused");
+    assert_eq!(
+        failure.record.message,
+        "the gateway is down: connection to pay://[REDACTED]@bank refused"
+    );
     assert_eq!(failure.record.error_type, "Gateway");
     assert!(failure.find::<Inner>().is_some());
 }
@@ -48,17 +51,25 @@ fn z_01_the_whole_source_chain_is_told_and_cleaned() {
 #[test]
 fn e_07_directives_are_found_anywhere_in_the_chain() {
     let boxed: Box<dyn Error + Send + Sync> = Box::new(snooze(Duration::from_secs(5)));
-    assert!(matches!(classifier().error(Caught::boxed(boxed)), Classified::Snooze(delay) if delay == Duration::from_secs(5)));
+    assert!(
+        matches!(classifier().error(Caught::boxed(boxed)), Classified::Snooze(delay) if delay == Duration::from_secs(5))
+    );
     assert!(matches!(classify(reject("no room")), Classified::Reject(why) if why == "no room"));
     assert_eq!(failure(fatal("bad key")).permanence, Permanence::Fatal);
     assert_eq!(failure(invalid(Inner)).record.kind, FailureKind::Invalid);
     let later = failure(retry_after(Inner, Duration::from_secs(60)));
-    assert_eq!((later.retry_after, later.permanence), (Some(Duration::from_secs(60)), Permanence::Transient));
+    assert_eq!(
+        (later.retry_after, later.permanence),
+        (Some(Duration::from_secs(60)), Permanence::Transient)
+    );
 }
 
 #[test]
 fn d_01_an_error_keeps_the_code_it_was_given() {
-    assert_eq!(failure(JobError::msg("declined").with_code("card_declined")).record.code, "card_declined");
+    assert_eq!(
+        failure(JobError::msg("declined").with_code("card_declined")).record.code,
+        "card_declined"
+    );
     assert_eq!(failure(Inner).record.code, "error");
 }
 
@@ -81,7 +92,10 @@ fn x_01_hostile_panics_and_errors_are_survived() {
         }
     }
     let report = guarded(|| std::panic::panic_any(Bomb)).expect_err("panics");
-    assert_eq!(report, PanicReport { message: "the panic carried no message".to_owned(), ..report.clone() });
+    assert_eq!(
+        report,
+        PanicReport { message: "the panic carried no message".to_owned(), ..report.clone() }
+    );
 
     struct Rude;
     impl fmt::Debug for Rude {
@@ -96,7 +110,9 @@ fn x_01_hostile_panics_and_errors_are_survived() {
     }
     impl Error for Rude {}
     let boxed: Box<dyn Error + Send + Sync> = Box::new(Rude);
-    let Classified::Failure(failure) = classifier().error(Caught::boxed(boxed)) else { panic!("a failure") };
+    let Classified::Failure(failure) = classifier().error(Caught::boxed(boxed)) else {
+        panic!("a failure")
+    };
     assert_eq!(failure.record.message, "[its Display panicked]");
 }
 
@@ -117,9 +133,13 @@ fn z_01_a_sanitiser_can_be_replaced_and_may_fail() {
         }
     }
     let classifier = Classifier::new(Arc::new(TypesOnly));
-    let Classified::Failure(plain) = classifier.error(Caught::typed(Inner)) else { panic!("a failure") };
+    let Classified::Failure(plain) = classifier.error(Caught::typed(Inner)) else {
+        panic!("a failure")
+    };
     assert_eq!(plain.record.message, "Inner");
-    let Classified::Failure(rude) = classifier.error(JobError::msg("panic").into_caught()) else { panic!("a failure") };
+    let Classified::Failure(rude) = classifier.error(JobError::msg("panic").into_caught()) else {
+        panic!("a failure")
+    };
     assert_eq!(rude.record.message, "[the sanitiser panicked on this message]");
 }
 

@@ -12,14 +12,20 @@ fn clean(text: &str) -> String {
 fn z_01_secrets_in_every_form() {
     let rows = [
         // URLs
-        ("jdbc:mysql://admin:s3cret@db.internal:3306/prod", "jdbc:mysql://[REDACTED]@db.internal:3306/prod"),
+        (
+            "jdbc:mysql://admin:s3cret@db.internal:3306/prod",
+            "jdbc:mysql://[REDACTED]@db.internal:3306/prod",
+        ),
         ("postgres://u@h/db", "postgres://[REDACTED]@h/db"),
         ("redis://:pw@cache:6379", "redis://[REDACTED]@cache:6379"),
         ("http://a:b@c?next=https://d:e@f/g", "http://[REDACTED]@c?next=https://[REDACTED]@f/g"),
         ("postgres://user:pa/ss@host/db", "postgres://[REDACTED]@host/db"),
         ("postgres://user:p@ss@host/db", "postgres://[REDACTED]@host/db"),
         ("see http://host:8080/users/@me for more", "see http://host:8080/users/@me for more"),
-        ("no credentials: https://example.com/path?q=1", "no credentials: https://example.com/path?q=1"),
+        (
+            "no credentials: https://example.com/path?q=1",
+            "no credentials: https://example.com/path?q=1",
+        ),
         ("\"amqp://guest:guest@mq\" refused", "\"amqp://[REDACTED]@mq\" refused"),
         // e-mail
         ("no user ada.lovelace+x@example.co.uk here", "no user [EMAIL] here"),
@@ -31,12 +37,18 @@ fn z_01_secrets_in_every_form() {
         ("Authorization: Bearer abc.def-ghi", "Authorization: Bearer [REDACTED]"),
         ("got bearer   xyz123, sorry", "got bearer   [REDACTED], sorry"),
         ("Basic dXNlcjpwdw==", "Basic [REDACTED]"),
-        ("token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcdefghij was refused", "token [REDACTED] was refused"),
+        (
+            "token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcdefghij was refused",
+            "token [REDACTED] was refused",
+        ),
         ("key sk_live_4eC39HqLyjWDarjtT1zdp7dc is revoked", "key [REDACTED] is revoked"),
         // pairs
         ("password=hunter2 failed", "password=[REDACTED] failed"),
         ("PGPASSWORD=hunter2", "PGPASSWORD=[REDACTED]"),
-        ("{\"password\": \"hun ter2\", \"user\": \"ada\"}", "{\"password\": \"[REDACTED]\", \"user\": \"ada\"}"),
+        (
+            "{\"password\": \"hun ter2\", \"user\": \"ada\"}",
+            "{\"password\": \"[REDACTED]\", \"user\": \"ada\"}",
+        ),
         ("password='it\\'s secret' user=x", "password='[REDACTED]' user=x"),
         ("GET /x?api_key=abc&limit=5", "GET /x?api_key=[REDACTED]&limit=5"),
         ("X-Api-Key: abc123", "X-Api-Key: [REDACTED]"),
@@ -44,7 +56,9 @@ fn z_01_secrets_in_every_form() {
         ("client_secret = \"x\"", "client_secret = \"[REDACTED]\""),
         ("config { token: abc, retries: 3 }", "config { token: [REDACTED], retries: 3 }"),
         ("the password was wrong", "the password was wrong"),
-        ("secret:// is no scheme", "secret:// is no scheme"),
+        // When in doubt it is a secret: a webhook address is one, and so may be what looks like a scheme.
+        ("webhook_secret=https://hooks.example.com/T0/B0/x", "webhook_secret=[REDACTED]"),
+        ("secret://x is no scheme", "secret:[REDACTED] is no scheme"),
         // nothing to hide
         ("", ""),
         ("connection refused (os error 111)", "connection refused (os error 111)"),
@@ -76,7 +90,20 @@ fn z_01_a_nul_never_reaches_a_store() {
 #[test]
 fn z_01_hostile_inputs_end() {
     let long = DefaultSanitizer { max_len: usize::MAX / 4 };
-    for unit in ["@", "://", "://a:b", "a@", "password=", "password", "\"", "bearer ", "eyJ.", "😀@", "://a:b/@", "secret:"] {
+    for unit in [
+        "@",
+        "://",
+        "://a:b",
+        "a@",
+        "password=",
+        "password",
+        "\"",
+        "bearer ",
+        "eyJ.",
+        "😀@",
+        "://a:b/@",
+        "secret:",
+    ] {
         let hostile = unit.repeat(1_000_000 / unit.len());
         assert!(long.clean(&hostile).len() <= hostile.len() * 11 + 64, "{unit}");
     }
