@@ -1,7 +1,8 @@
 //! What happened, told after the commit.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -198,6 +199,9 @@ impl Event {
 pub(crate) struct Events {
     sender: broadcast::Sender<Event>,
     lagged: Arc<AtomicU64>,
+    /// Submits on their way to the store. A worker of this process may claim a job before its submit has heard of the
+    /// commit; then the worker tells of the submit, so that `Submitted` always comes before `Started`.
+    submitting: Arc<Mutex<BTreeMap<JobId, JobRef>>>,
 }
 
 impl Events {
@@ -205,7 +209,11 @@ impl Events {
     const ROOM: usize = 4096;
 
     pub(crate) fn new() -> Self {
-        Self { sender: broadcast::channel(Self::ROOM).0, lagged: Arc::default() }
+        Self {
+            sender: broadcast::channel(Self::ROOM).0,
+            lagged: Arc::default(),
+            submitting: Arc::default(),
+        }
     }
 
     /// Publishes what `event` makes, if anybody listens.
@@ -216,12 +224,53 @@ impl Events {
         }
     }
 
+    /// Submits are about to go to the store. What has not been told when the guard goes came to nothing.
+    pub(crate) fn expect_submits(&self, jobs: impl Iterator<Item = JobRef>) -> Expected<'_> {
+        let mut ids = Vec::new();
+        if self.sender.receiver_count() > 0 {
+            let mut submitting = self.submitting();
+            for job in jobs {
+                ids.push(job.id);
+                submitting.insert(job.id, job);
+            }
+        }
+        Expected { events: self, ids }
+    }
+
+    /// A submit is committed, says its caller or a worker that has claimed the job. Told once.
+    pub(crate) fn submitted(&self, id: JobId) {
+        if let Some(job) = self.submitting().remove(&id) {
+            self.publish(|| Event::Submitted { job });
+        }
+    }
+
+    fn submitting(&self) -> MutexGuard<'_, BTreeMap<JobId, JobRef>> {
+        self.submitting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn subscribe(&self) -> EventStream {
         EventStream { receiver: self.sender.subscribe(), lagged: Arc::clone(&self.lagged) }
     }
 
     pub(crate) fn lagged(&self) -> u64 {
         self.lagged.load(Ordering::Relaxed)
+    }
+}
+
+/// Submits on their way; also gone when the caller drops its future half-way.
+pub(crate) struct Expected<'a> {
+    events: &'a Events,
+    ids: Vec<JobId>,
+}
+
+impl Drop for Expected<'_> {
+    fn drop(&mut self) {
+        if !self.ids.is_empty() {
+            let mut submitting = self.events.submitting();
+            for id in &self.ids {
+                submitting.remove(id);
+            }
+        }
     }
 }
 

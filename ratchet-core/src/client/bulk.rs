@@ -1,12 +1,11 @@
 //! Enqueue many jobs in one round trip.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::enqueue::announce;
+use super::enqueue::insert;
 use super::{Core, Enqueue, SubmitError};
 use crate::job::Job;
-use crate::model::{Inserted, JobId, NewJob};
+use crate::model::{Inserted, NewJob};
 
 /// Jobs to be inserted together: all of them or none.
 ///
@@ -64,29 +63,8 @@ impl<'a> Bulk<'a> {
 
     async fn submit(self) -> Result<Vec<Inserted>, SubmitError> {
         let core = self.core;
-        let jobs = self.into_new_jobs()?;
-        let about: BTreeMap<JobId, (String, String)> = jobs
-            .iter()
-            .map(|job| (job.id, (job.spec.name.clone(), job.spec.queue.clone())))
-            .collect();
-        let name_of = |id| about.get(&id).map(|(name, _)| name.clone()).unwrap_or_default();
-        let inserted = core
-            .store
-            .insert(jobs)
-            .await
-            .map_err(|error| SubmitError::from_insert(error, name_of, false))?;
-        // One warning per queue is enough for ten thousand jobs.
-        let mut warned = BTreeSet::new();
-        for created in &inserted {
-            let Inserted::Created(id) = created else { continue };
-            let Some((name, queue)) = about.get(id) else { continue };
-            if warned.insert(queue) {
-                announce(core, *id, name, queue).await;
-            } else {
-                core.events.publish(|| super::enqueue::submitted(*id, name, queue));
-            }
-        }
-        Ok(inserted)
+        let inserted = insert(core, self.into_new_jobs()?, false).await?;
+        Ok(inserted.into_iter().map(|(inserted, _)| inserted).collect())
     }
 }
 

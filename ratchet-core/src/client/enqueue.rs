@@ -1,5 +1,6 @@
 //! Enqueue one job.
 
+use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,9 +9,10 @@ use jiff::Timestamp;
 
 use super::{Core, JobHandle, SubmitError, submit};
 use crate::context::JobContext;
-use crate::events::{Event, JobRef};
+use crate::events::JobRef;
 use crate::job::{Backoff, Job, Priority};
 use crate::model::{ConcurrencyKey, Due, Inserted, JobId, JobSpec, NewJob, OnTaken};
+use crate::store::{StoreError, StoreErrorKind};
 
 /// A job about to be enqueued: add options, then `.await`.
 ///
@@ -190,16 +192,15 @@ impl<'a, J: Job> Enqueue<'a, J> {
     async fn submit(self) -> Result<JobHandle<J>, SubmitError> {
         match self.target {
             Target::Store(core) => {
-                let job = self.into_new_job()?;
-                let (id, name, queue) = (job.id, job.spec.name.clone(), job.spec.queue.clone());
-                let inserted = core.store.insert(vec![job]).await;
-                let inserted = inserted
-                    .map_err(|error| SubmitError::from_insert(error, |_| name.clone(), true))?;
-                let standing = inserted.first().map_or(id, |inserted| inserted.id());
-                let created = matches!(inserted.first(), Some(Inserted::Created(_)));
-                let warnings =
-                    if created { announce(core, id, &name, &queue).await } else { Vec::new() };
-                Ok(JobHandle::new(standing, Arc::clone(core), warnings))
+                let inserted = insert(core, vec![self.into_new_job()?], true).await?;
+                let Some((inserted, warnings)) = inserted.into_iter().next() else {
+                    let lost = StoreError::new(
+                        StoreErrorKind::Data,
+                        "the store did not answer for the job",
+                    );
+                    return Err(SubmitError::Store(lost));
+                };
+                Ok(JobHandle::new(inserted.id(), Arc::clone(core), warnings))
             }
             Target::Run(ctx, core) => {
                 let job = self.into_new_job()?;
@@ -213,9 +214,49 @@ impl<'a, J: Job> Enqueue<'a, J> {
     }
 }
 
-/// Tells of a stored job, and warns if nobody will run it.
-pub(super) async fn announce(core: &Core, id: JobId, name: &str, queue: &str) -> Vec<String> {
-    core.events.publish(|| submitted(id, name, queue));
+/// Inserts checked jobs, tells of those that came into being, and warns of queues that nobody serves.
+pub(super) async fn insert(
+    core: &Core,
+    jobs: Vec<NewJob>,
+    single: bool,
+) -> Result<Vec<(Inserted, Vec<String>)>, SubmitError> {
+    let about: Vec<_> =
+        jobs.iter().map(|job| (job.id, job.spec.name.clone(), job.spec.queue.clone())).collect();
+    let expected = about.iter().map(|(id, name, queue)| JobRef {
+        id: *id,
+        name: name.as_str().into(),
+        queue: queue.as_str().into(),
+    });
+    let expected = core.events.expect_submits(expected);
+    let inserted = core.store.insert(jobs).await;
+    let name_of = |wanted| {
+        about
+            .iter()
+            .find(|(id, ..)| *id == wanted)
+            .map(|(_, name, _)| name.clone())
+            .unwrap_or_default()
+    };
+    let inserted = inserted.map_err(|error| SubmitError::from_insert(error, name_of, single))?;
+    let mut answers = Vec::with_capacity(inserted.len());
+    let mut warned = BTreeSet::new();
+    for (inserted, (id, name, queue)) in inserted.into_iter().zip(&about) {
+        let Inserted::Created(_) = inserted else {
+            answers.push((inserted, Vec::new()));
+            continue;
+        };
+        core.events.submitted(*id);
+        // One warning per queue is enough for ten thousand jobs.
+        let warnings =
+            if warned.insert(queue) { unserved(core, *id, name, queue).await } else { Vec::new() };
+        answers.push((inserted, warnings));
+    }
+    // What was not created is no news.
+    drop(expected);
+    Ok(answers)
+}
+
+/// A warning if nobody will run a job.
+async fn unserved(core: &Core, id: JobId, name: &str, queue: &str) -> Vec<String> {
     if core.is_served(queue).await {
         return Vec::new();
     }
@@ -223,11 +264,6 @@ pub(super) async fn announce(core: &Core, id: JobId, name: &str, queue: &str) ->
         format!("no live worker serves queue `{queue}`; job {id} (`{name}`) waits until one does");
     tracing::warn!(job.id = %id, job.name = name, job.queue = queue, "{warning}");
     vec![warning]
-}
-
-/// The event of a stored job.
-pub(super) fn submitted(id: JobId, name: &str, queue: &str) -> Event {
-    Event::Submitted { job: JobRef { id, name: name.into(), queue: queue.into() } }
 }
 
 impl<'a, J: Job> IntoFuture for Enqueue<'a, J> {

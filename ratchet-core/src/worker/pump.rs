@@ -236,6 +236,7 @@ impl Pump {
             self.lonely = Some(job.token);
         }
         let core = &self.shared.core;
+        core.events.submitted(job.id());
         core.events.publish(|| Event::Started {
             job: job_ref(&job),
             attempt: job.attempt(),
