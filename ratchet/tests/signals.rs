@@ -1,0 +1,115 @@
+//! Real signals to a real process.
+#![cfg(unix)]
+
+use std::io::{BufRead, BufReader, Lines};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use ratchet::MemoryStore;
+use ratchet::prelude::*;
+
+const MODE: &str = "RATCHET_SIGNAL_TEST";
+
+/// Says when it runs and when the worker stops; then ends, or not.
+#[job(max_retries = 0)]
+async fn linger(#[inject] ctx: JobContext, forever: bool) {
+    println!("running");
+    ctx.shutdown().cancelled().await;
+    println!("stopping");
+    if forever {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// The program under test: does nothing unless a test below has started it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn child() {
+    let Ok(mode) = std::env::var(MODE) else { return };
+    let ratchet = Ratchet::builder(MemoryStore::new())
+        .jobs([Linger::JOB])
+        .shutdown_grace(Duration::from_secs(3600))
+        .build()
+        .await
+        .expect("builds");
+    let worker = ratchet.start().await.expect("starts");
+    let job = ratchet.enqueue(Linger { forever: mode == "forever" });
+    let job = ratchet.prepare(job).expect("prepares");
+    let id = job.id;
+    // It listens before the job can say that it runs.
+    tokio::select! {
+        biased;
+        ended = worker.run_until_signal() => ended.expect("listens"),
+        () = async { ratchet.store().insert(vec![job]).await.expect("inserts"); std::future::pending().await } => {}
+    }
+    let job = ratchet.get(id).await.expect("reads").expect("exists");
+    println!("ended {} {} {}", job.state, job.attempts, job.crashes);
+}
+
+/// This test binary, running only [`child`].
+struct Program {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Program {
+    fn start(mode: &str) -> Self {
+        let mut child = Command::new(std::env::current_exe().expect("a path"))
+            .args(["child", "--exact", "--nocapture"])
+            .env(MODE, mode)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("starts");
+        let stdout = child.stdout.take().expect("piped");
+        Self { child, lines: BufReader::new(stdout).lines() }
+    }
+
+    /// Reads on until a line ends like this.
+    fn until(&mut self, wanted: &str) -> String {
+        self.lines
+            .by_ref()
+            .map(|line| line.expect("readable"))
+            .find(|line| line.contains(wanted))
+            .unwrap_or_else(|| panic!("it ended without saying {wanted:?}"))
+    }
+
+    fn signal(&self, name: &str) {
+        let sent =
+            Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
+        assert!(sent.expect("kill runs").success());
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // Already gone if the test passed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn x_07_sigterm_lets_runs_finish() {
+    let mut program = Program::start("once");
+    program.until("running");
+    program.signal("TERM");
+    program.until("stopping");
+    assert_eq!(program.until("ended"), "ended SUCCEEDED 0 0");
+}
+
+#[test]
+fn x_07_sigint_does_too() {
+    let mut program = Program::start("once");
+    program.until("running");
+    program.signal("INT");
+    assert_eq!(program.until("ended"), "ended SUCCEEDED 0 0");
+}
+
+#[test]
+fn x_07_a_second_signal_stops_at_once_and_harms_nothing() {
+    let mut program = Program::start("forever");
+    program.until("running");
+    program.signal("TERM");
+    program.until("stopping");
+    program.signal("INT");
+    assert_eq!(program.until("ended"), "ended PENDING 0 0");
+}
