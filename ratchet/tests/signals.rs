@@ -13,7 +13,7 @@ const MODE: &str = "RATCHET_SIGNAL_TEST";
 /// Says when it runs and when the worker stops; then ends, or not.
 #[job(max_retries = 0)]
 async fn linger(#[inject] ctx: JobContext, forever: bool) {
-    println!("running");
+    println!("begun");
     ctx.shutdown().cancelled().await;
     println!("stopping");
     if forever {
@@ -63,7 +63,7 @@ impl Program {
         Self { child, lines: BufReader::new(stdout).lines() }
     }
 
-    /// Reads on until a line ends like this.
+    /// Reads on until a line holds this.
     fn until(&mut self, wanted: &str) -> String {
         self.lines
             .by_ref()
@@ -90,7 +90,7 @@ impl Drop for Program {
 #[test]
 fn x_07_sigterm_lets_runs_finish() {
     let mut program = Program::start("once");
-    program.until("running");
+    program.until("begun");
     program.signal("TERM");
     program.until("stopping");
     assert_eq!(program.until("ended"), "ended SUCCEEDED 0 0");
@@ -99,7 +99,7 @@ fn x_07_sigterm_lets_runs_finish() {
 #[test]
 fn x_07_sigint_does_too() {
     let mut program = Program::start("once");
-    program.until("running");
+    program.until("begun");
     program.signal("INT");
     assert_eq!(program.until("ended"), "ended SUCCEEDED 0 0");
 }
@@ -107,7 +107,7 @@ fn x_07_sigint_does_too() {
 #[test]
 fn x_07_a_second_signal_stops_at_once_and_harms_nothing() {
     let mut program = Program::start("forever");
-    program.until("running");
+    program.until("begun");
     program.signal("TERM");
     program.until("stopping");
     program.signal("INT");
