@@ -16,7 +16,8 @@ pub use crate::job::{
     Arg, ArgDef, Backoff, BackoffKind, BreakerDef, Callback, CronDef, DecodeError, Decoder,
     EncodeError, Encoder, ErrorMatcher, Fallible, InjectError, Injected, Injection, Jitter, Job,
     JobDef, Keys, Location, PanicPolicy, Plain, Priority, Probe, ProbeFallback, ReturnShape,
-    RunFuture, State, arg, default_value, inject, injected, injection, key_part, run, run_blocking,
+    RunFuture, State, arg, checked, default_value, inject, injected, injection, key_part, run,
+    run_blocking,
 };
 pub use crate::registry::Registration;
 

@@ -15,6 +15,7 @@ pub use failure::{
     Caught, Directive, JobError, PermanentError, fatal, invalid, permanent_reason, reject,
     retry_after, snooze,
 };
+pub use job::JobOutput;
 pub use job::{
     Arg, ArgDef, Backoff, BackoffKind, BreakerDef, Callback, CronDef, DecodeError, Decoder,
     EncodeError, Encoder, ErrorMatcher, Inject, InjectError, Injection, IntoFailure, Jitter, Job,

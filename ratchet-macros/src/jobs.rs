@@ -28,14 +28,14 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let krate = krate(args, &mut errors);
     let Some((header, body)) = split(&item) else {
-        errors.push_at(Span::call_site(), placement(&item));
+        check_placement(&item, &mut errors);
         let errors = errors.into_tokens();
         return quote!(#item #errors);
     };
     let mut header: ItemImpl = match syn::parse2(quote!(#header {})) {
         Ok(header) => header,
         Err(_) => {
-            errors.push_at(Span::call_site(), placement(&item));
+            check_placement(&item, &mut errors);
             let errors = errors.into_tokens();
             return quote!(#item #errors);
         }
@@ -50,7 +50,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
             return quote!(#item #errors);
         }
     };
-    if !members.iter().any(Member::is_job) {
+    if owner.is_some() && !members.iter().any(Member::is_job) {
         errors.push(header.impl_token, "no method of this block is marked `#[job]`");
     }
     let mut triggers = TokenStream::new();
@@ -105,15 +105,20 @@ fn split(item: &TokenStream) -> Option<(TokenStream, TokenStream)> {
     }
 }
 
-fn placement(item: &TokenStream) -> String {
-    const ITEMS: [&str; 7] = ["fn", "struct", "enum", "trait", "mod", "static", "const"];
-    let word = item.clone().into_iter().find_map(|token| {
-        ITEMS.into_iter().find(|item| matches!(&token, TokenTree::Ident(word) if word == item))
+fn check_placement(item: &TokenStream, errors: &mut Errors) {
+    const ITEMS: [&str; 8] = ["fn", "struct", "enum", "trait", "mod", "static", "const", "type"];
+    let word = item.clone().into_iter().find_map(|token| match token {
+        TokenTree::Ident(word) if ITEMS.iter().any(|item| word == item) => Some(word),
+        _ => None,
     });
     match word {
-        Some("fn") => "`#[jobs]` goes on an `impl` block; a single function is `#[job]`".to_owned(),
-        Some(word) => format!("`#[jobs]` goes on an `impl` block, not on a `{word}`"),
-        None => "`#[jobs]` goes on an `impl` block".to_owned(),
+        Some(word) if word == "fn" => {
+            errors.push(word, "`#[jobs]` goes on an `impl` block; a single function is `#[job]`");
+        }
+        Some(word) => {
+            errors.push(&word, format_args!("`#[jobs]` goes on an `impl` block, not on a `{word}`"))
+        }
+        None => errors.push_at(Span::call_site(), "`#[jobs]` goes on an `impl` block"),
     }
 }
 

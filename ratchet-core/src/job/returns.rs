@@ -81,7 +81,14 @@ impl<T, E> ReturnShape<true> for Result<T, E> {
 
 /// A return type that the engine can take apart.
 ///
-/// The marker `M` keeps the implementations apart: [`Plain`] for a value, [`Fallible`] for a `Result`.
+/// The marker `M` keeps the implementations apart: [`Plain`] for a value, [`Fallible`] for a `Result`. What rustc says of
+/// a plain value is said of this trait; of the two types in a `Result` it speaks by their own traits.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the result of a job",
+    label = "this type cannot be stored and read back",
+    note = "a job's result is saved as JSON: it must implement `serde::Serialize` and `serde::Deserialize`, and be `Send + 'static`",
+    note = "return `()` if nobody reads the result"
+)]
 pub trait JobReturn<const FALLIBLE: bool, M> {
     /// Takes it apart.
     fn into_returned(self) -> Returned;
@@ -176,18 +183,21 @@ impl<E: Error + Send + Sync + 'static> IntoFailure<ViaError> for E {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoFailure<ViaBox> for Box<dyn Error + Send + Sync> {
     fn into_caught(self) -> Caught {
         Caught::boxed(self)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoFailure<ViaJobError> for JobError {
     fn into_caught(self) -> Caught {
         self.into_caught()
     }
 }
 
+#[diagnostic::do_not_recommend]
 #[cfg(feature = "anyhow")]
 impl IntoFailure<ViaAnyhow> for anyhow::Error {
     fn into_caught(self) -> Caught {
@@ -195,6 +205,7 @@ impl IntoFailure<ViaAnyhow> for anyhow::Error {
     }
 }
 
+#[diagnostic::do_not_recommend]
 #[cfg(feature = "eyre")]
 impl IntoFailure<ViaEyre> for eyre::Report {
     fn into_caught(self) -> Caught {

@@ -196,6 +196,14 @@ fn returns(sig: &Signature, owner: Option<&Owner>, errors: &mut Errors) -> Type 
         errors.push(never, "a job cannot return `!`: it has to end");
         return nothing(written.span());
     }
+    if let Some(borrow) = types::borrowed_result(written) {
+        let (job, owned) = (idents::plain(&sig.ident), types::text(&types::owned(borrow)));
+        errors.push(
+            borrow,
+            format_args!("job `{job}` cannot return a borrow: its result is stored and read back; return `{owned}` instead"),
+        );
+        return nothing(written.span());
+    }
     let mut returns = (**written).clone();
     types::resolve_self(&mut returns, owner.map(|owner| &owner.path));
     Erase::new(&sig.generics).from_return(&mut returns);

@@ -85,7 +85,8 @@ fn check_placement(item: &TokenStream, error: syn::Error, errors: &mut Errors) {
             "`#[job]` goes on an async function; for the methods of an `impl` block write `#[jobs]` here",
         ),
         Some(word) => {
-            errors.push(&word, format_args!("`#[job]` goes on an async function, not on a `{word}`"));
+            let article = if word.to_string().starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+            errors.push(&word, format_args!("`#[job]` goes on an async function, not on {article} `{word}`"));
         }
         None => errors.syntax(error),
     }

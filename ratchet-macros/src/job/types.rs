@@ -5,8 +5,8 @@ use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Generics, Ident, Lifetime, ParenthesizedGenericArguments, Path, Type, TypeFnPtr, TypeImplTrait,
-    TypeReference, parse_quote,
+    GenericArgument, Generics, Ident, Lifetime, ParenthesizedGenericArguments, Path, PathArguments,
+    Type, TypeFnPtr, TypeImplTrait, TypeReference, parse_quote,
 };
 
 use crate::idents;
@@ -93,6 +93,23 @@ pub(crate) fn owned(borrow: &TypeReference) -> Type {
             parse_quote!(Vec<#elem>)
         }
         elem => elem.clone(),
+    }
+}
+
+/// The borrow in `-> &T` or in what is spelled `-> Result<&T, E>`. Only for a better message: rustc refuses the rest.
+pub(crate) fn borrowed_result(returns: &Type) -> Option<&TypeReference> {
+    match returns {
+        Type::Reference(borrow) => Some(borrow),
+        Type::Path(path) if ends_with(&path.path, "Result") => {
+            let PathArguments::AngleBracketed(args) = &path.path.segments.last()?.arguments else {
+                return None;
+            };
+            match args.args.first()? {
+                GenericArgument::Type(Type::Reference(borrow)) => Some(borrow),
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 

@@ -134,14 +134,33 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
 /// `.queue("mail")`, blamed on the value: a constant out of range is reported there.
 fn call<T>(method: &str, value: &Value<T>) -> TokenStream {
     let span = value.span();
+    let value = checked(method, value, value.to_token_stream());
     let method = Ident::new(method, span);
     quote_spanned!(span=> .#method(#value))
 }
 
+/// The compiler points at the call that panicked, and a link of a chain begins where the chain does. So a constant is
+/// checked in a call of its own before it is handed over.
+fn checked<T>(method: &str, value: &Value<T>, tokens: TokenStream) -> TokenStream {
+    let rule = match method {
+        "queue" => "name",
+        "profile" | "delay" => return tokens,
+        method => method,
+    };
+    match value {
+        Value::Literal(..) => tokens,
+        Value::Constant(_) => {
+            let span = value.span();
+            let (checked, rule) = (item("checked", span), Ident::new(rule, span));
+            quote_spanned!(span=> #checked::#rule(#tokens))
+        }
+    }
+}
+
 fn timed(method: &str, value: &Value<Duration>) -> TokenStream {
     let span = value.span();
+    let duration = checked(method, value, duration(value));
     let method = Ident::new(method, span);
-    let duration = duration(value);
     quote_spanned!(span=> .#method(#duration))
 }
 
@@ -190,7 +209,9 @@ fn backoff(backoff: &Backoff) -> TokenStream {
             let factor = factor.as_ref().map(|factor| {
                 let number = match factor {
                     Value::Literal(number, _) => Literal::f64_unsuffixed(*number).to_token_stream(),
-                    Value::Constant(constant) => constant.to_token_stream(),
+                    Value::Constant(constant) => {
+                        checked("factor", factor, constant.to_token_stream())
+                    }
                 };
                 quote_spanned!(factor.span()=> .factor(#number))
             });

@@ -1,7 +1,8 @@
 //! `impl Job`: encode, decode, keys, validate, run.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{Index, PathArguments};
 
 use super::super::model::{Arg, JobModel, Owner, Param};
@@ -118,7 +119,8 @@ fn keys(job: &JobModel) -> Option<TokenStream> {
 }
 
 fn template(method: &str, template: &Template) -> TokenStream {
-    let span = template.lit.span();
+    // `self` must be the method's own, and rustc blames mixed spans on the whole attribute.
+    let span = Span::call_site().located_at(template.lit.span());
     let method = local(method);
     let key_part = item("key_part", span);
     let mut format = String::new();
@@ -147,11 +149,19 @@ fn template(method: &str, template: &Template) -> TokenStream {
 
 fn validate(job: &JobModel) -> Option<TokenStream> {
     let path = job.options.validate.as_ref()?;
+    let span = path.span();
+    let this = this(span);
+    let call = quote_spanned!(span=> #path(#this));
     Some(quote! {
         fn validate(&self) -> __ratchet::Result<(), __ratchet::String> {
-            __ratchet::validated(#path(self))
+            __ratchet::validated(#call)
         }
     })
+}
+
+/// `self`, blamed on `span` but resolved like the receiver of the generated method.
+fn this(span: Span) -> Ident {
+    Ident::new("self", Span::call_site().located_at(span))
 }
 
 /// `run::<{ fallible!(R) }, R, _, _>(send_email(__CTX.inject(&ctx)?, self.to))`
