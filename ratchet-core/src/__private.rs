@@ -29,7 +29,7 @@ pub fn validated<E: core::fmt::Display>(result: Result<(), E>) -> Result<(), Str
 }
 
 /// The stored payload of an invocation; for tests of generated code.
-pub fn encode<J: Job>(job: &J) -> Result<std::vec::Vec<u8>, EncodeError> {
+pub fn encode<J: Job>(job: &J) -> Result<Vec<u8>, EncodeError> {
     let mut args = Encoder::new();
     job.encode(&mut args);
     args.finish()
@@ -63,15 +63,6 @@ macro_rules! __job_name {
     };
 }
 
-/// The output of a return type.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __output {
-    ($returns:ty) => {
-        <$returns as $crate::__private::ReturnShape<{ $crate::__fallible!($returns) }>>::Output
-    };
-}
-
 /// Whether a return type is a `Result`.
 #[doc(hidden)]
 #[macro_export]
@@ -83,6 +74,4 @@ macro_rules! __fallible {
     }};
 }
 
-pub use crate::{
-    __fallible as fallible, __here as here, __job_name as job_name, __output as output,
-};
+pub use crate::{__fallible as fallible, __here as here, __job_name as job_name};

@@ -7,6 +7,7 @@
 use std::error::Error;
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -89,7 +90,7 @@ impl<T, E> ReturnShape<true> for Result<T, E> {
     note = "a job's result is saved as JSON: it must implement `serde::Serialize` and `serde::Deserialize`, and be `Send + 'static`",
     note = "return `()` if nobody reads the result"
 )]
-pub trait JobReturn<const FALLIBLE: bool, M> {
+pub trait JobReturn<const FALLIBLE: bool, M>: 'static {
     /// Takes it apart.
     fn into_returned(self) -> Returned;
 }
@@ -131,7 +132,7 @@ impl<T: JobOutput> JobReturn<false, Plain> for T {
     }
 }
 
-impl<T: JobOutput, E: IntoFailure<M>, M> JobReturn<true, Fallible<M>> for Result<T, E> {
+impl<T: JobOutput, E: IntoFailure<M>, M: 'static> JobReturn<true, Fallible<M>> for Result<T, E> {
     fn into_returned(self) -> Returned {
         match self {
             Ok(value) => Ok(value.into_output()),
@@ -218,8 +219,35 @@ pub fn run<const FALLIBLE: bool, R, M, F>(future: F) -> RunFuture
 where
     F: Future<Output = R> + Send + 'static,
     R: JobReturn<FALLIBLE, M>,
+    M: 'static,
 {
-    RunFuture { work: Work::Async(Box::pin(async move { future.await.into_returned() })) }
+    // Compiled once per job; everything else depends on the return type alone and is shared.
+    returning(Box::pin(future))
+}
+
+fn returning<const FALLIBLE: bool, R: JobReturn<FALLIBLE, M>, M>(
+    future: Pin<Box<dyn Future<Output = R> + Send>>,
+) -> RunFuture
+where
+    M: 'static,
+{
+    RunFuture {
+        work: Work::Async(Box::pin(Returning::<FALLIBLE, R, M> { future, by: PhantomData })),
+    }
+}
+
+/// The user's future, with its output taken apart.
+struct Returning<const FALLIBLE: bool, R, M> {
+    future: Pin<Box<dyn Future<Output = R> + Send>>,
+    by: PhantomData<fn() -> M>,
+}
+
+impl<const FALLIBLE: bool, R: JobReturn<FALLIBLE, M>, M> Future for Returning<FALLIBLE, R, M> {
+    type Output = Returned;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Returned> {
+        self.future.as_mut().poll(cx).map(R::into_returned)
+    }
 }
 
 /// Boxes the call of a `#[job(blocking)]` function.

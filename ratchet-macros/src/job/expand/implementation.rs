@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Index, PathArguments};
+use syn::{Index, PathArguments, ReturnType};
 
 use super::super::model::{Arg, JobModel, Owner, Param};
 use super::definition;
@@ -21,10 +21,13 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
     let keys = keys(job);
     let validate = validate(job);
     let run = run(job);
+    let fallible = fallible(job);
     quote! {
+        #fallible
+
         #[automatically_derived]
         impl __ratchet::Job for #name {
-            type Output = __ratchet::output!(#returns);
+            type Output = <#returns as __ratchet::ReturnShape<__FALLIBLE>>::Output;
             #args
             const DEF: __ratchet::JobDef = #definition;
             #encode
@@ -40,10 +43,13 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
 pub(super) fn broken(job: &JobModel) -> TokenStream {
     let name = &job.struct_name;
     let returns = &job.returns;
+    let fallible = fallible(job);
     quote! {
+        #fallible
+
         #[automatically_derived]
         impl __ratchet::Job for #name {
-            type Output = __ratchet::output!(#returns);
+            type Output = <#returns as __ratchet::ReturnShape<__FALLIBLE>>::Output;
             const DEF: __ratchet::JobDef = __ratchet::JobDef::new("broken", __ratchet::here!());
 
             fn encode(&self, _: &mut __ratchet::Encoder) {
@@ -59,6 +65,16 @@ pub(super) fn broken(job: &JobModel) -> TokenStream {
             }
         }
     }
+}
+
+/// Whether the function returns a `Result` is asked of the type, once; no type is `()`.
+fn fallible(job: &JobModel) -> TokenStream {
+    let returns = &job.returns;
+    let answer = match &job.function.sig.output {
+        ReturnType::Default => quote!(false),
+        ReturnType::Type(..) => quote!(__ratchet::fallible!(#returns)),
+    };
+    quote!(const __FALLIBLE: bool = #answer;)
 }
 
 fn args(job: &JobModel) -> Option<TokenStream> {
@@ -164,7 +180,7 @@ fn this(span: Span) -> Ident {
     Ident::new("self", Span::call_site().located_at(span))
 }
 
-/// `run::<{ fallible!(R) }, R, _, _>(send_email(__CTX.inject(&ctx)?, self.to))`
+/// `run::<__FALLIBLE, R, _, _>(send_email(__CTX.inject(&ctx)?, self.to))`
 ///
 /// The future is the user's own: wrapped in another one, rustc would explain why the wrapper is not `Send`.
 fn run(job: &JobModel) -> TokenStream {
@@ -176,7 +192,6 @@ fn run(job: &JobModel) -> TokenStream {
     let returns = &job.returns;
     let blocking = job.options.blocking.is_some();
     let receiver = job.owner.as_ref().and_then(|owner| owner.receiver.as_ref());
-    let fallible = quote!({ __ratchet::fallible!(#returns) });
     let (before, call) = match (blocking, receiver) {
         (true, _) => blocking_call(job, &ctx),
         (false, Some(_)) => method_call(job, &ctx),
@@ -187,7 +202,7 @@ fn run(job: &JobModel) -> TokenStream {
         }
     };
     let run = item(if blocking { "run_blocking" } else { "run" }, span);
-    let run = quote_spanned!(span=> #run::<#fallible, #returns, _, _>(#call));
+    let run = quote_spanned!(span=> #run::<__FALLIBLE, #returns, _, _>(#call));
     quote! {
         fn run(self, #ctx: __ratchet::JobContext) -> __ratchet::Result<__ratchet::RunFuture, __ratchet::InjectError> {
             #before
