@@ -23,6 +23,18 @@ pub use crate::registry::Registration;
 
 pub mod options;
 
+/// What `Job::decode` returns.
+pub type Decoded<J> = Result<J, DecodeError>;
+
+/// What a function that returns `R` gives back on success.
+pub type Output<R, const FALLIBLE: bool> = <R as ReturnShape<FALLIBLE>>::Output;
+
+/// What `Job::run` returns.
+pub type Run = Result<RunFuture, InjectError>;
+
+/// What `Job::validate` returns.
+pub type Validated = Result<(), String>;
+
 /// What `validate = path` returned, with the refusal as text.
 pub fn validated<E: core::fmt::Display>(result: Result<(), E>) -> Result<(), String> {
     result.map_err(|error| error.to_string())

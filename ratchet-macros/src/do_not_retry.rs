@@ -103,9 +103,10 @@ pub(crate) fn expand(args: TokenStream, input: TokenStream) -> TokenStream {
         const _: () = {
             #import
 
-            __ratchet::submit! {
-                __ratchet::PermanentError::new(|error| #check)
-            }
+            const __PERMANENT: __ratchet::PermanentError =
+                __ratchet::PermanentError::new(|error| #check);
+
+            __ratchet::submit! { __PERMANENT }
         };
     }
 }

@@ -65,6 +65,9 @@ fn check(expression: &str) -> Result<(), String> {
 
 impl Field {
     fn check(&self, part: &str) -> Result<(), String> {
+        if part == "*" || (part == "?" && self.is_day()) {
+            return Ok(());
+        }
         part.split(',').try_for_each(|item| self.item(item))
     }
 
@@ -73,8 +76,8 @@ impl Field {
         if item.is_empty() {
             return Err(format!("{name} has an empty item"));
         }
-        if item == "*" || (item == "?" && self.is_day()) {
-            return Ok(());
+        if matches!(item, "*" | "?") {
+            return Err(format!("`{item}` in {name} stands alone"));
         }
         if let Some((range, step)) = item.split_once('/') {
             return self.step(range, step);
@@ -173,6 +176,7 @@ mod tests {
         assert!(message("*/0 * * * *").contains("step `0`"));
         assert!(message("0 17-9 * * *").contains("runs backwards"));
         assert!(message("0 0 * * MON#6").contains("n-th weekday"));
+        assert!(message("1,* * * * *").contains("stands alone"));
         assert!(message("* * * *").contains("has 4"));
         assert!(message("@fortnightly").contains("unknown schedule"));
         assert!(message("").contains("has 0"));

@@ -27,7 +27,7 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
 
         #[automatically_derived]
         impl __ratchet::Job for #name {
-            type Output = <#returns as __ratchet::ReturnShape<__FALLIBLE>>::Output;
+            type Output = __ratchet::Output<#returns, __FALLIBLE>;
             #args
             const DEF: __ratchet::JobDef = #definition;
             #encode
@@ -49,18 +49,18 @@ pub(super) fn broken(job: &JobModel) -> TokenStream {
 
         #[automatically_derived]
         impl __ratchet::Job for #name {
-            type Output = <#returns as __ratchet::ReturnShape<__FALLIBLE>>::Output;
+            type Output = __ratchet::Output<#returns, __FALLIBLE>;
             const DEF: __ratchet::JobDef = __ratchet::JobDef::new("broken", __ratchet::here!());
 
             fn encode(&self, _: &mut __ratchet::Encoder) {
                 __ratchet::broken()
             }
 
-            fn decode(_: &mut __ratchet::Decoder<'_>) -> __ratchet::Result<Self, __ratchet::DecodeError> {
+            fn decode(_: &mut __ratchet::Decoder<'_>) -> __ratchet::Decoded<Self> {
                 __ratchet::broken()
             }
 
-            fn run(self, _: __ratchet::JobContext) -> __ratchet::Result<__ratchet::RunFuture, __ratchet::InjectError> {
+            fn run(self, _: __ratchet::JobContext) -> __ratchet::Run {
                 __ratchet::broken()
             }
         }
@@ -106,7 +106,7 @@ fn decode(job: &JobModel) -> TokenStream {
     let takes =
         job.args().map(|Arg { ident, constant, .. }| quote!(#ident: #decoder.take(#constant)?));
     quote! {
-        fn decode(#decoder: &mut __ratchet::Decoder<'_>) -> __ratchet::Result<Self, __ratchet::DecodeError> {
+        fn decode(#decoder: &mut __ratchet::Decoder<'_>) -> __ratchet::Decoded<Self> {
             __ratchet::Result::Ok(Self { #(#takes),* })
         }
     }
@@ -169,7 +169,7 @@ fn validate(job: &JobModel) -> Option<TokenStream> {
     let this = this(span);
     let call = quote_spanned!(span=> #path(#this));
     Some(quote! {
-        fn validate(&self) -> __ratchet::Result<(), __ratchet::String> {
+        fn validate(&self) -> __ratchet::Validated {
             __ratchet::validated(#call)
         }
     })
@@ -204,7 +204,7 @@ fn run(job: &JobModel) -> TokenStream {
     let run = item(if blocking { "run_blocking" } else { "run" }, span);
     let run = quote_spanned!(span=> #run::<__FALLIBLE, #returns, _, _>(#call));
     quote! {
-        fn run(self, #ctx: __ratchet::JobContext) -> __ratchet::Result<__ratchet::RunFuture, __ratchet::InjectError> {
+        fn run(self, #ctx: __ratchet::JobContext) -> __ratchet::Run {
             #before
             __ratchet::Result::Ok(#run)
         }
