@@ -1,28 +1,286 @@
-//! What a running job knows of itself.
+//! What a running job knows of itself, and what it can leave behind.
 
-use std::sync::Arc;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use crate::job::{State, States};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio_util::sync::CancellationToken;
+
+use crate::client::{Core, Enqueue};
+use crate::job::{Job, State};
+use crate::model::{Claimed, FinishedParent, JobId, LogLevel, LogLine, NewJob, Progress, RunNotes};
 
 /// The context of one run, injected with `#[inject] ctx: JobContext`. A cheap handle.
-#[derive(Debug, Clone)]
+///
+/// ```
+/// # async fn demo() -> Result<(), ratchet_core::SubmitError> {
+/// use ratchet_core::JobContext;
+///
+/// let ctx = JobContext::for_test();
+/// ctx.progress(50.0, "half way");
+/// ctx.info("the second half is easier");
+/// assert_eq!(ctx.attempt(), 1);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
 pub struct JobContext {
-    inner: Arc<Inner>,
+    run: Arc<Run>,
 }
 
-#[derive(Debug)]
-struct Inner {
-    states: Arc<States>,
+/// One run, as its handler and the engine share it.
+struct Run {
+    core: Arc<Core>,
+    job: Arc<Claimed>,
+    /// Monotonic, since the clock's start.
+    started: Duration,
+    canceled: CancellationToken,
+    stopping: CancellationToken,
+    left: Mutex<Left>,
+    /// Notes were written since they were last reported.
+    dirty: AtomicBool,
+}
+
+/// What the handler has left behind so far.
+#[derive(Default)]
+struct Left {
+    notes: RunNotes,
+    spawned: Vec<NewJob>,
 }
 
 impl JobContext {
-    /// A context for calling the bare function of a job in a unit test.
+    /// How many lines a run may log; what is more is counted in one last line.
+    const MAX_LOG_LINES: usize = 1000;
+
+    pub(crate) fn new(
+        core: Arc<Core>,
+        job: Arc<Claimed>,
+        canceled: CancellationToken,
+        stopping: CancellationToken,
+    ) -> Self {
+        let started = core.clock.monotonic();
+        let left = Mutex::new(Left::default());
+        Self {
+            run: Arc::new(Run {
+                core,
+                job,
+                started,
+                canceled,
+                stopping,
+                left,
+                dirty: AtomicBool::new(false),
+            }),
+        }
+    }
+
+    /// A context for calling the bare function of a job in a unit test: attempt 1 of a job that exists nowhere.
     pub fn for_test() -> Self {
-        Self { inner: Arc::new(Inner { states: Arc::default() }) }
+        let core = Arc::new(Core::for_test());
+        let job = Arc::new(core.claim_for_test());
+        Self::new(core, job, CancellationToken::new(), CancellationToken::new())
+    }
+
+    /// The job.
+    pub fn job_id(&self) -> JobId {
+        self.run.job.id()
+    }
+
+    /// Its name.
+    pub fn job_name(&self) -> &str {
+        &self.run.job.spec.name
+    }
+
+    /// The number of this attempt; the first is 1.
+    pub fn attempt(&self) -> u32 {
+        self.run.job.attempt()
+    }
+
+    /// How often a failed run is tried again.
+    pub fn max_retries(&self) -> u32 {
+        self.run.job.spec.options.max_retries
+    }
+
+    /// Its queue.
+    pub fn queue(&self) -> &str {
+        &self.run.job.spec.queue
+    }
+
+    /// Its tags.
+    pub fn tags(&self) -> &[String] {
+        &self.run.job.spec.tags
+    }
+
+    /// What it is tied to.
+    pub fn correlation_id(&self) -> Option<&str> {
+        self.run.job.spec.correlation_id.as_deref()
+    }
+
+    /// Whose job it is.
+    pub fn tenant(&self) -> Option<&str> {
+        self.run.job.spec.tenant.as_deref()
+    }
+
+    /// The longest this run may take.
+    pub fn timeout(&self) -> Duration {
+        self.run.job.spec.options.timeout
+    }
+
+    /// How much of its time is left.
+    pub fn remaining(&self) -> Duration {
+        self.timeout().saturating_sub(self.elapsed())
+    }
+
+    /// How long this run has taken so far.
+    pub fn elapsed(&self) -> Duration {
+        self.run.core.clock.monotonic().saturating_sub(self.run.started)
+    }
+
+    /// The same for all attempts of a job's life: give it to downstream systems so that they can tell repeats.
+    pub fn idempotency_key(&self) -> String {
+        self.run.job.execution_key()
+    }
+
+    /// Unique per run (`job:step:run`): a run never repeats.
+    pub fn transition_key(&self) -> String {
+        self.run.job.transition_key()
+    }
+
+    /// Fires when this run is canceled, times out, or its worker has no more time to wait for it.
+    ///
+    /// A handler that watches it can stop in good order; one that does not is dropped after a grace time.
+    pub fn cancellation(&self) -> &CancellationToken {
+        &self.run.canceled
+    }
+
+    /// Fires when the worker starts to shut down: a good moment to save a checkpoint. The run may still finish.
+    pub fn shutdown(&self) -> &CancellationToken {
+        &self.run.stopping
+    }
+
+    /// Waits by the runtime's clock, so that tests with a virtual clock do not wait.
+    pub async fn sleep(&self, duration: Duration) {
+        self.run.core.clock.sleep(duration).await;
     }
 
     /// The registered state of type `T`.
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<State<T>> {
-        self.inner.states.get()
+        self.run.core.states.get()
+    }
+
+    /// Reports how far the run has come, in percent. Kept across attempts.
+    pub fn progress(&self, percent: f32, message: impl Into<String>) {
+        let percent = if percent.is_finite() { percent.clamp(0.0, 100.0) } else { 0.0 };
+        self.write(|left| {
+            left.notes.progress = Some(Progress { percent, message: message.into() })
+        });
+    }
+
+    /// The last progress, of this run or an earlier one.
+    pub fn last_progress(&self) -> Option<Progress> {
+        self.left().notes.progress.clone().or_else(|| self.run.job.progress.clone())
+    }
+
+    /// Saves a state for the next attempt to go on from.
+    pub fn save_checkpoint<T: Serialize>(&self, state: &T) -> Result<(), serde_json::Error> {
+        let value = serde_json::to_value(state)?;
+        self.write(|left| left.notes.checkpoint = Some(value));
+        Ok(())
+    }
+
+    /// The state that this run or an earlier one saved last.
+    pub fn checkpoint<T: DeserializeOwned>(&self) -> Result<Option<T>, serde_json::Error> {
+        let saved =
+            self.left().notes.checkpoint.clone().or_else(|| self.run.job.checkpoint.clone());
+        saved.map(serde_json::from_value).transpose()
+    }
+
+    /// Logs a line that is kept with the job.
+    pub fn log(&self, level: LogLevel, message: impl Into<String>) {
+        let line = LogLine {
+            after: self.elapsed(),
+            level,
+            message: message.into(),
+            run: self.run.job.run,
+        };
+        self.write(|left| {
+            let logs = &mut left.notes.logs;
+            match logs.len() {
+                lines if lines < Self::MAX_LOG_LINES => logs.push(line),
+                _ => {
+                    logs[Self::MAX_LOG_LINES - 1] =
+                        LogLine { message: "… more lines were dropped".to_owned(), ..line }
+                }
+            }
+        });
+    }
+
+    /// Logs a line at level info.
+    pub fn info(&self, message: impl Into<String>) {
+        self.log(LogLevel::Info, message);
+    }
+
+    /// Logs a line at level warn.
+    pub fn warn(&self, message: impl Into<String>) {
+        self.log(LogLevel::Warn, message);
+    }
+
+    /// Enqueues a job that comes into being **with this run's success**, in the same commit.
+    ///
+    /// If the run fails, or somebody else has moved the job meanwhile, the child never exists. A key conflict found at
+    /// the commit drops the child with a warning on this job.
+    pub fn enqueue<J: Job>(&self, job: J) -> Enqueue<'_, J> {
+        Enqueue::within(self, &self.run.core, job)
+    }
+
+    /// What this run has enqueued so far: for unit tests of the bare function.
+    pub fn enqueued(&self) -> Vec<NewJob> {
+        self.left().spawned.clone()
+    }
+
+    pub(crate) fn spawn(&self, jobs: Vec<NewJob>) {
+        self.left().spawned.extend(jobs);
+    }
+
+    pub(crate) fn finished_parent(&self) -> Option<&FinishedParent> {
+        self.run.job.spec.finished.as_deref()
+    }
+
+    /// Takes what must commit with the run.
+    pub(crate) fn take(&self) -> (RunNotes, Vec<NewJob>) {
+        let left = std::mem::take(&mut *self.left());
+        (left.notes, left.spawned)
+    }
+
+    /// What was noted since the last call, to be reported while the run goes on. Log lines are handed over, so that none
+    /// is written twice.
+    pub(crate) fn take_news(&self) -> Option<RunNotes> {
+        if !self.run.dirty.swap(false, Ordering::Relaxed) {
+            return None;
+        }
+        let mut left = self.left();
+        let logs = std::mem::take(&mut left.notes.logs);
+        Some(RunNotes { logs, ..left.notes.clone() })
+    }
+
+    fn write(&self, change: impl FnOnce(&mut Left)) {
+        change(&mut self.left());
+        self.run.dirty.store(true, Ordering::Relaxed);
+    }
+
+    fn left(&self) -> MutexGuard<'_, Left> {
+        self.run.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for JobContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JobContext")
+            .field("job", &self.job_id())
+            .field("name", &self.job_name())
+            .field("attempt", &self.attempt())
+            .finish_non_exhaustive()
     }
 }

@@ -1,28 +1,59 @@
-//! The vocabulary and the engine of Ratchet: jobs, the registry, the decisions, the worker and the `Store` trait.
+//! The vocabulary and the engine of Ratchet: jobs, the registry, the decisions, the worker and the [`Store`] trait.
 //!
-//! Users depend on the facade `ratchet`; stores depend on this crate.
+//! Users depend on the facade `ratchet`; stores depend on this crate. `ARCHITECTURE.md` of the repository is the map.
 
 #[cfg(test)]
 extern crate self as ratchet;
 
+mod client;
+mod config;
 mod context;
+mod decide;
+mod events;
 mod failure;
 mod job;
+pub mod model;
 mod registry;
+mod seam;
+pub mod store;
+pub mod testing;
+mod worker;
 
+pub use async_trait::async_trait;
+
+pub use client::{
+    BuildError, Builder, Bulk, Enqueue, Finished, JobHandle, Ratchet, Redrive, SubmitError,
+    WaitError,
+};
+pub use config::{Config, QueueConfig};
 pub use context::JobContext;
+pub use decide::{AlwaysRetry, Outcome, Policies, RetryPolicy, decide};
+pub use events::{Event, EventStream, JobRef};
 pub use failure::{
-    Caught, Directive, JobError, PermanentError, fatal, invalid, permanent_reason, reject,
+    Caught, DefaultSanitizer, Directive, ErrorSanitizer, Failure, JobError, Permanence,
+    PermanentError, Unsanitised, fatal, fingerprint, invalid, permanent_reason, reject,
     retry_after, snooze,
 };
 pub use job::JobOutput;
 pub use job::{
     Arg, ArgDef, Backoff, BackoffKind, BreakerDef, Callback, CronDef, DecodeError, Decoder,
     EncodeError, Encoder, ErrorMatcher, Inject, InjectError, Injection, IntoFailure, Jitter, Job,
-    JobArg, JobDef, KeyPart, Keys, Location, Need, PanicPolicy, Priority, RunFuture, State, States,
+    JobArg, JobDef, KeyPart, Keys, Location, Need, Output, PanicPolicy, Priority, RunFuture, State,
+    States,
 };
+pub use model::{Due, Filter, JobId, JobRecord, JobState, PageRequest};
 pub use registry::{
     InvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
+};
+pub use seam::{
+    Clock, CurrentRuntime, Entropy, IdSource, OsEntropy, OwnThread, SeededEntropy, Sleep, Spawn,
+    SystemClock, Task, VirtualClock,
+};
+pub use store::MemoryStore;
+pub use store::{Store, StoreError, StoreErrorKind};
+pub use worker::{
+    AlertSink, DeadLetterSink, Health, Middleware, Next, RunReport, SinkError, StartError, Worker,
+    WorkerStats,
 };
 
 #[doc(hidden)]

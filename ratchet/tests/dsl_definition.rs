@@ -52,7 +52,7 @@ async fn charge(
     /// Who pays.
     customer: u32,
     #[job(secret)] card: String,
-    #[job(default = 100)] cents: Option<u32>,
+    #[job(default = Some(100))] cents: Option<u32>,
 ) -> Result<u32, NotFound> {
     drop((ctx, gateway, customer, card));
     cents.ok_or(NotFound)

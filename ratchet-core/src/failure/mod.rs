@@ -1,9 +1,20 @@
 //! From an error, a panic or a refusal to a [`Failure`]: data that one pipeline decides about.
 
 mod caught;
+mod classify;
 mod directive;
+mod fingerprint;
+mod panics;
 mod permanent;
+mod sanitize;
+#[cfg(test)]
+mod tests;
 
 pub use caught::{Caught, JobError};
+pub(crate) use classify::{Classified, Classifier, record};
+pub use classify::{Failure, Permanence};
 pub use directive::{Directive, fatal, invalid, reject, retry_after, snooze};
+pub use fingerprint::fingerprint;
+pub(crate) use panics::{PanicReport, caught_drop, guarded, install_hook};
 pub use permanent::{PermanentError, permanent, permanent_reason};
+pub use sanitize::{DefaultSanitizer, ErrorSanitizer, Unsanitised};

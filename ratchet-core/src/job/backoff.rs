@@ -169,8 +169,8 @@ impl Default for Backoff {
 
 /// A part of `whole` between nothing and all of it, chosen by `seed`.
 fn fraction(whole: Duration, seed: u64) -> Duration {
-    let nanos = whole.as_nanos();
-    let part = (nanos * u128::from(seed)) >> 64;
+    // The longest duration has 94 bits of nanoseconds; with 32 bits of seed the product still fits.
+    let part = (whole.as_nanos() * u128::from(seed >> 32)) >> 32;
     let secs = u64::try_from(part / 1_000_000_000).unwrap_or(u64::MAX);
     #[allow(clippy::cast_possible_truncation)] // below one thousand million by construction
     let rest = (part % 1_000_000_000) as u32;

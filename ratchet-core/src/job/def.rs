@@ -98,7 +98,7 @@ impl JobDef {
     /// How often a failed job is tried again unless it says otherwise.
     pub const DEFAULT_MAX_RETRIES: u32 = 5;
     /// The longest a run may take unless the job says otherwise.
-    pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30 * 60);
+    pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(30);
     /// The longest name of a job or queue.
     pub const MAX_NAME: usize = 200;
 

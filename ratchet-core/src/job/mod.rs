@@ -26,12 +26,16 @@ pub use def::{JobDef, Location, PanicPolicy};
 pub use inject::{Inject, InjectError, Injected, Injection, Need, inject, injected, injection};
 pub use keys::{KeyPart, Keys, key_part};
 pub use priority::Priority;
+pub use returns::Output;
 pub use returns::{Fallible, Plain, ProbeFallback};
 pub use returns::{IntoFailure, JobOutput, Probe, ReturnShape, RunFuture, run, run_blocking};
+pub(crate) use returns::{Returned, Work};
 pub use schedule::CronDef;
+pub(crate) use state::shorten;
 pub use state::{State, States};
 
 use crate::context::JobContext;
+use crate::registry::Registration;
 
 /// An invocation of a `#[job]` function: its arguments, and how to store and run them.
 ///
@@ -55,6 +59,9 @@ pub trait Job: Sized + Send + 'static {
 
     /// Name, version, options, arguments: everything the runtime knows of the job without running it.
     const DEF: JobDef;
+
+    /// The registry entry of this job, for `.jobs([SendEmail::JOB])`.
+    const JOB: Registration = Registration::of::<Self>();
 
     /// Writes the arguments, one by one.
     fn encode(&self, args: &mut Encoder);

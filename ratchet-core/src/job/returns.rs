@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use crate::failure::{Caught, JobError};
 
 /// What a finished run gives to the engine: the output as JSON, or the error it returned.
-pub type Returned = Result<Output, Caught>;
+pub(crate) type Returned = Result<Output, Caught>;
 
 /// The future of one run, boxed so that the [`Job`](super::Job) trait stays simple and cheap to compile.
 #[derive(Debug)]

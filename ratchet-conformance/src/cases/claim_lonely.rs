@@ -1,0 +1,88 @@
+//! Jobs that have crashed their worker run alone.
+
+use ratchet_core::model::{ClaimReply, Claimed, JobId, NewJob};
+
+use crate::World;
+use crate::fixture::{JobExt, RunExt, secs};
+
+/// A due job that has crashed its worker this often.
+async fn crashed(world: &World, job: NewJob, crashes: u32) -> JobId {
+    let id = world.submit(job.clone()).await;
+    let node = world.node().await.serving(&[&job.spec.queue]);
+    let run = node.knowing(&[(&job.spec.name, 1)]).claim_one().await;
+    world.apply(run.rescue(crashes)).await;
+    world.pass(secs(1)).await;
+    id
+}
+
+fn ids(reply: &ClaimReply) -> Vec<JobId> {
+    reply.jobs.iter().map(Claimed::id).collect()
+}
+
+pub async fn p_02_busy_worker_passes_over_a_crashed_job(world: &World) {
+    crashed(world, world.job(), 2).await;
+    let innocent = world.submit(world.job()).await;
+    let node = world.node().await;
+    let reply = node.ask(node.request(10)).await;
+    assert_eq!(ids(&reply), [innocent]);
+    assert!(reply.lonely_waiting);
+}
+
+pub async fn p_02_idle_worker_gets_a_crashed_job_alone(world: &World) {
+    let lonely = crashed(world, world.job(), 2).await;
+    world.submit(world.job()).await;
+    let reply = world.node().await.claim_idle(10).await;
+    assert_eq!(ids(&reply), [lonely]);
+    assert_eq!(reply.jobs[0].crashes, 2);
+}
+
+pub async fn p_02_crashed_job_waits_for_its_turn(world: &World) {
+    let before = world.submit(world.job().queue("b")).await;
+    world.pass(secs(1)).await;
+    let lonely = crashed(world, world.job(), 5).await;
+    let after = world.submit(world.job()).await;
+    let node = world.node().await.serving(&["default", "b"]);
+    let reply = node.claim_idle(10).await;
+    assert_eq!(ids(&reply), [after, before]);
+    assert!(reply.lonely_waiting);
+    assert_eq!(ids(&node.claim_idle(10).await), [lonely]);
+}
+
+pub async fn p_02_first_means_first_of_all_queues(world: &World) {
+    let lonely = crashed(world, world.job().queue("b"), 2).await;
+    world.submit(world.job().queue("a")).await;
+    let reply = world.node().await.serving(&["a", "b"]).claim_idle(10).await;
+    assert_eq!(ids(&reply), [lonely]);
+}
+
+pub async fn p_02_two_crashed_jobs_do_not_run_together(world: &World) {
+    let first = crashed(world, world.job(), 2).await;
+    let second = crashed(world, world.job().named("bill"), 3).await;
+    let node = world.node().await;
+    assert_eq!(ids(&node.claim_idle(10).await), [first]);
+    assert_eq!(ids(&node.claim_idle(10).await), [second]);
+}
+
+pub async fn p_02_one_crash_is_not_enough(world: &World) {
+    let id = crashed(world, world.job(), 1).await;
+    let node = world.node().await;
+    let reply = node.ask(node.request(10)).await;
+    assert_eq!(ids(&reply), [id]);
+    assert!(!reply.lonely_waiting);
+}
+
+pub async fn p_02_crashed_job_nobody_can_run_is_not_told(world: &World) {
+    crashed(world, world.job().named("strange"), 2).await;
+    let node = world.node().await;
+    let reply = node.ask(node.request(10)).await;
+    assert!(!reply.lonely_waiting && reply.jobs.is_empty(), "{reply:?}");
+}
+
+pub async fn p_02_manual_retry_forgives_crashes(world: &World) {
+    let node = world.node().await;
+    let id = crashed(world, world.job(), 2).await;
+    let run = node.claim_idle(1).await.jobs.remove(0);
+    world.apply(run.fail()).await;
+    world.retry(id).await;
+    assert_eq!(node.claim_one().await.crashes, 0);
+}

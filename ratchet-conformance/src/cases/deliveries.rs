@@ -1,0 +1,99 @@
+//! What is published outside, at least once.
+
+use ratchet_core::model::{Channel, Delivery, DeliveryBody, JobId};
+
+use crate::World;
+use crate::fixture::{RunExt, SettlementExt, secs};
+
+async fn dead(world: &World) -> JobId {
+    let run = world.run(world.job()).await;
+    world.apply(run.fail().publishing()).await;
+    run.id()
+}
+
+fn ids(deliveries: &[Delivery]) -> Vec<JobId> {
+    let id = |delivery: &Delivery| match &delivery.body {
+        DeliveryBody::DeadLetter(envelope) => envelope.job_id,
+        DeliveryBody::Alert(alert) => alert.job_id,
+        other => panic!("{other:?}"),
+    };
+    deliveries.iter().map(id).collect()
+}
+
+pub async fn d_07_dead_letter_carries_the_stored_envelope(world: &World) {
+    let id = dead(world).await;
+    let deliveries = world.undelivered(Channel::DeadLetters, secs(30)).await;
+    assert_eq!(deliveries.len(), 1);
+    let stored = world.get(id).await.envelope.expect("an envelope");
+    assert_eq!(deliveries[0].body, DeliveryBody::DeadLetter(Box::new(stored)));
+}
+
+pub async fn d_07_deliveries_come_in_commit_order(world: &World) {
+    let wanted = [dead(world).await, dead(world).await, dead(world).await];
+    let deliveries = world.undelivered(Channel::DeadLetters, secs(30)).await;
+    assert_eq!(ids(&deliveries), wanted);
+    assert!(deliveries.is_sorted_by_key(|delivery| delivery.id));
+}
+
+pub async fn d_07_held_delivery_is_not_handed_out_twice(world: &World) {
+    dead(world).await;
+    assert_eq!(world.undelivered(Channel::DeadLetters, secs(30)).await.len(), 1);
+    assert!(world.undelivered(Channel::DeadLetters, secs(30)).await.is_empty());
+}
+
+pub async fn d_07_unacknowledged_delivery_comes_again(world: &World) {
+    let id = dead(world).await;
+    let first = world.undelivered(Channel::DeadLetters, secs(30)).await;
+    world.pass(secs(30)).await;
+    let again = world.undelivered(Channel::DeadLetters, secs(30)).await;
+    assert_eq!((ids(&again), again[0].id), (vec![id], first[0].id));
+}
+
+pub async fn d_07_acknowledged_delivery_is_gone(world: &World) {
+    dead(world).await;
+    let kept = dead(world).await;
+    let deliveries = world.undelivered(Channel::DeadLetters, secs(30)).await;
+    world.store.delivered(vec![deliveries[0].id]).await.expect("acknowledged");
+    world.pass(secs(60)).await;
+    assert_eq!(ids(&world.undelivered(Channel::DeadLetters, secs(30)).await), [kept]);
+}
+
+pub async fn d_07_acknowledging_twice_is_harmless(world: &World) {
+    dead(world).await;
+    let id = world.undelivered(Channel::DeadLetters, secs(30)).await[0].id;
+    world.store.delivered(vec![id, id]).await.expect("acknowledged");
+    world.store.delivered(vec![id]).await.expect("acknowledged again");
+}
+
+pub async fn d_07_deliveries_are_handed_out_in_bounded_batches(world: &World) {
+    let (first, second) = (dead(world).await, dead(world).await);
+    let batch = || world.store.undelivered(Channel::DeadLetters, 1, secs(30));
+    assert_eq!(ids(&batch().await.expect("a batch")), [first]);
+    assert_eq!(ids(&batch().await.expect("a batch")), [second]);
+    assert!(batch().await.expect("a batch").is_empty());
+}
+
+pub async fn d_07_channels_are_apart(world: &World) {
+    let run = world.run(world.job()).await;
+    world.apply(run.fail().alerting().publishing()).await;
+    let alerts = world.undelivered(Channel::Alerts, secs(30)).await;
+    assert!(matches!(alerts[..], [Delivery { body: DeliveryBody::Alert(_), .. }]), "{alerts:?}");
+    let letters = world.undelivered(Channel::DeadLetters, secs(30)).await;
+    assert!(
+        matches!(letters[..], [Delivery { body: DeliveryBody::DeadLetter(_), .. }]),
+        "{letters:?}"
+    );
+}
+
+pub async fn d_07_nothing_is_published_before_the_commit(world: &World) {
+    world.run(world.job()).await;
+    assert!(world.undelivered(Channel::DeadLetters, secs(30)).await.is_empty());
+}
+
+pub async fn d_03_delivered_alert_is_still_listed(world: &World) {
+    let run = world.run(world.job()).await;
+    world.apply(run.fail().alerting()).await;
+    let id = world.undelivered(Channel::Alerts, secs(30)).await[0].id;
+    world.store.delivered(vec![id]).await.expect("acknowledged");
+    assert_eq!(world.alerts().await.len(), 1);
+}

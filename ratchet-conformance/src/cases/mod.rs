@@ -1,0 +1,29 @@
+//! The cases, by theme. Each is named after the rule it proves.
+
+pub mod alerts;
+pub mod bulk;
+pub mod business_key;
+pub mod cancel;
+pub mod children;
+pub mod claim_lonely;
+pub mod claim_order;
+pub mod claim_scope;
+pub mod concurrency;
+pub mod concurrency_key;
+pub mod deliveries;
+pub mod due;
+pub mod fence;
+pub mod history;
+pub mod idempotency;
+pub mod insert;
+pub mod nodes;
+pub mod notes;
+pub mod orphans;
+pub mod pause;
+pub mod purge;
+pub mod put_off;
+pub mod query;
+pub mod retry_manual;
+pub mod settle;
+pub mod transitions;
+pub mod wakes;

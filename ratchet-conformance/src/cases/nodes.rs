@@ -1,0 +1,142 @@
+//! Nodes, their leases and their leader.
+
+use ratchet_core::model::{Heartbeat, NodeRecord};
+use ratchet_core::store::StoreErrorKind;
+
+use crate::World;
+use crate::fixture::{JobExt, RunExt, hours, secs};
+
+const LEASE: std::time::Duration = secs(15);
+
+async fn nodes(world: &World) -> Vec<NodeRecord> {
+    world.store.nodes().await.expect("nodes are listed")
+}
+
+pub async fn p_01_heartbeat_renews_the_lease(world: &World) {
+    let node = world.mortal(LEASE).await;
+    world.pass(secs(10)).await;
+    assert_eq!(node.heartbeat(LEASE).await, Heartbeat::Renewed { canceled: Vec::new() });
+    world.pass(secs(10)).await;
+    assert!(nodes(world).await[0].alive);
+    world.pass(secs(5)).await;
+    assert!(nodes(world).await.is_empty());
+}
+
+pub async fn p_03_lost_lease_is_never_renewed(world: &World) {
+    let node = world.mortal(LEASE).await;
+    world.pass(LEASE).await;
+    assert_eq!(node.heartbeat(LEASE).await, Heartbeat::Lost);
+    assert_eq!(node.heartbeat(LEASE).await, Heartbeat::Lost);
+    world.submit(world.job()).await;
+    assert!(node.claim(1).await.is_empty());
+}
+
+pub async fn p_03_heartbeat_of_a_stranger_is_lost(world: &World) {
+    assert_eq!(world.stranger().heartbeat(LEASE).await, Heartbeat::Lost);
+}
+
+pub async fn p_03_heartbeat_after_leaving_is_lost(world: &World) {
+    let node = world.mortal(LEASE).await;
+    node.leave().await;
+    assert_eq!(node.heartbeat(LEASE).await, Heartbeat::Lost);
+}
+
+pub async fn p_03_lost_identity_cannot_join_while_it_holds_jobs(world: &World) {
+    let node = world.mortal(LEASE).await;
+    world.run_on(&node, world.job()).await;
+    world.pass(LEASE).await;
+    let refused = world.store.join(node.info(), LEASE).await.expect_err("its job would strand");
+    assert_eq!(refused.kind(), StoreErrorKind::Data);
+    assert_eq!(world.orphans().await.len(), 1);
+}
+
+pub async fn p_01_joining_twice_is_harmless(world: &World) {
+    let node = world.mortal(LEASE).await;
+    let run = world.run_on(&node, world.job()).await;
+    node.join(LEASE).await;
+    assert_eq!(nodes(world).await.len(), 1);
+    world.apply(run.succeed()).await;
+}
+
+pub async fn c_04_nodes_tell_of_themselves(world: &World) {
+    let node = world.stranger().serving(&["a", "b"]);
+    let before = world.now().await;
+    node.join(LEASE).await;
+    let listed = nodes(world).await;
+    assert_eq!(listed.len(), 1);
+    assert_eq!(listed[0].info, node.info());
+    assert!(listed[0].alive && listed[0].joined_at >= before);
+    assert_eq!(listed[0].lease_until, listed[0].joined_at + LEASE);
+}
+
+pub async fn p_01_dead_node_is_listed_while_it_holds_jobs(world: &World) {
+    let node = world.mortal(LEASE).await;
+    let run = world.run_on(&node, world.job()).await;
+    world.pass(LEASE).await;
+    let listed = nodes(world).await;
+    assert_eq!((listed.len(), listed[0].alive), (1, false));
+    world.apply(run.rescue(1)).await;
+    assert!(nodes(world).await.is_empty());
+}
+
+pub async fn e_10_jobs_nobody_knows_are_told(world: &World) {
+    world.submit_all(vec![world.job().named("b"), world.job().named("a"), world.job()]).await;
+    world.submit(world.job().named("b").due_in(hours(1))).await;
+    world.node().await;
+    let unknown = world.store.unknown_jobs().await.expect("unknown jobs are listed");
+    assert_eq!(unknown, [("a".to_owned(), 1), ("b".to_owned(), 2)]);
+}
+
+pub async fn e_10_newer_version_is_unknown(world: &World) {
+    world.submit(world.job().version(2)).await;
+    world.node().await;
+    let unknown = world.store.unknown_jobs().await.expect("unknown jobs are listed");
+    assert_eq!(unknown, [("mail".to_owned(), 1)]);
+}
+
+pub async fn e_10_only_live_nodes_know(world: &World) {
+    world.submit(world.job()).await;
+    world.mortal(LEASE).await;
+    assert!(world.store.unknown_jobs().await.expect("unknown jobs are listed").is_empty());
+    world.pass(LEASE).await;
+    let unknown = world.store.unknown_jobs().await.expect("unknown jobs are listed");
+    assert_eq!(unknown, [("mail".to_owned(), 1)]);
+}
+
+pub async fn e_10_only_waiting_jobs_are_told(world: &World) {
+    let paused = world.submit(world.job()).await;
+    world.pause(paused).await;
+    world.canceled(world.job()).await;
+    assert!(world.store.unknown_jobs().await.expect("unknown jobs are listed").is_empty());
+}
+
+pub async fn a_03_one_node_leads_at_a_time(world: &World) {
+    let (a, b) = (world.node().await, world.node().await);
+    assert!(a.lead(LEASE).await);
+    assert!(!b.lead(LEASE).await);
+    assert!(a.lead(LEASE).await);
+}
+
+pub async fn a_03_leader_renews_its_lease(world: &World) {
+    let (a, b) = (world.node().await, world.node().await);
+    assert!(a.lead(LEASE).await);
+    world.pass(secs(10)).await;
+    assert!(a.lead(LEASE).await);
+    world.pass(secs(10)).await;
+    assert!(!b.lead(LEASE).await);
+}
+
+pub async fn a_03_leadership_moves_when_the_leader_is_silent(world: &World) {
+    let (a, b) = (world.node().await, world.node().await);
+    assert!(a.lead(LEASE).await);
+    world.pass(LEASE).await;
+    assert!(b.lead(LEASE).await);
+    assert!(!a.lead(LEASE).await);
+}
+
+pub async fn a_03_leaving_leader_hands_over(world: &World) {
+    let (a, b) = (world.node().await, world.node().await);
+    assert!(a.lead(LEASE).await);
+    a.leave().await;
+    assert!(b.lead(LEASE).await);
+}

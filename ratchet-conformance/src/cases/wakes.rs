@@ -1,0 +1,83 @@
+//! Hints that save a poll.
+
+use ratchet_core::store::Wake;
+
+use crate::World;
+use crate::fixture::{JobExt, RunExt, SettlementExt, hours, secs};
+
+fn work(queue: &str) -> Wake {
+    Wake::Work { queue: queue.to_owned() }
+}
+
+/// What `act` was followed by, and whether `wanted` was in it. Hints may travel, so they are waited for.
+async fn wakes<T>(world: &World, wanted: Wake, act: impl Future<Output = T>) -> T {
+    let mut wakes = world.store.wakes();
+    let done = act.await;
+    let heard = async { while wakes.recv().await.as_ref() != Ok(&wanted) {} };
+    let heard = tokio::time::timeout(secs(10), heard).await;
+    assert!(heard.is_ok(), "no {wanted:?}");
+    done
+}
+
+pub async fn s_09_due_job_wakes_its_queue(world: &World) {
+    let job = world.job().queue("letters");
+    wakes(world, work("letters"), world.submit(job)).await;
+}
+
+pub async fn s_09_every_queue_of_a_batch_is_woken(world: &World) {
+    let mut heard = world.store.wakes();
+    let jobs = vec![world.job().queue("a"), world.job().queue("b"), world.job().queue("a")];
+    wakes(world, work("b"), world.submit_all(jobs)).await;
+    assert!(World::drain(&mut heard).contains(&work("a")));
+}
+
+pub async fn s_09_refused_batch_wakes_nobody(world: &World) {
+    world.submit(world.job().key("taken")).await;
+    let mut heard = world.store.wakes();
+    let refused = vec![world.job().queue("refused"), world.job().key("taken")];
+    world.insert(refused).await.expect_err("the key is taken");
+    wakes(world, work("after"), world.submit(world.job().queue("after"))).await;
+    assert!(!World::drain(&mut heard).contains(&work("refused")));
+}
+
+pub async fn s_09_retry_without_delay_wakes(world: &World) {
+    let run = world.run(world.job()).await;
+    wakes(world, work("default"), world.apply(run.retry(secs(0)))).await;
+}
+
+pub async fn s_09_release_wakes(world: &World) {
+    let run = world.run(world.job()).await;
+    wakes(world, work("default"), world.apply(run.release())).await;
+}
+
+pub async fn s_09_child_wakes_its_queue(world: &World) {
+    let run = world.run(world.job()).await;
+    let child = world.job().queue("children");
+    wakes(world, work("children"), world.apply(run.succeed().spawning(vec![child]))).await;
+}
+
+pub async fn s_09_commands_that_make_work_wake(world: &World) {
+    let id = world.submit(world.job()).await;
+    world.pause(id).await;
+    wakes(world, work("default"), world.resume(id)).await;
+    let later = world.submit(world.job().queue("q").due_in(hours(1))).await;
+    let now = ratchet_core::model::Due::Now;
+    wakes(world, work("q"), world.reschedule(later, now)).await;
+    let run = world.node().await.claim_one().await;
+    world.apply(run.fail()).await;
+    wakes(world, work("default"), world.retry(run.id())).await;
+}
+
+pub async fn l_08_every_end_is_told(world: &World) {
+    let run = world.run(world.job()).await;
+    wakes(world, Wake::Finished(run.id()), world.apply(run.succeed())).await;
+    let run = world.run(world.job()).await;
+    wakes(world, Wake::Finished(run.id()), world.apply(run.fail())).await;
+    let id = world.submit(world.job()).await;
+    wakes(world, Wake::Finished(id), world.cancel(id)).await;
+}
+
+pub async fn l_04_canceled_run_is_told(world: &World) {
+    let run = world.run(world.job()).await;
+    wakes(world, Wake::Canceled(run.token), world.cancel(run.id())).await;
+}

@@ -1,0 +1,179 @@
+//! Operations from a seed: few names and keys, so that they meet.
+
+use std::time::Duration;
+
+use fastrand::Rng;
+use ratchet_core::Priority;
+use ratchet_core::model::{
+    CancelCause, Channel, Command, Due, Filter, JobId, JobSpec, JobState, NewJob, NodeId, OnTaken,
+};
+use uuid::{Builder, Uuid};
+
+use super::op::{Ending, How, Op};
+use super::side::TICK;
+use crate::fixture::JobExt;
+
+/// Operations for [`run_both`](super::run_both): the same for the same seed.
+pub fn generate(seed: u64, count: usize) -> Vec<Op> {
+    let mut generator = Generator::new(seed);
+    let node = generator.node();
+    let mut ops = vec![Op::Join(node, 50)];
+    ops.extend((1..count).map(|_| generator.op()));
+    ops.truncate(count);
+    ops
+}
+
+struct Generator {
+    rng: Rng,
+    ids: u64,
+    jobs: Vec<JobId>,
+    nodes: Vec<NodeId>,
+}
+
+impl Generator {
+    fn new(seed: u64) -> Self {
+        Self { rng: Rng::with_seed(seed), ids: 0, jobs: Vec::new(), nodes: Vec::new() }
+    }
+
+    fn op(&mut self) -> Op {
+        match self.rng.u32(0..100) {
+            0..20 => Op::Insert(self.batch()),
+            20..42 => {
+                let (room, idle) = (self.rng.u32(0..5), self.rng.u8(0..4) == 0);
+                Op::Claim { node: self.any_node(), room, idle }
+            }
+            42..62 => Op::Settle(self.endings()),
+            62..74 => Op::Command(self.command()),
+            74..82 => Op::Pass(self.rng.u32(1..4)),
+            82 => Op::Join(self.node(), self.rng.u32(1..60)),
+            83..85 => Op::Heartbeat(self.any_node(), self.rng.u32(1..60)),
+            85 if self.rng.u8(0..4) == 0 => Op::Leave(self.any_node()),
+            85..87 => Op::Lead(self.any_node(), self.rng.u32(1..4)),
+            87..89 => Op::Rescue,
+            89..91 => Op::LetGo(self.recent()),
+            91..93 => Op::Report(self.recent(), self.rng.u8(0..=100)),
+            93..95 => {
+                let channel = *self.one_of(&[Channel::Alerts, Channel::DeadLetters]);
+                Op::Pump(channel, self.rng.u32(1..4))
+            }
+            95 => Op::Purge(*self.one_of(&JobState::ALL), self.rng.u32(0..8)),
+            96..98 => Op::Get(self.any_job()),
+            _ => Op::List(self.filter(), self.rng.u32(1..8)),
+        }
+    }
+
+    fn batch(&mut self) -> Vec<NewJob> {
+        (0..self.rng.usize(1..4)).map(|_| self.job()).collect()
+    }
+
+    fn job(&mut self) -> NewJob {
+        let rng = &mut self.rng;
+        let priority = Priority::ALL[rng.usize(..5)];
+        let mut spec = JobSpec::new(["mail", "bill", "strange"][rng.usize(..3)], vec![b'1']);
+        spec.payload = vec![b'0' + rng.u8(..2)];
+        spec.tenant = (rng.u8(..4) == 0).then(|| "acme".to_owned());
+        let due = if rng.u8(..3) == 0 { Due::In(TICK * rng.u32(..4)) } else { Due::Now };
+        let id = JobId::from_uuid(self.uuid());
+        let mut job = NewJob { id, spec, due, on_taken: OnTaken::Refuse }.priority(priority);
+        let rng = &mut self.rng;
+        if rng.u8(..4) == 0 {
+            job = job.queue("other");
+        }
+        if rng.u8(..5) == 0 {
+            job = job.version(2);
+        }
+        if rng.u8(..3) == 0 {
+            job = job.key(["a", "b", "c"][rng.usize(..3)]);
+        }
+        if rng.u8(..5) == 0 {
+            job = job.idempotent(["x", "y", "z"][rng.usize(..3)]);
+        }
+        if rng.u8(..4) == 0 {
+            job = job.at_most(rng.u32(1..3), ["k", "l"][rng.usize(..2)]);
+        }
+        if rng.u8(..3) == 0 {
+            job = job.or_holder();
+        }
+        if rng.u8(..8) == 0 {
+            job = job.unaged();
+        }
+        self.jobs.push(id);
+        job
+    }
+
+    fn endings(&mut self) -> Vec<Ending> {
+        (0..self.rng.usize(1..4)).map(|_| self.ending()).collect()
+    }
+
+    fn ending(&mut self) -> Ending {
+        let how = match self.rng.u8(0..10) {
+            0..4 => How::Succeed,
+            4..6 => How::Retry(self.rng.u32(0..3)),
+            6 => How::Defer(self.rng.u32(0..3)),
+            7 => How::Release,
+            _ => How::Fail(self.rng.u8(0..2)),
+        };
+        let children = if self.rng.u8(0..5) == 0 { self.batch() } else { Vec::new() };
+        Ending { run: self.recent(), how, children, lingering: self.rng.u8(0..6) == 0 }
+    }
+
+    fn command(&mut self) -> Command {
+        let id = self.any_job();
+        match self.rng.u8(0..12) {
+            0..2 => Command::Pause(id),
+            2..4 => Command::Resume(id),
+            4..7 => Command::Cancel(id, CancelCause::Requested),
+            7..9 => Command::Reschedule(id, Due::In(TICK * self.rng.u32(..3))),
+            9..11 => Command::Retry(id),
+            _ => Command::Redrive { filter: self.filter(), limit: self.rng.u32(1..4) },
+        }
+    }
+
+    fn filter(&mut self) -> Filter {
+        match self.rng.u8(0..6) {
+            0 => Filter::any().name("mail"),
+            1 => Filter::any().queue("other"),
+            2 => Filter::any().tenant("acme"),
+            3 => Filter::any().state(*self.one_of(&JobState::ALL)),
+            4 => Filter::any().fingerprint("0"),
+            _ => Filter::any(),
+        }
+    }
+
+    /// Mostly the jobs of late, so that commands meet live ones; now and then one that never was.
+    fn any_job(&mut self) -> JobId {
+        let unknown = JobId::from_uuid(Uuid::max());
+        let ago = if self.rng.bool() { self.rng.usize(..8) } else { self.rng.usize(..200) };
+        self.jobs.len().checked_sub(ago + 1).map_or(unknown, |index| self.jobs[index])
+    }
+
+    fn recent(&mut self) -> usize {
+        self.rng.usize(..5)
+    }
+
+    fn any_node(&mut self) -> NodeId {
+        let ago = self.rng.usize(..3).min(self.nodes.len() - 1);
+        self.nodes[self.nodes.len() - 1 - ago]
+    }
+
+    fn node(&mut self) -> NodeId {
+        let node = NodeId::from_uuid(self.uuid());
+        self.nodes.push(node);
+        node
+    }
+
+    fn one_of<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.rng.usize(..items.len())]
+    }
+
+    /// Ids that grow, as those of a client do.
+    fn uuid(&mut self) -> Uuid {
+        const START: u64 = 1_767_268_800_000;
+        self.ids += 1;
+        let mut random = [0; 10];
+        self.rng.fill(&mut random);
+        let millis = START + self.ids;
+        debug_assert!(Duration::from_millis(self.ids) < TICK, "ids stay near the start");
+        Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
+    }
+}

@@ -1,0 +1,96 @@
+//! Answers of different stores made comparable: times are rounded and counted from the start, leases are left out.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use ratchet_core::model::{
+    Alert, Applied, AttemptLine, Claimed, DeliveryBody, Envelope, JobRecord, LeaseId, NodeRecord,
+};
+use uuid::Uuid;
+
+use super::side::TICK;
+
+/// Rounds to ticks since the start: the milliseconds that a real clock adds vanish.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Normal {
+    pub(super) start: Timestamp,
+}
+
+impl Normal {
+    pub(super) fn time(self, instant: Timestamp) -> Timestamp {
+        let since = instant.duration_since(self.start).as_secs();
+        let tick = i64::try_from(TICK.as_secs()).unwrap_or(i64::MAX);
+        let ticks = since.saturating_add(tick / 2).div_euclid(tick);
+        Timestamp::from_second(ticks.saturating_mul(tick)).unwrap_or(Timestamp::MAX)
+    }
+
+    pub(super) fn job(self, mut job: JobRecord) -> JobRecord {
+        job.due = self.time(job.due);
+        job.queued_at = self.time(job.queued_at);
+        job.started_at = job.started_at.map(|at| self.time(at));
+        job.finished_at = job.finished_at.map(|at| self.time(at));
+        job.queue_wait = job.queue_wait.map(span);
+        job.duration = job.duration.map(span);
+        job.envelope = job.envelope.map(|envelope| self.envelope(envelope));
+        // The words are the store's own.
+        job.warnings = job.warnings.iter().map(|_| "warned".to_owned()).collect();
+        job
+    }
+
+    pub(super) fn claimed(self, mut claimed: Claimed) -> Claimed {
+        claimed.token.lease = LeaseId::from_uuid(Uuid::nil());
+        claimed.due = self.time(claimed.due);
+        claimed.queued_at = self.time(claimed.queued_at);
+        claimed.claimed_at = self.time(claimed.claimed_at);
+        claimed
+    }
+
+    pub(super) fn line(self, mut line: AttemptLine) -> AttemptLine {
+        line.started_at = self.time(line.started_at);
+        line.finished_at = self.time(line.finished_at);
+        line.queue_wait = span(line.queue_wait);
+        line.duration = span(line.duration);
+        line
+    }
+
+    pub(super) fn applied(self, mut applied: Applied) -> Applied {
+        applied.at = self.time(applied.at);
+        applied.due = applied.due.map(|due| self.time(due));
+        for child in &mut applied.dropped {
+            child.why.clear();
+        }
+        applied
+    }
+
+    pub(super) fn node(self, mut node: NodeRecord) -> NodeRecord {
+        node.joined_at = self.time(node.joined_at);
+        node.lease_until = self.time(node.lease_until);
+        node
+    }
+
+    pub(super) fn alert(self, mut alert: Alert) -> Alert {
+        alert.at = self.time(alert.at);
+        alert
+    }
+
+    pub(super) fn body(self, body: DeliveryBody) -> DeliveryBody {
+        match body {
+            DeliveryBody::Alert(alert) => DeliveryBody::Alert(self.alert(alert)),
+            DeliveryBody::DeadLetter(envelope) => {
+                DeliveryBody::DeadLetter(Box::new(self.envelope(*envelope)))
+            }
+            other => other,
+        }
+    }
+
+    fn envelope(self, mut envelope: Envelope) -> Envelope {
+        envelope.at = self.time(envelope.at);
+        envelope
+    }
+}
+
+/// Rounds a span to ticks.
+pub(super) fn span(duration: Duration) -> Duration {
+    let ticks = duration.saturating_add(TICK / 2).as_secs() / TICK.as_secs();
+    Duration::from_secs(ticks * TICK.as_secs())
+}

@@ -1,0 +1,77 @@
+//! What can be done to a store.
+
+use ratchet_core::model::{Channel, Command, Filter, JobId, JobState, NewJob, NodeId};
+
+/// One operation. Runs are named by how many claims ago they were made.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Op {
+    /// Inserts a batch.
+    Insert(Vec<NewJob>),
+    /// Enters a node for so many ticks.
+    Join(NodeId, u32),
+    /// Renews a node's lease for so many ticks.
+    Heartbeat(NodeId, u32),
+    /// Removes a node.
+    Leave(NodeId),
+    /// Bids for leadership for so many ticks.
+    Lead(NodeId, u32),
+    /// Claims.
+    Claim {
+        /// For whom.
+        node: NodeId,
+        /// How many of each queue.
+        room: u32,
+        /// Whether a job that must run alone may come.
+        idle: bool,
+    },
+    /// Settles runs in one batch.
+    Settle(Vec<Ending>),
+    /// Reports progress of a run.
+    Report(usize, u8),
+    /// Lets a run go.
+    LetGo(usize),
+    /// Rescues every orphan.
+    Rescue,
+    /// Carries out a command.
+    Command(Command),
+    /// Purges a state by an age in ticks.
+    Purge(JobState, u32),
+    /// Takes deliveries and acknowledges every other one.
+    Pump(Channel, u32),
+    /// Reads one job with its history and log.
+    Get(JobId),
+    /// Lists a page.
+    List(Filter, u32),
+    /// Lets so many ticks pass.
+    Pass(u32),
+}
+
+/// The end of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ending {
+    /// How many claims ago.
+    pub run: usize,
+    /// How it ends.
+    pub how: How,
+    /// What comes with it.
+    pub children: Vec<NewJob>,
+    /// Whether the handler goes on.
+    pub lingering: bool,
+}
+
+/// How a run ends. Delays are in ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum How {
+    /// Well.
+    Succeed,
+    /// With another attempt.
+    Retry(u32),
+    /// Put off.
+    Defer(u32),
+    /// Given back.
+    Release,
+    /// For good, with an alert and a dead letter; the number is its fingerprint.
+    Fail(u8),
+}

@@ -1,0 +1,222 @@
+//! One of the two stores: carries out operations and tells what came of them.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ratchet_core::model::{
+    Alone, Channel, ClaimRequest, Claimed, Filter, Heartbeat, JobId, KnownJobs, NodeId, NodeInfo,
+    PageRequest, Progress, QueueRoom, RunNotes, Settled, Settlement, Token,
+};
+use ratchet_core::store::{Store, StoreError};
+
+use super::normal::{Normal, span};
+use super::op::{Ending, How, Op};
+use crate::Harness;
+use crate::fixture::{RunExt, SettlementExt};
+
+/// The unit of time. Long, so that what a real clock adds in between rounds to nothing.
+pub(super) const TICK: Duration = Duration::from_mins(10);
+
+/// Passes after every operation, so that no two happen at the same time on one store and at different times on another.
+const NUDGE: Duration = Duration::from_millis(1);
+
+pub(super) struct Side<'a> {
+    harness: &'a dyn Harness,
+    store: Arc<dyn Store>,
+    normal: Normal,
+    /// Every claim, oldest first.
+    runs: Vec<Claimed>,
+}
+
+impl<'a> Side<'a> {
+    pub(super) async fn new(harness: &'a dyn Harness) -> Self {
+        let store = harness.store();
+        let start = ok(store.now().await);
+        Self { harness, store, normal: Normal { start }, runs: Vec::new() }
+    }
+
+    /// Carries out an operation and answers what the store said.
+    pub(super) async fn act(&mut self, op: &Op) -> String {
+        let answer = self.perform(op).await;
+        self.harness.advance(NUDGE).await;
+        answer
+    }
+
+    /// What is cheap to compare after every operation.
+    pub(super) async fn glance(&self) -> String {
+        let mut counts = ok(self.store.counts().await);
+        for queue in counts.queues.values_mut() {
+            queue.states.retain(|_, count| *count > 0);
+        }
+        counts.queues.retain(|_, queue| !queue.states.is_empty());
+        format!("{counts:?}")
+    }
+
+    /// Everything the store can tell.
+    pub(super) async fn inspect(&self) -> String {
+        let mut told = String::new();
+        let everything = PageRequest { before: None, limit: 100_000 };
+        for job in ok(self.store.list(&Filter::any(), everything).await).jobs {
+            told += &self.job(job.id).await;
+        }
+        let mut nodes = ok(self.store.nodes().await);
+        nodes.sort_by_key(|node| node.info.id);
+        let nodes: Vec<_> = nodes.into_iter().map(|node| self.normal.node(node)).collect();
+        let alerts = ok(self.store.alerts(1000).await);
+        let alerts: Vec<_> = alerts.into_iter().map(|alert| self.normal.alert(alert)).collect();
+        let unknown = ok(self.store.unknown_jobs().await);
+        let _ = write!(told, "{nodes:?}\n{alerts:?}\n{unknown:?}");
+        told
+    }
+
+    async fn perform(&mut self, op: &Op) -> String {
+        let store = Arc::clone(&self.store);
+        match op {
+            Op::Insert(jobs) => format!("{:?}", store.insert(jobs.clone()).await),
+            Op::Join(node, ticks) => {
+                let joined = store.join(info(*node), TICK * *ticks).await;
+                format!("{:?}", joined.map_err(|refused| refused.kind()))
+            }
+            Op::Heartbeat(node, ticks) => {
+                heartbeat(ok(store.heartbeat(*node, TICK * *ticks).await))
+            }
+            Op::Leave(node) => format!("{:?}", ok(store.leave(*node).await)),
+            Op::Lead(node, ticks) => format!("{:?}", ok(store.lead(*node, TICK * *ticks).await)),
+            Op::Claim { node, room, idle } => self.claim(*node, *room, *idle).await,
+            Op::Settle(endings) => self.settle(endings).await,
+            Op::Report(ago, percent) => match self.run(*ago) {
+                Some(run) => {
+                    let notes = progress(f32::from(*percent));
+                    format!("{:?}", ok(store.report(vec![(run.token, notes)]).await))
+                }
+                None => String::new(),
+            },
+            Op::LetGo(ago) => {
+                let tokens = self.run(*ago).map(|run| run.token).into_iter().collect();
+                format!("{:?}", ok(store.let_go(tokens).await))
+            }
+            Op::Rescue => self.rescue().await,
+            Op::Command(command) => format!("{:?}", store.command(command.clone()).await),
+            Op::Purge(state, ticks) => {
+                format!("{:?}", ok(store.purge(*state, TICK * *ticks, 100_000).await))
+            }
+            Op::Pump(channel, limit) => self.pump(*channel, *limit).await,
+            Op::Get(id) => self.job(*id).await,
+            Op::List(filter, limit) => {
+                let request = PageRequest { before: None, limit: *limit };
+                let page = ok(store.list(filter, request).await);
+                let ids: Vec<_> = page.jobs.iter().map(|job| (job.id, job.state)).collect();
+                format!("{ids:?} {:?}", page.next)
+            }
+            Op::Pass(ticks) => {
+                self.harness.advance(TICK * *ticks).await;
+                String::new()
+            }
+        }
+    }
+
+    async fn claim(&mut self, node: NodeId, room: u32, idle: bool) -> String {
+        let room = |queue: &str| QueueRoom { queue: queue.to_owned(), room };
+        let request = ClaimRequest {
+            node,
+            queues: vec![room("default"), room("other")],
+            known: known(),
+            alone: if idle { Alone::Yes { crashes: 2 } } else { Alone::No { crashes: 2 } },
+            starting: true,
+        };
+        let reply = ok(self.store.claim(request).await);
+        self.runs.extend(reply.jobs.iter().cloned());
+        let jobs: Vec<_> = reply.jobs.into_iter().map(|run| self.normal.claimed(run)).collect();
+        let next = reply.next_due.map(span);
+        format!("{jobs:?}\nlonely {} next {next:?}", reply.lonely_waiting)
+    }
+
+    async fn settle(&self, endings: &[Ending]) -> String {
+        let settlement = |ending: &Ending| Some(end(self.run(ending.run)?, ending));
+        let settlements = endings.iter().filter_map(settlement).collect();
+        self.settled(settlements).await
+    }
+
+    async fn rescue(&self) -> String {
+        let mut orphans = ok(self.store.orphans(100_000).await);
+        orphans.sort_by_key(|orphan| orphan.claimed.id());
+        let rescue = |run: &Claimed| run.rescue(run.crashes + 1);
+        let settlements = orphans.iter().map(|orphan| rescue(&orphan.claimed)).collect();
+        self.settled(settlements).await
+    }
+
+    async fn settled(&self, settlements: Vec<Settlement>) -> String {
+        let settled = ok(self.store.settle(settlements).await).into_iter();
+        let normal = |settled| match settled {
+            Settled::Applied(applied) => Settled::Applied(self.normal.applied(applied)),
+            stale @ Settled::Stale { .. } => stale,
+        };
+        format!("{:?}", settled.map(normal).collect::<Vec<_>>())
+    }
+
+    async fn pump(&self, channel: Channel, limit: u32) -> String {
+        let deliveries = ok(self.store.undelivered(channel, limit, TICK * 3).await);
+        let ids = deliveries.iter().step_by(2).map(|delivery| delivery.id).collect();
+        ok(self.store.delivered(ids).await);
+        let bodies = deliveries.into_iter().map(|delivery| self.normal.body(delivery.body));
+        format!("{:?}", bodies.collect::<Vec<_>>())
+    }
+
+    async fn job(&self, id: JobId) -> String {
+        let job = ok(self.store.get(id).await).map(|job| self.normal.job(job));
+        let lines = ok(self.store.attempts(id).await).into_iter();
+        let lines: Vec<_> = lines.map(|line| self.normal.line(line)).collect();
+        let logs = ok(self.store.logs(id).await);
+        format!("{job:?}\n{lines:?}\n{logs:?}\n")
+    }
+
+    fn run(&self, ago: usize) -> Option<&Claimed> {
+        self.runs.len().checked_sub(ago + 1).map(|index| &self.runs[index])
+    }
+}
+
+fn ok<T>(answer: Result<T, StoreError>) -> T {
+    answer.unwrap_or_else(|failed| panic!("the store failed: {failed}"))
+}
+
+fn known() -> Arc<KnownJobs> {
+    let known = [("mail", 2), ("bill", 1)].map(|(name, version)| (name.to_owned(), version));
+    Arc::new(KnownJobs(known.into()))
+}
+
+fn info(id: NodeId) -> NodeInfo {
+    let mut info = NodeInfo::new(id);
+    info.known = known();
+    info
+}
+
+fn progress(percent: f32) -> RunNotes {
+    let mut notes = RunNotes::default();
+    notes.progress = Some(Progress { percent, message: String::new() });
+    notes
+}
+
+fn heartbeat(answer: Heartbeat) -> String {
+    match answer {
+        Heartbeat::Lost => "lost".to_owned(),
+        Heartbeat::Renewed { canceled } => {
+            let mut runs: Vec<_> =
+                canceled.iter().map(|Token { job, version, .. }| (*job, *version)).collect();
+            runs.sort_unstable();
+            format!("renewed {runs:?}")
+        }
+    }
+}
+
+fn end(run: &Claimed, ending: &Ending) -> Settlement {
+    let mut settlement = match ending.how {
+        How::Succeed => run.succeed().output("1"),
+        How::Retry(ticks) => run.retry(TICK * ticks),
+        How::Defer(ticks) => run.defer(TICK * ticks),
+        How::Release => run.release(),
+        How::Fail(fingerprint) => run.fail_with(&fingerprint.to_string()).alerting().publishing(),
+    };
+    settlement.lingering = ending.lingering;
+    settlement.spawning(ending.children.clone())
+}

@@ -1,0 +1,165 @@
+//! What an engine case works with.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ratchet_core::model::{AttemptLine, JobRecord};
+use ratchet_core::store::Store;
+use ratchet_core::{Builder, Event, EventStream, Job, JobHandle, JobId, JobState, Ratchet, Worker};
+
+use super::flaky::{Flaky, Switches};
+use super::script::{self, Script, Stage, Step};
+use crate::Harness;
+
+/// A store, a stage for scripted jobs, and the means to wait for things.
+pub struct Bench {
+    harness: Box<dyn Harness>,
+    store: Arc<Flaky>,
+    stage: Stage,
+}
+
+impl std::fmt::Debug for Bench {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bench").field("store", &self.store).finish_non_exhaustive()
+    }
+}
+
+/// Longer than anything takes, shorter than a person waits.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+impl Bench {
+    /// A bench over a fresh store.
+    pub async fn new<H: Harness>() -> Self {
+        let harness = Box::new(H::fresh().await);
+        let store = Arc::new(Flaky::new(harness.store()));
+        Self { harness, store, stage: Stage::default() }
+    }
+
+    pub(super) fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store) as Arc<dyn Store>
+    }
+
+    /// What can be made to fail.
+    pub(super) fn switches(&self) -> &Switches {
+        self.store.switches()
+    }
+
+    pub(super) fn stage(&self) -> &Stage {
+        &self.stage
+    }
+
+    /// Moves the store's clock.
+    pub(super) async fn advance(&self, by: Duration) {
+        self.harness.advance(by).await;
+    }
+
+    /// A runtime with every scripted job and quick reactions.
+    pub(super) fn builder(&self) -> Builder {
+        Ratchet::builder_over(self.store())
+            .state(self.stage.clone())
+            .jobs(script::jobs())
+            .concurrency(16)
+            .config(|config| {
+                // Cases move the store's clock by minutes; the lease must outlive that.
+                config.lease = Duration::from_hours(1);
+                config.heartbeat = Duration::from_millis(50);
+                config.sweep = Duration::from_millis(20);
+                config.poll = (Duration::from_millis(5), Duration::from_millis(20));
+                config.cancel_grace = Duration::from_millis(50);
+                config.runaway_after = Duration::from_millis(100);
+                config.delivery_hold = Duration::from_millis(1);
+            })
+    }
+
+    pub(super) async fn ratchet(&self) -> Ratchet {
+        self.builder().build().await.expect("builds")
+    }
+
+    /// A runtime and its worker.
+    pub(super) async fn start(&self) -> (Ratchet, Worker) {
+        start(self.builder()).await
+    }
+
+    /// Enqueues a scripted job.
+    pub(super) async fn play(
+        &self,
+        ratchet: &Ratchet,
+        steps: impl IntoIterator<Item = Step>,
+    ) -> JobHandle<Script> {
+        ratchet.enqueue(Script::of(steps)).await.expect("enqueues")
+    }
+
+    /// Waits until a job is in a state. The store's clock moves on by a second at a time, so that backoffs pass.
+    pub(super) async fn until(&self, ratchet: &Ratchet, id: JobId, state: JobState) -> JobRecord {
+        self.until_job(ratchet, id, |job| job.state == state).await
+    }
+
+    /// Waits until a job fits, moving the store's clock on.
+    pub(super) async fn until_job(
+        &self,
+        ratchet: &Ratchet,
+        id: JobId,
+        fits: impl Fn(&JobRecord) -> bool,
+    ) -> JobRecord {
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            let job = ratchet.get(id).await.ok().flatten();
+            if let Some(job) = job.as_ref().filter(|job| fits(job)) {
+                return job.clone();
+            }
+            assert!(tokio::time::Instant::now() < deadline, "waited too long; the job is {job:#?}");
+            self.advance(Duration::from_secs(1)).await;
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Waits for the end of a scripted job.
+    pub(super) async fn ended(&self, ratchet: &Ratchet, id: JobId) -> JobRecord {
+        self.until_job(ratchet, id, |job| job.state.is_terminal()).await
+    }
+}
+
+pub(super) async fn start(builder: Builder) -> (Ratchet, Worker) {
+    let ratchet = builder.build().await.expect("builds");
+    let worker = ratchet.start().await.expect("starts");
+    (ratchet, worker)
+}
+
+/// Waits for a condition that the clock has nothing to do with.
+pub(super) async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    while !holds().await {
+        assert!(tokio::time::Instant::now() < deadline, "waited too long for: {what}");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+/// The next event that fits; earlier ones are dropped.
+pub(super) async fn event(events: &mut EventStream, fits: impl Fn(&Event) -> bool) -> Event {
+    let search = async {
+        loop {
+            let event = events.next().await.expect("the runtime lives");
+            if fits(&event) {
+                return event;
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, search).await.expect("the event comes")
+}
+
+/// The outcomes in a job's history.
+pub(super) async fn outcomes(
+    ratchet: &Ratchet,
+    id: JobId,
+) -> Vec<ratchet_core::model::AttemptOutcome> {
+    history(ratchet, id).await.into_iter().map(|line| line.outcome).collect()
+}
+
+pub(super) async fn history(ratchet: &Ratchet, id: JobId) -> Vec<AttemptLine> {
+    ratchet.attempts(id).await.expect("reads")
+}
+
+/// The stored name of a job.
+pub(super) fn name<J: Job>() -> &'static str {
+    J::DEF.name
+}

@@ -1,0 +1,158 @@
+//! Workers that die, played by nodes that never answer.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use ratchet_core::model::{
+    Alone, AttemptOutcome, ClaimRequest, KnownJobs, NodeInfo, QueueRoom, TerminalReason,
+};
+use ratchet_core::{Event, IdSource, JobId, JobState, OsEntropy, Ratchet, SystemClock};
+
+use crate::engine::bench::{Bench, event, eventually, name, outcomes, start};
+use crate::engine::script::{Script, Step};
+
+/// Claims everything that waits for a node that then dies: `started` says whether its handlers had begun.
+async fn die_with(bench: &Bench, started: bool) {
+    let node = IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy)).node();
+    let store = bench.store();
+    store.join(NodeInfo::new(node), Duration::from_secs(15)).await.expect("joins");
+    let request = ClaimRequest {
+        node,
+        queues: vec![QueueRoom { queue: "default".to_owned(), room: 100 }],
+        known: Arc::new(KnownJobs([(name::<Script>().to_owned(), 1)].into())),
+        alone: Alone::Yes { crashes: u32::MAX },
+        starting: started,
+    };
+    let claimed = store.claim(request).await.expect("claims");
+    assert!(!claimed.jobs.is_empty(), "there was something to claim");
+    bench.advance(Duration::from_secs(20)).await;
+}
+
+async fn crashes(ratchet: &Ratchet, id: JobId) -> u32 {
+    ratchet.get(id).await.expect("reads").expect("exists").crashes
+}
+
+pub async fn p_01_p_05_orphans_are_brought_back_by_any_node(bench: Bench) {
+    let ratchet = bench.ratchet().await;
+    let job = bench.play(&ratchet, [Step::Ok]).await;
+    die_with(&bench, true).await;
+    let (ratchet, worker) = bench.start().await;
+    let mut events = ratchet.events();
+    let orphaned = event(&mut events, |event| matches!(event, Event::Orphaned { .. })).await;
+    assert!(matches!(orphaned, Event::Orphaned { crashes: 1, .. }));
+    let record = bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+    assert_eq!((record.attempts, record.crashes), (0, 1));
+    assert_eq!(
+        outcomes(&ratchet, job.id()).await,
+        [AttemptOutcome::Crashed, AttemptOutcome::Success]
+    );
+    assert_eq!(worker.stats().rescued, 1);
+    worker.stop().await;
+}
+
+pub async fn p_02_a_job_that_had_not_started_is_not_charged(bench: Bench) {
+    let ratchet = bench.ratchet().await;
+    let job = bench.play(&ratchet, [Step::Ok]).await;
+    die_with(&bench, false).await;
+    let (ratchet, worker) = bench.start().await;
+    bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+    assert_eq!(crashes(&ratchet, job.id()).await, 0);
+    worker.stop().await;
+}
+
+pub async fn p_02_a_job_that_keeps_killing_its_worker_is_poison(bench: Bench) {
+    let ratchet = bench.ratchet().await;
+    let job = bench.play(&ratchet, [Step::Ok]).await;
+    for dead in 1..=3 {
+        die_with(&bench, true).await;
+        // A worker that only rescues: it knows no job of this name.
+        let rescuer = bench
+            .builder()
+            .crash_limit(2)
+            .jobs([])
+            .resolver(Rescuer)
+            .build()
+            .await
+            .expect("builds");
+        let worker = rescuer.start().await.expect("starts");
+        eventually("it is rescued", async || crashes(&ratchet, job.id()).await == dead).await;
+        worker.stop().await;
+        bench.advance(Duration::from_secs(120)).await;
+    }
+    let record = ratchet.get(job.id()).await.expect("reads").expect("exists");
+    assert_eq!((record.state, record.attempts), (JobState::Failed, 0));
+    assert_eq!(record.envelope.expect("an envelope").reason, TerminalReason::Poisoned);
+}
+
+/// Knows one job that nobody enqueues.
+#[derive(Debug)]
+struct Rescuer;
+
+impl ratchet_core::InvocationResolver for Rescuer {
+    fn resolve(&self, _: &str) -> Option<ratchet_core::Registration> {
+        None
+    }
+
+    fn all(&self) -> Vec<ratchet_core::Registration> {
+        vec![<crate::engine::script::Elsewhere as ratchet_core::Job>::JOB]
+    }
+}
+
+pub async fn p_02_a_suspect_runs_alone(bench: Bench) {
+    let ratchet = bench.ratchet().await;
+    let suspect = bench.play(&ratchet, [Step::Gate]).await;
+    for _ in 0..2 {
+        die_with(&bench, true).await;
+        let rescuer = bench.builder().jobs([]).resolver(Rescuer).build().await.expect("builds");
+        let worker = rescuer.start().await.expect("starts");
+        eventually("it is rescued", async || {
+            rescuer
+                .get(suspect.id())
+                .await
+                .is_ok_and(|job| job.is_some_and(|job| job.state == JobState::Pending))
+        })
+        .await;
+        worker.stop().await;
+        bench.advance(Duration::from_secs(120)).await;
+    }
+    assert_eq!(crashes(&ratchet, suspect.id()).await, 2);
+    let (ratchet, worker) = start(bench.builder()).await;
+    eventually("the suspect runs", async || bench.stage().runs(suspect.id()) == 1).await;
+    let mut others = Vec::new();
+    for _ in 0..10 {
+        others.push(bench.play(&ratchet, [Step::Ok]).await);
+    }
+    // Another worker takes them; this one stays with the suspect.
+    assert_eq!(worker.stats().claimed, 1);
+    bench.stage().let_one_pass();
+    for job in others {
+        bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+    }
+    assert_eq!(bench.stage().runs(suspect.id()), 1);
+    assert_eq!(bench.until(&ratchet, suspect.id(), JobState::Succeeded).await.crashes, 2);
+    worker.stop().await;
+}
+
+pub async fn l_06_a_zombie_cannot_overwrite_a_newer_attempt(bench: Bench) {
+    let (ratchet, worker) = bench.start().await;
+    let mut events = ratchet.events();
+    let job = bench.play(&ratchet, [Step::Gate, Step::Ok]).await;
+    eventually("it runs", async || bench.stage().running() == 1).await;
+    // Its node is declared dead behind its back, and the job is brought back.
+    bench.switches().no_heartbeat.store(true, Ordering::SeqCst);
+    bench.store().leave(worker.node()).await.expect("leaves");
+    eventually("it is rescued", async || crashes(&ratchet, job.id()).await == 1).await;
+    bench.stage().let_one_pass();
+    event(&mut events, |event| matches!(event, Event::Stale { job: it } if it.id == job.id()))
+        .await;
+    assert_eq!(worker.stats().stale, 1);
+    bench.switches().no_heartbeat.store(false, Ordering::SeqCst);
+    let record = bench.ended(&ratchet, job.id()).await;
+    assert_eq!((record.state, record.run), (JobState::Succeeded, 2));
+    assert_eq!(
+        outcomes(&ratchet, job.id()).await,
+        [AttemptOutcome::Crashed, AttemptOutcome::Success]
+    );
+    worker.stop().await;
+}

@@ -1,0 +1,154 @@
+//! The dead-letter queue: alerts, sinks, retry, re-drive, purge.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use ratchet_core::model::{Alert, Envelope};
+use ratchet_core::{AlertSink, DeadLetterSink, Filter, JobState, Redrive, SinkError, async_trait};
+
+use crate::engine::bench::{Bench, eventually, outcomes, start};
+use crate::engine::script::{Script, Step};
+
+/// Keeps what it is given; refuses the first time.
+#[derive(Debug, Clone, Default)]
+struct Sink {
+    offered: Arc<AtomicU32>,
+    taken: Arc<Mutex<Vec<String>>>,
+}
+
+impl Sink {
+    fn offer(&self, what: String) -> Result<(), SinkError> {
+        if self.offered.fetch_add(1, Ordering::SeqCst) == 0 {
+            return Err("not now".into());
+        }
+        self.taken.lock().expect("lock").push(what);
+        Ok(())
+    }
+
+    fn taken(&self) -> Vec<String> {
+        self.taken.lock().expect("lock").clone()
+    }
+}
+
+#[async_trait]
+impl AlertSink for Sink {
+    async fn alert(&self, alert: &Alert) -> Result<(), SinkError> {
+        self.offer(alert.message.clone())
+    }
+}
+
+#[async_trait]
+impl DeadLetterSink for Sink {
+    async fn publish(&self, envelope: &Envelope) -> Result<(), SinkError> {
+        self.offer(envelope.job_id.to_string())
+    }
+}
+
+async fn bury(
+    bench: &Bench,
+    ratchet: &ratchet_core::Ratchet,
+    message: &str,
+) -> ratchet_core::JobId {
+    let job = ratchet
+        .enqueue(Script::of([Step::Error(message.into())]))
+        .max_retries(0)
+        .await
+        .expect("enqueues");
+    bench.until(ratchet, job.id(), JobState::Failed).await;
+    job.id()
+}
+
+pub async fn d_03_an_alert_reaches_its_sink_at_least_once(bench: Bench) {
+    let sink = Sink::default();
+    let (ratchet, worker) = start(bench.builder().alert_sink(sink.clone())).await;
+    bury(&bench, &ratchet, "order 1 is lost").await;
+    bury(&bench, &ratchet, "order 2 is lost").await;
+    bench.advance(Duration::from_secs(1)).await;
+    eventually("the sink has it although it refused at first", async || {
+        bench.advance(Duration::from_millis(10)).await;
+        sink.taken() == ["order 1 is lost"]
+    })
+    .await;
+    let alerts = ratchet.alerts(10).await.expect("reads");
+    assert_eq!((alerts.len(), alerts[0].suppressed), (1, 1), "the second looks the same");
+    worker.stop().await;
+}
+
+pub async fn d_07_every_dead_letter_reaches_its_sink_at_least_once(bench: Bench) {
+    let sink = Sink::default();
+    let (ratchet, worker) = start(bench.builder().dead_letter_sink(sink.clone())).await;
+    let mut expected = vec![
+        bury(&bench, &ratchet, "a").await.to_string(),
+        bury(&bench, &ratchet, "a").await.to_string(),
+    ];
+    expected.sort();
+    eventually("the sink has both", async || {
+        bench.advance(Duration::from_millis(10)).await;
+        let mut taken = sink.taken();
+        taken.sort();
+        taken.dedup();
+        taken == expected
+    })
+    .await;
+    worker.stop().await;
+}
+
+pub async fn d_04_a_dead_job_can_be_tried_again(bench: Bench) {
+    let (ratchet, worker) = bench.start().await;
+    let job = ratchet
+        .enqueue(Script::of([Step::Error("once".into()), Step::Ok]))
+        .max_retries(0)
+        .await
+        .expect("enqueues");
+    bench.until(&ratchet, job.id(), JobState::Failed).await;
+    ratchet.retry(job.id()).await.expect("retries");
+    let record = bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+    assert_eq!((record.generation, record.attempts, record.envelope), (2, 0, None));
+    assert_eq!(outcomes(&ratchet, job.id()).await.len(), 2, "the history stays");
+    worker.stop().await;
+}
+
+pub async fn d_04_a_redrive_is_bounded_and_repeatable(bench: Bench) {
+    let ratchet = bench.ratchet().await;
+    let worker = ratchet.start().await.expect("starts");
+    for _ in 0..7 {
+        bury(&bench, &ratchet, "down").await;
+    }
+    worker.stop().await;
+    let redrive = |limit| Redrive::new(Filter::any()).limit(limit).batch(2).pace(Duration::ZERO);
+    assert_eq!(ratchet.redrive(redrive(5)).await.expect("redrives").retried.len(), 5);
+    assert_eq!(
+        ratchet.redrive(redrive(5)).await.expect("redrives").retried.len(),
+        2,
+        "only what is left"
+    );
+    assert_eq!(
+        ratchet.redrive(redrive(5)).await.expect("redrives").retried.len(),
+        0,
+        "nothing twice"
+    );
+    assert_eq!(ratchet.counts().await.expect("reads").state(JobState::Pending), 7);
+}
+
+pub async fn d_05_what_was_kept_long_enough_is_purged(bench: Bench) {
+    let day = Duration::from_hours(24);
+    let builder = bench.builder().config(|config| {
+        config.lease = Duration::from_hours(24 * 365);
+        config.keep_failed = Some(Duration::from_hours(24 * 30));
+    });
+    let (ratchet, worker) = start(builder).await;
+    let dead = bury(&bench, &ratchet, "old").await;
+    worker.stop().await;
+    bench.advance(day * 31).await;
+    // The first sweep of a worker purges.
+    let keep = bench
+        .builder()
+        .config(move |config| config.keep_failed = Some(day * 30))
+        .build()
+        .await
+        .expect("builds");
+    let worker = keep.start().await.expect("starts");
+    eventually("it is gone", async || ratchet.get(dead).await.is_ok_and(|job| job.is_none())).await;
+    worker.stop().await;
+}

@@ -1,0 +1,76 @@
+//! What is told, and to whom it does no harm.
+
+use ratchet_core::{Event, JobState};
+
+use crate::engine::bench::{Bench, event, eventually};
+use crate::engine::script::{Script, Step};
+
+fn kind(event: &Event) -> String {
+    let debug = format!("{event:?}");
+    debug.split([' ', '{']).next().unwrap_or_default().to_owned()
+}
+
+pub async fn v_01_the_life_of_a_job_is_told_in_order(bench: Bench) {
+    let (ratchet, worker) = bench.start().await;
+    let mut events = ratchet.events();
+    let steps = [Step::Error("once".into()), Step::Snooze, Step::Reject, Step::Fatal];
+    let job = bench.play(&ratchet, steps).await;
+    bench.until(&ratchet, job.id(), JobState::Failed).await;
+    let mut told = Vec::new();
+    loop {
+        let event = event(&mut events, |event| event.job_id() == job.id()).await;
+        told.push(kind(&event));
+        if matches!(event, Event::DeadLettered { .. }) {
+            break;
+        }
+    }
+    let expected = [
+        "Submitted",
+        "Started",
+        "Failed",
+        "Retrying",
+        "Started",
+        "Snoozed",
+        "Started",
+        "Rejected",
+        "Started",
+        "Failed",
+        "DeadLettered",
+    ];
+    assert_eq!(told, expected);
+    worker.stop().await;
+}
+
+pub async fn v_01_failed_says_whether_it_will_be_retried(bench: Bench) {
+    let (ratchet, worker) = bench.start().await;
+    let mut events = ratchet.events();
+    let job = ratchet
+        .enqueue(Script::of([Step::Error("x".into())]))
+        .max_retries(1)
+        .await
+        .expect("enqueues");
+    bench.until(&ratchet, job.id(), JobState::Failed).await;
+    let mut will_retry = Vec::new();
+    while will_retry.len() < 2 {
+        if let Event::Failed { will_retry: again, .. } =
+            event(&mut events, |event| matches!(event, Event::Failed { .. })).await
+        {
+            will_retry.push(again);
+        }
+    }
+    assert_eq!(will_retry, [true, false]);
+    worker.stop().await;
+}
+
+pub async fn v_01_a_slow_subscriber_blocks_nobody_and_is_counted(bench: Bench) {
+    let (ratchet, worker) = bench.start().await;
+    let mut slow = ratchet.events();
+    ratchet.bulk().jobs((0..3000).map(|_| Script::of([Step::Ok]))).await.expect("enqueues");
+    eventually("all are done", async || {
+        ratchet.counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 3000)
+    })
+    .await;
+    assert!(slow.next().await.is_some());
+    assert!(ratchet.lagged_events() > 0);
+    worker.stop().await;
+}

@@ -1,0 +1,92 @@
+//! Code around every run.
+
+use ratchet_core::model::AttemptOutcome;
+use ratchet_core::{
+    Caught, JobContext, JobError, JobState, Middleware, Next, Output, RunReport, async_trait,
+};
+
+use crate::engine::bench::{Bench, start};
+use crate::engine::script::{Stage, Step};
+
+/// Notes when it is passed.
+#[derive(Debug)]
+struct Layer {
+    name: &'static str,
+    stage: Stage,
+    fail_before: bool,
+    fail_after: bool,
+}
+
+impl Layer {
+    fn new(name: &'static str, bench: &Bench) -> Self {
+        Self { name, stage: bench.stage().clone(), fail_before: false, fail_after: false }
+    }
+}
+
+#[async_trait]
+impl Middleware for Layer {
+    async fn before(&self, _: &JobContext) -> Result<(), JobError> {
+        self.stage.note(format!("before {}", self.name));
+        if self.fail_before { Err(JobError::msg("refused before")) } else { Ok(()) }
+    }
+
+    async fn around(&self, _: &JobContext, next: Next<'_>) -> Result<Output, Caught> {
+        self.stage.note(format!("in {}", self.name));
+        let output = next.run().await;
+        self.stage.note(format!("out {}", self.name));
+        output
+    }
+
+    async fn after(&self, _: &JobContext, report: &RunReport) -> Result<(), JobError> {
+        self.stage.note(format!("after {} {:?}", self.name, report.outcome));
+        assert!(!self.fail_after || report.outcome != AttemptOutcome::Success, "a panic after");
+        if self.fail_after { Err(JobError::msg("refused after")) } else { Ok(()) }
+    }
+}
+
+pub async fn x_04_layers_are_passed_in_order(bench: Bench) {
+    let builder =
+        bench.builder().middleware(Layer::new("a", &bench)).middleware(Layer::new("b", &bench));
+    let (ratchet, worker) = start(builder).await;
+    let job = bench.play(&ratchet, [Step::Ok]).await;
+    bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+    let expected = [
+        "before a",
+        "before b",
+        "in a",
+        "in b",
+        "out b",
+        "out a",
+        "after b Success",
+        "after a Success",
+    ];
+    assert_eq!(bench.stage().notes(), expected);
+    worker.stop().await;
+}
+
+pub async fn x_04_a_failing_before_fails_the_attempt(bench: Bench) {
+    let layer = Layer { fail_before: true, ..Layer::new("a", &bench) };
+    let (ratchet, worker) = start(bench.builder().middleware(layer)).await;
+    let job = ratchet
+        .enqueue(crate::engine::script::Script::of([Step::Ok]))
+        .max_retries(0)
+        .await
+        .expect("enqueues");
+    let record = bench.ended(&ratchet, job.id()).await;
+    assert_eq!(record.state, JobState::Failed);
+    assert_eq!(
+        (record.error.expect("an error").message.as_str(), bench.stage().runs(job.id())),
+        ("refused before", 0)
+    );
+    worker.stop().await;
+}
+
+pub async fn x_04_a_failing_after_changes_nothing(bench: Bench) {
+    let layer = Layer { fail_after: true, ..Layer::new("a", &bench) };
+    let (ratchet, worker) = start(bench.builder().middleware(layer)).await;
+    let good = bench.play(&ratchet, [Step::Ok]).await;
+    bench.until(&ratchet, good.id(), JobState::Succeeded).await;
+    let bad = bench.play(&ratchet, [Step::Fatal]).await;
+    bench.until(&ratchet, bad.id(), JobState::Failed).await;
+    worker.stop().await;
+}

@@ -1,0 +1,20 @@
+//! The cases, by theme.
+
+pub mod callbacks;
+pub mod cancel;
+pub mod context;
+pub mod crash;
+pub mod dead_letters;
+pub mod events;
+pub mod failures;
+pub mod limits;
+pub mod many;
+pub mod middleware;
+pub mod outage;
+pub mod output;
+pub mod shutdown;
+pub mod spawning;
+pub mod start;
+pub mod stuck;
+pub mod submit;
+pub mod timeouts;

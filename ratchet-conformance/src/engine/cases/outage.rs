@@ -1,0 +1,108 @@
+//! A store that goes away and comes back.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use ratchet_core::JobState;
+use ratchet_core::model::AttemptOutcome;
+
+use crate::engine::bench::{Bench, eventually, outcomes, start};
+use crate::engine::script::Step;
+
+pub async fn x_08_outcomes_are_held_through_an_outage(bench: Bench) {
+    let (ratchet, worker) = bench.start().await;
+    let mut jobs = Vec::new();
+    for _ in 0..10 {
+        jobs.push(bench.play(&ratchet, [Step::Gate]).await);
+    }
+    eventually("all run", async || bench.stage().running() == 10).await;
+    bench.switches().down.store(true, Ordering::SeqCst);
+    bench.stage().open_gate();
+    eventually("all ended", async || worker.stats().running == 0).await;
+    assert_eq!(worker.stats().settled, 0);
+    bench.switches().down.store(false, Ordering::SeqCst);
+    for job in jobs {
+        let record = bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+        assert_eq!(record.run, 1, "nothing ran twice");
+    }
+    let after = bench.play(&ratchet, [Step::Ok]).await;
+    bench.until(&ratchet, after.id(), JobState::Succeeded).await;
+    worker.stop().await;
+}
+
+pub async fn p_03_a_node_that_cannot_renew_its_lease_fences_itself(bench: Bench) {
+    let (ratchet, worker) = start(bench.builder().lease(Duration::from_millis(600))).await;
+    let job = bench.play(&ratchet, [Step::Hang, Step::Ok]).await;
+    eventually("it runs", async || bench.stage().running() == 1).await;
+    bench.switches().no_heartbeat.store(true, Ordering::SeqCst);
+    eventually("it stops what it runs", async || bench.stage().running() == 0).await;
+    eventually("it is not ready", async || !worker.readiness().ok).await;
+    assert!(worker.liveness().ok, "only readiness fails");
+    bench.switches().no_heartbeat.store(false, Ordering::SeqCst);
+    eventually("it is ready again", async || worker.readiness().ok).await;
+    // The clock stands still: the lease of the test is shorter than one step of it.
+    eventually("it runs again", async || {
+        job.status().await.is_ok_and(|state| state == Some(JobState::Succeeded))
+    })
+    .await;
+    assert_eq!(ratchet.get(job.id()).await.expect("reads").expect("exists").attempts, 0);
+    worker.stop().await;
+}
+
+pub async fn c_04_a_node_that_lost_its_lease_joins_under_a_new_name(bench: Bench) {
+    let (ratchet, worker) = start(bench.builder().lease(Duration::from_millis(600))).await;
+    let before = worker.node();
+    bench.advance(Duration::from_secs(60)).await;
+    eventually("it has a new name", async || worker.node() != before).await;
+    let job = bench.play(&ratchet, [Step::Ok]).await;
+    // The clock stands still from here on: the new lease holds.
+    eventually("it works again", async || {
+        job.status().await.is_ok_and(|state| state == Some(JobState::Succeeded))
+    })
+    .await;
+    worker.stop().await;
+}
+
+pub async fn h_05_a_success_is_settled_without_its_result_rather_than_not_at_all(bench: Bench) {
+    let (ratchet, worker) = bench.start().await;
+    bench.switches().refuse_outputs.store(true, Ordering::SeqCst);
+    let job = bench.play(&ratchet, [Step::Spawn(2)]).await;
+    let record = bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+    assert_eq!(record.output, None);
+    assert!(
+        record.warnings.iter().any(|warning| warning.contains("could not be stored")),
+        "{:?}",
+        record.warnings
+    );
+    let children = ratchet_core::Filter::any().tag("child");
+    assert_eq!(
+        ratchet
+            .list(&children, ratchet_core::PageRequest::default())
+            .await
+            .expect("reads")
+            .jobs
+            .len(),
+        2
+    );
+    assert_eq!(worker.stats().stuck, 0);
+    worker.stop().await;
+}
+
+pub async fn h_05_what_cannot_be_settled_is_counted_as_stuck_and_rescued(bench: Bench) {
+    let (ratchet, worker) = bench.start().await;
+    bench.switches().refuse_settles.store(true, Ordering::SeqCst);
+    let job = bench.play(&ratchet, [Step::Ok]).await;
+    eventually("it is stuck", async || worker.stats().stuck == 1).await;
+    bench.switches().refuse_settles.store(false, Ordering::SeqCst);
+    let neighbour = bench.play(&ratchet, [Step::Ok]).await;
+    bench.until(&ratchet, neighbour.id(), JobState::Succeeded).await;
+    assert_eq!(job.status().await.expect("reads"), Some(JobState::Running));
+    worker.stop().await;
+    let (ratchet, worker) = bench.start().await;
+    bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+    assert_eq!(
+        outcomes(&ratchet, job.id()).await,
+        [AttemptOutcome::Crashed, AttemptOutcome::Success]
+    );
+    worker.stop().await;
+}

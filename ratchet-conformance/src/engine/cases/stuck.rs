@@ -1,0 +1,72 @@
+//! Handlers that keep their threads: the engine goes on.
+
+use std::time::Duration;
+
+use ratchet_core::JobState;
+
+use crate::engine::bench::{Bench, eventually};
+use crate::engine::script::{Script, Step};
+
+/// The runtime of the cases has four threads.
+const THREADS: usize = 4;
+
+pub async fn x_03_all_but_one_stuck_leave_the_rest_running(bench: Bench) {
+    let (ratchet, worker) = bench.start().await;
+    for _ in 0..THREADS - 1 {
+        let stuck = ratchet
+            .enqueue(Script::of([Step::Block]))
+            .timeout(Duration::from_millis(200))
+            .max_retries(0);
+        let stuck = stuck.await.expect("enqueues");
+        bench.until(&ratchet, stuck.id(), JobState::Failed).await;
+    }
+    for _ in 0..20 {
+        let job = bench.play(&ratchet, [Step::Ok]).await;
+        bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+    }
+    assert_eq!(worker.stats().runaways, THREADS as u64 - 1);
+    assert!(worker.liveness().ok);
+    bench.stage().open_gate();
+    eventually("all threads are free", async || worker.stats().runaways == 0).await;
+    worker.stop().await;
+}
+
+pub async fn h_02_liveness_fails_when_every_thread_is_stuck_and_claiming_stops(bench: Bench) {
+    let quick = bench.builder().config(|config| config.stall_after = Duration::from_millis(200));
+    // Handlers on two threads of their own: those of the case must stay free to watch.
+    let handlers = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let ratchet = quick.build().await.expect("builds");
+    let worker = ratchet
+        .start_on(ratchet_core::OwnThread::new(handlers.handle().clone()))
+        .await
+        .expect("starts");
+    assert!(worker.liveness().ok && worker.readiness().ok);
+    let mut stuck = Vec::new();
+    for _ in 0..2 {
+        let job = ratchet
+            .enqueue(Script::of([Step::Block]))
+            .timeout(Duration::from_millis(100))
+            .max_retries(0);
+        stuck.push(job.await.expect("enqueues"));
+    }
+    eventually("liveness fails", async || !worker.liveness().ok).await;
+    for job in &stuck {
+        bench.until(&ratchet, job.id(), JobState::Failed).await;
+    }
+    let waiting = bench.play(&ratchet, [Step::Ok]).await;
+    bench.advance(Duration::from_secs(60)).await;
+    assert_eq!(
+        ratchet.get(waiting.id()).await.expect("reads").expect("exists").run,
+        0,
+        "nothing is claimed"
+    );
+    bench.stage().open_gate();
+    bench.until(&ratchet, waiting.id(), JobState::Succeeded).await;
+    eventually("liveness is back", async || worker.liveness().ok).await;
+    worker.stop().await;
+    handlers.shutdown_background();
+}

@@ -1,0 +1,175 @@
+//! A store that fails on demand.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use ratchet_core::model::{
+    Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
+    Counts, Delivery, DeliveryId, Filter, Heartbeat, InsertError, Inserted, JobId, JobRecord,
+    JobState, LogLine, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, RunNotes,
+    Settled, Settlement, Token, Verdict,
+};
+use ratchet_core::store::{Store, StoreError, StoreErrorKind, Wake};
+use tokio::sync::broadcast;
+
+/// What of a [`Flaky`] store fails at the moment.
+#[derive(Debug, Default)]
+pub struct Switches {
+    /// Everything fails as unavailable.
+    pub down: AtomicBool,
+    /// Heartbeats fail as unavailable.
+    pub no_heartbeat: AtomicBool,
+    /// Settlements that carry an output are refused as bad data.
+    pub refuse_outputs: AtomicBool,
+    /// Settlements of any kind are refused as bad data.
+    pub refuse_settles: AtomicBool,
+    /// How many settle calls came through.
+    pub settles: AtomicU64,
+}
+
+/// Another store behind switches that make it fail.
+#[derive(Debug)]
+pub struct Flaky {
+    inner: Arc<dyn Store>,
+    switches: Switches,
+}
+
+impl Flaky {
+    /// A store that works until a switch is thrown.
+    pub fn new(inner: Arc<dyn Store>) -> Self {
+        Self { inner, switches: Switches::default() }
+    }
+
+    /// The switches.
+    pub fn switches(&self) -> &Switches {
+        &self.switches
+    }
+
+    fn up(&self) -> Result<&dyn Store, StoreError> {
+        if self.switches.down.load(Ordering::SeqCst) {
+            return Err(StoreError::new(StoreErrorKind::Unavailable, "switched off"));
+        }
+        Ok(self.inner.as_ref())
+    }
+}
+
+#[async_trait]
+impl Store for Flaky {
+    async fn now(&self) -> Result<Timestamp, StoreError> {
+        self.up()?.now().await
+    }
+
+    async fn insert(&self, jobs: Vec<NewJob>) -> Result<Vec<Inserted>, InsertError> {
+        self.up()?.insert(jobs).await
+    }
+
+    async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
+        self.up()?.claim(request).await
+    }
+
+    async fn report(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
+        self.up()?.report(notes).await
+    }
+
+    async fn let_go(&self, tokens: Vec<Token>) -> Result<(), StoreError> {
+        self.up()?.let_go(tokens).await
+    }
+
+    async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError> {
+        self.up()?.join(node, lease).await
+    }
+
+    async fn leave(&self, node: NodeId) -> Result<(), StoreError> {
+        self.up()?.leave(node).await
+    }
+
+    async fn orphans(&self, limit: u32) -> Result<Vec<Orphan>, StoreError> {
+        self.up()?.orphans(limit).await
+    }
+
+    async fn lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
+        self.up()?.lead(node, lease).await
+    }
+
+    async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
+        self.up()?.purge(state, age, limit).await
+    }
+
+    async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
+        self.up()?.command(command).await
+    }
+
+    async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {
+        self.up()?.get(id).await
+    }
+
+    async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, StoreError> {
+        self.up()?.list(filter, page).await
+    }
+
+    async fn counts(&self) -> Result<Counts, StoreError> {
+        self.up()?.counts().await
+    }
+
+    async fn attempts(&self, id: JobId) -> Result<Vec<AttemptLine>, StoreError> {
+        self.up()?.attempts(id).await
+    }
+
+    async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError> {
+        self.up()?.logs(id).await
+    }
+
+    async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError> {
+        self.up()?.nodes().await
+    }
+
+    async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, StoreError> {
+        self.up()?.unknown_jobs().await
+    }
+
+    async fn alerts(&self, limit: u32) -> Result<Vec<Alert>, StoreError> {
+        self.up()?.alerts(limit).await
+    }
+
+    async fn undelivered(
+        &self,
+        channel: Channel,
+        limit: u32,
+        hold: Duration,
+    ) -> Result<Vec<Delivery>, StoreError> {
+        self.up()?.undelivered(channel, limit, hold).await
+    }
+
+    async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
+        self.up()?.delivered(deliveries).await
+    }
+
+    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
+        let store = self.up()?;
+        let carries = |settlement: &Settlement| {
+            matches!(settlement.verdict, Verdict::Succeed { output: Some(_) })
+        };
+        let refuse_outputs = self.switches.refuse_outputs.load(Ordering::SeqCst);
+        if self.switches.refuse_settles.load(Ordering::SeqCst)
+            || (refuse_outputs && settlements.iter().any(carries))
+        {
+            return Err(StoreError::new(StoreErrorKind::Data, "refused"));
+        }
+        self.switches.settles.fetch_add(1, Ordering::SeqCst);
+        store.settle(settlements).await
+    }
+
+    async fn heartbeat(&self, node: NodeId, lease: Duration) -> Result<Heartbeat, StoreError> {
+        if self.switches.no_heartbeat.load(Ordering::SeqCst) {
+            return Err(StoreError::new(StoreErrorKind::Unavailable, "no heartbeat"));
+        }
+        self.up()?.heartbeat(node, lease).await
+    }
+
+    fn wakes(&self) -> broadcast::Receiver<Wake> {
+        self.inner.wakes()
+    }
+}

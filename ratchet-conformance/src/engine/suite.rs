@@ -1,0 +1,181 @@
+//! The list of all engine cases, and how one is run.
+
+use tokio::runtime::Builder;
+
+use super::Bench;
+use crate::Harness;
+
+/// Runs one engine case on a fresh store.
+///
+/// # Panics
+///
+/// If the case fails: that is its purpose.
+#[doc(hidden)]
+pub fn run_engine<H, C, F>(case: C)
+where
+    H: Harness,
+    C: FnOnce(Bench) -> F,
+    F: Future<Output = ()>,
+{
+    // Four threads, as the cases about stuck handlers count on.
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(4)
+        .enable_all()
+        .build()
+        .expect("a runtime can be built");
+    runtime.block_on(async { case(Bench::new::<H>().await).await });
+    // A handler that a case left stuck must not keep the test from ending.
+    runtime.shutdown_background();
+}
+
+/// One test per engine case for the given [`Harness`](crate::Harness).
+#[macro_export]
+macro_rules! engine_suite {
+    ($harness:ty) => {
+        type EngineHarness = $harness;
+        $crate::__engine_themes! {
+            callbacks {
+                d_06_on_success_learns_the_output
+                d_06_on_failure_runs_once_and_only_at_the_end
+                d_06_a_callback_fires_once_per_generation
+                d_06_a_callback_can_be_set_where_the_job_is_enqueued
+                d_06_a_failing_callback_changes_nothing_and_is_told
+            }
+            cancel {
+                l_04_the_handler_is_told_and_its_result_discarded
+                l_04_a_deaf_handler_is_dropped_after_the_grace_time
+                l_04_the_key_stays_taken_until_the_handler_has_ended
+                l_03_canceling_what_has_ended_changes_nothing
+                v_01_commands_are_told
+            }
+            context {
+                x_05_checkpoint_progress_and_log_outlive_the_attempt
+                x_05_progress_is_seen_while_the_run_goes_on
+                x_05_keys_are_stable_or_unique_as_promised
+            }
+            crash {
+                p_01_p_05_orphans_are_brought_back_by_any_node
+                p_02_a_job_that_had_not_started_is_not_charged
+                p_02_a_job_that_keeps_killing_its_worker_is_poison
+                p_02_a_suspect_runs_alone
+                l_06_a_zombie_cannot_overwrite_a_newer_attempt
+            }
+            dead_letters {
+                d_03_an_alert_reaches_its_sink_at_least_once
+                d_07_every_dead_letter_reaches_its_sink_at_least_once
+                d_04_a_dead_job_can_be_tried_again
+                d_04_a_redrive_is_bounded_and_repeatable
+                d_05_what_was_kept_long_enough_is_purged
+            }
+            events {
+                v_01_the_life_of_a_job_is_told_in_order
+                v_01_failed_says_whether_it_will_be_retried
+                v_01_a_slow_subscriber_blocks_nobody_and_is_counted
+            }
+            failures {
+                e_05_a_failed_attempt_is_followed_by_another
+                e_04_the_last_attempt_goes_to_the_dead_letters
+                e_02_an_annotated_error_deep_in_the_chain_is_not_retried
+                x_02_a_panic_is_an_attempt_like_any_other
+                x_02_a_panic_may_be_final
+                e_07_a_snooze_uses_no_attempt
+                e_07_a_reject_uses_no_attempt
+                e_07_fatal_and_invalid_end_at_once
+                e_07_the_handler_can_name_the_delay
+                e_11_endless_deferral_can_be_capped
+                e_12_a_domain_failure_is_a_success
+                e_09_an_undecodable_payload_is_never_retried
+                e_10_an_unknown_job_waits_and_is_seen
+                u_01_a_payload_too_new_is_left_for_a_newer_worker
+                x_01_hostile_handlers_do_not_stop_the_worker
+            }
+            limits {
+                c_03_a_worker_takes_no_more_than_it_has_room_for
+                q_01_a_queue_has_a_limit_of_its_own
+                q_02_a_concurrency_key_limits_runs
+            }
+            many {
+                x_01_ten_thousand_random_jobs_end_as_the_model_predicts
+            }
+            middleware {
+                x_04_layers_are_passed_in_order
+                x_04_a_failing_before_fails_the_attempt
+                x_04_a_failing_after_changes_nothing
+            }
+            outage {
+                x_08_outcomes_are_held_through_an_outage
+                p_03_a_node_that_cannot_renew_its_lease_fences_itself
+                c_04_a_node_that_lost_its_lease_joins_under_a_new_name
+                h_05_a_success_is_settled_without_its_result_rather_than_not_at_all
+                h_05_what_cannot_be_settled_is_counted_as_stuck_and_rescued
+            }
+            output {
+                l_08_the_output_is_typed_again
+                l_08_an_oversized_output_is_a_warning
+                l_08_an_unserialisable_output_is_a_warning
+                l_08_waiting_tells_failure_cancel_and_time_apart
+                l_07_every_run_is_timed
+                x_02_a_panic_on_a_blocking_thread_is_caught
+            }
+            shutdown {
+                x_07_what_runs_may_finish_and_nothing_more_is_claimed
+                x_07_after_the_grace_time_the_rest_is_given_back_unharmed
+                x_07_a_stop_at_once_waits_for_nobody
+                p_04_a_graceful_restart_never_charges_a_crash
+                x_07_a_stuck_handler_does_not_keep_a_worker_from_stopping
+            }
+            spawning {
+                s_08_children_come_with_the_success
+                s_08_a_failed_attempt_leaves_no_children
+                s_08_a_taken_key_drops_that_child_with_a_warning
+            }
+            start {
+                x_06_every_missing_state_is_listed_at_start
+                z_04_a_worker_without_jobs_does_not_start
+                z_04_only_names_of_the_registry_can_run
+                c_04_nodes_tell_what_they_serve_and_know
+                c_01_two_workers_share_the_work
+            }
+            stuck {
+                x_03_all_but_one_stuck_leave_the_rest_running
+                h_02_liveness_fails_when_every_thread_is_stuck_and_claiming_stops
+            }
+            submit {
+                s_02_defaults_are_those_of_the_contract
+                s_02_every_option_can_be_set_per_call
+                s_03_a_repeat_answers_with_the_original
+                s_04_a_taken_key_names_its_holder
+                s_06_bulk_is_all_or_nothing
+                s_10_too_large_is_refused_with_both_sizes
+                s_11_refused_arguments_are_refused_twice
+                q_01_a_job_not_allowed_is_refused_at_submit_and_at_dispatch
+                q_05_a_queue_nobody_serves_is_a_warning
+                s_02_bad_options_are_typed_errors
+                s_09_new_work_wakes_an_idle_worker
+            }
+            timeouts {
+                x_03_a_run_is_warned_then_dropped
+                x_03_a_timeout_counts_as_an_attempt
+                d_02_a_policy_may_forbid_retrying_timeouts
+                x_03_a_blocking_run_cannot_be_killed_but_is_timed_out
+                x_03_an_async_run_that_never_yields_is_timed_out
+                q_02_a_timed_out_run_keeps_its_business_key_until_its_thread_ends
+            }
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __engine_themes {
+    ($($theme:ident { $($case:ident)* })*) => {$(
+        mod $theme {
+            $(
+                #[test]
+                fn $case() {
+                    $crate::run_engine::<super::EngineHarness, _, _>($crate::engine::cases::$theme::$case);
+                }
+            )*
+        }
+    )*};
+}

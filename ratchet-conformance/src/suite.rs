@@ -1,0 +1,409 @@
+//! The list of all cases, and how one is run.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use tokio::runtime::Builder;
+
+use crate::{Harness, World};
+
+/// Runs one case on a fresh store.
+///
+/// # Panics
+///
+/// If the case fails: that is its purpose.
+pub fn run<H, C>(case: C)
+where
+    H: Harness,
+    C: for<'a> FnOnce(&'a World) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>,
+{
+    // More than one thread, so that the races of the concurrency cases are real.
+    let runtime = Builder::new_multi_thread().worker_threads(4).enable_all().build();
+    runtime.expect("a runtime can be built").block_on(async {
+        let world = World::new(Arc::new(H::fresh().await));
+        case(&world).await;
+    });
+}
+
+/// One test per case for the given [`Harness`].
+#[macro_export]
+macro_rules! suite {
+    ($harness:ty) => {
+        type ConformanceHarness = $harness;
+        $crate::__themes! {
+            alerts {
+                d_03_dead_job_is_an_alert
+                d_03_the_same_is_suppressed_and_counted
+                d_03_suppressed_alert_is_not_delivered
+                d_03_window_ends
+                d_03_other_fingerprint_is_another_alert
+                d_03_other_job_name_is_another_alert
+                d_03_alerts_are_listed_newest_first_and_bounded
+                d_03_two_of_a_kind_in_one_commit
+            }
+            bulk {
+                s_06_thousands_at_once_in_order
+                s_06_all_or_nothing
+                s_06_every_taken_key_is_listed
+                s_06_key_taken_within_the_batch
+                s_06_holder_within_the_batch
+                s_06_repeats_do_not_stop_the_batch
+            }
+            business_key {
+                s_04_second_submit_is_refused_with_the_holder
+                s_04_holder_is_returned_if_asked_for
+                s_04_key_belongs_to_its_tenant
+                s_04_key_is_held_while_running
+                s_04_key_is_held_while_paused
+                s_04_key_is_held_between_attempts
+                s_04_key_is_freed_by_success
+                s_04_key_is_freed_by_failure
+                s_04_key_is_freed_by_cancel
+                s_04_orphan_does_not_hold_it_for_ever
+                l_02_paused_failed_job_holds_no_key
+                s_04_manual_retry_takes_the_key_again
+                s_04_manual_retry_is_refused_while_it_is_taken
+                s_04_end_of_an_old_holder_leaves_the_new_one_alone
+            }
+            cancel {
+                l_01_pending_job_is_canceled
+                l_01_future_job_is_canceled
+                l_01_paused_job_is_canceled
+                l_01_cause_of_a_cancel_is_kept
+                l_01_unknown_job_cannot_be_canceled
+                l_03_terminal_job_is_not_canceled
+                l_04_cancel_of_a_run_takes_effect_at_once
+                l_04_result_of_a_canceled_run_is_discarded
+                l_04_node_hears_of_it_with_its_heartbeat
+                l_04_settling_the_run_ends_the_reminder
+                l_04_letting_go_ends_the_reminder
+                l_07_canceled_run_leaves_a_line
+                q_02_canceled_run_keeps_its_business_key
+                q_02_settling_a_canceled_run_frees_its_key
+                q_02_letting_go_of_a_canceled_run_frees_its_key
+                q_02_canceled_run_that_lingers_keeps_its_key
+                q_02_only_the_runs_own_token_lets_go
+                q_02_end_of_the_node_frees_the_key_of_a_canceled_run
+                q_02_letting_go_of_a_live_run_changes_nothing
+            }
+            children {
+                s_08_children_come_with_the_success
+                d_06_children_come_with_the_failure
+                s_08_taken_key_drops_that_child_only
+                s_08_dropped_child_is_a_warning_on_its_parent
+                s_08_mismatched_child_is_dropped
+                s_08_repeated_child_is_no_conflict
+                s_08_child_may_take_its_parents_key
+                s_08_child_may_take_a_neighbours_key
+                s_08_two_children_of_one_key
+                s_08_lingering_parent_keeps_its_key_from_its_child
+                s_08_child_is_due_by_the_stores_clock
+            }
+            claim_lonely {
+                p_02_busy_worker_passes_over_a_crashed_job
+                p_02_idle_worker_gets_a_crashed_job_alone
+                p_02_crashed_job_waits_for_its_turn
+                p_02_first_means_first_of_all_queues
+                p_02_two_crashed_jobs_do_not_run_together
+                p_02_one_crash_is_not_enough
+                p_02_crashed_job_nobody_can_run_is_not_told
+                p_02_manual_retry_forgives_crashes
+            }
+            claim_order {
+                c_02_older_comes_first
+                c_02_due_time_counts_not_submit_time
+                c_02_higher_priority_comes_first
+                c_02_old_low_work_overtakes_new_high_work
+                c_02_a_level_is_worth_its_interval
+                c_02_ageing_can_be_switched_off
+                c_02_equal_jobs_are_ordered_by_id
+                c_02_room_takes_the_first_and_leaves_the_rest
+                c_02_order_spans_job_names
+                c_02_retried_job_queues_by_its_new_due_time
+                c_02_rescheduled_job_queues_by_its_new_due_time
+                c_02_released_job_keeps_its_place
+            }
+            claim_scope {
+                c_01_a_job_is_claimed_once
+                c_01_every_batch_has_a_lease_of_its_own
+                c_03_other_queues_are_left
+                c_03_unknown_name_is_left_for_others
+                c_03_unknown_names_do_not_block_the_queue
+                c_03_newer_version_is_left
+                c_03_older_version_is_taken
+                c_03_room_is_honoured
+                c_03_each_queue_has_its_own_room
+                c_04_claim_carries_node_time_and_attempt
+                c_04_attempt_follows_the_failures
+                c_04_run_never_repeats
+                c_06_only_pending_jobs_are_claimed
+                p_03_node_that_never_joined_gets_nothing
+                p_03_node_without_a_lease_gets_nothing
+                p_04_node_that_left_gets_nothing
+                x_08_settle_and_claim_does_both
+                x_08_settle_and_claim_sees_what_the_settle_freed
+            }
+            concurrency {
+                c_01_many_claimers_share_the_work
+                c_01_every_job_is_done_once_under_load
+                q_02_limit_holds_under_load
+                l_06_settle_cancel_and_rescue_race_for_one_win
+                s_03_concurrent_submits_make_one_job
+                s_04_concurrent_submits_give_a_key_to_one
+                s_06_concurrent_batches_in_opposite_order
+                d_04_concurrent_retries_bring_it_back_once
+                a_03_concurrent_bids_make_one_leader
+                d_07_concurrent_pumps_share_the_deliveries
+            }
+            concurrency_key {
+                q_02_limit_holds_within_a_claim
+                q_02_limit_holds_across_nodes
+                q_02_limit_holds_across_names_queues_and_tenants
+                q_02_every_key_has_its_own_limit
+                q_02_every_end_of_a_run_frees_its_slot
+                q_03_waiting_job_does_not_block_others
+                q_03_waiting_uses_no_attempt
+                q_02_first_in_order_gets_the_free_slot
+                q_02_canceled_run_keeps_its_slot
+                q_02_lingering_run_keeps_its_slot
+                q_02_lingering_run_keeps_its_business_key
+                q_02_lingering_run_outlives_the_next_run
+                q_02_end_of_the_node_frees_what_lingers
+                q_02_lingering_run_is_not_told_as_canceled
+                q_02_rescue_frees_the_slot
+            }
+            deliveries {
+                d_07_dead_letter_carries_the_stored_envelope
+                d_07_deliveries_come_in_commit_order
+                d_07_held_delivery_is_not_handed_out_twice
+                d_07_unacknowledged_delivery_comes_again
+                d_07_acknowledged_delivery_is_gone
+                d_07_acknowledging_twice_is_harmless
+                d_07_deliveries_are_handed_out_in_bounded_batches
+                d_07_channels_are_apart
+                d_07_nothing_is_published_before_the_commit
+                d_03_delivered_alert_is_still_listed
+            }
+            due {
+                c_05_not_before_its_time
+                c_05_claimable_when_due
+                c_05_instant_in_the_past_is_due
+                c_05_future_jobs_do_not_block_due_ones
+                c_05_time_to_the_next_job_is_told
+                c_05_next_due_speaks_of_known_jobs_only
+                c_05_next_due_speaks_of_served_queues_only
+                c_05_next_due_forgets_jobs_that_went_away
+                l_01_reschedule_to_later_hides_a_job
+                l_01_reschedule_to_now_makes_it_claimable
+                l_01_reschedule_changes_nothing_else
+            }
+            fence {
+                l_06_every_move_raises_the_version_by_one
+                l_06_stale_settle_changes_nothing
+                l_06_second_settle_is_stale
+                l_06_same_claim_twice_in_a_batch_counts_once
+                l_06_token_of_another_lease_is_stale
+                l_06_token_of_another_version_is_stale
+                l_06_settle_of_a_purged_job_is_stale
+                l_06_settle_of_an_unknown_job_is_stale
+                l_06_stale_neighbour_does_not_disturb
+                l_06_stale_report_changes_nothing
+                l_06_stale_settle_keeps_no_notes
+                l_06_stale_settle_spawns_nothing
+                l_06_stale_settle_publishes_nothing
+                l_06_settle_of_a_waiting_job_is_stale
+                x_08_late_settle_wins_if_nobody_rescued
+                x_08_late_settle_loses_to_a_rescue
+            }
+            history {
+                l_07_history_tells_every_run
+                l_07_line_tells_node_times_and_error
+                l_07_terminal_failure_is_in_the_history
+                l_07_outcome_is_told_as_it_was_given
+                l_07_waiting_job_has_no_history
+                l_07_running_run_is_not_in_the_history_yet
+            }
+            idempotency {
+                s_03_repeat_returns_the_original
+                s_03_repeat_inserts_nothing
+                s_03_other_payload_is_a_mismatch
+                s_03_other_name_is_a_mismatch
+                s_03_other_options_are_a_repeat
+                s_03_key_belongs_to_its_tenant
+                s_03_key_survives_the_end_of_its_job
+                s_03_key_survives_purge
+                s_03_mismatch_is_seen_after_purge
+                s_03_repeat_within_a_batch
+                s_03_mismatch_within_a_batch
+                s_03_lost_answer_can_be_asked_for_again
+                s_03_repeat_comes_before_a_taken_business_key
+                s_03_repeat_takes_no_business_key
+                s_03_refused_batch_leaves_no_key_behind
+            }
+            insert {
+                s_02_every_option_reads_back_equal
+                s_02_claim_hands_over_every_option
+                s_02_new_job_is_pending_and_untouched
+                s_02_payload_may_be_any_bytes
+                s_02_texts_may_be_any_language
+                s_02_delay_is_added_to_the_stores_clock
+                s_02_instant_is_kept
+                l_07_queued_time_is_the_stores
+                s_02_unknown_job_is_absent
+                s_06_same_id_twice_is_refused
+                s_06_empty_batch_is_fine
+            }
+            nodes {
+                p_01_heartbeat_renews_the_lease
+                p_03_lost_lease_is_never_renewed
+                p_03_heartbeat_of_a_stranger_is_lost
+                p_03_heartbeat_after_leaving_is_lost
+                p_03_lost_identity_cannot_join_while_it_holds_jobs
+                p_01_joining_twice_is_harmless
+                c_04_nodes_tell_of_themselves
+                p_01_dead_node_is_listed_while_it_holds_jobs
+                e_10_jobs_nobody_knows_are_told
+                e_10_newer_version_is_unknown
+                e_10_only_live_nodes_know
+                e_10_only_waiting_jobs_are_told
+                a_03_one_node_leads_at_a_time
+                a_03_leader_renews_its_lease
+                a_03_leadership_moves_when_the_leader_is_silent
+                a_03_leaving_leader_hands_over
+            }
+            notes {
+                x_05_progress_is_seen_while_running
+                x_05_progress_and_checkpoint_outlive_the_attempt
+                x_05_notes_that_say_nothing_erase_nothing
+                x_05_report_does_not_move_the_fence
+                x_05_log_lines_are_kept_in_order
+                x_05_the_newest_log_lines_are_kept
+                l_08_warnings_are_kept_with_the_run
+                l_04_canceled_run_can_note_nothing
+            }
+            orphans {
+                p_01_running_long_does_not_orphan
+                p_01_lapsed_lease_orphans
+                p_01_listing_orphans_moves_nothing
+                p_02_rescue_brings_it_back_without_an_attempt
+                p_02_crash_leaves_a_line
+                p_02_whether_the_handler_started_is_told
+                p_04_leaving_orphans_at_once
+                p_05_orphans_come_in_bounded_batches
+                p_05_only_the_dead_are_orphaned
+                p_05_settled_and_waiting_jobs_are_not_orphaned
+            }
+            pause {
+                l_02_paused_job_is_not_claimed
+                l_02_pausing_twice_changes_nothing
+                l_02_running_job_cannot_be_paused
+                l_02_resumed_job_goes_on
+                l_02_resumed_job_keeps_its_due_time
+                l_02_failed_job_resumes_as_failed
+                l_02_paused_failed_job_is_not_cancelable
+                l_02_paused_failed_job_is_not_redriven
+                l_02_paused_failed_job_is_not_purged
+                l_02_resumed_failed_job_is_purged
+            }
+            purge {
+                d_05_purge_waits_for_the_age
+                d_05_age_counts_from_the_end
+                d_05_purge_takes_one_state_at_a_time
+                d_05_live_jobs_are_never_purged
+                d_05_purge_is_bounded_and_takes_the_oldest
+                d_05_purge_takes_history_and_log_along
+                a_01_purged_jobs_are_not_counted
+                d_05_retried_job_is_not_purged_for_its_old_end
+            }
+            put_off {
+                e_07_deferral_uses_no_attempt
+                e_07_deferral_waits_for_its_delay
+                e_11_deferrals_are_counted
+                e_11_deferral_leaves_a_line_that_says_why
+                x_07_release_uses_no_attempt
+                p_04_release_charges_no_crash
+                x_07_released_job_is_claimable_at_once
+                l_07_release_leaves_a_line
+            }
+            query {
+                l_07_listing_is_newest_first
+                l_07_pages_follow_one_another
+                l_07_last_full_page_has_no_next
+                l_07_pages_of_a_filter_skip_what_does_not_fit
+                l_07_listing_tells_what_get_tells
+                l_07_jobs_are_found_by_state
+                l_07_jobs_are_found_by_what_was_submitted
+                d_01_dead_jobs_are_found_by_what_went_wrong
+                l_07_jobs_are_found_by_the_time_they_were_submitted
+                d_01_retried_job_is_no_longer_found_as_dead
+                v_03_counts_follow_every_move
+                v_03_counts_are_kept_by_queue
+                v_03_empty_store_counts_nothing
+            }
+            retry_manual {
+                d_04_manual_retry_starts_a_new_life
+                d_04_manual_retry_is_due_now
+                d_04_error_is_kept_in_the_history
+                d_04_retried_job_can_fail_and_be_retried_again
+                d_04_redrive_brings_back_what_fits
+                d_04_redrive_starts_a_new_life
+                d_04_redrive_by_what_went_wrong
+                d_04_redrive_is_bounded_and_takes_the_oldest
+                d_04_redrive_repeats_without_doubling
+                d_04_redrive_passes_over_taken_keys
+                d_04_redrive_gives_a_key_to_one_job_only
+            }
+            settle {
+                l_08_output_is_kept
+                l_08_success_without_output
+                l_07_times_of_a_run_are_recorded
+                l_07_a_new_run_has_no_duration_yet
+                e_01_retry_counts_the_attempt
+                e_05_delay_of_a_retry_lives_in_the_store
+                e_05_retry_without_delay_is_due_at_once
+                e_05_retry_keeps_the_failure
+                e_05_success_keeps_the_last_failure_of_its_life
+                e_08_endless_delay_does_not_overflow
+                d_01_failed_job_carries_its_envelope
+                d_01_failed_job_is_not_claimed_again
+                d_02_reason_reads_back
+                p_02_poisoned_job_keeps_its_crashes
+            }
+            transitions {
+                l_01_pause_from_every_state
+                l_01_resume_from_every_state
+                l_01_cancel_from_every_state
+                l_01_reschedule_from_every_state
+                l_01_manual_retry_from_every_state
+                l_01_settle_from_every_state
+                l_01_unknown_job_is_told_as_such
+            }
+            wakes {
+                s_09_due_job_wakes_its_queue
+                s_09_every_queue_of_a_batch_is_woken
+                s_09_refused_batch_wakes_nobody
+                s_09_retry_without_delay_wakes
+                s_09_release_wakes
+                s_09_child_wakes_its_queue
+                s_09_commands_that_make_work_wake
+                l_08_every_end_is_told
+                l_04_canceled_run_is_told
+            }
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __themes {
+    ($($theme:ident { $($case:ident)* })*) => {
+        $(mod $theme {
+            $(#[test]
+            fn $case() {
+                $crate::run::<super::ConformanceHarness, _>(|world| {
+                    ::std::boxed::Box::pin($crate::cases::$theme::$case(world))
+                });
+            })*
+        })*
+    };
+}

@@ -1,0 +1,75 @@
+//! The differential runner agrees with itself and catches a store that errs.
+
+mod faulty;
+mod harness;
+
+use faulty::{Fault, Faulty};
+use harness::Memory;
+use ratchet_conformance::Harness;
+use ratchet_conformance::differential::{Divergence, Op, generate, run_both};
+
+#[tokio::test]
+async fn memory_agrees_with_memory() {
+    for seed in 0..40 {
+        let ops = generate(seed, 400);
+        let same = run_both(&Memory::fresh().await, &Memory::fresh().await, &ops).await;
+        assert_eq!(same, Ok(()), "seed {seed}");
+    }
+}
+
+#[test]
+fn same_seed_gives_the_same_operations() {
+    assert_eq!(generate(7, 200), generate(7, 200));
+    assert_ne!(generate(7, 200), generate(8, 200));
+    assert_eq!(generate(7, 200).len(), 200);
+}
+
+#[test]
+fn every_operation_is_generated() {
+    let ops = generate(1, 2000);
+    let mut names: Vec<_> = ops
+        .iter()
+        .map(|op| format!("{op:?}").split(['(', ' ']).next().unwrap_or_default().to_owned())
+        .collect();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), 16, "{names:?}");
+    assert!(ops.iter().any(|op| matches!(op, Op::Pass(_))));
+}
+
+async fn diverges(fault: Fault) -> Divergence {
+    for seed in 0..20 {
+        let ops = generate(seed, 400);
+        let faulty = Faulty::new(fault);
+        if let Err(divergence) = run_both(&Memory::fresh().await, &faulty, &ops).await {
+            assert_ne!(divergence.left, divergence.right);
+            return divergence;
+        }
+    }
+    panic!("{fault:?} was not noticed");
+}
+
+#[tokio::test]
+async fn a_purge_that_does_nothing_is_noticed() {
+    assert!(diverges(Fault::NeverPurges).await.op.contains("Purge"));
+}
+
+#[tokio::test]
+async fn lost_children_are_noticed() {
+    assert!(diverges(Fault::LosesChildren).await.op.contains("Settle"));
+}
+
+#[tokio::test]
+async fn a_forgotten_lingering_run_is_noticed() {
+    diverges(Fault::ForgetsLingering).await;
+}
+
+#[tokio::test]
+async fn a_priority_that_is_not_kept_is_noticed() {
+    diverges(Fault::FlattensPriority).await;
+}
+
+#[tokio::test]
+async fn a_delay_that_is_not_kept_is_noticed() {
+    diverges(Fault::IgnoresDelays).await;
+}

@@ -1,0 +1,183 @@
+//! A store that is wrong in one way.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use ratchet_conformance::{Harness, async_trait};
+use ratchet_core::model::{
+    Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
+    Counts, Delivery, DeliveryId, Due, Filter, Heartbeat, InsertError, Inserted, JobId, JobRecord,
+    JobState, LogLine, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, RunNotes,
+    Settled, Settlement, Token,
+};
+use ratchet_core::store::{Store, StoreError, Wake};
+use ratchet_core::{MemoryStore, Priority, VirtualClock};
+use tokio::sync::broadcast::Receiver;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    NeverPurges,
+    LosesChildren,
+    ForgetsLingering,
+    FlattensPriority,
+    IgnoresDelays,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Faulty {
+    inner: MemoryStore,
+    clock: VirtualClock,
+    fault: Fault,
+}
+
+impl Faulty {
+    pub(crate) fn new(fault: Fault) -> Self {
+        let clock = VirtualClock::new();
+        Self { inner: MemoryStore::with_clock(Arc::new(clock.clone())), clock, fault }
+    }
+
+    fn spoil_job(&self, job: &mut NewJob) {
+        match self.fault {
+            Fault::FlattensPriority => job.spec.priority = Priority::Normal,
+            Fault::IgnoresDelays => job.due = Due::Now,
+            _ => {}
+        }
+    }
+
+    fn spoil(&self, settlement: &mut Settlement) {
+        match self.fault {
+            Fault::LosesChildren => settlement.spawned.clear(),
+            Fault::ForgetsLingering => settlement.lingering = false,
+            _ => {}
+        }
+    }
+}
+
+#[async_trait]
+impl Harness for Faulty {
+    async fn fresh() -> Self {
+        Self::new(Fault::NeverPurges)
+    }
+
+    fn store(&self) -> Arc<dyn Store> {
+        Arc::new(self.clone())
+    }
+
+    async fn advance(&self, by: Duration) {
+        self.clock.advance(by);
+    }
+}
+
+#[async_trait]
+impl Store for Faulty {
+    async fn now(&self) -> Result<Timestamp, StoreError> {
+        self.inner.now().await
+    }
+
+    async fn insert(&self, mut jobs: Vec<NewJob>) -> Result<Vec<Inserted>, InsertError> {
+        for job in &mut jobs {
+            self.spoil_job(job);
+        }
+        self.inner.insert(jobs).await
+    }
+
+    async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
+        self.inner.claim(request).await
+    }
+
+    async fn settle(&self, mut settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
+        for settlement in &mut settlements {
+            self.spoil(settlement);
+        }
+        self.inner.settle(settlements).await
+    }
+
+    async fn report(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
+        self.inner.report(notes).await
+    }
+
+    async fn let_go(&self, tokens: Vec<Token>) -> Result<(), StoreError> {
+        self.inner.let_go(tokens).await
+    }
+
+    async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError> {
+        self.inner.join(node, lease).await
+    }
+
+    async fn heartbeat(&self, node: NodeId, lease: Duration) -> Result<Heartbeat, StoreError> {
+        self.inner.heartbeat(node, lease).await
+    }
+
+    async fn leave(&self, node: NodeId) -> Result<(), StoreError> {
+        self.inner.leave(node).await
+    }
+
+    async fn orphans(&self, limit: u32) -> Result<Vec<Orphan>, StoreError> {
+        self.inner.orphans(limit).await
+    }
+
+    async fn lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
+        self.inner.lead(node, lease).await
+    }
+
+    async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
+        if self.fault == Fault::NeverPurges {
+            return Ok(0);
+        }
+        self.inner.purge(state, age, limit).await
+    }
+
+    async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
+        self.inner.command(command).await
+    }
+
+    async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {
+        self.inner.get(id).await
+    }
+
+    async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, StoreError> {
+        self.inner.list(filter, page).await
+    }
+
+    async fn counts(&self) -> Result<Counts, StoreError> {
+        self.inner.counts().await
+    }
+
+    async fn attempts(&self, id: JobId) -> Result<Vec<AttemptLine>, StoreError> {
+        self.inner.attempts(id).await
+    }
+
+    async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError> {
+        self.inner.logs(id).await
+    }
+
+    async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError> {
+        self.inner.nodes().await
+    }
+
+    async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, StoreError> {
+        self.inner.unknown_jobs().await
+    }
+
+    async fn alerts(&self, limit: u32) -> Result<Vec<Alert>, StoreError> {
+        self.inner.alerts(limit).await
+    }
+
+    async fn undelivered(
+        &self,
+        channel: Channel,
+        limit: u32,
+        hold: Duration,
+    ) -> Result<Vec<Delivery>, StoreError> {
+        self.inner.undelivered(channel, limit, hold).await
+    }
+
+    async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
+        self.inner.delivered(deliveries).await
+    }
+
+    fn wakes(&self) -> Receiver<Wake> {
+        self.inner.wakes()
+    }
+}

@@ -1,0 +1,174 @@
+//! What client, worker and contexts share.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::config::Config;
+use crate::decide::Policies;
+use crate::events::Events;
+use crate::failure::{Classifier, DefaultSanitizer};
+use crate::job::{Callback, JobDef, States};
+use crate::model::{Claimed, JobSpec, KnownJobs, RunOptions, Token};
+use crate::registry::{InvocationResolver, Registry};
+use crate::seam::{Clock, Entropy, IdSource, OsEntropy, SystemClock};
+use crate::store::{MemoryStore, Store};
+use crate::worker::{Middleware, Sinks};
+
+/// One runtime: the store, the registry, the settings and the seams.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) resolver: Arc<dyn InvocationResolver>,
+    pub(crate) config: Config,
+    pub(crate) policies: Policies,
+    pub(crate) classifier: Classifier,
+    pub(crate) states: Arc<States>,
+    pub(crate) middleware: Vec<Arc<dyn Middleware>>,
+    pub(crate) sinks: Sinks,
+    pub(crate) events: Events,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) ids: IdSource,
+    /// The queues that live workers serve, and when they were last asked for.
+    served: Mutex<Option<(Duration, BTreeSet<String>)>>,
+}
+
+impl Core {
+    #[allow(clippy::too_many_arguments)] // called by the builder alone, which has one field for each
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        resolver: Arc<dyn InvocationResolver>,
+        config: Config,
+        policies: Policies,
+        classifier: Classifier,
+        states: States,
+        middleware: Vec<Arc<dyn Middleware>>,
+        sinks: Sinks,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Self {
+        let ids = IdSource::new(Arc::clone(&clock), Arc::clone(&entropy));
+        Self {
+            store,
+            resolver,
+            config,
+            policies,
+            classifier,
+            states: Arc::new(states),
+            middleware,
+            sinks,
+            events: Events::new(),
+            clock,
+            entropy,
+            ids,
+            served: Mutex::new(None),
+        }
+    }
+
+    /// A runtime over an empty memory store, for contexts in unit tests.
+    pub(crate) fn for_test() -> Self {
+        Self::new(
+            Arc::new(MemoryStore::new()),
+            Arc::new(Registry::default()),
+            Config::default(),
+            Policies::default(),
+            Classifier::new(Arc::new(DefaultSanitizer::default())),
+            States::default(),
+            Vec::new(),
+            Sinks::default(),
+            Arc::new(SystemClock::default()),
+            Arc::new(OsEntropy),
+        )
+    }
+
+    /// The first run of a job that exists nowhere.
+    pub(crate) fn claim_for_test(&self) -> Claimed {
+        let now = self.clock.now();
+        Claimed {
+            token: Token { job: self.ids.job(), lease: self.ids.lease(), version: 1 },
+            spec: Arc::new(JobSpec::new("test", b"{}".to_vec())),
+            attempts: 0,
+            crashes: 0,
+            deferrals: 0,
+            generation: 1,
+            run: 1,
+            queued_at: now,
+            due: now,
+            claimed_at: now,
+            node: self.ids.node(),
+            progress: None,
+            checkpoint: None,
+        }
+    }
+
+    /// What a job of this definition is stored as when the submit says nothing else.
+    pub(crate) fn spec_of(&self, def: &JobDef, payload: Vec<u8>) -> JobSpec {
+        let mut spec = JobSpec::new(def.name, payload);
+        spec.version = def.version;
+        spec.queue = def.queue.to_owned();
+        spec.priority = def.priority;
+        spec.options = RunOptions {
+            max_retries: def.max_retries,
+            backoff: def.backoff,
+            timeout: def.timeout,
+            soft_timeout: def.soft_timeout,
+            panic: def.panic,
+        };
+        spec.tags = def.tags.iter().map(ToString::to_string).collect();
+        spec.service = def.breaker.map(|breaker| breaker.service.to_owned());
+        spec
+    }
+
+    /// Like [`Self::spec_of`], with the callbacks that the definition declares.
+    pub(crate) fn spec_with_callbacks(&self, def: &JobDef, payload: Vec<u8>) -> JobSpec {
+        self.spec_below(def, payload, &mut Vec::new())
+    }
+
+    /// A declared callback has no stored arguments but may have callbacks of its own. Two jobs may name each other: a
+    /// name that is already above is not followed again.
+    fn spec_below(&self, def: &JobDef, payload: Vec<u8>, above: &mut Vec<&'static str>) -> JobSpec {
+        let mut spec = self.spec_of(def, payload);
+        above.push(def.name);
+        let mut callback = |declared: Option<Callback>| {
+            let def = declared?.def();
+            let fresh = !above.contains(&def.name);
+            fresh.then(|| Box::new(self.spec_below(&def, b"{}".to_vec(), above)))
+        };
+        spec.on_success = callback(def.on_success);
+        spec.on_failure = callback(def.on_failure);
+        above.pop();
+        spec
+    }
+
+    /// The jobs this program can run, aliases included.
+    pub(crate) fn known_jobs(&self) -> KnownJobs {
+        let jobs = self.resolver.all();
+        KnownJobs(
+            jobs.iter()
+                .flat_map(|job| job.def.names().map(|name| (name.to_owned(), job.def.version)))
+                .collect(),
+        )
+    }
+
+    /// Whether some live worker serves a queue, as far as was known a moment ago.
+    pub(crate) async fn is_served(&self, queue: &str) -> bool {
+        const FRESH: Duration = Duration::from_secs(5);
+        let now = self.clock.monotonic();
+        {
+            let served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some((_, queues)) =
+                served.as_ref().filter(|(at, _)| now.saturating_sub(*at) < FRESH)
+            {
+                return queues.contains(queue);
+            }
+        }
+        // Only a warning hangs on this: a store that cannot answer now must not fail the submit.
+        let Ok(nodes) = self.store.nodes().await else { return true };
+        let queues: BTreeSet<_> =
+            nodes.into_iter().filter(|node| node.alive).flat_map(|node| node.info.queues).collect();
+        let is_served = queues.contains(queue);
+        *self.served.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, queues));
+        is_served
+    }
+}

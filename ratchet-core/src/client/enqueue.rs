@@ -1,0 +1,238 @@
+//! Enqueue one job.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::{Core, JobHandle, SubmitError, submit};
+use crate::context::JobContext;
+use crate::events::{Event, JobRef};
+use crate::job::{Backoff, Job, Priority};
+use crate::model::{ConcurrencyKey, Due, Inserted, JobId, JobSpec, NewJob, OnTaken};
+
+/// A job about to be enqueued: add options, then `.await`.
+///
+/// ```
+/// # use ratchet_core::{JobHandle, Job, Priority, Ratchet, SubmitError};
+/// # use std::time::Duration;
+/// # async fn demo<J: Job>(ratchet: &Ratchet, job: J) -> Result<JobHandle<J>, SubmitError> {
+/// ratchet.enqueue(job).priority(Priority::High).delay(Duration::from_secs(60)).tag("vip").await
+/// # }
+/// ```
+#[derive(Debug)]
+#[must_use = "a job is enqueued only when this is awaited"]
+pub struct Enqueue<'a, J> {
+    target: Target<'a>,
+    /// The encoded job, or why it could not be encoded: told at the await.
+    job: Result<NewJob, SubmitError>,
+    _job: PhantomData<fn() -> J>,
+}
+
+/// Where a job goes.
+#[derive(Debug)]
+enum Target<'a> {
+    /// Into the store, at once.
+    Store(&'a Arc<Core>),
+    /// Into the settlement of a running job.
+    Run(&'a JobContext, &'a Arc<Core>),
+}
+
+impl<'a> Target<'a> {
+    fn core(&self) -> &'a Arc<Core> {
+        match self {
+            Self::Store(core) | Self::Run(_, core) => core,
+        }
+    }
+}
+
+impl<'a, J: Job> Enqueue<'a, J> {
+    pub(super) fn to_store(core: &'a Arc<Core>, job: J) -> Self {
+        Self::new(Target::Store(core), &job)
+    }
+
+    pub(crate) fn within(ctx: &'a JobContext, core: &'a Arc<Core>, job: J) -> Self {
+        Self::new(Target::Run(ctx, core), &job)
+    }
+
+    fn new(target: Target<'a>, job: &J) -> Self {
+        let core = target.core();
+        let due = if J::DEF.delay.is_zero() { Due::Now } else { Due::In(J::DEF.delay) };
+        let job = submit::spec(core, job).map(|spec| NewJob {
+            id: core.ids.job(),
+            spec,
+            due,
+            on_taken: OnTaken::Refuse,
+        });
+        Self { target, job, _job: PhantomData }
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut NewJob)) -> Self {
+        if let Ok(job) = &mut self.job {
+            change(job);
+        }
+        self
+    }
+
+    fn spec(self, change: impl FnOnce(&mut JobSpec)) -> Self {
+        self.with(|job| change(&mut job.spec))
+    }
+
+    /// Puts it on another queue.
+    pub fn queue(self, queue: impl Into<String>) -> Self {
+        self.spec(|spec| spec.queue = queue.into())
+    }
+
+    /// Gives it another priority.
+    pub fn priority(self, priority: Priority) -> Self {
+        self.spec(|spec| spec.priority = priority)
+    }
+
+    /// How many times a failed run is tried again.
+    pub fn max_retries(self, retries: u32) -> Self {
+        self.spec(|spec| spec.options.max_retries = retries)
+    }
+
+    /// The wait between attempts.
+    pub fn backoff(self, backoff: Backoff) -> Self {
+        self.spec(|spec| spec.options.backoff = backoff)
+    }
+
+    /// The longest a run may take.
+    pub fn timeout(self, timeout: Duration) -> Self {
+        self.spec(|spec| spec.options.timeout = timeout)
+    }
+
+    /// Runs it after a while, by the store's clock.
+    pub fn delay(self, delay: Duration) -> Self {
+        self.with(|job| job.due = Due::In(delay))
+    }
+
+    /// Runs it at an instant.
+    pub fn run_at(self, instant: Timestamp) -> Self {
+        self.with(|job| job.due = Due::At(instant))
+    }
+
+    /// At most one job is ever made for this key within its tenant; a repeat answers with the original.
+    pub fn idempotency_key(self, key: impl Into<String>) -> Self {
+        self.spec(|spec| spec.idempotency_key = Some(key.into()))
+    }
+
+    /// At most one live job holds this key within its tenant.
+    pub fn business_key(self, key: impl Into<String>) -> Self {
+        self.spec(|spec| spec.business_key = Some(key.into()))
+    }
+
+    /// If another live job holds the business key, answers with that job's handle instead of an error.
+    pub fn or_existing(self) -> Self {
+        self.with(|job| job.on_taken = OnTaken::ReturnHolder)
+    }
+
+    /// At most `limit` jobs with this key run at once in the cluster.
+    pub fn concurrency_key(self, key: impl Into<String>, limit: u32) -> Self {
+        self.spec(|spec| {
+            spec.concurrency = Some(ConcurrencyKey { key: key.into(), limit: limit.max(1) })
+        })
+    }
+
+    /// Adds a tag.
+    pub fn tag(self, tag: impl Into<String>) -> Self {
+        self.spec(|spec| spec.tags.push(tag.into()))
+    }
+
+    /// Adds tags.
+    pub fn tags(self, tags: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.spec(|spec| spec.tags.extend(tags.into_iter().map(Into::into)))
+    }
+
+    /// Ties it to a request or a business process.
+    pub fn correlation_id(self, id: impl Into<String>) -> Self {
+        self.spec(|spec| spec.correlation_id = Some(id.into()))
+    }
+
+    /// Whose job it is; keys are unique within a tenant.
+    pub fn tenant(self, tenant: impl Into<String>) -> Self {
+        self.spec(|spec| spec.tenant = Some(tenant.into()))
+    }
+
+    /// Runs another job when this one has succeeded. It can look at this one through `#[inject] Finished<…>`.
+    pub fn on_success<C: Job>(self, callback: C) -> Self {
+        self.callback(&callback, |spec, callback| spec.on_success = Some(callback))
+    }
+
+    /// Runs another job when this one has failed for good, never per retry.
+    pub fn on_failure<C: Job>(self, callback: C) -> Self {
+        self.callback(&callback, |spec, callback| spec.on_failure = Some(callback))
+    }
+
+    fn callback<C: Job>(
+        mut self,
+        callback: &C,
+        set: impl FnOnce(&mut JobSpec, Box<JobSpec>),
+    ) -> Self {
+        match submit::spec(self.target.core(), callback) {
+            Ok(callback) => self.spec(|spec| set(spec, Box::new(callback))),
+            Err(error) => {
+                self.job = self.job.and(Err(error));
+                self
+            }
+        }
+    }
+
+    /// The checked row, without storing it: what `in_tx` of a store inserts.
+    pub fn into_new_job(self) -> Result<NewJob, SubmitError> {
+        let mut job = self.job?;
+        submit::check(self.target.core(), &mut job.spec)?;
+        Ok(job)
+    }
+
+    async fn submit(self) -> Result<JobHandle<J>, SubmitError> {
+        match self.target {
+            Target::Store(core) => {
+                let job = self.into_new_job()?;
+                let (id, name, queue) = (job.id, job.spec.name.clone(), job.spec.queue.clone());
+                let inserted = core.store.insert(vec![job]).await;
+                let inserted = inserted
+                    .map_err(|error| SubmitError::from_insert(error, |_| name.clone(), true))?;
+                let standing = inserted.first().map_or(id, |inserted| inserted.id());
+                let created = matches!(inserted.first(), Some(Inserted::Created(_)));
+                let warnings =
+                    if created { announce(core, id, &name, &queue).await } else { Vec::new() };
+                Ok(JobHandle::new(standing, Arc::clone(core), warnings))
+            }
+            Target::Run(ctx, core) => {
+                let job = self.into_new_job()?;
+                let id = job.id;
+                ctx.spawn(vec![job]);
+                Ok(JobHandle::new(id, Arc::clone(core), Vec::new()))
+            }
+        }
+    }
+}
+
+/// Tells of a stored job, and warns if nobody will run it.
+pub(super) async fn announce(core: &Core, id: JobId, name: &str, queue: &str) -> Vec<String> {
+    core.events.publish(|| submitted(id, name, queue));
+    if core.is_served(queue).await {
+        return Vec::new();
+    }
+    let warning =
+        format!("no live worker serves queue `{queue}`; job {id} (`{name}`) waits until one does");
+    tracing::warn!(job.id = %id, job.name = name, job.queue = queue, "{warning}");
+    vec![warning]
+}
+
+/// The event of a stored job.
+pub(super) fn submitted(id: JobId, name: &str, queue: &str) -> Event {
+    Event::Submitted { job: JobRef { id, name: name.into(), queue: queue.into() } }
+}
+
+impl<'a, J: Job> IntoFuture for Enqueue<'a, J> {
+    type Output = Result<JobHandle<J>, SubmitError>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.submit())
+    }
+}

@@ -1,0 +1,76 @@
+//! What a callback learns of the job it follows.
+
+use serde::de::DeserializeOwned;
+
+use crate::context::JobContext;
+use crate::job::{Decoder, Inject, InjectError, Job, Need, shorten};
+use crate::model::{Envelope, FinishedOutcome, JobId};
+
+/// The job a callback follows: its arguments and how it ended.
+///
+/// Taken as an argument of the callback: `#[inject] finished: Finished<ProcessPayment>`.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Finished<J: Job> {
+    /// The job.
+    pub id: JobId,
+    /// Its arguments.
+    pub args: J,
+    /// What it returned, or why it failed for good.
+    pub outcome: Result<J::Output, Box<Envelope>>,
+    /// How many attempts it took.
+    pub attempts: u32,
+    /// Its tags.
+    pub tags: Vec<String>,
+}
+
+impl<J: Job> Finished<J> {
+    /// A finished job for calling the bare function of a callback in a unit test.
+    pub fn for_test(args: J, outcome: Result<J::Output, Box<Envelope>>) -> Self {
+        Self {
+            id: JobId::from_uuid(uuid::Uuid::nil()),
+            args,
+            outcome,
+            attempts: 1,
+            tags: Vec::new(),
+        }
+    }
+}
+
+impl<J: Job> Inject for Finished<J>
+where
+    J::Output: DeserializeOwned + Send + 'static,
+{
+    fn need() -> Need {
+        Need::Finished { job: Some(J::DEF.name) }
+    }
+
+    fn inject(ctx: &JobContext) -> Result<Self, InjectError> {
+        let refused =
+            |why: String| InjectError { wanted: shorten(std::any::type_name::<Self>()), why };
+        let parent = ctx
+            .finished_parent()
+            .ok_or_else(|| refused("this job does not run as a callback".to_owned()))?;
+        if !J::DEF.names().any(|name| name == parent.name) {
+            return Err(refused(format!("this is a callback of `{}`", parent.name)));
+        }
+        let args = Decoder::new(&parent.payload)
+            .and_then(|mut args| J::decode(&mut args))
+            .map_err(|error| refused(format!("the arguments of job {}: {error}", parent.id)))?;
+        let outcome = match &parent.outcome {
+            FinishedOutcome::Failed(envelope) => Err(envelope.clone()),
+            FinishedOutcome::Succeeded(output) => {
+                Ok(serde_json::from_str(output.as_deref().unwrap_or("null")).map_err(|error| {
+                    refused(format!("the output of job {}: {error}", parent.id))
+                })?)
+            }
+        };
+        Ok(Self {
+            id: parent.id,
+            args,
+            outcome,
+            attempts: parent.attempts,
+            tags: parent.tags.clone(),
+        })
+    }
+}

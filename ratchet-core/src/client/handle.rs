@@ -1,0 +1,166 @@
+//! A job that was enqueued: ask for it, wait for it, call it off.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+
+use super::{Core, Ratchet};
+use crate::job::Job;
+use crate::model::{CommandError, Envelope, JobId, JobRecord, JobState};
+use crate::store::{StoreError, Wake};
+
+/// An enqueued job of type `J`. Cheap to clone; dropping it changes nothing.
+pub struct JobHandle<J> {
+    id: JobId,
+    core: Arc<Core>,
+    warnings: Vec<String>,
+    _job: PhantomData<fn() -> J>,
+}
+
+impl<J> JobHandle<J> {
+    pub(crate) fn new(id: JobId, core: Arc<Core>, warnings: Vec<String>) -> Self {
+        Self { id, core, warnings, _job: PhantomData }
+    }
+
+    /// The job's id.
+    pub fn id(&self) -> JobId {
+        self.id
+    }
+
+    /// What the submit had to remark: a queue that nobody serves, for instance.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The job's state; `None` if it was purged.
+    pub async fn status(&self) -> Result<Option<JobState>, StoreError> {
+        Ok(self.record().await?.map(|job| job.state))
+    }
+
+    /// Everything known of the job; `None` if it was purged.
+    pub async fn record(&self) -> Result<Option<JobRecord>, StoreError> {
+        self.core.store.get(self.id).await
+    }
+
+    /// Calls the job off. `false` if it had come to its end already.
+    pub async fn cancel(&self) -> Result<bool, CommandError> {
+        Ratchet { core: Arc::clone(&self.core) }.cancel(self.id).await
+    }
+}
+
+impl<J: Job> JobHandle<J>
+where
+    J::Output: DeserializeOwned + Send + 'static,
+{
+    /// Waits for the job's end and gives its output.
+    ///
+    /// Learns of the end by notification where there is one, by polling otherwise. A failed job that somebody retries
+    /// goes on; this answers with the first end it sees.
+    pub async fn wait(&self) -> Result<J::Output, WaitError> {
+        // Subscribed before the first look, so that no end falls in between.
+        let mut wakes = self.core.store.wakes();
+        let mut pause = Duration::from_millis(20);
+        loop {
+            let job =
+                self.record().await.map_err(WaitError::Store)?.ok_or(WaitError::Gone(self.id))?;
+            match job.state {
+                JobState::Succeeded => return output::<J>(&job),
+                JobState::Failed => {
+                    return Err(job
+                        .envelope
+                        .map_or(WaitError::Gone(self.id), |e| WaitError::Failed(Box::new(e))));
+                }
+                JobState::Canceled => return Err(WaitError::Canceled(self.id)),
+                JobState::Pending | JobState::Running | JobState::Paused => {}
+            }
+            let poll = self.core.clock.sleep(pause);
+            let finished = async {
+                loop {
+                    match wakes.recv().await {
+                        Ok(Wake::Finished(id)) if id == self.id => return,
+                        Ok(_) => {}
+                        // Something was missed: look again.
+                        Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => return,
+                        Err(tokio::sync::broadcast::error::RecvError::Closed) => {
+                            std::future::pending().await
+                        }
+                    }
+                }
+            };
+            tokio::select! { biased; () = finished => {} () = poll => pause = (pause * 2).min(Duration::from_secs(1)) }
+        }
+    }
+
+    /// Like [`Self::wait`], but not longer than `limit`.
+    pub async fn wait_for(&self, limit: Duration) -> Result<J::Output, WaitError> {
+        let timer = self.core.clock.sleep(limit);
+        tokio::select! {
+            biased;
+            result = self.wait() => result,
+            () = timer => Err(WaitError::TimedOut { job: self.id, limit }),
+        }
+    }
+}
+
+fn output<J: Job>(job: &JobRecord) -> Result<J::Output, WaitError>
+where
+    J::Output: DeserializeOwned + Send + 'static,
+{
+    let json = job.output.as_deref().unwrap_or("null");
+    serde_json::from_str(json).map_err(|source| WaitError::Output {
+        job: job.id,
+        source,
+        warnings: job.warnings.clone(),
+    })
+}
+
+impl<J> Clone for JobHandle<J> {
+    fn clone(&self) -> Self {
+        Self::new(self.id, Arc::clone(&self.core), self.warnings.clone())
+    }
+}
+
+impl<J> fmt::Debug for JobHandle<J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JobHandle").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// Why waiting for a job gave no output.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WaitError {
+    /// The job failed for good.
+    #[error("job {} (`{}`) failed: {}: {}", .0.job_id, .0.job_name, .0.reason, .0.failure.message)]
+    Failed(Box<Envelope>),
+    /// The job was called off.
+    #[error("job {0} was canceled")]
+    Canceled(JobId),
+    /// The job did not end in time; it goes on.
+    #[error("job {job} did not end within {limit:?}")]
+    TimedOut {
+        /// The job.
+        job: JobId,
+        /// How long was waited.
+        limit: Duration,
+    },
+    /// There is no such job any more.
+    #[error("job {0} is gone: it was purged, or never existed")]
+    Gone(JobId),
+    /// The job succeeded, but its output was not kept or has another type.
+    #[error("job {job} succeeded, but its output cannot be read: {source}; {}", warnings.join("; "))]
+    Output {
+        /// The job.
+        job: JobId,
+        /// Why.
+        source: serde_json::Error,
+        /// What the run had to remark about it.
+        warnings: Vec<String>,
+    },
+    /// The store failed.
+    #[error("cannot wait: {0}")]
+    Store(#[source] StoreError),
+}

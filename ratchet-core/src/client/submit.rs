@@ -1,0 +1,177 @@
+//! From an invocation to a row: the checks of every submit, in one place.
+
+use crate::job::{EncodeError, Encoder, Job, JobDef};
+use crate::model::{InsertError, JobId, JobSpec, TakenKey};
+use crate::store::StoreError;
+
+use super::Core;
+
+/// A job was not enqueued; nothing was stored.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SubmitError {
+    /// An argument could not be written as JSON.
+    #[error("cannot enqueue `{job}`: {source}")]
+    Encode {
+        /// The job.
+        job: &'static str,
+        /// Which argument, and why.
+        source: EncodeError,
+    },
+    /// The arguments are larger than the store is meant to hold.
+    #[error(
+        "cannot enqueue `{job}`: its arguments take {size} bytes, the limit is {limit}; \
+         pass a reference to the data instead, or raise `payload_limit`"
+    )]
+    TooLarge {
+        /// The job.
+        job: String,
+        /// The size of its arguments.
+        size: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// `validate` refused the arguments.
+    #[error("cannot enqueue `{job}`: its arguments were refused: {why}")]
+    Refused {
+        /// The job.
+        job: &'static str,
+        /// Why.
+        why: String,
+    },
+    /// The queue does not take this job.
+    #[error("cannot enqueue `{job}`: it is not on the allow-list of queue `{queue}`")]
+    NotAllowed {
+        /// The job.
+        job: String,
+        /// The queue.
+        queue: String,
+    },
+    /// An option that cannot work.
+    #[error("cannot enqueue `{job}`: {problem}")]
+    BadOption {
+        /// The job.
+        job: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A live job holds the business key.
+    #[error(
+        "cannot enqueue `{job}`: business key `{key}` is held by job {holder}; `.or_existing()` answers with that job"
+    )]
+    BusinessKeyTaken {
+        /// The job.
+        job: String,
+        /// The key.
+        key: String,
+        /// Who holds it.
+        holder: JobId,
+    },
+    /// Live jobs hold business keys of a bulk; nothing of it was stored.
+    #[error("cannot enqueue {} jobs: their business keys are taken", .0.len())]
+    BusinessKeysTaken(Vec<TakenKey>),
+    /// The idempotency key was used before for something else.
+    #[error(
+        "cannot enqueue `{job}`: idempotency key `{key}` was used before for another job or other arguments (job {original})"
+    )]
+    IdempotencyMismatch {
+        /// The job.
+        job: String,
+        /// The key.
+        key: String,
+        /// The job that used it first.
+        original: JobId,
+    },
+    /// A job of this id exists already.
+    #[error("a job with the id {0} exists already")]
+    DuplicateId(JobId),
+    /// The store failed.
+    #[error("cannot enqueue: {0}")]
+    Store(#[from] StoreError),
+}
+
+impl SubmitError {
+    /// Says an insert error in words of the submit.
+    pub(super) fn from_insert(
+        error: InsertError,
+        name_of: impl Fn(JobId) -> String,
+        single: bool,
+    ) -> Self {
+        match error {
+            InsertError::BusinessKeysTaken(mut taken) if single && taken.len() == 1 => {
+                let TakenKey { job, key, holder } = taken.remove(0);
+                Self::BusinessKeyTaken { job: name_of(job), key, holder }
+            }
+            InsertError::BusinessKeysTaken(taken) => Self::BusinessKeysTaken(taken),
+            InsertError::IdempotencyMismatch { job, key, original } => {
+                Self::IdempotencyMismatch { job: name_of(job), key, original }
+            }
+            InsertError::DuplicateId(id) => Self::DuplicateId(id),
+            InsertError::Store(error) => Self::Store(error),
+        }
+    }
+}
+
+/// Encodes and checks an invocation.
+pub(super) fn spec<J: Job>(core: &Core, job: &J) -> Result<JobSpec, SubmitError> {
+    let def = &J::DEF;
+    job.validate().map_err(|why| SubmitError::Refused { job: def.name, why })?;
+    let mut args = Encoder::new();
+    job.encode(&mut args);
+    let payload = args.finish().map_err(|source| SubmitError::Encode { job: def.name, source })?;
+    let mut spec = core.spec_with_callbacks(def, payload);
+    let keys = job.keys();
+    spec.business_key = keys.business;
+    spec.idempotency_key = keys.idempotency;
+    spec.concurrency = keys
+        .concurrency
+        .map(|key| crate::model::ConcurrencyKey { key, limit: def.concurrency_limit.unwrap_or(1) });
+    Ok(spec)
+}
+
+/// Checks what the options of a submit may have made of a job, and fills in what its queue decides.
+pub(super) fn check(core: &Core, spec: &mut JobSpec) -> Result<(), SubmitError> {
+    let bad = |problem: &str| {
+        Err(SubmitError::BadOption { job: spec.name.clone(), problem: problem.to_owned() })
+    };
+    let limit = core.config.payload_limit;
+    if spec.payload.len() > limit {
+        return Err(SubmitError::TooLarge {
+            job: spec.name.clone(),
+            size: spec.payload.len(),
+            limit,
+        });
+    }
+    if !is_name(&spec.queue) {
+        return bad(
+            "the name of a queue holds letters, digits and `_ - . / :` only, at most 200 of them",
+        );
+    }
+    if spec.options.timeout.is_zero() {
+        return bad("`timeout` is longer than zero");
+    }
+    for (what, key) in [("business", &spec.business_key), ("idempotency", &spec.idempotency_key)] {
+        if let Some(key) = key {
+            if key.is_empty() || key.len() > MAX_KEY || key.contains('\0') {
+                return bad(&format!("a {what} key has between 1 and {MAX_KEY} bytes and no NUL"));
+            }
+        }
+    }
+    if !core.config.allows(&spec.queue, &spec.name) {
+        return Err(SubmitError::NotAllowed { job: spec.name.clone(), queue: spec.queue.clone() });
+    }
+    spec.boost = core.config.boost(&spec.queue);
+    for callback in [&mut spec.on_success, &mut spec.on_failure].into_iter().flatten() {
+        check(core, callback)?;
+    }
+    Ok(())
+}
+
+/// The longest key, in bytes: what every store can index.
+const MAX_KEY: usize = 1000;
+
+/// Whether a text can name a job or a queue.
+pub(crate) fn is_name(name: &str) -> bool {
+    let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/' | b':');
+    !name.is_empty() && name.len() <= JobDef::MAX_NAME && name.bytes().all(fits)
+}

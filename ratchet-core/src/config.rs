@@ -1,0 +1,184 @@
+//! Settings of a runtime.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::model::JobSpec;
+
+/// Settings of a runtime; every field has a sensible default and a method on the builder.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Config {
+    /// How many jobs a worker runs at once over all queues.
+    pub concurrency: u32,
+    /// The largest payload, in bytes.
+    pub payload_limit: usize,
+    /// The largest result that is kept, in bytes.
+    pub output_limit: usize,
+    /// How long a node is believed alive without a sign of life.
+    pub lease: Duration,
+    /// How often a node gives a sign of life; a third of the lease.
+    pub heartbeat: Duration,
+    /// How often orphans are looked for and notices delivered.
+    pub sweep: Duration,
+    /// How often an idle worker asks for work when nothing wakes it: between these two, growing while nothing comes.
+    pub poll: (Duration, Duration),
+    /// How long a finished run waits for company before it is settled.
+    pub settle_delay: Duration,
+    /// How many jobs go to the store in one round trip at most.
+    pub batch: usize,
+    /// How long a stopping worker lets its runs finish.
+    pub shutdown_grace: Duration,
+    /// How long a canceled handler may take to stop by itself before its future is dropped.
+    pub cancel_grace: Duration,
+    /// How long a dropped handler may take to give back its thread before it counts as a runaway.
+    pub runaway_after: Duration,
+    /// How long every handler thread may be stuck before the worker stops claiming.
+    pub stall_after: Duration,
+    /// How many crashes make a job one that runs alone.
+    pub lonely_after: u32,
+    /// How long succeeded jobs are kept; `None` means for ever.
+    pub keep_succeeded: Option<Duration>,
+    /// How long canceled jobs are kept.
+    pub keep_canceled: Option<Duration>,
+    /// How long failed jobs are kept.
+    pub keep_failed: Option<Duration>,
+    /// How long an unacknowledged delivery is held back before it is tried again.
+    pub delivery_hold: Duration,
+    /// Settings of queues.
+    pub queues: BTreeMap<String, QueueConfig>,
+    /// The default of [`QueueConfig::boost`].
+    pub boost: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        const DAY: Duration = Duration::from_hours(24);
+        Self {
+            concurrency: 50,
+            payload_limit: 100 * 1024,
+            output_limit: 64 * 1024,
+            lease: Duration::from_secs(15),
+            heartbeat: Duration::from_secs(5),
+            sweep: Duration::from_secs(1),
+            poll: (Duration::from_millis(250), Duration::from_secs(5)),
+            settle_delay: Duration::from_millis(2),
+            batch: 500,
+            shutdown_grace: Duration::from_secs(30),
+            cancel_grace: Duration::from_secs(5),
+            runaway_after: Duration::from_secs(1),
+            stall_after: Duration::from_secs(5),
+            lonely_after: 2,
+            keep_succeeded: Some(7 * DAY),
+            keep_canceled: Some(7 * DAY),
+            keep_failed: Some(90 * DAY),
+            delivery_hold: Duration::from_secs(30),
+            queues: BTreeMap::new(),
+            boost: JobSpec::DEFAULT_BOOST,
+        }
+    }
+}
+
+/// Settings of one queue.
+///
+/// ```
+/// use ratchet_core::QueueConfig;
+///
+/// let queue = QueueConfig::default().concurrency(8).weight(3).allow(["shop.send_email"]);
+/// assert!(!queue.allows("shop.format_disk"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct QueueConfig {
+    /// How many of its jobs this worker runs at once; the worker's own limit if not set.
+    pub concurrency: Option<u32>,
+    /// Its share of the room when several queues have work.
+    pub weight: u32,
+    /// The only jobs allowed on it; empty means all.
+    pub allow: BTreeSet<String>,
+    /// How long waiting counts as one level of priority; zero switches ageing off.
+    pub boost: Option<Duration>,
+}
+
+impl Default for QueueConfig {
+    fn default() -> Self {
+        Self { concurrency: None, weight: 1, allow: BTreeSet::new(), boost: None }
+    }
+}
+
+impl QueueConfig {
+    /// How many of its jobs this worker runs at once.
+    pub fn concurrency(mut self, limit: u32) -> Self {
+        self.concurrency = Some(limit);
+        self
+    }
+
+    /// Its share of the room when several queues have work; at least 1.
+    pub fn weight(mut self, weight: u32) -> Self {
+        self.weight = weight;
+        self
+    }
+
+    /// The only jobs allowed on it. Refused at submit and again at dispatch.
+    pub fn allow(mut self, jobs: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.allow.extend(jobs.into_iter().map(Into::into));
+        self
+    }
+
+    /// How long waiting counts as one level of priority; zero switches ageing off.
+    pub fn boost(mut self, interval: Duration) -> Self {
+        self.boost = Some(interval);
+        self
+    }
+
+    /// Whether a job may be on this queue.
+    pub fn allows(&self, job: &str) -> bool {
+        self.allow.is_empty() || self.allow.contains(job)
+    }
+}
+
+impl Config {
+    /// Whether a job may be on a queue.
+    pub(crate) fn allows(&self, queue: &str, job: &str) -> bool {
+        self.queues.get(queue).is_none_or(|queue| queue.allows(job))
+    }
+
+    /// How long waiting counts as one level of priority on a queue.
+    pub(crate) fn boost(&self, queue: &str) -> Duration {
+        self.queues.get(queue).and_then(|queue| queue.boost).unwrap_or(self.boost)
+    }
+
+    /// What cannot work, in words.
+    pub(crate) fn problems(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        let mut check = |ok: bool, problem: &str| {
+            if !ok {
+                problems.push(problem.to_owned());
+            }
+        };
+        check(self.concurrency >= 1, "`concurrency` is at least 1");
+        check(self.batch >= 1, "`batch` is at least 1");
+        check(self.lease >= Duration::from_millis(100), "`lease` is at least 100 ms");
+        check(
+            self.heartbeat * 2 <= self.lease,
+            "`heartbeat` is at most half of `lease`, or one lost beat ends the lease",
+        );
+        check(!self.sweep.is_zero(), "`sweep` is longer than zero");
+        check(
+            !self.poll.0.is_zero() && self.poll.0 <= self.poll.1,
+            "`poll` is longer than zero and its lower bound comes first",
+        );
+        for (name, queue) in &self.queues {
+            check(
+                queue.concurrency != Some(0),
+                &format!("`concurrency` of queue `{name}` is at least 1"),
+            );
+            check(queue.weight >= 1, &format!("`weight` of queue `{name}` is at least 1"));
+            check(
+                crate::client::is_name(name),
+                &format!("queue `{name}` has a name of letters, digits and `_ - . / :`"),
+            );
+        }
+        problems
+    }
+}

@@ -1,0 +1,71 @@
+//! What else commits together with a verdict: callbacks, alerts, dead letters.
+
+use super::Policies;
+use crate::model::{
+    Claimed, Due, FinishedOutcome, FinishedParent, JobId, JobSpec, NewJob, Notice, OnTaken,
+    Settlement, Verdict,
+};
+
+/// Adds to a settlement what follows from its verdict.
+pub(crate) fn follow_up(
+    job: &Claimed,
+    settlement: &mut Settlement,
+    policies: &Policies,
+    new_id: impl FnOnce() -> JobId,
+) {
+    match &settlement.verdict {
+        Verdict::Succeed { output } => {
+            if let Some(callback) = &job.spec.on_success {
+                let outcome = FinishedOutcome::Succeeded(output.clone());
+                settlement.spawned.push(callback_job(
+                    job,
+                    callback,
+                    job.attempt(),
+                    outcome,
+                    new_id(),
+                ));
+            }
+        }
+        Verdict::Fail { attempts, envelope, .. } => {
+            settlement
+                .notices
+                .push(Notice::Alert { window: policies.alert_window, envelope: envelope.clone() });
+            if policies.publish_dead_letters {
+                settlement.notices.push(Notice::DeadLetter(envelope.clone()));
+            }
+            if let Some(callback) = &job.spec.on_failure {
+                let outcome = FinishedOutcome::Failed(envelope.clone());
+                settlement.spawned.push(callback_job(job, callback, *attempts, outcome, new_id()));
+            }
+        }
+        Verdict::Retry { .. }
+        | Verdict::Defer { .. }
+        | Verdict::Release
+        | Verdict::Rescue { .. } => {}
+    }
+}
+
+/// A callback is a job like any other that happens to know its parent. It is born in the parent's commit, so it exists
+/// exactly once per life of the parent.
+fn callback_job(
+    job: &Claimed,
+    callback: &JobSpec,
+    attempts: u32,
+    outcome: FinishedOutcome,
+    id: JobId,
+) -> NewJob {
+    let parent = FinishedParent {
+        id: job.id(),
+        name: job.spec.name.clone(),
+        generation: job.generation,
+        payload: job.spec.payload.clone(),
+        attempts,
+        tags: job.spec.tags.clone(),
+        outcome,
+    };
+    let mut spec = callback.clone();
+    spec.finished = Some(Box::new(parent));
+    spec.tenant = spec.tenant.or_else(|| job.spec.tenant.clone());
+    spec.correlation_id = spec.correlation_id.or_else(|| job.spec.correlation_id.clone());
+    NewJob { id, spec, due: Due::Now, on_taken: OnTaken::Refuse }
+}

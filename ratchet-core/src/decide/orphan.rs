@@ -1,0 +1,23 @@
+//! What happens to a job whose worker died.
+
+use super::{Policies, envelope};
+use crate::model::{AttemptOutcome, FailureKind, Orphan, Settlement, TerminalReason, Verdict};
+
+/// Back to the queue without using an attempt, or out of it as poison.
+///
+/// Only a job whose handler had started is charged: the others merely stood near.
+pub(crate) fn decide_orphan(orphan: &Orphan, policies: &Policies, seed: u64) -> Settlement {
+    let job = &orphan.claimed;
+    let crashes = job.crashes.saturating_add(u32::from(orphan.started));
+    let verdict = if crashes > policies.crash_limit {
+        let message = format!("its worker died {crashes} times while running it");
+        let record =
+            crate::failure::record(FailureKind::Crash, "WorkerDied".to_owned(), message, None);
+        let envelope =
+            envelope(job, job.attempts, TerminalReason::Poisoned, None, record, policies);
+        Verdict::Fail { attempts: job.attempts, crashes, envelope: Box::new(envelope) }
+    } else {
+        Verdict::Rescue { delay: policies.rescue_backoff.delay(crashes.max(1), seed), crashes }
+    };
+    Settlement::new(job.token, verdict, AttemptOutcome::Crashed)
+}

@@ -1,0 +1,429 @@
+//! Tables and properties of the decisions.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::{Outcome, Policies, RetryPolicy, decide, decide_orphan, follow_up};
+use crate::failure::{Failure, Permanence, record};
+use crate::job::{Backoff, Jitter, PanicPolicy};
+use crate::model::{
+    AttemptOutcome, Claimed, Deferral, FailureKind, FinishedOutcome, JobSpec, Notice, Orphan,
+    Settlement, TerminalReason, Verdict,
+};
+
+/// A claimed job that has failed `attempts` times and may be retried `max_retries` times.
+fn job(attempts: u32, max_retries: u32) -> Claimed {
+    let mut spec = JobSpec::new("shop.charge", b"{\"id\":1}".to_vec());
+    spec.options.max_retries = max_retries;
+    spec.options.backoff = Backoff::fixed(Duration::from_secs(7));
+    let mut job = crate::client::Core::for_test().claim_for_test();
+    job.spec = Arc::new(spec);
+    job.attempts = attempts;
+    job
+}
+
+fn with_spec(mut job: Claimed, change: impl FnOnce(&mut JobSpec)) -> Claimed {
+    change(Arc::make_mut(&mut job.spec));
+    job
+}
+
+fn failure(kind: FailureKind) -> Failure {
+    Failure::new(record(kind, "Timeout".to_owned(), "it broke".to_owned(), None))
+}
+
+fn permanent(kind: FailureKind) -> Failure {
+    Failure { permanence: Permanence::Annotated("never works".to_owned()), ..failure(kind) }
+}
+
+fn failed(failure: Failure) -> Outcome {
+    Outcome::Failed(Box::new(failure))
+}
+
+#[derive(Debug)]
+struct Never;
+
+impl RetryPolicy for Never {
+    fn should_retry(&self, _: u32, _: &Failure) -> bool {
+        false
+    }
+}
+
+fn refusing() -> Policies {
+    Policies { retry: Arc::new(Never), ..Policies::default() }
+}
+
+/// The reason, or `None` for a retry.
+fn reason(job: &Claimed, outcome: &Outcome, policies: &Policies) -> Option<TerminalReason> {
+    match decide(job, outcome, policies, 0) {
+        Verdict::Fail { envelope, .. } => Some(envelope.reason),
+        Verdict::Retry { .. } => None,
+        other => panic!("neither failed nor retried: {other:?}"),
+    }
+}
+
+/// Every row of the pipeline. The first column that applies decides, whatever the later ones would say.
+#[test]
+fn e_02_e_03_e_04_e_05_d_02_every_row_of_the_pipeline() {
+    use FailureKind::{Error, Invalid, Panic, Signature, Timeout};
+    use TerminalReason as R;
+    let fatal = Failure { permanence: Permanence::Fatal, ..failure(Error) };
+    let panics_die = |job| with_spec(job, |spec| spec.options.panic = PanicPolicy::Dlq);
+    let allow = Policies::default();
+    let rows = [
+        ("first failure is retried", job(0, 5), failure(Error), &allow, None),
+        ("last retry is still a retry", job(4, 5), failure(Error), &allow, None),
+        ("one more is too many", job(5, 5), failure(Error), &allow, Some(R::RetryExhausted)),
+        ("no retries at all", job(0, 0), failure(Error), &allow, Some(R::RetryExhausted)),
+        ("annotated", job(0, 5), permanent(Error), &allow, Some(R::NonRetryable)),
+        (
+            "annotated comes before the counter",
+            job(5, 5),
+            permanent(Error),
+            &allow,
+            Some(R::NonRetryable),
+        ),
+        ("fatal", job(0, 5), fatal.clone(), &allow, Some(R::NonRetryable)),
+        ("panic is retried", job(0, 5), failure(Panic), &allow, None),
+        (
+            "panic that may not be retried",
+            panics_die(job(0, 5)),
+            failure(Panic),
+            &allow,
+            Some(R::NonRetryable),
+        ),
+        ("an error is not a panic", panics_die(job(0, 5)), failure(Error), &allow, None),
+        ("timeout is retried", job(0, 5), failure(Timeout), &allow, None),
+        (
+            "timeout exhausted keeps the common reason",
+            job(5, 5),
+            failure(Timeout),
+            &allow,
+            Some(R::RetryExhausted),
+        ),
+        ("invalid", job(0, 5), failure(Invalid), &allow, Some(R::Invalid)),
+        ("invalid comes before annotated", job(0, 5), permanent(Invalid), &allow, Some(R::Invalid)),
+        ("signature", job(0, 5), failure(Signature), &allow, Some(R::RejectedSignature)),
+        (
+            "signature comes before annotated",
+            job(0, 5),
+            permanent(Signature),
+            &allow,
+            Some(R::RejectedSignature),
+        ),
+        ("policy says no", job(0, 5), failure(Error), &refusing(), Some(R::PolicyRefused)),
+        (
+            "policy comes before the counter",
+            job(5, 5),
+            failure(Error),
+            &refusing(),
+            Some(R::PolicyRefused),
+        ),
+        (
+            "annotated comes before the policy",
+            job(0, 5),
+            permanent(Error),
+            &refusing(),
+            Some(R::NonRetryable),
+        ),
+        (
+            "policy forbids retrying a timeout",
+            job(0, 5),
+            failure(Timeout),
+            &refusing(),
+            Some(R::TimedOut),
+        ),
+    ];
+    for (what, job, failure, policies, expected) in rows {
+        assert_eq!(reason(&job, &failed(failure), policies), expected, "{what}");
+    }
+}
+
+#[test]
+fn e_01_the_attempt_counter_goes_up_before_anything_is_asked() {
+    #[derive(Debug)]
+    struct OnlyOnce;
+    impl RetryPolicy for OnlyOnce {
+        fn should_retry(&self, attempt: u32, _: &Failure) -> bool {
+            attempt == 1
+        }
+    }
+    let policies = Policies { retry: Arc::new(OnlyOnce), ..Policies::default() };
+    let Verdict::Retry { attempts, .. } =
+        decide(&job(0, 5), &failed(failure(FailureKind::Error)), &policies, 0)
+    else {
+        panic!("the policy is asked about attempt 1 and allows it")
+    };
+    assert_eq!(attempts, 1);
+    assert_eq!(
+        reason(&job(1, 5), &failed(failure(FailureKind::Error)), &policies),
+        Some(TerminalReason::PolicyRefused)
+    );
+}
+
+#[test]
+fn e_05_the_delay_is_that_of_the_job_unless_somebody_says_otherwise() {
+    #[derive(Debug)]
+    struct Custom;
+    impl RetryPolicy for Custom {
+        fn backoff(&self, attempt: u32, _: &Failure) -> Option<Duration> {
+            Some(Duration::from_secs(100 * u64::from(attempt)))
+        }
+    }
+    let delay =
+        |failure, policies: &Policies| match decide(&job(1, 5), &failed(failure), policies, 0) {
+            Verdict::Retry { delay, .. } => delay,
+            other => panic!("{other:?}"),
+        };
+    let own = Policies { retry: Arc::new(Custom), ..Policies::default() };
+    let asked =
+        Failure { retry_after: Some(Duration::from_secs(3)), ..failure(FailureKind::Error) };
+    assert_eq!(delay(failure(FailureKind::Error), &Policies::default()), Duration::from_secs(7));
+    assert_eq!(delay(failure(FailureKind::Error), &own), Duration::from_secs(200));
+    assert_eq!(delay(asked, &own), Duration::from_secs(3), "the handler knows best");
+}
+
+#[test]
+fn e_07_e_11_putting_off_uses_no_attempt_until_the_cap() {
+    let snooze = Outcome::Deferred {
+        why: Deferral::Snooze,
+        delay: Some(Duration::from_secs(9)),
+        note: "later".to_owned(),
+    };
+    let mut job = job(3, 5);
+    let expected = Verdict::Defer {
+        delay: Duration::from_secs(9),
+        why: Deferral::Snooze,
+        note: "later".to_owned(),
+    };
+    assert_eq!(decide(&job, &snooze, &Policies::default(), 0), expected);
+    let capped = Policies { max_deferrals: Some(2), ..Policies::default() };
+    job.deferrals = 1;
+    assert_eq!(decide(&job, &snooze, &capped, 0), expected, "the second is allowed");
+    job.deferrals = 2;
+    let Verdict::Fail { attempts, envelope, .. } = decide(&job, &snooze, &capped, 0) else {
+        panic!("the third is not")
+    };
+    assert_eq!((attempts, envelope.reason), (3, TerminalReason::DeferralExhausted));
+}
+
+#[test]
+fn e_07_a_rejected_job_waits_longer_each_time() {
+    let reject = Outcome::Deferred { why: Deferral::Reject, delay: None, note: "full".to_owned() };
+    let wait = |deferrals| {
+        let mut job = job(0, 5);
+        job.deferrals = deferrals;
+        match decide(&job, &reject, &Policies::default(), u64::MAX) {
+            Verdict::Defer { delay, .. } => delay,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(Duration::ZERO < wait(0) && wait(0) < wait(1) && wait(1) < wait(5));
+    assert_eq!(wait(1000).as_secs(), 29, "just under the ceiling of 30 s");
+}
+
+#[test]
+fn d_01_the_envelope_tells_everything() {
+    let mut job = with_spec(job(2, 2), |spec| {
+        spec.tenant = Some("acme".to_owned());
+        spec.correlation_id = Some("request-7".to_owned());
+        spec.queue = "payments".to_owned();
+    });
+    job.run = 9;
+    job.generation = 2;
+    let policies = Policies { binary_version: "1.2.3".to_owned(), ..Policies::default() };
+    let Verdict::Fail { envelope, attempts, .. } =
+        decide(&job, &failed(permanent(FailureKind::Error)), &policies, 0)
+    else {
+        panic!("fails")
+    };
+    assert_eq!(attempts, 3);
+    assert_eq!(envelope.tenant.as_deref(), Some("acme"));
+    assert_eq!(envelope.correlation_id.as_deref(), Some("request-7"));
+    assert_eq!(
+        (envelope.job_id, envelope.job_name.as_str(), envelope.queue.as_str()),
+        (job.id(), "shop.charge", "payments")
+    );
+    assert_eq!(envelope.execution_key, format!("{}:2", job.id()));
+    assert_eq!(envelope.transition_key, format!("{}:0:9", job.id()));
+    assert_eq!(envelope.explanation.as_deref(), Some("never works"));
+    assert_eq!(
+        (envelope.binary_version.as_str(), envelope.node, envelope.attempts),
+        ("1.2.3", job.node, 3)
+    );
+    assert_eq!(envelope.failure.fingerprint, crate::fingerprint("Timeout", "it broke"));
+}
+
+#[test]
+fn e_12_the_history_tells_the_four_kinds_apart() {
+    let kinds = [
+        (Outcome::Done { output: None }, AttemptOutcome::Success),
+        (failed(failure(FailureKind::Error)), AttemptOutcome::Failure),
+        (failed(failure(FailureKind::Panic)), AttemptOutcome::Exception),
+        (failed(failure(FailureKind::Timeout)), AttemptOutcome::Exception),
+        (failed(failure(FailureKind::Invalid)), AttemptOutcome::Invalid),
+        (Outcome::Released, AttemptOutcome::Released),
+    ];
+    for (outcome, expected) in kinds {
+        assert_eq!(outcome.in_history(), expected, "{outcome:?}");
+    }
+}
+
+#[test]
+fn p_02_only_a_started_job_is_charged_and_too_many_crashes_are_poison() {
+    let orphan = |crashes, started| {
+        let mut claimed = job(1, 5);
+        claimed.crashes = crashes;
+        decide_orphan(&Orphan { claimed, started }, &Policies::default(), 0).verdict
+    };
+    assert!(matches!(orphan(0, true), Verdict::Rescue { crashes: 1, .. }));
+    assert!(matches!(orphan(0, false), Verdict::Rescue { crashes: 0, .. }));
+    assert!(
+        matches!(orphan(9, true), Verdict::Rescue { crashes: 10, .. }),
+        "ten crashes are allowed"
+    );
+    assert!(matches!(orphan(10, false), Verdict::Rescue { crashes: 10, .. }));
+    let Verdict::Fail { attempts, crashes, envelope } = orphan(10, true) else {
+        panic!("the eleventh is poison")
+    };
+    assert_eq!((attempts, crashes, envelope.reason), (1, 11, TerminalReason::Poisoned));
+}
+
+#[test]
+fn d_06_a_callback_follows_the_end_and_nothing_else() {
+    let callback = |name: &str| Some(Box::new(JobSpec::new(name, b"{}".to_vec())));
+    let job = with_spec(job(0, 0), |spec| {
+        spec.on_success = callback("shop.cheer");
+        spec.on_failure = callback("shop.refund");
+        spec.tenant = Some("acme".to_owned());
+        spec.tags = vec!["vip".to_owned()];
+    });
+    let spawned = |verdict| {
+        let mut settlement = Settlement::new(job.token, verdict, AttemptOutcome::Success);
+        follow_up(&job, &mut settlement, &Policies::default(), || {
+            crate::client::Core::for_test().ids.job()
+        });
+        settlement.spawned
+    };
+    let success = spawned(Verdict::Succeed { output: Some("5".to_owned()) });
+    assert_eq!(success[0].spec.name, "shop.cheer");
+    let parent = success[0].spec.finished.as_ref().expect("knows its parent");
+    assert_eq!(parent.outcome, FinishedOutcome::Succeeded(Some("5".to_owned())));
+    assert_eq!(
+        (parent.id, parent.payload.as_slice(), parent.tags.as_slice()),
+        (job.id(), &b"{\"id\":1}"[..], &["vip".to_owned()][..])
+    );
+    assert_eq!(success[0].spec.tenant.as_deref(), Some("acme"));
+    let failure_verdict =
+        decide(&job, &failed(failure(FailureKind::Error)), &Policies::default(), 0);
+    let failure_callbacks = spawned(failure_verdict);
+    assert_eq!(failure_callbacks[0].spec.name, "shop.refund");
+    assert!(matches!(
+        failure_callbacks[0].spec.finished.as_ref().expect("parent").outcome,
+        FinishedOutcome::Failed(_)
+    ));
+    assert!(spawned(Verdict::Release).is_empty());
+    assert!(spawned(Verdict::Rescue { delay: Duration::ZERO, crashes: 1 }).is_empty());
+    let retry = Verdict::Retry {
+        delay: Duration::ZERO,
+        attempts: 1,
+        failure: failure(FailureKind::Error).record,
+    };
+    assert!(spawned(retry).is_empty(), "never per retry");
+}
+
+#[test]
+fn d_03_d_07_every_dead_letter_alerts_and_is_published_if_somebody_listens() {
+    let job = job(0, 0);
+    let notices = |policies: &Policies| {
+        let verdict = decide(&job, &failed(failure(FailureKind::Error)), policies, 0);
+        let mut settlement = Settlement::new(job.token, verdict, AttemptOutcome::Failure);
+        follow_up(&job, &mut settlement, policies, || crate::client::Core::for_test().ids.job());
+        settlement.notices
+    };
+    assert!(
+        matches!(notices(&Policies::default())[..], [Notice::Alert { window, .. }] if window == Duration::from_hours(1))
+    );
+    let listening = Policies { publish_dead_letters: true, ..Policies::default() };
+    assert!(matches!(notices(&listening)[..], [Notice::Alert { .. }, Notice::DeadLetter(_)]));
+}
+
+fn durations() -> impl Strategy<Value = Duration> {
+    prop_oneof![
+        Just(Duration::ZERO),
+        Just(Duration::from_nanos(1)),
+        Just(Duration::MAX),
+        (0_u64..10_000_000, 0_u32..1_000_000_000)
+            .prop_map(|(secs, nanos)| Duration::new(secs, nanos)),
+        any::<u64>().prop_map(Duration::from_secs),
+    ]
+}
+
+fn backoffs() -> impl Strategy<Value = Backoff> {
+    let curve = prop_oneof![
+        Just(Backoff::none()),
+        durations().prop_map(Backoff::fixed),
+        (durations(), durations()).prop_map(|(base, max)| Backoff::linear(base, max)),
+        (durations(), durations(), 1.0_f64..1000.0)
+            .prop_map(|(base, max, factor)| Backoff::exponential(base, max).factor(factor)),
+    ];
+    (curve, prop_oneof![Just(Jitter::None), Just(Jitter::Full), Just(Jitter::Equal)])
+        .prop_map(|(backoff, jitter)| backoff.jitter(jitter))
+}
+
+fn attempts() -> impl Strategy<Value = u32> {
+    prop_oneof![0_u32..50, any::<u32>(), Just(u32::MAX)]
+}
+
+proptest! {
+    #[test]
+    fn e_08_a_backoff_never_overflows_and_never_exceeds_its_ceiling(
+        backoff in backoffs(), attempt in attempts(), seed in any::<u64>()
+    ) {
+        prop_assert!(backoff.delay(attempt, seed) <= backoff.ceiling());
+    }
+
+    #[test]
+    fn e_08_without_jitter_a_backoff_never_shrinks(backoff in backoffs(), attempt in 1_u32..10_000, more in 0_u32..10_000) {
+        let backoff = backoff.jitter(Jitter::None);
+        prop_assert!(backoff.delay(attempt, 0) <= backoff.delay(attempt + more, 0));
+    }
+
+    #[test]
+    fn e_08_jitter_stays_within_its_bounds(backoff in backoffs(), attempt in attempts(), seed in any::<u64>()) {
+        let curve = backoff.jitter(Jitter::None).delay(attempt, 0);
+        prop_assert!(backoff.jitter(Jitter::Full).delay(attempt, seed) <= curve);
+        let equal = backoff.jitter(Jitter::Equal).delay(attempt, seed);
+        prop_assert!(curve / 2 <= equal && equal <= curve);
+    }
+
+    #[test]
+    fn e_04_e_05_the_counter_alone_decides_about_ordinary_failures(attempts in 0_u32..20, max in 0_u32..20, seed in any::<u64>()) {
+        let verdict = decide(&job(attempts, max), &failed(failure(FailureKind::Error)), &Policies::default(), seed);
+        prop_assert_eq!(attempts < max, matches!(verdict, Verdict::Retry { .. }));
+    }
+
+    #[test]
+    fn e_02_no_number_of_attempts_brings_a_permanent_failure_back(attempts in attempts(), max in 0_u32..1000) {
+        let refused = reason(&job(attempts, max), &failed(permanent(FailureKind::Error)), &Policies::default());
+        prop_assert_eq!(refused, Some(TerminalReason::NonRetryable));
+    }
+
+    #[test]
+    fn l_01_a_verdict_never_loses_a_job(attempts in attempts(), max in attempts(), deferrals in attempts(), crashes in attempts()) {
+        // Whatever the counters hold, every outcome leads to exactly one legal place and nothing overflows.
+        let mut claimed = job(attempts, max);
+        claimed.deferrals = deferrals;
+        claimed.crashes = crashes;
+        let policies = Policies { max_deferrals: Some(max), ..Policies::default() };
+        for outcome in [
+            failed(failure(FailureKind::Error)),
+            Outcome::Deferred { why: Deferral::Reject, delay: None, note: String::new() },
+            Outcome::Released,
+        ] {
+            let _ = decide(&claimed, &outcome, &policies, 1);
+        }
+        let _ = decide_orphan(&Orphan { claimed, started: true }, &policies, 1);
+    }
+}

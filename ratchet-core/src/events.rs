@@ -1,0 +1,261 @@
+//! What happened, told after the commit.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+
+use crate::model::{CancelCause, Deferral, Envelope, FailureRecord, JobId, NodeId};
+
+/// The job an event speaks of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobRef {
+    /// The job.
+    pub id: JobId,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its queue.
+    pub queue: Arc<str>,
+}
+
+/// What happened. Published after the store has committed it, never before.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// A job was stored.
+    Submitted {
+        /// The job.
+        job: JobRef,
+    },
+    /// A run began.
+    Started {
+        /// The job.
+        job: JobRef,
+        /// The number of the attempt; the first is 1.
+        attempt: u32,
+        /// How long it had waited since it was due.
+        queue_wait: Duration,
+    },
+    /// A job succeeded.
+    Succeeded {
+        /// The job.
+        job: JobRef,
+        /// How long the run took.
+        duration: Duration,
+    },
+    /// An attempt failed.
+    Failed {
+        /// The job.
+        job: JobRef,
+        /// The number of the attempt.
+        attempt: u32,
+        /// What went wrong.
+        error: FailureRecord,
+        /// Whether another attempt follows.
+        will_retry: bool,
+    },
+    /// Another attempt is scheduled.
+    Retrying {
+        /// The job.
+        job: JobRef,
+        /// The number of the attempt that failed.
+        attempt: u32,
+        /// What went wrong.
+        error: FailureRecord,
+        /// When the next attempt is due.
+        next: Timestamp,
+    },
+    /// A job went to the dead-letter queue.
+    DeadLettered {
+        /// The job.
+        job: JobRef,
+        /// Its terminal envelope.
+        envelope: Box<Envelope>,
+    },
+    /// A job was called off.
+    Canceled {
+        /// The job.
+        job: JobId,
+        /// Why.
+        cause: CancelCause,
+    },
+    /// A job was set aside.
+    Paused {
+        /// The job.
+        job: JobId,
+    },
+    /// A job was let go on.
+    Resumed {
+        /// The job.
+        job: JobId,
+    },
+    /// A failed job is tried again from the start.
+    Retried {
+        /// The job.
+        job: JobId,
+    },
+    /// A handler asked for more time.
+    Snoozed {
+        /// The job.
+        job: JobRef,
+        /// When it is due again.
+        next: Timestamp,
+    },
+    /// A handler could not take a job, or its breaker was open.
+    Rejected {
+        /// The job.
+        job: JobRef,
+        /// What put it off.
+        by: Deferral,
+        /// Why, in words.
+        why: String,
+        /// When it is due again.
+        next: Timestamp,
+    },
+    /// A worker that stops gave a job back.
+    Released {
+        /// The job.
+        job: JobRef,
+    },
+    /// A run took longer than its timeout.
+    TimedOut {
+        /// The job.
+        job: JobRef,
+        /// The timeout.
+        limit: Duration,
+        /// The handler could not be stopped and still runs.
+        runaway: bool,
+    },
+    /// A run has used most of its time.
+    SoftTimeout {
+        /// The job.
+        job: JobRef,
+        /// How long it has run.
+        after: Duration,
+    },
+    /// A job of a dead worker was brought back, or given up as poison.
+    Orphaned {
+        /// The job.
+        job: JobRef,
+        /// The node that died.
+        node: NodeId,
+        /// How often this job has lost its worker.
+        crashes: u32,
+    },
+    /// A run ended after somebody else had moved its job; what it returned was discarded.
+    Stale {
+        /// The job.
+        job: JobRef,
+    },
+    /// The callback of a job failed for good.
+    CallbackFailed {
+        /// The callback.
+        job: JobRef,
+        /// The job it was to follow.
+        parent: JobId,
+    },
+    /// A settled run left something undone: an oversized result, a child whose key was taken.
+    Warning {
+        /// The job.
+        job: JobRef,
+        /// What.
+        warning: String,
+    },
+}
+
+impl Event {
+    /// The job it speaks of.
+    pub fn job_id(&self) -> JobId {
+        match self {
+            Self::Submitted { job }
+            | Self::Started { job, .. }
+            | Self::Succeeded { job, .. }
+            | Self::Failed { job, .. }
+            | Self::Retrying { job, .. }
+            | Self::DeadLettered { job, .. }
+            | Self::Snoozed { job, .. }
+            | Self::Rejected { job, .. }
+            | Self::Released { job }
+            | Self::TimedOut { job, .. }
+            | Self::SoftTimeout { job, .. }
+            | Self::Orphaned { job, .. }
+            | Self::Stale { job }
+            | Self::CallbackFailed { job, .. }
+            | Self::Warning { job, .. } => job.id,
+            Self::Canceled { job, .. }
+            | Self::Paused { job }
+            | Self::Resumed { job }
+            | Self::Retried { job } => *job,
+        }
+    }
+}
+
+/// The broadcast of events. Publishing never waits: a subscriber that falls behind loses the oldest and is told.
+#[derive(Debug, Clone)]
+pub(crate) struct Events {
+    sender: broadcast::Sender<Event>,
+    lagged: Arc<AtomicU64>,
+}
+
+impl Events {
+    /// How many events a subscriber may be behind.
+    const ROOM: usize = 4096;
+
+    pub(crate) fn new() -> Self {
+        Self { sender: broadcast::channel(Self::ROOM).0, lagged: Arc::default() }
+    }
+
+    /// Publishes what `event` makes, if anybody listens.
+    pub(crate) fn publish(&self, event: impl FnOnce() -> Event) {
+        if self.sender.receiver_count() > 0 {
+            // The last subscriber may have gone in between; nobody is there to miss it.
+            let _ = self.sender.send(event());
+        }
+    }
+
+    pub(crate) fn subscribe(&self) -> EventStream {
+        EventStream { receiver: self.sender.subscribe(), lagged: Arc::clone(&self.lagged) }
+    }
+
+    pub(crate) fn lagged(&self) -> u64 {
+        self.lagged.load(Ordering::Relaxed)
+    }
+}
+
+/// A subscription to events of this process, from now on.
+#[derive(Debug)]
+pub struct EventStream {
+    receiver: broadcast::Receiver<Event>,
+    lagged: Arc<AtomicU64>,
+}
+
+impl EventStream {
+    /// The next event; `None` when the runtime is gone. Events lost to slowness are skipped and counted.
+    pub async fn next(&mut self) -> Option<Event> {
+        loop {
+            match self.receiver.recv().await {
+                Ok(event) => return Some(event),
+                Err(RecvError::Lagged(missed)) => {
+                    self.lagged.fetch_add(missed, Ordering::Relaxed);
+                }
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    }
+
+    /// The next event that has already happened, without waiting.
+    pub fn try_next(&mut self) -> Option<Event> {
+        loop {
+            match self.receiver.try_recv() {
+                Ok(event) => return Some(event),
+                Err(broadcast::error::TryRecvError::Lagged(missed)) => {
+                    self.lagged.fetch_add(missed, Ordering::Relaxed);
+                }
+                Err(_) => return None,
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! What a failure is made of.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::failure::{
+    Caught, Classified, Classifier, DefaultSanitizer, ErrorSanitizer, Failure, JobError,
+    PanicReport, Permanence, Unsanitised, fatal, guarded, invalid, reject, retry_after, snooze,
+};
+use crate::model::FailureKind;
+
+fn classifier() -> Classifier {
+    Classifier::new(Arc::new(DefaultSanitizer::default()))
+}
+
+fn classify(error: impl Into<JobError>) -> Classified {
+    classifier().error(error.into().into_caught())
+}
+
+fn failure(error: impl Into<JobError>) -> Failure {
+    match classify(error) {
+        Classified::Failure(failure) => *failure,
+        other => panic!("not a failure: {other:?}"),
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the gateway is down")]
+struct Gateway {
+    #[source]
+    cause: Inner,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("connection to pay://user:pw@bank refused")]
+struct Inner;
+
+#[test]
+fn z_01_the_whole_source_chain_is_told_and_cleaned() {
+    let failure = failure(Gateway { cause: Inner });
+    assert_eq!(
+        failure.record.message,
+        "the gateway is down: connection to pay://[REDACTED]@bank refused"
+    );
+    assert_eq!(failure.record.error_type, "Gateway");
+    assert!(failure.find::<Inner>().is_some());
+}
+
+#[test]
+fn e_07_directives_are_found_anywhere_in_the_chain() {
+    let boxed: Box<dyn Error + Send + Sync> = Box::new(snooze(Duration::from_secs(5)));
+    assert!(
+        matches!(classifier().error(Caught::boxed(boxed)), Classified::Snooze(delay) if delay == Duration::from_secs(5))
+    );
+    assert!(matches!(classify(reject("no room")), Classified::Reject(why) if why == "no room"));
+    assert_eq!(failure(fatal("bad key")).permanence, Permanence::Fatal);
+    assert_eq!(failure(invalid(Inner)).record.kind, FailureKind::Invalid);
+    let later = failure(retry_after(Inner, Duration::from_secs(60)));
+    assert_eq!(
+        (later.retry_after, later.permanence),
+        (Some(Duration::from_secs(60)), Permanence::Transient)
+    );
+}
+
+#[test]
+fn d_01_an_error_keeps_the_code_it_was_given() {
+    assert_eq!(
+        failure(JobError::msg("declined").with_code("card_declined")).record.code,
+        "card_declined"
+    );
+    assert_eq!(failure(Inner).record.code, "error");
+}
+
+#[test]
+fn x_02_a_panic_is_recorded_with_message_and_place() {
+    crate::failure::install_hook();
+    let report = guarded(|| panic!("password=hunter2")).expect_err("panics");
+    let failure = classifier().panic(report);
+    assert_eq!(failure.record.kind, FailureKind::Panic);
+    assert!(failure.record.message.contains("classify.rs:"), "{}", failure.record.message);
+    assert!(failure.record.message.ends_with("password=[REDACTED]"), "{}", failure.record.message);
+}
+
+#[test]
+fn x_01_hostile_panics_and_errors_are_survived() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("dropped");
+        }
+    }
+    let report = guarded(|| std::panic::panic_any(Bomb)).expect_err("panics");
+    assert_eq!(
+        report,
+        PanicReport { message: "the panic carried no message".to_owned(), ..report.clone() }
+    );
+
+    struct Rude;
+    impl fmt::Debug for Rude {
+        fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+            panic!("debug")
+        }
+    }
+    impl fmt::Display for Rude {
+        fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+            panic!("display")
+        }
+    }
+    impl Error for Rude {}
+    let boxed: Box<dyn Error + Send + Sync> = Box::new(Rude);
+    let Classified::Failure(failure) = classifier().error(Caught::boxed(boxed)) else {
+        panic!("a failure")
+    };
+    assert_eq!(failure.record.message, "[its Display panicked]");
+}
+
+#[test]
+fn x_01_ten_megabytes_of_message_are_cut() {
+    let failure = failure(JobError::msg("x".repeat(10 * 1024 * 1024)));
+    assert!(failure.record.message.len() <= 2000);
+}
+
+#[test]
+fn z_01_a_sanitiser_can_be_replaced_and_may_fail() {
+    #[derive(Debug)]
+    struct TypesOnly;
+    impl ErrorSanitizer for TypesOnly {
+        fn sanitise(&self, error: &Unsanitised<'_>) -> String {
+            assert!(!error.message.contains("panic"), "on purpose");
+            error.error_type.to_owned()
+        }
+    }
+    let classifier = Classifier::new(Arc::new(TypesOnly));
+    let Classified::Failure(plain) = classifier.error(Caught::typed(Inner)) else {
+        panic!("a failure")
+    };
+    assert_eq!(plain.record.message, "Inner");
+    let Classified::Failure(rude) = classifier.error(JobError::msg("panic").into_caught()) else {
+        panic!("a failure")
+    };
+    assert_eq!(rude.record.message, "[the sanitiser panicked on this message]");
+}
+
+#[test]
+fn d_03_failures_that_differ_in_numbers_share_a_fingerprint() {
+    let print = |text: &str| failure(JobError::msg(text)).record.fingerprint;
+    assert_eq!(print("order 17 of user 9f3a is late"), print("order 1800 of user 77be is late"));
+    assert_ne!(print("order 17 is late"), print("order 17 is lost"));
+}

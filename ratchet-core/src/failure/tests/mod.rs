@@ -1,0 +1,4 @@
+//! Sanitiser and classification.
+
+mod classify;
+mod sanitize;

@@ -1,0 +1,122 @@
+//! Submitting.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::{JobId, JobSpec};
+use crate::store::StoreError;
+
+/// A job to be inserted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewJob {
+    /// Its id, made by the client.
+    pub id: JobId,
+    /// What is to run.
+    pub spec: JobSpec,
+    /// When.
+    pub due: Due,
+    /// What to do if another live job holds its business key.
+    pub on_taken: OnTaken,
+}
+
+/// When a job becomes due. Delays are added to the store's clock, never to the client's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Due {
+    /// At once.
+    Now,
+    /// After this long.
+    In(Duration),
+    /// At this instant.
+    At(Timestamp),
+}
+
+impl Due {
+    /// The instant, given the store's clock.
+    pub fn at(self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::Now => now,
+            Self::In(delay) => later(now, delay),
+            Self::At(instant) => instant,
+        }
+    }
+}
+
+/// `now + delay`, held at the end of time instead of overflowing.
+pub(crate) fn later(now: Timestamp, delay: Duration) -> Timestamp {
+    now.checked_add(delay).unwrap_or(Timestamp::MAX)
+}
+
+/// What a submit does when its business key is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnTaken {
+    /// It is refused.
+    #[default]
+    Refuse,
+    /// It answers with the holder instead.
+    ReturnHolder,
+}
+
+/// What became of one submitted job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inserted {
+    /// It is stored.
+    Created(JobId),
+    /// Its idempotency key was seen before: this is the original, nothing was inserted.
+    Duplicate(JobId),
+    /// Its business key is held by this job, and the holder was asked for; nothing was inserted.
+    Holder(JobId),
+}
+
+impl Inserted {
+    /// The job that stands for the submit.
+    pub fn id(self) -> JobId {
+        match self {
+            Self::Created(id) | Self::Duplicate(id) | Self::Holder(id) => id,
+        }
+    }
+}
+
+/// A business key that was taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TakenKey {
+    /// The job that wanted it.
+    pub job: JobId,
+    /// The key.
+    pub key: String,
+    /// The job that holds it.
+    pub holder: JobId,
+}
+
+/// A batch could not be inserted; nothing of it was.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InsertError {
+    /// Live jobs hold these business keys.
+    #[error("business keys are taken: {}", list(.0))]
+    BusinessKeysTaken(Vec<TakenKey>),
+    /// An idempotency key was used before for another job or other arguments.
+    #[error(
+        "idempotency key `{key}` was used before for another job or other arguments (job {original})"
+    )]
+    IdempotencyMismatch {
+        /// The job that was to be inserted.
+        job: JobId,
+        /// The key.
+        key: String,
+        /// The job that used it first.
+        original: JobId,
+    },
+    /// A job of this id exists already.
+    #[error("a job with the id {0} exists already")]
+    DuplicateId(JobId),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+fn list(taken: &[TakenKey]) -> String {
+    let keys: Vec<_> =
+        taken.iter().map(|taken| format!("`{}` by job {}", taken.key, taken.holder)).collect();
+    keys.join(", ")
+}

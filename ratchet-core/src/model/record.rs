@@ -1,0 +1,113 @@
+//! A job as it stands.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{CancelCause, Envelope, FailureRecord, JobId, JobSpec, JobState, NodeId};
+
+/// A job as it stands in the store: what was submitted, and everything that has moved since.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct JobRecord {
+    /// Its id.
+    pub id: JobId,
+    /// What was submitted.
+    pub spec: Arc<JobSpec>,
+    /// Where it is in its life.
+    pub state: JobState,
+    /// For a paused job: where it came from.
+    pub paused_from: Option<JobState>,
+    /// When it is or was due.
+    pub due: Timestamp,
+    /// When it was submitted.
+    pub queued_at: Timestamp,
+    /// When its latest run was claimed.
+    pub started_at: Option<Timestamp>,
+    /// When it came to its end.
+    pub finished_at: Option<Timestamp>,
+    /// How long its latest run had waited: from due to claimed.
+    pub queue_wait: Option<Duration>,
+    /// How long its latest run took.
+    pub duration: Option<Duration>,
+    /// The node of its latest run.
+    pub node: Option<NodeId>,
+    /// Failed attempts in this life.
+    pub attempts: u32,
+    /// How often its worker died with it.
+    pub crashes: u32,
+    /// How often it was put off.
+    pub deferrals: u32,
+    /// Which life this is: 1, plus one per manual retry.
+    pub generation: u32,
+    /// How often it was claimed, over all lives. Never repeats.
+    pub run: u64,
+    /// The version of the fence: grows with every move.
+    pub version: u64,
+    /// The last progress a run reported.
+    pub progress: Option<Progress>,
+    /// The last state a run saved.
+    pub checkpoint: Option<serde_json::Value>,
+    /// What it returned, as JSON.
+    pub output: Option<String>,
+    /// The last failure of this life.
+    pub error: Option<FailureRecord>,
+    /// For a failed job: the terminal envelope.
+    pub envelope: Option<Envelope>,
+    /// For a canceled job: why.
+    pub canceled: Option<CancelCause>,
+    /// What went wrong beside the outcome: an oversized result, a child that was dropped.
+    pub warnings: Vec<String>,
+}
+
+/// How far a run has come.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// 0 to 100.
+    pub percent: f32,
+    /// What it is doing.
+    pub message: String,
+}
+
+impl JobRecord {
+    /// A job that was just submitted.
+    pub fn pending(id: JobId, spec: JobSpec, due: Timestamp, now: Timestamp) -> Self {
+        Self {
+            id,
+            spec: Arc::new(spec),
+            state: JobState::Pending,
+            paused_from: None,
+            due,
+            queued_at: now,
+            started_at: None,
+            finished_at: None,
+            queue_wait: None,
+            duration: None,
+            node: None,
+            attempts: 0,
+            crashes: 0,
+            deferrals: 0,
+            generation: 1,
+            run: 0,
+            version: 0,
+            progress: None,
+            checkpoint: None,
+            output: None,
+            error: None,
+            envelope: None,
+            canceled: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Whether the job holds its business key by virtue of its state.
+    pub fn is_live(&self) -> bool {
+        match self.state {
+            JobState::Pending | JobState::Running => true,
+            JobState::Paused => self.paused_from == Some(JobState::Pending),
+            JobState::Succeeded | JobState::Failed | JobState::Canceled => false,
+        }
+    }
+}

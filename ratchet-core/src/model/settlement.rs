@@ -1,0 +1,179 @@
+//! The end of a run: what the engine decided and what the store made of it.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    AttemptOutcome, Envelope, FailureRecord, JobId, JobState, LogLine, NewJob, Notice, Progress,
+    Token,
+};
+
+/// What is to happen to a claimed job, with everything that must commit together with it.
+///
+/// It carries delays, never instants: the store adds its own now.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Settlement {
+    /// The claim this settles. If it is no longer the current one, nothing changes.
+    pub token: Token,
+    /// What was decided.
+    pub verdict: Verdict,
+    /// How the run ended, for the history.
+    pub outcome: AttemptOutcome,
+    /// How long the run took.
+    pub duration: Duration,
+    /// What the handler left behind.
+    pub notes: RunNotes,
+    /// Jobs that come into being with this commit: children and callbacks.
+    pub spawned: Vec<NewJob>,
+    /// What is to be published once this is committed.
+    pub notices: Vec<Notice>,
+    /// The handler is still running although its run is over: what it holds stays taken until
+    /// [`Store::let_go`](crate::store::Store::let_go) or the end of its node.
+    pub lingering: bool,
+}
+
+impl Settlement {
+    /// A settlement with nothing beside the verdict.
+    pub fn new(token: Token, verdict: Verdict, outcome: AttemptOutcome) -> Self {
+        Self {
+            token,
+            verdict,
+            outcome,
+            duration: Duration::ZERO,
+            notes: RunNotes::default(),
+            spawned: Vec::new(),
+            notices: Vec::new(),
+            lingering: false,
+        }
+    }
+}
+
+/// Where a job goes after a run.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// Done.
+    Succeed {
+        /// What it returned, as JSON.
+        output: Option<String>,
+    },
+    /// Another attempt later.
+    Retry {
+        /// After this long.
+        delay: Duration,
+        /// Failed attempts, this one included.
+        attempts: u32,
+        /// What went wrong.
+        failure: FailureRecord,
+    },
+    /// Put off; no attempt used, but counted.
+    Defer {
+        /// For this long.
+        delay: Duration,
+        /// What put it off.
+        why: Deferral,
+        /// In words.
+        note: String,
+    },
+    /// Given back unharmed: its due time stays, and so does its place in the queue.
+    Release,
+    /// Brought back after its worker died.
+    Rescue {
+        /// After this long.
+        delay: Duration,
+        /// Crashes, this one included if it counts.
+        crashes: u32,
+    },
+    /// Into the dead-letter queue.
+    Fail {
+        /// Failed attempts, this one included if it counts.
+        attempts: u32,
+        /// Crashes, this one included if it counts.
+        crashes: u32,
+        /// The terminal envelope.
+        envelope: Box<Envelope>,
+    },
+}
+
+/// What put a run off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Deferral {
+    /// The handler asked for it.
+    Snooze,
+    /// The handler could not take the work now.
+    Reject,
+    /// The breaker of its service was open.
+    Breaker,
+}
+
+/// What a handler left behind: each write must present the claim's token.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct RunNotes {
+    /// How far it came.
+    pub progress: Option<Progress>,
+    /// The state it saved for its next run.
+    pub checkpoint: Option<serde_json::Value>,
+    /// What it logged.
+    pub logs: Vec<LogLine>,
+    /// What went wrong beside the outcome.
+    pub warnings: Vec<String>,
+}
+
+impl RunNotes {
+    /// Whether there is nothing to write.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What the store made of a settlement.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Settled {
+    /// It is committed.
+    Applied(Applied),
+    /// The claim was no longer the current one; nothing changed.
+    Stale {
+        /// The state the job is in, if it still exists.
+        state: Option<JobState>,
+    },
+}
+
+/// A committed settlement.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Applied {
+    /// The state of the job now.
+    pub state: JobState,
+    /// When the store committed it.
+    pub at: Timestamp,
+    /// When the job is due again, if it is pending.
+    pub due: Option<Timestamp>,
+    /// The spawned jobs that came into being. One whose idempotency key was seen before is neither here nor dropped.
+    pub spawned: Vec<JobId>,
+    /// The spawned jobs that do not, because of a key.
+    pub dropped: Vec<DroppedChild>,
+}
+
+impl Applied {
+    /// A committed settlement that spawned nothing.
+    pub fn new(state: JobState, at: Timestamp, due: Option<Timestamp>) -> Self {
+        Self { state, at, due, spawned: Vec::new(), dropped: Vec::new() }
+    }
+}
+
+/// A spawned job that could not be inserted. Its parent settled all the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DroppedChild {
+    /// The child.
+    pub id: JobId,
+    /// Its name.
+    pub name: String,
+    /// Why.
+    pub why: String,
+}

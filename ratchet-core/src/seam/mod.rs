@@ -1,0 +1,11 @@
+//! Where the engine touches the world: time, randomness, threads. Each is a trait, so that tests and simulations decide.
+
+mod clock;
+mod entropy;
+mod ids;
+mod spawn;
+
+pub use clock::{Clock, Sleep, SystemClock, VirtualClock};
+pub use entropy::{Entropy, OsEntropy, SeededEntropy};
+pub use ids::IdSource;
+pub use spawn::{CurrentRuntime, OwnThread, Spawn, Task};

@@ -1,0 +1,78 @@
+//! What a store can fail with.
+
+use std::error::Error;
+use std::fmt;
+
+/// A failure of the store itself, never of a job.
+#[derive(Debug)]
+pub struct StoreError {
+    kind: StoreErrorKind,
+    message: String,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+/// What kind of failure it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StoreErrorKind {
+    /// The database cannot be reached or is too busy. Worth trying again.
+    Unavailable,
+    /// The database refuses writes: read-only, standby.
+    ReadOnly,
+    /// There is no space left.
+    Full,
+    /// The file or its contents are damaged.
+    Corrupt,
+    /// The schema is newer than this program, or missing.
+    Schema,
+    /// The database refused the data itself. Trying again gives the same answer.
+    Data,
+    /// Another program holds the database.
+    Locked,
+    /// Settings that cannot work.
+    Config,
+}
+
+impl StoreError {
+    /// A failure of this kind.
+    pub fn new(kind: StoreErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), source: None }
+    }
+
+    /// The error beneath it.
+    pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// What kind of failure it was.
+    pub fn kind(&self) -> StoreErrorKind {
+        self.kind
+    }
+
+    /// Whether trying again later may help.
+    pub fn is_transient(&self) -> bool {
+        match self.kind {
+            StoreErrorKind::Unavailable
+            | StoreErrorKind::Locked
+            | StoreErrorKind::Full
+            | StoreErrorKind::ReadOnly => true,
+            StoreErrorKind::Corrupt
+            | StoreErrorKind::Schema
+            | StoreErrorKind::Data
+            | StoreErrorKind::Config => false,
+        }
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for StoreError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}

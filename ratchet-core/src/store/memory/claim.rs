@@ -1,0 +1,125 @@
+//! Claiming: a walk along the heads of each queue, in order.
+
+use jiff::Timestamp;
+use uuid::Uuid;
+
+use super::ready::{Lane, Place};
+use super::row::Claim;
+use super::tables::Tables;
+use crate::model::{Alone, ClaimReply, ClaimRequest, Claimed, JobId, JobState, LeaseId, QueueRoom};
+
+impl Tables {
+    pub(super) fn claim(&mut self, request: &ClaimRequest, now: Timestamp) -> ClaimReply {
+        if !self.nodes.is_alive(request.node, now) {
+            return ClaimReply::default();
+        }
+        for room in &request.queues {
+            for id in self.index.take_due(&room.queue, now) {
+                if let Some(row) = self.jobs.get(&id) {
+                    self.index.make_ready(&row.job);
+                }
+            }
+        }
+        self.leases += 1;
+        let lease = LeaseId::from_uuid(Uuid::from_u128(self.leases));
+        let mut reply = ClaimReply { next_due: self.next_due(request, now), ..Default::default() };
+        if let Some(id) = self.first_if_lonely(request) {
+            reply.jobs.extend(self.start(id, lease, request, now));
+            return reply;
+        }
+        for room in &request.queues {
+            self.claim_queue(room, lease, request, now, &mut reply);
+        }
+        reply
+    }
+
+    fn claim_queue(
+        &mut self,
+        room: &QueueRoom,
+        lease: LeaseId,
+        request: &ClaimRequest,
+        now: Timestamp,
+        reply: &mut ClaimReply,
+    ) {
+        let mut given = 0;
+        let mut at = None;
+        while given < room.room
+            && let Some((place, lane)) =
+                self.index.line(&room.queue).and_then(|line| line.after(at))
+        {
+            at = Some(place);
+            if !self.can_run(&lane, request) {
+                continue;
+            }
+            if is_lonely(&lane, request.alone) {
+                reply.lonely_waiting = true;
+            } else if let Some(claimed) = self.start(place.id, lease, request, now) {
+                reply.jobs.push(claimed);
+                given += 1;
+            }
+        }
+    }
+
+    /// The job that stands first of all that could be claimed, if it must run alone and may.
+    fn first_if_lonely(&self, request: &ClaimRequest) -> Option<JobId> {
+        if matches!(request.alone, Alone::No { .. }) {
+            return None;
+        }
+        let with_room = request.queues.iter().filter(|room| room.room > 0);
+        let firsts = with_room.filter_map(|room| self.first(&room.queue, request));
+        let (place, lonely) = firsts.min()?;
+        lonely.then_some(place.id)
+    }
+
+    fn first(&self, queue: &str, request: &ClaimRequest) -> Option<(Place, bool)> {
+        let due = self.index.line(queue)?;
+        let mut at = None;
+        loop {
+            let (place, lane) = due.after(at)?;
+            if self.can_run(&lane, request) {
+                return Some((place, is_lonely(&lane, request.alone)));
+            }
+            at = Some(place);
+        }
+    }
+
+    fn can_run(&self, lane: &Lane, request: &ClaimRequest) -> bool {
+        request.known.knows(&lane.name, lane.version)
+            && lane.concurrency.as_ref().is_none_or(|(key, limit)| self.keys.has_slot(key, *limit))
+    }
+
+    fn start(
+        &mut self,
+        id: JobId,
+        lease: LeaseId,
+        request: &ClaimRequest,
+        now: Timestamp,
+    ) -> Option<Claimed> {
+        self.advance(id, now, |job| {
+            job.state = JobState::Running;
+            job.run += 1;
+            job.node = Some(request.node);
+            job.started_at = Some(now);
+            job.duration = None;
+            job.queue_wait = Some(now.duration_since(job.due).try_into().unwrap_or_default());
+        });
+        let row = self.jobs.get_mut(&id)?;
+        row.claim = Some(Claim { lease, started: request.starting });
+        let claimed = row.claimed()?;
+        self.keys.take_slot(claimed.spec.concurrency.as_ref(), claimed.token);
+        self.nodes.hold(request.node, id);
+        Some(claimed)
+    }
+
+    fn next_due(&self, request: &ClaimRequest, now: Timestamp) -> Option<std::time::Duration> {
+        let queues = request.queues.iter();
+        let next =
+            queues.filter_map(|room| self.index.next_due(&room.queue, &request.known)).min()?;
+        next.duration_since(now).try_into().ok()
+    }
+}
+
+fn is_lonely(lane: &Lane, alone: Alone) -> bool {
+    let (Alone::No { crashes } | Alone::Yes { crashes }) = alone;
+    lane.crashes >= crashes
+}

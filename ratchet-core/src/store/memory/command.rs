@@ -1,0 +1,163 @@
+//! Commands: what operators and clients do to a job.
+
+use jiff::Timestamp;
+
+use super::keys::business_key;
+use super::tables::{Held, Tables};
+use crate::model::{
+    AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, Filter, JobId,
+    JobRecord, JobState, Move, Redriven,
+};
+use crate::store::Wake;
+
+impl Tables {
+    pub(super) fn command(
+        &mut self,
+        command: Command,
+        now: Timestamp,
+    ) -> Result<CommandReply, CommandError> {
+        match command {
+            Command::Pause(id) => self.pause(id, now),
+            Command::Resume(id) => self.resume(id, now),
+            Command::Cancel(id, cause) => self.cancel(id, cause, now),
+            Command::Reschedule(id, due) => self.reschedule(id, due, now),
+            Command::Retry(id) => self.retry(id, now),
+            Command::Redrive { filter, limit } => Ok(self.redrive(&filter, limit, now)),
+        }
+    }
+
+    fn pause(&mut self, id: JobId, now: Timestamp) -> Result<CommandReply, CommandError> {
+        let from = self.job(id)?.state;
+        if from == JobState::Paused {
+            return Ok(CommandReply::Unchanged { state: from });
+        }
+        self.check(id, Move::Pause)?;
+        self.advance(id, now, |job| {
+            job.paused_from = Some(job.state);
+            job.state = JobState::Paused;
+        });
+        Ok(CommandReply::Done { from, to: JobState::Paused })
+    }
+
+    fn resume(&mut self, id: JobId, now: Timestamp) -> Result<CommandReply, CommandError> {
+        let from = self.check(id, Move::Resume)?;
+        let to = self.job(id)?.paused_from.unwrap_or(JobState::Pending);
+        self.advance(id, now, |job| {
+            job.paused_from = None;
+            job.state = to;
+        });
+        Ok(CommandReply::Done { from, to })
+    }
+
+    fn cancel(
+        &mut self,
+        id: JobId,
+        cause: CancelCause,
+        now: Timestamp,
+    ) -> Result<CommandReply, CommandError> {
+        let job = self.job(id)?;
+        let from = job.state;
+        if from.is_terminal() {
+            return Ok(CommandReply::Unchanged { state: from });
+        }
+        if job.paused_from == Some(JobState::Failed) {
+            return Err(CommandError::IllegalTransition {
+                job: id,
+                state: from,
+                verb: Move::Cancel,
+            });
+        }
+        self.check(id, Move::Cancel)?;
+        if !self.cancel_run(id, cause, now) {
+            self.advance(id, now, |job| canceled(job, cause, now));
+        }
+        Ok(CommandReply::Done { from, to: JobState::Canceled })
+    }
+
+    /// Cancels a job that is running; its run keeps what it holds until it has heard. Answers whether there was a run.
+    fn cancel_run(&mut self, id: JobId, cause: CancelCause, now: Timestamp) -> bool {
+        let Some(row) = self.jobs.get_mut(&id) else { return false };
+        let Some(token) = row.token() else { return false };
+        let duration = row.elapsed(now);
+        if let Some(mut line) = row.line(now, AttemptOutcome::Canceled) {
+            line.duration = duration;
+            row.history.push(line);
+        }
+        self.end_run(token, Held::Canceled, now, |job| {
+            job.duration = Some(duration);
+            canceled(job, cause, now);
+        });
+        self.wakes.push(Wake::Canceled(token));
+        true
+    }
+
+    fn reschedule(
+        &mut self,
+        id: JobId,
+        due: Due,
+        now: Timestamp,
+    ) -> Result<CommandReply, CommandError> {
+        let from = self.check(id, Move::Reschedule)?;
+        self.advance(id, now, |job| job.due = due.at(now));
+        Ok(CommandReply::Done { from, to: from })
+    }
+
+    fn retry(&mut self, id: JobId, now: Timestamp) -> Result<CommandReply, CommandError> {
+        let from = self.check(id, Move::RetryManually)?;
+        if let Some(key) = business_key(&self.job(id)?.spec) {
+            let holder = *self.keys.business.entry(key.clone()).or_insert(id);
+            if holder != id {
+                return Err(CommandError::BusinessKeyTaken { job: id, key: key.1, holder });
+            }
+        }
+        self.advance(id, now, |job| {
+            job.state = JobState::Pending;
+            job.due = now;
+            job.finished_at = None;
+            job.attempts = 0;
+            job.crashes = 0;
+            job.deferrals = 0;
+            job.generation += 1;
+            job.error = None;
+            job.envelope = None;
+        });
+        Ok(CommandReply::Done { from, to: JobState::Pending })
+    }
+
+    fn redrive(&mut self, filter: &Filter, limit: u32, now: Timestamp) -> CommandReply {
+        let fits = |id: &JobId| self.jobs.get(id).is_some_and(|row| filter.matches(&row.job));
+        let failed: Vec<_> = self.index.failed().filter(fits).collect();
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let mut done = Redriven::default();
+        for id in failed {
+            if done.retried.len() >= limit {
+                break;
+            }
+            match self.retry(id, now) {
+                Ok(_) => done.retried.push(id),
+                Err(_) => done.key_taken.push(id),
+            }
+        }
+        CommandReply::Redriven(done)
+    }
+
+    fn job(&self, id: JobId) -> Result<&JobRecord, CommandError> {
+        self.jobs.get(&id).map(|row| &row.job).ok_or(CommandError::NotFound(id))
+    }
+
+    /// The state of a job that allows this move.
+    fn check(&self, id: JobId, verb: Move) -> Result<JobState, CommandError> {
+        let state = self.job(id)?.state;
+        if !state.allows(verb) {
+            return Err(CommandError::IllegalTransition { job: id, state, verb });
+        }
+        Ok(state)
+    }
+}
+
+fn canceled(job: &mut JobRecord, cause: CancelCause, now: Timestamp) {
+    job.state = JobState::Canceled;
+    job.paused_from = None;
+    job.finished_at = Some(now);
+    job.canceled = Some(cause);
+}

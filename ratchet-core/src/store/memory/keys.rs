@@ -1,0 +1,105 @@
+//! Who holds which key.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::model::{ConcurrencyKey, JobId, JobSpec, LeaseId, NodeId, Token};
+
+/// A key within its tenant.
+pub(super) type Scoped = (Option<String>, String);
+
+/// What an idempotency key was used for, for ever.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    pub(super) job: JobId,
+    name: String,
+    payload: [u8; 32],
+}
+
+impl Entry {
+    pub(super) fn of(job: JobId, spec: &JobSpec) -> Self {
+        Self { job, name: spec.name.clone(), payload: Sha256::digest(&spec.payload).into() }
+    }
+
+    /// Whether both stand for the same request.
+    pub(super) fn is_repeat_of(&self, other: &Self) -> bool {
+        self.name == other.name && self.payload == other.payload
+    }
+}
+
+/// A run that is over in the store while its handler may still be running.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lingering {
+    pub(super) node: NodeId,
+    /// Whether the run was canceled and its node must be told.
+    pub(super) canceled: bool,
+}
+
+/// The holders of all keys. Sets of holders, never counters: a counter can be wrong.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    /// Idempotency keys. Never shrinks.
+    pub(super) ledger: HashMap<Scoped, Entry>,
+    /// Business keys.
+    pub(super) business: HashMap<Scoped, JobId>,
+    /// Runs by concurrency key.
+    slots: HashMap<String, HashSet<Token>>,
+    /// What keeps keys taken although its job has moved on.
+    lingering: BTreeMap<Token, Lingering>,
+}
+
+impl Keys {
+    /// Whether one more run fits under the limit.
+    pub(super) fn has_slot(&self, key: &str, limit: u32) -> bool {
+        let taken = self.slots.get(key).map_or(0, HashSet::len);
+        u32::try_from(taken).is_ok_and(|taken| taken < limit)
+    }
+
+    pub(super) fn take_slot(&mut self, key: Option<&ConcurrencyKey>, token: Token) {
+        if let Some(key) = key {
+            self.slots.entry(key.key.clone()).or_default().insert(token);
+        }
+    }
+
+    pub(super) fn free_slot(&mut self, key: Option<&ConcurrencyKey>, token: Token) {
+        if let Some(key) = key
+            && let Some(holders) = self.slots.get_mut(&key.key)
+        {
+            holders.remove(&token);
+            if holders.is_empty() {
+                self.slots.remove(&key.key);
+            }
+        }
+    }
+
+    pub(super) fn linger(&mut self, token: Token, run: Lingering) {
+        self.lingering.insert(token, run);
+    }
+
+    /// Answers whether the run was lingering.
+    pub(super) fn end_lingering(&mut self, token: Token) -> bool {
+        self.lingering.remove(&token).is_some()
+    }
+
+    /// Whether a run of this job lingers.
+    pub(super) fn lingers(&self, job: JobId) -> bool {
+        let first = Token { job, lease: LeaseId::from_uuid(Uuid::nil()), version: 0 };
+        self.lingering.range(first..).next().is_some_and(|(token, _)| token.job == job)
+    }
+
+    pub(super) fn lingering(&self) -> impl Iterator<Item = (Token, Lingering)> {
+        self.lingering.iter().map(|(token, run)| (*token, *run))
+    }
+}
+
+/// The business key of a job, within its tenant.
+pub(super) fn business_key(spec: &JobSpec) -> Option<Scoped> {
+    spec.business_key.clone().map(|key| (spec.tenant.clone(), key))
+}
+
+/// The idempotency key of a job, within its tenant.
+pub(super) fn idempotency_key(spec: &JobSpec) -> Option<Scoped> {
+    spec.idempotency_key.clone().map(|key| (spec.tenant.clone(), key))
+}

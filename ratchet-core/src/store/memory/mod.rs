@@ -1,0 +1,226 @@
+//! The store without a database: a real and complete one, and the model the others are measured against.
+
+mod claim;
+mod command;
+mod index;
+mod insert;
+mod keys;
+mod nodes;
+mod outbox;
+mod query;
+mod ready;
+mod row;
+mod scheduled;
+mod settle;
+mod tables;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use tokio::sync::broadcast;
+
+use self::tables::Tables;
+use super::{Store, StoreError, Wake};
+use crate::model::{
+    Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
+    Counts, Delivery, DeliveryId, Filter, Heartbeat, InsertError, Inserted, JobId, JobRecord,
+    JobState, LogLine, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, RunNotes,
+    Settled, Settlement, Token,
+};
+use crate::seam::{Clock, SystemClock};
+
+/// How many wake-ups a slow listener may be behind before it loses some. Losing one costs a poll.
+const WAKES_KEPT: usize = 1024;
+
+/// A store in memory: complete, and gone with the process. Clones share the jobs.
+///
+/// ```
+/// use ratchet_core::MemoryStore;
+/// use ratchet_core::store::Store;
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let store = MemoryStore::new();
+/// assert!(store.counts().await?.queues.is_empty());
+/// # Ok::<_, ratchet_core::store::StoreError>(()) }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct MemoryStore {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    clock: Arc<dyn Clock>,
+    /// A plain mutex: it is held for one verb and never across an await.
+    tables: Mutex<Tables>,
+    wakes: broadcast::Sender<Wake>,
+}
+
+impl MemoryStore {
+    /// An empty store on the machine's clock.
+    pub fn new() -> Self {
+        Self::with_clock(Arc::new(SystemClock::default()))
+    }
+
+    /// An empty store on a clock of your choice.
+    pub fn with_clock(clock: Arc<dyn Clock>) -> Self {
+        let (wakes, _) = broadcast::channel(WAKES_KEPT);
+        Self { shared: Arc::new(Shared { clock, tables: Mutex::default(), wakes }) }
+    }
+
+    /// Carries out one verb at one instant, then sends the hints it left.
+    fn verb<T>(&self, verb: impl FnOnce(&mut Tables, Timestamp) -> T) -> T {
+        let (answer, wakes) = {
+            let mut tables = self.lock();
+            // Read under the lock, so that later verbs never see an earlier time.
+            let now = self.shared.clock.now();
+            let answer = verb(&mut tables, now);
+            (answer, std::mem::take(&mut tables.wakes))
+        };
+        for wake in wakes {
+            // Nobody listens: nobody needs the hint.
+            let _ = self.shared.wakes.send(wake);
+        }
+        answer
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Tables> {
+        self.shared.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryStore")
+            .field("clock", &self.shared.clock)
+            .field("jobs", &self.lock().jobs.len())
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Store for MemoryStore {
+    async fn now(&self) -> Result<Timestamp, StoreError> {
+        Ok(self.shared.clock.now())
+    }
+
+    async fn insert(&self, jobs: Vec<NewJob>) -> Result<Vec<Inserted>, InsertError> {
+        self.verb(|tables, now| tables.insert(jobs, now))
+    }
+
+    async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
+        Ok(self.verb(|tables, now| tables.claim(&request, now)))
+    }
+
+    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
+        Ok(self.verb(|tables, now| tables.settle(settlements, now)))
+    }
+
+    async fn settle_and_claim(
+        &self,
+        settlements: Vec<Settlement>,
+        request: ClaimRequest,
+    ) -> Result<(Vec<Settled>, ClaimReply), StoreError> {
+        Ok(self.verb(|tables, now| {
+            let settled = tables.settle(settlements, now);
+            (settled, tables.claim(&request, now))
+        }))
+    }
+
+    async fn report(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
+        Ok(self.verb(|tables, _| tables.report(notes)))
+    }
+
+    async fn let_go(&self, tokens: Vec<Token>) -> Result<(), StoreError> {
+        self.verb(|tables, _| tokens.into_iter().for_each(|token| tables.let_go(token)));
+        Ok(())
+    }
+
+    async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError> {
+        self.verb(|tables, now| tables.join(node, lease, now))
+    }
+
+    async fn heartbeat(&self, node: NodeId, lease: Duration) -> Result<Heartbeat, StoreError> {
+        Ok(self.verb(|tables, now| tables.heartbeat(node, lease, now)))
+    }
+
+    async fn leave(&self, node: NodeId) -> Result<(), StoreError> {
+        self.verb(|tables, now| tables.nodes.leave(node, now));
+        Ok(())
+    }
+
+    async fn orphans(&self, limit: u32) -> Result<Vec<Orphan>, StoreError> {
+        Ok(self.verb(|tables, now| tables.orphans(limit, now)))
+    }
+
+    async fn lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
+        Ok(self.verb(|tables, now| tables.nodes.lead(node, lease, now)))
+    }
+
+    async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
+        Ok(self.verb(|tables, now| tables.purge(state, age, limit, now)))
+    }
+
+    async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
+        self.verb(|tables, now| tables.command(command, now))
+    }
+
+    async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {
+        Ok(self.lock().jobs.get(&id).map(|row| row.job.clone()))
+    }
+
+    async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, StoreError> {
+        Ok(self.lock().list(filter, page))
+    }
+
+    async fn counts(&self) -> Result<Counts, StoreError> {
+        Ok(self.lock().index.counts())
+    }
+
+    async fn attempts(&self, id: JobId) -> Result<Vec<AttemptLine>, StoreError> {
+        Ok(self.lock().jobs.get(&id).map(|row| row.history.clone()).unwrap_or_default())
+    }
+
+    async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError> {
+        let tables = self.lock();
+        Ok(tables.jobs.get(&id).map(|row| row.logs.iter().cloned().collect()).unwrap_or_default())
+    }
+
+    async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError> {
+        Ok(self.verb(|tables, now| tables.nodes.list(now)))
+    }
+
+    async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, StoreError> {
+        Ok(self.verb(|tables, now| tables.unknown_jobs(now)))
+    }
+
+    async fn alerts(&self, limit: u32) -> Result<Vec<Alert>, StoreError> {
+        Ok(self.lock().outbox.alerts(limit))
+    }
+
+    async fn undelivered(
+        &self,
+        channel: Channel,
+        limit: u32,
+        hold: Duration,
+    ) -> Result<Vec<Delivery>, StoreError> {
+        Ok(self.verb(|tables, now| tables.outbox.hand_out(channel, limit, hold, now)))
+    }
+
+    async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
+        self.lock().outbox.delivered(&deliveries);
+        Ok(())
+    }
+
+    fn wakes(&self) -> broadcast::Receiver<Wake> {
+        self.shared.wakes.subscribe()
+    }
+}

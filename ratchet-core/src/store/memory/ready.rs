@@ -1,0 +1,102 @@
+//! Due jobs in the order of their queue.
+//!
+//! A claim walks the heads of lanes, never the jobs behind them: a thousand jobs that cannot run now cost as much as one.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Bound;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::model::{JobId, JobRecord};
+
+/// Where a job stands in its queue: lower comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    sort_key: i64,
+    due: Timestamp,
+    pub(super) id: JobId,
+}
+
+impl Place {
+    pub(super) fn of(job: &JobRecord) -> Self {
+        let sort_key = job.spec.sort_key(job.due.as_microsecond());
+        Self { sort_key, due: job.due, id: job.id }
+    }
+}
+
+/// Jobs that a claim treats alike: if it passes over one, it passes over all behind it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Lane {
+    pub(super) name: String,
+    pub(super) version: u32,
+    /// The concurrency key and its limit.
+    pub(super) concurrency: Option<(String, u32)>,
+    pub(super) crashes: u32,
+}
+
+impl Lane {
+    pub(super) fn of(job: &JobRecord) -> Self {
+        let spec = &job.spec;
+        Self {
+            name: spec.name.clone(),
+            version: spec.version,
+            concurrency: spec.concurrency.as_ref().map(|key| (key.key.clone(), key.limit)),
+            crashes: job.crashes,
+        }
+    }
+}
+
+/// The due jobs of one queue.
+#[derive(Debug, Default)]
+pub(super) struct Line {
+    lanes: HashMap<Arc<Lane>, BTreeSet<Place>>,
+    /// The first job of every lane.
+    heads: BTreeMap<Place, Arc<Lane>>,
+}
+
+impl Line {
+    pub(super) fn insert(&mut self, lane: Lane, place: Place) {
+        let lane = match self.lanes.get_key_value(&lane) {
+            Some((lane, _)) => Arc::clone(lane),
+            None => Arc::new(lane),
+        };
+        let places = self.lanes.entry(Arc::clone(&lane)).or_default();
+        let head = places.first().copied();
+        places.insert(place);
+        if head.is_none_or(|head| place < head) {
+            if let Some(head) = head {
+                self.heads.remove(&head);
+            }
+            self.heads.insert(place, lane);
+        }
+    }
+
+    /// Answers whether it was there.
+    pub(super) fn remove(&mut self, lane: &Lane, place: Place) -> bool {
+        let Some(places) = self.lanes.get_mut(lane) else { return false };
+        let there = places.remove(&place);
+        let next = places.first().copied();
+        if next.is_none() {
+            self.lanes.remove(lane);
+        }
+        if let Some(lane) = self.heads.remove(&place)
+            && let Some(next) = next
+        {
+            self.heads.insert(next, lane);
+        }
+        there
+    }
+
+    /// The first head behind a place. Because a lane's next head stands behind the one just taken, a walk from place to
+    /// place sees the queue in order even while it takes jobs.
+    pub(super) fn after(&self, place: Option<Place>) -> Option<(Place, Arc<Lane>)> {
+        let start = place.map_or(Bound::Unbounded, Bound::Excluded);
+        let (place, lane) = self.heads.range((start, Bound::Unbounded)).next()?;
+        Some((*place, Arc::clone(lane)))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.heads.is_empty()
+    }
+}

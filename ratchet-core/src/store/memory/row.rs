@@ -1,0 +1,84 @@
+//! One job with what belongs to it alone.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::model::{
+    AttemptLine, AttemptOutcome, Claimed, JobRecord, JobState, LeaseId, LogLine, RunNotes, Token,
+};
+use crate::store::MAX_LOG_LINES;
+
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) job: JobRecord,
+    /// Present while the job is running.
+    pub(super) claim: Option<Claim>,
+    pub(super) history: Vec<AttemptLine>,
+    pub(super) logs: VecDeque<LogLine>,
+}
+
+/// The claim of a running job; its node and time are in the record.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Claim {
+    pub(super) lease: LeaseId,
+    /// Whether the handler has started.
+    pub(super) started: bool,
+}
+
+impl Row {
+    pub(super) fn new(job: JobRecord) -> Self {
+        Self { job, claim: None, history: Vec::new(), logs: VecDeque::new() }
+    }
+
+    /// The token of the current run.
+    pub(super) fn token(&self) -> Option<Token> {
+        let claim = self.claim.filter(|_| self.job.state == JobState::Running)?;
+        Some(Token { job: self.job.id, lease: claim.lease, version: self.job.version })
+    }
+
+    /// The current run, as its claimer got it.
+    pub(super) fn claimed(&self) -> Option<Claimed> {
+        let job = &self.job;
+        Some(Claimed {
+            token: self.token()?,
+            spec: Arc::clone(&job.spec),
+            attempts: job.attempts,
+            crashes: job.crashes,
+            deferrals: job.deferrals,
+            generation: job.generation,
+            run: job.run,
+            queued_at: job.queued_at,
+            due: job.due,
+            claimed_at: job.started_at?,
+            node: job.node?,
+            progress: job.progress.clone(),
+            checkpoint: job.checkpoint.clone(),
+        })
+    }
+
+    /// Begins the history line of the current run.
+    pub(super) fn line(&self, now: Timestamp, outcome: AttemptOutcome) -> Option<AttemptLine> {
+        Some(AttemptLine::new(&self.claimed()?, now, outcome))
+    }
+
+    /// How long the current run has taken, by the store's clock.
+    pub(super) fn elapsed(&self, now: Timestamp) -> Duration {
+        let started = self.job.started_at.unwrap_or(now);
+        Duration::try_from(now.duration_since(started)).unwrap_or_default()
+    }
+
+    /// Keeps what a run left behind.
+    pub(super) fn keep(&mut self, notes: RunNotes) {
+        let RunNotes { progress, checkpoint, logs, warnings } = notes;
+        let job = &mut self.job;
+        job.progress = progress.or_else(|| job.progress.take());
+        job.checkpoint = checkpoint.or_else(|| job.checkpoint.take());
+        job.warnings.extend(warnings);
+        self.logs.extend(logs);
+        let surplus = self.logs.len().saturating_sub(MAX_LOG_LINES);
+        self.logs.drain(..surplus);
+    }
+}

@@ -1,0 +1,142 @@
+//! Settling: all moves of the batch first, then its children, so that a key freed by one settlement is there for the
+//! children of another.
+
+use jiff::Timestamp;
+
+use super::tables::{Held, Tables};
+use crate::model::{
+    Applied, DroppedChild, Inserted, JobId, JobRecord, JobState, NewJob, RunNotes, Settled,
+    Settlement, Token, Verdict, later,
+};
+
+impl Tables {
+    pub(super) fn settle(&mut self, settlements: Vec<Settlement>, now: Timestamp) -> Vec<Settled> {
+        let moved: Vec<_> =
+            settlements.into_iter().map(|settlement| self.settle_one(settlement, now)).collect();
+        let spawn = |(mut settled, children)| {
+            if let Settled::Applied(applied) = &mut settled {
+                self.spawn(applied, children, now);
+            }
+            settled
+        };
+        moved.into_iter().map(spawn).collect()
+    }
+
+    pub(super) fn report(&mut self, notes: Vec<(Token, RunNotes)>) -> Vec<bool> {
+        let report = |(token, notes): (Token, RunNotes)| {
+            let current = self.is_current(&token);
+            if let Some(row) = self.jobs.get_mut(&token.job).filter(|_| current) {
+                row.keep(notes);
+            }
+            current
+        };
+        notes.into_iter().map(report).collect()
+    }
+
+    fn settle_one(&mut self, settlement: Settlement, now: Timestamp) -> (Settled, Children) {
+        let Settlement { token, verdict, outcome, duration, notes, spawned, notices, lingering } =
+            settlement;
+        let current = self.is_current(&token);
+        let Some(row) = self.jobs.get_mut(&token.job) else {
+            return (Settled::Stale { state: None }, Children::default());
+        };
+        if !current {
+            let state = Some(row.job.state);
+            if !lingering {
+                self.let_go(token);
+            }
+            return (Settled::Stale { state }, Children::default());
+        }
+        if let Some(mut line) = row.line(now, outcome) {
+            line.duration = duration;
+            (line.error, line.note) = cause(&verdict);
+            row.history.push(line);
+        }
+        row.keep(notes);
+        let held = if lingering { Held::Lingering } else { Held::Freed };
+        self.end_run(token, held, now, |job| {
+            job.duration = Some(duration);
+            apply(verdict, job, now);
+        });
+        self.outbox.record(notices, now);
+        let job = self.jobs.get(&token.job).map(|row| &row.job);
+        let state = job.map_or(JobState::Pending, |job| job.state);
+        let due = job.filter(|job| job.state == JobState::Pending).map(|job| job.due);
+        (
+            Settled::Applied(Applied::new(state, now, due)),
+            Children { parent: Some(token.job), jobs: spawned },
+        )
+    }
+
+    fn spawn(&mut self, applied: &mut Applied, children: Children, now: Timestamp) {
+        for child in children.jobs {
+            let (id, name) = (child.id, child.spec.name.clone());
+            match self.insert(vec![child], now).as_deref() {
+                Ok([Inserted::Created(id)]) => applied.spawned.push(*id),
+                Ok(_) => {}
+                Err(refused) => {
+                    let why = refused.to_string();
+                    let parent = children.parent.and_then(|parent| self.jobs.get_mut(&parent));
+                    if let Some(parent) = parent {
+                        let warning = format!("child `{name}` ({id}) was dropped: {why}");
+                        parent.job.warnings.push(warning);
+                    }
+                    applied.dropped.push(DroppedChild { id, name, why });
+                }
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct Children {
+    parent: Option<JobId>,
+    jobs: Vec<NewJob>,
+}
+
+/// What the history says of a verdict.
+fn cause(verdict: &Verdict) -> (Option<crate::model::FailureRecord>, Option<String>) {
+    match verdict {
+        Verdict::Retry { failure, .. } => (Some(failure.clone()), None),
+        Verdict::Fail { envelope, .. } => (Some(envelope.failure.clone()), None),
+        Verdict::Defer { note, .. } => (None, Some(note.clone())),
+        Verdict::Succeed { .. } | Verdict::Release | Verdict::Rescue { .. } => (None, None),
+    }
+}
+
+fn apply(verdict: Verdict, job: &mut JobRecord, now: Timestamp) {
+    match verdict {
+        Verdict::Succeed { output } => {
+            job.state = JobState::Succeeded;
+            job.finished_at = Some(now);
+            job.output = output;
+        }
+        Verdict::Retry { delay, attempts, failure } => {
+            job.state = JobState::Pending;
+            job.due = later(now, delay);
+            job.attempts = attempts;
+            job.error = Some(failure);
+        }
+        Verdict::Defer { delay, why: _, note: _ } => {
+            job.state = JobState::Pending;
+            job.due = later(now, delay);
+            job.deferrals = job.deferrals.saturating_add(1);
+        }
+        // The due time stays, so the job keeps its place in the queue.
+        Verdict::Release => job.state = JobState::Pending,
+        Verdict::Rescue { delay, crashes } => {
+            job.state = JobState::Pending;
+            job.due = later(now, delay);
+            job.crashes = crashes;
+        }
+        Verdict::Fail { attempts, crashes, mut envelope } => {
+            envelope.at = now;
+            job.state = JobState::Failed;
+            job.finished_at = Some(now);
+            job.attempts = attempts;
+            job.crashes = crashes;
+            job.error = Some(envelope.failure.clone());
+            job.envelope = Some(*envelope);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The data, and the one place where a job changes.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::index::Index;
+use super::keys::{Keys, Lingering, business_key};
+use super::nodes::Nodes;
+use super::outbox::Outbox;
+use super::row::Row;
+use crate::model::{JobId, JobRecord, JobState, Token};
+use crate::store::Wake;
+
+/// Everything the store holds. Each verb is a method in a file of its own.
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    pub(super) jobs: BTreeMap<JobId, Row>,
+    pub(super) index: Index,
+    pub(super) keys: Keys,
+    pub(super) nodes: Nodes,
+    pub(super) outbox: Outbox,
+    /// How many batches were claimed: the identity of the next one.
+    pub(super) leases: u128,
+    /// Hints to send once the lock is free.
+    pub(super) wakes: Vec<Wake>,
+}
+
+/// What becomes of what a run holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Held {
+    /// It is freed.
+    Freed,
+    /// It stays taken: the handler is still running.
+    Lingering,
+    /// It stays taken: the handler has yet to hear that it was canceled.
+    Canceled,
+}
+
+impl Tables {
+    /// Whether this is the token of a current run.
+    pub(super) fn is_current(&self, token: &Token) -> bool {
+        self.jobs.get(&token.job).and_then(Row::token).as_ref() == Some(token)
+    }
+
+    /// Moves a job: the fence goes up by one, and indexes, keys and wake-ups follow the state.
+    pub(super) fn advance(
+        &mut self,
+        id: JobId,
+        now: Timestamp,
+        change: impl FnOnce(&mut JobRecord),
+    ) {
+        let Some(row) = self.jobs.get_mut(&id) else { return };
+        self.index.remove(&row.job);
+        change(&mut row.job);
+        row.job.version += 1;
+        self.index.add(&row.job, now);
+        if row.job.state.is_terminal() {
+            self.wakes.push(Wake::Finished(id));
+        }
+        self.wake_if_ready(id, now);
+        self.free_business_key(id);
+    }
+
+    /// Moves a job out of a run.
+    pub(super) fn end_run(
+        &mut self,
+        token: Token,
+        held: Held,
+        now: Timestamp,
+        change: impl FnOnce(&mut JobRecord),
+    ) {
+        let Some(row) = self.jobs.get_mut(&token.job) else { return };
+        row.claim = None;
+        let node = row.job.node;
+        if let Some(node) = node {
+            self.nodes.release(node, token.job);
+        }
+        match (held, node) {
+            (Held::Lingering | Held::Canceled, Some(node)) => {
+                self.keys.linger(token, Lingering { node, canceled: held == Held::Canceled });
+            }
+            _ => self.free_slot(token),
+        }
+        self.advance(token.job, now, change);
+    }
+
+    /// Frees what a run still held after its end.
+    pub(super) fn let_go(&mut self, token: Token) {
+        if self.keys.end_lingering(token) {
+            self.free_slot(token);
+            self.free_business_key(token.job);
+        }
+    }
+
+    /// Hints that a queue has work, if this job is due.
+    pub(super) fn wake_if_ready(&mut self, id: JobId, now: Timestamp) {
+        let Some(job) = self.jobs.get(&id).map(|row| &row.job) else { return };
+        if job.state == JobState::Pending && job.due <= now {
+            let queue = job.spec.queue.clone();
+            self.wake(queue);
+        }
+    }
+
+    /// One hint per queue and verb is enough.
+    fn wake(&mut self, queue: String) {
+        let wake = Wake::Work { queue };
+        if self.wakes.last() != Some(&wake) {
+            self.wakes.push(wake);
+        }
+    }
+
+    fn free_slot(&mut self, token: Token) {
+        let Some(row) = self.jobs.get(&token.job) else { return };
+        let spec = &row.job.spec;
+        if spec.concurrency.is_some() {
+            self.keys.free_slot(spec.concurrency.as_ref(), token);
+            // Jobs of the same key are likely on the same queue.
+            let queue = spec.queue.clone();
+            self.wake(queue);
+        }
+    }
+
+    fn free_business_key(&mut self, id: JobId) {
+        let Some(row) = self.jobs.get(&id) else { return };
+        if !row.job.is_live()
+            && !self.keys.lingers(id)
+            && let Some(key) = business_key(&row.job.spec)
+            && self.keys.business.get(&key) == Some(&id)
+        {
+            self.keys.business.remove(&key);
+        }
+    }
+}

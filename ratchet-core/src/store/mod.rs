@@ -1,0 +1,158 @@
+//! The seam between the engine and a database.
+//!
+//! Stores apply, they never decide: retry or dead letter, how long to wait, when a job is poisoned, all of that arrives as
+//! a [`Settlement`]. A store knows rows and never jobs: it can be written without reading `job/` or `worker/`.
+//!
+//! `ratchet-conformance` is the suite every store must pass.
+
+mod error;
+mod memory;
+
+pub use error::{StoreError, StoreErrorKind};
+pub use memory::MemoryStore;
+
+use std::fmt;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use tokio::sync::broadcast;
+
+use crate::model::{
+    Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
+    Counts, Delivery, DeliveryId, Filter, Heartbeat, InsertError, Inserted, JobId, JobRecord,
+    JobState, LogLine, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, RunNotes,
+    Settled, Settlement, Token,
+};
+
+/// How many lines of its log are kept with a job: the newest, so that the last run can be understood.
+pub const MAX_LOG_LINES: usize = 1000;
+
+/// Durable storage for jobs: small, batch-shaped, without a word of SQL.
+///
+/// Every verb is atomic: when it returns `Ok`, all of it is durable; when it returns an error, none of it happened, or
+/// (after a lost connection) all of it did and repeating it is harmless, because every move is fenced by a [`Token`] and
+/// every insert by the job's id.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a ratchet store",
+    note = "enable the `sqlite` or `pg` feature and use `SqliteStore` or `PgStore`, or use `MemoryStore` in tests"
+)]
+#[async_trait]
+pub trait Store: Send + Sync + fmt::Debug + 'static {
+    /// The store's clock, by which everything is due.
+    async fn now(&self) -> Result<Timestamp, StoreError>;
+
+    /// Inserts jobs, all or none. The answers are in the order of the jobs.
+    ///
+    /// A repeated idempotency key, also within the batch, answers with the original; a taken business key, also within
+    /// the batch, fails the whole batch and lists every one. Repeating an insert whose answer was lost is safe: a job of
+    /// the same id and idempotency key answers as it did.
+    async fn insert(&self, jobs: Vec<NewJob>) -> Result<Vec<Inserted>, InsertError>;
+
+    /// Takes due jobs, each for exactly one claimer, in the order of their queue.
+    ///
+    /// Takes nothing for a node that has not joined or whose lease ran out. A job whose concurrency key is at its limit
+    /// is passed over without holding up the jobs behind it.
+    async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError>;
+
+    /// Settles runs in one commit. The answers are in the order of the settlements; a stale one changes nothing and does
+    /// not disturb its neighbours. All moves come before all spawned jobs, so that a key freed by one settlement is there
+    /// for the children of another. Settling a canceled run with its own token lets go of what it held, unless the
+    /// settlement says that the handler lingers.
+    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError>;
+
+    /// Settles, then claims: in one round trip where the store can.
+    async fn settle_and_claim(
+        &self,
+        settlements: Vec<Settlement>,
+        request: ClaimRequest,
+    ) -> Result<(Vec<Settled>, ClaimReply), StoreError> {
+        let settled = self.settle(settlements).await?;
+        // A failed claim must not hide what was settled.
+        let claimed = self.claim(request).await.unwrap_or_default();
+        Ok((settled, claimed))
+    }
+
+    /// Writes what running handlers left behind so far. Answers whether each token was current.
+    async fn report(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError>;
+
+    /// The handlers of these runs have really ended: frees what canceled and lingering runs still held.
+    async fn let_go(&self, tokens: Vec<Token>) -> Result<(), StoreError>;
+
+    /// Enters a node with a lease of the given length. An identity that lost its lease and still holds something is
+    /// refused ([`StoreErrorKind::Data`]): its jobs wait for their rescue, and a new lease would strand them.
+    async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError>;
+
+    /// Renews a node's lease, unless it ran out.
+    async fn heartbeat(&self, node: NodeId, lease: Duration) -> Result<Heartbeat, StoreError>;
+
+    /// Removes a node that stops. What it still holds becomes orphaned at once, and it leads no longer.
+    async fn leave(&self, node: NodeId) -> Result<(), StoreError>;
+
+    /// Claimed jobs of nodes whose lease ran out, at most `limit`. Nothing moves: the engine decides and settles them
+    /// with the tokens they carry. Also frees what canceled and lingering runs of such nodes still held.
+    async fn orphans(&self, limit: u32) -> Result<Vec<Orphan>, StoreError>;
+
+    /// Takes or renews maintenance leadership for `lease`; answers whether the node leads.
+    async fn lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError>;
+
+    /// Removes at most `limit` jobs that have been in this terminal state for `age` or longer, with their history and
+    /// log. Idempotency keys stay. Any other state removes nothing.
+    async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError>;
+
+    /// Carries out a command.
+    async fn command(&self, command: Command) -> Result<CommandReply, CommandError>;
+
+    /// One job.
+    async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError>;
+
+    /// Jobs that fit a filter, newest first.
+    async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, StoreError>;
+
+    /// How many jobs there are.
+    async fn counts(&self) -> Result<Counts, StoreError>;
+
+    /// The runs of a job, oldest first.
+    async fn attempts(&self, id: JobId) -> Result<Vec<AttemptLine>, StoreError>;
+
+    /// What the runs of a job logged, oldest first: the newest [`MAX_LOG_LINES`] of them.
+    async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError>;
+
+    /// Every node whose lease holds, and those that still hold jobs.
+    async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError>;
+
+    /// Names of waiting jobs that no live node knows, with how many there are of each.
+    async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, StoreError>;
+
+    /// Recorded alerts, newest first.
+    async fn alerts(&self, limit: u32) -> Result<Vec<Alert>, StoreError>;
+
+    /// Takes what waits to be published, oldest first. What is not acknowledged within `hold` is handed out again.
+    async fn undelivered(
+        &self,
+        channel: Channel,
+        limit: u32,
+        hold: Duration,
+    ) -> Result<Vec<Delivery>, StoreError>;
+
+    /// Acknowledges deliveries.
+    async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError>;
+
+    /// Wake-ups: hints that save waiting for the next poll. Any of them may be lost.
+    fn wakes(&self) -> broadcast::Receiver<Wake>;
+}
+
+/// A hint that something has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Wake {
+    /// A queue has new work, due now or soon.
+    Work {
+        /// The queue.
+        queue: String,
+    },
+    /// A running job was canceled.
+    Canceled(Token),
+    /// A job has come to its end.
+    Finished(JobId),
+}

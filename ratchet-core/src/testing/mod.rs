@@ -1,0 +1,43 @@
+//! For tests of your own jobs: run them inline, in your test's task, with a clock that you move. Nothing sleeps.
+//!
+//! A [`Sandbox`] is a runtime over a memory store and a virtual clock. Enqueue as in production, then [`Sandbox::drain`]
+//! what is due: each job takes the same road as in a worker, one after another.
+//!
+//! ```
+//! use std::time::Duration;
+//! use ratchet_core::testing::Sandbox;
+//! use ratchet_core::{JobError, JobState, assert_enqueued};
+//! use ratchet_macros::job;
+//!
+//! #[job(max_retries = 3, crate = ::ratchet_core)]
+//! async fn greet(#[inject] ctx: ratchet_core::JobContext, name: String) -> Result<String, JobError> {
+//!     if ctx.attempt() == 1 {
+//!         return Err(JobError::msg("the first try always fails"));
+//!     }
+//!     Ok(format!("hello {name}"))
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let sandbox = Sandbox::builder().jobs([<Greet as ratchet_core::Job>::JOB]).build().await?;
+//! let handle = sandbox.enqueue(Greet { name: "Ada".into() }).await?;
+//! assert_enqueued!(sandbox, Greet { name: "Ada".into() });
+//!
+//! let first = sandbox.drain().await?;
+//! assert_eq!(first.retried, 1);
+//!
+//! sandbox.advance(Duration::from_secs(60)); // past the backoff
+//! sandbox.drain().await?;
+//! assert_eq!(handle.wait().await?, "hello Ada");
+//! # Ok(())
+//! # }
+//! ```
+
+mod assert;
+mod drive;
+mod sandbox;
+
+pub use assert::Enqueued;
+#[doc(hidden)]
+pub use assert::check_enqueued;
+pub use sandbox::{Drained, Sandbox, SandboxBuilder};

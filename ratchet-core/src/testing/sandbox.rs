@@ -1,0 +1,208 @@
+//! A runtime that does nothing by itself.
+
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::drive::drive;
+use crate::client::{BuildError, Builder, Ratchet};
+use crate::model::{Alone, ClaimRequest, Claimed, NodeInfo, QueueRoom, Settled, Verdict};
+use crate::registry::Registration;
+use crate::seam::{SeededEntropy, VirtualClock};
+use crate::store::{MemoryStore, StoreError};
+use crate::worker::{Ended, deliver, publish};
+
+/// A runtime over a memory store and a virtual clock, which runs jobs only when it is told to. Derefs to [`Ratchet`].
+#[derive(Debug, Clone)]
+pub struct Sandbox {
+    ratchet: Ratchet,
+    clock: VirtualClock,
+}
+
+/// Builds a [`Sandbox`].
+#[derive(Debug)]
+#[must_use = "nothing exists until `.build()`"]
+pub struct SandboxBuilder {
+    builder: Builder,
+    clock: VirtualClock,
+}
+
+/// What a drain did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Drained {
+    /// Runs that succeeded.
+    pub succeeded: u32,
+    /// Runs that failed and will be tried again.
+    pub retried: u32,
+    /// Runs that failed for good.
+    pub failed: u32,
+    /// Runs that were put off.
+    pub deferred: u32,
+}
+
+impl Drained {
+    /// How many runs there were.
+    pub fn runs(&self) -> u32 {
+        self.succeeded + self.retried + self.failed + self.deferred
+    }
+
+    fn count(&mut self, verdict: &Verdict) {
+        let counter = match verdict {
+            Verdict::Succeed { .. } => &mut self.succeeded,
+            Verdict::Retry { .. } => &mut self.retried,
+            Verdict::Fail { .. } => &mut self.failed,
+            Verdict::Defer { .. } | Verdict::Release | Verdict::Rescue { .. } => &mut self.deferred,
+        };
+        *counter += 1;
+    }
+}
+
+impl Sandbox {
+    /// Starts building a sandbox.
+    pub fn builder() -> SandboxBuilder {
+        let clock = VirtualClock::new();
+        let store = MemoryStore::with_clock(Arc::new(clock.clone()));
+        // The same ids and the same jitter in every run of a test.
+        let builder = Ratchet::builder(store).clock(clock.clone()).entropy(SeededEntropy::new(0));
+        SandboxBuilder { builder, clock }
+    }
+
+    /// Moves time on.
+    pub fn advance(&self, duration: Duration) {
+        self.clock.advance(duration);
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &VirtualClock {
+        &self.clock
+    }
+
+    /// Runs every job that is due, and every job that becomes due by that, one after another, in this task.
+    ///
+    /// Delayed jobs and retries wait until the clock has been moved on. Sinks are served at the end.
+    pub async fn drain(&self) -> Result<Drained, StoreError> {
+        let mut drained = Drained::default();
+        while let Some(job) = self.claim().await? {
+            self.run(job, &mut drained).await?;
+        }
+        deliver(&self.ratchet.core).await?;
+        Ok(drained)
+    }
+
+    /// Runs the job that is next in line, if one is due.
+    pub async fn run_next(&self) -> Result<Option<Drained>, StoreError> {
+        let Some(job) = self.claim().await? else { return Ok(None) };
+        let mut drained = Drained::default();
+        self.run(job, &mut drained).await?;
+        Ok(Some(drained))
+    }
+
+    /// Drains, moves the clock to whatever is due next, and so on, until nothing waits or `limit` has passed.
+    pub async fn drain_for(&self, limit: Duration) -> Result<Drained, StoreError> {
+        let mut total = Drained::default();
+        let mut left = limit;
+        loop {
+            let drained = self.drain().await?;
+            total.succeeded += drained.succeeded;
+            total.retried += drained.retried;
+            total.failed += drained.failed;
+            total.deferred += drained.deferred;
+            let next = self.next_due().await?;
+            match next.filter(|next| *next <= left) {
+                Some(next) => {
+                    left -= next;
+                    self.advance(next);
+                }
+                None => return Ok(total),
+            }
+        }
+    }
+
+    async fn run(&self, job: Claimed, drained: &mut Drained) -> Result<(), StoreError> {
+        let core = &self.ratchet.core;
+        let job = Arc::new(job);
+        match drive(core, &job, &self.clock).await {
+            Ended::Discard { .. } => core.store.let_go(vec![job.token]).await,
+            Ended::Settle(settlement) => {
+                let settled = core.store.settle(vec![(*settlement).clone()]).await?;
+                for settled in &settled {
+                    publish(core, &job, &settlement, settled);
+                    if matches!(settled, Settled::Applied(_)) {
+                        drained.count(&settlement.verdict);
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    async fn claim(&self) -> Result<Option<Claimed>, StoreError> {
+        Ok(self.ask().await?.jobs.pop())
+    }
+
+    async fn next_due(&self) -> Result<Option<Duration>, StoreError> {
+        Ok(self.ask().await?.next_due)
+    }
+
+    /// Asks for one job of any queue.
+    async fn ask(&self) -> Result<crate::model::ClaimReply, StoreError> {
+        let core = &self.ratchet.core;
+        // A node of its own for every claim: its lease cannot run out while the test moves the clock.
+        let node = core.ids.node();
+        core.store.join(NodeInfo::new(node), Duration::from_hours(24 * 365)).await?;
+        let counts = core.store.counts().await?;
+        let mut last = crate::model::ClaimReply::default();
+        for queue in counts.queues.into_keys() {
+            let request = ClaimRequest {
+                node,
+                queues: vec![QueueRoom { queue, room: 1 }],
+                known: Arc::new(core.known_jobs()),
+                alone: Alone::Yes { crashes: core.config.lonely_after },
+                starting: true,
+            };
+            let reply = core.store.claim(request).await?;
+            if !reply.jobs.is_empty() {
+                return Ok(reply);
+            }
+            last.next_due = match (last.next_due, reply.next_due) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            };
+        }
+        core.store.leave(node).await?;
+        Ok(last)
+    }
+}
+
+impl Deref for Sandbox {
+    type Target = Ratchet;
+
+    fn deref(&self) -> &Ratchet {
+        &self.ratchet
+    }
+}
+
+impl SandboxBuilder {
+    /// Registers a piece of the application for `#[inject] it: State<T>`.
+    pub fn state<T: Send + Sync + 'static>(self, value: T) -> Self {
+        self.configure(|builder| builder.state(value))
+    }
+
+    /// Uses exactly these jobs instead of everything that `#[job]` registered.
+    pub fn jobs(self, jobs: impl IntoIterator<Item = Registration>) -> Self {
+        self.configure(|builder| builder.jobs(jobs))
+    }
+
+    /// Changes anything else, as for a real runtime.
+    pub fn configure(mut self, change: impl FnOnce(Builder) -> Builder) -> Self {
+        self.builder = change(self.builder);
+        self
+    }
+
+    /// Builds the sandbox.
+    pub async fn build(self) -> Result<Sandbox, BuildError> {
+        crate::failure::install_hook();
+        Ok(Sandbox { ratchet: self.builder.build().await?, clock: self.clock })
+    }
+}

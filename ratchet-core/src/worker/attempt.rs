@@ -1,0 +1,243 @@
+//! One attempt: resolve → guard → run → classify → decide.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::control::{RunControl, StopCause};
+use super::handler::{self, HandlerEnd};
+use super::middleware::RunReport;
+use crate::client::Core;
+use crate::context::JobContext;
+use crate::decide::{Outcome, decide, follow_up};
+use crate::failure::{Classified, Failure, JobError, guarded};
+use crate::job::Output;
+use crate::model::{Claimed, Deferral, NewJob, RunNotes, Settlement};
+use crate::registry::Prepared;
+use crate::seam::Spawn;
+
+/// How an attempt ended.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    /// This is to be settled.
+    Settle(Box<Settlement>),
+    /// The job was canceled: whatever the run returned is discarded.
+    Discard {
+        /// The handler could not be stopped and still runs.
+        lingering: bool,
+    },
+}
+
+/// Runs one claimed job. Never panics and never returns an error: whatever goes wrong is data.
+pub(crate) async fn attempt(
+    core: &Arc<Core>,
+    job: &Arc<Claimed>,
+    control: &Arc<RunControl>,
+    stopping: &CancellationToken,
+    spawn: &dyn Spawn,
+    on_late_end: Box<dyn FnOnce() + Send>,
+) -> Ended {
+    let started = core.clock.monotonic();
+    let ctx = JobContext::new(
+        Arc::clone(core),
+        Arc::clone(job),
+        control.canceled.clone(),
+        stopping.clone(),
+    );
+    control.set_context(ctx.clone());
+    let mut warnings = Vec::new();
+    let (outcome, lingering) = match prepare(core, job) {
+        Err(failure) => (Outcome::Failed(Box::new(failure)), false),
+        Ok(prepared) => {
+            run(core, job, &ctx, control, spawn, prepared, on_late_end, &mut warnings).await
+        }
+    };
+    let duration = core.clock.monotonic().saturating_sub(started);
+    after(core, &ctx, &outcome, duration).await;
+    if control.cause() == Some(StopCause::Canceled) {
+        return Ended::Discard { lingering };
+    }
+    let (mut notes, spawned) = ctx.take();
+    notes.warnings.extend(warnings);
+    let mut settlement = settlement(core, job, &outcome, duration, notes, spawned);
+    settlement.lingering = lingering;
+    Ended::Settle(Box::new(settlement))
+}
+
+/// Decides, and puts together what commits with the decision.
+pub(super) fn settlement(
+    core: &Core,
+    job: &Claimed,
+    outcome: &Outcome,
+    duration: Duration,
+    notes: RunNotes,
+    spawned: Vec<NewJob>,
+) -> Settlement {
+    let verdict = decide(job, outcome, &core.policies, core.entropy.bits());
+    let mut settlement = Settlement::new(job.token, verdict, outcome.in_history());
+    settlement.duration = duration;
+    settlement.notes = notes;
+    // Children belong to a success: if the attempt fails, none of them ever existed.
+    if matches!(outcome, Outcome::Done { .. }) {
+        settlement.spawned = spawned;
+    }
+    follow_up(job, &mut settlement, &core.policies, || core.ids.job());
+    settlement
+}
+
+/// resolve, guard, decode: everything that can refuse a job before its code runs.
+fn prepare(core: &Core, job: &Claimed) -> Result<Box<dyn Prepared>, Failure> {
+    let spec = &job.spec;
+    let Some(registration) = core.resolver.resolve(&spec.name) else {
+        // Only names of the registry are claimed, so this is a resolver that has changed its mind.
+        return Err(core
+            .classifier
+            .invalid("UnknownJob", &format!("no job named `{}` is registered", spec.name)));
+    };
+    if !core.config.allows(&spec.queue, &spec.name) {
+        let why = format!("`{}` is not on the allow-list of queue `{}`", spec.name, spec.queue);
+        return Err(core.classifier.invalid("NotAllowed", &why));
+    }
+    match guarded(|| registration.prepare(&spec.payload)) {
+        Ok(Ok(prepared)) => Ok(prepared),
+        Ok(Err(error)) => Err(core.classifier.invalid("InvalidPayload", &error.to_string())),
+        Err(panic) => Err(core
+            .classifier
+            .invalid("InvalidPayload", &format!("decoding panicked: {}", panic.message))),
+    }
+}
+
+#[allow(clippy::too_many_arguments)] // the pieces of one run, used once
+async fn run(
+    core: &Arc<Core>,
+    job: &Claimed,
+    ctx: &JobContext,
+    control: &Arc<RunControl>,
+    spawn: &dyn Spawn,
+    prepared: Box<dyn Prepared>,
+    on_late_end: Box<dyn FnOnce() + Send>,
+    warnings: &mut Vec<String>,
+) -> (Outcome, bool) {
+    if let Err(error) = before(core, ctx, control).await {
+        return (failed(core, error), false);
+    }
+    let injected = guarded(|| prepared.run(ctx.clone()));
+    let run = match injected {
+        Ok(Ok(run)) => run,
+        Ok(Err(error)) => return (failed(core, JobError::from(error)), false),
+        Err(panic) => return (Outcome::Failed(Box::new(core.classifier.panic(panic))), false),
+    };
+    match handler::call(core, ctx, control, spawn, run, on_late_end).await {
+        HandlerEnd::Returned(Ok(output)) => {
+            (Outcome::Done { output: keep(core, output, warnings) }, false)
+        }
+        // A handler that stops because it was asked to is not to blame for it.
+        HandlerEnd::Returned(Err(_)) if control.cause() == Some(StopCause::Released) => {
+            (Outcome::Released, false)
+        }
+        HandlerEnd::Returned(Err(caught)) => (classified(core.classifier.error(caught)), false),
+        HandlerEnd::Panicked(panic) => {
+            (Outcome::Failed(Box::new(core.classifier.panic(panic))), false)
+        }
+        HandlerEnd::Stopped { lingering } => (stopped(core, job, control.cause()), lingering),
+    }
+}
+
+/// The outcome of a run that the engine stopped.
+pub(super) fn stopped(core: &Core, job: &Claimed, cause: Option<StopCause>) -> Outcome {
+    match cause {
+        Some(StopCause::Timeout) => {
+            Outcome::Failed(Box::new(core.classifier.timeout(job.spec.options.timeout)))
+        }
+        _ => Outcome::Released,
+    }
+}
+
+fn failed(core: &Core, error: JobError) -> Outcome {
+    classified(core.classifier.error(error.into_caught()))
+}
+
+fn classified(classified: Classified) -> Outcome {
+    match classified {
+        Classified::Failure(failure) => Outcome::Failed(failure),
+        Classified::Snooze(delay) => Outcome::Deferred {
+            why: Deferral::Snooze,
+            delay: Some(delay),
+            note: format!("snoozed for {delay:?}"),
+        },
+        Classified::Reject(why) => {
+            Outcome::Deferred { why: Deferral::Reject, delay: None, note: why }
+        }
+    }
+}
+
+/// The output as it will be stored. One that is too large, or that serde refuses, costs a warning and not the job.
+fn keep(core: &Core, output: Output, warnings: &mut Vec<String>) -> Option<String> {
+    let limit = core.config.output_limit;
+    match output {
+        Output::Json(Some(json)) if json.len() > limit => {
+            warnings.push(format!(
+                "the result was not kept: it takes {} bytes, the limit is {limit}",
+                json.len()
+            ));
+            None
+        }
+        Output::Json(json) => json,
+        Output::Unserialisable(why) => {
+            warnings.push(format!("the result was not kept: it cannot be written as JSON: {why}"));
+            None
+        }
+    }
+}
+
+/// The `before` of every middleware; the first error ends it.
+async fn before(core: &Core, ctx: &JobContext, control: &RunControl) -> Result<(), JobError> {
+    use futures_util::FutureExt as _;
+    for middleware in &core.middleware {
+        let hook = std::panic::AssertUnwindSafe(middleware.before(ctx)).catch_unwind();
+        tokio::select! {
+            biased;
+            done = hook => match done {
+                Ok(result) => result?,
+                Err(payload) => {
+                    let panic = crate::failure::PanicReport::new(payload);
+                    return Err(JobError::msg(format!("middleware panicked: {}", panic.message)));
+                }
+            },
+            // The handler's call sees the abort at once and tells it apart.
+            () = control.abort.cancelled() => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+/// The `after` of every middleware, innermost first. What goes wrong here is logged and changes nothing.
+async fn after(core: &Core, ctx: &JobContext, outcome: &Outcome, duration: Duration) {
+    use futures_util::FutureExt as _;
+    /// A hook that hangs must not keep its job from being settled.
+    const LONGEST: Duration = Duration::from_secs(5);
+    if core.middleware.is_empty() {
+        return;
+    }
+    let error = match outcome {
+        Outcome::Failed(failure) => Some(failure.record.clone()),
+        _ => None,
+    };
+    let report = RunReport { outcome: outcome.in_history(), duration, error };
+    for middleware in core.middleware.iter().rev() {
+        let hook = std::panic::AssertUnwindSafe(middleware.after(ctx, &report)).catch_unwind();
+        let problem = tokio::select! {
+            biased;
+            done = hook => match done {
+                Ok(Ok(())) => None,
+                Ok(Err(error)) => Some(error.to_string()),
+                Err(payload) => Some(crate::failure::PanicReport::new(payload).message),
+            },
+            () = core.clock.sleep(LONGEST) => Some(format!("it took longer than {LONGEST:?}")),
+        };
+        if let Some(problem) = problem {
+            tracing::warn!(job.id = %ctx.job_id(), ?middleware, %problem, "an `after` hook failed");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Runs in flight: their deadlines, and what happens to those that do not stop.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::control::{RunControl, StopCause};
+use crate::config::Config;
+use crate::model::{Claimed, JobId, Token};
+
+/// A run in flight.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) job: Arc<Claimed>,
+    pub(super) control: Arc<RunControl>,
+    pub(super) started: Duration,
+    phase: Phase,
+    /// When to look at it next.
+    check: Duration,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Within its time.
+    Fresh,
+    /// The warning was given.
+    Warned,
+    /// Asked to stop.
+    Asked,
+    /// Its future was dropped, or will be when its thread yields.
+    Aborted,
+    /// It did not give back its thread. Its outcome is settled without it.
+    Runaway,
+}
+
+/// What a look at the clock brought up.
+#[derive(Debug)]
+pub(super) enum Due {
+    /// Most of its time is gone.
+    Soft(Arc<Claimed>, Duration),
+    /// It does not stop: settle it without its handler, for this cause.
+    Runaway(Token, StopCause),
+}
+
+/// Every run in flight.
+#[derive(Debug, Default)]
+pub(super) struct Flight {
+    runs: HashMap<Token, Run>,
+    by_job: BTreeMap<JobId, Token>,
+    timers: BTreeSet<(Duration, Token)>,
+    runaways: usize,
+}
+
+impl Flight {
+    pub(super) fn launch(&mut self, job: Arc<Claimed>, control: Arc<RunControl>, now: Duration) {
+        let options = &job.spec.options;
+        let soft =
+            options.soft_timeout.unwrap_or(options.timeout.mul_f64(0.8)).min(options.timeout);
+        let token = job.token;
+        let check = now.saturating_add(soft);
+        self.timers.insert((check, token));
+        self.by_job.insert(token.job, token);
+        self.runs.insert(token, Run { job, control, started: now, phase: Phase::Fresh, check });
+    }
+
+    /// Takes a run out, if it is still here.
+    pub(super) fn land(&mut self, token: Token) -> Option<Run> {
+        let run = self.runs.remove(&token)?;
+        self.timers.remove(&(run.check, token));
+        self.by_job.remove(&token.job);
+        if run.phase == Phase::Runaway {
+            self.runaways -= 1;
+        }
+        Some(run)
+    }
+
+    pub(super) fn get(&self, token: Token) -> Option<&Run> {
+        self.runs.get(&token)
+    }
+
+    pub(super) fn is_runaway(&self, token: Token) -> bool {
+        self.runs.get(&token).is_some_and(|run| run.phase == Phase::Runaway)
+    }
+
+    /// A run that ended for the store but whose blocking thread goes on: it stays until that ends.
+    pub(super) fn linger(&mut self, token: Token) {
+        let Some(run) = self.runs.get_mut(&token) else { return };
+        if run.phase != Phase::Runaway {
+            run.phase = Phase::Runaway;
+            self.runaways += 1;
+            self.timers.remove(&(run.check, token));
+        }
+    }
+
+    pub(super) fn runaways(&self) -> usize {
+        self.runaways
+    }
+
+    /// Whether everything that is left does not stop.
+    pub(super) fn only_runaways(&self) -> bool {
+        self.runs.len() == self.runaways
+    }
+
+    /// Asks a canceled run to stop; it has a grace time before it is dropped.
+    pub(super) fn cancel(&mut self, token: Token, now: Duration, config: &Config) {
+        // The token of the cancel is that of the run: another run of the same job is not meant.
+        if let Some(run) =
+            self.runs.get(&token).filter(|run| matches!(run.phase, Phase::Fresh | Phase::Warned))
+        {
+            run.control.ask(StopCause::Canceled);
+            self.move_to(token, Phase::Asked, now + config.cancel_grace);
+        }
+    }
+
+    /// Stops every run and gives its job back.
+    pub(super) fn release_all(&mut self, now: Duration, config: &Config) {
+        let tokens: Vec<_> = self.runs.keys().copied().collect();
+        for token in tokens {
+            self.abort(token, StopCause::Released, now, config);
+        }
+    }
+
+    /// The next instant at which something is due.
+    pub(super) fn next_check(&self) -> Option<Duration> {
+        self.timers.first().map(|(at, _)| *at)
+    }
+
+    /// Looks at every run whose time has come.
+    pub(super) fn tick(&mut self, now: Duration, config: &Config) -> Vec<Due> {
+        let mut due = Vec::new();
+        while let Some(&(at, token)) = self.timers.first().filter(|(at, _)| *at <= now) {
+            self.timers.remove(&(at, token));
+            let Some(run) = self.runs.get(&token) else { continue };
+            match run.phase {
+                Phase::Fresh => {
+                    let deadline = run.started.saturating_add(run.job.spec.options.timeout);
+                    if now < deadline {
+                        due.push(Due::Soft(Arc::clone(&run.job), now.saturating_sub(run.started)));
+                    }
+                    self.move_to(token, Phase::Warned, deadline);
+                }
+                Phase::Warned => self.abort(token, StopCause::Timeout, now, config),
+                Phase::Asked => {
+                    let cause = run.control.cause().unwrap_or(StopCause::Canceled);
+                    self.abort(token, cause, now, config);
+                }
+                Phase::Aborted => {
+                    let cause = run.control.cause().unwrap_or(StopCause::Released);
+                    self.linger(token);
+                    due.push(Due::Runaway(token, cause));
+                }
+                Phase::Runaway => {}
+            }
+        }
+        due
+    }
+
+    fn abort(&mut self, token: Token, cause: StopCause, now: Duration, config: &Config) {
+        let Some(run) = self
+            .runs
+            .get(&token)
+            .filter(|run| !matches!(run.phase, Phase::Aborted | Phase::Runaway))
+        else {
+            return;
+        };
+        run.control.abort(cause);
+        self.move_to(token, Phase::Aborted, now + config.runaway_after);
+    }
+
+    fn move_to(&mut self, token: Token, phase: Phase, check: Duration) {
+        if let Some(run) = self.runs.get_mut(&token) {
+            self.timers.remove(&(run.check, token));
+            run.phase = phase;
+            run.check = check;
+            self.timers.insert((check, token));
+        }
+    }
+}

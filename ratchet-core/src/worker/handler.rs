@@ -1,0 +1,111 @@
+//! Calling the user's function: panic boundary, threads that may block, dropping what must stop.
+
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt as _;
+use tokio::sync::oneshot;
+
+use super::control::RunControl;
+use super::middleware::{HandlerFuture, Next};
+use crate::client::Core;
+use crate::context::JobContext;
+use crate::failure::{PanicReport, caught_drop, guarded};
+use crate::job::{Returned, RunFuture, Work};
+use crate::seam::Spawn;
+
+/// How the user's code ended.
+#[derive(Debug)]
+pub(super) enum HandlerEnd {
+    /// It returned.
+    Returned(Returned),
+    /// It panicked.
+    Panicked(PanicReport),
+    /// It was stopped; `lingering` if its thread still runs.
+    Stopped { lingering: bool },
+}
+
+/// Runs the handler inside its middleware until it ends or is aborted.
+pub(super) async fn call(
+    core: &Core,
+    ctx: &JobContext,
+    control: &std::sync::Arc<RunControl>,
+    spawn: &dyn Spawn,
+    run: RunFuture,
+    on_late_end: Box<dyn FnOnce() + Send>,
+) -> HandlerEnd {
+    let (handler, blocking) = match run.work {
+        Work::Async(future) => (future, None),
+        Work::Blocking(call) => {
+            let (future, thread) = on_thread(call, control, spawn, on_late_end);
+            (future, Some(thread))
+        }
+    };
+    let next = Next::new(&core.middleware, ctx, handler);
+    let mut guarded_run = Box::pin(AssertUnwindSafe(next.run()).catch_unwind());
+    let ended = tokio::select! {
+        biased;
+        ended = &mut guarded_run => Some(ended),
+        () = control.abort.cancelled() => None,
+    };
+    match ended {
+        Some(Ok(returned)) => match blocking.map(|mut thread| thread.panic.try_recv()) {
+            // A panic on the blocking thread comes by its own way, since the future could only see a closed channel.
+            Some(Ok(panic)) => HandlerEnd::Panicked(panic),
+            _ => HandlerEnd::Returned(returned),
+        },
+        Some(Err(payload)) => HandlerEnd::Panicked(PanicReport::new(payload)),
+        None => {
+            // Dropping runs the user's destructors, which may panic as well.
+            if let Some(panic) = caught_drop(guarded_run) {
+                tracing::warn!(job.id = %ctx.job_id(), panic = %panic.message, "a handler panicked while it was dropped");
+            }
+            let lingering = blocking.is_some_and(|mut thread| thread.ended.try_recv().is_err());
+            HandlerEnd::Stopped { lingering }
+        }
+    }
+}
+
+/// What is heard from a blocking thread.
+struct Thread {
+    panic: oneshot::Receiver<PanicReport>,
+    ended: oneshot::Receiver<()>,
+}
+
+/// Runs a blocking function on a thread of its own and makes a future of it.
+fn on_thread(
+    call: Box<dyn FnOnce() -> Returned + Send>,
+    control: &std::sync::Arc<RunControl>,
+    spawn: &dyn Spawn,
+    on_late_end: Box<dyn FnOnce() + Send>,
+) -> (HandlerFuture, Thread) {
+    let (result_tx, result_rx) = oneshot::channel();
+    let (panic_tx, panic_rx) = oneshot::channel();
+    let (ended_tx, ended_rx) = oneshot::channel();
+    let control = std::sync::Arc::clone(control);
+    spawn.blocking(Box::new(move || {
+        let outcome = guarded(call);
+        // First say that the thread is free, then look whether anybody gave up on it: in this order one of both sides
+        // always learns of the end.
+        let _ = ended_tx.send(());
+        match outcome {
+            Ok(returned) => drop(result_tx.send(returned)),
+            Err(panic) => {
+                let _ = panic_tx.send(panic);
+                drop(result_tx);
+            }
+        }
+        if control.abort.is_cancelled() {
+            on_late_end();
+        }
+    }));
+    let future: HandlerFuture = Box::pin(async move {
+        match result_rx.await {
+            Ok(returned) => returned,
+            Err(_) => {
+                Err(crate::failure::JobError::msg("the blocking thread ended without a result")
+                    .into_caught())
+            }
+        }
+    });
+    (future, Thread { panic: panic_rx, ended: ended_rx })
+}

@@ -1,0 +1,75 @@
+//! How a worker is: two questions, two answers.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use super::shared::Shared;
+
+/// The answer to "are you alive?" or "are you ready?".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    /// Yes or no.
+    pub ok: bool,
+    /// Why not.
+    pub problems: Vec<String>,
+}
+
+/// What a worker has done so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct WorkerStats {
+    /// Jobs claimed.
+    pub claimed: u64,
+    /// Outcomes settled.
+    pub settled: u64,
+    /// Outcomes discarded because the job had moved on.
+    pub stale: u64,
+    /// Outcomes the store refuses for good.
+    pub stuck: u64,
+    /// Jobs of dead nodes brought back.
+    pub rescued: u64,
+    /// Jobs running now.
+    pub running: u64,
+    /// Handlers that do not stop and keep their thread.
+    pub runaways: u64,
+}
+
+/// How long the pump may stand still. It turns at least once a second.
+const STUCK_AFTER: Duration = Duration::from_secs(10);
+
+pub(super) fn liveness(shared: &Shared) -> Health {
+    let mut problems = Vec::new();
+    let still = shared.since_last_turn();
+    if still > STUCK_AFTER && !shared.over.is_cancelled() {
+        problems.push(format!("the claim loop has not turned for {still:?}"));
+    }
+    if shared.stalled.load(Ordering::Relaxed) {
+        problems.push("every handler thread is stuck".to_owned());
+    }
+    Health { ok: problems.is_empty(), problems }
+}
+
+pub(super) fn readiness(shared: &Shared) -> Health {
+    let Health { mut problems, .. } = liveness(shared);
+    if shared.fenced.load(Ordering::Relaxed) {
+        problems.push("the node cannot renew its lease".to_owned());
+    }
+    if shared.stopping.is_cancelled() {
+        problems.push("the worker is stopping".to_owned());
+    }
+    Health { ok: problems.is_empty(), problems }
+}
+
+pub(super) fn stats(shared: &Shared) -> WorkerStats {
+    let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let counters = &shared.counters;
+    WorkerStats {
+        claimed: read(&counters.claimed),
+        settled: read(&counters.settled),
+        stale: read(&counters.stale),
+        stuck: read(&counters.stuck),
+        rescued: read(&counters.rescued),
+        running: read(&counters.running),
+        runaways: read(&counters.runaways),
+    }
+}

@@ -1,0 +1,88 @@
+//! Signs of life, and what a node does that cannot give them: it fences itself.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::shared::{Message, Shared};
+use crate::model::Heartbeat;
+use crate::store::{StoreError, StoreErrorKind};
+
+/// Renews the node's lease until the worker is over.
+///
+/// The lease is counted from the moment a renewal was *sent*, so this node stops trusting it before the store does.
+pub(super) async fn beat(shared: Arc<Shared>) {
+    let config = &shared.core.config;
+    let clock = &shared.core.clock;
+    let mut renewed = clock.monotonic();
+    let mut pause = config.heartbeat;
+    loop {
+        tokio::select! {
+            biased;
+            () = shared.over.cancelled() => return,
+            () = clock.sleep(pause) => {}
+        }
+        let sent = clock.monotonic();
+        match in_time(&shared, shared.core.store.heartbeat(shared.node(), config.lease)).await {
+            Ok(Heartbeat::Renewed { canceled }) => {
+                renewed = sent;
+                pause = config.heartbeat;
+                canceled.into_iter().for_each(|token| shared.send(Message::Cancel(token)));
+                trust(&shared);
+            }
+            Ok(Heartbeat::Lost) => {
+                tracing::error!(node = %shared.node(), "the lease of this node ran out; what it ran is given back, and it joins anew");
+                shared.send(Message::Fence);
+                shared.rename();
+                if in_time(&shared, shared.core.store.join(shared.info(), config.lease))
+                    .await
+                    .is_ok()
+                {
+                    renewed = sent;
+                    pause = config.heartbeat;
+                    shared.send(Message::Unfence);
+                } else {
+                    pause = retry_pause(config.heartbeat);
+                }
+            }
+            Err(error) => {
+                pause = retry_pause(config.heartbeat);
+                let age = clock.monotonic().saturating_sub(renewed);
+                // Stop while the store still believes in us: runs need a moment to end.
+                if age + config.heartbeat / 2 >= config.lease
+                    && !shared.fenced.load(Ordering::Relaxed)
+                {
+                    tracing::error!(%error, ?age, "this node cannot renew its lease; it stops claiming and gives back what it runs");
+                    shared.send(Message::Fence);
+                } else {
+                    tracing::warn!(%error, ?age, "a heartbeat failed");
+                }
+            }
+        }
+    }
+}
+
+/// The lease holds: claim again if this node had stopped.
+fn trust(shared: &Shared) {
+    if shared.fenced.load(Ordering::Relaxed) {
+        shared.send(Message::Unfence);
+    }
+}
+
+fn retry_pause(heartbeat: Duration) -> Duration {
+    (heartbeat / 5).max(Duration::from_millis(10))
+}
+
+/// A heartbeat that hangs is a heartbeat that failed.
+async fn in_time<T>(
+    shared: &Shared,
+    call: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    tokio::select! {
+        biased;
+        answer = call => answer,
+        () = shared.core.clock.sleep(shared.core.config.heartbeat) => {
+            Err(StoreError::new(StoreErrorKind::Unavailable, "the store did not answer in time"))
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The worker: claims jobs, runs them, settles them, and keeps at it whatever they do.
+//!
+//! One road for every job:
+//!
+//! ```text
+//! claim ─▶ resolve ─▶ guard ─▶ run ─▶ classify ─▶ decide ─▶ settle ─▶ publish
+//! pump     └─────────────── attempt ────────────────┘       settler   publish
+//! ```
+//!
+//! Pump, heartbeat, watchdog and maintenance live on the engine's own thread; handlers run on the runtime that started the
+//! worker. So a handler that never yields delays other handlers at worst.
+
+mod attempt;
+mod control;
+mod flight;
+mod handler;
+mod health;
+mod heartbeat;
+mod maintenance;
+mod middleware;
+mod publish;
+mod pump;
+mod room;
+mod settler;
+mod shared;
+mod signals;
+mod sinks;
+mod start;
+mod watchdog;
+
+pub(crate) use attempt::{Ended, attempt};
+pub(crate) use control::{RunControl, StopCause};
+pub use health::{Health, WorkerStats};
+pub use middleware::{Middleware, Next, RunReport};
+pub(crate) use publish::publish;
+pub(crate) use sinks::Sinks;
+pub(crate) use sinks::deliver;
+pub use sinks::{AlertSink, DeadLetterSink, SinkError};
+pub use start::{StartError, Worker};

@@ -1,0 +1,114 @@
+//! Events from what the store said was applied, never from what we hoped.
+
+use crate::client::Core;
+use crate::events::{Event, JobRef};
+use crate::model::{AttemptOutcome, Claimed, Deferral, FailureKind, Settled, Settlement, Verdict};
+
+/// The job of a claim, for an event.
+pub(super) fn job_ref(job: &Claimed) -> JobRef {
+    JobRef {
+        id: job.id(),
+        name: job.spec.name.as_str().into(),
+        queue: job.spec.queue.as_str().into(),
+    }
+}
+
+/// Tells what became of a settlement.
+pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settled: &Settled) {
+    let events = &core.events;
+    let applied = match settled {
+        Settled::Applied(applied) => applied,
+        Settled::Stale { state } => {
+            tracing::info!(job.id = %job.id(), job.name = %job.spec.name, ?state, "a run ended after its job had moved on; discarded");
+            events.publish(|| Event::Stale { job: job_ref(job) });
+            return;
+        }
+    };
+    let next = applied.due.unwrap_or(applied.at);
+    if settlement.outcome == AttemptOutcome::Crashed {
+        let crashes = match &settlement.verdict {
+            Verdict::Rescue { crashes, .. } | Verdict::Fail { crashes, .. } => *crashes,
+            _ => job.crashes,
+        };
+        tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, node = %job.node, crashes, "the worker of a job died");
+        events.publish(|| Event::Orphaned { job: job_ref(job), node: job.node, crashes });
+    }
+    match &settlement.verdict {
+        Verdict::Succeed { .. } => {
+            events
+                .publish(|| Event::Succeeded { job: job_ref(job), duration: settlement.duration });
+        }
+        Verdict::Retry { attempts, failure, .. } => {
+            timed_out(core, job, settlement, failure.kind);
+            tracing::info!(job.id = %job.id(), job.name = %job.spec.name, attempt = attempts, error = %failure.message, "an attempt failed and will be retried");
+            events.publish(|| Event::Failed {
+                job: job_ref(job),
+                attempt: *attempts,
+                error: failure.clone(),
+                will_retry: true,
+            });
+            events.publish(|| Event::Retrying {
+                job: job_ref(job),
+                attempt: *attempts,
+                error: failure.clone(),
+                next,
+            });
+        }
+        Verdict::Fail { attempts, envelope, .. } => {
+            let failure = &envelope.failure;
+            timed_out(core, job, settlement, failure.kind);
+            tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, reason = %envelope.reason, error = %failure.message, "a job failed for good");
+            events.publish(|| Event::Failed {
+                job: job_ref(job),
+                attempt: *attempts,
+                error: failure.clone(),
+                will_retry: false,
+            });
+            events.publish(|| {
+                let mut envelope = envelope.clone();
+                envelope.at = applied.at;
+                Event::DeadLettered { job: job_ref(job), envelope }
+            });
+            if let Some(parent) = &job.spec.finished {
+                events.publish(|| Event::CallbackFailed { job: job_ref(job), parent: parent.id });
+            }
+        }
+        Verdict::Defer { why: Deferral::Snooze, .. } => {
+            events.publish(|| Event::Snoozed { job: job_ref(job), next })
+        }
+        Verdict::Defer { why, note, .. } => {
+            events.publish(|| Event::Rejected {
+                job: job_ref(job),
+                by: *why,
+                why: note.clone(),
+                next,
+            });
+        }
+        Verdict::Release => events.publish(|| Event::Released { job: job_ref(job) }),
+        Verdict::Rescue { .. } => {}
+    }
+    for child in settlement.spawned.iter().filter(|child| applied.spawned.contains(&child.id)) {
+        events.publish(|| Event::Submitted {
+            job: JobRef {
+                id: child.id,
+                name: child.spec.name.as_str().into(),
+                queue: child.spec.queue.as_str().into(),
+            },
+        });
+    }
+    let dropped = applied
+        .dropped
+        .iter()
+        .map(|child| format!("child `{}` was dropped: {}", child.name, child.why));
+    for warning in settlement.notes.warnings.iter().cloned().chain(dropped) {
+        tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, "{warning}");
+        events.publish(|| Event::Warning { job: job_ref(job), warning: warning.clone() });
+    }
+}
+
+fn timed_out(core: &Core, job: &Claimed, settlement: &Settlement, kind: FailureKind) {
+    if kind == FailureKind::Timeout {
+        let (limit, runaway) = (job.spec.options.timeout, settlement.lingering);
+        core.events.publish(|| Event::TimedOut { job: job_ref(job), limit, runaway });
+    }
+}

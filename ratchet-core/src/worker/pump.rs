@@ -1,0 +1,472 @@
+//! The pump: one loop that claims, launches, watches the clock and settles.
+//!
+//! At most one exchange with the store is in the air; while it is, the loop goes on watching deadlines and messages. So a
+//! store that hangs delays claims and settlements and nothing else.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::sync::broadcast;
+use tokio::sync::mpsc;
+
+use super::attempt::{self, Ended};
+use super::control::StopCause;
+use super::flight::{Due, Flight, Run};
+use super::publish::job_ref;
+use super::room::Rooms;
+use super::settler::{Outgoing, Settler, account, settle_one_by_one};
+use super::shared::{Message, Shared};
+use crate::events::Event;
+use crate::model::{Alone, ClaimReply, ClaimRequest, Claimed, Token};
+use crate::store::Wake;
+
+/// The loop and everything it alone may touch.
+#[derive(Debug)]
+pub(super) struct Pump {
+    shared: Arc<Shared>,
+    inbox: mpsc::UnboundedReceiver<Message>,
+    /// `None` for a store that has stopped sending any: polling is the floor.
+    wakes: Option<broadcast::Receiver<Wake>>,
+    rooms: Rooms,
+    flight: Flight,
+    settler: Settler,
+    hunger: Hunger,
+    /// Runs that ended late or were canceled: the store may free what they held.
+    letting_go: Vec<Token>,
+    /// A job runs that must be alone.
+    lonely: Option<Token>,
+    /// A due job was passed over because it must run alone: run dry, then take it.
+    lonely_waits: bool,
+    stop: Option<Stop>,
+}
+
+/// When to ask for work.
+#[derive(Debug)]
+struct Hunger {
+    /// There may be work: ask as soon as there is room.
+    hungry: bool,
+    /// New work was announced: do not wait for company.
+    urgent: bool,
+    /// Ask again at this instant in any case.
+    next_poll: Duration,
+    pause: Duration,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Stop {
+    /// Runs may go on until then.
+    until: Duration,
+    /// Settling is tried until then.
+    give_up: Duration,
+    released: bool,
+}
+
+/// What an exchange with the store brought.
+struct Exchanged {
+    batch: Vec<Outgoing>,
+    /// What could not be settled and must be held.
+    unsettled: Vec<Outgoing>,
+    claimed: Option<ClaimReply>,
+    asked: u32,
+    failed: bool,
+}
+
+type Exchange = Pin<Box<dyn Future<Output = Exchanged> + Send>>;
+
+impl Pump {
+    pub(super) fn new(shared: Arc<Shared>, inbox: mpsc::UnboundedReceiver<Message>) -> Self {
+        let wakes = Some(shared.core.store.wakes());
+        let rooms = Rooms::new(&shared.queues, &shared.core.config);
+        let pause = shared.core.config.poll.0;
+        Self {
+            shared,
+            inbox,
+            wakes,
+            rooms,
+            flight: Flight::default(),
+            settler: Settler::default(),
+            hunger: Hunger { hungry: true, urgent: true, next_poll: Duration::ZERO, pause },
+            letting_go: Vec::new(),
+            lonely: None,
+            lonely_waits: false,
+            stop: None,
+        }
+    }
+
+    /// Runs until the worker has stopped.
+    pub(super) async fn run(mut self) {
+        let mut exchange: Option<Exchange> = None;
+        loop {
+            self.shared.turned();
+            self.watch_the_clock();
+            if self.is_done(exchange.is_some()) {
+                break;
+            }
+            if exchange.is_none() {
+                exchange = self.next_exchange();
+            }
+            let timer = self.shared.core.clock.sleep(self.next_wait(exchange.is_some()));
+            tokio::select! {
+                biased;
+                done = or_never(exchange.as_mut()) => {
+                    exchange = None;
+                    self.exchanged(done);
+                }
+                message = self.inbox.recv() => {
+                    if let Some(message) = message {
+                        self.take(message);
+                    }
+                    // Whatever else has arrived meanwhile costs no further turn.
+                    while let Ok(message) = self.inbox.try_recv() {
+                        self.take(message);
+                    }
+                }
+                wake = next_wake(self.wakes.as_mut()) => self.wake(wake),
+                () = timer => {}
+            }
+        }
+        self.leave().await;
+    }
+
+    fn now(&self) -> Duration {
+        self.shared.core.clock.monotonic()
+    }
+
+    /// Deadlines, soft and hard, and runs that do not stop.
+    fn watch_the_clock(&mut self) {
+        let now = self.now();
+        let core = Arc::clone(&self.shared.core);
+        for due in self.flight.tick(now, &core.config) {
+            match due {
+                Due::Soft(job, after) => {
+                    tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, ?after, "a run has used most of its time");
+                    core.events.publish(|| Event::SoftTimeout { job: job_ref(&job), after });
+                }
+                Due::Runaway(token, cause) => self.give_up_on(token, cause, now),
+            }
+        }
+        self.count();
+        if let Some(stop) = self.stop.filter(|stop| !stop.released && now >= stop.until) {
+            self.flight.release_all(now, &core.config);
+            self.stop = Some(Stop { released: true, ..stop });
+        }
+    }
+
+    /// A handler does not give back its thread: its run is settled without it.
+    fn give_up_on(&mut self, token: Token, cause: StopCause, now: Duration) {
+        let Some(run) = self.flight.get(token) else { return };
+        let (job, core) = (Arc::clone(&run.job), &self.shared.core);
+        tracing::error!(job.id = %job.id(), job.name = %job.spec.name, ?cause, "a handler does not stop and keeps its thread");
+        if cause == StopCause::Canceled {
+            return;
+        }
+        let outcome = attempt::stopped(core, &job, Some(cause));
+        let duration = now.saturating_sub(run.started);
+        let notes =
+            run.control.context().and_then(crate::JobContext::take_news).unwrap_or_default();
+        let mut settlement = attempt::settlement(core, &job, &outcome, duration, notes, Vec::new());
+        settlement.lingering = true;
+        self.settler.push(Outgoing { job, settlement }, now);
+    }
+
+    /// The next exchange with the store, if there is something to say or to ask.
+    fn next_exchange(&mut self) -> Option<Exchange> {
+        let now = self.now();
+        let config = &self.shared.core.config;
+        if self.settler.is_waiting(now) {
+            return None;
+        }
+        let claim = self.wants_work(now);
+        let full = self.settler.len() >= config.batch;
+        // Nobody else can come: no reason to wait for company.
+        let last = self.rooms.running() == 0 || self.flight.only_runaways();
+        let ripe = self.settler.due_at(config.settle_delay).is_some_and(|at| now >= at);
+        let settle =
+            !self.settler.is_empty() && (full || last || ripe || (claim && self.hunger.urgent));
+        // A claim waits for the settlements that are about to come, unless there are none or it is urgent.
+        let claim = claim && (settle || self.settler.is_empty() || self.hunger.urgent);
+        if !settle && !claim && self.letting_go.is_empty() {
+            return None;
+        }
+        let batch = if settle { self.settler.take(config.batch) } else { Vec::new() };
+        let request = claim.then(|| self.request());
+        self.hunger.urgent = false;
+        let letting_go = std::mem::take(&mut self.letting_go);
+        Some(Box::pin(exchange(Arc::clone(&self.shared), batch, request, letting_go)))
+    }
+
+    fn wants_work(&self, now: Duration) -> bool {
+        let shared = &self.shared;
+        let open = self.stop.is_none()
+            && !shared.fenced.load(Ordering::Relaxed)
+            && !shared.stalled.load(Ordering::Relaxed)
+            && self.lonely.is_none()
+            && self.rooms.is_open();
+        let dry_enough = !self.lonely_waits || self.rooms.running() == 0;
+        open && dry_enough && (self.hunger.hungry || now >= self.hunger.next_poll)
+    }
+
+    fn request(&mut self) -> ClaimRequest {
+        let config = &self.shared.core.config;
+        let crashes = config.lonely_after;
+        let idle = self.rooms.running() == 0;
+        ClaimRequest {
+            node: self.shared.node(),
+            queues: self.rooms.divide(config.batch),
+            known: Arc::clone(&self.shared.known),
+            alone: if idle { Alone::Yes { crashes } } else { Alone::No { crashes } },
+            starting: true,
+        }
+    }
+
+    fn exchanged(&mut self, done: Exchanged) {
+        let now = self.now();
+        let shared = Arc::clone(&self.shared);
+        if done.failed {
+            self.settler.failed(done.unsettled, now, shared.core.entropy.bits());
+            self.hunger.hungry = true;
+            return;
+        }
+        if !done.batch.is_empty() {
+            self.settler.done();
+        }
+        let Some(reply) = done.claimed else { return };
+        self.lonely_waits = reply.lonely_waiting;
+        let got = u32::try_from(reply.jobs.len()).unwrap_or(u32::MAX);
+        shared.counters.claimed.fetch_add(u64::from(got), Ordering::Relaxed);
+        self.satisfied(now, got, done.asked, reply.next_due);
+        let alone = reply.jobs.len() == 1;
+        for job in reply.jobs {
+            let lonely = alone && job.crashes >= shared.core.config.lonely_after;
+            self.launch(job, lonely, now);
+        }
+        self.count();
+    }
+
+    /// Adapts the polling to what a claim brought.
+    fn satisfied(&mut self, now: Duration, got: u32, asked: u32, next_due: Option<Duration>) {
+        let (shortest, longest) = self.shared.core.config.poll;
+        let hunger = &mut self.hunger;
+        hunger.hungry = got >= asked;
+        hunger.pause = if got > 0 { shortest } else { (hunger.pause * 2).clamp(shortest, longest) };
+        // Spread, so that many workers do not ask in step.
+        let half = hunger.pause / 2;
+        let spread = crate::job::Backoff::fixed(half).jitter(crate::job::Jitter::Full);
+        let pause = half + spread.delay(1, self.shared.core.entropy.bits());
+        hunger.next_poll = now.saturating_add(next_due.map_or(pause, |due| due.min(pause)));
+    }
+
+    fn launch(&mut self, job: Claimed, lonely: bool, now: Duration) {
+        let job = Arc::new(job);
+        self.rooms.enter(&job.spec.queue);
+        if lonely {
+            self.lonely = Some(job.token);
+        }
+        let core = &self.shared.core;
+        core.events.publish(|| Event::Started {
+            job: job_ref(&job),
+            attempt: job.attempt(),
+            queue_wait: job.queue_wait(),
+        });
+        let control = self.shared.launch(&job);
+        self.flight.launch(job, control, now);
+    }
+
+    fn take(&mut self, message: Message) {
+        let now = self.now();
+        let shared = Arc::clone(&self.shared);
+        match message {
+            Message::Ended { token, ended } => self.ended(token, ended, now),
+            Message::LateEnd(token) => {
+                if self.flight.is_runaway(token) {
+                    self.land(token);
+                    self.letting_go.push(token);
+                }
+            }
+            Message::Cancel(token) => self.flight.cancel(token, now, &shared.core.config),
+            Message::Fence => {
+                shared.fenced.store(true, Ordering::Relaxed);
+                self.flight.release_all(now, &shared.core.config);
+            }
+            Message::Unfence => {
+                shared.fenced.store(false, Ordering::Relaxed);
+                self.hunger.hungry = true;
+            }
+            Message::Stop => self.begin_stop(now, shared.core.config.shutdown_grace),
+            Message::StopNow => self.begin_stop(now, Duration::ZERO),
+        }
+    }
+
+    fn begin_stop(&mut self, now: Duration, grace: Duration) {
+        let config = &self.shared.core.config;
+        let until = now.saturating_add(grace);
+        let give_up = until.saturating_add(config.runaway_after).saturating_add(config.lease);
+        let sooner = self.stop.is_none_or(|stop| until < stop.until);
+        if sooner {
+            let released = self.stop.is_some_and(|stop| stop.released);
+            self.stop = Some(Stop { until, give_up, released });
+        }
+        self.shared.stopping.cancel();
+    }
+
+    /// A handler's task has ended.
+    fn ended(&mut self, token: Token, ended: Ended, now: Duration) {
+        if self.flight.is_runaway(token) {
+            // Settled without it long ago.
+            self.land(token);
+            self.letting_go.push(token);
+            return;
+        }
+        let lingering = match &ended {
+            Ended::Settle(settlement) => settlement.lingering,
+            Ended::Discard { lingering } => *lingering,
+        };
+        let Some(run) =
+            (if lingering { self.linger(token) } else { self.land(token).map(|run| run.job) })
+        else {
+            return;
+        };
+        match ended {
+            Ended::Settle(settlement) => {
+                self.settler.push(Outgoing { job: run, settlement: *settlement }, now)
+            }
+            Ended::Discard { lingering: false } => self.letting_go.push(token),
+            Ended::Discard { lingering: true } => {}
+        }
+    }
+
+    /// A run whose blocking thread goes on keeps its place until that ends.
+    fn linger(&mut self, token: Token) -> Option<Arc<Claimed>> {
+        self.flight.linger(token);
+        self.flight.get(token).map(|run| Arc::clone(&run.job))
+    }
+
+    fn land(&mut self, token: Token) -> Option<Run> {
+        let run = self.flight.land(token)?;
+        self.shared.runs().remove(&token);
+        self.rooms.leave(&run.job.spec.queue);
+        if self.lonely == Some(token) {
+            self.lonely = None;
+            self.hunger.hungry = true;
+        }
+        Some(run)
+    }
+
+    fn wake(&mut self, wake: Result<Wake, broadcast::error::RecvError>) {
+        match wake {
+            Ok(Wake::Work { queue }) if self.shared.queues.contains(&queue) => {
+                self.hunger.hungry = true;
+                self.hunger.urgent = true;
+            }
+            Ok(Wake::Canceled(token)) => self.take(Message::Cancel(token)),
+            Ok(_) => {}
+            // Something was missed; it may have been work.
+            Err(broadcast::error::RecvError::Lagged(_)) => self.hunger.hungry = true,
+            Err(broadcast::error::RecvError::Closed) => self.wakes = None,
+        }
+    }
+
+    /// How long nothing can be due. Bounded, so that the watchdog sees the loop turn.
+    fn next_wait(&self, exchanging: bool) -> Duration {
+        const LONGEST: Duration = Duration::from_secs(1);
+        let now = self.now();
+        let mut at = now.saturating_add(LONGEST);
+        let mut sooner = |candidate: Option<Duration>| at = at.min(candidate.unwrap_or(at));
+        sooner(self.flight.next_check());
+        if !exchanging {
+            sooner(self.settler.due_at(self.shared.core.config.settle_delay));
+            sooner(
+                Some(self.hunger.next_poll).filter(|_| self.stop.is_none() && self.rooms.is_open()),
+            );
+        }
+        sooner(self.stop.filter(|stop| !stop.released).map(|stop| stop.until));
+        at.saturating_sub(now)
+    }
+
+    fn is_done(&self, exchanging: bool) -> bool {
+        let Some(stop) = self.stop else { return false };
+        let landed =
+            self.flight.only_runaways() && self.settler.is_empty() && self.letting_go.is_empty();
+        (landed && !exchanging) || self.now() >= stop.give_up
+    }
+
+    fn count(&self) {
+        let counters = &self.shared.counters;
+        counters.running.store(u64::from(self.rooms.running()), Ordering::Relaxed);
+        counters.runaways.store(self.flight.runaways() as u64, Ordering::Relaxed);
+    }
+
+    async fn leave(self) {
+        if let Err(error) = self.shared.core.store.leave(self.shared.node()).await {
+            tracing::warn!(%error, "the node could not sign off; its lease will run out");
+        }
+    }
+}
+
+async fn or_never(exchange: Option<&mut Exchange>) -> Exchanged {
+    match exchange {
+        Some(exchange) => exchange.await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn next_wake(
+    wakes: Option<&mut broadcast::Receiver<Wake>>,
+) -> Result<Wake, broadcast::error::RecvError> {
+    match wakes {
+        Some(wakes) => wakes.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// One exchange: settle, claim, let go. Store errors become part of the answer.
+async fn exchange(
+    shared: Arc<Shared>,
+    batch: Vec<Outgoing>,
+    request: Option<ClaimRequest>,
+    letting_go: Vec<Token>,
+) -> Exchanged {
+    let store = &shared.core.store;
+    let settlements: Vec<_> = batch.iter().map(|outgoing| outgoing.settlement.clone()).collect();
+    let asked =
+        request.as_ref().map_or(0, |request| request.queues.iter().map(|queue| queue.room).sum());
+    let answer = match (settlements.is_empty(), request) {
+        (true, None) => Ok((Vec::new(), None)),
+        (true, Some(request)) => {
+            store.claim(request).await.map(|claimed| (Vec::new(), Some(claimed)))
+        }
+        (false, None) => store.settle(settlements).await.map(|settled| (settled, None)),
+        (false, Some(request)) => store
+            .settle_and_claim(settlements, request)
+            .await
+            .map(|(settled, claimed)| (settled, Some(claimed))),
+    };
+    if !letting_go.is_empty() {
+        if let Err(error) = store.let_go(letting_go).await {
+            tracing::warn!(%error, "what ended runs held could not be freed; it is freed when this node is gone");
+        }
+    }
+    match answer {
+        Ok((settled, claimed)) => {
+            account(&shared, &batch, &settled);
+            Exchanged { batch, unsettled: Vec::new(), claimed, asked, failed: false }
+        }
+        Err(error) if error.is_transient() || batch.is_empty() => {
+            tracing::warn!(%error, held = batch.len(), "the store is not available; outcomes are held");
+            Exchanged { batch: Vec::new(), unsettled: batch, claimed: None, asked, failed: true }
+        }
+        Err(error) => {
+            tracing::error!(%error, "the store refuses a batch of outcomes; they are settled one by one");
+            let unsettled = settle_one_by_one(&shared, batch).await;
+            Exchanged {
+                batch: Vec::new(),
+                failed: !unsettled.is_empty(),
+                unsettled,
+                claimed: None,
+                asked,
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Room: how many jobs of which queue may be claimed.
+
+use std::collections::BTreeMap;
+
+use crate::config::Config;
+use crate::model::QueueRoom;
+
+/// The queues of a worker, their limits, and what runs of each.
+#[derive(Debug)]
+pub(super) struct Rooms {
+    queues: Vec<Queue>,
+    by_name: BTreeMap<String, usize>,
+    limit: u32,
+    running: u32,
+    /// Where the next share begins, so that what does not divide evenly goes around.
+    turn: usize,
+}
+
+#[derive(Debug)]
+struct Queue {
+    name: String,
+    limit: u32,
+    weight: u32,
+    running: u32,
+}
+
+impl Rooms {
+    pub(super) fn new(names: &[String], config: &Config) -> Self {
+        let queues: Vec<_> = names
+            .iter()
+            .map(|name| {
+                let queue = config.queues.get(name);
+                Queue {
+                    name: name.clone(),
+                    limit: queue.and_then(|queue| queue.concurrency).unwrap_or(config.concurrency),
+                    weight: queue.map_or(1, |queue| queue.weight).max(1),
+                    running: 0,
+                }
+            })
+            .collect();
+        let by_name =
+            queues.iter().enumerate().map(|(at, queue)| (queue.name.clone(), at)).collect();
+        Self { queues, by_name, limit: config.concurrency, running: 0, turn: 0 }
+    }
+
+    pub(super) fn running(&self) -> u32 {
+        self.running
+    }
+
+    pub(super) fn enter(&mut self, queue: &str) {
+        self.running += 1;
+        if let Some(at) = self.by_name.get(queue) {
+            self.queues[*at].running += 1;
+        }
+    }
+
+    pub(super) fn leave(&mut self, queue: &str) {
+        self.running = self.running.saturating_sub(1);
+        if let Some(at) = self.by_name.get(queue) {
+            self.queues[*at].running = self.queues[*at].running.saturating_sub(1);
+        }
+    }
+
+    /// Whether anything may be claimed at all.
+    pub(super) fn is_open(&self) -> bool {
+        self.running < self.limit && self.queues.iter().any(|queue| queue.running < queue.limit)
+    }
+
+    /// Divides the room among the queues by their weights: each turn gives every queue its weight, until all is given.
+    /// What a queue does not use is there again for the next claim.
+    pub(super) fn divide(&mut self, batch: usize) -> Vec<QueueRoom> {
+        let most = u32::try_from(batch).unwrap_or(u32::MAX);
+        let mut left = self.limit.saturating_sub(self.running).min(most);
+        let mut given = vec![0_u32; self.queues.len()];
+        let start = self.turn;
+        while left > 0 {
+            let before = left;
+            for offset in 0..self.queues.len() {
+                let at = (start + offset) % self.queues.len();
+                let queue = &self.queues[at];
+                let free = queue.limit.saturating_sub(queue.running + given[at]);
+                let share = queue.weight.min(free).min(left);
+                given[at] += share;
+                left -= share;
+            }
+            if left == before {
+                break;
+            }
+        }
+        self.turn = (start + 1) % self.queues.len().max(1);
+        let rooms = self
+            .queues
+            .iter()
+            .zip(given)
+            .map(|(queue, room)| QueueRoom { queue: queue.name.clone(), room });
+        rooms.filter(|room| room.room > 0).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::QueueConfig;
+
+    fn rooms(concurrency: u32, queues: &[(&str, u32, Option<u32>)]) -> Rooms {
+        let mut config = Config { concurrency, ..Config::default() };
+        for (name, weight, limit) in queues {
+            let mut queue = QueueConfig::default().weight(*weight);
+            queue.concurrency = *limit;
+            config.queues.insert((*name).to_owned(), queue);
+        }
+        let names: Vec<_> = queues.iter().map(|(name, ..)| (*name).to_owned()).collect();
+        Rooms::new(&names, &config)
+    }
+
+    fn shares(rooms: &[QueueRoom]) -> Vec<(&str, u32)> {
+        rooms.iter().map(|room| (room.queue.as_str(), room.room)).collect()
+    }
+
+    #[test]
+    fn c_02_room_is_divided_by_weight() {
+        let mut rooms = rooms(8, &[("a", 3, None), ("b", 1, None)]);
+        assert_eq!(shares(&rooms.divide(100)), [("a", 6), ("b", 2)]);
+    }
+
+    #[test]
+    fn c_03_no_queue_gets_more_than_its_limit() {
+        let mut rooms = rooms(10, &[("a", 1, Some(2)), ("b", 1, None)]);
+        assert_eq!(shares(&rooms.divide(100)), [("a", 2), ("b", 8)]);
+        rooms.enter("a");
+        assert_eq!(shares(&rooms.divide(100)), [("a", 1), ("b", 8)]);
+    }
+
+    #[test]
+    fn c_02_what_does_not_divide_goes_around() {
+        let mut rooms = rooms(1, &[("a", 1, None), ("b", 1, None)]);
+        assert_eq!(shares(&rooms.divide(100)), [("a", 1)]);
+        assert_eq!(shares(&rooms.divide(100)), [("b", 1)]);
+    }
+
+    #[test]
+    fn c_03_a_full_worker_has_no_room() {
+        let mut rooms = rooms(1, &[("a", 1, None)]);
+        rooms.enter("a");
+        assert!(!rooms.is_open());
+        assert!(rooms.divide(100).is_empty());
+        rooms.leave("a");
+        assert!(rooms.is_open());
+    }
+}

@@ -1,0 +1,157 @@
+//! Finished runs on their way into the store: held through an outage, given up one at a time if they must be.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::publish::publish;
+use super::shared::Shared;
+use crate::model::{Claimed, RunNotes, Settled, Settlement, Verdict};
+use crate::store::StoreError;
+
+/// A settlement and the claim it settles.
+#[derive(Debug, Clone)]
+pub(super) struct Outgoing {
+    pub(super) job: Arc<Claimed>,
+    pub(super) settlement: Settlement,
+}
+
+/// Finished runs that are not settled yet.
+#[derive(Debug, Default)]
+pub(super) struct Settler {
+    held: VecDeque<Outgoing>,
+    /// When the oldest of them came in.
+    since: Option<Duration>,
+    /// The store refused the last batch: not before this instant again.
+    not_before: Option<Duration>,
+    failures: u32,
+}
+
+impl Settler {
+    pub(super) fn push(&mut self, outgoing: Outgoing, now: Duration) {
+        self.since.get_or_insert(now);
+        self.held.push_back(outgoing);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.held.len()
+    }
+
+    /// When the next batch may and should go: a settlement waits a moment for company, longer after a failure.
+    pub(super) fn due_at(&self, delay: Duration) -> Option<Duration> {
+        let since = self.since?;
+        Some(self.not_before.unwrap_or(Duration::ZERO).max(since.saturating_add(delay)))
+    }
+
+    /// Whether the store is believed to be down.
+    pub(super) fn is_waiting(&self, now: Duration) -> bool {
+        self.not_before.is_some_and(|at| now < at)
+    }
+
+    /// Takes the next batch. It must come back through [`Self::done`] or [`Self::failed`].
+    pub(super) fn take(&mut self, most: usize) -> Vec<Outgoing> {
+        let batch: Vec<_> = self.held.drain(..most.min(self.held.len())).collect();
+        if self.held.is_empty() {
+            self.since = None;
+        }
+        batch
+    }
+
+    /// The batch was settled.
+    pub(super) fn done(&mut self) {
+        self.not_before = None;
+        self.failures = 0;
+    }
+
+    /// The batch was not settled and nothing of it is lost: it goes first next time.
+    pub(super) fn failed(&mut self, batch: Vec<Outgoing>, now: Duration, jitter: u64) {
+        const LONGEST: Duration = Duration::from_secs(5);
+        self.failures = self.failures.saturating_add(1);
+        let backoff = crate::job::Backoff::exponential(Duration::from_millis(50), LONGEST);
+        self.not_before = Some(now.saturating_add(backoff.delay(self.failures, jitter)));
+        if !batch.is_empty() {
+            self.since.get_or_insert(now);
+        }
+        for outgoing in batch.into_iter().rev() {
+            self.held.push_front(outgoing);
+        }
+    }
+}
+
+/// Counts and publishes what the store made of a batch.
+pub(super) fn account(shared: &Shared, batch: &[Outgoing], settled: &[Settled]) {
+    for (outgoing, settled) in batch.iter().zip(settled) {
+        let counter = match settled {
+            Settled::Applied(_) => &shared.counters.settled,
+            Settled::Stale { .. } => &shared.counters.stale,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+        publish(&shared.core, &outgoing.job, &outgoing.settlement, settled);
+    }
+}
+
+/// Settles a batch that the store refused as data: each alone, then without what may have offended it, then not at all.
+///
+/// What cannot be settled stays claimed, is counted as stuck, and is brought back by the rescue when this node is gone.
+/// Returns what could not be tried because the store went away meanwhile.
+pub(super) async fn settle_one_by_one(shared: &Shared, batch: Vec<Outgoing>) -> Vec<Outgoing> {
+    let mut left = Vec::new();
+    for outgoing in batch {
+        match settle_alone(shared, &outgoing).await {
+            Ok(true) => {}
+            Ok(false) => {
+                shared.counters.stuck.fetch_add(1, Ordering::Relaxed);
+                let job = &outgoing.job;
+                tracing::error!(
+                    job.id = %job.id(), job.name = %job.spec.name,
+                    "the store refuses the outcome of a run; the job stays claimed until this node is gone"
+                );
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the store went away while outcomes were settled; they are held");
+                left.push(outgoing);
+            }
+        }
+    }
+    left
+}
+
+/// Whether one settlement could be settled, whole or at least in its bare minimum. An error means: try again later.
+async fn settle_alone(shared: &Shared, outgoing: &Outgoing) -> Result<bool, StoreError> {
+    let store = &shared.core.store;
+    for settlement in [outgoing.settlement.clone(), minimal(outgoing.settlement.clone())] {
+        match store.settle(vec![settlement.clone()]).await {
+            Ok(settled) => {
+                account(
+                    shared,
+                    &[Outgoing { job: Arc::clone(&outgoing.job), settlement }],
+                    &settled,
+                );
+                return Ok(true);
+            }
+            Err(error) if error.is_transient() => return Err(error),
+            Err(error) => {
+                tracing::warn!(job.id = %outgoing.job.id(), %error, "the store refuses an outcome")
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// A settlement without result, log lines and notes. Spawned jobs stay: they belong to the outcome.
+fn minimal(mut settlement: Settlement) -> Settlement {
+    settlement.notes = RunNotes::default();
+    settlement
+        .notes
+        .warnings
+        .push("the result and the log of this run could not be stored".to_owned());
+    if let Verdict::Succeed { output } = &mut settlement.verdict {
+        *output = None;
+    }
+    settlement
+}

@@ -1,0 +1,194 @@
+//! What the parts of a worker share.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::attempt::Ended;
+use super::control::RunControl;
+use crate::client::Core;
+use crate::model::{Claimed, KnownJobs, NodeId, NodeInfo, Token};
+use crate::seam::Spawn;
+
+/// What the pump is told.
+#[derive(Debug)]
+pub(super) enum Message {
+    /// A run ended.
+    Ended { token: Token, ended: Ended },
+    /// The thread of a handler that had been given up is free again.
+    LateEnd(Token),
+    /// A run was canceled.
+    Cancel(Token),
+    /// The lease is in danger: stop claiming, give everything back.
+    Fence,
+    /// The lease holds again.
+    Unfence,
+    /// Finish in good order.
+    Stop,
+    /// Stop at once.
+    StopNow,
+}
+
+/// What the parts of a worker share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) core: Arc<Core>,
+    pub(super) spawn: Arc<dyn Spawn>,
+    pub(super) known: Arc<KnownJobs>,
+    pub(super) queues: Vec<String>,
+    /// To the pump.
+    pub(super) pump: mpsc::UnboundedSender<Message>,
+    /// Fires when the worker begins to stop; handlers see it.
+    pub(super) stopping: CancellationToken,
+    /// Fires when the pump has ended; everything else ends with it.
+    pub(super) over: CancellationToken,
+    node: Mutex<NodeId>,
+    /// Runs in progress, for reports and cancels.
+    runs: Mutex<BTreeMap<Token, Arc<RunControl>>>,
+    /// Every handler thread is stuck.
+    pub(super) stalled: AtomicBool,
+    /// The node does not trust its lease.
+    pub(super) fenced: AtomicBool,
+    pub(super) counters: Counters,
+}
+
+/// What is counted.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    pub(super) claimed: AtomicU64,
+    pub(super) settled: AtomicU64,
+    pub(super) stale: AtomicU64,
+    pub(super) stuck: AtomicU64,
+    pub(super) rescued: AtomicU64,
+    pub(super) running: AtomicU64,
+    pub(super) runaways: AtomicU64,
+    /// Microseconds of the monotonic clock at the pump's last turn.
+    pub(super) last_turn: AtomicU64,
+}
+
+impl Shared {
+    pub(super) fn new(
+        core: Arc<Core>,
+        spawn: Arc<dyn Spawn>,
+        queues: Vec<String>,
+        pump: mpsc::UnboundedSender<Message>,
+    ) -> Self {
+        let node = core.ids.node();
+        let known = Arc::new(core.known_jobs());
+        Self {
+            core,
+            spawn,
+            known,
+            queues,
+            pump,
+            stopping: CancellationToken::new(),
+            over: CancellationToken::new(),
+            node: Mutex::new(node),
+            runs: Mutex::default(),
+            stalled: AtomicBool::new(false),
+            fenced: AtomicBool::new(false),
+            counters: Counters::default(),
+        }
+    }
+
+    pub(super) fn node(&self) -> NodeId {
+        *self.node.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A lease that ran out is never renewed: the node goes on under a new name.
+    pub(super) fn rename(&self) -> NodeId {
+        let node = self.core.ids.node();
+        *self.node.lock().unwrap_or_else(PoisonError::into_inner) = node;
+        node
+    }
+
+    pub(super) fn info(&self) -> NodeInfo {
+        NodeInfo {
+            host: host(),
+            pid: std::process::id(),
+            binary_version: self.core.policies.binary_version.clone(),
+            queues: self.queues.iter().cloned().collect(),
+            known: Arc::clone(&self.known),
+            ..NodeInfo::new(self.node())
+        }
+    }
+
+    pub(super) fn send(&self, message: Message) {
+        // A pump that has ended needs no messages.
+        let _ = self.pump.send(message);
+    }
+
+    pub(super) fn runs(&self) -> MutexGuard<'_, BTreeMap<Token, Arc<RunControl>>> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn turned(&self) {
+        let now = u64::try_from(self.core.clock.monotonic().as_micros()).unwrap_or(u64::MAX);
+        self.counters.last_turn.store(now, Ordering::Relaxed);
+    }
+
+    pub(super) fn since_last_turn(&self) -> Duration {
+        let last = Duration::from_micros(self.counters.last_turn.load(Ordering::Relaxed));
+        self.core.clock.monotonic().saturating_sub(last)
+    }
+
+    /// Starts the run of a claimed job on the handlers' runtime.
+    pub(super) fn launch(self: &Arc<Self>, job: &Arc<Claimed>) -> Arc<RunControl> {
+        let control = Arc::new(RunControl::default());
+        self.runs().insert(job.token, Arc::clone(&control));
+        let run = Launched { shared: Arc::clone(self), token: job.token, told: false };
+        let (shared, job, reins) = (Arc::clone(self), Arc::clone(job), Arc::clone(&control));
+        self.spawn.handler(Box::pin(async move {
+            let (late, token) = (Arc::clone(&shared), job.token);
+            let on_late_end = Box::new(move || late.send(Message::LateEnd(token)));
+            let ended = super::attempt(
+                &shared.core,
+                &job,
+                &reins,
+                &shared.stopping,
+                shared.spawn.as_ref(),
+                on_late_end,
+            )
+            .await;
+            run.end(ended);
+        }));
+        control
+    }
+}
+
+/// Tells the pump of the end of a run, whatever becomes of its task: a runtime that shuts down drops tasks unasked.
+struct Launched {
+    shared: Arc<Shared>,
+    token: Token,
+    told: bool,
+}
+
+impl Launched {
+    fn end(mut self, ended: Ended) {
+        self.told = true;
+        self.shared.send(Message::Ended { token: self.token, ended });
+    }
+}
+
+impl Drop for Launched {
+    fn drop(&mut self) {
+        if !self.told {
+            let token = self.token;
+            let release = crate::model::Settlement::new(
+                token,
+                crate::model::Verdict::Release,
+                crate::model::AttemptOutcome::Released,
+            );
+            self.shared.send(Message::Ended { token, ended: Ended::Settle(Box::new(release)) });
+        }
+    }
+}
+
+fn host() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    name.or_else(|| std::env::var("HOSTNAME").ok()).unwrap_or_default().trim().to_owned()
+}

@@ -1,0 +1,62 @@
+//! The walking skeleton: a job annotated here, enqueued as a struct literal, found by name, run by a worker.
+
+use std::time::Duration;
+
+use ratchet::{Job, JobContext, JobState, MemoryStore, Ratchet, State, WaitError, job};
+
+struct Greeting(String);
+
+/// Greets somebody.
+#[job(queue = "mail", max_retries = 2)]
+async fn greet(
+    #[inject] ctx: JobContext,
+    #[inject] greeting: State<Greeting>,
+    name: String,
+) -> Result<String, ratchet::JobError> {
+    ctx.progress(100.0, "done");
+    Ok(format!("{} {name}", greeting.0))
+}
+
+#[job(max_retries = 0)]
+async fn explode() {
+    panic!("boom");
+}
+
+#[job(blocking)]
+fn add(a: i32, b: i32) -> i32 {
+    a + b
+}
+
+async fn runtime() -> Ratchet {
+    Ratchet::builder(MemoryStore::new())
+        .state(Greeting("hello".to_owned()))
+        .jobs([Greet::JOB, Explode::JOB, Add::JOB])
+        .build()
+        .await
+        .expect("builds")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_runs_and_its_output_is_typed() {
+    let ratchet = runtime().await;
+    let worker = ratchet.start().await.expect("starts");
+    let handle = ratchet.enqueue(Greet { name: "Ada".to_owned() }).await.expect("enqueues");
+    let sum = ratchet.enqueue(Add { a: 2, b: 3 }).await.expect("enqueues");
+    assert_eq!(handle.wait_for(Duration::from_secs(10)).await.expect("succeeds"), "hello Ada");
+    assert_eq!(sum.wait_for(Duration::from_secs(10)).await.expect("succeeds"), 5);
+    let bad = ratchet.enqueue(Explode {}).await.expect("enqueues");
+    let error = bad.wait_for(Duration::from_secs(10)).await.expect_err("fails");
+    let WaitError::Failed(envelope) = error else { panic!("{error}") };
+    assert!(envelope.failure.message.contains("boom"), "{envelope:?}");
+    assert!(envelope.failure.message.contains("skeleton.rs"), "{envelope:?}");
+    assert_eq!(bad.status().await.expect("reads"), Some(JobState::Failed));
+    worker.stop().await;
+}
+
+#[tokio::test]
+async fn the_bare_function_needs_no_runtime() {
+    let said =
+        greet(JobContext::for_test(), State::new(Greeting("hi".to_owned())), "Bob".to_owned())
+            .await;
+    assert_eq!(said.expect("greets"), "hi Bob");
+}
