@@ -34,7 +34,7 @@ impl fmt::Debug for Registration {
         f.debug_struct("Registration")
             .field("name", &self.def.name)
             .field("at", &self.def.location)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 
@@ -169,9 +169,12 @@ impl RegistryError {
             jobs.sort_by_key(|job| job.location);
             let places: Vec<_> = jobs
                 .iter()
-                .map(|job| match job.name == *name {
-                    true => job.location.to_string(),
-                    false => format!("{} (alias of `{}`)", job.location, job.name),
+                .map(|job| {
+                    if job.name == *name {
+                        job.location.to_string()
+                    } else {
+                        format!("{} (alias of `{}`)", job.location, job.name)
+                    }
                 })
                 .collect();
             let _ = write!(message, "\n  `{name}`: {}", places.join(" and "));

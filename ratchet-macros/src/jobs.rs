@@ -24,21 +24,20 @@ pub(crate) const OPTIONS: Table = Table {
     repeatable: &[],
 };
 
-pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let krate = krate(args, &mut errors);
-    let Some((header, body)) = split(&item) else {
-        check_placement(&item, &mut errors);
+    let Some((header, body)) = split(item) else {
+        check_placement(item, &mut errors);
         let errors = errors.into_tokens();
         return quote!(#item #errors);
     };
-    let mut header: ItemImpl = match syn::parse2(quote!(#header {})) {
-        Ok(header) => header,
-        Err(_) => {
-            check_placement(&item, &mut errors);
-            let errors = errors.into_tokens();
-            return quote!(#item #errors);
-        }
+    let mut header: ItemImpl = if let Ok(header) = syn::parse2(quote!(#header {})) {
+        header
+    } else {
+        check_placement(item, &mut errors);
+        let errors = errors.into_tokens();
+        return quote!(#item #errors);
     };
     let breaker = Breaker::take(&mut header.attrs, &mut errors);
     let owner = owner(&header, &mut errors);
@@ -58,24 +57,24 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut inside = TokenStream::new();
     for member in members {
         match member {
-            Member::Job(args, function) => match &owner {
-                Some(owner) => {
-                    let args = match args.is_empty() || krate.is_empty() {
-                        true => quote!(#args #krate),
-                        false => quote!(#args, #krate),
+            Member::Job(args, function) => {
+                if let Some(owner) = &owner {
+                    let args = if args.is_empty() || krate.is_empty() {
+                        quote!(#args #krate)
+                    } else {
+                        quote!(#args, #krate)
                     };
                     let expanded =
                         job::expand_fn(args, *function, Some(owner), breaker.as_ref(), &mut errors);
                     triggers.extend(expanded.triggers);
                     items.extend(expanded.items);
                     expanded.function.to_tokens(&mut inside);
-                }
-                None => {
+                } else {
                     let mut function = function;
                     function.strip_arguments();
                     function.to_tokens(&mut inside);
                 }
-            },
+            }
             Member::Other(tokens) => inside.extend(tokens),
         }
     }
@@ -88,10 +87,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
 fn krate(args: TokenStream, errors: &mut Errors) -> TokenStream {
     let tokens = args.clone();
     let read = entries::read(&OPTIONS, args, errors);
-    match read.entries.is_empty() {
-        true => TokenStream::new(),
-        false => tokens,
-    }
+    if read.entries.is_empty() { TokenStream::new() } else { tokens }
 }
 
 /// The header of the block, and what is between its braces.
@@ -116,7 +112,8 @@ fn check_placement(item: &TokenStream, errors: &mut Errors) {
             errors.push(word, "`#[jobs]` goes on an `impl` block; a single function is `#[job]`");
         }
         Some(word) => {
-            errors.push(&word, format_args!("`#[jobs]` goes on an `impl` block, not on a `{word}`"))
+            errors
+                .push(&word, format_args!("`#[jobs]` goes on an `impl` block, not on a `{word}`"));
         }
         None => errors.push_at(Span::call_site(), "`#[jobs]` goes on an `impl` block"),
     }

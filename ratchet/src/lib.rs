@@ -1,7 +1,5 @@
 //! Durable background jobs for Rust.
 
-extern crate self as ratchet;
-
 pub use ratchet_core::*;
 
 #[doc(hidden)]

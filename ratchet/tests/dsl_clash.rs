@@ -1,4 +1,5 @@
 //! Two jobs of one name. In a program of their own, because the registry collects every job of a program.
+#![allow(clippy::unused_async)] // the jobs here have nothing to wait for
 
 use ratchet::{Job, Registration, Registry};
 

@@ -124,7 +124,7 @@ impl Backoff {
             Jitter::Full => fraction(curve, seed),
             Jitter::Equal => {
                 let half = curve / 2;
-                half + fraction(curve - half, seed)
+                half + fraction(curve.saturating_sub(half), seed)
             }
         }
     }

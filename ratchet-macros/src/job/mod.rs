@@ -64,7 +64,7 @@ pub(crate) fn expand_fn(
             let items = expand::expand(&model, found.is_empty());
             Expanded { triggers, function: model.function, items }
         }
-        Err(function) => Expanded { triggers, function, items: TokenStream::new() },
+        Err(function) => Expanded { triggers, function: *function, items: TokenStream::new() },
     };
     errors.append(found);
     expanded

@@ -105,16 +105,16 @@ fn param(
     if !check_forgotten_inject(&ident, &ty, errors) {
         check_owned(&ident, &ty, generics, errors);
     }
-    Erase::new(generics).from_argument(&mut ty);
+    Erase::new(generics).in_argument(&mut ty);
     types::resolve_self(&mut ty, owner.map(|owner| &owner.path));
-    Some(Param::Stored(Arg {
+    Some(Param::Stored(Box::new(Arg {
         constant: idents::constant(&ident, taken),
         ident,
         ty,
         docs: docs(&argument.attrs),
         secret: marks.secret.is_some(),
         default: marks.default.map(|(_, default)| default),
-    }))
+    })))
 }
 
 fn marks(attrs: &[Attribute], errors: &mut Errors) -> Marks {
@@ -179,8 +179,8 @@ fn injected(
         pat => idents::text(pat.to_token_stream()),
     };
     if let Type::Reference(borrow) = &*argument.ty {
-        let owned = idents::text(borrow.elem.to_token_stream());
-        errors.push(borrow, format_args!("take `{owned}` by value; it is a cheap handle"));
+        let handle = idents::text(borrow.elem.to_token_stream());
+        errors.push(borrow, format_args!("take `{handle}` by value; it is a cheap handle"));
         return None;
     }
     let mut ty = (*argument.ty).clone();

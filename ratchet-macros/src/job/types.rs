@@ -127,14 +127,14 @@ impl<'a> Erase<'a> {
         Self { generics }
     }
 
-    pub(crate) fn from_argument(&mut self, ty: &mut Type) {
+    pub(crate) fn in_argument(&mut self, ty: &mut Type) {
         if self.mentions_generics(ty) {
             *ty = parse_quote!(());
         }
         self.visit_type_mut(ty);
     }
 
-    pub(crate) fn from_return(&mut self, ty: &mut Type) {
+    pub(crate) fn in_return(&mut self, ty: &mut Type) {
         if self.mentions_generics(ty) {
             *ty = parse_quote!(());
         }

@@ -34,8 +34,8 @@ fn the_expansion_stays_short() {
     let source = "
         /// Sends one e-mail.
         #[job(queue = \"mail\", max_retries = 5, timeout = \"30s\")]
-        pub async fn send_email(#[inject] ctx: JobContext, to: String, subject: String) -> Result<(), MailError> {
-            deliver(ctx, to, subject).await
+        pub async fn send_email(to: String, subject: String) -> Result<(), MailError> {
+            deliver(to, subject).await
         }";
     let expansion = pretty(expand_file(source));
     let editor = |line: &str| line.contains("rust_analyzer") || line.contains("__private::options");

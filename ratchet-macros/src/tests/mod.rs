@@ -23,7 +23,7 @@ fn expand_item(item: Item) -> TokenStream {
         let Some((name, args, rest)) = first_attribute(&tokens) else { return tokens };
         tokens = match name.as_str() {
             "job" => return crate::job::expand(args, rest),
-            "jobs" => return crate::jobs::expand(args, rest),
+            "jobs" => return crate::jobs::expand(args, &rest),
             "do_not_retry" => return crate::do_not_retry::expand(args, rest),
             _ => crate::breaker::expand(&args, rest),
         };

@@ -137,7 +137,7 @@ fn no_input_makes_a_macro_panic() {
         let shown = format!("#[..({args})] {item}");
         let expand = AssertUnwindSafe(|| {
             crate::job::expand(args.clone(), item.clone());
-            crate::jobs::expand(args.clone(), item.clone());
+            crate::jobs::expand(args.clone(), &item);
             crate::do_not_retry::expand(args.clone(), item.clone());
             crate::breaker::expand(&args, item.clone());
         });

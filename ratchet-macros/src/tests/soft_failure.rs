@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use syn::{Attribute, Expr, ImplItem, Item, Stmt};
+use syn::{Attribute, ImplItem, Item, Stmt};
 
 use super::expand_file;
 
@@ -112,7 +112,6 @@ fn functions(file: &syn::File) -> Vec<String> {
                 names.push(function.sig.ident.to_string());
                 names.extend(function.block.stmts.iter().filter_map(|stmt| match stmt {
                     Stmt::Item(Item::Fn(inner)) => Some(inner.sig.ident.to_string()),
-                    Stmt::Expr(Expr::Verbatim(_), _) => None,
                     _ => None,
                 }));
             }

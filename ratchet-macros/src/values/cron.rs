@@ -9,11 +9,11 @@ use crate::entries::Entry;
 /// `cron = "…"` or a constant.
 pub(crate) fn cron(entry: &Entry, errors: &mut Errors) -> Option<Value<String>> {
     let cron = text(entry, errors)?;
-    if let Value::Literal(expression, lit) = &cron {
-        if let Err(message) = check(expression) {
-            errors.push(lit, message);
-            return None;
-        }
+    if let Value::Literal(expression, lit) = &cron
+        && let Err(message) = check(expression)
+    {
+        errors.push(lit, message);
+        return None;
     }
     Some(cron)
 }
@@ -41,11 +41,12 @@ const FIELDS: [Field; 6] = [
 
 fn check(expression: &str) -> Result<(), String> {
     if expression.starts_with('@') {
-        return match NICKNAMES.contains(&expression.to_lowercase().as_str()) {
-            true => Ok(()),
-            false => Err(format!(
+        return if NICKNAMES.contains(&expression.to_lowercase().as_str()) {
+            Ok(())
+        } else {
+            Err(format!(
                 "unknown schedule `{expression}`; use `@hourly`, `@daily`, `@weekly`, `@monthly` or `@yearly`"
-            )),
+            ))
         };
     }
     let parts: Vec<_> = expression.split_whitespace().collect();
@@ -122,9 +123,10 @@ impl Field {
 
     fn range(&self, from: &str, to: &str) -> Result<(), String> {
         let (first, last) = (self.number(from)?, self.number(to)?);
-        match first <= last {
-            true => Ok(()),
-            false => Err(format!("{} range `{from}-{to}` runs backwards", self.name)),
+        if first <= last {
+            Ok(())
+        } else {
+            Err(format!("{} range `{from}-{to}` runs backwards", self.name))
         }
     }
 

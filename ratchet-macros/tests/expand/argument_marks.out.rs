@@ -12,6 +12,7 @@ struct Pay {
     note: String,
     retries: Vec<u8>,
 }
+#[allow(unused_qualifications)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __CARD: __ratchet::Arg<String> = __ratchet::arg::<String>("card", "String")

@@ -8,6 +8,7 @@ async fn at_once() {}
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 struct AtOnce;
+#[allow(unused_qualifications)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __FALLIBLE: bool = false;
@@ -41,6 +42,7 @@ async fn steady() {}
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 struct Steady;
+#[allow(unused_qualifications)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __FALLIBLE: bool = false;
@@ -74,6 +76,7 @@ async fn growing() {}
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 struct Growing;
+#[allow(unused_qualifications)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __FALLIBLE: bool = false;
@@ -113,6 +116,7 @@ async fn fast() {}
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 struct Fast;
+#[allow(unused_qualifications)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __FALLIBLE: bool = false;
@@ -153,6 +157,7 @@ async fn constant() {}
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 struct Constant;
+#[allow(unused_qualifications)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __FALLIBLE: bool = false;

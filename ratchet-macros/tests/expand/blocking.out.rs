@@ -12,6 +12,7 @@ fn shrink(images: State<Images>, id: u64) -> anyhow::Result<Vec<u8>> {
 struct Shrink {
     id: u64,
 }
+#[allow(unused_qualifications)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __IMAGES: __ratchet::Injected<State<Images>> = __ratchet::injected::<

@@ -8,6 +8,7 @@ pub struct SendEmail {
     pub to: String,
     pub tags: Option<Vec<u8>>,
 }
+#[allow(unused_qualifications)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __FALLIBLE: bool = false;

@@ -7,6 +7,7 @@ async fn pay(amount: u32) {
 struct Pay {
     amount: u32,
 }
+#[allow(unused_qualifications)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __AMOUNT: __ratchet::Arg<u32> = __ratchet::arg::<u32>("amount", "u32");

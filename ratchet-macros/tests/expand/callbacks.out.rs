@@ -14,6 +14,7 @@ async fn pay(amount: u32) -> Result<u32, PayError> {
 struct Pay {
     amount: u32,
 }
+#[allow(unused_qualifications)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __AMOUNT: __ratchet::Arg<u32> = __ratchet::arg::<u32>("amount", "u32");

@@ -10,6 +10,7 @@ async fn tuned() {}
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 struct Tuned;
+#[allow(unused_qualifications)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __FALLIBLE: bool = false;

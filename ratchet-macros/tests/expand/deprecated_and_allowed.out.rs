@@ -13,7 +13,7 @@ async fn charge(Amount: u32) {}
 struct Charge {
     Amount: u32,
 }
-#[allow(deprecated)]
+#[allow(unused_qualifications, deprecated)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __AMOUNT: __ratchet::Arg<u32> = __ratchet::arg::<u32>("Amount", "u32");

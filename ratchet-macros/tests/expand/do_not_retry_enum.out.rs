@@ -7,6 +7,7 @@ enum PayError {
     #[error("unknown card {0}")]
     Unknown(u32),
 }
+#[allow(unused_qualifications)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __PERMANENT: __ratchet::PermanentError = __ratchet::PermanentError::new(|

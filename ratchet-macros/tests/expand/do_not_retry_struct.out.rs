@@ -3,6 +3,7 @@
 pub struct Expired {
     card: u32,
 }
+#[allow(unused_qualifications)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __PERMANENT: __ratchet::PermanentError = __ratchet::PermanentError::new(|

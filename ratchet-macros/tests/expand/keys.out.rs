@@ -18,6 +18,7 @@ struct Ship {
     pair: (u8, u8),
     customer: u32,
 }
+#[allow(unused_qualifications)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __ORDER: __ratchet::Arg<Order> = __ratchet::arg::<Order>("order", "Order");

@@ -31,6 +31,7 @@ pub struct MailerSend {
     pub to: String,
     pub other: Mailer,
 }
+#[allow(unused_qualifications)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __SELF: __ratchet::Injected<__ratchet::State<Mailer>> = __ratchet::injected::<
@@ -89,6 +90,7 @@ const _: () = {
 struct MailerSweep {
     days: u32,
 }
+#[allow(unused_qualifications)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __SELF: __ratchet::Injected<__ratchet::State<Mailer>> = __ratchet::injected::<
@@ -133,6 +135,7 @@ const _: () = {
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 struct MailerCount;
+#[allow(unused_qualifications)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __FALLIBLE: bool = __ratchet::fallible!(u64);

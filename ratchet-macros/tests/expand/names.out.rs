@@ -15,6 +15,7 @@ pub(crate) async fn send_email(to: String) {
 pub(crate) struct EmailJob {
     pub(crate) to: String,
 }
+#[allow(unused_qualifications)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __TO: __ratchet::Arg<String> = __ratchet::arg::<String>("to", "String");

@@ -21,6 +21,7 @@ pub struct SendEmail {
     pub to: String,
     pub subject: String,
 }
+#[allow(unused_qualifications)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __CTX: __ratchet::Injected<JobContext> = __ratchet::injected::<

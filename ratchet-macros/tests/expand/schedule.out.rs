@@ -17,6 +17,7 @@ async fn report(day: Option<u32>) {
 struct Report {
     day: Option<u32>,
 }
+#[allow(unused_qualifications)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __DAY: __ratchet::Arg<Option<u32>> = __ratchet::arg::<

@@ -12,6 +12,7 @@ async fn reindex(full: bool) {
 struct Reindex {
     full: bool,
 }
+#[allow(unused_qualifications)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __FULL: __ratchet::Arg<bool> = __ratchet::arg::<bool>("full", "bool");

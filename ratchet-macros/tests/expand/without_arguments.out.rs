@@ -3,6 +3,7 @@ async fn tick() {}
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 struct Tick;
+#[allow(unused_qualifications)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __FALLIBLE: bool = false;

@@ -15,6 +15,7 @@ pub async fn send_email(to: String) -> Result<u32, MailError> {
 pub struct SendEmail {
     pub to: String,
 }
+#[allow(unused_qualifications)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __FALLIBLE: bool = __ratchet::fallible!(Result < u32, MailError >);

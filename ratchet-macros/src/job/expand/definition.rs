@@ -63,12 +63,11 @@ pub(super) fn definition(job: &JobModel) -> TokenStream {
     let options = &job.options;
     let span = job.function.sig.ident.span();
     let here = item("here", span);
-    let name = match &options.name {
-        Some(name) => name.to_token_stream(),
-        None => {
-            let stored = &job.stored_name;
-            quote!(__ratchet::job_name!(#stored))
-        }
+    let name = if let Some(name) = &options.name {
+        name.to_token_stream()
+    } else {
+        let stored = &job.stored_name;
+        quote!(__ratchet::job_name!(#stored))
     };
     let here = quote_spanned!(span=> #here!());
     let new_span = options.name.as_ref().map_or(span, Value::span);
@@ -111,9 +110,12 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
     }));
     calls.extend(options.on_success.as_ref().map(|path| callback("on_success", path)));
     calls.extend(options.on_failure.as_ref().map(|path| callback("on_failure", path)));
-    calls.extend(options.panic_to_dlq.map(|dlq| match dlq {
-        true => quote!(.panic(__ratchet::PanicPolicy::Dlq)),
-        false => quote!(.panic(__ratchet::PanicPolicy::Retry)),
+    calls.extend(options.panic_to_dlq.map(|dlq| {
+        if dlq {
+            quote!(.panic(__ratchet::PanicPolicy::Dlq))
+        } else {
+            quote!(.panic(__ratchet::PanicPolicy::Retry))
+        }
     }));
     calls.extend(options.blocking.as_ref().map(|_| quote!(.blocking())));
     calls.extend(job.breaker.as_ref().map(|value| {
@@ -190,11 +192,10 @@ fn backoff(backoff: &Backoff) -> TokenStream {
         Backoff::Constant(constant) => return constant.to_token_stream(),
         Backoff::Curve { curve, jitter } => (curve, jitter),
     };
-    let max = |max: &Option<Value<Duration>>| match max {
-        Some(max) => duration(max),
-        None => quote!(__ratchet::Backoff::DEFAULT_MAX),
+    let max = |max: &Option<Value<Duration>>| {
+        if let Some(max) = max { duration(max) } else { quote!(__ratchet::Backoff::DEFAULT_MAX) }
     };
-    let curve = match curve {
+    let curve = match &**curve {
         Curve::None => quote!(__ratchet::Backoff::none()),
         Curve::Fixed(delay) => {
             let delay = duration(delay);

@@ -213,7 +213,10 @@ fn run(job: &JobModel) -> TokenStream {
 
 fn argument(param: &Param, ctx: &Ident) -> TokenStream {
     match param {
-        Param::Stored(Arg { ident, .. }) => quote!(self.#ident),
+        Param::Stored(arg) => {
+            let ident = &arg.ident;
+            quote!(self.#ident)
+        }
         Param::Injected(injected) => {
             let constant = &injected.constant;
             quote!(#constant.inject(&#ctx)?)
@@ -275,10 +278,7 @@ fn path(job: &JobModel) -> TokenStream {
                 .segments
                 .iter()
                 .all(|segment| matches!(segment.arguments, PathArguments::None));
-            match plain {
-                true => quote!(#path::#name),
-                false => quote!(<#path>::#name),
-            }
+            if plain { quote!(#path::#name) } else { quote!(<#path>::#name) }
         }
     }
 }
