@@ -42,6 +42,7 @@ pub mod cases;
 pub mod differential;
 pub mod engine;
 mod fixture;
+mod run;
 mod suite;
 
 use std::sync::Arc;
@@ -51,11 +52,11 @@ pub use async_trait::async_trait;
 use ratchet_core::store::Store;
 
 #[doc(hidden)]
-pub use engine::run_engine;
-#[doc(hidden)]
 pub use fixture::World;
 #[doc(hidden)]
-pub use suite::run;
+pub use engine::run_engine;
+#[doc(hidden)]
+pub use run::run;
 
 /// How the suite gets a store and moves its clock.
 #[async_trait]
@@ -70,4 +71,9 @@ pub trait Harness: Send + Sync + 'static {
 
     /// Moves the store's clock on. Stores on a real clock add an offset to it.
     async fn advance(&self, by: Duration);
+
+    /// Whether the store sends hints at all. One that only polls says no, and the cases about hints pass it by.
+    fn sends_wakes(&self) -> bool {
+        true
+    }
 }

@@ -4,7 +4,7 @@ mod faulty;
 mod harness;
 
 use faulty::{Fault, Faulty};
-use harness::Memory;
+use harness::{Memory, Ticking};
 use ratchet_conformance::Harness;
 use ratchet_conformance::differential::{Divergence, Op, generate, run_both};
 
@@ -13,6 +13,15 @@ async fn memory_agrees_with_memory() {
     for seed in 0..40 {
         let ops = generate(seed, 400);
         let same = run_both(&Memory::fresh().await, &Memory::fresh().await, &ops).await;
+        assert_eq!(same, Ok(()), "seed {seed}");
+    }
+}
+
+#[tokio::test]
+async fn a_clock_that_goes_on_makes_no_difference() {
+    for seed in 0..20 {
+        let ops = generate(seed, 400);
+        let same = run_both(&Memory::fresh().await, &Ticking::fresh().await, &ops).await;
         assert_eq!(same, Ok(()), "seed {seed}");
     }
 }
@@ -33,7 +42,7 @@ fn every_operation_is_generated() {
         .collect();
     names.sort();
     names.dedup();
-    assert_eq!(names.len(), 16, "{names:?}");
+    assert_eq!(names.len(), 18, "{names:?}");
     assert!(ops.iter().any(|op| matches!(op, Op::Pass(_))));
 }
 

@@ -2,9 +2,6 @@
 //!
 //! Users depend on the facade `ratchet`; stores depend on this crate. `ARCHITECTURE.md` of the repository is the map.
 
-#[cfg(test)]
-extern crate self as ratchet;
-
 mod client;
 mod config;
 mod context;

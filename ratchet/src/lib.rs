@@ -1,6 +1,8 @@
-//! Durable background jobs for Rust.
+#![doc = include_str!("tour.md")]
 
 pub use ratchet_core::*;
+
+pub mod prelude;
 
 #[doc(hidden)]
 pub use ratchet_core::__private;

@@ -96,6 +96,7 @@ pub async fn c_02_released_job_keeps_its_place(world: &World) {
     let released = world.run(world.job()).await;
     world.pass(secs(1)).await;
     let other = world.submit(world.job()).await;
+    world.pass(secs(1)).await;
     world.apply(released.release()).await;
     assert_eq!(world.node().await.claim_ids(2).await, [released.id(), other]);
 }

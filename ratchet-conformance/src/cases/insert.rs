@@ -71,6 +71,13 @@ pub async fn s_02_instant_is_kept(world: &World) {
     assert_eq!(world.get(id).await.due, instant);
 }
 
+pub async fn s_02_instant_is_kept_to_the_microsecond(world: &World) {
+    let instant = world.now().await + Duration::from_nanos(7_007_007);
+    let id = world.submit(world.job().due_at(instant)).await;
+    let due = world.get(id).await.due;
+    assert_eq!(due.as_nanosecond(), i128::from(instant.as_microsecond()) * 1000);
+}
+
 pub async fn l_07_queued_time_is_the_stores(world: &World) {
     world.pass(hours(5)).await;
     let before = world.now().await;

@@ -16,6 +16,7 @@ pub mod fence;
 pub mod history;
 pub mod idempotency;
 pub mod insert;
+pub mod invariants;
 pub mod nodes;
 pub mod notes;
 pub mod orphans;

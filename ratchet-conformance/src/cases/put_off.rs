@@ -60,6 +60,7 @@ pub async fn p_04_release_charges_no_crash(world: &World) {
 
 pub async fn x_07_released_job_is_claimable_at_once(world: &World) {
     let run = world.run(world.job()).await;
+    world.pass(secs(9)).await;
     let applied = world.apply(run.release()).await;
     assert_eq!(applied.due, Some(run.due));
     assert_eq!(world.node().await.claim_ids(1).await, [run.id()]);

@@ -9,10 +9,13 @@ fn work(queue: &str) -> Wake {
     Wake::Work { queue: queue.to_owned() }
 }
 
-/// What `act` was followed by, and whether `wanted` was in it. Hints may travel, so they are waited for.
+/// Does something that must be followed by a hint. Hints may travel, so they are waited for.
 async fn wakes<T>(world: &World, wanted: Wake, act: impl Future<Output = T>) -> T {
     let mut wakes = world.store.wakes();
     let done = act.await;
+    if !world.sends_wakes() {
+        return done;
+    }
     let heard = async { while wakes.recv().await.as_ref() != Ok(&wanted) {} };
     let heard = tokio::time::timeout(secs(10), heard).await;
     assert!(heard.is_ok(), "no {wanted:?}");
@@ -28,7 +31,7 @@ pub async fn s_09_every_queue_of_a_batch_is_woken(world: &World) {
     let mut heard = world.store.wakes();
     let jobs = vec![world.job().queue("a"), world.job().queue("b"), world.job().queue("a")];
     wakes(world, work("b"), world.submit_all(jobs)).await;
-    assert!(World::drain(&mut heard).contains(&work("a")));
+    assert!(!world.sends_wakes() || World::drain(&mut heard).contains(&work("a")));
 }
 
 pub async fn s_09_refused_batch_wakes_nobody(world: &World) {

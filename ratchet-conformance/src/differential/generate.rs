@@ -43,10 +43,13 @@ impl Generator {
                 Op::Claim { node: self.any_node(), room, idle }
             }
             42..62 => Op::Settle(self.endings()),
-            62..74 => Op::Command(self.command()),
-            74..82 => Op::Pass(self.rng.u32(1..4)),
-            82 => Op::Join(self.node(), self.rng.u32(1..60)),
-            83..85 => Op::Heartbeat(self.any_node(), self.rng.u32(1..60)),
+            62..67 => Op::Command(self.command()),
+            67..69 => Op::Cancel(self.recent()),
+            69..74 => Op::Retry(self.rng.usize(..12)),
+            74..82 => Op::Pass(self.rng.u32(1..3)),
+            82 => Op::Join(self.any_node(), self.rng.u32(1..60)),
+            83 => Op::Join(self.node(), self.rng.u32(1..100)),
+            84 => Op::Heartbeat(self.any_node(), self.rng.u32(1..100)),
             85 if self.rng.u8(0..4) == 0 => Op::Leave(self.any_node()),
             85..87 => Op::Lead(self.any_node(), self.rng.u32(1..4)),
             87..89 => Op::Rescue,
@@ -69,8 +72,9 @@ impl Generator {
     fn job(&mut self) -> NewJob {
         let rng = &mut self.rng;
         let priority = Priority::ALL[rng.usize(..5)];
-        let mut spec = JobSpec::new(["mail", "bill", "strange"][rng.usize(..3)], vec![b'1']);
-        spec.payload = vec![b'0' + rng.u8(..2)];
+        // A job that nobody knows holds its keys for ever, so there are few.
+        let name = if rng.u8(..12) == 0 { "strange" } else { ["mail", "bill"][rng.usize(..2)] };
+        let mut spec = JobSpec::new(name, vec![b'0' + rng.u8(..2)]);
         spec.tenant = (rng.u8(..4) == 0).then(|| "acme".to_owned());
         let due = if rng.u8(..3) == 0 { Due::In(TICK * rng.u32(..4)) } else { Due::Now };
         let id = JobId::from_uuid(self.uuid());
@@ -79,14 +83,19 @@ impl Generator {
         if rng.u8(..4) == 0 {
             job = job.queue("other");
         }
-        if rng.u8(..5) == 0 {
+        if rng.u8(..12) == 0 {
             job = job.version(2);
         }
         if rng.u8(..3) == 0 {
-            job = job.key(["a", "b", "c"][rng.usize(..3)]);
+            job = job.key(["a", "b", "c", "d", "e"][rng.usize(..5)]);
         }
         if rng.u8(..5) == 0 {
-            job = job.idempotent(["x", "y", "z"][rng.usize(..3)]);
+            let number = rng.u8(..16);
+            job = job.idempotent(&number.to_string());
+            // Mostly the same arguments for the same key, as it should be.
+            if rng.u8(..8) > 0 {
+                job = job.named("mail").payload(&[number]);
+            }
         }
         if rng.u8(..4) == 0 {
             job = job.at_most(rng.u32(1..3), ["k", "l"][rng.usize(..2)]);
@@ -107,10 +116,10 @@ impl Generator {
 
     fn ending(&mut self) -> Ending {
         let how = match self.rng.u8(0..10) {
-            0..4 => How::Succeed,
-            4..6 => How::Retry(self.rng.u32(0..3)),
-            6 => How::Defer(self.rng.u32(0..3)),
-            7 => How::Release,
+            0..3 => How::Succeed,
+            3..5 => How::Retry(self.rng.u32(0..3)),
+            5 => How::Defer(self.rng.u32(0..3)),
+            6 => How::Release,
             _ => How::Fail(self.rng.u8(0..2)),
         };
         let children = if self.rng.u8(0..5) == 0 { self.batch() } else { Vec::new() };

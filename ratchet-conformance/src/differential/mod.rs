@@ -21,7 +21,7 @@ use std::fmt;
 pub use generate::generate;
 pub use op::{Ending, How, Op};
 
-use self::side::Side;
+pub(crate) use self::side::Side;
 use crate::Harness;
 
 /// How often everything is compared, and not only the answers.
@@ -79,4 +79,76 @@ pub async fn run_both(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use async_trait::async_trait;
+    use ratchet_core::store::Store;
+    use ratchet_core::{MemoryStore, VirtualClock};
+
+    use super::*;
+
+    struct Memory(MemoryStore, VirtualClock);
+
+    #[async_trait]
+    impl Harness for Memory {
+        async fn fresh() -> Self {
+            let clock = VirtualClock::new();
+            Self(MemoryStore::with_clock(Arc::new(clock.clone())), clock)
+        }
+
+        fn store(&self) -> Arc<dyn Store> {
+            Arc::new(self.0.clone())
+        }
+
+        async fn advance(&self, by: Duration) {
+            self.1.advance(by);
+        }
+    }
+
+    /// A run that never meets a conflict proves little.
+    #[tokio::test]
+    async fn random_operations_reach_every_kind_of_answer() {
+        let mut told = String::new();
+        for seed in 0..10 {
+            let memory = Memory::fresh().await;
+            let mut side = Side::new(&memory).await;
+            for op in generate(seed, 400) {
+                told += &side.act(&op).await;
+                told += "\n";
+            }
+        }
+        for answer in [
+            "Created",
+            "Duplicate(",
+            "Holder(",
+            "BusinessKeysTaken",
+            "IdempotencyMismatch",
+            "state: Succeeded",
+            "state: Failed",
+            "Stale { state: Some(Canceled) }",
+            "Stale { state: Some(Running) }",
+            "DroppedChild",
+            "NotFound",
+            "IllegalTransition",
+            "BusinessKeyTaken {",
+            "Unchanged",
+            "retried: [0",
+            "key_taken: [0",
+            "lonely true",
+            "crashes: 2",
+            "generation: 2",
+            "renewed [(",
+            "lost",
+            "Err(Data)",
+            "DeadLetter(",
+            "Alert(Alert",
+        ] {
+            assert!(told.contains(answer), "no {answer}");
+        }
+    }
 }

@@ -35,6 +35,10 @@ pub enum Op {
     Rescue,
     /// Carries out a command.
     Command(Command),
+    /// Calls off the job of a run.
+    Cancel(usize),
+    /// Has the job of a run tried again.
+    Retry(usize),
     /// Purges a state by an age in ticks.
     Purge(JobState, u32),
     /// Takes deliveries and acknowledges every other one.

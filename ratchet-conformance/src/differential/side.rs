@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_core::model::{
-    Alone, Channel, ClaimRequest, Claimed, Filter, Heartbeat, JobId, KnownJobs, NodeId, NodeInfo,
-    PageRequest, Progress, QueueRoom, RunNotes, Settled, Settlement, Token,
+    Alone, CancelCause, Channel, ClaimRequest, Claimed, Command, Filter, Heartbeat, JobId,
+    KnownJobs, NodeId, NodeInfo, PageRequest, Progress, QueueRoom, RunNotes, Settled, Settlement,
+    Token,
 };
 use ratchet_core::store::{Store, StoreError};
 
@@ -21,7 +22,7 @@ pub(super) const TICK: Duration = Duration::from_mins(10);
 /// Passes after every operation, so that no two happen at the same time on one store and at different times on another.
 const NUDGE: Duration = Duration::from_millis(1);
 
-pub(super) struct Side<'a> {
+pub(crate) struct Side<'a> {
     harness: &'a dyn Harness,
     store: Arc<dyn Store>,
     normal: Normal,
@@ -30,14 +31,14 @@ pub(super) struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    pub(super) async fn new(harness: &'a dyn Harness) -> Self {
+    pub(crate) async fn new(harness: &'a dyn Harness) -> Self {
         let store = harness.store();
         let start = ok(store.now().await);
         Self { harness, store, normal: Normal { start }, runs: Vec::new() }
     }
 
     /// Carries out an operation and answers what the store said.
-    pub(super) async fn act(&mut self, op: &Op) -> String {
+    pub(crate) async fn act(&mut self, op: &Op) -> String {
         let answer = self.perform(op).await;
         self.harness.advance(NUDGE).await;
         answer
@@ -98,6 +99,10 @@ impl<'a> Side<'a> {
             }
             Op::Rescue => self.rescue().await,
             Op::Command(command) => format!("{:?}", store.command(command.clone()).await),
+            Op::Cancel(ago) => {
+                self.command_run(*ago, |id| Command::Cancel(id, CancelCause::Requested)).await
+            }
+            Op::Retry(ago) => self.command_run(*ago, Command::Retry).await,
             Op::Purge(state, ticks) => {
                 format!("{:?}", ok(store.purge(*state, TICK * *ticks, 100_000).await))
             }
@@ -130,6 +135,13 @@ impl<'a> Side<'a> {
         let jobs: Vec<_> = reply.jobs.into_iter().map(|run| self.normal.claimed(run)).collect();
         let next = reply.next_due.map(span);
         format!("{jobs:?}\nlonely {} next {next:?}", reply.lonely_waiting)
+    }
+
+    async fn command_run(&self, ago: usize, command: impl FnOnce(JobId) -> Command) -> String {
+        match self.run(ago) {
+            Some(run) => format!("{:?}", self.store.command(command(run.id())).await),
+            None => String::new(),
+        }
     }
 
     async fn settle(&self, endings: &[Ending]) -> String {

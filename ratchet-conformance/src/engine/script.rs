@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ratchet_core::{
-    Finished, Job, JobContext, JobError, JobId, Registration, State, fatal, invalid, reject,
-    retry_after, snooze,
+    Finished, Job, JobContext, JobError, JobId, Registration, State, fatal, invalid, reject, retry_after, snooze,
 };
 use ratchet_macros::{do_not_retry, job};
 use serde::{Deserialize, Serialize};
@@ -315,22 +314,14 @@ pub(super) async fn watched(fail: bool) -> Result<u32, JobError> {
 /// Follows a success.
 #[job(name = "test.cheer", crate = ::ratchet_core)]
 pub(super) async fn cheer(#[inject] stage: State<Stage>, #[inject] finished: Finished<Watched>) {
-    stage.note(format!(
-        "cheer {:?} fail={} attempts={}",
-        finished.outcome.ok(),
-        finished.args.fail,
-        finished.attempts
-    ));
+    stage.note(format!("cheer {:?} fail={} attempts={}", finished.outcome.ok(), finished.args.fail, finished.attempts));
 }
 
 /// Follows a failure.
 #[job(name = "test.mourn", crate = ::ratchet_core)]
 pub(super) async fn mourn(#[inject] stage: State<Stage>, #[inject] finished: Finished<Watched>) {
     let message = finished.outcome.err().map(|envelope| envelope.failure.message);
-    stage.note(format!(
-        "mourn {message:?} fail={} attempts={}",
-        finished.args.fail, finished.attempts
-    ));
+    stage.note(format!("mourn {message:?} fail={} attempts={}", finished.args.fail, finished.attempts));
 }
 
 /// On another queue.

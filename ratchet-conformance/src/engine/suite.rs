@@ -18,11 +18,7 @@ where
     F: Future<Output = ()>,
 {
     // Four threads, as the cases about stuck handlers count on.
-    let runtime = Builder::new_multi_thread()
-        .worker_threads(4)
-        .enable_all()
-        .build()
-        .expect("a runtime can be built");
+    let runtime = Builder::new_multi_thread().worker_threads(4).enable_all().build().expect("a runtime can be built");
     runtime.block_on(async { case(Bench::new::<H>().await).await });
     // A handler that a case left stuck must not keep the test from ending.
     runtime.shutdown_background();

@@ -1,11 +1,16 @@
-//! The store in memory, on a clock that stands still.
+//! The store in memory, on a clock that stands still and on one that does not.
+
+// Each test file uses the harness it needs.
+#![allow(dead_code)]
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use ratchet_conformance::{Harness, async_trait};
 use ratchet_core::store::Store;
-use ratchet_core::{MemoryStore, VirtualClock};
+use ratchet_core::{Clock, MemoryStore, Sleep, SystemClock, VirtualClock};
 
 pub(crate) struct Memory {
     store: MemoryStore,
@@ -25,5 +30,55 @@ impl Harness for Memory {
 
     async fn advance(&self, by: Duration) {
         self.clock.advance(by);
+    }
+}
+
+/// Time goes on by itself, as it does for a database; `advance` adds to it.
+pub(crate) struct Ticking {
+    store: MemoryStore,
+    clock: Arc<Shifted>,
+}
+
+#[derive(Debug, Default)]
+struct Shifted {
+    machine: SystemClock,
+    micros: AtomicU64,
+}
+
+impl Shifted {
+    fn shift(&self) -> Duration {
+        Duration::from_micros(self.micros.load(Ordering::SeqCst))
+    }
+}
+
+impl Clock for Shifted {
+    fn now(&self) -> Timestamp {
+        self.machine.now() + self.shift()
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.machine.monotonic() + self.shift()
+    }
+
+    fn sleep(&self, duration: Duration) -> Sleep {
+        self.machine.sleep(duration)
+    }
+}
+
+#[async_trait]
+impl Harness for Ticking {
+    async fn fresh() -> Self {
+        let clock = Arc::new(Shifted::default());
+        let shared: Arc<dyn Clock> = Arc::<Shifted>::clone(&clock);
+        Self { store: MemoryStore::with_clock(shared), clock }
+    }
+
+    fn store(&self) -> Arc<dyn Store> {
+        Arc::new(self.store.clone())
+    }
+
+    async fn advance(&self, by: Duration) {
+        let micros = u64::try_from(by.as_micros()).expect("a case passes no ages");
+        self.clock.micros.fetch_add(micros, Ordering::SeqCst);
     }
 }

@@ -77,6 +77,11 @@ impl Ratchet {
         JobHandle::new(id, Arc::clone(&self.core), Vec::new())
     }
 
+    /// The registered state of type `T`.
+    pub fn state<T: Send + Sync + 'static>(&self) -> Option<crate::job::State<T>> {
+        self.core.states.get()
+    }
+
     /// Subscribes to what happens in this process from now on.
     pub fn events(&self) -> EventStream {
         self.core.events.subscribe()

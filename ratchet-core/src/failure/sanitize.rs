@@ -187,16 +187,12 @@ impl<'a> Scan<'a> {
         else {
             return;
         };
-        if value.starts_with("//") {
-            return;
-        }
         let value = value.trim_start_matches([' ', '\t', '\\']);
         let lead = rest.len() - value.len();
         self.copy(lead);
         let rest = self.rest();
-        // What follows says for itself where its secret is: `Authorization: Bearer x`, `token: https://a:b@c`.
-        let first = word(rest);
-        if is_scheme_of_authorization(first) || rest[first.len()..].starts_with("://") {
+        // `Authorization: Bearer x`: the word after the scheme is the secret.
+        if is_scheme_of_authorization(word(rest)) {
             return;
         }
         match rest.chars().next().filter(|c| matches!(c, '"' | '\'' | '`')) {

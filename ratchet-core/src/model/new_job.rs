@@ -32,19 +32,24 @@ pub enum Due {
 }
 
 impl Due {
-    /// The instant, given the store's clock.
+    /// The instant, given the store's clock, in microseconds.
     pub fn at(self, now: Timestamp) -> Timestamp {
         match self {
             Self::Now => now,
             Self::In(delay) => later(now, delay),
-            Self::At(instant) => instant,
+            Self::At(instant) => micros(instant),
         }
     }
 }
 
-/// `now + delay`, held at the end of time instead of overflowing.
+/// `now + delay` in microseconds, held at the end of time instead of overflowing.
 pub(crate) fn later(now: Timestamp, delay: Duration) -> Timestamp {
-    now.checked_add(delay).unwrap_or(Timestamp::MAX)
+    micros(now.checked_add(delay).unwrap_or(Timestamp::MAX))
+}
+
+/// Cut to what every store can keep, so that a time reads back as it was given.
+fn micros(instant: Timestamp) -> Timestamp {
+    Timestamp::from_microsecond(instant.as_microsecond()).unwrap_or(instant)
 }
 
 /// What a submit does when its business key is taken.

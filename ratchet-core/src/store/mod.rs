@@ -96,8 +96,8 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// Takes or renews maintenance leadership for `lease`; answers whether the node leads.
     async fn lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError>;
 
-    /// Removes at most `limit` jobs that have been in this terminal state for `age` or longer, with their history and
-    /// log. Idempotency keys stay. Any other state removes nothing.
+    /// Removes at most `limit` jobs that have been in this terminal state for `age` or longer, oldest first, with their
+    /// history and log. Idempotency keys stay. Any other state removes nothing.
     async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError>;
 
     /// Carries out a command.

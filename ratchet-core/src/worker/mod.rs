@@ -12,10 +12,12 @@
 
 mod attempt;
 mod control;
+mod exchange;
 mod flight;
 mod handler;
 mod health;
 mod heartbeat;
+mod hunger;
 mod maintenance;
 mod middleware;
 mod publish;

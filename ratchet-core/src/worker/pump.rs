@@ -3,7 +3,6 @@
 //! At most one exchange with the store is in the air; while it is, the loop goes on watching deadlines and messages. So a
 //! store that hangs delays claims and settlements and nothing else.
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -13,13 +12,15 @@ use tokio::sync::mpsc;
 
 use super::attempt::{self, Ended};
 use super::control::StopCause;
+use super::exchange::{Exchange, Exchanged, exchange};
 use super::flight::{Due, Flight, Run};
+use super::hunger::Hunger;
 use super::publish::job_ref;
 use super::room::Rooms;
-use super::settler::{Outgoing, Settler, account, settle_one_by_one};
+use super::settler::{Outgoing, Settler};
 use super::shared::{Message, Shared};
 use crate::events::Event;
-use crate::model::{Alone, ClaimReply, ClaimRequest, Claimed, Token};
+use crate::model::{Alone, ClaimRequest, Claimed, Token};
 use crate::store::Wake;
 
 /// The loop and everything it alone may touch.
@@ -42,18 +43,6 @@ pub(super) struct Pump {
     stop: Option<Stop>,
 }
 
-/// When to ask for work.
-#[derive(Debug)]
-struct Hunger {
-    /// There may be work: ask as soon as there is room.
-    hungry: bool,
-    /// New work was announced: do not wait for company.
-    urgent: bool,
-    /// Ask again at this instant in any case.
-    next_poll: Duration,
-    pause: Duration,
-}
-
 #[derive(Debug, Clone, Copy)]
 struct Stop {
     /// Runs may go on until then.
@@ -63,23 +52,11 @@ struct Stop {
     released: bool,
 }
 
-/// What an exchange with the store brought.
-struct Exchanged {
-    batch: Vec<Outgoing>,
-    /// What could not be settled and must be held.
-    unsettled: Vec<Outgoing>,
-    claimed: Option<ClaimReply>,
-    asked: u32,
-    failed: bool,
-}
-
-type Exchange = Pin<Box<dyn Future<Output = Exchanged> + Send>>;
-
 impl Pump {
     pub(super) fn new(shared: Arc<Shared>, inbox: mpsc::UnboundedReceiver<Message>) -> Self {
         let wakes = Some(shared.core.store.wakes());
         let rooms = Rooms::new(&shared.queues, &shared.core.config);
-        let pause = shared.core.config.poll.0;
+        let poll = shared.core.config.poll;
         Self {
             shared,
             inbox,
@@ -87,7 +64,7 @@ impl Pump {
             rooms,
             flight: Flight::default(),
             settler: Settler::default(),
-            hunger: Hunger { hungry: true, urgent: true, next_poll: Duration::ZERO, pause },
+            hunger: Hunger::new(poll),
             letting_go: Vec::new(),
             lonely: None,
             lonely_waits: false,
@@ -183,16 +160,16 @@ impl Pump {
         // Nobody else can come: no reason to wait for company.
         let last = self.rooms.running() == 0 || self.flight.only_runaways();
         let ripe = self.settler.due_at(config.settle_delay).is_some_and(|at| now >= at);
-        let settle =
-            !self.settler.is_empty() && (full || last || ripe || (claim && self.hunger.urgent));
+        let settle = !self.settler.is_empty()
+            && (full || last || ripe || (claim && self.hunger.is_urgent()));
         // A claim waits for the settlements that are about to come, unless there are none or it is urgent.
-        let claim = claim && (settle || self.settler.is_empty() || self.hunger.urgent);
+        let claim = claim && (settle || self.settler.is_empty() || self.hunger.is_urgent());
         if !settle && !claim && self.letting_go.is_empty() {
             return None;
         }
         let batch = if settle { self.settler.take(config.batch) } else { Vec::new() };
         let request = claim.then(|| self.request());
-        self.hunger.urgent = false;
+        self.hunger.asked();
         let letting_go = std::mem::take(&mut self.letting_go);
         Some(Box::pin(exchange(Arc::clone(&self.shared), batch, request, letting_go)))
     }
@@ -205,7 +182,7 @@ impl Pump {
             && self.lonely.is_none()
             && self.rooms.is_open();
         let dry_enough = !self.lonely_waits || self.rooms.running() == 0;
-        open && dry_enough && (self.hunger.hungry || now >= self.hunger.next_poll)
+        open && dry_enough && self.hunger.asks(now)
     }
 
     fn request(&mut self) -> ClaimRequest {
@@ -226,36 +203,29 @@ impl Pump {
         let shared = Arc::clone(&self.shared);
         if done.failed {
             self.settler.failed(done.unsettled, now, shared.core.entropy.bits());
-            self.hunger.hungry = true;
+            self.hunger.guess();
             return;
         }
-        if !done.batch.is_empty() {
+        if done.settled {
             self.settler.done();
         }
         let Some(reply) = done.claimed else { return };
         self.lonely_waits = reply.lonely_waiting;
         let got = u32::try_from(reply.jobs.len()).unwrap_or(u32::MAX);
         shared.counters.claimed.fetch_add(u64::from(got), Ordering::Relaxed);
-        self.satisfied(now, got, done.asked, reply.next_due);
+        self.hunger.fed(
+            now,
+            got >= done.asked,
+            got > 0,
+            reply.next_due,
+            shared.core.entropy.bits(),
+        );
         let alone = reply.jobs.len() == 1;
         for job in reply.jobs {
             let lonely = alone && job.crashes >= shared.core.config.lonely_after;
             self.launch(job, lonely, now);
         }
         self.count();
-    }
-
-    /// Adapts the polling to what a claim brought.
-    fn satisfied(&mut self, now: Duration, got: u32, asked: u32, next_due: Option<Duration>) {
-        let (shortest, longest) = self.shared.core.config.poll;
-        let hunger = &mut self.hunger;
-        hunger.hungry = got >= asked;
-        hunger.pause = if got > 0 { shortest } else { (hunger.pause * 2).clamp(shortest, longest) };
-        // Spread, so that many workers do not ask in step.
-        let half = hunger.pause / 2;
-        let spread = crate::job::Backoff::fixed(half).jitter(crate::job::Jitter::Full);
-        let pause = half + spread.delay(1, self.shared.core.entropy.bits());
-        hunger.next_poll = now.saturating_add(next_due.map_or(pause, |due| due.min(pause)));
     }
 
     fn launch(&mut self, job: Claimed, lonely: bool, now: Duration) {
@@ -292,7 +262,7 @@ impl Pump {
             }
             Message::Unfence => {
                 shared.fenced.store(false, Ordering::Relaxed);
-                self.hunger.hungry = true;
+                self.hunger.guess();
             }
             Message::Stop => self.begin_stop(now, shared.core.config.shutdown_grace),
             Message::StopNow => self.begin_stop(now, Duration::ZERO),
@@ -349,7 +319,7 @@ impl Pump {
         self.rooms.leave(&run.job.spec.queue);
         if self.lonely == Some(token) {
             self.lonely = None;
-            self.hunger.hungry = true;
+            self.hunger.guess();
         }
         Some(run)
     }
@@ -357,13 +327,12 @@ impl Pump {
     fn wake(&mut self, wake: Result<Wake, broadcast::error::RecvError>) {
         match wake {
             Ok(Wake::Work { queue }) if self.shared.queues.contains(&queue) => {
-                self.hunger.hungry = true;
-                self.hunger.urgent = true;
+                self.hunger.announce();
             }
             Ok(Wake::Canceled(token)) => self.take(Message::Cancel(token)),
             Ok(_) => {}
             // Something was missed; it may have been work.
-            Err(broadcast::error::RecvError::Lagged(_)) => self.hunger.hungry = true,
+            Err(broadcast::error::RecvError::Lagged(_)) => self.hunger.guess(),
             Err(broadcast::error::RecvError::Closed) => self.wakes = None,
         }
     }
@@ -378,7 +347,8 @@ impl Pump {
         if !exchanging {
             sooner(self.settler.due_at(self.shared.core.config.settle_delay));
             sooner(
-                Some(self.hunger.next_poll).filter(|_| self.stop.is_none() && self.rooms.is_open()),
+                Some(self.hunger.next_poll())
+                    .filter(|_| self.stop.is_none() && self.rooms.is_open()),
             );
         }
         sooner(self.stop.filter(|stop| !stop.released).map(|stop| stop.until));
@@ -418,55 +388,5 @@ async fn next_wake(
     match wakes {
         Some(wakes) => wakes.recv().await,
         None => std::future::pending().await,
-    }
-}
-
-/// One exchange: settle, claim, let go. Store errors become part of the answer.
-async fn exchange(
-    shared: Arc<Shared>,
-    batch: Vec<Outgoing>,
-    request: Option<ClaimRequest>,
-    letting_go: Vec<Token>,
-) -> Exchanged {
-    let store = &shared.core.store;
-    let settlements: Vec<_> = batch.iter().map(|outgoing| outgoing.settlement.clone()).collect();
-    let asked =
-        request.as_ref().map_or(0, |request| request.queues.iter().map(|queue| queue.room).sum());
-    let answer = match (settlements.is_empty(), request) {
-        (true, None) => Ok((Vec::new(), None)),
-        (true, Some(request)) => {
-            store.claim(request).await.map(|claimed| (Vec::new(), Some(claimed)))
-        }
-        (false, None) => store.settle(settlements).await.map(|settled| (settled, None)),
-        (false, Some(request)) => store
-            .settle_and_claim(settlements, request)
-            .await
-            .map(|(settled, claimed)| (settled, Some(claimed))),
-    };
-    if !letting_go.is_empty() {
-        if let Err(error) = store.let_go(letting_go).await {
-            tracing::warn!(%error, "what ended runs held could not be freed; it is freed when this node is gone");
-        }
-    }
-    match answer {
-        Ok((settled, claimed)) => {
-            account(&shared, &batch, &settled);
-            Exchanged { batch, unsettled: Vec::new(), claimed, asked, failed: false }
-        }
-        Err(error) if error.is_transient() || batch.is_empty() => {
-            tracing::warn!(%error, held = batch.len(), "the store is not available; outcomes are held");
-            Exchanged { batch: Vec::new(), unsettled: batch, claimed: None, asked, failed: true }
-        }
-        Err(error) => {
-            tracing::error!(%error, "the store refuses a batch of outcomes; they are settled one by one");
-            let unsettled = settle_one_by_one(&shared, batch).await;
-            Exchanged {
-                batch: Vec::new(),
-                failed: !unsettled.is_empty(),
-                unsettled,
-                claimed: None,
-                asked,
-            }
-        }
     }
 }

@@ -22,10 +22,7 @@ fn z_01_secrets_in_every_form() {
         ("postgres://user:pa/ss@host/db", "postgres://[REDACTED]@host/db"),
         ("postgres://user:p@ss@host/db", "postgres://[REDACTED]@host/db"),
         ("see http://host:8080/users/@me for more", "see http://host:8080/users/@me for more"),
-        (
-            "no credentials: https://example.com/path?q=1",
-            "no credentials: https://example.com/path?q=1",
-        ),
+        ("nothing at https://example.com/path?q=1", "nothing at https://example.com/path?q=1"),
         ("\"amqp://guest:guest@mq\" refused", "\"amqp://[REDACTED]@mq\" refused"),
         // e-mail
         ("no user ada.lovelace+x@example.co.uk here", "no user [EMAIL] here"),
@@ -56,7 +53,9 @@ fn z_01_secrets_in_every_form() {
         ("client_secret = \"x\"", "client_secret = \"[REDACTED]\""),
         ("config { token: abc, retries: 3 }", "config { token: [REDACTED], retries: 3 }"),
         ("the password was wrong", "the password was wrong"),
-        ("secret:// is no scheme", "secret:// is no scheme"),
+        // When in doubt it is a secret: a webhook address is one, and so may be what looks like a scheme.
+        ("webhook_secret=https://hooks.example.com/T0/B0/x", "webhook_secret=[REDACTED]"),
+        ("secret://x is no scheme", "secret:[REDACTED] is no scheme"),
         // nothing to hide
         ("", ""),
         ("connection refused (os error 111)", "connection refused (os error 111)"),
@@ -116,7 +115,7 @@ proptest! {
 
     #[test]
     fn z_01_a_password_in_a_url_never_survives(
-        scheme in "[a-z]{2,8}", user in "[a-z]{1,8}", password in "[A-Za-z0-9!$%^*()_+=~-]{6,20}", host in "[a-z]{3,10}"
+        scheme in "postgres|https?|redis|amqp|mysql|s3|ldap", user in "[a-z]{1,8}", password in "[A-Za-z0-9!$%^*()_+=~-]{6,20}", host in "[a-z]{3,10}"
     ) {
         let out = clean(&format!("cannot reach {scheme}://{user}:{password}@{host}/db today"));
         prop_assert!(!out.contains(&password), "{}", out);

@@ -100,3 +100,59 @@ impl Line {
         self.heads.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn lane(number: u8) -> Lane {
+        Lane { name: number.to_string(), version: 1, concurrency: None, crashes: 0 }
+    }
+
+    fn place(number: u8) -> Place {
+        let id = JobId::from_uuid(Uuid::from_u128(number.into()));
+        Place { sort_key: i64::from(number / 4), due: Timestamp::UNIX_EPOCH, id }
+    }
+
+    // spec: C-06
+    #[test]
+    fn jobs_of_a_lane_hide_behind_its_head() {
+        let mut line = Line::default();
+        for number in 0..100 {
+            line.insert(lane(number % 2), place(number));
+        }
+        assert_eq!(line.heads.len(), 2);
+    }
+
+    proptest! {
+        // spec: C-02
+        #[test]
+        fn walk_that_takes_sees_every_job_in_order(
+            changes in prop::collection::vec((any::<bool>(), 0..3_u8, 0..40_u8), 0..200),
+        ) {
+            let (mut line, mut model) = (Line::default(), BTreeMap::new());
+            for (insert, number, at) in changes {
+                // A job is in one lane at a time.
+                let at = at * 3 + number;
+                if insert {
+                    line.insert(lane(number), place(at));
+                    model.insert(place(at), number);
+                } else {
+                    let there = line.remove(&lane(number), place(at));
+                    prop_assert_eq!(there, model.remove(&place(at)).is_some());
+                }
+            }
+            let (mut walked, mut at) = (Vec::new(), None);
+            while let Some((place, lane)) = line.after(at) {
+                walked.push(place);
+                line.remove(&lane, place);
+                at = Some(place);
+            }
+            prop_assert_eq!(walked, model.into_keys().collect::<Vec<_>>());
+            prop_assert!(line.is_empty() && line.lanes.is_empty());
+        }
+    }
+}

@@ -1,25 +1,30 @@
 //! Settling: all moves of the batch first, then its children, so that a key freed by one settlement is there for the
 //! children of another.
 
+use std::mem;
+
 use jiff::Timestamp;
 
 use super::tables::{Held, Tables};
 use crate::model::{
-    Applied, DroppedChild, Inserted, JobId, JobRecord, JobState, NewJob, RunNotes, Settled,
-    Settlement, Token, Verdict, later,
+    Applied, DroppedChild, FailureRecord, Inserted, JobId, JobRecord, JobState, NewJob, RunNotes,
+    Settled, Settlement, Token, Verdict, later,
 };
 
 impl Tables {
     pub(super) fn settle(&mut self, settlements: Vec<Settlement>, now: Timestamp) -> Vec<Settled> {
-        let moved: Vec<_> =
-            settlements.into_iter().map(|settlement| self.settle_one(settlement, now)).collect();
-        let spawn = |(mut settled, children)| {
+        let mut families = Vec::new();
+        for mut settlement in settlements {
+            let (parent, children) = (settlement.token.job, mem::take(&mut settlement.spawned));
+            families.push((parent, children, self.settle_one(settlement, now)));
+        }
+        let spawn = |(parent, children, mut settled)| {
             if let Settled::Applied(applied) = &mut settled {
-                self.spawn(applied, children, now);
+                self.spawn(parent, children, applied, now);
             }
             settled
         };
-        moved.into_iter().map(spawn).collect()
+        families.into_iter().map(spawn).collect()
     }
 
     pub(super) fn report(&mut self, notes: Vec<(Token, RunNotes)>) -> Vec<bool> {
@@ -33,19 +38,19 @@ impl Tables {
         notes.into_iter().map(report).collect()
     }
 
-    fn settle_one(&mut self, settlement: Settlement, now: Timestamp) -> (Settled, Children) {
-        let Settlement { token, verdict, outcome, duration, notes, spawned, notices, lingering } =
+    fn settle_one(&mut self, settlement: Settlement, now: Timestamp) -> Settled {
+        let Settlement { token, verdict, outcome, duration, notes, notices, lingering, .. } =
             settlement;
         let current = self.is_current(&token);
         let Some(row) = self.jobs.get_mut(&token.job) else {
-            return (Settled::Stale { state: None }, Children::default());
+            return Settled::Stale { state: None };
         };
         if !current {
             let state = Some(row.job.state);
             if !lingering {
                 self.let_go(token);
             }
-            return (Settled::Stale { state }, Children::default());
+            return Settled::Stale { state };
         }
         if let Some(mut line) = row.line(now, outcome) {
             line.duration = duration;
@@ -62,22 +67,25 @@ impl Tables {
         let job = self.jobs.get(&token.job).map(|row| &row.job);
         let state = job.map_or(JobState::Pending, |job| job.state);
         let due = job.filter(|job| job.state == JobState::Pending).map(|job| job.due);
-        (
-            Settled::Applied(Applied::new(state, now, due)),
-            Children { parent: Some(token.job), jobs: spawned },
-        )
+        Settled::Applied(Applied::new(state, now, due))
     }
 
-    fn spawn(&mut self, applied: &mut Applied, children: Children, now: Timestamp) {
-        for child in children.jobs {
+    /// Inserts children one by one: a refused one is dropped alone.
+    fn spawn(
+        &mut self,
+        parent: JobId,
+        children: Vec<NewJob>,
+        applied: &mut Applied,
+        now: Timestamp,
+    ) {
+        for child in children {
             let (id, name) = (child.id, child.spec.name.clone());
             match self.insert(vec![child], now).as_deref() {
                 Ok([Inserted::Created(id)]) => applied.spawned.push(*id),
                 Ok(_) => {}
                 Err(refused) => {
                     let why = refused.to_string();
-                    let parent = children.parent.and_then(|parent| self.jobs.get_mut(&parent));
-                    if let Some(parent) = parent {
+                    if let Some(parent) = self.jobs.get_mut(&parent) {
                         let warning = format!("child `{name}` ({id}) was dropped: {why}");
                         parent.job.warnings.push(warning);
                     }
@@ -88,14 +96,8 @@ impl Tables {
     }
 }
 
-#[derive(Default)]
-struct Children {
-    parent: Option<JobId>,
-    jobs: Vec<NewJob>,
-}
-
 /// What the history says of a verdict.
-fn cause(verdict: &Verdict) -> (Option<crate::model::FailureRecord>, Option<String>) {
+fn cause(verdict: &Verdict) -> (Option<FailureRecord>, Option<String>) {
     match verdict {
         Verdict::Retry { failure, .. } => (Some(failure.clone()), None),
         Verdict::Fail { envelope, .. } => (Some(envelope.failure.clone()), None),

@@ -1,0 +1,141 @@
+//! An order shop on one SQLite file.
+//!
+//! Orders are charged at a payment gateway that sometimes does not answer; a receipt is mailed only if the charge
+//! succeeded; a declined card is not asked twice and ends in the dead-letter queue, where a person finds it, mends the
+//! cause and has it tried again. Run it twice: the second run goes on in the same file.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use ratchet::prelude::*;
+use ratchet::{Filter, PageRequest, SqliteStore, State, WaitError};
+use serde::{Deserialize, Serialize};
+
+/// What the shop knows of a paid order.
+#[derive(Debug, Serialize, Deserialize)]
+struct Receipt {
+    order: u64,
+    cents: u64,
+}
+
+#[do_not_retry]
+#[derive(Debug, thiserror::Error)]
+enum PaymentError {
+    #[error("the gateway did not answer")]
+    NoAnswer,
+    #[error("the card ending in {last4} was declined")]
+    #[do_not_retry(reason = "the issuer said no; asking again changes nothing")]
+    Declined { last4: String },
+}
+
+/// A payment gateway with moods: it answers an order only at the third call, and declines blocked cards.
+#[derive(Debug, Default)]
+struct Gateway {
+    calls: Mutex<HashMap<u64, u32>>,
+    blocked: Mutex<Vec<String>>,
+}
+
+impl Gateway {
+    fn charge(&self, order: u64, card: &str, flaky: bool) -> Result<(), PaymentError> {
+        let calls = {
+            let mut calls = self.calls.lock().expect("no call panics");
+            let calls = calls.entry(order).or_default();
+            *calls += 1;
+            *calls
+        };
+        if self.blocked.lock().expect("no call panics").iter().any(|blocked| blocked == card) {
+            return Err(PaymentError::Declined { last4: card.chars().rev().take(4).collect::<Vec<_>>().iter().rev().collect() });
+        }
+        if flaky && calls < 3 { Err(PaymentError::NoAnswer) } else { Ok(()) }
+    }
+}
+
+/// Charges one order and, in the same commit as its success, enqueues the mail with the receipt.
+#[job(queue = "payments", max_retries = 5, backoff = fixed("150ms"), timeout = "10s", business_key = "order-{order}")]
+#[circuit_breaker(service = "payment-gateway")]
+async fn charge(
+    #[inject] ctx: JobContext,
+    #[inject] gateway: State<Gateway>,
+    order: u64,
+    cents: u64,
+    #[job(secret)] card: String,
+    flaky: bool,
+) -> anyhow::Result<Receipt> {
+    println!("    charge: order {order}, attempt {}", ctx.attempt());
+    gateway.charge(order, &card, flaky)?;
+    ctx.enqueue(SendReceipt { order, to: "ada@example.com".to_owned() }).await?;
+    Ok(Receipt { order, cents })
+}
+
+/// Mails a receipt.
+#[job(queue = "mail", tags("customer"))]
+async fn send_receipt(order: u64, to: String) {
+    println!("    mail:   the receipt of order {order} goes to {to}");
+}
+
+/// Counts what the shop did.
+#[job]
+async fn report(since: u64) -> String {
+    format!("orders from number {since} on are settled")
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let began = Instant::now();
+    let path = std::env::args().nth(1).unwrap_or_else(|| "quickstart.db".to_owned());
+    println!("1. One file, no server: {path}");
+    let ratchet = Ratchet::builder(SqliteStore::open(&path).await?)
+        .state(Gateway::default())
+        .queue("payments", |queue| queue.concurrency(10))
+        .build()
+        .await?;
+    let earlier = ratchet.counts().await?;
+    let settled = earlier.state(JobState::Succeeded) + earlier.state(JobState::Failed);
+    println!("   {}", if settled == 0 { "It is new.".to_owned() } else { format!("It remembers {settled} jobs of earlier runs.") });
+    let worker = ratchet.start().await?;
+    // Keys are unique for ever, so a second run takes new order numbers.
+    let first = settled * 10 + 1;
+
+    println!("2. An ordinary order: charged, then mailed");
+    let order = Charge { order: first, cents: 4200, card: "4111111111111111".to_owned(), flaky: false };
+    let receipt = ratchet.enqueue(order).priority(Priority::High).await?.wait_for(Duration::from_secs(10)).await?;
+    println!("   paid: {} cents", receipt.cents);
+
+    println!("3. The gateway does not answer twice: the charge is retried, nobody has to care");
+    let flaky = Charge { order: first + 1, cents: 990, card: "4111111111111111".to_owned(), flaky: true };
+    ratchet.enqueue(flaky).await?.wait_for(Duration::from_secs(10)).await?;
+    println!("   paid at last");
+
+    println!("4. A declined card is not asked twice");
+    let gateway_blocks = "5105105105105100".to_owned();
+    let gateway: State<Gateway> = ratchet.state().expect("registered above");
+    gateway.blocked.lock().expect("no call panics").push(gateway_blocks.clone());
+    let declined = Charge { order: first + 2, cents: 100_000, card: gateway_blocks, flaky: false };
+    let handle = ratchet.enqueue(declined).await?;
+    match handle.wait_for(Duration::from_secs(10)).await {
+        Err(WaitError::Failed(envelope)) => {
+            println!("   dead letter: {} ({})", envelope.failure.message, envelope.reason);
+            println!("   because: {}", envelope.explanation.as_deref().unwrap_or("no reason given"));
+        }
+        other => println!("   unexpected: {other:?}"),
+    }
+
+    println!("5. An operator looks into the dead-letter queue, has the card unblocked, and retries");
+    let dead = ratchet.list(&Filter::any().state(JobState::Failed), PageRequest::default()).await?;
+    println!("   dead letters: {}", dead.jobs.len());
+    gateway.blocked.lock().expect("no call panics").clear();
+    ratchet.retry(handle.id()).await?;
+    let receipt = handle.wait_for(Duration::from_secs(10)).await?;
+    println!("   order {} is paid after all", receipt.order - first + 1);
+
+    println!("6. The end of the day");
+    let report = ratchet.enqueue(Report { since: first }).await?.wait_for(Duration::from_secs(10)).await?;
+    println!("   {}", report.replace(&first.to_string(), "one"));
+    worker.stop().await;
+    let counts = ratchet.counts().await?;
+    let new = |state| counts.state(state) - earlier.state(state);
+    println!("   this run: {} succeeded, {} failed", new(JobState::Succeeded), new(JobState::Failed));
+    eprintln!("   ({:.1} s)", began.elapsed().as_secs_f64());
+    Ok(())
+}

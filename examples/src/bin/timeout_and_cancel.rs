@@ -1,0 +1,49 @@
+//! A run that takes too long is dropped and retried; a canceled one is told, and then dropped.
+
+use std::time::Duration;
+
+use ratchet::prelude::*;
+use ratchet::{Event, WaitError};
+use ratchet_examples::Scratch;
+
+/// Hangs at the first attempt.
+#[job(timeout = "200ms", backoff = none, max_retries = 1)]
+async fn fetch(#[inject] ctx: JobContext) -> String {
+    if ctx.attempt() == 1 {
+        std::future::pending::<()>().await;
+    }
+    "fetched at the second attempt".to_owned()
+}
+
+/// Works for ever, but listens.
+#[job]
+async fn polish(#[inject] ctx: JobContext) {
+    ctx.cancellation().cancelled().await;
+    println!("polish: asked to stop, putting the cloth away");
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let scratch = Scratch::open("timeout-and-cancel").await?;
+    let ratchet = Ratchet::builder(scratch.store.clone()).build().await?;
+    let mut events = ratchet.events();
+    let worker = ratchet.start().await?;
+
+    let said = ratchet.enqueue(Fetch {}).await?.wait().await?;
+    println!("fetch: {said}");
+
+    let handle = ratchet.enqueue(Polish {}).await?;
+    while let Some(event) = events.next().await {
+        match event {
+            Event::SoftTimeout { .. } => println!("event: most of the time is gone"),
+            Event::TimedOut { .. } => println!("event: timed out"),
+            Event::Started { job, .. } if job.id == handle.id() => break,
+            _ => {}
+        }
+    }
+    println!("cancel: {}", handle.cancel().await?);
+    println!("wait: {}", matches!(handle.wait_for(Duration::from_secs(5)).await, Err(WaitError::Canceled(_))));
+    println!("cancel again: {}", handle.cancel().await?);
+    worker.stop().await;
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! The job and the row that needs it commit together, or not at all.
+
+use ratchet::prelude::*;
+use ratchet::sqlite::InTransaction as _;
+use ratchet_examples::Scratch;
+use sqlx::Connection as _;
+
+/// Welcomes a customer.
+#[job]
+async fn welcome(name: String) -> String {
+    format!("welcome, {name}")
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let scratch = Scratch::open("transactional-enqueue").await?;
+    let ratchet = Ratchet::builder(scratch.store.clone()).build().await?;
+
+    // The application's own connection to the same file, with a table of its own.
+    let mut connection = sqlx::SqliteConnection::connect(&format!("sqlite://{}", scratch.path.display())).await?;
+    sqlx::query("CREATE TABLE customer (name TEXT NOT NULL)").execute(&mut connection).await?;
+
+    let mut tx = connection.begin().await?;
+    sqlx::query("INSERT INTO customer VALUES ('Bob')").execute(&mut *tx).await?;
+    ratchet.enqueue(Welcome { name: "Bob".to_owned() }).in_tx(&mut tx).await?;
+    tx.rollback().await?;
+    println!("rolled back: {} jobs", ratchet.counts().await?.state(JobState::Pending));
+
+    let mut tx = connection.begin().await?;
+    sqlx::query("INSERT INTO customer VALUES ('Ada')").execute(&mut *tx).await?;
+    let handle = ratchet.enqueue(Welcome { name: "Ada".to_owned() }).in_tx(&mut tx).await?;
+    tx.commit().await?;
+    println!("committed: {} jobs", ratchet.counts().await?.state(JobState::Pending));
+
+    let worker = ratchet.start().await?;
+    println!("{}", handle.wait().await?);
+    worker.stop().await;
+    Ok(())
+}

@@ -1,0 +1,81 @@
+//! One exchange with the store: settle what is finished, ask for more, let go of what ended late.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use super::settler::{Outgoing, account, settle_one_by_one};
+use super::shared::Shared;
+use crate::model::{ClaimReply, ClaimRequest, Token};
+
+/// What an exchange with the store brought.
+pub(super) struct Exchanged {
+    /// Something was settled.
+    pub(super) settled: bool,
+    /// What could not be settled and must be held.
+    pub(super) unsettled: Vec<Outgoing>,
+    /// What the claim brought, if there was one.
+    pub(super) claimed: Option<ClaimReply>,
+    /// How many jobs were asked for.
+    pub(super) asked: u32,
+    /// The store is not available.
+    pub(super) failed: bool,
+}
+
+/// An exchange in the air.
+pub(super) type Exchange = Pin<Box<dyn Future<Output = Exchanged> + Send>>;
+
+/// One exchange: settle, claim, let go. Store errors become part of the answer.
+pub(super) async fn exchange(
+    shared: Arc<Shared>,
+    batch: Vec<Outgoing>,
+    request: Option<ClaimRequest>,
+    letting_go: Vec<Token>,
+) -> Exchanged {
+    let store = &shared.core.store;
+    let settlements: Vec<_> = batch.iter().map(|outgoing| outgoing.settlement.clone()).collect();
+    let asked =
+        request.as_ref().map_or(0, |request| request.queues.iter().map(|queue| queue.room).sum());
+    let answer = match (settlements.is_empty(), request) {
+        (true, None) => Ok((Vec::new(), None)),
+        (true, Some(request)) => {
+            store.claim(request).await.map(|claimed| (Vec::new(), Some(claimed)))
+        }
+        (false, None) => store.settle(settlements).await.map(|settled| (settled, None)),
+        (false, Some(request)) => store
+            .settle_and_claim(settlements, request)
+            .await
+            .map(|(settled, claimed)| (settled, Some(claimed))),
+    };
+    if !letting_go.is_empty() {
+        if let Err(error) = store.let_go(letting_go).await {
+            tracing::warn!(%error, "what ended runs held could not be freed; it is freed when this node is gone");
+        }
+    }
+    match answer {
+        Ok((settled, claimed)) => {
+            account(&shared, &batch, &settled);
+            Exchanged {
+                settled: !batch.is_empty(),
+                unsettled: Vec::new(),
+                claimed,
+                asked,
+                failed: false,
+            }
+        }
+        Err(error) if error.is_transient() || batch.is_empty() => {
+            tracing::warn!(%error, held = batch.len(), "the store is not available; outcomes are held");
+            Exchanged { settled: false, unsettled: batch, claimed: None, asked, failed: true }
+        }
+        Err(error) => {
+            tracing::error!(%error, "the store refuses a batch of outcomes; they are settled one by one");
+            let unsettled = settle_one_by_one(&shared, batch).await;
+            Exchanged {
+                settled: false,
+                failed: !unsettled.is_empty(),
+                unsettled,
+                claimed: None,
+                asked,
+            }
+        }
+    }
+}
