@@ -8,11 +8,7 @@ struct Greeting(String);
 
 /// Greets somebody.
 #[job(queue = "mail", max_retries = 2)]
-async fn greet(
-    #[inject] ctx: JobContext,
-    #[inject] greeting: State<Greeting>,
-    name: String,
-) -> Result<String, ratchet::JobError> {
+async fn greet(#[inject] ctx: JobContext, #[inject] greeting: State<Greeting>, name: String) -> Result<String, ratchet::JobError> {
     ctx.progress(100.0, "done");
     Ok(format!("{} {name}", greeting.0))
 }
@@ -55,8 +51,6 @@ async fn a_job_runs_and_its_output_is_typed() {
 
 #[tokio::test]
 async fn the_bare_function_needs_no_runtime() {
-    let said =
-        greet(JobContext::for_test(), State::new(Greeting("hi".to_owned())), "Bob".to_owned())
-            .await;
+    let said = greet(JobContext::for_test(), State::new(Greeting("hi".to_owned())), "Bob".to_owned()).await;
     assert_eq!(said.expect("greets"), "hi Bob");
 }
