@@ -52,9 +52,9 @@ pub use async_trait::async_trait;
 use ratchet_core::store::Store;
 
 #[doc(hidden)]
-pub use fixture::World;
-#[doc(hidden)]
 pub use engine::run_engine;
+#[doc(hidden)]
+pub use fixture::World;
 #[doc(hidden)]
 pub use run::run;
 

@@ -49,6 +49,8 @@ struct Run {
 struct Left {
     notes: RunNotes,
     spawned: Vec<NewJob>,
+    /// The run is over: what comes now would be lost.
+    closed: bool,
 }
 
 impl JobContext {
@@ -240,8 +242,13 @@ impl JobContext {
         self.left().spawned.clone()
     }
 
-    pub(crate) fn spawn(&self, jobs: Vec<NewJob>) {
-        self.left().spawned.extend(jobs);
+    /// Adds a child; `false` if the run is over and nothing would come of it.
+    pub(crate) fn spawn(&self, job: NewJob) -> bool {
+        let mut left = self.left();
+        if !left.closed {
+            left.spawned.push(job);
+        }
+        !left.closed
     }
 
     pub(crate) fn finished_parent(&self) -> Option<&FinishedParent> {
@@ -250,7 +257,8 @@ impl JobContext {
 
     /// Takes what must commit with the run.
     pub(crate) fn take(&self) -> (RunNotes, Vec<NewJob>) {
-        let left = std::mem::take(&mut *self.left());
+        let closed = Left { closed: true, ..Left::default() };
+        let left = std::mem::replace(&mut *self.left(), closed);
         (left.notes, left.spawned)
     }
 

@@ -81,7 +81,11 @@ impl Bench {
     }
 
     /// Enqueues a scripted job.
-    pub(super) async fn play(&self, ratchet: &Ratchet, steps: impl IntoIterator<Item = Step>) -> JobHandle<Script> {
+    pub(super) async fn play(
+        &self,
+        ratchet: &Ratchet,
+        steps: impl IntoIterator<Item = Step>,
+    ) -> JobHandle<Script> {
         ratchet.enqueue(Script::of(steps)).await.expect("enqueues")
     }
 
@@ -91,7 +95,12 @@ impl Bench {
     }
 
     /// Waits until a job fits, moving the store's clock on.
-    pub(super) async fn until_job(&self, ratchet: &Ratchet, id: JobId, fits: impl Fn(&JobRecord) -> bool) -> JobRecord {
+    pub(super) async fn until_job(
+        &self,
+        ratchet: &Ratchet,
+        id: JobId,
+        fits: impl Fn(&JobRecord) -> bool,
+    ) -> JobRecord {
         let deadline = tokio::time::Instant::now() + PATIENCE;
         loop {
             let job = ratchet.get(id).await.ok().flatten();
@@ -139,7 +148,10 @@ pub(super) async fn event(events: &mut EventStream, fits: impl Fn(&Event) -> boo
 }
 
 /// The outcomes in a job's history.
-pub(super) async fn outcomes(ratchet: &Ratchet, id: JobId) -> Vec<ratchet_core::model::AttemptOutcome> {
+pub(super) async fn outcomes(
+    ratchet: &Ratchet,
+    id: JobId,
+) -> Vec<ratchet_core::model::AttemptOutcome> {
     history(ratchet, id).await.into_iter().map(|line| line.outcome).collect()
 }
 

@@ -7,9 +7,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_core::model::{
-    Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery,
-    DeliveryId, Filter, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, NewJob, NodeId, NodeInfo,
-    NodeRecord, Orphan, Page, PageRequest, RunNotes, Settled, Settlement, Token, Verdict,
+    Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
+    Counts, Delivery, DeliveryId, Filter, Heartbeat, InsertError, Inserted, JobId, JobRecord,
+    JobState, LogLine, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, RunNotes,
+    Settled, Settlement, Token, Verdict,
 };
 use ratchet_core::store::{Store, StoreError, StoreErrorKind, Wake};
 use tokio::sync::broadcast;
@@ -133,7 +134,12 @@ impl Store for Flaky {
         self.up()?.alerts(limit).await
     }
 
-    async fn undelivered(&self, channel: Channel, limit: u32, hold: Duration) -> Result<Vec<Delivery>, StoreError> {
+    async fn undelivered(
+        &self,
+        channel: Channel,
+        limit: u32,
+        hold: Duration,
+    ) -> Result<Vec<Delivery>, StoreError> {
         self.up()?.undelivered(channel, limit, hold).await
     }
 
@@ -143,9 +149,13 @@ impl Store for Flaky {
 
     async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
         let store = self.up()?;
-        let carries = |settlement: &Settlement| matches!(settlement.verdict, Verdict::Succeed { output: Some(_) });
+        let carries = |settlement: &Settlement| {
+            matches!(settlement.verdict, Verdict::Succeed { output: Some(_) })
+        };
         let refuse_outputs = self.switches.refuse_outputs.load(Ordering::SeqCst);
-        if self.switches.refuse_settles.load(Ordering::SeqCst) || (refuse_outputs && settlements.iter().any(carries)) {
+        if self.switches.refuse_settles.load(Ordering::SeqCst)
+            || (refuse_outputs && settlements.iter().any(carries))
+        {
             return Err(StoreError::new(StoreErrorKind::Data, "refused"));
         }
         self.switches.settles.fetch_add(1, Ordering::SeqCst);

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ratchet_core::{
-    Finished, Job, JobContext, JobError, JobId, Registration, State, fatal, invalid, reject, retry_after, snooze,
+    Finished, Job, JobContext, JobError, JobId, Registration, State, fatal, invalid, reject,
+    retry_after, snooze,
 };
 use ratchet_macros::{do_not_retry, job};
 use serde::{Deserialize, Serialize};
@@ -50,6 +51,8 @@ pub(super) enum Step {
     ProgressThenGate,
     /// Notes its keys, then fails.
     TellKeys,
+    /// Hands its context out, then succeeds.
+    LeakContext,
     /// Panics when its future is dropped or completed.
     DropBomb,
 }
@@ -68,6 +71,7 @@ struct Inner {
     most: AtomicU32,
     runs: Mutex<BTreeMap<JobId, u32>>,
     notes: Mutex<Vec<String>>,
+    leaked: Mutex<Option<JobContext>>,
 }
 
 impl Default for Stage {
@@ -79,6 +83,7 @@ impl Default for Stage {
             most: AtomicU32::new(0),
             runs: Mutex::default(),
             notes: Mutex::default(),
+            leaked: Mutex::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -112,6 +117,11 @@ impl Stage {
 
     pub(super) fn notes(&self) -> Vec<String> {
         self.inner.notes.lock().expect("lock").clone()
+    }
+
+    /// The context a run handed out.
+    pub(super) fn leaked(&self) -> JobContext {
+        self.inner.leaked.lock().expect("lock").clone().expect("a context was handed out")
     }
 
     pub(super) fn note(&self, note: impl Into<String>) {
@@ -239,6 +249,10 @@ async fn play(ctx: &JobContext, stage: &Stage, step: Step) -> Result<String, Job
             stage.note(format!("{keys} {}/{} {}", ctx.attempt(), ctx.max_retries(), ctx.queue()));
             Err(JobError::msg("again"))
         }
+        Step::LeakContext => {
+            *stage.inner.leaked.lock().expect("lock") = Some(ctx.clone());
+            done()
+        }
         Step::DropBomb => {
             let _bomb = Bomb;
             done()
@@ -314,14 +328,22 @@ pub(super) async fn watched(fail: bool) -> Result<u32, JobError> {
 /// Follows a success.
 #[job(name = "test.cheer", crate = ::ratchet_core)]
 pub(super) async fn cheer(#[inject] stage: State<Stage>, #[inject] finished: Finished<Watched>) {
-    stage.note(format!("cheer {:?} fail={} attempts={}", finished.outcome.ok(), finished.args.fail, finished.attempts));
+    stage.note(format!(
+        "cheer {:?} fail={} attempts={}",
+        finished.outcome.ok(),
+        finished.args.fail,
+        finished.attempts
+    ));
 }
 
 /// Follows a failure.
 #[job(name = "test.mourn", crate = ::ratchet_core)]
 pub(super) async fn mourn(#[inject] stage: State<Stage>, #[inject] finished: Finished<Watched>) {
     let message = finished.outcome.err().map(|envelope| envelope.failure.message);
-    stage.note(format!("mourn {message:?} fail={} attempts={}", finished.args.fail, finished.attempts));
+    stage.note(format!(
+        "mourn {message:?} fail={} attempts={}",
+        finished.args.fail, finished.attempts
+    ));
 }
 
 /// On another queue.

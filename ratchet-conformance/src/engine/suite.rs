@@ -18,7 +18,11 @@ where
     F: Future<Output = ()>,
 {
     // Four threads, as the cases about stuck handlers count on.
-    let runtime = Builder::new_multi_thread().worker_threads(4).enable_all().build().expect("a runtime can be built");
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(4)
+        .enable_all()
+        .build()
+        .expect("a runtime can be built");
     runtime.block_on(async { case(Bench::new::<H>().await).await });
     // A handler that a case left stuck must not keep the test from ending.
     runtime.shutdown_background();
@@ -124,6 +128,7 @@ macro_rules! engine_suite {
                 s_08_children_come_with_the_success
                 s_08_a_failed_attempt_leaves_no_children
                 s_08_a_taken_key_drops_that_child_with_a_warning
+                s_08_a_run_that_is_over_takes_no_children
             }
             start {
                 x_06_every_missing_state_is_listed_at_start

@@ -204,7 +204,9 @@ impl<'a, J: Job> Enqueue<'a, J> {
             Target::Run(ctx, core) => {
                 let job = self.into_new_job()?;
                 let id = job.id;
-                ctx.spawn(vec![job]);
+                if !ctx.spawn(job) {
+                    return Err(SubmitError::RunOver(ctx.job_id()));
+                }
                 Ok(JobHandle::new(id, Arc::clone(core), Vec::new()))
             }
         }

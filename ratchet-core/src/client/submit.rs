@@ -85,6 +85,11 @@ pub enum SubmitError {
     /// A job of this id exists already.
     #[error("a job with the id {0} exists already")]
     DuplicateId(JobId),
+    /// The run whose context was used has ended: its children commit with it, and it has been settled.
+    #[error(
+        "cannot enqueue through the context of job {0}: its run is over; use the runtime itself"
+    )]
+    RunOver(JobId),
     /// The store failed.
     #[error("cannot enqueue: {0}")]
     Store(#[from] StoreError),

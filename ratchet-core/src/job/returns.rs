@@ -95,11 +95,11 @@ pub trait JobReturn<const FALLIBLE: bool, M>: 'static {
     fn into_returned(self) -> Returned;
 }
 
-/// Marker of [`JobReturn`]: a plain value.
+/// Marker of `JobReturn`: a plain value.
 #[derive(Debug)]
 pub struct Plain;
 
-/// Marker of [`JobReturn`]: a `Result` whose error converts by way of `M`.
+/// Marker of `JobReturn`: a `Result` whose error converts by way of `M`.
 #[derive(Debug)]
 pub struct Fallible<M>(PhantomData<M>);
 

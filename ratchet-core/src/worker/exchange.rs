@@ -19,6 +19,8 @@ pub(super) struct Exchanged {
     pub(super) asked: u32,
     /// The store is not available.
     pub(super) failed: bool,
+    /// What could not be let go.
+    pub(super) still_held: Vec<Token>,
 }
 
 /// An exchange in the air.
@@ -46,11 +48,7 @@ pub(super) async fn exchange(
             .await
             .map(|(settled, claimed)| (settled, Some(claimed))),
     };
-    if !letting_go.is_empty() {
-        if let Err(error) = store.let_go(letting_go).await {
-            tracing::warn!(%error, "what ended runs held could not be freed; it is freed when this node is gone");
-        }
-    }
+    let still_held = let_go(&shared, letting_go).await;
     match answer {
         Ok((settled, claimed)) => {
             account(&shared, &batch, &settled);
@@ -60,11 +58,19 @@ pub(super) async fn exchange(
                 claimed,
                 asked,
                 failed: false,
+                still_held,
             }
         }
         Err(error) if error.is_transient() || batch.is_empty() => {
             tracing::warn!(%error, held = batch.len(), "the store is not available; outcomes are held");
-            Exchanged { settled: false, unsettled: batch, claimed: None, asked, failed: true }
+            Exchanged {
+                settled: false,
+                unsettled: batch,
+                claimed: None,
+                asked,
+                failed: true,
+                still_held,
+            }
         }
         Err(error) => {
             tracing::error!(%error, "the store refuses a batch of outcomes; they are settled one by one");
@@ -75,7 +81,22 @@ pub(super) async fn exchange(
                 unsettled,
                 claimed: None,
                 asked,
+                still_held,
             }
+        }
+    }
+}
+
+/// Frees what ended runs still held; gives back what could not be freed now.
+async fn let_go(shared: &Shared, tokens: Vec<Token>) -> Vec<Token> {
+    if tokens.is_empty() {
+        return tokens;
+    }
+    match shared.core.store.let_go(tokens.clone()).await {
+        Ok(()) => Vec::new(),
+        Err(error) => {
+            tracing::warn!(%error, "what ended runs held could not be freed; it is tried again");
+            tokens
         }
     }
 }

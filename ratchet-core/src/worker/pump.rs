@@ -201,6 +201,7 @@ impl Pump {
     fn exchanged(&mut self, done: Exchanged) {
         let now = self.now();
         let shared = Arc::clone(&self.shared);
+        self.letting_go.extend(done.still_held);
         if done.failed {
             self.settler.failed(done.unsettled, now, shared.core.entropy.bits());
             self.hunger.guess();

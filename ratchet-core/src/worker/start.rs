@@ -65,9 +65,11 @@ impl Ratchet {
         let pump = Pump::new(Arc::clone(&shared), inbox);
         let engine = Arc::clone(&shared);
         let parts = async move {
+            // Also when the pump panics: nobody must wait for a worker that is gone.
+            let over = engine.over.clone().drop_guard();
             let pump = async {
                 pump.run().await;
-                engine.over.cancel();
+                drop(over);
             };
             tokio::join!(
                 pump,

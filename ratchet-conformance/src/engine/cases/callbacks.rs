@@ -10,7 +10,10 @@ use crate::engine::script::{Fragile, Mourn, Script, Step, Watched};
 pub async fn d_06_on_success_learns_the_output(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
     ratchet.enqueue(Watched { fail: false }).await.expect("enqueues");
-    eventually("the callback ran", async || bench.stage().notes() == ["cheer Some(7) fail=false attempts=1"]).await;
+    eventually("the callback ran", async || {
+        bench.stage().notes() == ["cheer Some(7) fail=false attempts=1"]
+    })
+    .await;
     worker.stop().await;
 }
 
@@ -31,7 +34,9 @@ pub async fn d_06_a_callback_fires_once_per_generation(bench: Bench) {
     let job = ratchet.enqueue(Watched { fail: true }).await.expect("enqueues");
     bench.until(&ratchet, job.id(), JobState::Failed).await;
     ratchet.retry(job.id()).await.expect("retries");
-    bench.until_job(&ratchet, job.id(), |job| job.state == JobState::Failed && job.generation == 2).await;
+    bench
+        .until_job(&ratchet, job.id(), |job| job.state == JobState::Failed && job.generation == 2)
+        .await;
     eventually("both callbacks ran", async || bench.stage().notes().len() == 2).await;
     worker.stop().await;
 }
@@ -39,10 +44,15 @@ pub async fn d_06_a_callback_fires_once_per_generation(bench: Bench) {
 pub async fn d_06_a_callback_can_be_set_where_the_job_is_enqueued(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
     let mut events = ratchet.events();
-    let job = ratchet.enqueue(Script::of([Step::Ok])).on_success(Script::of([Step::Ok])).tag("parent").await;
+    let job = ratchet
+        .enqueue(Script::of([Step::Ok]))
+        .on_success(Script::of([Step::Ok]))
+        .tag("parent")
+        .await;
     let job = job.expect("enqueues");
     bench.until(&ratchet, job.id(), JobState::Succeeded).await;
-    let follows = |event: &Event| matches!(event, Event::Succeeded { job: it, .. } if it.id != job.id());
+    let follows =
+        |event: &Event| matches!(event, Event::Succeeded { job: it, .. } if it.id != job.id());
     event(&mut events, follows).await;
     worker.stop().await;
 }
@@ -50,9 +60,13 @@ pub async fn d_06_a_callback_can_be_set_where_the_job_is_enqueued(bench: Bench) 
 pub async fn d_06_a_failing_callback_changes_nothing_and_is_told(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
     let mut events = ratchet.events();
-    let job = ratchet.enqueue(Script::of([Step::Ok])).on_success(Fragile {}).await.expect("enqueues");
+    let job =
+        ratchet.enqueue(Script::of([Step::Ok])).on_success(Fragile {}).await.expect("enqueues");
     let told = event(&mut events, |event| matches!(event, Event::CallbackFailed { .. })).await;
     assert!(matches!(told, Event::CallbackFailed { parent, .. } if parent == job.id()));
-    assert_eq!(job.wait_for(Duration::from_secs(30)).await.expect("succeeded all the same"), "done");
+    assert_eq!(
+        job.wait_for(Duration::from_secs(30)).await.expect("succeeded all the same"),
+        "done"
+    );
     worker.stop().await;
 }

@@ -11,7 +11,11 @@ pub async fn l_04_the_handler_is_told_and_its_result_discarded(bench: Bench) {
     let job = bench.play(&ratchet, [Step::Listen]).await;
     eventually("it runs", async || bench.stage().running() == 1).await;
     assert!(job.cancel().await.expect("cancels"));
-    assert_eq!(job.status().await.expect("reads"), Some(JobState::Canceled), "at once in the store");
+    assert_eq!(
+        job.status().await.expect("reads"),
+        Some(JobState::Canceled),
+        "at once in the store"
+    );
     eventually("the handler heard", async || bench.stage().notes() == ["heard"]).await;
     eventually("it ended", async || worker.stats().running == 0).await;
     assert_eq!(job.status().await.expect("reads"), Some(JobState::Canceled));
@@ -32,7 +36,13 @@ pub async fn l_04_a_deaf_handler_is_dropped_after_the_grace_time(bench: Bench) {
 pub async fn l_04_the_key_stays_taken_until_the_handler_has_ended(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
     let job = ratchet.enqueue(Block {}).business_key("only-one").await.expect("enqueues");
-    eventually("it runs", async || ratchet.get(job.id()).await.is_ok_and(|job| job.is_some_and(|job| job.state == JobState::Running))).await;
+    eventually("it runs", async || {
+        ratchet
+            .get(job.id())
+            .await
+            .is_ok_and(|job| job.is_some_and(|job| job.state == JobState::Running))
+    })
+    .await;
     job.cancel().await.expect("cancels");
     eventually("it is given up on", async || worker.stats().runaways == 1).await;
     assert!(ratchet.enqueue(Script::of([Step::Ok])).business_key("only-one").await.is_err());
@@ -61,8 +71,12 @@ pub async fn v_01_commands_are_told(bench: Bench) {
     ratchet.pause(job.id()).await.expect("pauses again");
     ratchet.resume(job.id()).await.expect("resumes");
     ratchet.cancel(job.id()).await.expect("cancels");
-    event(&mut events, |event| matches!(event, Event::Submitted { job: it } if it.id == job.id())).await;
+    event(&mut events, |event| matches!(event, Event::Submitted { job: it } if it.id == job.id()))
+        .await;
     assert!(matches!(events.next().await, Some(Event::Paused { .. })));
-    assert!(matches!(events.next().await, Some(Event::Resumed { .. })), "pausing twice is told once");
+    assert!(
+        matches!(events.next().await, Some(Event::Resumed { .. })),
+        "pausing twice is told once"
+    );
     assert!(matches!(events.next().await, Some(Event::Canceled { .. })));
 }

@@ -8,13 +8,19 @@ use crate::engine::script::{Script, Step};
 
 pub async fn x_05_checkpoint_progress_and_log_outlive_the_attempt(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
-    let job = ratchet.enqueue(Script::of([Step::Checkpoint(1), Step::Checkpoint(2), Step::Ok])).await.expect("enqueues");
+    let job = ratchet
+        .enqueue(Script::of([Step::Checkpoint(1), Step::Checkpoint(2), Step::Ok]))
+        .await
+        .expect("enqueues");
     let record = bench.until(&ratchet, job.id(), JobState::Succeeded).await;
     assert_eq!(bench.stage().notes(), ["checkpoint None", "checkpoint Some(1)"]);
     assert_eq!(record.progress, Some(Progress { percent: 40.0, message: "part one".to_owned() }));
     assert_eq!(record.checkpoint, Some(2.into()));
     let logs = ratchet.logs(job.id()).await.expect("reads");
-    assert_eq!(logs.iter().map(|line| (line.run, line.message.as_str())).collect::<Vec<_>>(), [(1, "a line"), (2, "a line")]);
+    assert_eq!(
+        logs.iter().map(|line| (line.run, line.message.as_str())).collect::<Vec<_>>(),
+        [(1, "a line"), (2, "a line")]
+    );
     worker.stop().await;
 }
 
@@ -23,7 +29,8 @@ pub async fn x_05_progress_is_seen_while_the_run_goes_on(bench: Bench) {
     let job = bench.play(&ratchet, [Step::ProgressThenGate]).await;
     eventually("it is seen", async || {
         let record = ratchet.get(job.id()).await.expect("reads").expect("exists");
-        record.state == JobState::Running && record.progress.is_some_and(|progress| progress.message == "half")
+        record.state == JobState::Running
+            && record.progress.is_some_and(|progress| progress.message == "half")
     })
     .await;
     bench.stage().let_one_pass();
@@ -38,6 +45,9 @@ pub async fn x_05_keys_are_stable_or_unique_as_promised(bench: Bench) {
     bench.until(&ratchet, job.id(), JobState::Succeeded).await;
     let notes = bench.stage().notes();
     let id = job.id();
-    assert_eq!(notes, [format!("{id}:1 {id}:0:1 1/5 default"), format!("{id}:1 {id}:0:2 2/5 default")]);
+    assert_eq!(
+        notes,
+        [format!("{id}:1 {id}:0:1 1/5 default"), format!("{id}:1 {id}:0:2 2/5 default")]
+    );
     worker.stop().await;
 }

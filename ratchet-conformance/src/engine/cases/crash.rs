@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ratchet_core::model::{Alone, AttemptOutcome, ClaimRequest, KnownJobs, NodeInfo, QueueRoom, TerminalReason};
+use ratchet_core::model::{
+    Alone, AttemptOutcome, ClaimRequest, KnownJobs, NodeInfo, QueueRoom, TerminalReason,
+};
 use ratchet_core::{Event, IdSource, JobId, JobState, OsEntropy, Ratchet, SystemClock};
 
 use crate::engine::bench::{Bench, event, eventually, name, outcomes, start};
@@ -41,7 +43,10 @@ pub async fn p_01_p_05_orphans_are_brought_back_by_any_node(bench: Bench) {
     assert!(matches!(orphaned, Event::Orphaned { crashes: 1, .. }));
     let record = bench.until(&ratchet, job.id(), JobState::Succeeded).await;
     assert_eq!((record.attempts, record.crashes), (0, 1));
-    assert_eq!(outcomes(&ratchet, job.id()).await, [AttemptOutcome::Crashed, AttemptOutcome::Success]);
+    assert_eq!(
+        outcomes(&ratchet, job.id()).await,
+        [AttemptOutcome::Crashed, AttemptOutcome::Success]
+    );
     assert_eq!(worker.stats().rescued, 1);
     worker.stop().await;
 }
@@ -62,7 +67,14 @@ pub async fn p_02_a_job_that_keeps_killing_its_worker_is_poison(bench: Bench) {
     for dead in 1..=3 {
         die_with(&bench, true).await;
         // A worker that only rescues: it knows no job of this name.
-        let rescuer = bench.builder().crash_limit(2).jobs([]).resolver(Rescuer).build().await.expect("builds");
+        let rescuer = bench
+            .builder()
+            .crash_limit(2)
+            .jobs([])
+            .resolver(Rescuer)
+            .build()
+            .await
+            .expect("builds");
         let worker = rescuer.start().await.expect("starts");
         eventually("it is rescued", async || crashes(&ratchet, job.id()).await == dead).await;
         worker.stop().await;
@@ -95,7 +107,10 @@ pub async fn p_02_a_suspect_runs_alone(bench: Bench) {
         let rescuer = bench.builder().jobs([]).resolver(Rescuer).build().await.expect("builds");
         let worker = rescuer.start().await.expect("starts");
         eventually("it is rescued", async || {
-            rescuer.get(suspect.id()).await.is_ok_and(|job| job.is_some_and(|job| job.state == JobState::Pending))
+            rescuer
+                .get(suspect.id())
+                .await
+                .is_ok_and(|job| job.is_some_and(|job| job.state == JobState::Pending))
         })
         .await;
         worker.stop().await;
@@ -129,11 +144,15 @@ pub async fn l_06_a_zombie_cannot_overwrite_a_newer_attempt(bench: Bench) {
     bench.store().leave(worker.node()).await.expect("leaves");
     eventually("it is rescued", async || crashes(&ratchet, job.id()).await == 1).await;
     bench.stage().let_one_pass();
-    event(&mut events, |event| matches!(event, Event::Stale { job: it } if it.id == job.id())).await;
+    event(&mut events, |event| matches!(event, Event::Stale { job: it } if it.id == job.id()))
+        .await;
     assert_eq!(worker.stats().stale, 1);
     bench.switches().no_heartbeat.store(false, Ordering::SeqCst);
     let record = bench.ended(&ratchet, job.id()).await;
     assert_eq!((record.state, record.run), (JobState::Succeeded, 2));
-    assert_eq!(outcomes(&ratchet, job.id()).await, [AttemptOutcome::Crashed, AttemptOutcome::Success]);
+    assert_eq!(
+        outcomes(&ratchet, job.id()).await,
+        [AttemptOutcome::Crashed, AttemptOutcome::Success]
+    );
     worker.stop().await;
 }

@@ -45,8 +45,16 @@ impl DeadLetterSink for Sink {
     }
 }
 
-async fn bury(bench: &Bench, ratchet: &ratchet_core::Ratchet, message: &str) -> ratchet_core::JobId {
-    let job = ratchet.enqueue(Script::of([Step::Error(message.into())])).max_retries(0).await.expect("enqueues");
+async fn bury(
+    bench: &Bench,
+    ratchet: &ratchet_core::Ratchet,
+    message: &str,
+) -> ratchet_core::JobId {
+    let job = ratchet
+        .enqueue(Script::of([Step::Error(message.into())]))
+        .max_retries(0)
+        .await
+        .expect("enqueues");
     bench.until(ratchet, job.id(), JobState::Failed).await;
     job.id()
 }
@@ -70,7 +78,10 @@ pub async fn d_03_an_alert_reaches_its_sink_at_least_once(bench: Bench) {
 pub async fn d_07_every_dead_letter_reaches_its_sink_at_least_once(bench: Bench) {
     let sink = Sink::default();
     let (ratchet, worker) = start(bench.builder().dead_letter_sink(sink.clone())).await;
-    let mut expected = vec![bury(&bench, &ratchet, "a").await.to_string(), bury(&bench, &ratchet, "a").await.to_string()];
+    let mut expected = vec![
+        bury(&bench, &ratchet, "a").await.to_string(),
+        bury(&bench, &ratchet, "a").await.to_string(),
+    ];
     expected.sort();
     eventually("the sink has both", async || {
         bench.advance(Duration::from_millis(10)).await;
@@ -85,7 +96,11 @@ pub async fn d_07_every_dead_letter_reaches_its_sink_at_least_once(bench: Bench)
 
 pub async fn d_04_a_dead_job_can_be_tried_again(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
-    let job = ratchet.enqueue(Script::of([Step::Error("once".into()), Step::Ok])).max_retries(0).await.expect("enqueues");
+    let job = ratchet
+        .enqueue(Script::of([Step::Error("once".into()), Step::Ok]))
+        .max_retries(0)
+        .await
+        .expect("enqueues");
     bench.until(&ratchet, job.id(), JobState::Failed).await;
     ratchet.retry(job.id()).await.expect("retries");
     let record = bench.until(&ratchet, job.id(), JobState::Succeeded).await;
@@ -103,8 +118,16 @@ pub async fn d_04_a_redrive_is_bounded_and_repeatable(bench: Bench) {
     worker.stop().await;
     let redrive = |limit| Redrive::new(Filter::any()).limit(limit).batch(2).pace(Duration::ZERO);
     assert_eq!(ratchet.redrive(redrive(5)).await.expect("redrives").retried.len(), 5);
-    assert_eq!(ratchet.redrive(redrive(5)).await.expect("redrives").retried.len(), 2, "only what is left");
-    assert_eq!(ratchet.redrive(redrive(5)).await.expect("redrives").retried.len(), 0, "nothing twice");
+    assert_eq!(
+        ratchet.redrive(redrive(5)).await.expect("redrives").retried.len(),
+        2,
+        "only what is left"
+    );
+    assert_eq!(
+        ratchet.redrive(redrive(5)).await.expect("redrives").retried.len(),
+        0,
+        "nothing twice"
+    );
     assert_eq!(ratchet.counts().await.expect("reads").state(JobState::Pending), 7);
 }
 
@@ -119,7 +142,12 @@ pub async fn d_05_what_was_kept_long_enough_is_purged(bench: Bench) {
     worker.stop().await;
     bench.advance(day * 31).await;
     // The first sweep of a worker purges.
-    let keep = bench.builder().config(move |config| config.keep_failed = Some(day * 30)).build().await.expect("builds");
+    let keep = bench
+        .builder()
+        .config(move |config| config.keep_failed = Some(day * 30))
+        .build()
+        .await
+        .expect("builds");
     let worker = keep.start().await.expect("starts");
     eventually("it is gone", async || ratchet.get(dead).await.is_ok_and(|job| job.is_none())).await;
     worker.stop().await;

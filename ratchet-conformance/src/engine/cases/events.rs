@@ -25,7 +25,16 @@ pub async fn v_01_the_life_of_a_job_is_told_in_order(bench: Bench) {
         }
     }
     let expected = [
-        "Submitted", "Started", "Failed", "Retrying", "Started", "Snoozed", "Started", "Rejected", "Started", "Failed",
+        "Submitted",
+        "Started",
+        "Failed",
+        "Retrying",
+        "Started",
+        "Snoozed",
+        "Started",
+        "Rejected",
+        "Started",
+        "Failed",
         "DeadLettered",
     ];
     assert_eq!(told, expected);
@@ -35,11 +44,17 @@ pub async fn v_01_the_life_of_a_job_is_told_in_order(bench: Bench) {
 pub async fn v_01_failed_says_whether_it_will_be_retried(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
     let mut events = ratchet.events();
-    let job = ratchet.enqueue(Script::of([Step::Error("x".into())])).max_retries(1).await.expect("enqueues");
+    let job = ratchet
+        .enqueue(Script::of([Step::Error("x".into())]))
+        .max_retries(1)
+        .await
+        .expect("enqueues");
     bench.until(&ratchet, job.id(), JobState::Failed).await;
     let mut will_retry = Vec::new();
     while will_retry.len() < 2 {
-        if let Event::Failed { will_retry: again, .. } = event(&mut events, |event| matches!(event, Event::Failed { .. })).await {
+        if let Event::Failed { will_retry: again, .. } =
+            event(&mut events, |event| matches!(event, Event::Failed { .. })).await
+        {
             will_retry.push(again);
         }
     }
@@ -51,7 +66,10 @@ pub async fn v_01_a_slow_subscriber_blocks_nobody_and_is_counted(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
     let mut slow = ratchet.events();
     ratchet.bulk().jobs((0..3000).map(|_| Script::of([Step::Ok]))).await.expect("enqueues");
-    eventually("all are done", async || ratchet.counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 3000)).await;
+    eventually("all are done", async || {
+        ratchet.counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 3000)
+    })
+    .await;
     assert!(slow.next().await.is_some());
     assert!(ratchet.lagged_events() > 0);
     worker.stop().await;

@@ -13,13 +13,20 @@ pub async fn e_05_a_failed_attempt_is_followed_by_another(bench: Bench) {
     let job = bench.play(&ratchet, [Step::Error("once".into()), Step::Ok]).await;
     let record = bench.ended(&ratchet, job.id()).await;
     assert_eq!((record.state, record.attempts, record.run), (JobState::Succeeded, 1, 2));
-    assert_eq!(outcomes(&ratchet, job.id()).await, [AttemptOutcome::Failure, AttemptOutcome::Success]);
+    assert_eq!(
+        outcomes(&ratchet, job.id()).await,
+        [AttemptOutcome::Failure, AttemptOutcome::Success]
+    );
     worker.stop().await;
 }
 
 pub async fn e_04_the_last_attempt_goes_to_the_dead_letters(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
-    let job = ratchet.enqueue(Script::of([Step::Error("always".into())])).max_retries(2).await.expect("enqueues");
+    let job = ratchet
+        .enqueue(Script::of([Step::Error("always".into())]))
+        .max_retries(2)
+        .await
+        .expect("enqueues");
     let record = bench.ended(&ratchet, job.id()).await;
     let envelope = record.envelope.expect("an envelope");
     assert_eq!((record.state, record.attempts), (JobState::Failed, 3));
@@ -31,8 +38,12 @@ pub async fn e_04_the_last_attempt_goes_to_the_dead_letters(bench: Bench) {
 pub async fn e_02_an_annotated_error_deep_in_the_chain_is_not_retried(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
     let job = bench.play(&ratchet, [Step::Permanent]).await;
-    let envelope = bench.until(&ratchet, job.id(), JobState::Failed).await.envelope.expect("an envelope");
-    assert_eq!((envelope.reason, envelope.explanation.as_deref()), (TerminalReason::NonRetryable, Some("never works")));
+    let envelope =
+        bench.until(&ratchet, job.id(), JobState::Failed).await.envelope.expect("an envelope");
+    assert_eq!(
+        (envelope.reason, envelope.explanation.as_deref()),
+        (TerminalReason::NonRetryable, Some("never works"))
+    );
     assert_eq!(bench.stage().runs(job.id()), 1);
     worker.stop().await;
 }
@@ -45,7 +56,11 @@ pub async fn x_02_a_panic_is_an_attempt_like_any_other(bench: Bench) {
     let history = ratchet.attempts(job.id()).await.expect("reads");
     let error = history[0].error.as_ref().expect("an error");
     assert_eq!((history[0].outcome, error.kind), (AttemptOutcome::Exception, FailureKind::Panic));
-    assert!(error.message.contains("boom") && error.message.contains("script.rs:"), "{}", error.message);
+    assert!(
+        error.message.contains("boom") && error.message.contains("script.rs:"),
+        "{}",
+        error.message
+    );
     worker.stop().await;
 }
 
@@ -78,9 +93,12 @@ pub async fn e_07_a_reject_uses_no_attempt(bench: Bench) {
 
 pub async fn e_07_fatal_and_invalid_end_at_once(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
-    for (step, reason) in [(Step::Fatal, TerminalReason::NonRetryable), (Step::Invalid, TerminalReason::Invalid)] {
+    for (step, reason) in
+        [(Step::Fatal, TerminalReason::NonRetryable), (Step::Invalid, TerminalReason::Invalid)]
+    {
         let job = bench.play(&ratchet, [step]).await;
-        let envelope = bench.until(&ratchet, job.id(), JobState::Failed).await.envelope.expect("an envelope");
+        let envelope =
+            bench.until(&ratchet, job.id(), JobState::Failed).await.envelope.expect("an envelope");
         assert_eq!(envelope.reason, reason);
         assert_eq!(bench.stage().runs(job.id()), 1);
     }
@@ -90,7 +108,10 @@ pub async fn e_07_fatal_and_invalid_end_at_once(bench: Bench) {
 pub async fn e_07_the_handler_can_name_the_delay(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
     let job = bench.play(&ratchet, [Step::RetryAfter(3600), Step::Ok]).await;
-    eventually("the first failure", async || ratchet.get(job.id()).await.is_ok_and(|job| job.is_some_and(|job| job.attempts == 1))).await;
+    eventually("the first failure", async || {
+        ratchet.get(job.id()).await.is_ok_and(|job| job.is_some_and(|job| job.attempts == 1))
+    })
+    .await;
     let record = ratchet.get(job.id()).await.expect("reads").expect("exists");
     let wait = record.due.duration_since(record.queued_at);
     assert!(wait.as_secs() >= 3600, "{wait:?}");
@@ -120,7 +141,11 @@ pub async fn e_09_an_undecodable_payload_is_never_retried(bench: Bench) {
         job.spec.payload = payload.as_bytes().to_vec();
         ratchet.store().insert(vec![job.clone()]).await.expect("inserts");
         let record = bench.ended(&ratchet, job.id).await;
-        assert_eq!(record.envelope.expect("an envelope").reason, TerminalReason::Invalid, "{payload:?}");
+        assert_eq!(
+            record.envelope.expect("an envelope").reason,
+            TerminalReason::Invalid,
+            "{payload:?}"
+        );
         assert_eq!(bench.stage().runs(job.id), 0);
     }
     worker.stop().await;
@@ -153,7 +178,9 @@ pub async fn u_01_a_payload_too_new_is_left_for_a_newer_worker(bench: Bench) {
 
 pub async fn x_01_hostile_handlers_do_not_stop_the_worker(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
-    for step in [Step::DropBomb, Step::LongError(10 * 1024 * 1024), Step::LongPanic(10 * 1024 * 1024)] {
+    for step in
+        [Step::DropBomb, Step::LongError(10 * 1024 * 1024), Step::LongPanic(10 * 1024 * 1024)]
+    {
         let job = ratchet.enqueue(Script::of([step])).max_retries(0).await.expect("enqueues");
         let record = bench.ended(&ratchet, job.id()).await;
         assert_eq!(record.state, JobState::Failed);

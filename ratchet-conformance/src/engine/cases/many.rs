@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use ratchet_core::{Backoff, Entropy, Filter, JobId, JobState, PageRequest, Ratchet, SeededEntropy};
+use ratchet_core::{
+    Backoff, Entropy, Filter, JobId, JobState, PageRequest, Ratchet, SeededEntropy,
+};
 
 use crate::engine::bench::{Bench, eventually, start};
 use crate::engine::script::{Script, Step};
@@ -27,7 +29,11 @@ fn plan(entropy: &SeededEntropy) -> Plan {
         12 => Step::Invalid,
         _ => Step::Ok,
     });
-    Plan { steps: steps.collect(), max_retries: u32::try_from(below(4)).unwrap_or(0), cancel: below(20) == 0 }
+    Plan {
+        steps: steps.collect(),
+        max_retries: u32::try_from(below(4)).unwrap_or(0),
+        cancel: below(20) == 0,
+    }
 }
 
 /// The whole pipeline in a dozen lines: the end of a job, and how many runs it takes.
@@ -54,7 +60,12 @@ async fn all_ended(bench: &Bench, ratchet: &Ratchet, jobs: u64) {
     eventually("every job has ended", async || {
         bench.advance(Duration::from_secs(5)).await;
         let counts = ratchet.counts().await.expect("reads");
-        JobState::ALL.into_iter().filter(|state| state.is_terminal()).map(|state| counts.state(state)).sum::<u64>() == jobs
+        JobState::ALL
+            .into_iter()
+            .filter(|state| state.is_terminal())
+            .map(|state| counts.state(state))
+            .sum::<u64>()
+            == jobs
     })
     .await;
 }
@@ -75,7 +86,10 @@ pub async fn x_01_ten_thousand_random_jobs_end_as_the_model_predicts(bench: Benc
     quiet_about("random");
     let entropy = SeededEntropy::new(42);
     let before = tokio::runtime::Handle::current().metrics().num_alive_tasks();
-    let builder = bench.builder().concurrency(50).config(|config| config.lease = Duration::from_hours(24 * 365));
+    let builder = bench
+        .builder()
+        .concurrency(50)
+        .config(|config| config.lease = Duration::from_hours(24 * 365));
     let (ratchet, worker) = start(builder).await;
     let mut plans: Vec<(JobId, Plan)> = Vec::new();
     while plans.len() < JOBS {
@@ -85,7 +99,10 @@ pub async fn x_01_ten_thousand_random_jobs_end_as_the_model_predicts(bench: Benc
             continue;
         }
         let job = ratchet.enqueue(Script::of(plan.steps.clone()));
-        let job = job.max_retries(plan.max_retries).timeout(Duration::from_millis(250)).backoff(Backoff::fixed(Duration::from_secs(1)));
+        let job = job
+            .max_retries(plan.max_retries)
+            .timeout(Duration::from_millis(250))
+            .backoff(Backoff::fixed(Duration::from_secs(1)));
         plans.push((job.await.expect("enqueues").id(), plan));
         // Some are called off right away, some after the run has begun.
         if let Some((id, plan)) = plans.iter().rev().nth(20)
@@ -106,9 +123,18 @@ pub async fn x_01_ten_thousand_random_jobs_end_as_the_model_predicts(bench: Benc
         assert_eq!(history.len(), runs as usize, "a line per run");
     }
     worker.stop().await;
-    assert_eq!((bench.stage().running(), worker.stats().running, worker.stats().runaways), (0, 0, 0));
+    assert_eq!(
+        (bench.stage().running(), worker.stats().running, worker.stats().runaways),
+        (0, 0, 0)
+    );
     assert_eq!(ratchet.counts().await.expect("reads").state(JobState::Running), 0);
-    eventually("no task is left", async || tokio::runtime::Handle::current().metrics().num_alive_tasks() <= before).await;
-    let left = ratchet.list(&Filter::any().state(JobState::Pending), PageRequest::default()).await.expect("reads");
+    eventually("no task is left", async || {
+        tokio::runtime::Handle::current().metrics().num_alive_tasks() <= before
+    })
+    .await;
+    let left = ratchet
+        .list(&Filter::any().state(JobState::Pending), PageRequest::default())
+        .await
+        .expect("reads");
     assert!(left.jobs.is_empty());
 }

@@ -1,7 +1,9 @@
 //! Code around every run.
 
 use ratchet_core::model::AttemptOutcome;
-use ratchet_core::{Caught, JobContext, JobError, JobState, Middleware, Next, Output, RunReport, async_trait};
+use ratchet_core::{
+    Caught, JobContext, JobError, JobState, Middleware, Next, Output, RunReport, async_trait,
+};
 
 use crate::engine::bench::{Bench, start};
 use crate::engine::script::{Stage, Step};
@@ -43,11 +45,21 @@ impl Middleware for Layer {
 }
 
 pub async fn x_04_layers_are_passed_in_order(bench: Bench) {
-    let builder = bench.builder().middleware(Layer::new("a", &bench)).middleware(Layer::new("b", &bench));
+    let builder =
+        bench.builder().middleware(Layer::new("a", &bench)).middleware(Layer::new("b", &bench));
     let (ratchet, worker) = start(builder).await;
     let job = bench.play(&ratchet, [Step::Ok]).await;
     bench.until(&ratchet, job.id(), JobState::Succeeded).await;
-    let expected = ["before a", "before b", "in a", "in b", "out b", "out a", "after b Success", "after a Success"];
+    let expected = [
+        "before a",
+        "before b",
+        "in a",
+        "in b",
+        "out b",
+        "out a",
+        "after b Success",
+        "after a Success",
+    ];
     assert_eq!(bench.stage().notes(), expected);
     worker.stop().await;
 }
@@ -55,10 +67,17 @@ pub async fn x_04_layers_are_passed_in_order(bench: Bench) {
 pub async fn x_04_a_failing_before_fails_the_attempt(bench: Bench) {
     let layer = Layer { fail_before: true, ..Layer::new("a", &bench) };
     let (ratchet, worker) = start(bench.builder().middleware(layer)).await;
-    let job = ratchet.enqueue(crate::engine::script::Script::of([Step::Ok])).max_retries(0).await.expect("enqueues");
+    let job = ratchet
+        .enqueue(crate::engine::script::Script::of([Step::Ok]))
+        .max_retries(0)
+        .await
+        .expect("enqueues");
     let record = bench.ended(&ratchet, job.id()).await;
     assert_eq!(record.state, JobState::Failed);
-    assert_eq!((record.error.expect("an error").message.as_str(), bench.stage().runs(job.id())), ("refused before", 0));
+    assert_eq!(
+        (record.error.expect("an error").message.as_str(), bench.stage().runs(job.id())),
+        ("refused before", 0)
+    );
     worker.stop().await;
 }
 

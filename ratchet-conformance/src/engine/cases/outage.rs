@@ -41,7 +41,10 @@ pub async fn p_03_a_node_that_cannot_renew_its_lease_fences_itself(bench: Bench)
     bench.switches().no_heartbeat.store(false, Ordering::SeqCst);
     eventually("it is ready again", async || worker.readiness().ok).await;
     // The clock stands still: the lease of the test is shorter than one step of it.
-    eventually("it runs again", async || job.status().await.is_ok_and(|state| state == Some(JobState::Succeeded))).await;
+    eventually("it runs again", async || {
+        job.status().await.is_ok_and(|state| state == Some(JobState::Succeeded))
+    })
+    .await;
     assert_eq!(ratchet.get(job.id()).await.expect("reads").expect("exists").attempts, 0);
     worker.stop().await;
 }
@@ -53,7 +56,10 @@ pub async fn c_04_a_node_that_lost_its_lease_joins_under_a_new_name(bench: Bench
     eventually("it has a new name", async || worker.node() != before).await;
     let job = bench.play(&ratchet, [Step::Ok]).await;
     // The clock stands still from here on: the new lease holds.
-    eventually("it works again", async || job.status().await.is_ok_and(|state| state == Some(JobState::Succeeded))).await;
+    eventually("it works again", async || {
+        job.status().await.is_ok_and(|state| state == Some(JobState::Succeeded))
+    })
+    .await;
     worker.stop().await;
 }
 
@@ -63,9 +69,21 @@ pub async fn h_05_a_success_is_settled_without_its_result_rather_than_not_at_all
     let job = bench.play(&ratchet, [Step::Spawn(2)]).await;
     let record = bench.until(&ratchet, job.id(), JobState::Succeeded).await;
     assert_eq!(record.output, None);
-    assert!(record.warnings.iter().any(|warning| warning.contains("could not be stored")), "{:?}", record.warnings);
+    assert!(
+        record.warnings.iter().any(|warning| warning.contains("could not be stored")),
+        "{:?}",
+        record.warnings
+    );
     let children = ratchet_core::Filter::any().tag("child");
-    assert_eq!(ratchet.list(&children, ratchet_core::PageRequest::default()).await.expect("reads").jobs.len(), 2);
+    assert_eq!(
+        ratchet
+            .list(&children, ratchet_core::PageRequest::default())
+            .await
+            .expect("reads")
+            .jobs
+            .len(),
+        2
+    );
     assert_eq!(worker.stats().stuck, 0);
     worker.stop().await;
 }
@@ -82,6 +100,9 @@ pub async fn h_05_what_cannot_be_settled_is_counted_as_stuck_and_rescued(bench: 
     worker.stop().await;
     let (ratchet, worker) = bench.start().await;
     bench.until(&ratchet, job.id(), JobState::Succeeded).await;
-    assert_eq!(outcomes(&ratchet, job.id()).await, [AttemptOutcome::Crashed, AttemptOutcome::Success]);
+    assert_eq!(
+        outcomes(&ratchet, job.id()).await,
+        [AttemptOutcome::Crashed, AttemptOutcome::Success]
+    );
     worker.stop().await;
 }

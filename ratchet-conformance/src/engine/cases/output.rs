@@ -21,7 +21,11 @@ pub async fn l_08_an_oversized_output_is_a_warning(bench: Bench) {
     let job = bench.play(&ratchet, [Step::Big(64 * 1024 + 1)]).await;
     let record = bench.until(&ratchet, job.id(), JobState::Succeeded).await;
     assert_eq!(record.output, None);
-    assert!(record.warnings[0].contains("65539 bytes, the limit is 65536"), "{:?}", record.warnings);
+    assert!(
+        record.warnings[0].contains("65539 bytes, the limit is 65536"),
+        "{:?}",
+        record.warnings
+    );
     assert!(matches!(job.wait_for(PATIENCE).await, Err(WaitError::Output { .. })));
     worker.stop().await;
 }
@@ -39,7 +43,10 @@ pub async fn l_08_waiting_tells_failure_cancel_and_time_apart(bench: Bench) {
     let failing = ratchet.enqueue(Script::of([Step::Fatal])).await.expect("enqueues");
     assert!(matches!(failing.wait_for(PATIENCE).await, Err(WaitError::Failed(_))));
     let slow = bench.play(&ratchet, [Step::Gate]).await;
-    assert!(matches!(slow.wait_for(Duration::from_millis(30)).await, Err(WaitError::TimedOut { .. })));
+    assert!(matches!(
+        slow.wait_for(Duration::from_millis(30)).await,
+        Err(WaitError::TimedOut { .. })
+    ));
     slow.cancel().await.expect("cancels");
     assert!(matches!(slow.wait_for(PATIENCE).await, Err(WaitError::Canceled(_))));
     worker.stop().await;
@@ -50,11 +57,19 @@ pub async fn l_07_every_run_is_timed(bench: Bench) {
     let job = bench.play(&ratchet, [Step::Error("once".into()), Step::Ok]).await;
     let record = bench.ended(&ratchet, job.id()).await;
     let lines = history(&ratchet, job.id()).await;
-    assert_eq!(lines.iter().map(|line| (line.run, line.attempt)).collect::<Vec<_>>(), [(1, 1), (2, 2)]);
-    assert!(lines.iter().all(|line| line.node == worker.node() && line.started_at <= line.finished_at));
+    assert_eq!(
+        lines.iter().map(|line| (line.run, line.attempt)).collect::<Vec<_>>(),
+        [(1, 1), (2, 2)]
+    );
+    assert!(
+        lines.iter().all(|line| line.node == worker.node() && line.started_at <= line.finished_at)
+    );
     assert!(record.queued_at <= record.started_at.expect("started"));
     assert_eq!(record.finished_at, Some(lines[1].finished_at));
-    assert_eq!((record.queue_wait, record.duration), (Some(lines[1].queue_wait), Some(lines[1].duration)));
+    assert_eq!(
+        (record.queue_wait, record.duration),
+        (Some(lines[1].queue_wait), Some(lines[1].duration))
+    );
     worker.stop().await;
 }
 

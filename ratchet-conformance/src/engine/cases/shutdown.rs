@@ -6,7 +6,7 @@ use ratchet_core::JobState;
 use ratchet_core::model::AttemptOutcome;
 
 use crate::engine::bench::{Bench, eventually, outcomes, start};
-use crate::engine::script::{Step};
+use crate::engine::script::Step;
 
 pub async fn x_07_what_runs_may_finish_and_nothing_more_is_claimed(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
@@ -22,7 +22,10 @@ pub async fn x_07_what_runs_may_finish_and_nothing_more_is_claimed(bench: Bench)
     stopping.await.expect("stops");
     assert_eq!(running.status().await.expect("reads"), Some(JobState::Succeeded));
     assert_eq!(late.status().await.expect("reads"), Some(JobState::Pending));
-    assert!(ratchet.nodes().await.expect("reads").iter().all(|node| !node.alive), "it has signed off");
+    assert!(
+        ratchet.nodes().await.expect("reads").iter().all(|node| !node.alive),
+        "it has signed off"
+    );
 }
 
 pub async fn x_07_after_the_grace_time_the_rest_is_given_back_unharmed(bench: Bench) {
@@ -33,7 +36,10 @@ pub async fn x_07_after_the_grace_time_the_rest_is_given_back_unharmed(bench: Be
     worker.stop().await;
     for job in [hung, polite] {
         let record = job.record().await.expect("reads").expect("exists");
-        assert_eq!((record.state, record.attempts, record.crashes, record.deferrals), (JobState::Pending, 0, 0, 0));
+        assert_eq!(
+            (record.state, record.attempts, record.crashes, record.deferrals),
+            (JobState::Pending, 0, 0, 0)
+        );
         assert_eq!(outcomes(&ratchet, job.id()).await, [AttemptOutcome::Released]);
     }
 }
@@ -50,14 +56,21 @@ pub async fn x_07_a_stop_at_once_waits_for_nobody(bench: Bench) {
     worker.stop_now().await;
     patient.await.expect("stops too");
     assert_eq!(job.status().await.expect("reads"), Some(JobState::Pending));
-    assert!(bench.stage().running() == 0 && ratchet.counts().await.expect("reads").state(JobState::Running) == 0);
+    assert!(
+        bench.stage().running() == 0
+            && ratchet.counts().await.expect("reads").state(JobState::Running) == 0
+    );
 }
 
 pub async fn p_04_a_graceful_restart_never_charges_a_crash(bench: Bench) {
     let mut id = None;
     for _ in 0..12 {
         let (ratchet, worker) = start(bench.builder().shutdown_grace(Duration::ZERO)).await;
-        let id = *id.get_or_insert(if let Some(id) = id { id } else { bench.play(&ratchet, [Step::Hang]).await.id() });
+        let id = *id.get_or_insert(if let Some(id) = id {
+            id
+        } else {
+            bench.play(&ratchet, [Step::Hang]).await.id()
+        });
         eventually("it runs", async || bench.stage().running() == 1).await;
         worker.stop().await;
         let record = ratchet.get(id).await.expect("reads").expect("exists");

@@ -6,11 +6,25 @@ use crate::engine::bench::{Bench, eventually};
 use crate::engine::script::{self, Step};
 
 pub async fn x_06_every_missing_state_is_listed_at_start(bench: Bench) {
-    let ratchet = Ratchet::builder_over(bench.store()).jobs(script::jobs()).build().await.expect("builds without states");
-    ratchet.enqueue(script::Script::of([Step::Ok])).await.expect("a process that only enqueues needs none");
-    let Err(StartError::MissingStates(missing)) = ratchet.start().await else { panic!("must not start") };
+    let ratchet = Ratchet::builder_over(bench.store())
+        .jobs(script::jobs())
+        .build()
+        .await
+        .expect("builds without states");
+    ratchet
+        .enqueue(script::Script::of([Step::Ok]))
+        .await
+        .expect("a process that only enqueues needs none");
+    let Err(StartError::MissingStates(missing)) = ratchet.start().await else {
+        panic!("must not start")
+    };
     for job in ["test.script", "test.block", "test.cheer", "test.mourn"] {
-        assert!(missing.iter().any(|line| line.contains(job) && line.contains("State<Stage>") && line.contains("script.rs:")), "{missing:?}");
+        assert!(
+            missing.iter().any(|line| line.contains(job)
+                && line.contains("State<Stage>")
+                && line.contains("script.rs:")),
+            "{missing:?}"
+        );
     }
     assert!(ratchet.nodes().await.expect("reads").is_empty(), "it has not joined");
 }
@@ -22,13 +36,15 @@ pub async fn z_04_a_worker_without_jobs_does_not_start(bench: Bench) {
 
 pub async fn z_04_only_names_of_the_registry_can_run(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
-    let mut smuggled = ratchet.prepare(ratchet.enqueue(script::Script::of([Step::Ok]))).expect("prepares");
+    let mut smuggled =
+        ratchet.prepare(ratchet.enqueue(script::Script::of([Step::Ok]))).expect("prepares");
     smuggled.spec.name = "std::process::exit".to_owned();
     ratchet.store().insert(vec![smuggled.clone()]).await.expect("inserts");
     let known = bench.play(&ratchet, [Step::Ok]).await;
     bench.until(&ratchet, known.id(), JobState::Succeeded).await;
     assert_eq!(ratchet.get(smuggled.id).await.expect("reads").expect("exists").run, 0);
-    let message = Registry::new(script::jobs()).expect("no clash").unknown_name("std::process::exit");
+    let message =
+        Registry::new(script::jobs()).expect("no clash").unknown_name("std::process::exit");
     assert!(message.contains("test.script") && message.contains("use my_jobs as _;"), "{message}");
     worker.stop().await;
 }
@@ -37,7 +53,9 @@ pub async fn c_04_nodes_tell_what_they_serve_and_know(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
     let nodes = ratchet.nodes().await.expect("reads");
     assert_eq!((nodes.len(), nodes[0].info.id, nodes[0].alive), (1, worker.node(), true));
-    assert!(nodes[0].info.queues.contains("default") && nodes[0].info.known.knows("test.script", 1));
+    assert!(
+        nodes[0].info.queues.contains("default") && nodes[0].info.known.knows("test.script", 1)
+    );
     worker.stop().await;
 }
 
@@ -47,10 +65,17 @@ pub async fn c_01_two_workers_share_the_work(bench: Bench) {
     for _ in 0..200 {
         bench.play(&ratchet, [Step::Ok]).await;
     }
-    eventually("all are done", async || ratchet.counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 200)).await;
-    let page = ratchet.list(&Filter::any(), PageRequest { before: None, limit: 500 }).await.expect("reads");
+    eventually("all are done", async || {
+        ratchet.counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 200)
+    })
+    .await;
+    let page = ratchet
+        .list(&Filter::any(), PageRequest { before: None, limit: 500 })
+        .await
+        .expect("reads");
     assert!(page.jobs.iter().all(|job| job.run == 1), "each ran once");
-    eventually("both are told", async || first.stats().settled + second.stats().settled == 200).await;
+    eventually("both are told", async || first.stats().settled + second.stats().settled == 200)
+        .await;
     first.stop().await;
     second.stop().await;
 }

@@ -13,7 +13,10 @@ const THREADS: usize = 4;
 pub async fn x_03_all_but_one_stuck_leave_the_rest_running(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
     for _ in 0..THREADS - 1 {
-        let stuck = ratchet.enqueue(Script::of([Step::Block])).timeout(Duration::from_millis(200)).max_retries(0);
+        let stuck = ratchet
+            .enqueue(Script::of([Step::Block]))
+            .timeout(Duration::from_millis(200))
+            .max_retries(0);
         let stuck = stuck.await.expect("enqueues");
         bench.until(&ratchet, stuck.id(), JobState::Failed).await;
     }
@@ -31,13 +34,23 @@ pub async fn x_03_all_but_one_stuck_leave_the_rest_running(bench: Bench) {
 pub async fn h_02_liveness_fails_when_every_thread_is_stuck_and_claiming_stops(bench: Bench) {
     let quick = bench.builder().config(|config| config.stall_after = Duration::from_millis(200));
     // Handlers on two threads of their own: those of the case must stay free to watch.
-    let handlers = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    let handlers = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime");
     let ratchet = quick.build().await.expect("builds");
-    let worker = ratchet.start_on(ratchet_core::OwnThread::new(handlers.handle().clone())).await.expect("starts");
+    let worker = ratchet
+        .start_on(ratchet_core::OwnThread::new(handlers.handle().clone()))
+        .await
+        .expect("starts");
     assert!(worker.liveness().ok && worker.readiness().ok);
     let mut stuck = Vec::new();
     for _ in 0..2 {
-        let job = ratchet.enqueue(Script::of([Step::Block])).timeout(Duration::from_millis(100)).max_retries(0);
+        let job = ratchet
+            .enqueue(Script::of([Step::Block]))
+            .timeout(Duration::from_millis(100))
+            .max_retries(0);
         stuck.push(job.await.expect("enqueues"));
     }
     eventually("liveness fails", async || !worker.liveness().ok).await;
@@ -46,7 +59,11 @@ pub async fn h_02_liveness_fails_when_every_thread_is_stuck_and_claiming_stops(b
     }
     let waiting = bench.play(&ratchet, [Step::Ok]).await;
     bench.advance(Duration::from_secs(60)).await;
-    assert_eq!(ratchet.get(waiting.id()).await.expect("reads").expect("exists").run, 0, "nothing is claimed");
+    assert_eq!(
+        ratchet.get(waiting.id()).await.expect("reads").expect("exists").run,
+        0,
+        "nothing is claimed"
+    );
     bench.stage().open_gate();
     bench.until(&ratchet, waiting.id(), JobState::Succeeded).await;
     eventually("liveness is back", async || worker.liveness().ok).await;

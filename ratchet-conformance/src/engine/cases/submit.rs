@@ -13,7 +13,10 @@ pub async fn s_02_defaults_are_those_of_the_contract(bench: Bench) {
     let job = ratchet.enqueue(Elsewhere {}).await.expect("enqueues");
     let spec = job.record().await.expect("reads").expect("exists").spec;
     assert_eq!((spec.options.max_retries, spec.options.timeout), (5, Duration::from_mins(30)));
-    assert_eq!(spec.options.backoff, Backoff::exponential(Duration::from_secs(1), Duration::from_secs(30)));
+    assert_eq!(
+        spec.options.backoff,
+        Backoff::exponential(Duration::from_secs(1), Duration::from_secs(30))
+    );
     assert_eq!((spec.queue.as_str(), spec.priority), ("elsewhere", Priority::Normal));
 }
 
@@ -40,22 +43,35 @@ pub async fn s_02_every_option_can_be_set_per_call(bench: Bench) {
         .expect("enqueues");
     let record = job.record().await.expect("reads").expect("exists");
     let spec = &record.spec;
-    assert_eq!((spec.queue.as_str(), spec.priority, spec.options.max_retries), ("other", Priority::Critical, 9));
+    assert_eq!(
+        (spec.queue.as_str(), spec.priority, spec.options.max_retries),
+        ("other", Priority::Critical, 9)
+    );
     assert_eq!((spec.options.backoff, spec.options.timeout), (backoff, Duration::from_secs(3)));
-    assert_eq!((spec.idempotency_key.as_deref(), spec.business_key.as_deref()), (Some("i"), Some("b")));
+    assert_eq!(
+        (spec.idempotency_key.as_deref(), spec.business_key.as_deref()),
+        (Some("i"), Some("b"))
+    );
     assert_eq!(spec.concurrency.as_ref().map(|key| (key.key.as_str(), key.limit)), Some(("c", 2)));
-    assert_eq!((spec.tags.join(" "), spec.tenant.as_deref(), spec.correlation_id.as_deref()), ("x y".to_owned(), Some("t"), Some("r")));
+    assert_eq!(
+        (spec.tags.join(" "), spec.tenant.as_deref(), spec.correlation_id.as_deref()),
+        ("x y".to_owned(), Some("t"), Some("r"))
+    );
     assert!(spec.on_success.is_some() && spec.on_failure.is_some());
     assert_eq!(record.due.duration_since(record.queued_at).as_secs(), 60);
 }
 
 pub async fn s_03_a_repeat_answers_with_the_original(bench: Bench) {
     let ratchet = bench.ratchet().await;
-    let enqueue = |steps: [Step; 1]| ratchet.enqueue(Script::of(steps)).idempotency_key("request-1");
+    let enqueue =
+        |steps: [Step; 1]| ratchet.enqueue(Script::of(steps)).idempotency_key("request-1");
     let first = enqueue([Step::Ok]).await.expect("enqueues");
     assert_eq!(enqueue([Step::Ok]).await.expect("answers").id(), first.id());
     let other = enqueue([Step::Fatal]).await.expect_err("other arguments");
-    assert!(matches!(other, SubmitError::IdempotencyMismatch { original, .. } if original == first.id()), "{other}");
+    assert!(
+        matches!(other, SubmitError::IdempotencyMismatch { original, .. } if original == first.id()),
+        "{other}"
+    );
     assert_eq!(ratchet.counts().await.expect("reads").state(JobState::Pending), 1);
 }
 
@@ -64,16 +80,26 @@ pub async fn s_04_a_taken_key_names_its_holder(bench: Bench) {
     let enqueue = || ratchet.enqueue(Script::of([Step::Ok])).business_key("order-1");
     let first = enqueue().await.expect("enqueues");
     let error = enqueue().await.expect_err("taken");
-    assert!(matches!(&error, SubmitError::BusinessKeyTaken { holder, key, .. } if *holder == first.id() && key == "order-1"), "{error}");
+    assert!(
+        matches!(&error, SubmitError::BusinessKeyTaken { holder, key, .. } if *holder == first.id() && key == "order-1"),
+        "{error}"
+    );
     assert_eq!(enqueue().or_existing().await.expect("answers").id(), first.id());
 }
 
 pub async fn s_06_bulk_is_all_or_nothing(bench: Bench) {
     let ratchet = bench.ratchet().await;
-    let thousand = ratchet.bulk().jobs((0..1000).map(|_| Script::of([Step::Ok]))).await.expect("enqueues");
-    assert!(thousand.len() == 1000 && thousand.iter().all(|inserted| matches!(inserted, Inserted::Created(_))));
+    let thousand =
+        ratchet.bulk().jobs((0..1000).map(|_| Script::of([Step::Ok]))).await.expect("enqueues");
+    assert!(
+        thousand.len() == 1000
+            && thousand.iter().all(|inserted| matches!(inserted, Inserted::Created(_)))
+    );
     ratchet.enqueue(Script::of([Step::Ok])).business_key("a").await.expect("enqueues");
-    let bulk = ratchet.bulk().job_with(Script::of([Step::Ok]), |job| job.business_key("a")).job(Script::of([Step::Ok]));
+    let bulk = ratchet
+        .bulk()
+        .job_with(Script::of([Step::Ok]), |job| job.business_key("a"))
+        .job(Script::of([Step::Ok]));
     let error = bulk.await.expect_err("taken");
     assert!(matches!(&error, SubmitError::BusinessKeysTaken(taken) if taken.len() == 1), "{error}");
     assert_eq!(ratchet.counts().await.expect("reads").state(JobState::Pending), 1001);
@@ -81,8 +107,14 @@ pub async fn s_06_bulk_is_all_or_nothing(bench: Bench) {
 
 pub async fn s_10_too_large_is_refused_with_both_sizes(bench: Bench) {
     let ratchet = bench.ratchet().await;
-    let error = ratchet.enqueue(Script::of([Step::Error("x".repeat(100 * 1024))])).await.expect_err("too large");
-    assert!(matches!(&error, SubmitError::TooLarge { job, size, limit: 102_400 } if *size > 102_400 && job == name::<Script>()), "{error}");
+    let error = ratchet
+        .enqueue(Script::of([Step::Error("x".repeat(100 * 1024))]))
+        .await
+        .expect_err("too large");
+    assert!(
+        matches!(&error, SubmitError::TooLarge { job, size, limit: 102_400 } if *size > 102_400 && job == name::<Script>()),
+        "{error}"
+    );
     assert_eq!(ratchet.counts().await.expect("reads").queues.len(), 0);
 }
 
@@ -103,8 +135,12 @@ pub async fn s_11_refused_arguments_are_refused_twice(bench: Bench) {
 pub async fn q_01_a_job_not_allowed_is_refused_at_submit_and_at_dispatch(bench: Bench) {
     let narrow = || bench.builder().queue("narrow", |queue| queue.allow([name::<Even>()]));
     let (ratchet, worker) = start(narrow()).await;
-    let error = ratchet.enqueue(Script::of([Step::Ok])).queue("narrow").await.expect_err("not allowed");
-    assert!(matches!(&error, SubmitError::NotAllowed { queue, .. } if queue == "narrow"), "{error}");
+    let error =
+        ratchet.enqueue(Script::of([Step::Ok])).queue("narrow").await.expect_err("not allowed");
+    assert!(
+        matches!(&error, SubmitError::NotAllowed { queue, .. } if queue == "narrow"),
+        "{error}"
+    );
     // Another process that knows nothing of the rule.
     let careless = bench.ratchet().await;
     let job = careless.enqueue(Script::of([Step::Ok])).queue("narrow").await.expect("enqueues");
@@ -118,8 +154,16 @@ pub async fn q_05_a_queue_nobody_serves_is_a_warning(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
     let served = ratchet.enqueue(Script::of([Step::Ok])).await.expect("enqueues");
     assert!(served.warnings().is_empty());
-    let lost = ratchet.enqueue(Script::of([Step::Ok])).queue("nobody").await.expect("enqueues all the same");
-    assert!(lost.warnings()[0].contains("no live worker serves queue `nobody`"), "{:?}", lost.warnings());
+    let lost = ratchet
+        .enqueue(Script::of([Step::Ok]))
+        .queue("nobody")
+        .await
+        .expect("enqueues all the same");
+    assert!(
+        lost.warnings()[0].contains("no live worker serves queue `nobody`"),
+        "{:?}",
+        lost.warnings()
+    );
     worker.stop().await;
 }
 
@@ -135,17 +179,24 @@ pub async fn s_02_bad_options_are_typed_errors(bench: Bench) {
         (job().business_key("k".repeat(1001)), "business key"),
     ] {
         let error = bad.await.expect_err(what);
-        assert!(matches!(&error, SubmitError::BadOption { problem, .. } if problem.contains(what)), "{error}");
+        assert!(
+            matches!(&error, SubmitError::BadOption { problem, .. } if problem.contains(what)),
+            "{error}"
+        );
     }
     assert_eq!(ratchet.counts().await.expect("reads").queues.len(), 0);
 }
 
 pub async fn s_09_new_work_wakes_an_idle_worker(bench: Bench) {
     let hour = Duration::from_hours(1);
-    let (ratchet, worker) = start(bench.builder().config(move |config| config.poll = (hour, hour))).await;
+    let (ratchet, worker) =
+        start(bench.builder().config(move |config| config.poll = (hour, hour))).await;
     let mut events = ratchet.events();
     // The worker has asked once and found nothing; only a wake-up can move it now.
-    crate::engine::bench::eventually("it is idle", async || ratchet.nodes().await.is_ok_and(|nodes| !nodes.is_empty())).await;
+    crate::engine::bench::eventually("it is idle", async || {
+        ratchet.nodes().await.is_ok_and(|nodes| !nodes.is_empty())
+    })
+    .await;
     for _ in 0..3 {
         let job = bench.play(&ratchet, [Step::Ok]).await;
         event(&mut events, |event| matches!(event, ratchet_core::Event::Succeeded { job: it, .. } if it.id == job.id())).await;

@@ -13,21 +13,37 @@ const SHORT: Duration = Duration::from_millis(100);
 pub async fn x_03_a_run_is_warned_then_dropped(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
     let mut events = ratchet.events();
-    let job = ratchet.enqueue(Script::of([Step::Hang, Step::Ok])).timeout(SHORT).await.expect("enqueues");
-    event(&mut events, |event| matches!(event, Event::SoftTimeout { job: it, .. } if it.id == job.id())).await;
+    let job =
+        ratchet.enqueue(Script::of([Step::Hang, Step::Ok])).timeout(SHORT).await.expect("enqueues");
+    event(
+        &mut events,
+        |event| matches!(event, Event::SoftTimeout { job: it, .. } if it.id == job.id()),
+    )
+    .await;
     event(&mut events, |event| matches!(event, Event::TimedOut { job: it, runaway: false, .. } if it.id == job.id())).await;
     assert_eq!(bench.stage().running(), 0, "the future was dropped");
     let record = bench.ended(&ratchet, job.id()).await;
     assert_eq!((record.state, record.attempts), (JobState::Succeeded, 1));
-    assert_eq!(outcomes(&ratchet, job.id()).await, [AttemptOutcome::Exception, AttemptOutcome::Success]);
+    assert_eq!(
+        outcomes(&ratchet, job.id()).await,
+        [AttemptOutcome::Exception, AttemptOutcome::Success]
+    );
     worker.stop().await;
 }
 
 pub async fn x_03_a_timeout_counts_as_an_attempt(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
-    let job = ratchet.enqueue(Script::of([Step::Hang])).timeout(SHORT).max_retries(1).await.expect("enqueues");
+    let job = ratchet
+        .enqueue(Script::of([Step::Hang]))
+        .timeout(SHORT)
+        .max_retries(1)
+        .await
+        .expect("enqueues");
     let envelope = bench.ended(&ratchet, job.id()).await.envelope.expect("an envelope");
-    assert_eq!((envelope.reason, envelope.failure.kind), (TerminalReason::RetryExhausted, FailureKind::Timeout));
+    assert_eq!(
+        (envelope.reason, envelope.failure.kind),
+        (TerminalReason::RetryExhausted, FailureKind::Timeout)
+    );
     assert_eq!(envelope.failure.error_type, "TimedOut");
     worker.stop().await;
 }
@@ -57,26 +73,39 @@ pub async fn x_03_a_blocking_run_cannot_be_killed_but_is_timed_out(bench: Bench)
     bench.stage().open_gate();
     eventually("its thread is free", async || worker.stats().runaways == 0).await;
     let record = ratchet.get(job.id()).await.expect("reads").expect("exists");
-    assert_eq!((record.state, record.output), (JobState::Failed, None), "the late result is discarded");
+    assert_eq!(
+        (record.state, record.output),
+        (JobState::Failed, None),
+        "the late result is discarded"
+    );
     worker.stop().await;
 }
 
 pub async fn x_03_an_async_run_that_never_yields_is_timed_out(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
-    let job = ratchet.enqueue(Script::of([Step::Block])).timeout(SHORT).max_retries(0).await.expect("enqueues");
+    let job = ratchet
+        .enqueue(Script::of([Step::Block]))
+        .timeout(SHORT)
+        .max_retries(0)
+        .await
+        .expect("enqueues");
     bench.until(&ratchet, job.id(), JobState::Failed).await;
     assert_eq!(worker.stats().runaways, 1);
     let next = bench.play(&ratchet, [Step::Ok]).await;
     bench.until(&ratchet, next.id(), JobState::Succeeded).await;
     bench.stage().open_gate();
     eventually("its thread is free", async || worker.stats().runaways == 0).await;
-    assert_eq!(ratchet.get(job.id()).await.expect("reads").expect("exists").state, JobState::Failed);
+    assert_eq!(
+        ratchet.get(job.id()).await.expect("reads").expect("exists").state,
+        JobState::Failed
+    );
     worker.stop().await;
 }
 
 pub async fn q_02_a_timed_out_run_keeps_its_business_key_until_its_thread_ends(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
-    let job = ratchet.enqueue(Block {}).timeout(SHORT).business_key("only-one").await.expect("enqueues");
+    let job =
+        ratchet.enqueue(Block {}).timeout(SHORT).business_key("only-one").await.expect("enqueues");
     bench.until(&ratchet, job.id(), JobState::Failed).await;
     let second = ratchet.enqueue(Script::of([Step::Ok])).business_key("only-one").await;
     assert!(second.is_err(), "the thread still works on it");
