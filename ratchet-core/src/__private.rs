@@ -16,11 +16,24 @@ pub use crate::job::{
     Arg, ArgDef, Backoff, BackoffKind, BreakerDef, Callback, CronDef, DecodeError, Decoder,
     EncodeError, Encoder, ErrorMatcher, Fallible, InjectError, Injected, Injection, Jitter, Job,
     JobDef, Keys, Location, PanicPolicy, Plain, Priority, Probe, ProbeFallback, ReturnShape,
-    RunFuture, State, arg, default_value, inject, injected, injection, key_part, run, run_blocking,
+    RunFuture, State, arg, checked, default_value, inject, injected, injection, key_part, run,
+    run_blocking,
 };
 pub use crate::registry::Registration;
 
 pub mod options;
+
+/// What `Job::decode` returns.
+pub type Decoded<J> = Result<J, DecodeError>;
+
+/// What a function that returns `R` gives back on success.
+pub type Output<R, const FALLIBLE: bool> = <R as ReturnShape<FALLIBLE>>::Output;
+
+/// What `Job::run` returns.
+pub type Run = Result<RunFuture, InjectError>;
+
+/// What `Job::validate` returns.
+pub type Validated = Result<(), String>;
 
 /// What `validate = path` returned, with the refusal as text.
 pub fn validated<E: core::fmt::Display>(result: Result<(), E>) -> Result<(), String> {
@@ -28,7 +41,7 @@ pub fn validated<E: core::fmt::Display>(result: Result<(), E>) -> Result<(), Str
 }
 
 /// The stored payload of an invocation; for tests of generated code.
-pub fn encode<J: Job>(job: &J) -> Result<std::vec::Vec<u8>, EncodeError> {
+pub fn encode<J: Job>(job: &J) -> Result<Vec<u8>, EncodeError> {
     let mut args = Encoder::new();
     job.encode(&mut args);
     args.finish()
@@ -62,15 +75,6 @@ macro_rules! __job_name {
     };
 }
 
-/// The output of a return type.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __output {
-    ($returns:ty) => {
-        <$returns as $crate::__private::ReturnShape<{ $crate::__fallible!($returns) }>>::Output
-    };
-}
-
 /// Whether a return type is a `Result`.
 #[doc(hidden)]
 #[macro_export]
@@ -82,6 +86,4 @@ macro_rules! __fallible {
     }};
 }
 
-pub use crate::{
-    __fallible as fallible, __here as here, __job_name as job_name, __output as output,
-};
+pub use crate::{__fallible as fallible, __here as here, __job_name as job_name};

@@ -31,6 +31,7 @@ pub use failure::{
     PermanentError, Unsanitised, fatal, fingerprint, invalid, permanent_reason, reject,
     retry_after, snooze,
 };
+pub use job::JobOutput;
 pub use job::{
     Arg, ArgDef, Backoff, BackoffKind, BreakerDef, Callback, CronDef, DecodeError, Decoder,
     EncodeError, Encoder, ErrorMatcher, Inject, InjectError, Injection, IntoFailure, Jitter, Job,

@@ -12,18 +12,20 @@ use crate::job::{DecodeError, Decoder, InjectError, Job, JobDef, RunFuture};
 pub struct Registration {
     /// The definition.
     pub def: JobDef,
-    prepare: fn(&[u8]) -> Result<Box<dyn Prepared>, PrepareError>,
+    decode: fn(&mut Decoder<'_>) -> Result<Box<dyn Prepared>, DecodeError>,
 }
 
 impl Registration {
     /// The registration of `J`; const, because `inventory` collects constants.
     pub const fn of<J: Job>() -> Self {
-        Self { def: J::DEF, prepare: prepare::<J> }
+        Self { def: J::DEF, decode: decode::<J> }
     }
 
     /// Decodes and validates a stored payload.
     pub fn prepare(&self, payload: &[u8]) -> Result<Box<dyn Prepared>, PrepareError> {
-        (self.prepare)(payload)
+        let prepared = (self.decode)(&mut Decoder::new(payload)?)?;
+        prepared.validate().map_err(PrepareError::Refused)?;
+        Ok(prepared)
     }
 }
 
@@ -32,7 +34,7 @@ impl fmt::Debug for Registration {
         f.debug_struct("Registration")
             .field("name", &self.def.name)
             .field("at", &self.def.location)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 
@@ -40,6 +42,11 @@ inventory::collect!(Registration);
 
 /// A decoded invocation that waits to be run.
 pub trait Prepared: Send {
+    /// Refuses arguments that can never work.
+    fn validate(&self) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Injects and calls.
     fn run(self: Box<Self>, ctx: JobContext) -> Result<RunFuture, InjectError>;
 }
@@ -47,15 +54,21 @@ pub trait Prepared: Send {
 struct Invocation<J>(J);
 
 impl<J: Job> Prepared for Invocation<J> {
+    fn validate(&self) -> Result<(), String> {
+        self.0.validate()
+    }
+
     fn run(self: Box<Self>, ctx: JobContext) -> Result<RunFuture, InjectError> {
         self.0.run(ctx)
     }
 }
 
-fn prepare<J: Job>(payload: &[u8]) -> Result<Box<dyn Prepared>, PrepareError> {
-    let job = J::decode(&mut Decoder::new(payload)?)?;
-    job.validate().map_err(PrepareError::Refused)?;
-    Ok(Box::new(Invocation(job)))
+/// Compiled once per job, so it holds only what depends on the job's type.
+fn decode<J: Job>(args: &mut Decoder<'_>) -> Result<Box<dyn Prepared>, DecodeError> {
+    match J::decode(args) {
+        Ok(job) => Ok(Box::new(Invocation(job))),
+        Err(error) => Err(error),
+    }
 }
 
 /// A stored invocation can never run.
@@ -156,9 +169,12 @@ impl RegistryError {
             jobs.sort_by_key(|job| job.location);
             let places: Vec<_> = jobs
                 .iter()
-                .map(|job| match job.name == *name {
-                    true => job.location.to_string(),
-                    false => format!("{} (alias of `{}`)", job.location, job.name),
+                .map(|job| {
+                    if job.name == *name {
+                        job.location.to_string()
+                    } else {
+                        format!("{} (alias of `{}`)", job.location, job.name)
+                    }
                 })
                 .collect();
             let _ = write!(message, "\n  `{name}`: {}", places.join(" and "));

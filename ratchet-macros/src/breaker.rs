@@ -180,10 +180,7 @@ pub(crate) fn expand(args: &TokenStream, item: TokenStream) -> TokenStream {
     };
     let (above, below) = attrs.split_at(job + 1);
     let name = Ident::new("circuit_breaker", Span::call_site());
-    let this = match args.is_empty() {
-        true => quote!(#[#name]),
-        false => quote!(#[#name(#args)]),
-    };
+    let this = if args.is_empty() { quote!(#[#name]) } else { quote!(#[#name(#args)]) };
     let above = above.iter().map(ToTokens::to_token_stream);
     quote!(#(#above)* #this #(#below)* #rest)
 }

@@ -43,7 +43,7 @@ impl Mark {
                 _ => {
                     mark.krate = values::value(entry)
                         .map(|value| Krate::read(value, errors))
-                        .unwrap_or_default()
+                        .unwrap_or_default();
                 }
             }
         }
@@ -100,12 +100,14 @@ pub(crate) fn expand(args: TokenStream, input: TokenStream) -> TokenStream {
     quote! {
         #item
 
+        #[allow(unused_qualifications)]
         const _: () = {
             #import
 
-            __ratchet::submit! {
-                __ratchet::PermanentError::new(|error| #check)
-            }
+            const __PERMANENT: __ratchet::PermanentError =
+                __ratchet::PermanentError::new(|error| #check);
+
+            __ratchet::submit! { __PERMANENT }
         };
     }
 }

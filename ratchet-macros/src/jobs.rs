@@ -24,21 +24,20 @@ pub(crate) const OPTIONS: Table = Table {
     repeatable: &[],
 };
 
-pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let krate = krate(args, &mut errors);
-    let Some((header, body)) = split(&item) else {
-        errors.push_at(Span::call_site(), placement(&item));
+    let Some((header, body)) = split(item) else {
+        check_placement(item, &mut errors);
         let errors = errors.into_tokens();
         return quote!(#item #errors);
     };
-    let mut header: ItemImpl = match syn::parse2(quote!(#header {})) {
-        Ok(header) => header,
-        Err(_) => {
-            errors.push_at(Span::call_site(), placement(&item));
-            let errors = errors.into_tokens();
-            return quote!(#item #errors);
-        }
+    let mut header: ItemImpl = if let Ok(header) = syn::parse2(quote!(#header {})) {
+        header
+    } else {
+        check_placement(item, &mut errors);
+        let errors = errors.into_tokens();
+        return quote!(#item #errors);
     };
     let breaker = Breaker::take(&mut header.attrs, &mut errors);
     let owner = owner(&header, &mut errors);
@@ -50,7 +49,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
             return quote!(#item #errors);
         }
     };
-    if !members.iter().any(Member::is_job) {
+    if owner.is_some() && !members.iter().any(Member::is_job) {
         errors.push(header.impl_token, "no method of this block is marked `#[job]`");
     }
     let mut triggers = TokenStream::new();
@@ -58,24 +57,24 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut inside = TokenStream::new();
     for member in members {
         match member {
-            Member::Job(args, function) => match &owner {
-                Some(owner) => {
-                    let args = match args.is_empty() || krate.is_empty() {
-                        true => quote!(#args #krate),
-                        false => quote!(#args, #krate),
+            Member::Job(args, function) => {
+                if let Some(owner) = &owner {
+                    let args = if args.is_empty() || krate.is_empty() {
+                        quote!(#args #krate)
+                    } else {
+                        quote!(#args, #krate)
                     };
                     let expanded =
                         job::expand_fn(args, *function, Some(owner), breaker.as_ref(), &mut errors);
                     triggers.extend(expanded.triggers);
                     items.extend(expanded.items);
                     expanded.function.to_tokens(&mut inside);
-                }
-                None => {
+                } else {
                     let mut function = function;
                     function.strip_arguments();
                     function.to_tokens(&mut inside);
                 }
-            },
+            }
             Member::Other(tokens) => inside.extend(tokens),
         }
     }
@@ -88,10 +87,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
 fn krate(args: TokenStream, errors: &mut Errors) -> TokenStream {
     let tokens = args.clone();
     let read = entries::read(&OPTIONS, args, errors);
-    match read.entries.is_empty() {
-        true => TokenStream::new(),
-        false => tokens,
-    }
+    if read.entries.is_empty() { TokenStream::new() } else { tokens }
 }
 
 /// The header of the block, and what is between its braces.
@@ -105,15 +101,21 @@ fn split(item: &TokenStream) -> Option<(TokenStream, TokenStream)> {
     }
 }
 
-fn placement(item: &TokenStream) -> String {
-    const ITEMS: [&str; 7] = ["fn", "struct", "enum", "trait", "mod", "static", "const"];
-    let word = item.clone().into_iter().find_map(|token| {
-        ITEMS.into_iter().find(|item| matches!(&token, TokenTree::Ident(word) if word == item))
+fn check_placement(item: &TokenStream, errors: &mut Errors) {
+    const ITEMS: [&str; 8] = ["fn", "struct", "enum", "trait", "mod", "static", "const", "type"];
+    let word = item.clone().into_iter().find_map(|token| match token {
+        TokenTree::Ident(word) if ITEMS.iter().any(|item| word == item) => Some(word),
+        _ => None,
     });
     match word {
-        Some("fn") => "`#[jobs]` goes on an `impl` block; a single function is `#[job]`".to_owned(),
-        Some(word) => format!("`#[jobs]` goes on an `impl` block, not on a `{word}`"),
-        None => "`#[jobs]` goes on an `impl` block".to_owned(),
+        Some(word) if word == "fn" => {
+            errors.push(word, "`#[jobs]` goes on an `impl` block; a single function is `#[job]`");
+        }
+        Some(word) => {
+            errors
+                .push(&word, format_args!("`#[jobs]` goes on an `impl` block, not on a `{word}`"));
+        }
+        None => errors.push_at(Span::call_site(), "`#[jobs]` goes on an `impl` block"),
     }
 }
 

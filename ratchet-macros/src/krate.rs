@@ -39,9 +39,10 @@ impl Krate {
 
     /// `::ratchet::__private`.
     pub(crate) fn private(&self) -> TokenStream {
-        match &self.0 {
-            Some(path) => quote!(#path::__private),
-            None => quote!(::ratchet::__private),
+        if let Some(path) = &self.0 {
+            quote!(#path::__private)
+        } else {
+            quote!(::ratchet::__private)
         }
     }
 }

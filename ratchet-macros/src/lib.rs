@@ -31,7 +31,7 @@ pub fn job(args: TokenStream, item: TokenStream) -> TokenStream {
 /// Makes the marked methods of an `impl` block jobs.
 #[proc_macro_attribute]
 pub fn jobs(args: TokenStream, item: TokenStream) -> TokenStream {
-    guarded(args, item, jobs::expand)
+    guarded(args, item, |args, item| jobs::expand(args, &item))
 }
 
 /// Sends jobs that fail with this error to the dead-letter queue at once.

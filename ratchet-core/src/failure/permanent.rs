@@ -29,7 +29,7 @@ pub trait Permanent: Error + 'static {}
 #[diagnostic::do_not_recommend]
 impl<E: Error + 'static> Permanent for E {}
 
-/// The link of a chain as the annotated type; the one place that asks for [`Permanent`].
+/// The link of a chain as the annotated type; the one place that asks for `Permanent`.
 pub fn permanent<'a, E: Permanent>(link: &'a (dyn Error + 'static)) -> Option<&'a E> {
     link.downcast_ref()
 }

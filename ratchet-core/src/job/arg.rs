@@ -81,7 +81,7 @@ impl<T: Default> DefaultArg for T {
     }
 }
 
-/// The default of a type, as [`Arg::default`] takes it; the one place that asks for [`DefaultArg`].
+/// The default of a type, as [`Arg::default`] takes it; the one place that asks for `DefaultArg`.
 pub fn default_value<T: DefaultArg>() -> Option<T> {
     Some(T::default_arg())
 }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::checked;
+
 /// How long a failed job waits before its next attempt: a curve, and the jitter over it.
 ///
 /// ```
@@ -98,7 +100,7 @@ impl Backoff {
     ///
     /// If the factor is below 1 or not a finite number: at compile time where the backoff is a constant.
     pub const fn factor(self, factor: f64) -> Self {
-        assert!(factor >= 1.0 && factor <= 1000.0, "the factor of a backoff is between 1 and 1000");
+        let factor = checked::factor(factor);
         match self.kind {
             BackoffKind::Exponential { base, max, .. } => {
                 Self { kind: BackoffKind::Exponential { base, factor, max }, jitter: self.jitter }
@@ -122,7 +124,7 @@ impl Backoff {
             Jitter::Full => fraction(curve, seed),
             Jitter::Equal => {
                 let half = curve / 2;
-                half + fraction(curve - half, seed)
+                half + fraction(curve.saturating_sub(half), seed)
             }
         }
     }

@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::time::Duration;
 
+use super::checked;
+
 /// The settings of a circuit breaker as declared on a job.
 ///
 /// `None` means "as the profile says, or the default of the runtime".
@@ -62,8 +64,7 @@ impl BreakerDef {
     ///
     /// If the rate is not between 1 and 100.
     pub const fn failure_rate(mut self, percent: u8) -> Self {
-        assert!(percent >= 1 && percent <= 100, "`failure_rate` is a percentage between 1 and 100");
-        self.failure_rate = Some(percent);
+        self.failure_rate = Some(checked::failure_rate(percent));
         self
     }
 
@@ -73,8 +74,7 @@ impl BreakerDef {
     ///
     /// If the window is empty or above 10 000.
     pub const fn window(mut self, calls: u32) -> Self {
-        assert!(calls >= 1 && calls <= 10_000, "`window` is between 1 and 10000 calls");
-        self.window = Some(calls);
+        self.window = Some(checked::window(calls));
         self
     }
 
@@ -84,8 +84,7 @@ impl BreakerDef {
     ///
     /// If `calls` is zero.
     pub const fn min_calls(mut self, calls: u32) -> Self {
-        assert!(calls >= 1, "`min_calls` is at least 1");
-        self.min_calls = Some(calls);
+        self.min_calls = Some(checked::min_calls(calls));
         self
     }
 
@@ -95,8 +94,7 @@ impl BreakerDef {
     ///
     /// If the duration is zero.
     pub const fn open_for(mut self, duration: Duration) -> Self {
-        assert!(!duration.is_zero(), "`open_for` is longer than zero");
-        self.open_for = Some(duration);
+        self.open_for = Some(checked::open_for(duration));
         self
     }
 
@@ -106,8 +104,7 @@ impl BreakerDef {
     ///
     /// If `probes` is zero.
     pub const fn probes(mut self, probes: u32) -> Self {
-        assert!(probes >= 1, "`probes` is at least 1");
-        self.probes = Some(probes);
+        self.probes = Some(checked::probes(probes));
         self
     }
 

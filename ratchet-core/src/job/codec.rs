@@ -39,13 +39,11 @@ impl Encoder {
     }
 
     pub(crate) fn finish(mut self) -> Result<Vec<u8>, EncodeError> {
-        match self.error {
-            Some(error) => Err(error),
-            None => {
-                self.json.push(b'}');
-                Ok(self.json)
-            }
+        if let Some(error) = self.error {
+            return Err(error);
         }
+        self.json.push(b'}');
+        Ok(self.json)
     }
 }
 

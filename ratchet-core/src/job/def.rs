@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ArgDef, Backoff, BreakerDef, Callback, CronDef, Injection, Priority};
+use super::{ArgDef, Backoff, BreakerDef, Callback, CronDef, Injection, Priority, checked};
 
 /// Everything known of a job without running it: name, options, arguments, where it was written.
 ///
@@ -108,9 +108,8 @@ impl JobDef {
     ///
     /// If the name is empty, too long, or holds other characters than letters, digits and `_ - . / :`.
     pub const fn new(name: &'static str, location: Location) -> Self {
-        check_name(name);
         Self {
-            name,
+            name: checked::name(name),
             aliases: &[],
             version: 1,
             queue: Self::DEFAULT_QUEUE,
@@ -139,7 +138,7 @@ impl JobDef {
     pub const fn aliases(mut self, aliases: &'static [&'static str]) -> Self {
         let mut i = 0;
         while i < aliases.len() {
-            check_name(aliases[i]);
+            checked::name(aliases[i]);
             i += 1;
         }
         self.aliases = aliases;
@@ -152,8 +151,7 @@ impl JobDef {
     ///
     /// If it is zero.
     pub const fn version(mut self, version: u32) -> Self {
-        assert!(version >= 1, "`version` starts at 1");
-        self.version = version;
+        self.version = checked::version(version);
         self
     }
 
@@ -163,8 +161,7 @@ impl JobDef {
     ///
     /// If the name is empty, too long, or holds other characters than letters, digits and `_ - . / :`.
     pub const fn queue(mut self, queue: &'static str) -> Self {
-        check_name(queue);
-        self.queue = queue;
+        self.queue = checked::name(queue);
         self
     }
 
@@ -180,8 +177,7 @@ impl JobDef {
     ///
     /// If it is above 1000.
     pub const fn max_retries(mut self, retries: u32) -> Self {
-        assert!(retries <= 1000, "`max_retries` is at most 1000");
-        self.max_retries = retries;
+        self.max_retries = checked::max_retries(retries);
         self
     }
 
@@ -197,8 +193,7 @@ impl JobDef {
     ///
     /// If it is zero.
     pub const fn timeout(mut self, timeout: Duration) -> Self {
-        assert!(!timeout.is_zero(), "`timeout` is longer than zero");
-        self.timeout = timeout;
+        self.timeout = checked::timeout(timeout);
         self
     }
 
@@ -208,8 +203,7 @@ impl JobDef {
     ///
     /// If it is zero.
     pub const fn soft_timeout(mut self, timeout: Duration) -> Self {
-        assert!(!timeout.is_zero(), "`soft_timeout` is longer than zero");
-        self.soft_timeout = Some(timeout);
+        self.soft_timeout = Some(checked::soft_timeout(timeout));
         self
     }
 
@@ -231,8 +225,7 @@ impl JobDef {
     ///
     /// If it is zero.
     pub const fn concurrency_limit(mut self, limit: u32) -> Self {
-        assert!(limit >= 1, "`concurrency_limit` is at least 1");
-        self.concurrency_limit = Some(limit);
+        self.concurrency_limit = Some(checked::concurrency_limit(limit));
         self
     }
 
@@ -293,19 +286,5 @@ impl JobDef {
     /// Every name this job answers to: its own, then its aliases.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
-    }
-}
-
-/// Refuses a name that a store or a URL could not carry.
-const fn check_name(name: &str) {
-    let bytes = name.as_bytes();
-    assert!(!bytes.is_empty(), "a job's or queue's name is not empty");
-    assert!(bytes.len() <= JobDef::MAX_NAME, "a job's or queue's name has at most 200 characters");
-    let mut i = 0;
-    while i < bytes.len() {
-        let ok = bytes[i].is_ascii_alphanumeric()
-            || matches!(bytes[i], b'_' | b'-' | b'.' | b'/' | b':');
-        assert!(ok, "a job's or queue's name holds letters, digits and `_ - . / :` only");
-        i += 1;
     }
 }

@@ -6,6 +6,8 @@ mod arg;
 mod backoff;
 mod breaker;
 mod callback;
+#[doc(hidden)]
+pub mod checked;
 mod codec;
 mod def;
 mod inject;
@@ -26,7 +28,7 @@ pub use keys::{KeyPart, Keys, key_part};
 pub use priority::Priority;
 pub use returns::Output;
 pub use returns::{Fallible, Plain, ProbeFallback};
-pub use returns::{IntoFailure, Probe, ReturnShape, RunFuture, run, run_blocking};
+pub use returns::{IntoFailure, JobOutput, Probe, ReturnShape, RunFuture, run, run_blocking};
 pub(crate) use returns::{Returned, Work};
 pub use schedule::CronDef;
 pub(crate) use state::shorten;

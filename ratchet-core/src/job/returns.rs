@@ -7,6 +7,7 @@
 use std::error::Error;
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -81,17 +82,24 @@ impl<T, E> ReturnShape<true> for Result<T, E> {
 
 /// A return type that the engine can take apart.
 ///
-/// The marker `M` keeps the implementations apart: [`Plain`] for a value, [`Fallible`] for a `Result`.
-pub trait JobReturn<const FALLIBLE: bool, M> {
+/// The marker `M` keeps the implementations apart: [`Plain`] for a value, [`Fallible`] for a `Result`. What rustc says of
+/// a plain value is said of this trait; of the two types in a `Result` it speaks by their own traits.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the result of a job",
+    label = "this type cannot be stored and read back",
+    note = "a job's result is saved as JSON: it must implement `serde::Serialize` and `serde::Deserialize`, and be `Send + 'static`",
+    note = "return `()` if nobody reads the result"
+)]
+pub trait JobReturn<const FALLIBLE: bool, M>: 'static {
     /// Takes it apart.
     fn into_returned(self) -> Returned;
 }
 
-/// Marker of [`JobReturn`]: a plain value.
+/// Marker of `JobReturn`: a plain value.
 #[derive(Debug)]
 pub struct Plain;
 
-/// Marker of [`JobReturn`]: a `Result` whose error converts by way of `M`.
+/// Marker of `JobReturn`: a `Result` whose error converts by way of `M`.
 #[derive(Debug)]
 pub struct Fallible<M>(PhantomData<M>);
 
@@ -124,7 +132,7 @@ impl<T: JobOutput> JobReturn<false, Plain> for T {
     }
 }
 
-impl<T: JobOutput, E: IntoFailure<M>, M> JobReturn<true, Fallible<M>> for Result<T, E> {
+impl<T: JobOutput, E: IntoFailure<M>, M: 'static> JobReturn<true, Fallible<M>> for Result<T, E> {
     fn into_returned(self) -> Returned {
         match self {
             Ok(value) => Ok(value.into_output()),
@@ -176,18 +184,21 @@ impl<E: Error + Send + Sync + 'static> IntoFailure<ViaError> for E {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoFailure<ViaBox> for Box<dyn Error + Send + Sync> {
     fn into_caught(self) -> Caught {
         Caught::boxed(self)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoFailure<ViaJobError> for JobError {
     fn into_caught(self) -> Caught {
         self.into_caught()
     }
 }
 
+#[diagnostic::do_not_recommend]
 #[cfg(feature = "anyhow")]
 impl IntoFailure<ViaAnyhow> for anyhow::Error {
     fn into_caught(self) -> Caught {
@@ -195,6 +206,7 @@ impl IntoFailure<ViaAnyhow> for anyhow::Error {
     }
 }
 
+#[diagnostic::do_not_recommend]
 #[cfg(feature = "eyre")]
 impl IntoFailure<ViaEyre> for eyre::Report {
     fn into_caught(self) -> Caught {
@@ -207,8 +219,35 @@ pub fn run<const FALLIBLE: bool, R, M, F>(future: F) -> RunFuture
 where
     F: Future<Output = R> + Send + 'static,
     R: JobReturn<FALLIBLE, M>,
+    M: 'static,
 {
-    RunFuture { work: Work::Async(Box::pin(async move { future.await.into_returned() })) }
+    // Compiled once per job; everything else depends on the return type alone and is shared.
+    returning(Box::pin(future))
+}
+
+fn returning<const FALLIBLE: bool, R: JobReturn<FALLIBLE, M>, M>(
+    future: Pin<Box<dyn Future<Output = R> + Send>>,
+) -> RunFuture
+where
+    M: 'static,
+{
+    RunFuture {
+        work: Work::Async(Box::pin(Returning::<FALLIBLE, R, M> { future, by: PhantomData })),
+    }
+}
+
+/// The user's future, with its output taken apart.
+struct Returning<const FALLIBLE: bool, R, M> {
+    future: Pin<Box<dyn Future<Output = R> + Send>>,
+    by: PhantomData<fn() -> M>,
+}
+
+impl<const FALLIBLE: bool, R: JobReturn<FALLIBLE, M>, M> Future for Returning<FALLIBLE, R, M> {
+    type Output = Returned;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Returned> {
+        self.future.as_mut().poll(cx).map(R::into_returned)
+    }
 }
 
 /// Boxes the call of a `#[job(blocking)]` function.

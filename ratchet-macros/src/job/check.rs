@@ -49,8 +49,8 @@ fn check_template(job: &JobModel, option: &str, template: &Template, errors: &mu
                 )
             }
             None => {
-                let names: Vec<_> = job.args().map(|arg| idents::plain(&arg.ident)).collect();
-                let hint = suggestion(name, names.iter().map(String::as_str));
+                let known: Vec<_> = job.args().map(|arg| idents::plain(&arg.ident)).collect();
+                let hint = suggestion(name, known.iter().map(String::as_str));
                 format!(
                     "`{option}` names `{name}`, which is not an argument of job `{}`{hint}",
                     job.name()
@@ -110,7 +110,7 @@ fn is_option(ty: &syn::Type) -> bool {
 }
 
 fn check_timeouts(job: &JobModel, errors: &mut Errors) {
-    const DEFAULT: Duration = Duration::from_secs(30 * 60);
+    const DEFAULT: Duration = Duration::from_mins(30);
     let Some(Value::Literal(soft, lit)) = &job.options.soft_timeout else { return };
     let hard = match &job.options.timeout {
         Some(timeout) => timeout.literal().copied(),

@@ -26,7 +26,7 @@ pub(crate) fn lower(
     breaker: Option<Breaker>,
     owner: Option<&Path>,
     errors: &mut Errors,
-) -> Result<JobModel, JobFn> {
+) -> Result<JobModel, Box<JobFn>> {
     check_shared_attributes(&mut function, errors);
     let fatal = check_body(&function, errors)
         | check_free_function(&function.sig, owner, errors)
@@ -43,7 +43,7 @@ pub(crate) fn lower(
     let returns = returns(&function.sig, owner.as_ref(), errors);
     function.strip_arguments();
     if fatal {
-        return Err(function);
+        return Err(Box::new(function));
     }
     let struct_name = struct_name(&function.sig, &mut options, owner.as_ref(), errors);
     let stored_name = stored_name(&function.sig, &options, owner.as_ref(), errors);
@@ -116,7 +116,6 @@ fn check_receiver(sig: &Signature, errors: &mut Errors) -> Option<Receiver> {
         ReceiverKind::Reference(_, Some(lifetime), None) => {
             errors.push(lifetime, "a job cannot take lifetimes; take `&self`");
         }
-        ReceiverKind::Reference(_, _, Some(_)) => errors.push(&bare, shared),
         _ => errors.push(&bare, shared),
     }
     for attr in &receiver.attrs {
@@ -196,9 +195,17 @@ fn returns(sig: &Signature, owner: Option<&Owner>, errors: &mut Errors) -> Type 
         errors.push(never, "a job cannot return `!`: it has to end");
         return nothing(written.span());
     }
+    if let Some(borrow) = types::borrowed_result(written) {
+        let (job, instead) = (idents::plain(&sig.ident), types::text(&types::owned(borrow)));
+        errors.push(
+            borrow,
+            format_args!("job `{job}` cannot return a borrow: its result is stored and read back; return `{instead}` instead"),
+        );
+        return nothing(written.span());
+    }
     let mut returns = (**written).clone();
     types::resolve_self(&mut returns, owner.map(|owner| &owner.path));
-    Erase::new(&sig.generics).from_return(&mut returns);
+    Erase::new(&sig.generics).in_return(&mut returns);
     returns
 }
 

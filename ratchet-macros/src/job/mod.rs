@@ -64,7 +64,7 @@ pub(crate) fn expand_fn(
             let items = expand::expand(&model, found.is_empty());
             Expanded { triggers, function: model.function, items }
         }
-        Err(function) => Expanded { triggers, function, items: TokenStream::new() },
+        Err(function) => Expanded { triggers, function: *function, items: TokenStream::new() },
     };
     errors.append(found);
     expanded
@@ -85,7 +85,8 @@ fn check_placement(item: &TokenStream, error: syn::Error, errors: &mut Errors) {
             "`#[job]` goes on an async function; for the methods of an `impl` block write `#[jobs]` here",
         ),
         Some(word) => {
-            errors.push(&word, format_args!("`#[job]` goes on an async function, not on a `{word}`"));
+            let article = if word.to_string().starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+            errors.push(&word, format_args!("`#[job]` goes on an async function, not on {article} `{word}`"));
         }
         None => errors.syntax(error),
     }

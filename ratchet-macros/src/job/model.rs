@@ -40,7 +40,7 @@ pub(crate) struct Owner {
 
 /// An argument of the function, in its place.
 pub(crate) enum Param {
-    Stored(Arg),
+    Stored(Box<Arg>),
     Injected(Injected),
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct Injected {
 impl JobModel {
     pub(crate) fn args(&self) -> impl Iterator<Item = &Arg> {
         self.params.iter().filter_map(|param| match param {
-            Param::Stored(arg) => Some(arg),
+            Param::Stored(arg) => Some(&**arg),
             Param::Injected(_) => None,
         })
     }

@@ -8,6 +8,7 @@ use syn::{Expr, Ident, Path};
 
 use crate::diag::Errors;
 use crate::entries::{self, Entry, Given};
+use crate::idents;
 use crate::krate::Krate;
 use crate::table::{Opt, Table, Takes};
 use crate::values::{self, Backoff, Range, Template, Value};
@@ -141,8 +142,8 @@ impl Options {
             "tags" => self.tags = values::list(entry, errors),
             "cron" => self.cron = values::cron(entry, errors),
             "tz" => self.tz = values::zone(entry, errors),
-            "on_success" => self.on_success = path(entry, errors),
-            "on_failure" => self.on_failure = path(entry, errors),
+            "on_success" => self.on_success = callback(entry, errors),
+            "on_failure" => self.on_failure = callback(entry, errors),
             "panic" => {
                 self.panic_to_dlq =
                     values::one_of(entry, &["retry", "dlq"], errors).map(|i| i == 1);
@@ -198,6 +199,21 @@ fn priority(entry: &Entry, errors: &mut Errors) -> Option<Priority> {
     LEVELS.iter().find(|(word, _)| *word == given).map(|(_, variant)| Priority::Level(variant))
 }
 
+/// The struct, not the function: a lower-case name is the function's.
+fn callback(entry: &Entry, errors: &mut Errors) -> Option<Path> {
+    let path = path(entry, errors)?;
+    let name = path.segments.last().map(|segment| idents::plain(&segment.ident))?;
+    if name.starts_with(char::is_lowercase) {
+        let (key, meant) = (entry.option.key, idents::pascal_case(&name));
+        errors.push(
+            &path,
+            format_args!("`{key}` names the struct of a job; did you mean `{meant}`?"),
+        );
+        return None;
+    }
+    Some(path)
+}
+
 fn path(entry: &Entry, errors: &mut Errors) -> Option<Path> {
     match values::value(entry)? {
         Expr::Path(path) if path.qself.is_none() => Some(path.path.clone()),
@@ -220,7 +236,7 @@ fn ident(entry: &Entry, errors: &mut Errors) -> Option<Ident> {
         _ => None,
     };
     if ident.is_none() {
-        let text = crate::idents::text(value.to_token_stream());
+        let text = idents::text(value.to_token_stream());
         let bare = text.trim_matches('"');
         let shown = if syn::parse_str::<Ident>(bare).is_ok() { bare } else { "EmailJob" };
         errors.push(value, format_args!("expected a bare name, `struct_name = {shown}`"));

@@ -1,7 +1,7 @@
 //! The arguments: which are stored, which are injected, and what neither can be.
 
-use proc_macro2::Ident;
-use quote::{ToTokens, quote};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, FnArg, Generics, Pat, PatIdent, PatType, PathArguments, Signature, Type};
 
@@ -43,12 +43,12 @@ pub(crate) fn lower(sig: &Signature, owner: Option<&Owner>, errors: &mut Errors)
     {
         let span = receiver.self_token.span();
         let state = krate::item("State", span);
-        let path = &owner.path;
+        let path = respanned(owner.path.to_token_stream(), span);
         let constant = Ident::new("__SELF", span);
         taken.push(constant.clone());
         params.push(Param::Injected(Injected {
             name: "self".to_owned(),
-            ty: quote!(#state<#path>),
+            ty: quote_spanned!(span=> #state<#path>),
             constant,
         }));
     }
@@ -64,6 +64,17 @@ pub(crate) fn lower(sig: &Signature, owner: Option<&Owner>, errors: &mut Errors)
     }
     check_injected_once(sig, &params, errors);
     params
+}
+
+/// The same tokens, blamed on `span`.
+fn respanned(tokens: TokenStream, span: Span) -> TokenStream {
+    tokens
+        .into_iter()
+        .map(|mut token| {
+            token.set_span(span.resolved_at(token.span()));
+            token
+        })
+        .collect()
 }
 
 /// The name of an argument, if it has one.
@@ -94,16 +105,16 @@ fn param(
     if !check_forgotten_inject(&ident, &ty, errors) {
         check_owned(&ident, &ty, generics, errors);
     }
-    Erase::new(generics).from_argument(&mut ty);
+    Erase::new(generics).in_argument(&mut ty);
     types::resolve_self(&mut ty, owner.map(|owner| &owner.path));
-    Some(Param::Stored(Arg {
+    Some(Param::Stored(Box::new(Arg {
         constant: idents::constant(&ident, taken),
         ident,
         ty,
         docs: docs(&argument.attrs),
         secret: marks.secret.is_some(),
         default: marks.default.map(|(_, default)| default),
-    }))
+    })))
 }
 
 fn marks(attrs: &[Attribute], errors: &mut Errors) -> Marks {
@@ -168,8 +179,8 @@ fn injected(
         pat => idents::text(pat.to_token_stream()),
     };
     if let Type::Reference(borrow) = &*argument.ty {
-        let owned = idents::text(borrow.elem.to_token_stream());
-        errors.push(borrow, format_args!("take `{owned}` by value; it is a cheap handle"));
+        let handle = idents::text(borrow.elem.to_token_stream());
+        errors.push(borrow, format_args!("take `{handle}` by value; it is a cheap handle"));
         return None;
     }
     let mut ty = (*argument.ty).clone();

@@ -5,8 +5,8 @@ use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Generics, Ident, Lifetime, ParenthesizedGenericArguments, Path, Type, TypeFnPtr, TypeImplTrait,
-    TypeReference, parse_quote,
+    GenericArgument, Generics, Ident, Lifetime, ParenthesizedGenericArguments, Path, PathArguments,
+    Type, TypeFnPtr, TypeImplTrait, TypeReference, parse_quote,
 };
 
 use crate::idents;
@@ -96,6 +96,23 @@ pub(crate) fn owned(borrow: &TypeReference) -> Type {
     }
 }
 
+/// The borrow in `-> &T` or in what is spelled `-> Result<&T, E>`. Only for a better message: rustc refuses the rest.
+pub(crate) fn borrowed_result(returns: &Type) -> Option<&TypeReference> {
+    match returns {
+        Type::Reference(borrow) => Some(borrow),
+        Type::Path(path) if ends_with(&path.path, "Result") => {
+            let PathArguments::AngleBracketed(args) = &path.path.segments.last()?.arguments else {
+                return None;
+            };
+            match args.args.first()? {
+                GenericArgument::Type(Type::Reference(borrow)) => Some(borrow),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
 fn ends_with(path: &Path, name: &str) -> bool {
     path.segments.last().is_some_and(|segment| segment.ident == name)
 }
@@ -110,14 +127,14 @@ impl<'a> Erase<'a> {
         Self { generics }
     }
 
-    pub(crate) fn from_argument(&mut self, ty: &mut Type) {
+    pub(crate) fn in_argument(&mut self, ty: &mut Type) {
         if self.mentions_generics(ty) {
             *ty = parse_quote!(());
         }
         self.visit_type_mut(ty);
     }
 
-    pub(crate) fn from_return(&mut self, ty: &mut Type) {
+    pub(crate) fn in_return(&mut self, ty: &mut Type) {
         if self.mentions_generics(ty) {
             *ty = parse_quote!(());
         }

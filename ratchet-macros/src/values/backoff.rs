@@ -12,7 +12,7 @@ use crate::entries::Entry;
 /// A backoff as written.
 #[derive(Clone)]
 pub(crate) enum Backoff {
-    Curve { curve: Curve, jitter: Option<Jitter> },
+    Curve { curve: Box<Curve>, jitter: Option<Jitter> },
     Constant(Expr),
 }
 
@@ -47,7 +47,7 @@ impl Backoff {
             },
             _ => match kind(value) {
                 Kind::BareWord(word) if word == "none" => {
-                    Some(Self::Curve { curve: Curve::None, jitter: None })
+                    Some(Self::Curve { curve: Box::new(Curve::None), jitter: None })
                 }
                 Kind::BareWord(curve) if CURVES.contains(&curve.as_str()) => {
                     errors.push(value, format_args!("backoff `{curve}` needs its wait: {USAGE}"));
@@ -93,7 +93,7 @@ impl Backoff {
             "linear" => Curve::Linear { base, max: read.max },
             _ => Curve::Exponential { base, max: read.max, factor: read.factor },
         };
-        Some(Self::Curve { curve, jitter: read.jitter })
+        Some(Self::Curve { curve: Box::new(curve), jitter: read.jitter })
     }
 }
 
@@ -107,9 +107,10 @@ fn callee(call: &ExprCall) -> Option<String> {
 
 fn unknown(name: &str) -> String {
     let hint = suggestion(name, CURVES);
-    match hint.is_empty() {
-        true => format!("unknown backoff `{name}`; use {USAGE}"),
-        false => format!("unknown backoff `{name}`{hint}"),
+    if hint.is_empty() {
+        format!("unknown backoff `{name}`; use {USAGE}")
+    } else {
+        format!("unknown backoff `{name}`{hint}")
     }
 }
 

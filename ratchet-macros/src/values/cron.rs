@@ -9,11 +9,11 @@ use crate::entries::Entry;
 /// `cron = "…"` or a constant.
 pub(crate) fn cron(entry: &Entry, errors: &mut Errors) -> Option<Value<String>> {
     let cron = text(entry, errors)?;
-    if let Value::Literal(expression, lit) = &cron {
-        if let Err(message) = check(expression) {
-            errors.push(lit, message);
-            return None;
-        }
+    if let Value::Literal(expression, lit) = &cron
+        && let Err(message) = check(expression)
+    {
+        errors.push(lit, message);
+        return None;
     }
     Some(cron)
 }
@@ -41,11 +41,12 @@ const FIELDS: [Field; 6] = [
 
 fn check(expression: &str) -> Result<(), String> {
     if expression.starts_with('@') {
-        return match NICKNAMES.contains(&expression.to_lowercase().as_str()) {
-            true => Ok(()),
-            false => Err(format!(
+        return if NICKNAMES.contains(&expression.to_lowercase().as_str()) {
+            Ok(())
+        } else {
+            Err(format!(
                 "unknown schedule `{expression}`; use `@hourly`, `@daily`, `@weekly`, `@monthly` or `@yearly`"
-            )),
+            ))
         };
     }
     let parts: Vec<_> = expression.split_whitespace().collect();
@@ -65,6 +66,9 @@ fn check(expression: &str) -> Result<(), String> {
 
 impl Field {
     fn check(&self, part: &str) -> Result<(), String> {
+        if part == "*" || (part == "?" && self.is_day()) {
+            return Ok(());
+        }
         part.split(',').try_for_each(|item| self.item(item))
     }
 
@@ -73,8 +77,8 @@ impl Field {
         if item.is_empty() {
             return Err(format!("{name} has an empty item"));
         }
-        if item == "*" || (item == "?" && self.is_day()) {
-            return Ok(());
+        if matches!(item, "*" | "?") {
+            return Err(format!("`{item}` in {name} stands alone"));
         }
         if let Some((range, step)) = item.split_once('/') {
             return self.step(range, step);
@@ -119,9 +123,10 @@ impl Field {
 
     fn range(&self, from: &str, to: &str) -> Result<(), String> {
         let (first, last) = (self.number(from)?, self.number(to)?);
-        match first <= last {
-            true => Ok(()),
-            false => Err(format!("{} range `{from}-{to}` runs backwards", self.name)),
+        if first <= last {
+            Ok(())
+        } else {
+            Err(format!("{} range `{from}-{to}` runs backwards", self.name))
         }
     }
 
@@ -173,6 +178,7 @@ mod tests {
         assert!(message("*/0 * * * *").contains("step `0`"));
         assert!(message("0 17-9 * * *").contains("runs backwards"));
         assert!(message("0 0 * * MON#6").contains("n-th weekday"));
+        assert!(message("1,* * * * *").contains("stands alone"));
         assert!(message("* * * *").contains("has 4"));
         assert!(message("@fortnightly").contains("unknown schedule"));
         assert!(message("").contains("has 0"));

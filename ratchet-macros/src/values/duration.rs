@@ -48,7 +48,7 @@ fn read(lit: LitStr, errors: &mut Errors) -> Option<Value<Duration>> {
 }
 
 /// Longer than any job will wait, and far from every overflow.
-const LONGEST: Duration = Duration::from_secs(100 * 366 * 24 * 60 * 60);
+const LONGEST: Duration = Duration::from_hours(100 * 366 * 24);
 
 const UNITS: [(&str, u64); 5] =
     [("ms", 1), ("s", 1000), ("m", 60 * 1000), ("h", 3600 * 1000), ("d", 24 * 3600 * 1000)];
@@ -67,9 +67,10 @@ pub(super) fn parse(text: &str) -> Result<Duration, String> {
             return Err(malformed(text));
         }
         if unit.is_empty() {
-            return Err(match tail.is_empty() {
-                true => format!("duration `{text}` has no unit; did you mean \"{text}s\"?"),
-                false => malformed(text),
+            return Err(if tail.is_empty() {
+                format!("duration `{text}` has no unit; did you mean \"{text}s\"?")
+            } else {
+                malformed(text)
             });
         }
         let Some((_, millis)) = UNITS.iter().find(|(known, _)| *known == unit) else {

@@ -90,9 +90,10 @@ fn parse(template: &str) -> Result<Vec<Piece>, &'static str> {
     if !text.is_empty() {
         pieces.push(Piece::Text(text));
     }
-    match pieces.is_empty() {
-        true => Err("is empty: every job of this kind would share the empty key"),
-        false => Ok(pieces),
+    if pieces.is_empty() {
+        Err("is empty: every job of this kind would share the empty key")
+    } else {
+        Ok(pieces)
     }
 }
 
@@ -106,9 +107,10 @@ fn path(inside: &str) -> Result<Vec<String>, &'static str> {
     let path: Vec<_> = inside.split('.').map(|part| part.trim().to_owned()).collect();
     let is_index = |part: &String| part.parse::<u32>().is_ok();
     let is_ident = |part: &String| syn::parse_str::<Ident>(part).is_ok();
-    match path.iter().enumerate().all(|(i, part)| is_ident(part) || (i > 0 && is_index(part))) {
-        true => Ok(path),
-        false => Err("takes arguments and their fields in braces, `{order_id}` or `{order.id}`"),
+    if path.iter().enumerate().all(|(i, part)| is_ident(part) || (i > 0 && is_index(part))) {
+        Ok(path)
+    } else {
+        Err("takes arguments and their fields in braces, `{order_id}` or `{order.id}`")
     }
 }
 

@@ -63,12 +63,11 @@ pub(super) fn definition(job: &JobModel) -> TokenStream {
     let options = &job.options;
     let span = job.function.sig.ident.span();
     let here = item("here", span);
-    let name = match &options.name {
-        Some(name) => name.to_token_stream(),
-        None => {
-            let stored = &job.stored_name;
-            quote!(__ratchet::job_name!(#stored))
-        }
+    let name = if let Some(name) = &options.name {
+        name.to_token_stream()
+    } else {
+        let stored = &job.stored_name;
+        quote!(__ratchet::job_name!(#stored))
     };
     let here = quote_spanned!(span=> #here!());
     let new_span = options.name.as_ref().map_or(span, Value::span);
@@ -111,9 +110,12 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
     }));
     calls.extend(options.on_success.as_ref().map(|path| callback("on_success", path)));
     calls.extend(options.on_failure.as_ref().map(|path| callback("on_failure", path)));
-    calls.extend(options.panic_to_dlq.map(|dlq| match dlq {
-        true => quote!(.panic(__ratchet::PanicPolicy::Dlq)),
-        false => quote!(.panic(__ratchet::PanicPolicy::Retry)),
+    calls.extend(options.panic_to_dlq.map(|dlq| {
+        if dlq {
+            quote!(.panic(__ratchet::PanicPolicy::Dlq))
+        } else {
+            quote!(.panic(__ratchet::PanicPolicy::Retry))
+        }
     }));
     calls.extend(options.blocking.as_ref().map(|_| quote!(.blocking())));
     calls.extend(job.breaker.as_ref().map(|value| {
@@ -134,14 +136,33 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
 /// `.queue("mail")`, blamed on the value: a constant out of range is reported there.
 fn call<T>(method: &str, value: &Value<T>) -> TokenStream {
     let span = value.span();
+    let value = checked(method, value, value.to_token_stream());
     let method = Ident::new(method, span);
     quote_spanned!(span=> .#method(#value))
 }
 
+/// The compiler points at the call that panicked, and a link of a chain begins where the chain does. So a constant is
+/// checked in a call of its own before it is handed over.
+fn checked<T>(method: &str, value: &Value<T>, tokens: TokenStream) -> TokenStream {
+    let rule = match method {
+        "queue" => "name",
+        "profile" | "delay" => return tokens,
+        method => method,
+    };
+    match value {
+        Value::Literal(..) => tokens,
+        Value::Constant(_) => {
+            let span = value.span();
+            let (checked, rule) = (item("checked", span), Ident::new(rule, span));
+            quote_spanned!(span=> #checked::#rule(#tokens))
+        }
+    }
+}
+
 fn timed(method: &str, value: &Value<Duration>) -> TokenStream {
     let span = value.span();
+    let duration = checked(method, value, duration(value));
     let method = Ident::new(method, span);
-    let duration = duration(value);
     quote_spanned!(span=> .#method(#duration))
 }
 
@@ -171,11 +192,10 @@ fn backoff(backoff: &Backoff) -> TokenStream {
         Backoff::Constant(constant) => return constant.to_token_stream(),
         Backoff::Curve { curve, jitter } => (curve, jitter),
     };
-    let max = |max: &Option<Value<Duration>>| match max {
-        Some(max) => duration(max),
-        None => quote!(__ratchet::Backoff::DEFAULT_MAX),
+    let max = |max: &Option<Value<Duration>>| {
+        if let Some(max) = max { duration(max) } else { quote!(__ratchet::Backoff::DEFAULT_MAX) }
     };
-    let curve = match curve {
+    let curve = match &**curve {
         Curve::None => quote!(__ratchet::Backoff::none()),
         Curve::Fixed(delay) => {
             let delay = duration(delay);
@@ -190,7 +210,9 @@ fn backoff(backoff: &Backoff) -> TokenStream {
             let factor = factor.as_ref().map(|factor| {
                 let number = match factor {
                     Value::Literal(number, _) => Literal::f64_unsuffixed(*number).to_token_stream(),
-                    Value::Constant(constant) => constant.to_token_stream(),
+                    Value::Constant(constant) => {
+                        checked("factor", factor, constant.to_token_stream())
+                    }
                 };
                 quote_spanned!(factor.span()=> .factor(#number))
             });

@@ -1,8 +1,9 @@
 //! `impl Job`: encode, decode, keys, validate, run.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Index, PathArguments};
+use syn::spanned::Spanned;
+use syn::{Index, PathArguments, ReturnType};
 
 use super::super::model::{Arg, JobModel, Owner, Param};
 use super::definition;
@@ -20,10 +21,13 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
     let keys = keys(job);
     let validate = validate(job);
     let run = run(job);
+    let fallible = fallible(job);
     quote! {
+        #fallible
+
         #[automatically_derived]
         impl __ratchet::Job for #name {
-            type Output = __ratchet::output!(#returns);
+            type Output = __ratchet::Output<#returns, __FALLIBLE>;
             #args
             const DEF: __ratchet::JobDef = #definition;
             #encode
@@ -39,25 +43,38 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
 pub(super) fn broken(job: &JobModel) -> TokenStream {
     let name = &job.struct_name;
     let returns = &job.returns;
+    let fallible = fallible(job);
     quote! {
+        #fallible
+
         #[automatically_derived]
         impl __ratchet::Job for #name {
-            type Output = __ratchet::output!(#returns);
+            type Output = __ratchet::Output<#returns, __FALLIBLE>;
             const DEF: __ratchet::JobDef = __ratchet::JobDef::new("broken", __ratchet::here!());
 
             fn encode(&self, _: &mut __ratchet::Encoder) {
                 __ratchet::broken()
             }
 
-            fn decode(_: &mut __ratchet::Decoder<'_>) -> __ratchet::Result<Self, __ratchet::DecodeError> {
+            fn decode(_: &mut __ratchet::Decoder<'_>) -> __ratchet::Decoded<Self> {
                 __ratchet::broken()
             }
 
-            fn run(self, _: __ratchet::JobContext) -> __ratchet::Result<__ratchet::RunFuture, __ratchet::InjectError> {
+            fn run(self, _: __ratchet::JobContext) -> __ratchet::Run {
                 __ratchet::broken()
             }
         }
     }
+}
+
+/// Whether the function returns a `Result` is asked of the type, once; no type is `()`.
+fn fallible(job: &JobModel) -> TokenStream {
+    let returns = &job.returns;
+    let answer = match &job.function.sig.output {
+        ReturnType::Default => quote!(false),
+        ReturnType::Type(..) => quote!(__ratchet::fallible!(#returns)),
+    };
+    quote!(const __FALLIBLE: bool = #answer;)
 }
 
 fn args(job: &JobModel) -> Option<TokenStream> {
@@ -89,7 +106,7 @@ fn decode(job: &JobModel) -> TokenStream {
     let takes =
         job.args().map(|Arg { ident, constant, .. }| quote!(#ident: #decoder.take(#constant)?));
     quote! {
-        fn decode(#decoder: &mut __ratchet::Decoder<'_>) -> __ratchet::Result<Self, __ratchet::DecodeError> {
+        fn decode(#decoder: &mut __ratchet::Decoder<'_>) -> __ratchet::Decoded<Self> {
             __ratchet::Result::Ok(Self { #(#takes),* })
         }
     }
@@ -118,7 +135,8 @@ fn keys(job: &JobModel) -> Option<TokenStream> {
 }
 
 fn template(method: &str, template: &Template) -> TokenStream {
-    let span = template.lit.span();
+    // `self` must be the method's own, and rustc blames mixed spans on the whole attribute.
+    let span = Span::call_site().located_at(template.lit.span());
     let method = local(method);
     let key_part = item("key_part", span);
     let mut format = String::new();
@@ -147,14 +165,22 @@ fn template(method: &str, template: &Template) -> TokenStream {
 
 fn validate(job: &JobModel) -> Option<TokenStream> {
     let path = job.options.validate.as_ref()?;
+    let span = path.span();
+    let this = this(span);
+    let call = quote_spanned!(span=> #path(#this));
     Some(quote! {
-        fn validate(&self) -> __ratchet::Result<(), __ratchet::String> {
-            __ratchet::validated(#path(self))
+        fn validate(&self) -> __ratchet::Validated {
+            __ratchet::validated(#call)
         }
     })
 }
 
-/// `run::<{ fallible!(R) }, R, _, _>(send_email(__CTX.inject(&ctx)?, self.to))`
+/// `self`, blamed on `span` but resolved like the receiver of the generated method.
+fn this(span: Span) -> Ident {
+    Ident::new("self", Span::call_site().located_at(span))
+}
+
+/// `run::<__FALLIBLE, R, _, _>(send_email(__CTX.inject(&ctx)?, self.to))`
 ///
 /// The future is the user's own: wrapped in another one, rustc would explain why the wrapper is not `Send`.
 fn run(job: &JobModel) -> TokenStream {
@@ -166,7 +192,6 @@ fn run(job: &JobModel) -> TokenStream {
     let returns = &job.returns;
     let blocking = job.options.blocking.is_some();
     let receiver = job.owner.as_ref().and_then(|owner| owner.receiver.as_ref());
-    let fallible = quote!({ __ratchet::fallible!(#returns) });
     let (before, call) = match (blocking, receiver) {
         (true, _) => blocking_call(job, &ctx),
         (false, Some(_)) => method_call(job, &ctx),
@@ -177,9 +202,9 @@ fn run(job: &JobModel) -> TokenStream {
         }
     };
     let run = item(if blocking { "run_blocking" } else { "run" }, span);
-    let run = quote_spanned!(span=> #run::<#fallible, #returns, _, _>(#call));
+    let run = quote_spanned!(span=> #run::<__FALLIBLE, #returns, _, _>(#call));
     quote! {
-        fn run(self, #ctx: __ratchet::JobContext) -> __ratchet::Result<__ratchet::RunFuture, __ratchet::InjectError> {
+        fn run(self, #ctx: __ratchet::JobContext) -> __ratchet::Run {
             #before
             __ratchet::Result::Ok(#run)
         }
@@ -188,7 +213,10 @@ fn run(job: &JobModel) -> TokenStream {
 
 fn argument(param: &Param, ctx: &Ident) -> TokenStream {
     match param {
-        Param::Stored(Arg { ident, .. }) => quote!(self.#ident),
+        Param::Stored(arg) => {
+            let ident = &arg.ident;
+            quote!(self.#ident)
+        }
         Param::Injected(injected) => {
             let constant = &injected.constant;
             quote!(#constant.inject(&#ctx)?)
@@ -250,10 +278,7 @@ fn path(job: &JobModel) -> TokenStream {
                 .segments
                 .iter()
                 .all(|segment| matches!(segment.arguments, PathArguments::None));
-            match plain {
-                true => quote!(#path::#name),
-                false => quote!(<#path>::#name),
-            }
+            if plain { quote!(#path::#name) } else { quote!(<#path>::#name) }
         }
     }
 }

@@ -25,7 +25,9 @@ use super::model::JobModel;
 pub(crate) fn expand(job: &JobModel, sound: bool) -> TokenStream {
     let structure = structure::structure(job);
     let import = job.options.krate.import();
-    let allow = job.deprecated.then(|| quote!(#[allow(deprecated)]));
+    // Paths that carry the user's spans look as if the user had written them.
+    let deprecated = job.deprecated.then(|| quote!(, deprecated));
+    let allow = quote!(#[allow(unused_qualifications #deprecated)]);
     let inside = if sound {
         let constants = definition::constants(job);
         let implementation = implementation::implementation(job);

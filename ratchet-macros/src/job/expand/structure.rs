@@ -20,10 +20,7 @@ pub(super) fn structure(job: &JobModel) -> TokenStream {
         quote!(#(#[doc = #docs])* #vis #ident: #ty)
     });
     // A unit struct reads best where there is nothing to fill in: `enqueue(Tick)`.
-    let body = match job.args().next() {
-        Some(_) => quote!({ #(#fields),* }),
-        None => quote!(;),
-    };
+    let body = if job.args().next().is_some() { quote!({ #(#fields),* }) } else { quote!(;) };
     quote! {
         #(#[doc = #docs])*
         #(#inherited)*

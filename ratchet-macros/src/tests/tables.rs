@@ -1,0 +1,77 @@
+//! The tables of options against everything that derives from them.
+
+use std::fs;
+use std::path::Path;
+
+use crate::table::{Opt, Table, Takes};
+use crate::{breaker, do_not_retry, job, jobs};
+
+const TABLES: [&Table; 5] = [
+    &job::options::OPTIONS,
+    &job::params::OPTIONS,
+    &jobs::OPTIONS,
+    &do_not_retry::OPTIONS,
+    &breaker::OPTIONS,
+];
+
+fn read(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The example of every option is what the option takes; a typo in the table would mislead users.
+#[test]
+fn every_example_is_accepted() {
+    for Opt { key, example, .. } in job::options::OPTIONS.options {
+        let item = match *key {
+            "blocking" => "fn f(to: String, order_id: u32, customer_id: u32) {}",
+            "cron" | "tz" => "async fn f() {}",
+            _ => "async fn f(to: String, order_id: u32, customer_id: u32) {}",
+        };
+        let args = match *key {
+            "tz" => format!("cron = \"0 3 * * *\", {example}"),
+            "concurrency_key" => format!("{example}, concurrency_limit = 3"),
+            "concurrency_limit" => format!("concurrency_key = \"c\", {example}"),
+            _ => (*example).to_owned(),
+        };
+        let expansion = job::expand(args.parse().expect("tokens"), item.parse().expect("tokens"));
+        assert!(!expansion.to_string().contains("compile_error"), "{args}: {expansion}");
+    }
+}
+
+#[test]
+fn foreign_words_lead_to_options_that_exist() {
+    for table in TABLES {
+        for (theirs, ours) in table.foreign {
+            assert!(table.find(ours).is_some(), "`{theirs}` leads to `{ours}`");
+            assert!(table.find(theirs).is_none(), "`{theirs}` is an option itself");
+        }
+    }
+}
+
+/// Editors complete from a module of the runtime, which cannot share this table.
+#[test]
+fn the_runtime_documents_the_same_options_for_editors() {
+    let module = read("ratchet-core/src/__private/options.rs");
+    let documented: Vec<_> = module
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("pub const ")?.strip_suffix(": () = ();"))
+        .collect();
+    let options = job::options::OPTIONS.options.iter().filter(|option| option.key != "crate");
+    let keys: Vec<_> = options.clone().map(|option| option.key).collect();
+    assert_eq!(documented, keys);
+    for Opt { key, help, example, .. } in options {
+        let text = format!("/// {help}\n    ///\n    /// `{example}`\n    pub const {key}:");
+        assert!(module.contains(&text), "`{key}` is documented in other words:\n{text}");
+    }
+}
+
+#[test]
+fn the_manual_has_a_row_for_every_option() {
+    let manual = read("ratchet/src/job.md");
+    for Opt { key, takes, example, help } in job::options::OPTIONS.options {
+        let written = if *takes == Takes::Flag { key } else { example };
+        let row = format!("| `{written}` | {help} |");
+        assert!(manual.contains(&row), "the manual lacks `{row}`");
+    }
+}

@@ -1,0 +1,183 @@
+#[allow(unexpected_cfgs)]
+const _: () = {
+    #[cfg(rust_analyzer)]
+    use ::ratchet::__private::options::job::backoff as _;
+};
+async fn at_once() {}
+/// Arguments of the [`at_once`] job.
+#[must_use = "a job does nothing until it is enqueued"]
+#[allow(missing_docs)]
+struct AtOnce;
+#[allow(unused_qualifications)]
+const _: () = {
+    use ::ratchet::__private as __ratchet;
+    const __FALLIBLE: bool = false;
+    #[automatically_derived]
+    impl __ratchet::Job for AtOnce {
+        type Output = __ratchet::Output<(), __FALLIBLE>;
+        const DEF: __ratchet::JobDef = __ratchet::JobDef::new(
+                __ratchet::job_name!("at_once"),
+                __ratchet::here!(),
+            )
+            .backoff(__ratchet::Backoff::none());
+        fn encode(&self, _args: &mut __ratchet::Encoder) {}
+        fn decode(_args: &mut __ratchet::Decoder<'_>) -> __ratchet::Decoded<Self> {
+            __ratchet::Result::Ok(Self {})
+        }
+        fn run(self, _ctx: __ratchet::JobContext) -> __ratchet::Run {
+            __ratchet::Result::Ok(__ratchet::run::<__FALLIBLE, (), _, _>(at_once()))
+        }
+    }
+    __ratchet::submit! {
+        __ratchet::Registration::of:: < AtOnce > ()
+    }
+};
+#[allow(unexpected_cfgs)]
+const _: () = {
+    #[cfg(rust_analyzer)]
+    use ::ratchet::__private::options::job::backoff as _;
+};
+async fn steady() {}
+/// Arguments of the [`steady`] job.
+#[must_use = "a job does nothing until it is enqueued"]
+#[allow(missing_docs)]
+struct Steady;
+#[allow(unused_qualifications)]
+const _: () = {
+    use ::ratchet::__private as __ratchet;
+    const __FALLIBLE: bool = false;
+    #[automatically_derived]
+    impl __ratchet::Job for Steady {
+        type Output = __ratchet::Output<(), __FALLIBLE>;
+        const DEF: __ratchet::JobDef = __ratchet::JobDef::new(
+                __ratchet::job_name!("steady"),
+                __ratchet::here!(),
+            )
+            .backoff(__ratchet::Backoff::fixed(__ratchet::Duration::from_millis(500)));
+        fn encode(&self, _args: &mut __ratchet::Encoder) {}
+        fn decode(_args: &mut __ratchet::Decoder<'_>) -> __ratchet::Decoded<Self> {
+            __ratchet::Result::Ok(Self {})
+        }
+        fn run(self, _ctx: __ratchet::JobContext) -> __ratchet::Run {
+            __ratchet::Result::Ok(__ratchet::run::<__FALLIBLE, (), _, _>(steady()))
+        }
+    }
+    __ratchet::submit! {
+        __ratchet::Registration::of:: < Steady > ()
+    }
+};
+#[allow(unexpected_cfgs)]
+const _: () = {
+    #[cfg(rust_analyzer)]
+    use ::ratchet::__private::options::job::backoff as _;
+};
+async fn growing() {}
+/// Arguments of the [`growing`] job.
+#[must_use = "a job does nothing until it is enqueued"]
+#[allow(missing_docs)]
+struct Growing;
+#[allow(unused_qualifications)]
+const _: () = {
+    use ::ratchet::__private as __ratchet;
+    const __FALLIBLE: bool = false;
+    #[automatically_derived]
+    impl __ratchet::Job for Growing {
+        type Output = __ratchet::Output<(), __FALLIBLE>;
+        const DEF: __ratchet::JobDef = __ratchet::JobDef::new(
+                __ratchet::job_name!("growing"),
+                __ratchet::here!(),
+            )
+            .backoff(
+                __ratchet::Backoff::linear(
+                        __ratchet::Duration::from_secs(5),
+                        __ratchet::Duration::from_secs(60),
+                    )
+                    .jitter(__ratchet::Jitter::None),
+            );
+        fn encode(&self, _args: &mut __ratchet::Encoder) {}
+        fn decode(_args: &mut __ratchet::Decoder<'_>) -> __ratchet::Decoded<Self> {
+            __ratchet::Result::Ok(Self {})
+        }
+        fn run(self, _ctx: __ratchet::JobContext) -> __ratchet::Run {
+            __ratchet::Result::Ok(__ratchet::run::<__FALLIBLE, (), _, _>(growing()))
+        }
+    }
+    __ratchet::submit! {
+        __ratchet::Registration::of:: < Growing > ()
+    }
+};
+#[allow(unexpected_cfgs)]
+const _: () = {
+    #[cfg(rust_analyzer)]
+    use ::ratchet::__private::options::job::backoff as _;
+};
+async fn fast() {}
+/// Arguments of the [`fast`] job.
+#[must_use = "a job does nothing until it is enqueued"]
+#[allow(missing_docs)]
+struct Fast;
+#[allow(unused_qualifications)]
+const _: () = {
+    use ::ratchet::__private as __ratchet;
+    const __FALLIBLE: bool = false;
+    #[automatically_derived]
+    impl __ratchet::Job for Fast {
+        type Output = __ratchet::Output<(), __FALLIBLE>;
+        const DEF: __ratchet::JobDef = __ratchet::JobDef::new(
+                __ratchet::job_name!("fast"),
+                __ratchet::here!(),
+            )
+            .backoff(
+                __ratchet::Backoff::exponential(
+                        __ratchet::Duration::from_secs(1),
+                        __ratchet::Duration::from_secs(5400),
+                    )
+                    .factor(3.0)
+                    .jitter(__ratchet::Jitter::Full),
+            );
+        fn encode(&self, _args: &mut __ratchet::Encoder) {}
+        fn decode(_args: &mut __ratchet::Decoder<'_>) -> __ratchet::Decoded<Self> {
+            __ratchet::Result::Ok(Self {})
+        }
+        fn run(self, _ctx: __ratchet::JobContext) -> __ratchet::Run {
+            __ratchet::Result::Ok(__ratchet::run::<__FALLIBLE, (), _, _>(fast()))
+        }
+    }
+    __ratchet::submit! {
+        __ratchet::Registration::of:: < Fast > ()
+    }
+};
+#[allow(unexpected_cfgs)]
+const _: () = {
+    #[cfg(rust_analyzer)]
+    use ::ratchet::__private::options::job::backoff as _;
+};
+async fn constant() {}
+/// Arguments of the [`constant`] job.
+#[must_use = "a job does nothing until it is enqueued"]
+#[allow(missing_docs)]
+struct Constant;
+#[allow(unused_qualifications)]
+const _: () = {
+    use ::ratchet::__private as __ratchet;
+    const __FALLIBLE: bool = false;
+    #[automatically_derived]
+    impl __ratchet::Job for Constant {
+        type Output = __ratchet::Output<(), __FALLIBLE>;
+        const DEF: __ratchet::JobDef = __ratchet::JobDef::new(
+                __ratchet::job_name!("constant"),
+                __ratchet::here!(),
+            )
+            .backoff(POLICY);
+        fn encode(&self, _args: &mut __ratchet::Encoder) {}
+        fn decode(_args: &mut __ratchet::Decoder<'_>) -> __ratchet::Decoded<Self> {
+            __ratchet::Result::Ok(Self {})
+        }
+        fn run(self, _ctx: __ratchet::JobContext) -> __ratchet::Run {
+            __ratchet::Result::Ok(__ratchet::run::<__FALLIBLE, (), _, _>(constant()))
+        }
+    }
+    __ratchet::submit! {
+        __ratchet::Registration::of:: < Constant > ()
+    }
+};

@@ -1,0 +1,4 @@
+#[job(single_instance)]
+async fn reindex(full: bool) {
+    let _ = full;
+}

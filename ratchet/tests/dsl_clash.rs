@@ -1,0 +1,30 @@
+//! Two jobs of one name. In a program of their own, because the registry collects every job of a program.
+#![allow(clippy::unused_async)] // the jobs here have nothing to wait for
+
+use ratchet::{Job, Registration, Registry};
+
+mod first {
+    #[ratchet::job(name = "clash.same")]
+    pub(super) async fn one() {}
+}
+
+mod second {
+    #[ratchet::job(name = "clash.other", alias = "clash.same")]
+    pub(super) async fn two() {}
+}
+
+#[test]
+fn two_jobs_of_one_name_are_listed_with_both_places() {
+    let jobs = [Registration::of::<first::One>(), Registration::of::<second::Two>()];
+    let error = Registry::new(jobs).expect_err("they clash").to_string();
+    for place in [first::One::DEF.location, second::Two::DEF.location] {
+        assert!(error.contains(&place.to_string()), "{error}");
+    }
+    assert!(error.contains("`clash.same`"), "{error}");
+}
+
+#[test]
+fn the_collected_registry_refuses_them_too() {
+    let error = Registry::collect().expect_err("they clash");
+    assert_eq!(error.names, ["clash.same"]);
+}

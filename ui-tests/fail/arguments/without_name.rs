@@ -1,0 +1,6 @@
+use ratchet::job;
+
+#[job]
+async fn draw(_: String) {}
+
+fn main() {}

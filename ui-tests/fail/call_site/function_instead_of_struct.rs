@@ -1,0 +1,14 @@
+use ratchet::job;
+
+#[job]
+async fn send_email(to: String) {
+    drop(to);
+}
+
+fn enqueue<J: ratchet::Job>(_: J) {}
+
+pub fn submit() {
+    enqueue(send_email(String::new()));
+}
+
+fn main() {}

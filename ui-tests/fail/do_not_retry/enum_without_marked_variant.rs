@@ -1,0 +1,10 @@
+use ratchet::do_not_retry;
+
+#[do_not_retry]
+#[derive(Debug, thiserror::Error)]
+enum PayError {
+    #[error("declined")]
+    Declined,
+}
+
+fn main() {}

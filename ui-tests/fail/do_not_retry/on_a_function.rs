@@ -1,0 +1,6 @@
+use ratchet::do_not_retry;
+
+#[do_not_retry]
+fn declined() {}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use ratchet::do_not_retry;
+
+#[do_not_retry("the issuer said no")]
+#[derive(Debug, thiserror::Error)]
+#[error("declined")]
+struct Declined;
+
+fn main() {}

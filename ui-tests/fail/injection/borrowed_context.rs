@@ -1,0 +1,8 @@
+use ratchet::{JobContext, job};
+
+#[job]
+async fn pay(#[inject] ctx: &JobContext) {
+    let _ = ctx;
+}
+
+fn main() {}

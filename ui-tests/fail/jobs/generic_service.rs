@@ -1,0 +1,13 @@
+use ratchet::jobs;
+
+struct Mailer<T>(T);
+
+#[jobs]
+impl<T> Mailer<T> {
+    #[job]
+    async fn send(&self, to: String) {
+        drop(to);
+    }
+}
+
+fn main() {}

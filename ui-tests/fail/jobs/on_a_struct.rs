@@ -1,0 +1,8 @@
+use ratchet::jobs;
+
+#[jobs]
+struct Mailer {
+    url: String,
+}
+
+fn main() {}

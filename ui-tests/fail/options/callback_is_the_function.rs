@@ -1,0 +1,11 @@
+use ratchet::job;
+
+#[job]
+async fn receipt() {}
+
+#[job(on_success = receipt)]
+async fn pay(amount: u32) {
+    let _ = amount;
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use ratchet::job;
+
+#[job(concurrency_limit = 3)]
+async fn send_email(to: String) {
+    drop(to);
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use ratchet::job;
+
+trait Mailer {
+    #[job]
+    async fn send(to: String);
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use ratchet::job;
+
+#[job]
+mod email {}
+
+fn main() {}

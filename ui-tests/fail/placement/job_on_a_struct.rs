@@ -1,0 +1,8 @@
+use ratchet::job;
+
+#[job]
+pub struct Email {
+    to: String,
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use ratchet::job;
+
+#[job]
+#[test]
+async fn send_email() {}
+
+fn main() {}

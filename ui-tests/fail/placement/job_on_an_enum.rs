@@ -1,0 +1,8 @@
+use ratchet::job;
+
+#[job]
+enum Email {
+    Welcome,
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use ratchet::job;
+
+#[job]
+#[job(queue = "mail")]
+async fn send_email(to: String) {
+    drop(to);
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+use ratchet::job;
+
+struct Mailer;
+
+impl Mailer {
+    #[job]
+    async fn send(&self, to: String) {
+        drop(to);
+    }
+}
+
+fn main() {}

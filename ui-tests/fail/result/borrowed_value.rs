@@ -1,0 +1,8 @@
+use ratchet::job;
+
+#[job]
+async fn bill() -> &'static str {
+    "paid"
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use ratchet::job;
+
+#[job]
+async fn bill() -> ! {
+    loop {}
+}
+
+fn main() {}

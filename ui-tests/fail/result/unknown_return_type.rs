@@ -1,0 +1,8 @@
+use ratchet::job;
+
+#[job]
+async fn bill() -> Reciept {
+    loop {}
+}
+
+fn main() {}

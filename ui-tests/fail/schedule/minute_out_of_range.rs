@@ -1,0 +1,6 @@
+use ratchet::job;
+
+#[job(cron = "61 * * * *")]
+async fn report() {}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use ratchet::job;
+
+#[job(cron = "@fortnightly")]
+async fn report() {}
+
+fn main() {}

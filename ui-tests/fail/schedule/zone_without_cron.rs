@@ -1,0 +1,6 @@
+use ratchet::job;
+
+#[job(tz = "Europe/Berlin")]
+async fn report() {}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use ratchet::job;
+
+#[job(blocking)]
+async fn bill(amount: u32) {
+    let _ = amount;
+}
+
+fn main() {}

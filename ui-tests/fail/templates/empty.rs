@@ -1,0 +1,8 @@
+use ratchet::job;
+
+#[job(business_key = "")]
+async fn ship(id: u32, kind: String) {
+    let _ = (id, kind);
+}
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Compile-fail and compile-pass cases of Ratchet's attributes live under `fail` and `pass`; see `tests/ui.rs`.

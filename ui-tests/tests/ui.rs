@@ -1,0 +1,62 @@
+//! One mistake per file under `fail`, with what the compiler says to it; what must compile stands under `pass`.
+//!
+//! `TRYBUILD=overwrite cargo test -p ui-tests` writes the answers anew; read the diff.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+#[test]
+fn mistakes_are_explained_and_the_rest_compiles() {
+    let cases = trybuild::TestCases::new();
+    cases.pass("pass/*.rs");
+    cases.compile_fail("fail/*/*.rs");
+}
+
+/// Files whose mistake the compiler cannot be brought to mention only once, and why.
+const MORE_THAN_ONE: [(&str, usize); 1] = [
+    // rustc asks for `Sync` where the service is taken and again where the future of the method holds it.
+    ("jobs/service_is_not_sync", 2),
+];
+
+#[test]
+fn one_mistake_is_one_error() {
+    let mut cases = 0;
+    for file in files("stderr") {
+        let name = name(&file);
+        let text = fs::read_to_string(&file).expect("the answer is text");
+        let errors = text.lines().filter(|line| line.starts_with("error")).count();
+        let warnings = text.lines().filter(|line| line.starts_with("warning")).count();
+        let exception = MORE_THAN_ONE.iter().find(|(exception, _)| *exception == name);
+        let expected = exception.map_or(1, |(_, errors)| *errors);
+        assert_eq!((errors, warnings), (expected, 0), "{name}:\n{text}");
+        cases += 1;
+    }
+    assert!(cases >= 75, "only {cases} mistakes are covered");
+}
+
+#[test]
+fn every_mistake_has_its_answer() {
+    let (sources, answers) = (files("rs"), files("stderr"));
+    let names = |files: &[PathBuf]| files.iter().map(|file| name(file)).collect::<Vec<_>>();
+    assert_eq!(names(&sources), names(&answers));
+}
+
+/// The files of one kind under `fail`, in order.
+fn files(extension: &str) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fail");
+    let read = |dir: &Path| -> Vec<PathBuf> {
+        let entries = fs::read_dir(dir).expect("the folder is there");
+        entries.map(|entry| entry.expect("it can be listed").path()).collect()
+    };
+    let mut files: Vec<PathBuf> = read(&root).iter().flat_map(|theme| read(theme)).collect();
+    files.retain(|file| file.extension().is_some_and(|found| found == extension));
+    files.sort();
+    files
+}
+
+/// `options/misspelled`.
+fn name(file: &Path) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fail");
+    let name = file.strip_prefix(&root).expect("it is below the folder").with_extension("");
+    name.to_string_lossy().replace('\\', "/")
+}
