@@ -176,7 +176,7 @@ impl JobContext {
     pub fn progress(&self, percent: f32, message: impl Into<String>) {
         let percent = if percent.is_finite() { percent.clamp(0.0, 100.0) } else { 0.0 };
         self.write(|left| {
-            left.notes.progress = Some(Progress { percent, message: message.into() })
+            left.notes.progress = Some(Progress { percent, message: message.into() });
         });
     }
 
@@ -233,8 +233,9 @@ impl JobContext {
     ///
     /// If the run fails, or somebody else has moved the job meanwhile, the child never exists. A key conflict found at
     /// the commit drops the child with a warning on this job.
+    #[allow(clippy::needless_pass_by_value)] // the job is handed over; that it is only encoded is our affair
     pub fn enqueue<J: Job>(&self, job: J) -> Enqueue<'_, J> {
-        Enqueue::within(self, &self.run.core, job)
+        Enqueue::within(self, &self.run.core, &job)
     }
 
     /// What this run has enqueued so far: for unit tests of the bare function.

@@ -1,5 +1,6 @@
 //! Real signals to a real process.
 #![cfg(unix)]
+#![allow(clippy::print_stdout)] // the child talks to its parent
 
 use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -27,7 +28,7 @@ async fn child() {
     let Ok(mode) = std::env::var(MODE) else { return };
     let ratchet = Ratchet::builder(MemoryStore::new())
         .jobs([Linger::JOB])
-        .shutdown_grace(Duration::from_secs(3600))
+        .shutdown_grace(Duration::from_hours(1))
         .build()
         .await
         .expect("builds");

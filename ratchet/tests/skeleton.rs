@@ -1,5 +1,7 @@
 //! The walking skeleton: a job annotated here, enqueued as a struct literal, found by name, run by a worker.
 
+#![allow(clippy::unused_async)] // the shape of a job, whatever it does
+
 use std::time::Duration;
 
 use ratchet::{Job, JobContext, JobState, MemoryStore, Ratchet, State, WaitError, job};

@@ -36,12 +36,13 @@ impl<'a> Bulk<'a> {
     }
 
     /// Adds a job with options of its own.
+    #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn job_with<J: Job>(
         mut self,
         job: J,
         options: impl FnOnce(Enqueue<'a, J>) -> Enqueue<'a, J>,
     ) -> Self {
-        match options(Enqueue::to_store(self.core, job)).into_new_job() {
+        match options(Enqueue::to_store(self.core, &job)).into_new_job() {
             Ok(job) => self.jobs.push(job),
             Err(error) => self.error = self.error.or(Some(error)),
         }

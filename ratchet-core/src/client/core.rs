@@ -103,7 +103,7 @@ impl Core {
     }
 
     /// What a job of this definition is stored as when the submit says nothing else.
-    pub(crate) fn spec_of(&self, def: &JobDef, payload: Vec<u8>) -> JobSpec {
+    fn spec_of(def: &JobDef, payload: Vec<u8>) -> JobSpec {
         let mut spec = JobSpec::new(def.name, payload);
         spec.version = def.version;
         spec.queue = def.queue.to_owned();
@@ -121,19 +121,19 @@ impl Core {
     }
 
     /// Like [`Self::spec_of`], with the callbacks that the definition declares.
-    pub(crate) fn spec_with_callbacks(&self, def: &JobDef, payload: Vec<u8>) -> JobSpec {
-        self.spec_below(def, payload, &mut Vec::new())
+    pub(crate) fn spec_with_callbacks(def: &JobDef, payload: Vec<u8>) -> JobSpec {
+        Self::spec_below(def, payload, &mut Vec::new())
     }
 
     /// A declared callback has no stored arguments but may have callbacks of its own. Two jobs may name each other: a
     /// name that is already above is not followed again.
-    fn spec_below(&self, def: &JobDef, payload: Vec<u8>, above: &mut Vec<&'static str>) -> JobSpec {
-        let mut spec = self.spec_of(def, payload);
+    fn spec_below(def: &JobDef, payload: Vec<u8>, above: &mut Vec<&'static str>) -> JobSpec {
+        let mut spec = Self::spec_of(def, payload);
         above.push(def.name);
         let mut callback = |declared: Option<Callback>| {
             let def = declared?.def();
             let fresh = !above.contains(&def.name);
-            fresh.then(|| Box::new(self.spec_below(&def, b"{}".to_vec(), above)))
+            fresh.then(|| Box::new(Self::spec_below(&def, b"{}".to_vec(), above)))
         };
         spec.on_success = callback(def.on_success);
         spec.on_failure = callback(def.on_failure);

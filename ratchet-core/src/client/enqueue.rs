@@ -50,18 +50,18 @@ impl<'a> Target<'a> {
 }
 
 impl<'a, J: Job> Enqueue<'a, J> {
-    pub(super) fn to_store(core: &'a Arc<Core>, job: J) -> Self {
-        Self::new(Target::Store(core), &job)
+    pub(super) fn to_store(core: &'a Arc<Core>, job: &J) -> Self {
+        Self::new(Target::Store(core), job)
     }
 
-    pub(crate) fn within(ctx: &'a JobContext, core: &'a Arc<Core>, job: J) -> Self {
-        Self::new(Target::Run(ctx, core), &job)
+    pub(crate) fn within(ctx: &'a JobContext, core: &'a Arc<Core>, job: &J) -> Self {
+        Self::new(Target::Run(ctx, core), job)
     }
 
     fn new(target: Target<'a>, job: &J) -> Self {
         let core = target.core();
         let due = if J::DEF.delay.is_zero() { Due::Now } else { Due::In(J::DEF.delay) };
-        let job = submit::spec(core, job).map(|spec| NewJob {
+        let job = submit::spec(job).map(|spec| NewJob {
             id: core.ids.job(),
             spec,
             due,
@@ -134,7 +134,7 @@ impl<'a, J: Job> Enqueue<'a, J> {
     /// At most `limit` jobs with this key run at once in the cluster.
     pub fn concurrency_key(self, key: impl Into<String>, limit: u32) -> Self {
         self.spec(|spec| {
-            spec.concurrency = Some(ConcurrencyKey { key: key.into(), limit: limit.max(1) })
+            spec.concurrency = Some(ConcurrencyKey { key: key.into(), limit: limit.max(1) });
         })
     }
 
@@ -159,11 +159,13 @@ impl<'a, J: Job> Enqueue<'a, J> {
     }
 
     /// Runs another job when this one has succeeded. It can look at this one through `#[inject] Finished<…>`.
+    #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn on_success<C: Job>(self, callback: C) -> Self {
         self.callback(&callback, |spec, callback| spec.on_success = Some(callback))
     }
 
     /// Runs another job when this one has failed for good, never per retry.
+    #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn on_failure<C: Job>(self, callback: C) -> Self {
         self.callback(&callback, |spec, callback| spec.on_failure = Some(callback))
     }
@@ -173,7 +175,7 @@ impl<'a, J: Job> Enqueue<'a, J> {
         callback: &C,
         set: impl FnOnce(&mut JobSpec, Box<JobSpec>),
     ) -> Self {
-        match submit::spec(self.target.core(), callback) {
+        match submit::spec(callback) {
             Ok(callback) => self.spec(|spec| set(spec, Box::new(callback))),
             Err(error) => {
                 self.job = self.job.and(Err(error));

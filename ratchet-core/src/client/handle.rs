@@ -85,7 +85,7 @@ where
                         // Something was missed: look again.
                         Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => return,
                         Err(tokio::sync::broadcast::error::RecvError::Closed) => {
-                            std::future::pending().await
+                            std::future::pending::<()>().await;
                         }
                     }
                 }

@@ -58,8 +58,9 @@ impl Ratchet {
     /// Enqueues a job: add options, then `.await`.
     ///
     /// The arguments are encoded at once; nothing is stored before the await.
+    #[allow(clippy::needless_pass_by_value)] // the job is handed over; that it is only encoded is our affair
     pub fn enqueue<J: Job>(&self, job: J) -> Enqueue<'_, J> {
-        Enqueue::to_store(&self.core, job)
+        Enqueue::to_store(&self.core, &job)
     }
 
     /// Collects many jobs to insert in one round trip, all or nothing.

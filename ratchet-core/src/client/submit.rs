@@ -118,13 +118,13 @@ impl SubmitError {
 }
 
 /// Encodes and checks an invocation.
-pub(super) fn spec<J: Job>(core: &Core, job: &J) -> Result<JobSpec, SubmitError> {
+pub(super) fn spec<J: Job>(job: &J) -> Result<JobSpec, SubmitError> {
     let def = &J::DEF;
     job.validate().map_err(|why| SubmitError::Refused { job: def.name, why })?;
     let mut args = Encoder::new();
     job.encode(&mut args);
     let payload = args.finish().map_err(|source| SubmitError::Encode { job: def.name, source })?;
-    let mut spec = core.spec_with_callbacks(def, payload);
+    let mut spec = Core::spec_with_callbacks(def, payload);
     let keys = job.keys();
     spec.business_key = keys.business;
     spec.idempotency_key = keys.idempotency;
@@ -156,10 +156,9 @@ pub(super) fn check(core: &Core, spec: &mut JobSpec) -> Result<(), SubmitError> 
         return bad("`timeout` is longer than zero");
     }
     for (what, key) in [("business", &spec.business_key), ("idempotency", &spec.idempotency_key)] {
-        if let Some(key) = key {
-            if key.is_empty() || key.len() > MAX_KEY || key.contains('\0') {
-                return bad(&format!("a {what} key has between 1 and {MAX_KEY} bytes and no NUL"));
-            }
+        let fits = |key: &String| !key.is_empty() && key.len() <= MAX_KEY && !key.contains('\0');
+        if !key.as_ref().is_none_or(fits) {
+            return bad(&format!("a {what} key has between 1 and {MAX_KEY} bytes and no NUL"));
         }
     }
     if !core.config.allows(&spec.queue, &spec.name) {

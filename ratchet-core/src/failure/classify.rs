@@ -126,7 +126,7 @@ impl Classifier {
     }
 
     /// A run that took too long.
-    pub(crate) fn timeout(&self, limit: Duration) -> Failure {
+    pub(crate) fn timeout(limit: Duration) -> Failure {
         let message = format!("the run took longer than its timeout of {limit:?}");
         Failure::new(record(FailureKind::Timeout, "TimedOut".to_owned(), message, None))
     }

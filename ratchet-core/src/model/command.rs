@@ -8,6 +8,7 @@ use crate::store::StoreError;
 /// A command.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[allow(clippy::large_enum_variant)] // one at a time, by hand
 pub enum Command {
     /// Set a pending or failed job aside.
     Pause(JobId),

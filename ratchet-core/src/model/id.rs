@@ -48,7 +48,7 @@ macro_rules! id {
 }
 
 id! {
-    /// A job. A UUIDv7 made by the client, so that graphs of jobs are built without round trips, and ids sort by time.
+    /// A job. A `UUIDv7` made by the client, so that graphs of jobs are built without round trips, and ids sort by time.
     JobId
 }
 id! {

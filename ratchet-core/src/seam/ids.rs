@@ -7,7 +7,7 @@ use uuid::{Builder, Uuid};
 use super::{Clock, Entropy};
 use crate::model::{JobId, LeaseId, NodeId};
 
-/// Makes UUIDv7 ids that grow: two ids of one source sort in the order they were made.
+/// Makes ids (`UUIDv7`) that grow: two ids of one source sort in the order they were made.
 #[derive(Debug)]
 pub struct IdSource {
     clock: Arc<dyn Clock>,

@@ -11,7 +11,7 @@ use super::middleware::RunReport;
 use crate::client::Core;
 use crate::context::JobContext;
 use crate::decide::{Outcome, decide, follow_up};
-use crate::failure::{Classified, Failure, JobError, guarded};
+use crate::failure::{Classified, Classifier, Failure, JobError, guarded};
 use crate::job::Output;
 use crate::model::{Claimed, Deferral, NewJob, RunNotes, Settlement};
 use crate::registry::Prepared;
@@ -48,7 +48,7 @@ pub(crate) async fn attempt(
     control.set_context(ctx.clone());
     let mut warnings = Vec::new();
     let (outcome, lingering) = match prepare(core, job) {
-        Err(failure) => (Outcome::Failed(Box::new(failure)), false),
+        Err(failure) => (Outcome::Failed(failure), false),
         Ok(prepared) => {
             run(core, job, &ctx, control, spawn, prepared, on_late_end, &mut warnings).await
         }
@@ -87,24 +87,22 @@ pub(super) fn settlement(
 }
 
 /// resolve, guard, decode: everything that can refuse a job before its code runs.
-fn prepare(core: &Core, job: &Claimed) -> Result<Box<dyn Prepared>, Failure> {
+fn prepare(core: &Core, job: &Claimed) -> Result<Box<dyn Prepared>, Box<Failure>> {
     let spec = &job.spec;
-    let Some(registration) = core.resolver.resolve(&spec.name) else {
-        // Only names of the registry are claimed, so this is a resolver that has changed its mind.
-        return Err(core
-            .classifier
-            .invalid("UnknownJob", &format!("no job named `{}` is registered", spec.name)));
-    };
+    let invalid = |error_type, why: &str| Box::new(core.classifier.invalid(error_type, why));
+    // Only names of the registry are claimed; this is a resolver that has changed its mind.
+    let unknown = || invalid("UnknownJob", &format!("no job named `{}` is registered", spec.name));
+    let registration = core.resolver.resolve(&spec.name).ok_or_else(unknown)?;
     if !core.config.allows(&spec.queue, &spec.name) {
         let why = format!("`{}` is not on the allow-list of queue `{}`", spec.name, spec.queue);
-        return Err(core.classifier.invalid("NotAllowed", &why));
+        return Err(invalid("NotAllowed", &why));
     }
     match guarded(|| registration.prepare(&spec.payload)) {
         Ok(Ok(prepared)) => Ok(prepared),
-        Ok(Err(error)) => Err(core.classifier.invalid("InvalidPayload", &error.to_string())),
-        Err(panic) => Err(core
-            .classifier
-            .invalid("InvalidPayload", &format!("decoding panicked: {}", panic.message))),
+        Ok(Err(error)) => Err(invalid("InvalidPayload", &error.to_string())),
+        Err(panic) => {
+            Err(invalid("InvalidPayload", &format!("decoding panicked: {}", panic.message)))
+        }
     }
 }
 
@@ -140,15 +138,15 @@ async fn run(
         HandlerEnd::Panicked(panic) => {
             (Outcome::Failed(Box::new(core.classifier.panic(panic))), false)
         }
-        HandlerEnd::Stopped { lingering } => (stopped(core, job, control.cause()), lingering),
+        HandlerEnd::Stopped { lingering } => (stopped(job, control.cause()), lingering),
     }
 }
 
 /// The outcome of a run that the engine stopped.
-pub(super) fn stopped(core: &Core, job: &Claimed, cause: Option<StopCause>) -> Outcome {
+pub(super) fn stopped(job: &Claimed, cause: Option<StopCause>) -> Outcome {
     match cause {
         Some(StopCause::Timeout) => {
-            Outcome::Failed(Box::new(core.classifier.timeout(job.spec.options.timeout)))
+            Outcome::Failed(Box::new(Classifier::timeout(job.spec.options.timeout)))
         }
         _ => Outcome::Released,
     }

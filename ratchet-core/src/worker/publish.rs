@@ -74,7 +74,7 @@ pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settl
             }
         }
         Verdict::Defer { why: Deferral::Snooze, .. } => {
-            events.publish(|| Event::Snoozed { job: job_ref(job), next })
+            events.publish(|| Event::Snoozed { job: job_ref(job), next });
         }
         Verdict::Defer { why, note, .. } => {
             events.publish(|| Event::Rejected {

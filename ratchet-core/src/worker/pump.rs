@@ -139,7 +139,7 @@ impl Pump {
         if cause == StopCause::Canceled {
             return;
         }
-        let outcome = attempt::stopped(core, &job, Some(cause));
+        let outcome = attempt::stopped(&job, Some(cause));
         let duration = now.saturating_sub(run.started);
         let notes =
             run.control.context().and_then(crate::JobContext::take_news).unwrap_or_default();
@@ -302,7 +302,7 @@ impl Pump {
         };
         match ended {
             Ended::Settle(settlement) => {
-                self.settler.push(Outgoing { job: run, settlement: *settlement }, now)
+                self.settler.push(Outgoing { job: run, settlement: *settlement }, now);
             }
             Ended::Discard { lingering: false } => self.letting_go.push(token),
             Ended::Discard { lingering: true } => {}

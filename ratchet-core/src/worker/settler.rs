@@ -136,7 +136,7 @@ async fn settle_alone(shared: &Shared, outgoing: &Outgoing) -> Result<bool, Stor
             }
             Err(error) if error.is_transient() => return Err(error),
             Err(error) => {
-                tracing::warn!(job.id = %outgoing.job.id(), %error, "the store refuses an outcome")
+                tracing::warn!(job.id = %outgoing.job.id(), %error, "the store refuses an outcome");
             }
         }
     }

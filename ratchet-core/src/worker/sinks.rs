@@ -50,7 +50,7 @@ pub(crate) async fn deliver(core: &Core) -> Result<(), StoreError> {
             match offer.await {
                 Ok(Ok(())) => taken.push(delivery.id),
                 Ok(Err(error)) => {
-                    tracing::warn!(?channel, %error, "a sink failed; the delivery is tried again")
+                    tracing::warn!(?channel, %error, "a sink failed; the delivery is tried again");
                 }
                 Err(_) => tracing::warn!(?channel, "a sink panicked; the delivery is tried again"),
             }

@@ -150,13 +150,11 @@ fn missing_states(core: &Core) -> Vec<String> {
     let mut missing = Vec::new();
     for job in core.resolver.all() {
         for injection in job.def.injections {
-            if let Need::State { id, name } = (injection.need)() {
-                if !core.states.contains(id) {
-                    missing.push(format!(
-                        "job `{}` ({}) needs `{name}`",
-                        job.def.name, job.def.location
-                    ));
-                }
+            if let Need::State { id, name } = (injection.need)()
+                && !core.states.contains(id)
+            {
+                missing
+                    .push(format!("job `{}` ({}) needs `{name}`", job.def.name, job.def.location));
             }
         }
     }

@@ -78,7 +78,7 @@ pub async fn p_02_a_job_that_keeps_killing_its_worker_is_poison(bench: Bench) {
         let worker = rescuer.start().await.expect("starts");
         eventually("it is rescued", async || crashes(&ratchet, job.id()).await == dead).await;
         worker.stop().await;
-        bench.advance(Duration::from_secs(120)).await;
+        bench.advance(Duration::from_mins(2)).await;
     }
     let record = ratchet.get(job.id()).await.expect("reads").expect("exists");
     assert_eq!((record.state, record.attempts), (JobState::Failed, 0));
@@ -114,7 +114,7 @@ pub async fn p_02_a_suspect_runs_alone(bench: Bench) {
         })
         .await;
         worker.stop().await;
-        bench.advance(Duration::from_secs(120)).await;
+        bench.advance(Duration::from_mins(2)).await;
     }
     assert_eq!(crashes(&ratchet, suspect.id()).await, 2);
     let (ratchet, worker) = start(bench.builder()).await;

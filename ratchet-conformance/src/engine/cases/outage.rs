@@ -52,7 +52,7 @@ pub async fn p_03_a_node_that_cannot_renew_its_lease_fences_itself(bench: Bench)
 pub async fn c_04_a_node_that_lost_its_lease_joins_under_a_new_name(bench: Bench) {
     let (ratchet, worker) = start(bench.builder().lease(Duration::from_millis(600))).await;
     let before = worker.node();
-    bench.advance(Duration::from_secs(60)).await;
+    bench.advance(Duration::from_mins(1)).await;
     eventually("it has a new name", async || worker.node() != before).await;
     let job = bench.play(&ratchet, [Step::Ok]).await;
     // The clock stands still from here on: the new lease holds.

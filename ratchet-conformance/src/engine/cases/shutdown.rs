@@ -45,7 +45,7 @@ pub async fn x_07_after_the_grace_time_the_rest_is_given_back_unharmed(bench: Be
 }
 
 pub async fn x_07_a_stop_at_once_waits_for_nobody(bench: Bench) {
-    let (ratchet, worker) = start(bench.builder().shutdown_grace(Duration::from_secs(3600))).await;
+    let (ratchet, worker) = start(bench.builder().shutdown_grace(Duration::from_hours(1))).await;
     let job = bench.play(&ratchet, [Step::Hang]).await;
     eventually("it runs", async || bench.stage().running() == 1).await;
     let patient = tokio::spawn({

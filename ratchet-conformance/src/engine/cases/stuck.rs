@@ -58,7 +58,7 @@ pub async fn h_02_liveness_fails_when_every_thread_is_stuck_and_claiming_stops(b
         bench.until(&ratchet, job.id(), JobState::Failed).await;
     }
     let waiting = bench.play(&ratchet, [Step::Ok]).await;
-    bench.advance(Duration::from_secs(60)).await;
+    bench.advance(Duration::from_mins(1)).await;
     assert_eq!(
         ratchet.get(waiting.id()).await.expect("reads").expect("exists").run,
         0,

@@ -30,7 +30,7 @@ pub async fn s_02_every_option_can_be_set_per_call(bench: Bench) {
         .max_retries(9)
         .backoff(backoff)
         .timeout(Duration::from_secs(3))
-        .delay(Duration::from_secs(60))
+        .delay(Duration::from_mins(1))
         .idempotency_key("i")
         .business_key("b")
         .concurrency_key("c", 2)
