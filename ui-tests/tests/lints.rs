@@ -81,6 +81,12 @@ pub async fn tick() {
 
 /// Blocking.
 #[job(blocking)]
+pub fn tidy() {
+    std::thread::yield_now();
+}
+
+/// A blocking job with an argument.
+#[job(blocking)]
 #[must_use]
 pub fn shrink(image: Vec<u8>) -> Vec<u8> {
     image.into_iter().step_by(2).collect()

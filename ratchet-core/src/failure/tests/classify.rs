@@ -57,10 +57,10 @@ fn e_07_directives_are_found_anywhere_in_the_chain() {
     assert!(matches!(classify(reject("no room")), Classified::Reject(why) if why == "no room"));
     assert_eq!(failure(fatal("bad key")).permanence, Permanence::Fatal);
     assert_eq!(failure(invalid(Inner)).record.kind, FailureKind::Invalid);
-    let later = failure(retry_after(Inner, Duration::from_secs(60)));
+    let later = failure(retry_after(Inner, Duration::from_mins(1)));
     assert_eq!(
         (later.retry_after, later.permanence),
-        (Some(Duration::from_secs(60)), Permanence::Transient)
+        (Some(Duration::from_mins(1)), Permanence::Transient)
     );
 }
 

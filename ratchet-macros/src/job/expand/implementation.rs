@@ -242,7 +242,13 @@ fn blocking_call(job: &JobModel, ctx: &Ident) -> (TokenStream, TokenStream) {
     }
     let span = job.function.sig.ident.span();
     let function = path(job);
-    (before, quote_spanned!(span=> move || #function(#(#args),*)))
+    // Without arguments the function itself is the call; a closure around it would be a lint in the user's crate.
+    let call = if args.is_empty() {
+        function
+    } else {
+        quote_spanned!(span=> move || #function(#(#args),*))
+    };
+    (before, call)
 }
 
 /// The future of a method borrows its service, so something has to hold both: an `async fn` of the method's name.
