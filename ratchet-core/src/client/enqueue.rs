@@ -183,7 +183,10 @@ impl<'a, J: Job> Enqueue<'a, J> {
             }
         }
     }
+}
 
+// Without `J: Job`: what is not a job was refused by `enqueue`, and one error is enough.
+impl<J> Enqueue<'_, J> {
     /// The checked row, without storing it: what `in_tx` of a store inserts.
     pub fn into_new_job(self) -> Result<NewJob, SubmitError> {
         let mut job = self.job?;
@@ -268,7 +271,7 @@ async fn unserved(core: &Core, id: JobId, name: &str, queue: &str) -> Vec<String
     vec![warning]
 }
 
-impl<'a, J: Job> IntoFuture for Enqueue<'a, J> {
+impl<'a, J: 'static> IntoFuture for Enqueue<'a, J> {
     type Output = Result<JobHandle<J>, SubmitError>;
     type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
 

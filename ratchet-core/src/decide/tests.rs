@@ -63,6 +63,7 @@ fn reason(job: &Claimed, outcome: &Outcome, policies: &Policies) -> Option<Termi
     }
 }
 
+// spec: E-03
 /// Every row of the pipeline. The first column that applies decides, whatever the later ones would say.
 #[test]
 fn e_02_e_03_e_04_e_05_d_02_every_row_of_the_pipeline() {

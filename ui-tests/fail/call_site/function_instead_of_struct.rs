@@ -1,14 +1,12 @@
-use ratchet::job;
+use ratchet::{Ratchet, job};
 
 #[job]
 async fn send_email(to: String) {
     drop(to);
 }
 
-fn enqueue<J: ratchet::Job>(_: J) {}
-
-pub fn submit() {
-    enqueue(send_email(String::new()));
+pub async fn submit(ratchet: &Ratchet) {
+    let _ = ratchet.enqueue(send_email(String::new())).await;
 }
 
 fn main() {}
