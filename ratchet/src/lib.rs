@@ -2,6 +2,8 @@
 
 pub use ratchet_core::*;
 
+#[cfg(any(doc, doctest))]
+pub mod guide;
 pub mod prelude;
 
 #[doc(hidden)]

@@ -1,12 +1,12 @@
 //! Runs in flight: their deadlines, and what happens to those that do not stop.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::control::{RunControl, StopCause};
 use crate::config::Config;
-use crate::model::{Claimed, JobId, Token};
+use crate::model::{Claimed, Token};
 
 /// A run in flight.
 #[derive(Debug)]
@@ -46,7 +46,6 @@ pub(super) enum Due {
 #[derive(Debug, Default)]
 pub(super) struct Flight {
     runs: HashMap<Token, Run>,
-    by_job: BTreeMap<JobId, Token>,
     timers: BTreeSet<(Duration, Token)>,
     runaways: usize,
 }
@@ -59,7 +58,6 @@ impl Flight {
         let token = job.token;
         let check = now.saturating_add(soft);
         self.timers.insert((check, token));
-        self.by_job.insert(token.job, token);
         self.runs.insert(token, Run { job, control, started: now, phase: Phase::Fresh, check });
     }
 
@@ -67,7 +65,6 @@ impl Flight {
     pub(super) fn land(&mut self, token: Token) -> Option<Run> {
         let run = self.runs.remove(&token)?;
         self.timers.remove(&(run.check, token));
-        self.by_job.remove(&token.job);
         if run.phase == Phase::Runaway {
             self.runaways -= 1;
         }

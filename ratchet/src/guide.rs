@@ -1,0 +1,13 @@
+//! The guide: one page per concept. Every snippet compiles.
+
+#[doc = include_str!("../../docs/guide/retries.md")]
+pub mod retries {}
+
+#[doc = include_str!("../../docs/guide/keys.md")]
+pub mod keys {}
+
+#[doc = include_str!("../../docs/guide/operations.md")]
+pub mod operations {}
+
+#[doc = include_str!("../../docs/guide/testing.md")]
+pub mod testing {}
