@@ -161,6 +161,7 @@ macro_rules! engine_suite {
                 x_03_a_blocking_run_cannot_be_killed_but_is_timed_out
                 x_03_an_async_run_that_never_yields_is_timed_out
                 q_02_a_timed_out_run_keeps_its_business_key_until_its_thread_ends
+                q_02_a_run_that_never_yields_lets_go_when_its_thread_ends
             }
         }
     };

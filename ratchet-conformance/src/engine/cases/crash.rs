@@ -119,18 +119,19 @@ pub async fn p_02_a_suspect_runs_alone(bench: Bench) {
     assert_eq!(crashes(&ratchet, suspect.id()).await, 2);
     let (ratchet, worker) = start(bench.builder()).await;
     eventually("the suspect runs", async || bench.stage().runs(suspect.id()) == 1).await;
-    let mut others = Vec::new();
-    for _ in 0..10 {
-        others.push(bench.play(&ratchet, [Step::Ok]).await);
-    }
-    // Another worker takes them; this one stays with the suspect.
-    assert_eq!(worker.stats().claimed, 1);
-    bench.stage().let_one_pass();
-    for job in others {
+    // Others wait, and another worker takes them; this one stays with the suspect.
+    let other = ratchet.start().await.expect("starts");
+    for _ in 0..50 {
+        let job = bench.play(&ratchet, [Step::Ok]).await;
         bench.until(&ratchet, job.id(), JobState::Succeeded).await;
     }
-    assert_eq!(bench.stage().runs(suspect.id()), 1);
-    assert_eq!(bench.until(&ratchet, suspect.id(), JobState::Succeeded).await.crashes, 2);
+    assert_eq!((worker.stats().claimed, other.stats().claimed), (1, 50));
+    other.stop().await;
+    bench.stage().let_one_pass();
+    let record = bench.until(&ratchet, suspect.id(), JobState::Succeeded).await;
+    assert_eq!((record.crashes, bench.stage().runs(suspect.id())), (2, 1));
+    let after = bench.play(&ratchet, [Step::Ok]).await;
+    bench.until(&ratchet, after.id(), JobState::Succeeded).await;
     worker.stop().await;
 }
 

@@ -116,3 +116,18 @@ pub async fn q_02_a_timed_out_run_keeps_its_business_key_until_its_thread_ends(b
     .await;
     worker.stop().await;
 }
+
+pub async fn q_02_a_run_that_never_yields_lets_go_when_its_thread_ends(bench: Bench) {
+    let (ratchet, worker) = bench.start().await;
+    let stuck = ratchet.enqueue(Script::of([Step::Block])).timeout(SHORT).max_retries(0);
+    let job = stuck.business_key("only-one").await.expect("enqueues");
+    bench.until(&ratchet, job.id(), JobState::Failed).await;
+    let second = ratchet.enqueue(Script::of([Step::Ok])).business_key("only-one").await;
+    assert!(second.is_err(), "the thread still works on it");
+    bench.stage().open_gate();
+    eventually("the key is free", async || {
+        ratchet.enqueue(Script::of([Step::Ok])).business_key("only-one").await.is_ok()
+    })
+    .await;
+    worker.stop().await;
+}
