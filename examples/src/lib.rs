@@ -11,7 +11,8 @@ pub struct Scratch {
 impl Scratch {
     /// A fresh store.
     pub async fn open(name: &str) -> anyhow::Result<Self> {
-        let folder = std::env::temp_dir().join(format!("ratchet-example-{name}-{}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("ratchet-example-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder)?;
         let path = folder.join("jobs.db");
         Ok(Self { store: SqliteStore::open(&path).await?, path })

@@ -5,8 +5,13 @@ use std::process::Command;
 
 /// Runs a program in an empty folder and gives what it printed.
 fn run(program: &str, folder: &PathBuf) -> String {
-    let output = Command::new(program).current_dir(folder).env_remove("RUST_LOG").output().expect("it starts");
-    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let output = Command::new(program)
+        .current_dir(folder)
+        .env_remove("RUST_LOG")
+        .output()
+        .expect("it starts");
+    let (stdout, stderr) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{program} failed:\n{stdout}\n{stderr}");
     stdout.into_owned()
 }

@@ -6,6 +6,11 @@ pub use ratchet_core::*;
 pub mod guide;
 pub mod prelude;
 
+#[cfg(feature = "sqlite")]
+pub use ratchet_sqlite as sqlite;
+#[cfg(feature = "sqlite")]
+pub use ratchet_sqlite::SqliteStore;
+
 #[doc(hidden)]
 pub use ratchet_core::__private;
 

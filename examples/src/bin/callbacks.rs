@@ -15,14 +15,21 @@ async fn ship(#[inject] ctx: JobContext, parcel: u32, lost: bool) -> Result<Stri
 /// Follows a success.
 #[job]
 async fn thank(#[inject] finished: Finished<Ship>) {
-    println!("thank: parcel {} travels as {}", finished.args.parcel, finished.outcome.unwrap_or_default());
+    println!(
+        "thank: parcel {} travels as {}",
+        finished.args.parcel,
+        finished.outcome.unwrap_or_default()
+    );
 }
 
 /// Follows a failure for good, never a retry.
 #[job]
 async fn apologise(#[inject] finished: Finished<Ship>) {
     let Err(envelope) = finished.outcome else { return };
-    println!("apologise: parcel {} after {} attempts: {}", finished.args.parcel, finished.attempts, envelope.failure.message);
+    println!(
+        "apologise: parcel {} after {} attempts: {}",
+        finished.args.parcel, finished.attempts, envelope.failure.message
+    );
 }
 
 #[tokio::main]

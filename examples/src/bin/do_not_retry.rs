@@ -1,8 +1,8 @@
 //! An annotated error is not retried, however deep in the source chain it is.
 
 use anyhow::Context as _;
-use ratchet::prelude::*;
 use ratchet::WaitError;
+use ratchet::prelude::*;
 use ratchet_examples::Scratch;
 
 #[do_not_retry]

@@ -12,9 +12,15 @@ struct Weather {
 
 /// Reminds of the umbrella tomorrow, or asks again in an hour.
 #[job]
-async fn remind(#[inject] ctx: JobContext, #[inject] weather: State<Weather>, name: String) -> Result<(), JobError> {
+async fn remind(
+    #[inject] ctx: JobContext,
+    #[inject] weather: State<Weather>,
+    name: String,
+) -> Result<(), JobError> {
     if weather.rain.load(std::sync::atomic::Ordering::Relaxed) {
-        ctx.enqueue(Notify { name, text: "take your umbrella".to_owned() }).delay(Duration::from_secs(24 * 3600)).await?;
+        ctx.enqueue(Notify { name, text: "take your umbrella".to_owned() })
+            .delay(Duration::from_secs(24 * 3600))
+            .await?;
         return Ok(());
     }
     Err(snooze(Duration::from_secs(3600)).into())
@@ -31,7 +37,9 @@ async fn main() -> anyhow::Result<()> {
     // The bare function is an ordinary function.
     let ctx = JobContext::for_test();
     let rainy = || Weather { rain: true.into() };
-    remind(ctx.clone(), State::new(rainy()), "Ada".to_owned()).await.map_err(|error| anyhow::anyhow!("{error}"))?;
+    remind(ctx.clone(), State::new(rainy()), "Ada".to_owned())
+        .await
+        .map_err(|error| anyhow::anyhow!("{error}"))?;
     assert_enqueued!(ctx, Notify { name: "Ada".to_owned(), text: "take your umbrella".to_owned() });
     println!("the bare function enqueued a notification");
 

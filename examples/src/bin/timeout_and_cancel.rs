@@ -41,9 +41,11 @@ async fn main() -> anyhow::Result<()> {
             _ => {}
         }
     }
-    println!("cancel: {}", handle.cancel().await?);
-    println!("wait: {}", matches!(handle.wait_for(Duration::from_secs(5)).await, Err(WaitError::Canceled(_))));
-    println!("cancel again: {}", handle.cancel().await?);
+    let first = handle.cancel().await?;
+    let ended = handle.wait_for(Duration::from_secs(5)).await;
+    let second = handle.cancel().await?;
     worker.stop().await;
+    println!("cancel: {first}, and again: {second}");
+    println!("wait: canceled is {}", matches!(ended, Err(WaitError::Canceled(_))));
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The job and the row that needs it commit together, or not at all.
 
 use ratchet::prelude::*;
-use ratchet::sqlite::InTransaction as _;
+use ratchet::sqlite::EnqueueInTx as _;
 use ratchet_examples::Scratch;
 use sqlx::Connection as _;
 
@@ -17,7 +17,8 @@ async fn main() -> anyhow::Result<()> {
     let ratchet = Ratchet::builder(scratch.store.clone()).build().await?;
 
     // The application's own connection to the same file, with a table of its own.
-    let mut connection = sqlx::SqliteConnection::connect(&format!("sqlite://{}", scratch.path.display())).await?;
+    let mut connection =
+        sqlx::SqliteConnection::connect(&format!("sqlite://{}", scratch.path.display())).await?;
     sqlx::query("CREATE TABLE customer (name TEXT NOT NULL)").execute(&mut connection).await?;
 
     let mut tx = connection.begin().await?;

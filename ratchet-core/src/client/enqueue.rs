@@ -194,6 +194,15 @@ impl<J> Enqueue<'_, J> {
         Ok(job)
     }
 
+    /// The checked row and the handle it will have, without storing anything: for stores that insert within a caller's own
+    /// transaction. If the store answers with another job, [`JobHandle::at`] is its handle.
+    pub fn into_parts(self) -> Result<(NewJob, JobHandle<J>), SubmitError> {
+        let core = Arc::clone(self.target.core());
+        let job = self.into_new_job()?;
+        let handle = JobHandle::new(job.id, core, Vec::new());
+        Ok((job, handle))
+    }
+
     async fn submit(self) -> Result<JobHandle<J>, SubmitError> {
         match self.target {
             Target::Store(core) => {

@@ -25,6 +25,11 @@ impl<J> JobHandle<J> {
         Self { id, core, warnings, _job: PhantomData }
     }
 
+    /// The handle of another job of the same kind.
+    pub fn at(&self, id: JobId) -> Self {
+        Self::new(id, Arc::clone(&self.core), Vec::new())
+    }
+
     /// The job's id.
     pub fn id(&self) -> JobId {
         self.id

@@ -1,0 +1,2 @@
+-- One row if the job exists.
+SELECT 1 FROM ratchet_job WHERE id = ?1

@@ -1,0 +1,2 @@
+-- One job.
+SELECT * FROM ratchet_job WHERE id = ?1

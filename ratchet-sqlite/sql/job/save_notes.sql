@@ -1,0 +1,2 @@
+-- What a run left behind.
+UPDATE ratchet_job SET progress = ?2, checkpoint = ?3, warnings = ?4 WHERE seq = ?1

@@ -1,0 +1,2 @@
+-- One row if the run was lingering.
+DELETE FROM ratchet_lingering WHERE job = ?1 AND lease = ?2 AND fence = ?3 RETURNING slot_key

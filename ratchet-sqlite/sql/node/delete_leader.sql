@@ -1,0 +1,2 @@
+-- A node leads no longer.
+DELETE FROM ratchet_leader WHERE node = ?1

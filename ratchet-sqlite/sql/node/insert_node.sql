@@ -1,0 +1,6 @@
+-- A node joins, or joins again.
+INSERT INTO ratchet_node (id, host, pid, binary_version, queues, known, joined_at, lease_until)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+ON CONFLICT (id) DO UPDATE
+SET host = excluded.host, pid = excluded.pid, binary_version = excluded.binary_version, queues = excluded.queues,
+    known = excluded.known, lease_until = excluded.lease_until

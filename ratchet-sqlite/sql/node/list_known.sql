@@ -1,0 +1,2 @@
+-- What live nodes know.
+SELECT known FROM ratchet_node WHERE lease_until > ?1

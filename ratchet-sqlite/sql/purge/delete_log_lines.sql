@@ -1,0 +1,2 @@
+-- The log of jobs (a list of seq).
+DELETE FROM ratchet_log WHERE job IN (SELECT id FROM ratchet_job WHERE seq IN (SELECT value FROM json_each(?1)))

@@ -1,0 +1,2 @@
+-- A migration was applied.
+INSERT INTO ratchet_schema (version, applied_at) VALUES (?1, ?2)

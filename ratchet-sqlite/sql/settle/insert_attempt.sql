@@ -1,0 +1,2 @@
+-- One line of a job's history.
+INSERT INTO ratchet_attempt (job, run, line) VALUES (?1, ?2, ?3)

@@ -1,0 +1,15 @@
+-- Runs that succeeded, fenced: a list of [fence, duration, output start, output length], and the bytes of all ids, leases
+-- and outputs. Bytes instead of JSON texts, because an output may hold any character.
+UPDATE ratchet_job
+SET state = 2, fence = ratchet_job.fence + 1, finished_at = ?5, duration = ended.took, output = ended.returned,
+    lease = NULL, handler_started = NULL
+FROM (
+    SELECT substr(?2, 16 * key + 1, 16) AS job,
+           substr(?3, 16 * key + 1, 16) AS claim,
+           value ->> 0 AS version,
+           value ->> 1 AS took,
+           CASE WHEN value ->> 2 THEN CAST(substr(?4, value ->> 2, value ->> 3) AS TEXT) END AS returned
+    FROM json_each(?1)
+) AS ended
+WHERE id = ended.job AND state = 1 AND ratchet_job.fence = ended.version AND lease = ended.claim
+RETURNING seq, ratchet_job.id, template, queue, scoped_key IS NOT NULL, slot_key

@@ -1,0 +1,90 @@
+//! Jobs that a claim could not run are set aside, by lane, so that the claims after it do not pass over them again.
+//!
+//! All jobs of a lane share queue, name, version and concurrency key: what holds up one holds up all. A lane whose name
+//! was unknown is brought back by the first claim that knows it, a lane whose key was at its limit by the run that lets
+//! go of a slot. Jobs that have crashed their worker are never set aside: they wait for other reasons than their lane.
+
+use std::collections::HashMap;
+
+use ratchet_core::model::{ClaimRequest, JobSpec};
+use sqlx::Row as _;
+
+use crate::session::Session;
+use crate::sql;
+use crate::value::{json, lane, number};
+
+impl Session<'_> {
+    /// Takes jobs out of the line: their seq, what they are, and whether the claimer knew their name.
+    pub(crate) async fn set_aside(
+        &mut self,
+        jobs: Vec<(i64, &JobSpec, bool)>,
+    ) -> Result<(), sqlx::Error> {
+        let mut lanes: HashMap<i64, (&JobSpec, bool, Vec<i64>)> = HashMap::new();
+        for (seq, spec, known) in jobs {
+            lanes.entry(lane(spec)).or_insert((spec, known, Vec::new())).2.push(seq);
+        }
+        for (lane, (spec, known, jobs)) in lanes {
+            let slot = spec.concurrency.as_ref();
+            sqlx::query(sql::claim::SET_ASIDE)
+                .bind(json(&jobs)?)
+                .bind(lane)
+                .execute(&mut *self.conn)
+                .await?;
+            sqlx::query(sql::claim::INSERT_ASIDE)
+                .bind(lane)
+                .bind(spec.queue.as_str())
+                .bind(spec.name.as_str())
+                .bind(i64::from(spec.version))
+                .bind(slot.map(|slot| slot.key.as_str()))
+                .bind(slot.map(|slot| i64::from(slot.limit)))
+                .bind(!known)
+                .execute(&mut *self.conn)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Brings back the first jobs of every lane that was unknown to another claimer and is known to this one: as many as
+    /// it could take.
+    pub(crate) async fn bring_back_known(
+        &mut self,
+        queues: &str,
+        request: &ClaimRequest,
+    ) -> Result<(), sqlx::Error> {
+        let lanes = sqlx::query(sql::claim::LIST_UNKNOWN_ASIDE).bind(queues);
+        let lanes = lanes.fetch_all(&mut *self.conn).await?;
+        let room = request.queues.iter().map(|room| i64::from(room.room)).max().unwrap_or(0);
+        for lane in lanes {
+            if !request.known.knows(lane.try_get(1)?, number(lane.try_get(2)?)?) {
+                continue;
+            }
+            if let Some(key) = lane.try_get::<Option<String>, _>(3)? {
+                let limit: u64 = number(lane.try_get(4)?)?;
+                if self.slots_taken(&key).await? >= limit {
+                    continue;
+                }
+            }
+            self.bring_back(lane.try_get(0)?, room).await?;
+        }
+        Ok(())
+    }
+
+    /// Brings back the first jobs of every lane of a concurrency key.
+    pub(crate) async fn bring_back_slot(
+        &mut self,
+        key: &str,
+        jobs: i64,
+    ) -> Result<(), sqlx::Error> {
+        let lanes = sqlx::query(sql::key::LIST_LANES_OF_SLOT).bind(key);
+        for lane in lanes.fetch_all(&mut *self.conn).await? {
+            self.bring_back(lane.try_get(0)?, jobs).await?;
+        }
+        Ok(())
+    }
+
+    async fn bring_back(&mut self, lane: i64, jobs: i64) -> Result<(), sqlx::Error> {
+        sqlx::query(sql::claim::BRING_BACK).bind(lane).bind(jobs).execute(&mut *self.conn).await?;
+        sqlx::query(sql::claim::DELETE_EMPTY_ASIDE).bind(lane).execute(&mut *self.conn).await?;
+        Ok(())
+    }
+}

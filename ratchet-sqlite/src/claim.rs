@@ -1,0 +1,325 @@
+//! Claiming: the line of each queue is read in order; what is chosen is moved with one statement.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ratchet_core::model::{
+    Alone, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, JobSpec, JobState, LeaseId,
+    QueueRoom, Token,
+};
+use sqlx::Row as _;
+use sqlx::sqlite::SqliteRow;
+use uuid::Uuid;
+
+use crate::session::Session;
+use crate::value::{bytes, job_id, json, number, parse_optional, time};
+use crate::{sql, template};
+
+/// How many future jobs of a kind one claim moves into line. What is left is due at once for the next.
+const PROMOTE_MOST: i64 = 5_000;
+
+/// How many jobs one claim looks at per queue. Those that could not run are set aside, so the next claim gets further.
+const LOOK_MOST: usize = 20_000;
+
+/// A job in line, with everything its claimer needs.
+#[derive(Debug)]
+struct Candidate {
+    seq: i64,
+    template: i64,
+    /// Its place: lower comes first.
+    place: (i64, i64, Vec<u8>),
+    /// As it will be once claimed, but for what the whole batch shares.
+    claimed: Claimed,
+}
+
+/// What a claim has found so far.
+#[derive(Debug, Default)]
+struct Haul {
+    chosen: Vec<Candidate>,
+    /// Concurrency keys: how many runs hold them, the chosen included.
+    slots: HashMap<String, u64>,
+    /// Passed over: they could not run, with whether the claimer knew their name.
+    passed: Vec<(Candidate, bool)>,
+    lonely_waiting: bool,
+    /// A job that must run alone was seen.
+    lonely_seen: bool,
+    /// A queue was not read to its end.
+    more: bool,
+}
+
+impl Session<'_> {
+    pub(crate) async fn claim(
+        &mut self,
+        request: &ClaimRequest,
+    ) -> Result<ClaimReply, sqlx::Error> {
+        if !self.is_alive(request).await? {
+            return Ok(ClaimReply::default());
+        }
+        self.write_counts().await?;
+        let queues: Vec<_> = request.queues.iter().map(|room| room.queue.as_str()).collect();
+        let queues = json(&queues)?;
+        let next_due = self.promote(&queues, request).await?;
+        self.bring_back_known(&queues, request).await?;
+
+        let lease = new_lease();
+        let mut haul = Haul::default();
+        for room in &request.queues {
+            self.choose(room, request, lease, &mut haul).await?;
+        }
+        if haul.lonely_seen
+            && matches!(request.alone, Alone::Yes { .. })
+            && let Some(first) = self.first_if_lonely(request, lease).await?
+        {
+            // What was passed over because of the others' slots is not held up now.
+            haul = Haul { chosen: vec![first], ..Haul::default() };
+        }
+        if haul.passed.len() > self.patience {
+            let jobs = haul.passed.iter().filter(|(candidate, _)| candidate.claimed.crashes == 0);
+            let jobs =
+                jobs.map(|(candidate, known)| (candidate.seq, &*candidate.claimed.spec, *known));
+            self.set_aside(jobs.collect()).await?;
+        }
+        self.start(&haul.chosen, lease, request).await?;
+        Ok(ClaimReply {
+            jobs: haul.chosen.into_iter().map(|candidate| candidate.claimed).collect(),
+            lonely_waiting: haul.lonely_waiting,
+            next_due: if haul.more { Some(Duration::ZERO) } else { next_due },
+        })
+    }
+
+    async fn is_alive(&mut self, request: &ClaimRequest) -> Result<bool, sqlx::Error> {
+        let lease = sqlx::query(sql::claim::GET_LEASE).bind(bytes(request.node.uuid()));
+        let Some(row) = lease.fetch_optional(&mut *self.conn).await? else { return Ok(false) };
+        Ok(row.try_get::<i64, _>(0)? > self.micros())
+    }
+
+    /// Moves future jobs that have fallen due into line. Answers how long until the next of a known job.
+    async fn promote(
+        &mut self,
+        queues: &str,
+        request: &ClaimRequest,
+    ) -> Result<Option<Duration>, sqlx::Error> {
+        let now = self.micros();
+        let kinds = sqlx::query(sql::claim::LIST_FUTURE_KINDS).bind(queues);
+        let kinds = kinds.fetch_all(&mut *self.conn).await?;
+        let mut next: Option<i64> = None;
+        for kind in kinds {
+            let id: i64 = kind.try_get(0)?;
+            let mut first: Option<i64> = kind.try_get(3)?;
+            if first.is_some_and(|due| due <= now) {
+                sqlx::query(sql::claim::PROMOTE_JOBS)
+                    .bind(id)
+                    .bind(now)
+                    .bind(PROMOTE_MOST)
+                    .execute(&mut *self.conn)
+                    .await?;
+                let rest = sqlx::query(sql::claim::FIRST_FUTURE).bind(id);
+                first = rest.fetch_one(&mut *self.conn).await?.try_get(0)?;
+            }
+            let known = request.known.knows(kind.try_get(1)?, number(kind.try_get(2)?)?);
+            next = [next, first.filter(|_| known)].into_iter().flatten().min();
+        }
+        Ok(next.map(|due| Duration::from_micros(due.saturating_sub(now).max(0).unsigned_abs())))
+    }
+
+    /// Chooses jobs of one queue, in order, as far as there is room.
+    async fn choose(
+        &mut self,
+        room: &QueueRoom,
+        request: &ClaimRequest,
+        lease: LeaseId,
+        haul: &mut Haul,
+    ) -> Result<(), sqlx::Error> {
+        let mut left = usize::try_from(room.room).unwrap_or(usize::MAX);
+        let mut looked = 0;
+        let mut after = None;
+        while left > 0 {
+            // A little more than there is room for, if the last look was in vain.
+            let limit = if after.is_none() { left } else { left.max(256) }.min(LOOK_MOST);
+            let rows = self.line(&room.queue, limit, after.as_ref()).await?;
+            let (count, end) = (rows.len(), rows.len() < limit);
+            looked += count;
+            for row in rows {
+                let candidate = self.candidate(&row, request, lease).await?;
+                after = Some(candidate.place.clone());
+                if left == 0 {
+                    break;
+                }
+                let lonely = is_lonely(&candidate, request.alone);
+                haul.lonely_seen |= lonely;
+                let known = knows(&candidate, request);
+                if !known || !self.has_slot(&candidate, haul).await? {
+                    haul.passed.push((candidate, known));
+                } else if lonely {
+                    haul.lonely_waiting = true;
+                } else {
+                    take_slot(&candidate, haul);
+                    haul.chosen.push(candidate);
+                    left -= 1;
+                }
+            }
+            if end {
+                break;
+            }
+            if looked >= LOOK_MOST {
+                haul.more |= left > 0;
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The job that stands first of all that could be claimed, if it must run alone.
+    async fn first_if_lonely(
+        &mut self,
+        request: &ClaimRequest,
+        lease: LeaseId,
+    ) -> Result<Option<Candidate>, sqlx::Error> {
+        let mut first: Option<Candidate> = None;
+        // Nothing is chosen yet, so slots are counted anew.
+        let mut haul = Haul::default();
+        for room in request.queues.iter().filter(|room| room.room > 0) {
+            let mut after = None;
+            'line: loop {
+                let rows = self.line(&room.queue, 64, after.as_ref()).await?;
+                let end = rows.len() < 64;
+                for row in rows {
+                    let candidate = self.candidate(&row, request, lease).await?;
+                    if knows(&candidate, request) && self.has_slot(&candidate, &mut haul).await? {
+                        let sooner =
+                            first.as_ref().is_none_or(|first| candidate.place < first.place);
+                        first = if sooner { Some(candidate) } else { first };
+                        break 'line;
+                    }
+                    after = Some(candidate.place);
+                }
+                if end {
+                    break;
+                }
+            }
+        }
+        Ok(first.filter(|first| is_lonely(first, request.alone)))
+    }
+
+    async fn line(
+        &mut self,
+        queue: &str,
+        limit: usize,
+        after: Option<&(i64, i64, Vec<u8>)>,
+    ) -> Result<Vec<SqliteRow>, sqlx::Error> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let query = match after {
+            None => sqlx::query(sql::claim::LIST_LINE).bind(queue).bind(limit),
+            Some((sort_key, due, id)) => sqlx::query(sql::claim::LIST_LINE_AFTER)
+                .bind(queue)
+                .bind(limit)
+                .bind(*sort_key)
+                .bind(*due)
+                .bind(id.as_slice()),
+        };
+        query.fetch_all(&mut *self.conn).await
+    }
+
+    async fn candidate(
+        &mut self,
+        row: &SqliteRow,
+        request: &ClaimRequest,
+        lease: LeaseId,
+    ) -> Result<Candidate, sqlx::Error> {
+        let template = row.try_get(2)?;
+        let common = self.template(template).await?;
+        let slot: Option<String> = row.try_get(5)?;
+        let concurrency = match slot {
+            Some(key) => Some(ConcurrencyKey { key, limit: number(row.try_get(6)?)? }),
+            None => None,
+        };
+        let spec = template::spec(&common, row.try_get(3)?, row.try_get(4)?, concurrency)?;
+        let id: &[u8] = row.try_get(1)?;
+        let (due, sort_key): (i64, i64) = (row.try_get(14)?, row.try_get(17)?);
+        Ok(Candidate {
+            seq: row.try_get(0)?,
+            template,
+            place: (sort_key, due, id.to_vec()),
+            claimed: Claimed {
+                token: Token {
+                    job: job_id(id)?,
+                    lease,
+                    version: number::<u64>(row.try_get(7)?)? + 1,
+                },
+                spec: Arc::new(spec),
+                run: number::<u64>(row.try_get(8)?)? + 1,
+                generation: number(row.try_get(9)?)?,
+                attempts: number(row.try_get(10)?)?,
+                crashes: number(row.try_get(11)?)?,
+                deferrals: number(row.try_get(12)?)?,
+                queued_at: time(row.try_get(13)?)?,
+                due: time(due)?,
+                claimed_at: self.now,
+                node: request.node,
+                progress: parse_optional(row.try_get(15)?)?,
+                checkpoint: parse_optional(row.try_get(16)?)?,
+            },
+        })
+    }
+
+    async fn has_slot(
+        &mut self,
+        candidate: &Candidate,
+        haul: &mut Haul,
+    ) -> Result<bool, sqlx::Error> {
+        let Some(slot) = &candidate.claimed.spec.concurrency else { return Ok(true) };
+        let taken = match haul.slots.get(&slot.key) {
+            Some(taken) => *taken,
+            None => self.slots_taken(&slot.key).await?,
+        };
+        haul.slots.insert(slot.key.clone(), taken);
+        Ok(taken < u64::from(slot.limit))
+    }
+
+    async fn start(
+        &mut self,
+        chosen: &[Candidate],
+        lease: LeaseId,
+        request: &ClaimRequest,
+    ) -> Result<(), sqlx::Error> {
+        if chosen.is_empty() {
+            return Ok(());
+        }
+        let jobs: Vec<_> = chosen.iter().map(|candidate| candidate.seq).collect();
+        sqlx::query(sql::claim::START_JOBS)
+            .bind(json(&jobs)?)
+            .bind(bytes(request.node.uuid()))
+            .bind(bytes(lease.uuid()))
+            .bind(request.starting)
+            .bind(self.micros())
+            .execute(&mut *self.conn)
+            .await?;
+        for candidate in chosen {
+            self.effects.count(candidate.template, JobState::Pending, -1);
+            self.effects.count(candidate.template, JobState::Running, 1);
+        }
+        Ok(())
+    }
+}
+
+fn knows(candidate: &Candidate, request: &ClaimRequest) -> bool {
+    let spec: &JobSpec = &candidate.claimed.spec;
+    request.known.knows(&spec.name, spec.version)
+}
+
+fn is_lonely(candidate: &Candidate, alone: Alone) -> bool {
+    let (Alone::No { crashes } | Alone::Yes { crashes }) = alone;
+    candidate.claimed.crashes >= crashes
+}
+
+fn take_slot(candidate: &Candidate, haul: &mut Haul) {
+    if let Some(slot) = &candidate.claimed.spec.concurrency {
+        *haul.slots.entry(slot.key.clone()).or_default() += 1;
+    }
+}
+
+/// Random: two processes on one file never claim under the same lease.
+fn new_lease() -> LeaseId {
+    LeaseId::from_uuid(Uuid::from_u128(fastrand::u128(..)))
+}

@@ -1,0 +1,194 @@
+//! Commands: what operators and clients do to a job.
+
+use jiff::Timestamp;
+use ratchet_core::model::{
+    AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, Filter, JobRecord,
+    JobState, Move, Redriven,
+};
+use ratchet_core::store::Wake;
+use sqlx::Row as _;
+
+use crate::row::{Held, JobRow, job_row};
+use crate::session::Session;
+use crate::sql;
+use crate::value::bytes;
+
+type Answer = Result<Result<CommandReply, CommandError>, sqlx::Error>;
+
+impl Session<'_> {
+    pub(crate) async fn command(&mut self, command: &Command) -> Answer {
+        let id = match command {
+            Command::Pause(id)
+            | Command::Resume(id)
+            | Command::Cancel(id, _)
+            | Command::Reschedule(id, _)
+            | Command::Retry(id) => *id,
+            Command::Redrive { filter, limit } => {
+                return Ok(Ok(self.redrive(filter, *limit).await?));
+            }
+            _ => return Ok(Err(unknown_command())),
+        };
+        let Some(mut row) = self.load(id).await? else {
+            return Ok(Err(CommandError::NotFound(id)));
+        };
+        match command {
+            Command::Pause(_) => self.pause(&mut row).await,
+            Command::Resume(_) => self.resume(&mut row).await,
+            Command::Cancel(_, cause) => self.cancel(&mut row, *cause).await,
+            Command::Reschedule(_, due) => self.reschedule(&mut row, *due).await,
+            _ => self.retry(&mut row).await,
+        }
+    }
+
+    async fn pause(&mut self, row: &mut JobRow) -> Answer {
+        let from = row.job.state;
+        if from == JobState::Paused {
+            return Ok(Ok(CommandReply::Unchanged { state: from }));
+        }
+        if let Some(refused) = refuse(row, Move::Pause) {
+            return Ok(Err(refused));
+        }
+        self.advance(row, |job| {
+            job.paused_from = Some(job.state);
+            job.state = JobState::Paused;
+        })
+        .await?;
+        Ok(Ok(CommandReply::Done { from, to: JobState::Paused }))
+    }
+
+    async fn resume(&mut self, row: &mut JobRow) -> Answer {
+        if let Some(refused) = refuse(row, Move::Resume) {
+            return Ok(Err(refused));
+        }
+        let from = row.job.state;
+        let to = row.job.paused_from.unwrap_or(JobState::Pending);
+        self.advance(row, |job| {
+            job.paused_from = None;
+            job.state = to;
+        })
+        .await?;
+        Ok(Ok(CommandReply::Done { from, to }))
+    }
+
+    async fn cancel(&mut self, row: &mut JobRow, cause: CancelCause) -> Answer {
+        let from = row.job.state;
+        if from.is_terminal() {
+            return Ok(Ok(CommandReply::Unchanged { state: from }));
+        }
+        let refused = if row.job.paused_from == Some(JobState::Failed) {
+            Some(illegal(row, Move::Cancel))
+        } else {
+            refuse(row, Move::Cancel)
+        };
+        if let Some(refused) = refused {
+            return Ok(Err(refused));
+        }
+        let now = self.now;
+        match row.token() {
+            None => self.advance(row, |job| canceled(job, cause, now)).await?,
+            // The run keeps what it holds until it has heard.
+            Some(token) => {
+                let duration = row.elapsed(now);
+                if let Some(mut line) = row.line(now, AttemptOutcome::Canceled) {
+                    line.duration = duration;
+                    self.add_line(token.job, &line).await?;
+                }
+                self.end_run(row, token, Held::Canceled, |job| {
+                    job.duration = Some(duration);
+                    canceled(job, cause, now);
+                })
+                .await?;
+                self.effects.wakes.push(Wake::Canceled(token));
+            }
+        }
+        Ok(Ok(CommandReply::Done { from, to: JobState::Canceled }))
+    }
+
+    async fn reschedule(&mut self, row: &mut JobRow, due: Due) -> Answer {
+        if let Some(refused) = refuse(row, Move::Reschedule) {
+            return Ok(Err(refused));
+        }
+        let (from, now) = (row.job.state, self.now);
+        self.advance(row, |job| job.due = due.at(now)).await?;
+        Ok(Ok(CommandReply::Done { from, to: from }))
+    }
+
+    async fn retry(&mut self, row: &mut JobRow) -> Answer {
+        if let Some(refused) = refuse(row, Move::RetryManually) {
+            return Ok(Err(refused));
+        }
+        let (id, from, now) = (row.job.id, row.job.state, self.now);
+        if let Some(key) = row.scoped_key.clone() {
+            if let Some(holder) = self.holder(&key).await?.filter(|holder| *holder != id) {
+                let key = row.job.spec.business_key.clone().unwrap_or_default();
+                return Ok(Err(CommandError::BusinessKeyTaken { job: id, key, holder }));
+            }
+            sqlx::query(sql::key::TAKE_BUSINESS_KEY)
+                .bind(key)
+                .bind(bytes(id.uuid()))
+                .execute(&mut *self.conn)
+                .await?;
+        }
+        self.advance(row, |job| {
+            job.state = JobState::Pending;
+            job.due = now;
+            job.finished_at = None;
+            job.attempts = 0;
+            job.crashes = 0;
+            job.deferrals = 0;
+            job.generation += 1;
+            job.error = None;
+            job.envelope = None;
+        })
+        .await?;
+        Ok(Ok(CommandReply::Done { from, to: JobState::Pending }))
+    }
+
+    async fn redrive(&mut self, filter: &Filter, limit: u32) -> Result<CommandReply, sqlx::Error> {
+        const CHUNK: i64 = 256;
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let mut done = Redriven::default();
+        let mut after = Vec::new();
+        while done.retried.len() < limit {
+            let failed = sqlx::query(sql::job::LIST_FAILED).bind(after.as_slice()).bind(CHUNK);
+            let failed = failed.fetch_all(&mut *self.conn).await?;
+            if failed.is_empty() {
+                break;
+            }
+            for row in failed {
+                let template = self.template(row.try_get("template")?).await?;
+                let mut row = job_row(&row, &template)?;
+                after = bytes(row.job.id.uuid());
+                if done.retried.len() >= limit || !filter.matches(&row.job) {
+                    continue;
+                }
+                match self.retry(&mut row).await? {
+                    Ok(_) => done.retried.push(row.job.id),
+                    Err(_) => done.key_taken.push(row.job.id),
+                }
+            }
+        }
+        Ok(CommandReply::Redriven(done))
+    }
+}
+
+/// Why this move is not allowed, if it is not.
+fn refuse(row: &JobRow, verb: Move) -> Option<CommandError> {
+    (!row.job.state.allows(verb)).then(|| illegal(row, verb))
+}
+
+fn illegal(row: &JobRow, verb: Move) -> CommandError {
+    CommandError::IllegalTransition { job: row.job.id, state: row.job.state, verb }
+}
+
+fn canceled(job: &mut JobRecord, cause: CancelCause, now: Timestamp) {
+    job.state = JobState::Canceled;
+    job.paused_from = None;
+    job.finished_at = Some(now);
+    job.canceled = Some(cause);
+}
+
+fn unknown_command() -> CommandError {
+    let why = "this version of ratchet-sqlite does not know the command; update it together with ratchet-core";
+    ratchet_core::StoreError::new(ratchet_core::StoreErrorKind::Config, why).into()
+}

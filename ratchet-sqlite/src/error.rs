@@ -1,0 +1,105 @@
+//! From what SQLite says to what the caller can do about it.
+
+use std::path::Path;
+
+use ratchet_core::{StoreError, StoreErrorKind};
+
+/// A failure that several callers share: errors of the driver cannot be cloned.
+#[derive(Debug, Clone)]
+pub(crate) struct Fault {
+    pub(crate) kind: StoreErrorKind,
+    message: String,
+    source: String,
+}
+
+impl Fault {
+    pub(crate) fn new(path: &Path, error: &sqlx::Error) -> Self {
+        let kind = kind(error);
+        let file = path.display();
+        let message = match kind {
+            StoreErrorKind::Locked => format!(
+                "the job database {file} is locked: another program or another connection of this one holds a write \
+                 transaction; inside your own transaction enqueue with `.in_tx(&mut tx)`, and keep transactions short"
+            ),
+            StoreErrorKind::ReadOnly => format!(
+                "the job database {file} cannot be written; check the rights of the file and its folder"
+            ),
+            StoreErrorKind::Full => {
+                format!(
+                    "there is no space left for the job database {file}; free some and work goes on"
+                )
+            }
+            StoreErrorKind::Corrupt => format!(
+                "the job database {file} is damaged or not an SQLite database; restore a backup, or look at it with \
+                 `PRAGMA integrity_check`"
+            ),
+            StoreErrorKind::Schema => format!(
+                "the job database {file} lacks tables of this store; open it once with `SqliteStore::open`"
+            ),
+            StoreErrorKind::Config => format!(
+                "the job database {file} cannot be opened: its folder does not exist; create it first"
+            ),
+            StoreErrorKind::Data => format!("the job database {file} refuses the data"),
+            _ => format!("the job database {file} cannot be used now"),
+        };
+        Self { kind, message, source: error.to_string() }
+    }
+
+    pub(crate) fn opening(path: &Path, error: &sqlx::Error) -> Self {
+        let mut fault = Self::new(path, error);
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if primary_code(error) == Some(14) {
+            if folder.is_some_and(|folder| !folder.exists()) {
+                fault.kind = StoreErrorKind::Config;
+                fault.message = format!(
+                    "the job database {} cannot be opened: its folder does not exist; create it first",
+                    path.display()
+                );
+            } else {
+                fault.message = format!(
+                    "the job database {} cannot be opened; check that it is a file and may be read and written",
+                    path.display()
+                );
+            }
+        }
+        fault
+    }
+}
+
+impl From<Fault> for StoreError {
+    fn from(fault: Fault) -> Self {
+        Self::new(fault.kind, format!("{} ({})", fault.message, fault.source))
+            .with_source(fault.source)
+    }
+}
+
+/// A failure outside of the writer, where the path of the file is not known.
+pub(crate) fn in_transaction(error: &sqlx::Error) -> StoreError {
+    Fault::new(Path::new("of this transaction"), error).into()
+}
+
+fn primary_code(error: &sqlx::Error) -> Option<i32> {
+    let code: i32 = error.as_database_error()?.code()?.parse().ok()?;
+    Some(code & 0xff)
+}
+
+fn kind(error: &sqlx::Error) -> StoreErrorKind {
+    match (primary_code(error), error) {
+        (Some(5 | 6), _) => StoreErrorKind::Locked,
+        (Some(8), _) => StoreErrorKind::ReadOnly,
+        (Some(13), _) => StoreErrorKind::Full,
+        (Some(11 | 26), _) => StoreErrorKind::Corrupt,
+        (Some(1), error) if error.to_string().contains("no such table") => StoreErrorKind::Schema,
+        (Some(18..=20), _) => StoreErrorKind::Data,
+        (None, sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. }) => {
+            StoreErrorKind::Corrupt
+        }
+        (None, sqlx::Error::Encode(_)) => StoreErrorKind::Data,
+        _ => StoreErrorKind::Unavailable,
+    }
+}
+
+/// A stored value that does not read back.
+pub(crate) fn unreadable(error: impl std::error::Error + Send + Sync + 'static) -> sqlx::Error {
+    sqlx::Error::Decode(Box::new(error))
+}

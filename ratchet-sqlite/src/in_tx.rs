@@ -1,0 +1,163 @@
+//! Enqueuing, canceling and rescheduling in the caller's own transaction: it commits with the caller's data, or leaves no
+//! trace.
+
+use std::future::Future;
+
+use jiff::Timestamp;
+use ratchet_core::model::{
+    Command, CommandError, CommandReply, Due, InsertError, Inserted, JobId, NewJob, TakenKey,
+};
+use ratchet_core::{Clock as _, Enqueue, Job, JobHandle, SubmitError, SystemClock};
+use sqlx::SqliteConnection;
+
+use crate::SqliteStore;
+use crate::error::in_transaction;
+use crate::session::{Effects, Session};
+use crate::template::Templates;
+
+/// `.in_tx(&mut tx)` on what `ratchet.enqueue(job)` gives.
+///
+/// The transaction is one of `sqlx` on a database file that a [`SqliteStore`] has been opened on: the application's own
+/// tables may live beside it. Workers hear of the job within milliseconds of the commit.
+///
+/// ```
+/// use ratchet_core::{Job, Ratchet};
+/// use ratchet_sqlite::EnqueueInTx;
+///
+/// async fn place_order<J: Job>(
+///     pool: &sqlx::SqlitePool,
+///     ratchet: &Ratchet,
+///     charge: J,
+/// ) -> Result<(), Box<dyn std::error::Error>> {
+///     let mut tx = pool.begin_with("BEGIN IMMEDIATE").await?;
+///     sqlx::query("INSERT INTO orders (total) VALUES (42)").execute(&mut *tx).await?;
+///     let job = ratchet.enqueue(charge).in_tx(&mut tx).await?;
+///     tx.commit().await?; // both, or neither
+///     println!("job {} is on its way", job.id());
+///     Ok(())
+/// }
+/// ```
+pub trait EnqueueInTx: Sized {
+    /// The job that is enqueued.
+    type Job;
+
+    /// Enqueues the job in a transaction of the caller. Answers with the handle of the job that stands for it: another one if
+    /// its idempotency key was used before, or if it was asked for the holder of its business key.
+    fn in_tx(
+        self,
+        tx: &mut SqliteConnection,
+    ) -> impl Future<Output = Result<JobHandle<Self::Job>, SubmitError>> + Send;
+}
+
+impl<J: Job> EnqueueInTx for Enqueue<'_, J> {
+    type Job = J;
+
+    async fn in_tx(self, tx: &mut SqliteConnection) -> Result<JobHandle<J>, SubmitError> {
+        let (job, handle) = self.into_parts()?;
+        let name = job.spec.name.clone();
+        let inserted = insert(tx, &[job], SystemClock::default().now()).await;
+        let inserted = inserted.map_err(|refused| submit_error(refused, name))?;
+        Ok(inserted.first().map_or_else(|| handle.clone(), |inserted| handle.at(inserted.id())))
+    }
+}
+
+impl SqliteStore {
+    /// Inserts jobs in a transaction of the caller, all or none: what bulk submits use.
+    pub async fn insert_in_tx(
+        &self,
+        tx: &mut SqliteConnection,
+        jobs: &[NewJob],
+    ) -> Result<Vec<Inserted>, InsertError> {
+        insert(tx, jobs, self.shared.clock.now()).await
+    }
+
+    /// Calls a job off in a transaction of the caller. A running handler hears of it with its worker's next heartbeat.
+    ///
+    /// ```
+    /// # use ratchet_core::model::{CommandError, JobId};
+    /// # use ratchet_sqlite::SqliteStore;
+    /// # async fn demo(store: &SqliteStore, tx: &mut sqlx::SqliteConnection, id: JobId) -> Result<(), CommandError> {
+    /// store.cancel_in_tx(tx, id).await?;
+    /// # Ok(()) }
+    /// ```
+    pub async fn cancel_in_tx(
+        &self,
+        tx: &mut SqliteConnection,
+        id: JobId,
+    ) -> Result<CommandReply, CommandError> {
+        command(
+            tx,
+            &Command::Cancel(id, ratchet_core::model::CancelCause::Requested),
+            self.shared.clock.now(),
+        )
+        .await
+    }
+
+    /// Gives a pending job another due time in a transaction of the caller.
+    ///
+    /// ```
+    /// # use ratchet_core::model::{CommandError, Due, JobId};
+    /// # use ratchet_sqlite::SqliteStore;
+    /// # async fn demo(store: &SqliteStore, tx: &mut sqlx::SqliteConnection, id: JobId) -> Result<(), CommandError> {
+    /// store.reschedule_in_tx(tx, id, Due::In(std::time::Duration::from_secs(60))).await?;
+    /// # Ok(()) }
+    /// ```
+    pub async fn reschedule_in_tx(
+        &self,
+        tx: &mut SqliteConnection,
+        id: JobId,
+        due: Due,
+    ) -> Result<CommandReply, CommandError> {
+        command(tx, &Command::Reschedule(id, due), self.shared.clock.now()).await
+    }
+}
+
+async fn insert(
+    tx: &mut SqliteConnection,
+    jobs: &[NewJob],
+    now: Timestamp,
+) -> Result<Vec<Inserted>, InsertError> {
+    let (templates, mut effects) = (Templates::default(), Effects::default());
+    let mut session = session(tx, &templates, &mut effects, now);
+    let inserted = session.insert(jobs).await.map_err(|error| in_transaction(&error))?;
+    session.write_counts().await.map_err(|error| in_transaction(&error))?;
+    inserted
+}
+
+async fn command(
+    tx: &mut SqliteConnection,
+    command: &Command,
+    now: Timestamp,
+) -> Result<CommandReply, CommandError> {
+    let (templates, mut effects) = (Templates::default(), Effects::default());
+    let mut session = session(tx, &templates, &mut effects, now);
+    let reply = session.command(command).await.map_err(|error| in_transaction(&error))?;
+    session.write_counts().await.map_err(|error| in_transaction(&error))?;
+    reply
+}
+
+/// Nothing is remembered beyond the transaction: it may be rolled back. No hint is sent: the writer sees the commit.
+fn session<'a>(
+    conn: &'a mut SqliteConnection,
+    templates: &'a Templates,
+    effects: &'a mut Effects,
+    now: Timestamp,
+) -> Session<'a> {
+    Session { conn, now, templates, effects, patience: usize::MAX, careful: true }
+}
+
+fn submit_error(refused: InsertError, job: String) -> SubmitError {
+    match refused {
+        InsertError::BusinessKeysTaken(mut taken) if taken.len() == 1 => {
+            let TakenKey { key, holder, .. } = taken.remove(0);
+            SubmitError::BusinessKeyTaken { job, key, holder }
+        }
+        InsertError::BusinessKeysTaken(taken) => SubmitError::BusinessKeysTaken(taken),
+        InsertError::IdempotencyMismatch { key, original, .. } => {
+            SubmitError::IdempotencyMismatch { job, key, original }
+        }
+        InsertError::DuplicateId(id) => SubmitError::DuplicateId(id),
+        InsertError::Store(error) => SubmitError::Store(error),
+        other => SubmitError::BadOption { job, problem: other.to_string() },
+    }
+}

@@ -1,0 +1,64 @@
+//! Who holds which key. Slots are counted from live claims, never from a counter.
+
+use ratchet_core::model::{JobSpec, Token};
+use sqlx::Row as _;
+
+use crate::row::JobRow;
+use crate::session::Session;
+use crate::sql;
+use crate::value::{bytes, signed};
+
+impl Session<'_> {
+    /// How many runs hold a concurrency key.
+    pub(crate) async fn slots_taken(&mut self, key: &str) -> Result<u64, sqlx::Error> {
+        let row = sqlx::query(sql::key::COUNT_SLOTS).bind(key).fetch_one(&mut *self.conn).await?;
+        Ok(row.try_get::<i64, _>(0)?.unsigned_abs())
+    }
+
+    /// A run has let go of its slot: the next job of every lane of that key is back in line.
+    pub(crate) async fn free_slot(&mut self, spec: &JobSpec) -> Result<(), sqlx::Error> {
+        if let Some(slot) = &spec.concurrency {
+            self.bring_back_slot(&slot.key, 1).await?;
+            // Jobs of the same key are likely on the same queue.
+            self.effects.wake_queue(&spec.queue);
+        }
+        Ok(())
+    }
+
+    /// Frees the business key of a job that is over, unless a run of it lingers.
+    pub(crate) async fn free_business_key(&mut self, row: &JobRow) -> Result<(), sqlx::Error> {
+        if let Some(key) = row.scoped_key.as_deref().filter(|_| !row.job.is_live()) {
+            sqlx::query(sql::key::FREE_BUSINESS_KEY)
+                .bind(key)
+                .bind(bytes(row.job.id.uuid()))
+                .execute(&mut *self.conn)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Frees what a run still held after its end.
+    pub(crate) async fn let_go(&mut self, token: Token) -> Result<(), sqlx::Error> {
+        let lingered = sqlx::query(sql::key::DELETE_LINGERING)
+            .bind(bytes(token.job.uuid()))
+            .bind(bytes(token.lease.uuid()))
+            .bind(signed(token.version))
+            .fetch_optional(&mut *self.conn)
+            .await?;
+        if lingered.is_none() {
+            return Ok(());
+        }
+        if let Some(row) = self.load(token.job).await? {
+            self.free_slot(&row.job.spec).await?;
+            self.free_business_key(&row).await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn let_go_all(&mut self, tokens: &[Token]) -> Result<(), sqlx::Error> {
+        for token in tokens {
+            self.let_go(*token).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,50 @@
+//! The embedded store of Ratchet: durable background jobs in one SQLite file, without a server.
+//!
+//! ```
+//! use ratchet_core::{JobState, Ratchet};
+//! use ratchet_sqlite::SqliteStore;
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("jobs.db");
+//! let ratchet = Ratchet::builder(SqliteStore::open(path).await?).build().await?;
+//! assert_eq!(ratchet.store().counts().await?.state(JobState::Pending), 0);
+//! # Ok::<_, Box<dyn std::error::Error>>(()) }).unwrap();
+//! ```
+//!
+//! - **Durable.** `synchronous = FULL` in WAL mode: once a verb has answered, a power loss does not undo it.
+//! - **One writer, group commit.** All verbs that wait share one transaction and one sync. Readers never wait for it.
+//! - **Many processes on one file.** Another process sees new work within milliseconds.
+//! - **In your transaction.** [`EnqueueInTx`] enqueues in a transaction of your own on the same file.
+//! - **Backup.** `VACUUM INTO`, the backup command of the `sqlite3` shell, or a copy of the file together with its `-wal`.
+
+#![forbid(unsafe_code)]
+
+mod aside;
+mod claim;
+mod command;
+mod error;
+mod in_tx;
+mod insert;
+mod keys;
+mod migrate;
+mod nodes;
+mod open;
+mod options;
+mod outbox;
+mod purge;
+mod query;
+mod readers;
+mod row;
+mod session;
+mod settle;
+mod sql;
+mod store;
+mod template;
+mod value;
+mod verb;
+mod writer;
+
+pub use in_tx::EnqueueInTx;
+pub use options::{SqliteOptions, Synchronous};
+pub use store::SqliteStore;

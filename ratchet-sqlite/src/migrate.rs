@@ -1,0 +1,70 @@
+//! The schema and its versions.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use ratchet_core::{StoreError, StoreErrorKind};
+use sqlx::{Row as _, SqliteConnection};
+
+use crate::error::Fault;
+use crate::sql;
+
+/// In order; the number of a migration is its place, counted from one. They are appended to and never changed.
+const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_initial.sql")];
+
+/// The version of the schema that this crate writes.
+pub(crate) fn newest() -> i64 {
+    i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
+}
+
+/// Brings the schema up to date in one transaction. Many processes may do so at once: the first one writes, the others
+/// find it done.
+pub(crate) async fn migrate(
+    conn: &mut SqliteConnection,
+    path: &Path,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let failed = |error| StoreError::from(Fault::new(path, &error));
+    // Also shows at once whether the file can be written at all.
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut *conn).await.map_err(failed)?;
+    let done = match apply(conn, now).await {
+        Ok(found) if found > newest() => {
+            let why = format!(
+                "the job database {} has schema version {found}, this program knows {} at most; \
+                 update the program, or give it a database of its own",
+                path.display(),
+                newest()
+            );
+            Err(StoreError::new(StoreErrorKind::Schema, why))
+        }
+        Ok(_) => sqlx::query("COMMIT").execute(&mut *conn).await.map(|_| ()).map_err(failed),
+        Err(error) => Err(failed(error)),
+    };
+    if done.is_err() {
+        // The error counts; a transaction that SQLite has rolled back itself refuses this one.
+        let _ = sqlx::query("ROLLBACK").execute(&mut *conn).await;
+    }
+    done
+}
+
+/// Applies what is missing. Answers the version that was found.
+async fn apply(conn: &mut SqliteConnection, now: Timestamp) -> Result<i64, sqlx::Error> {
+    let there = sqlx::query(sql::schema::FIND_SCHEMA).fetch_optional(&mut *conn).await?.is_some();
+    let found = if there {
+        sqlx::query(sql::schema::GET_VERSION).fetch_one(&mut *conn).await?.try_get(0)?
+    } else {
+        sqlx::raw_sql(sql::schema::CREATE_SCHEMA).execute(&mut *conn).await?;
+        0
+    };
+    for (version, migration) in (1_i64..).zip(MIGRATIONS) {
+        if version > found {
+            sqlx::raw_sql(*migration).execute(&mut *conn).await?;
+            sqlx::query(sql::schema::INSERT_VERSION)
+                .bind(version)
+                .bind(now.as_microsecond())
+                .execute(&mut *conn)
+                .await?;
+        }
+    }
+    Ok(found)
+}

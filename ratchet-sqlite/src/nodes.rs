@@ -1,0 +1,122 @@
+//! Worker processes, their leases, and what becomes of their jobs.
+
+use std::time::Duration;
+
+use ratchet_core::model::{Due, Heartbeat, NodeId, NodeInfo, Orphan, Token};
+use ratchet_core::{StoreError, StoreErrorKind};
+use sqlx::Row as _;
+use sqlx::sqlite::SqliteRow;
+
+use crate::row::job_row;
+use crate::session::Session;
+use crate::sql;
+use crate::value::{bytes, job_id, json, lease_id, number};
+
+impl Session<'_> {
+    fn until(&self, lease: Duration) -> i64 {
+        Due::In(lease).at(self.now).as_microsecond()
+    }
+
+    pub(crate) async fn join(
+        &mut self,
+        node: &NodeInfo,
+        lease: Duration,
+    ) -> Result<Result<(), StoreError>, sqlx::Error> {
+        let id = bytes(node.id.uuid());
+        let known = sqlx::query(sql::claim::GET_LEASE).bind(id.as_slice());
+        let known = known.fetch_optional(&mut *self.conn).await?;
+        let lost = known.map(|row| row.try_get::<i64, _>(0)).transpose()?;
+        if lost.is_some_and(|until| until <= self.micros()) {
+            let held = sqlx::query(sql::node::FIND_HELD).bind(id.as_slice());
+            if held.fetch_optional(&mut *self.conn).await?.is_some() {
+                let why = format!(
+                    "node {} has lost its lease and must join with a new identity",
+                    node.id
+                );
+                return Ok(Err(StoreError::new(StoreErrorKind::Data, why)));
+            }
+        }
+        sqlx::query(sql::node::INSERT_NODE)
+            .bind(id)
+            .bind(node.host.as_str())
+            .bind(i64::from(node.pid))
+            .bind(node.binary_version.as_str())
+            .bind(json(&node.queues)?)
+            .bind(json(&node.known.0)?)
+            .bind(self.micros())
+            .bind(self.until(lease))
+            .execute(&mut *self.conn)
+            .await?;
+        Ok(Ok(()))
+    }
+
+    pub(crate) async fn heartbeat(
+        &mut self,
+        node: NodeId,
+        lease: Duration,
+    ) -> Result<Heartbeat, sqlx::Error> {
+        let id = bytes(node.uuid());
+        let renewed = sqlx::query(sql::node::RENEW_LEASE)
+            .bind(id.as_slice())
+            .bind(self.micros())
+            .bind(self.until(lease))
+            .fetch_optional(&mut *self.conn)
+            .await?;
+        if renewed.is_none() {
+            return Ok(Heartbeat::Lost);
+        }
+        let canceled =
+            sqlx::query(sql::node::LIST_CANCELED).bind(id).fetch_all(&mut *self.conn).await?;
+        Ok(Heartbeat::Renewed { canceled: canceled.iter().map(token).collect::<Result<_, _>>()? })
+    }
+
+    pub(crate) async fn leave(&mut self, node: NodeId) -> Result<(), sqlx::Error> {
+        let id = bytes(node.uuid());
+        sqlx::query(sql::node::END_LEASE)
+            .bind(id.as_slice())
+            .bind(self.micros())
+            .execute(&mut *self.conn)
+            .await?;
+        sqlx::query(sql::node::DELETE_LEADER).bind(id).execute(&mut *self.conn).await?;
+        Ok(())
+    }
+
+    pub(crate) async fn lead(
+        &mut self,
+        node: NodeId,
+        lease: Duration,
+    ) -> Result<bool, sqlx::Error> {
+        let leads = sqlx::query(sql::node::TAKE_LEAD)
+            .bind(bytes(node.uuid()))
+            .bind(self.micros())
+            .bind(self.until(lease));
+        Ok(leads.fetch_optional(&mut *self.conn).await?.is_some())
+    }
+
+    pub(crate) async fn orphans(&mut self, limit: u32) -> Result<Vec<Orphan>, sqlx::Error> {
+        let now = self.micros();
+        let lost = sqlx::query(sql::key::LIST_LOST_LINGERING).bind(now);
+        for row in lost.fetch_all(&mut *self.conn).await? {
+            self.let_go(token(&row)?).await?;
+        }
+        sqlx::query(sql::node::DELETE_DEAD_NODES).bind(now).execute(&mut *self.conn).await?;
+        let rows = sqlx::query(sql::node::LIST_ORPHANS).bind(now).bind(i64::from(limit));
+        let mut orphans = Vec::new();
+        for row in rows.fetch_all(&mut *self.conn).await? {
+            let template = self.template(row.try_get("template")?).await?;
+            let row = job_row(&row, &template)?;
+            let orphan =
+                row.claimed().map(|claimed| Orphan { claimed, started: row.handler_started });
+            orphans.extend(orphan);
+        }
+        Ok(orphans)
+    }
+}
+
+fn token(row: &SqliteRow) -> Result<Token, sqlx::Error> {
+    Ok(Token {
+        job: job_id(row.try_get(0)?)?,
+        lease: lease_id(row.try_get(1)?)?,
+        version: number(row.try_get(2)?)?,
+    })
+}

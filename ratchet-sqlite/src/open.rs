@@ -1,0 +1,87 @@
+//! Opening: connections, schema, and the thread of the writer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ratchet_core::{StoreError, StoreErrorKind};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, SqliteConnection};
+use tokio::sync::{Notify, broadcast, mpsc};
+use tokio::time::Instant;
+
+use crate::error::Fault;
+use crate::migrate::migrate;
+use crate::options::SqliteOptions;
+use crate::readers::Readers;
+use crate::store::Shared;
+use crate::template::Templates;
+use crate::verb::Request;
+use crate::writer::Writer;
+
+/// How many wake-ups a slow listener may be behind before it loses some. Losing one costs a poll.
+const WAKES_KEPT: usize = 1024;
+
+type Opened = (Arc<Shared>, mpsc::UnboundedSender<Box<dyn Request>>, Arc<Readers>);
+
+pub(crate) async fn open(options: SqliteOptions) -> Result<Opened, StoreError> {
+    let connect = options.connect_options()?;
+    let mut conn = connect_patiently(&connect, &options).await?;
+    migrate(&mut conn, options.path(), options.clock.now()).await?;
+    let mut readers = Vec::with_capacity(options.readers);
+    for _ in 0..options.readers {
+        readers.push(connect_patiently(&connect, &options).await?);
+    }
+    let (wakes, _) = broadcast::channel(WAKES_KEPT);
+    let (sender, inbox) = mpsc::unbounded_channel();
+    let shared = Arc::new(Shared {
+        path: options.path.clone(),
+        clock: Arc::clone(&options.clock),
+        templates: Templates::default(),
+        wakes,
+        listener: Notify::new(),
+    });
+    let writer = Writer {
+        conn,
+        inbox,
+        shared: Arc::clone(&shared),
+        patience: options.patience,
+        watch: options.watch,
+        seen: None,
+        looked: Instant::now(),
+    };
+    start(writer).map_err(|error| {
+        let why = "the thread that writes the job database cannot be started";
+        StoreError::new(StoreErrorKind::Unavailable, why).with_source(error)
+    })?;
+    Ok((shared, sender, Arc::new(Readers::new(readers))))
+}
+
+/// Two processes that open a new file at the same moment may find it locked for a moment, without SQLite waiting.
+async fn connect_patiently(
+    connect: &SqliteConnectOptions,
+    options: &SqliteOptions,
+) -> Result<SqliteConnection, StoreError> {
+    const PAUSE: Duration = Duration::from_millis(5);
+    let started = options.clock.monotonic();
+    let mut tries: u32 = 0;
+    loop {
+        tries += 1;
+        let error = match connect.connect().await {
+            Ok(conn) => return Ok(conn),
+            Err(error) => Fault::opening(options.path(), &error),
+        };
+        let waited = options.clock.monotonic().saturating_sub(started).max(PAUSE * tries);
+        if error.kind != StoreErrorKind::Locked || waited >= options.busy_timeout {
+            return Err(error.into());
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// The writer has a thread of its own: a handler that blocks its runtime must not hold up claims and heartbeats.
+fn start(writer: Writer) -> std::io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    let thread = std::thread::Builder::new().name("ratchet-sqlite".to_owned());
+    thread.spawn(move || runtime.block_on(writer.run()))?;
+    Ok(())
+}

@@ -1,0 +1,166 @@
+//! How the file is opened.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ratchet_core::{Clock, StoreError, StoreErrorKind, SystemClock};
+use sqlx::ConnectOptions as _;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+
+use crate::SqliteStore;
+
+/// How careful a commit is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Synchronous {
+    /// A committed job survives a power loss.
+    #[default]
+    Full,
+    /// A committed job survives the end of the process, `kill -9` included; a power loss may take the last commits with
+    /// it, and never damages the file.
+    Normal,
+}
+
+/// Options of a [`SqliteStore`].
+///
+/// ```
+/// use std::time::Duration;
+/// use ratchet_sqlite::{SqliteStore, Synchronous};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("jobs.db");
+/// let store = SqliteStore::options(path)
+///     .synchronous(Synchronous::Normal)
+///     .busy_timeout(Duration::from_secs(10))
+///     .open()
+///     .await?;
+/// # Ok::<_, ratchet_core::StoreError>(()) }).unwrap();
+/// ```
+#[derive(Clone)]
+#[must_use = "options do nothing until `open`"]
+pub struct SqliteOptions {
+    pub(crate) path: PathBuf,
+    pub(crate) synchronous: Synchronous,
+    pub(crate) busy_timeout: Duration,
+    pub(crate) readers: usize,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) watch: Duration,
+    pub(crate) patience: usize,
+    pub(crate) max_pages: Option<u32>,
+}
+
+impl SqliteOptions {
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self {
+            path,
+            synchronous: Synchronous::Full,
+            busy_timeout: Duration::from_secs(5),
+            readers: 2,
+            clock: Arc::new(SystemClock::default()),
+            watch: Duration::from_millis(5),
+            patience: 64,
+            max_pages: None,
+        }
+    }
+
+    /// How careful a commit is; [`Synchronous::Full`] if not set.
+    pub fn synchronous(mut self, synchronous: Synchronous) -> Self {
+        self.synchronous = synchronous;
+        self
+    }
+
+    /// How long to wait for somebody else's write transaction before giving up as locked; 5 s if not set.
+    pub fn busy_timeout(mut self, timeout: Duration) -> Self {
+        self.busy_timeout = timeout;
+        self
+    }
+
+    /// How many connections read beside the one that writes; 2 if not set.
+    pub fn readers(mut self, readers: usize) -> Self {
+        self.readers = readers.max(1);
+        self
+    }
+
+    /// The clock by which jobs are due: for tests.
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// How often to look whether another process has written, while somebody listens; 5 ms if not set.
+    pub fn watch_every(mut self, interval: Duration) -> Self {
+        self.watch = interval.max(Duration::from_millis(1));
+        self
+    }
+
+    /// Sets the file's limit in pages of 4 KiB: what is beyond it is refused as full.
+    pub fn max_pages(mut self, pages: u32) -> Self {
+        self.max_pages = Some(pages);
+        self
+    }
+
+    #[doc(hidden)] // for tests of the jobs that are set aside
+    pub fn patience(mut self, jobs: usize) -> Self {
+        self.patience = jobs;
+        self
+    }
+
+    /// Opens the file, creates it if it is missing, and brings its schema up to date.
+    pub async fn open(self) -> Result<SqliteStore, StoreError> {
+        SqliteStore::open_with(self).await
+    }
+
+    pub(crate) fn connect_options(&self) -> Result<SqliteConnectOptions, StoreError> {
+        let text = self.path.to_str().unwrap_or_default();
+        if text.is_empty() || text.contains('\0') || text.starts_with("file:") || text == ":memory:"
+        {
+            let why = format!(
+                "`{}` is not the path of a file; a job database lives in a file whose path is UTF-8 without NUL",
+                self.path.display()
+            );
+            return Err(StoreError::new(StoreErrorKind::Config, why));
+        }
+        let synchronous = match self.synchronous {
+            Synchronous::Full => SqliteSynchronous::Full,
+            Synchronous::Normal => SqliteSynchronous::Normal,
+        };
+        // The driver wants milliseconds in 32 bits.
+        let longest = Duration::from_secs(24 * 3600);
+        let options = SqliteConnectOptions::new()
+            .filename(&self.path)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(synchronous)
+            .busy_timeout(self.busy_timeout.min(longest))
+            .foreign_keys(false)
+            .statement_cache_capacity(256)
+            .row_buffer_size(1024)
+            .pragma("temp_store", "memory")
+            .pragma("cache_size", "-32000")
+            .pragma("wal_autocheckpoint", "4000")
+            .pragma("mmap_size", "0")
+            .disable_statement_logging();
+        Ok(match self.max_pages {
+            Some(pages) => options.pragma("max_page_count", pages.to_string()),
+            None => options,
+        })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl fmt::Debug for SqliteOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteOptions")
+            .field("path", &self.path)
+            .field("synchronous", &self.synchronous)
+            .field("busy_timeout", &self.busy_timeout)
+            .field("readers", &self.readers)
+            .finish_non_exhaustive()
+    }
+}

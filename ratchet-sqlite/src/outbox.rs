@@ -1,0 +1,136 @@
+//! What waits to be published, and the alerts.
+
+use std::time::Duration;
+
+use ratchet_core::model::{
+    Alert, Channel, Delivery, DeliveryBody, DeliveryId, Due, Envelope, Notice,
+};
+use sqlx::Row as _;
+use sqlx::sqlite::SqliteRow;
+
+use crate::session::Session;
+use crate::sql;
+use crate::value::{bytes, job_id, json, number, parse, time};
+
+fn channel_number(channel: Channel) -> i64 {
+    match channel {
+        Channel::Alerts => 0,
+        Channel::DeadLetters => 1,
+        // A channel that this store is too old to know: nothing waits there.
+        _ => -1,
+    }
+}
+
+impl Session<'_> {
+    pub(crate) async fn record(&mut self, notices: &[Notice]) -> Result<(), sqlx::Error> {
+        for notice in notices {
+            match notice {
+                Notice::Alert { window, envelope } => self.alert(*window, envelope).await?,
+                Notice::DeadLetter(envelope) => {
+                    let mut envelope = envelope.clone();
+                    envelope.at = self.now;
+                    self.deliver(Channel::DeadLetters, None, Some(json(&envelope)?)).await?;
+                }
+                _ => tracing::warn!(
+                    "a notice that this version of ratchet-sqlite does not know was not stored"
+                ),
+            }
+        }
+        Ok(())
+    }
+
+    async fn alert(&mut self, window: Duration, envelope: &Envelope) -> Result<(), sqlx::Error> {
+        let fingerprint = envelope.failure.fingerprint.as_str();
+        let latest = sqlx::query(sql::outbox::GET_LATEST_ALERT)
+            .bind(envelope.job_name.as_str())
+            .bind(fingerprint)
+            .fetch_optional(&mut *self.conn)
+            .await?;
+        if let Some(latest) = latest
+            && Due::In(window).at(time(latest.try_get(1)?)?) > self.now
+        {
+            sqlx::query(sql::outbox::SUPPRESS_ALERT)
+                .bind(latest.try_get::<i64, _>(0)?)
+                .execute(&mut *self.conn)
+                .await?;
+            return Ok(());
+        }
+        let alert = sqlx::query(sql::outbox::INSERT_ALERT)
+            .bind(bytes(envelope.job_id.uuid()))
+            .bind(envelope.job_name.as_str())
+            .bind(fingerprint)
+            .bind(envelope.failure.message.as_str())
+            .bind(self.micros())
+            .execute(&mut *self.conn)
+            .await?;
+        self.deliver(Channel::Alerts, Some(alert.last_insert_rowid()), None).await
+    }
+
+    async fn deliver(
+        &mut self,
+        channel: Channel,
+        alert: Option<i64>,
+        envelope: Option<String>,
+    ) -> Result<(), sqlx::Error> {
+        sqlx::query(sql::outbox::INSERT_DELIVERY)
+            .bind(channel_number(channel))
+            .bind(alert)
+            .bind(envelope)
+            .execute(&mut *self.conn)
+            .await?;
+        Ok(())
+    }
+
+    pub(crate) async fn hand_out(
+        &mut self,
+        channel: Channel,
+        limit: u32,
+        hold: Duration,
+    ) -> Result<Vec<Delivery>, sqlx::Error> {
+        let rows = sqlx::query(sql::outbox::LIST_DELIVERIES)
+            .bind(channel_number(channel))
+            .bind(self.micros())
+            .bind(i64::from(limit))
+            .fetch_all(&mut *self.conn)
+            .await?;
+        let deliveries = rows.iter().map(delivery).collect::<Result<Vec<_>, _>>()?;
+        let numbers: Vec<_> = deliveries.iter().map(|delivery| delivery.id.0).collect();
+        if !numbers.is_empty() {
+            sqlx::query(sql::outbox::HOLD_DELIVERIES)
+                .bind(json(&numbers)?)
+                .bind(Due::In(hold).at(self.now).as_microsecond())
+                .execute(&mut *self.conn)
+                .await?;
+        }
+        Ok(deliveries)
+    }
+
+    pub(crate) async fn delivered(&mut self, deliveries: &[DeliveryId]) -> Result<(), sqlx::Error> {
+        let numbers: Vec<_> = deliveries.iter().map(|delivery| delivery.0).collect();
+        sqlx::query(sql::outbox::DELETE_DELIVERIES)
+            .bind(json(&numbers)?)
+            .execute(&mut *self.conn)
+            .await?;
+        Ok(())
+    }
+}
+
+fn delivery(row: &SqliteRow) -> Result<Delivery, sqlx::Error> {
+    let body = match row.try_get::<Option<&str>, _>(1)? {
+        Some(envelope) => DeliveryBody::DeadLetter(parse(envelope)?),
+        None => DeliveryBody::Alert(alert(row, 2)?),
+    };
+    Ok(Delivery { id: DeliveryId(row.try_get(0)?), body })
+}
+
+/// An alert, from the columns of `ratchet_alert` behind the first `skip`.
+pub(crate) fn alert(row: &SqliteRow, skip: usize) -> Result<Alert, sqlx::Error> {
+    Ok(Alert {
+        job_id: job_id(row.try_get(skip)?)?,
+        job_name: row.try_get(skip + 1)?,
+        fingerprint: row.try_get(skip + 2)?,
+        message: row.try_get(skip + 3)?,
+        at: time(row.try_get(skip + 4)?)?,
+        suppressed: number(row.try_get(skip + 5)?)?,
+    })
+}

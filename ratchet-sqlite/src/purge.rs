@@ -1,0 +1,45 @@
+//! Clearing away what nobody needs to look at any more.
+
+use std::time::Duration;
+
+use ratchet_core::model::JobState;
+use sqlx::Row as _;
+
+use crate::session::Session;
+use crate::sql;
+use crate::value::{json, state_number};
+
+impl Session<'_> {
+    pub(crate) async fn purge(
+        &mut self,
+        state: JobState,
+        age: Duration,
+        limit: u32,
+    ) -> Result<u64, sqlx::Error> {
+        let Ok(until) = self.now.checked_sub(age) else { return Ok(0) };
+        if !state.is_terminal() {
+            return Ok(0);
+        }
+        let old = sqlx::query(sql::purge::LIST_FINISHED)
+            .bind(state_number(state))
+            .bind(until.as_microsecond())
+            .bind(i64::from(limit))
+            .fetch_all(&mut *self.conn)
+            .await?;
+        if old.is_empty() {
+            return Ok(0);
+        }
+        let mut jobs = Vec::<i64>::with_capacity(old.len());
+        for row in &old {
+            jobs.push(row.try_get(0)?);
+            self.effects.count(row.try_get(2)?, state, -1);
+        }
+        let jobs = json(&jobs)?;
+        for statement in
+            [sql::purge::DELETE_ATTEMPTS, sql::purge::DELETE_LOG_LINES, sql::purge::DELETE_JOBS]
+        {
+            sqlx::query(statement).bind(jobs.as_str()).execute(&mut *self.conn).await?;
+        }
+        Ok(old.len() as u64)
+    }
+}

@@ -1,0 +1,163 @@
+//! Looking: everything that readers do.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ratchet_core::model::{
+    Alert, AttemptLine, Counts, Filter, JobId, JobSpec, JobState, KnownJobs, LogLine, NodeInfo,
+    NodeRecord, Page, PageRequest,
+};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row as _, SqliteConnection};
+
+use crate::outbox::alert;
+use crate::row::{JobRow, job_row};
+use crate::sql;
+use crate::template::{self, Templates};
+use crate::value::{bytes, node_id, number, parse, state, state_number, time};
+
+/// A connection that reads, and what is needed to understand the rows.
+pub(crate) struct Look<'a> {
+    pub(crate) conn: &'a mut SqliteConnection,
+    pub(crate) templates: &'a Templates,
+    pub(crate) now: i64,
+}
+
+impl Look<'_> {
+    pub(crate) async fn get(&mut self, id: JobId) -> Result<Option<JobRow>, sqlx::Error> {
+        let row = sqlx::query(sql::job::GET_JOB)
+            .bind(bytes(id.uuid()))
+            .fetch_optional(&mut *self.conn)
+            .await?;
+        match row {
+            Some(row) => self.job_row(&row).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    pub(crate) async fn list(
+        &mut self,
+        filter: &Filter,
+        page: PageRequest,
+    ) -> Result<Page, sqlx::Error> {
+        let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
+        let states = if filter.states.is_empty() { &JobState::ALL[..] } else { &filter.states };
+        let states: i64 =
+            states.iter().map(|state| 1 << state_number(*state)).fold(0, |a, b| a | b);
+        // One more than is asked for tells whether there is another page.
+        let chunk = limit.saturating_add(1).clamp(2, 1000);
+        // Longer than every id, so behind all of them.
+        let mut before = page.before.map_or(vec![0xff; 17], |id| bytes(id.uuid()));
+        let mut jobs = Vec::new();
+        loop {
+            let rows = sqlx::query(sql::job::LIST_JOBS)
+                .bind(before.as_slice())
+                .bind(states)
+                .bind(filter.queue.as_deref())
+                .bind(filter.name.as_deref())
+                .bind(i64::try_from(chunk).unwrap_or(i64::MAX))
+                .fetch_all(&mut *self.conn)
+                .await?;
+            let end = rows.len() < chunk;
+            for row in rows {
+                let job = self.job_row(&row).await?.job;
+                before = bytes(job.id.uuid());
+                if filter.matches(&job) {
+                    jobs.push(job);
+                }
+            }
+            if end || jobs.len() > limit {
+                break;
+            }
+        }
+        let more = jobs.len() > limit;
+        jobs.truncate(limit);
+        let next = jobs.last().map(|job| job.id).filter(|_| more);
+        Ok(Page { jobs, next })
+    }
+
+    pub(crate) async fn counts(&mut self) -> Result<Counts, sqlx::Error> {
+        let mut counts = Counts::default();
+        for row in sqlx::query(sql::count::LIST_COUNTS).fetch_all(&mut *self.conn).await? {
+            let queue = counts.queues.entry(row.try_get(0)?).or_default();
+            queue.states.insert(state(row.try_get(1)?)?, number(row.try_get(2)?)?);
+        }
+        Ok(counts)
+    }
+
+    pub(crate) async fn attempts(&mut self, id: JobId) -> Result<Vec<AttemptLine>, sqlx::Error> {
+        let Some(row) = self.get(id).await? else { return Ok(Vec::new()) };
+        let stored = sqlx::query(sql::job::LIST_ATTEMPTS).bind(bytes(id.uuid()));
+        let stored = stored.fetch_all(&mut *self.conn).await?;
+        let mut lines: Vec<AttemptLine> =
+            stored.iter().map(|row| parse(row.try_get(0)?)).collect::<Result<_, sqlx::Error>>()?;
+        let told = lines.last().is_some_and(|line| line.run == row.job.run);
+        if row.job.state == JobState::Succeeded && !told {
+            lines.extend(row.implied_line());
+        }
+        Ok(lines)
+    }
+
+    pub(crate) async fn logs(&mut self, id: JobId) -> Result<Vec<LogLine>, sqlx::Error> {
+        let lines = sqlx::query(sql::job::LIST_LOG_LINES).bind(bytes(id.uuid()));
+        let lines = lines.fetch_all(&mut *self.conn).await?;
+        lines.iter().map(|row| parse(row.try_get(0)?)).collect()
+    }
+
+    pub(crate) async fn nodes(&mut self) -> Result<Vec<NodeRecord>, sqlx::Error> {
+        let nodes = sqlx::query(sql::node::LIST_NODES).bind(self.now);
+        nodes.fetch_all(&mut *self.conn).await?.iter().map(|row| node(row, self.now)).collect()
+    }
+
+    pub(crate) async fn unknown_jobs(&mut self) -> Result<Vec<(String, u64)>, sqlx::Error> {
+        let nodes =
+            sqlx::query(sql::node::LIST_KNOWN).bind(self.now).fetch_all(&mut *self.conn).await?;
+        let known: Vec<KnownJobs> = nodes
+            .iter()
+            .map(|row| parse(row.try_get(0)?).map(KnownJobs))
+            .collect::<Result<_, sqlx::Error>>()?;
+        let mut unknown = BTreeMap::<String, u64>::new();
+        for row in sqlx::query(sql::count::LIST_WAITING).fetch_all(&mut *self.conn).await? {
+            let (name, version) = (row.try_get::<String, _>(0)?, number(row.try_get(1)?)?);
+            if !known.iter().any(|known| known.knows(&name, version)) {
+                *unknown.entry(name).or_default() += number::<u64>(row.try_get(2)?)?;
+            }
+        }
+        Ok(unknown.into_iter().collect())
+    }
+
+    pub(crate) async fn alerts(&mut self, limit: u32) -> Result<Vec<Alert>, sqlx::Error> {
+        let alerts = sqlx::query(sql::outbox::LIST_ALERTS).bind(i64::from(limit));
+        alerts.fetch_all(&mut *self.conn).await?.iter().map(|row| alert(row, 0)).collect()
+    }
+
+    async fn job_row(&mut self, row: &SqliteRow) -> Result<JobRow, sqlx::Error> {
+        let template = self.template(row.try_get("template")?).await?;
+        job_row(row, &template)
+    }
+
+    async fn template(&mut self, id: i64) -> Result<Arc<JobSpec>, sqlx::Error> {
+        if let Some(template) = self.templates.get(id) {
+            return Ok(template);
+        }
+        let template = template::load(self.conn, id).await?;
+        self.templates.add(id, Arc::clone(&template));
+        Ok(template)
+    }
+}
+
+fn node(row: &SqliteRow, now: i64) -> Result<NodeRecord, sqlx::Error> {
+    let mut info = NodeInfo::new(node_id(row.try_get(0)?)?);
+    info.host = row.try_get(1)?;
+    info.pid = number(row.try_get(2)?)?;
+    info.binary_version = row.try_get(3)?;
+    info.queues = parse(row.try_get(4)?)?;
+    info.known = Arc::new(KnownJobs(parse(row.try_get(5)?)?));
+    let lease_until: i64 = row.try_get(7)?;
+    Ok(NodeRecord {
+        info,
+        joined_at: time(row.try_get(6)?)?,
+        lease_until: time(lease_until)?,
+        alive: lease_until > now,
+    })
+}

@@ -1,0 +1,312 @@
+//! One job as it is stored, and the one place where a single job changes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use ratchet_core::model::{
+    AttemptLine, AttemptOutcome, Claimed, ConcurrencyKey, JobId, JobRecord, JobSpec, JobState,
+    LeaseId, RunNotes, Token,
+};
+use ratchet_core::store::{MAX_LOG_LINES, Wake};
+use sqlx::Row as _;
+use sqlx::sqlite::SqliteRow;
+
+use crate::session::Session;
+use crate::value::{
+    bytes, job_id, json, lease_id, nanos, node_id, number, optional_json, parse_optional, signed,
+    state, state_number, time,
+};
+use crate::{sql, template};
+
+/// A job with what belongs to it alone.
+#[derive(Debug)]
+pub(crate) struct JobRow {
+    pub(crate) seq: i64,
+    pub(crate) template: i64,
+    pub(crate) job: JobRecord,
+    pub(crate) scoped_key: Option<Vec<u8>>,
+    /// Present while the job is running.
+    pub(crate) lease: Option<LeaseId>,
+    pub(crate) handler_started: bool,
+}
+
+impl JobRow {
+    /// The token of the current run.
+    pub(crate) fn token(&self) -> Option<Token> {
+        let lease = self.lease.filter(|_| self.job.state == JobState::Running)?;
+        Some(Token { job: self.job.id, lease, version: self.job.version })
+    }
+
+    /// The current run, as its claimer got it.
+    pub(crate) fn claimed(&self) -> Option<Claimed> {
+        let job = &self.job;
+        Some(Claimed {
+            token: self.token()?,
+            spec: Arc::clone(&job.spec),
+            attempts: job.attempts,
+            crashes: job.crashes,
+            deferrals: job.deferrals,
+            generation: job.generation,
+            run: job.run,
+            queued_at: job.queued_at,
+            due: job.due,
+            claimed_at: job.started_at?,
+            node: job.node?,
+            progress: job.progress.clone(),
+            checkpoint: job.checkpoint.clone(),
+        })
+    }
+
+    /// Begins the history line of the current run.
+    pub(crate) fn line(&self, now: Timestamp, outcome: AttemptOutcome) -> Option<AttemptLine> {
+        Some(AttemptLine::new(&self.claimed()?, now, outcome))
+    }
+
+    /// How long the current run has taken, by the store's clock.
+    pub(crate) fn elapsed(&self, now: Timestamp) -> Duration {
+        let started = self.job.started_at.unwrap_or(now);
+        Duration::try_from(now.duration_since(started)).unwrap_or_default()
+    }
+
+    /// The line of a run that succeeded at once: it is not stored, the job says it all.
+    pub(crate) fn implied_line(&self) -> Option<AttemptLine> {
+        let job = &self.job;
+        let claimed = Claimed {
+            token: Token {
+                job: job.id,
+                lease: LeaseId::from_uuid(uuid::Uuid::nil()),
+                version: job.version,
+            },
+            spec: Arc::clone(&job.spec),
+            attempts: job.attempts,
+            crashes: job.crashes,
+            deferrals: job.deferrals,
+            generation: job.generation,
+            run: job.run,
+            queued_at: job.queued_at,
+            due: job.due,
+            claimed_at: job.started_at?,
+            node: job.node?,
+            progress: None,
+            checkpoint: None,
+        };
+        let mut line = AttemptLine::new(&claimed, job.finished_at?, AttemptOutcome::Success);
+        line.duration = job.duration?;
+        Some(line)
+    }
+}
+
+/// Reads a whole row of `ratchet_job`.
+pub(crate) fn job_row(row: &SqliteRow, template_spec: &JobSpec) -> Result<JobRow, sqlx::Error> {
+    let slot: Option<String> = row.try_get("slot_key")?;
+    let limit: Option<i64> = row.try_get("slot_limit")?;
+    let concurrency = match (slot, limit) {
+        (Some(key), Some(limit)) => Some(ConcurrencyKey { key, limit: number(limit)? }),
+        _ => None,
+    };
+    let spec =
+        template::spec(template_spec, row.try_get("payload")?, row.try_get("own")?, concurrency)?;
+    let times = |name| row.try_get::<Option<i64>, _>(name)?.map(time).transpose();
+    let mut job = JobRecord::pending(
+        job_id(row.try_get("id")?)?,
+        spec,
+        time(row.try_get("due")?)?,
+        time(row.try_get("queued_at")?)?,
+    );
+    job.state = state(row.try_get("state")?)?;
+    job.paused_from = row.try_get::<Option<i64>, _>("paused_from")?.map(state).transpose()?;
+    job.started_at = times("started_at")?;
+    job.finished_at = times("finished_at")?;
+    let wait: Option<i64> = row.try_get("queue_wait")?;
+    job.queue_wait = wait.map(number).transpose()?.map(Duration::from_micros);
+    let duration: Option<i64> = row.try_get("duration")?;
+    job.duration = duration.map(number).transpose()?.map(Duration::from_nanos);
+    job.node = row.try_get::<Option<&[u8]>, _>("node")?.map(node_id).transpose()?;
+    job.attempts = number(row.try_get("attempts")?)?;
+    job.crashes = number(row.try_get("crashes")?)?;
+    job.deferrals = number(row.try_get("deferrals")?)?;
+    job.generation = number(row.try_get("generation")?)?;
+    job.run = number(row.try_get("run")?)?;
+    job.version = number(row.try_get("fence")?)?;
+    job.progress = parse_optional(row.try_get("progress")?)?;
+    job.checkpoint = parse_optional(row.try_get("checkpoint")?)?;
+    job.output = row.try_get("output")?;
+    job.error = parse_optional(row.try_get("error")?)?;
+    job.envelope = parse_optional(row.try_get("envelope")?)?;
+    job.canceled = parse_optional(row.try_get("canceled")?)?;
+    job.warnings = parse_optional(row.try_get("warnings")?)?.unwrap_or_default();
+    Ok(JobRow {
+        seq: row.try_get("seq")?,
+        template: row.try_get("template")?,
+        job,
+        scoped_key: row.try_get("scoped_key")?,
+        lease: row.try_get::<Option<&[u8]>, _>("lease")?.map(lease_id).transpose()?,
+        handler_started: row.try_get::<Option<bool>, _>("handler_started")?.unwrap_or_default(),
+    })
+}
+
+/// What becomes of what a run holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// It is freed.
+    Freed,
+    /// It stays taken: the handler is still running.
+    Lingering,
+    /// It stays taken: the handler has yet to hear that it was canceled.
+    Canceled,
+}
+
+impl Session<'_> {
+    pub(crate) async fn load(&mut self, id: JobId) -> Result<Option<JobRow>, sqlx::Error> {
+        let row = sqlx::query(sql::job::GET_JOB)
+            .bind(bytes(id.uuid()))
+            .fetch_optional(&mut *self.conn)
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        let template = self.template(row.try_get("template")?).await?;
+        job_row(&row, &template).map(Some)
+    }
+
+    /// Moves a job: the fence goes up by one, and counts, keys and wake-ups follow the state.
+    pub(crate) async fn advance(
+        &mut self,
+        row: &mut JobRow,
+        change: impl FnOnce(&mut JobRecord),
+    ) -> Result<(), sqlx::Error> {
+        self.effects.count(row.template, row.job.state, -1);
+        let was_pending = row.job.state == JobState::Pending;
+        change(&mut row.job);
+        row.job.version += 1;
+        self.effects.count(row.template, row.job.state, 1);
+        self.save(row).await?;
+        let job = &row.job;
+        if was_pending && let Some(slot) = &job.spec.concurrency {
+            // It may have been brought back for a free slot that it will not take now.
+            self.bring_back_slot(&slot.key, 1).await?;
+        }
+        if job.state.is_terminal() {
+            self.effects.wakes.push(Wake::Finished(job.id));
+        }
+        if job.state == JobState::Pending && job.due <= self.now {
+            self.effects.wake_queue(&job.spec.queue);
+        }
+        self.free_business_key(row).await
+    }
+
+    async fn save(&mut self, row: &JobRow) -> Result<(), sqlx::Error> {
+        let job = &row.job;
+        let due = job.due.as_microsecond();
+        let warnings = Some(&job.warnings).filter(|warnings| !warnings.is_empty());
+        sqlx::query(sql::job::SAVE_JOB)
+            .bind(row.seq)
+            .bind(state_number(job.state))
+            .bind(i64::from(job.state == JobState::Pending && job.due <= self.now))
+            .bind(job.spec.sort_key(due))
+            .bind(due)
+            .bind(signed(job.version))
+            .bind(i64::from(job.generation))
+            .bind(i64::from(job.attempts))
+            .bind(i64::from(job.crashes))
+            .bind(i64::from(job.deferrals))
+            .bind(row.lease.map(|lease| bytes(lease.uuid())))
+            .bind(row.lease.map(|_| row.handler_started))
+            .bind(job.finished_at.map(Timestamp::as_microsecond))
+            .bind(job.duration.map(nanos))
+            .bind(job.paused_from.map(state_number))
+            .bind(optional_json(job.canceled.as_ref())?)
+            .bind(optional_json(job.progress.as_ref())?)
+            .bind(optional_json(job.checkpoint.as_ref())?)
+            .bind(job.output.as_deref())
+            .bind(optional_json(job.error.as_ref())?)
+            .bind(optional_json(job.envelope.as_ref())?)
+            .bind(optional_json(warnings)?)
+            .execute(&mut *self.conn)
+            .await?;
+        Ok(())
+    }
+
+    /// Moves a job out of a run.
+    pub(crate) async fn end_run(
+        &mut self,
+        row: &mut JobRow,
+        token: Token,
+        held: Held,
+        change: impl FnOnce(&mut JobRecord),
+    ) -> Result<(), sqlx::Error> {
+        row.lease = None;
+        match (held, row.job.node) {
+            (Held::Lingering | Held::Canceled, Some(node)) => {
+                sqlx::query(sql::key::INSERT_LINGERING)
+                    .bind(bytes(token.job.uuid()))
+                    .bind(bytes(token.lease.uuid()))
+                    .bind(signed(token.version))
+                    .bind(bytes(node.uuid()))
+                    .bind(held == Held::Canceled)
+                    .bind(row.job.spec.concurrency.as_ref().map(|slot| slot.key.as_str()))
+                    .execute(&mut *self.conn)
+                    .await?;
+            }
+            _ => self.free_slot(&row.job.spec).await?,
+        }
+        self.advance(row, change).await
+    }
+
+    /// Keeps what a run left behind, without writing the job itself.
+    pub(crate) async fn keep(
+        &mut self,
+        row: &mut JobRow,
+        notes: &RunNotes,
+    ) -> Result<(), sqlx::Error> {
+        let job = &mut row.job;
+        if notes.progress.is_some() {
+            job.progress.clone_from(&notes.progress);
+        }
+        if notes.checkpoint.is_some() {
+            job.checkpoint.clone_from(&notes.checkpoint);
+        }
+        job.warnings.extend(notes.warnings.iter().cloned());
+        if notes.logs.is_empty() {
+            return Ok(());
+        }
+        let id = bytes(job.id.uuid());
+        for line in &notes.logs {
+            sqlx::query(sql::settle::INSERT_LOG_LINE)
+                .bind(id.as_slice())
+                .bind(json(line)?)
+                .execute(&mut *self.conn)
+                .await?;
+        }
+        let most = i64::try_from(MAX_LOG_LINES).unwrap_or(i64::MAX);
+        sqlx::query(sql::settle::TRIM_LOG).bind(id).bind(most).execute(&mut *self.conn).await?;
+        Ok(())
+    }
+
+    /// Writes the notes of a job that does not move.
+    pub(crate) async fn save_notes(&mut self, row: &JobRow) -> Result<(), sqlx::Error> {
+        let job = &row.job;
+        let warnings = Some(&job.warnings).filter(|warnings| !warnings.is_empty());
+        sqlx::query(sql::job::SAVE_NOTES)
+            .bind(row.seq)
+            .bind(optional_json(job.progress.as_ref())?)
+            .bind(optional_json(job.checkpoint.as_ref())?)
+            .bind(optional_json(warnings)?)
+            .execute(&mut *self.conn)
+            .await?;
+        Ok(())
+    }
+
+    pub(crate) async fn add_line(
+        &mut self,
+        id: JobId,
+        line: &AttemptLine,
+    ) -> Result<(), sqlx::Error> {
+        sqlx::query(sql::settle::INSERT_ATTEMPT)
+            .bind(bytes(id.uuid()))
+            .bind(signed(line.run))
+            .bind(json(line)?)
+            .execute(&mut *self.conn)
+            .await?;
+        Ok(())
+    }
+}

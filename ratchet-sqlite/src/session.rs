@@ -1,0 +1,107 @@
+//! One transaction at work: a connection, an instant, and what is to happen once it has committed.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use ratchet_core::model::{JobSpec, JobState};
+use ratchet_core::store::Wake;
+use sqlx::SqliteConnection;
+
+use crate::sql;
+use crate::template::{self, Templates};
+use crate::value::state_number;
+
+/// Every verb of the store is a method of this, each in a file of its own.
+#[derive(Debug)]
+pub(crate) struct Session<'a> {
+    pub(crate) conn: &'a mut SqliteConnection,
+    pub(crate) now: Timestamp,
+    pub(crate) templates: &'a Templates,
+    pub(crate) effects: &'a mut Effects,
+    /// How many jobs that cannot run a claim passes over before it sets them aside.
+    pub(crate) patience: usize,
+    /// Look for ids that exist before inserting, instead of being told by the index.
+    pub(crate) careful: bool,
+}
+
+/// What a transaction leaves to be done. A transaction that is rolled back leaves nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Effects {
+    /// More or fewer jobs, by template and state; written before the commit.
+    counts: HashMap<(i64, JobState), i64>,
+    /// Hints to send after the commit.
+    pub(crate) wakes: Vec<Wake>,
+    /// Templates to remember after the commit.
+    pub(crate) templates: Vec<(i64, Arc<JobSpec>)>,
+}
+
+impl Effects {
+    pub(crate) fn count(&mut self, template: i64, state: JobState, jobs: i64) {
+        *self.counts.entry((template, state)).or_default() += jobs;
+    }
+
+    /// One hint per queue and transaction is enough.
+    pub(crate) fn wake_queue(&mut self, queue: &str) {
+        let hinted =
+            |wake: &Wake| matches!(wake, Wake::Work { queue: hinted } if hinted.as_str() == queue);
+        if !self.wakes.last().is_some_and(hinted) && !self.wakes.first().is_some_and(hinted) {
+            self.wakes.push(Wake::Work { queue: queue.to_owned() });
+        }
+    }
+}
+
+impl Session<'_> {
+    pub(crate) fn micros(&self) -> i64 {
+        self.now.as_microsecond()
+    }
+
+    /// Writes the counts that have gathered: before the commit, and before anything that reads them.
+    pub(crate) async fn write_counts(&mut self) -> Result<(), sqlx::Error> {
+        for ((template, state), jobs) in self.effects.counts.drain() {
+            if jobs != 0 {
+                sqlx::query(sql::count::ADD_JOBS)
+                    .bind(template)
+                    .bind(state_number(state))
+                    .bind(jobs)
+                    .execute(&mut *self.conn)
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The template of a new job, stored if it is new too.
+    pub(crate) async fn template_for(&mut self, spec: &JobSpec) -> Result<i64, sqlx::Error> {
+        if let Some(id) =
+            self.templates.find(spec).or_else(|| template::find(&self.effects.templates, spec))
+        {
+            return Ok(id);
+        }
+        let (id, template, body) = template::template_of(spec)?;
+        sqlx::query(sql::insert::INSERT_TEMPLATE)
+            .bind(id)
+            .bind(spec.queue.as_str())
+            .bind(spec.name.as_str())
+            .bind(i64::from(spec.version))
+            .bind(body)
+            .execute(&mut *self.conn)
+            .await?;
+        self.effects.templates.push((id, template));
+        Ok(id)
+    }
+
+    /// A stored template.
+    pub(crate) async fn template(&mut self, id: i64) -> Result<Arc<JobSpec>, sqlx::Error> {
+        if let Some(template) = self.templates.get(id) {
+            return Ok(template);
+        }
+        let fresh = self.effects.templates.iter().find(|(fresh, _)| *fresh == id);
+        if let Some((_, template)) = fresh {
+            return Ok(Arc::clone(template));
+        }
+        let template = template::load(self.conn, id).await?;
+        self.effects.templates.push((id, Arc::clone(&template)));
+        Ok(template)
+    }
+}

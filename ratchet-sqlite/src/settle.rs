@@ -1,0 +1,261 @@
+//! Settling: all moves of the batch first, then its children, so that a key freed by one settlement is there for the
+//! children of another. Plain successes move with one statement, whatever else happens to a job moves it alone.
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::Timestamp;
+use ratchet_core::model::{
+    Applied, AttemptOutcome, DroppedChild, Due, FailureRecord, Inserted, JobRecord, JobState,
+    NewJob, RunNotes, Settled, Settlement, Token, Verdict,
+};
+use ratchet_core::store::Wake;
+use sqlx::Row as _;
+
+use crate::insert::is_plain;
+use crate::row::Held;
+use crate::session::Session;
+use crate::sql;
+use crate::value::{job_id, json, nanos, signed};
+
+impl Session<'_> {
+    pub(crate) async fn settle(
+        &mut self,
+        settlements: &[Settlement],
+    ) -> Result<Vec<Settled>, sqlx::Error> {
+        let ids: HashSet<_> = settlements.iter().map(|settlement| settlement.token.job).collect();
+        // Only the first settlement of a job can be current: their order matters.
+        let repeated = ids.len() < settlements.len();
+        let plain: Vec<_> = settlements
+            .iter()
+            .filter(|settlement| !repeated && is_plain_success(settlement))
+            .collect();
+        let succeeded = self.succeed(&plain).await?;
+        let mut settled = Vec::with_capacity(settlements.len());
+        for settlement in settlements {
+            settled.push(if succeeded.contains(&settlement.token) {
+                Settled::Applied(Applied::new(JobState::Succeeded, self.now, None))
+            } else {
+                self.settle_one(settlement).await?
+            });
+        }
+        self.spawn(settlements, &mut settled).await?;
+        Ok(settled)
+    }
+
+    /// Settles runs that left nothing behind but their output; answers which were current.
+    async fn succeed(&mut self, runs: &[&Settlement]) -> Result<HashSet<Token>, sqlx::Error> {
+        if runs.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let (mut list, mut ids, mut leases) = (Vec::new(), Vec::new(), Vec::new());
+        let mut outputs = Vec::new();
+        for run in runs {
+            ids.extend_from_slice(run.token.job.uuid().as_bytes());
+            leases.extend_from_slice(run.token.lease.uuid().as_bytes());
+            let output = match &run.verdict {
+                Verdict::Succeed { output } => output.as_deref(),
+                _ => None,
+            };
+            // Counted from one, as SQLite does.
+            let start = output.map(|_| outputs.len() + 1);
+            outputs.extend_from_slice(output.unwrap_or_default().as_bytes());
+            let length = output.map(str::len);
+            list.push((signed(run.token.version), nanos(run.duration), start, length));
+        }
+        let query = sqlx::query(sql::settle::SUCCEED_JOBS)
+            .bind(json(&list)?)
+            .bind(ids)
+            .bind(leases)
+            .bind(outputs)
+            .bind(self.micros());
+        let by_id: HashMap<_, _> = runs.iter().map(|run| (run.token.job, run.token)).collect();
+        let mut applied = HashSet::with_capacity(runs.len());
+        let (mut keyed, mut slots) = (Vec::<i64>::new(), HashMap::<String, (i64, String)>::new());
+        for row in query.fetch_all(&mut *self.conn).await? {
+            let (id, template) = (job_id(row.try_get(1)?)?, row.try_get(2)?);
+            applied.extend(by_id.get(&id));
+            self.effects.count(template, JobState::Running, -1);
+            self.effects.count(template, JobState::Succeeded, 1);
+            self.effects.wakes.push(Wake::Finished(id));
+            if row.try_get(4)? {
+                keyed.push(row.try_get(0)?);
+            }
+            if let Some(slot) = row.try_get::<Option<String>, _>(5)? {
+                slots.entry(slot).or_insert((0, row.try_get(3)?)).0 += 1;
+            }
+        }
+        if !keyed.is_empty() {
+            sqlx::query(sql::key::FREE_BUSINESS_KEYS)
+                .bind(json(&keyed)?)
+                .execute(&mut *self.conn)
+                .await?;
+        }
+        for (slot, (freed, queue)) in slots {
+            self.bring_back_slot(&slot, freed).await?;
+            self.effects.wake_queue(&queue);
+        }
+        Ok(applied)
+    }
+
+    async fn settle_one(&mut self, settlement: &Settlement) -> Result<Settled, sqlx::Error> {
+        let token = settlement.token;
+        let Some(mut row) = self.load(token.job).await? else {
+            return Ok(Settled::Stale { state: None });
+        };
+        if row.token() != Some(token) {
+            if !settlement.lingering {
+                self.let_go(token).await?;
+            }
+            return Ok(Settled::Stale { state: Some(row.job.state) });
+        }
+        if let Some(mut line) = row.line(self.now, settlement.outcome) {
+            line.duration = settlement.duration;
+            (line.error, line.note) = cause(&settlement.verdict);
+            // A success is told by the job itself.
+            let implied = matches!(settlement.verdict, Verdict::Succeed { .. })
+                && settlement.outcome == AttemptOutcome::Success;
+            if !implied {
+                self.add_line(token.job, &line).await?;
+            }
+        }
+        self.keep(&mut row, &settlement.notes).await?;
+        let held = if settlement.lingering { Held::Lingering } else { Held::Freed };
+        let now = self.now;
+        self.end_run(&mut row, token, held, |job| {
+            job.duration = Some(settlement.duration);
+            apply(&settlement.verdict, job, now);
+        })
+        .await?;
+        self.record(&settlement.notices).await?;
+        let due = Some(row.job.due).filter(|_| row.job.state == JobState::Pending);
+        Ok(Settled::Applied(Applied::new(row.job.state, now, due)))
+    }
+
+    /// Inserts the children of everything that was applied.
+    async fn spawn(
+        &mut self,
+        settlements: &[Settlement],
+        settled: &mut [Settled],
+    ) -> Result<(), sqlx::Error> {
+        let families = || settlements.iter().map(|settlement| settlement.spawned.as_slice());
+        if families().all(<[_]>::is_empty) {
+            return Ok(());
+        }
+        let applied: Vec<_> =
+            settled.iter().map(|settled| matches!(settled, Settled::Applied(_))).collect();
+        let born = || families().zip(&applied).filter(|(_, applied)| **applied);
+        let all: Vec<_> = born().flat_map(|(children, _)| children).collect();
+        let plain = !self.careful && all.iter().all(|child| is_plain(child));
+        if plain {
+            self.insert_rows(&all).await?;
+        }
+        for (settlement, settled) in settlements.iter().zip(settled) {
+            let Settled::Applied(applied) = settled else { continue };
+            for child in &settlement.spawned {
+                if plain {
+                    applied.spawned.push(child.id);
+                } else {
+                    self.spawn_one(settlement.token, child, applied).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn spawn_one(
+        &mut self,
+        parent: Token,
+        child: &NewJob,
+        applied: &mut Applied,
+    ) -> Result<(), sqlx::Error> {
+        let careful = std::mem::replace(&mut self.careful, true);
+        let inserted = self.insert(std::slice::from_ref(child)).await;
+        self.careful = careful;
+        match inserted?.as_deref() {
+            Ok([Inserted::Created(id)]) => applied.spawned.push(*id),
+            Ok(_) => {}
+            Err(refused) => {
+                let (id, name, why) = (child.id, child.spec.name.clone(), refused.to_string());
+                if let Some(mut row) = self.load(parent.job).await? {
+                    row.job.warnings.push(format!("child `{name}` ({id}) was dropped: {why}"));
+                    self.save_notes(&row).await?;
+                }
+                applied.dropped.push(DroppedChild { id, name, why });
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn report(
+        &mut self,
+        notes: &[(Token, RunNotes)],
+    ) -> Result<Vec<bool>, sqlx::Error> {
+        let mut answers = Vec::with_capacity(notes.len());
+        for (token, notes) in notes {
+            let row = self.load(token.job).await?.filter(|row| row.token() == Some(*token));
+            answers.push(row.is_some());
+            if let Some(mut row) = row {
+                self.keep(&mut row, notes).await?;
+                self.save_notes(&row).await?;
+            }
+        }
+        Ok(answers)
+    }
+}
+
+fn is_plain_success(settlement: &Settlement) -> bool {
+    matches!(settlement.verdict, Verdict::Succeed { .. })
+        && settlement.outcome == AttemptOutcome::Success
+        && settlement.notes.is_empty()
+        && settlement.notices.is_empty()
+        && !settlement.lingering
+}
+
+/// What the history says of a verdict.
+fn cause(verdict: &Verdict) -> (Option<FailureRecord>, Option<String>) {
+    match verdict {
+        Verdict::Retry { failure, .. } => (Some(failure.clone()), None),
+        Verdict::Fail { envelope, .. } => (Some(envelope.failure.clone()), None),
+        Verdict::Defer { note, .. } => (None, Some(note.clone())),
+        _ => (None, None),
+    }
+}
+
+fn apply(verdict: &Verdict, job: &mut JobRecord, now: Timestamp) {
+    match verdict {
+        Verdict::Succeed { output } => {
+            job.state = JobState::Succeeded;
+            job.finished_at = Some(now);
+            job.output.clone_from(output);
+        }
+        Verdict::Retry { delay, attempts, failure } => {
+            job.state = JobState::Pending;
+            job.due = Due::In(*delay).at(now);
+            job.attempts = *attempts;
+            job.error = Some(failure.clone());
+        }
+        Verdict::Defer { delay, .. } => {
+            job.state = JobState::Pending;
+            job.due = Due::In(*delay).at(now);
+            job.deferrals = job.deferrals.saturating_add(1);
+        }
+        Verdict::Rescue { delay, crashes } => {
+            job.state = JobState::Pending;
+            job.due = Due::In(*delay).at(now);
+            job.crashes = *crashes;
+        }
+        Verdict::Fail { attempts, crashes, envelope } => {
+            let mut envelope = envelope.clone();
+            envelope.at = now;
+            job.state = JobState::Failed;
+            job.finished_at = Some(now);
+            job.attempts = *attempts;
+            job.crashes = *crashes;
+            job.error = Some(envelope.failure.clone());
+            job.envelope = Some(*envelope);
+        }
+        // A release: the due time stays, so the job keeps its place in the queue. A verdict that this store is too old
+        // to know is treated alike: the job is not lost.
+        _ => job.state = JobState::Pending,
+    }
+}

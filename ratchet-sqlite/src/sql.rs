@@ -1,0 +1,119 @@
+//! Every statement of the store. SQL is written in `sql/`, and nowhere else.
+
+use std::sync::{Arc, LazyLock};
+
+use sqlx::AssertSqlSafe;
+
+pub(crate) mod claim {
+    pub(crate) const BRING_BACK: &str = include_str!("../sql/claim/bring_back.sql");
+    pub(crate) const DELETE_EMPTY_ASIDE: &str = include_str!("../sql/claim/delete_empty_aside.sql");
+    pub(crate) const FIRST_FUTURE: &str = include_str!("../sql/claim/first_future.sql");
+    pub(crate) const GET_LEASE: &str = include_str!("../sql/claim/get_lease.sql");
+    pub(crate) const INSERT_ASIDE: &str = include_str!("../sql/claim/insert_aside.sql");
+    pub(crate) const LIST_FUTURE_KINDS: &str = include_str!("../sql/claim/list_future_kinds.sql");
+    pub(crate) const LIST_LINE: &str = include_str!("../sql/claim/list_line.sql");
+    pub(crate) const LIST_LINE_AFTER: &str = include_str!("../sql/claim/list_line_after.sql");
+    pub(crate) const LIST_UNKNOWN_ASIDE: &str = include_str!("../sql/claim/list_unknown_aside.sql");
+    pub(crate) const PROMOTE_JOBS: &str = include_str!("../sql/claim/promote_jobs.sql");
+    pub(crate) const SET_ASIDE: &str = include_str!("../sql/claim/set_aside.sql");
+    pub(crate) const START_JOBS: &str = include_str!("../sql/claim/start_jobs.sql");
+}
+
+pub(crate) mod count {
+    pub(crate) const ADD_JOBS: &str = include_str!("../sql/count/add_jobs.sql");
+    pub(crate) const LIST_COUNTS: &str = include_str!("../sql/count/list_counts.sql");
+    pub(crate) const LIST_WAITING: &str = include_str!("../sql/count/list_waiting.sql");
+    pub(crate) const LIST_WAITING_QUEUES: &str =
+        include_str!("../sql/count/list_waiting_queues.sql");
+}
+
+pub(crate) mod insert {
+    pub(crate) const FIND_JOB: &str = include_str!("../sql/insert/find_job.sql");
+    pub(crate) const GET_TEMPLATE: &str = include_str!("../sql/insert/get_template.sql");
+    pub(crate) const INSERT_TEMPLATE: &str = include_str!("../sql/insert/insert_template.sql");
+}
+
+pub(crate) mod job {
+    pub(crate) const GET_JOB: &str = include_str!("../sql/job/get_job.sql");
+    pub(crate) const LIST_ATTEMPTS: &str = include_str!("../sql/job/list_attempts.sql");
+    pub(crate) const LIST_FAILED: &str = include_str!("../sql/job/list_failed.sql");
+    pub(crate) const LIST_JOBS: &str = include_str!("../sql/job/list_jobs.sql");
+    pub(crate) const LIST_LOG_LINES: &str = include_str!("../sql/job/list_log_lines.sql");
+    pub(crate) const SAVE_JOB: &str = include_str!("../sql/job/save_job.sql");
+    pub(crate) const SAVE_NOTES: &str = include_str!("../sql/job/save_notes.sql");
+}
+
+pub(crate) mod key {
+    pub(crate) const COUNT_SLOTS: &str = include_str!("../sql/key/count_slots.sql");
+    pub(crate) const DELETE_LINGERING: &str = include_str!("../sql/key/delete_lingering.sql");
+    pub(crate) const FREE_BUSINESS_KEY: &str = include_str!("../sql/key/free_business_key.sql");
+    pub(crate) const FREE_BUSINESS_KEYS: &str = include_str!("../sql/key/free_business_keys.sql");
+    pub(crate) const GET_HOLDER: &str = include_str!("../sql/key/get_holder.sql");
+    pub(crate) const GET_LEDGER_ENTRY: &str = include_str!("../sql/key/get_ledger_entry.sql");
+    pub(crate) const INSERT_LEDGER_ENTRY: &str = include_str!("../sql/key/insert_ledger_entry.sql");
+    pub(crate) const INSERT_LINGERING: &str = include_str!("../sql/key/insert_lingering.sql");
+    pub(crate) const LIST_LANES_OF_SLOT: &str = include_str!("../sql/key/list_lanes_of_slot.sql");
+    pub(crate) const LIST_LOST_LINGERING: &str = include_str!("../sql/key/list_lost_lingering.sql");
+    pub(crate) const TAKE_BUSINESS_KEY: &str = include_str!("../sql/key/take_business_key.sql");
+}
+
+pub(crate) mod node {
+    pub(crate) const DELETE_DEAD_NODES: &str = include_str!("../sql/node/delete_dead_nodes.sql");
+    pub(crate) const DELETE_LEADER: &str = include_str!("../sql/node/delete_leader.sql");
+    pub(crate) const END_LEASE: &str = include_str!("../sql/node/end_lease.sql");
+    pub(crate) const FIND_HELD: &str = include_str!("../sql/node/find_held.sql");
+    pub(crate) const INSERT_NODE: &str = include_str!("../sql/node/insert_node.sql");
+    pub(crate) const LIST_CANCELED: &str = include_str!("../sql/node/list_canceled.sql");
+    pub(crate) const LIST_KNOWN: &str = include_str!("../sql/node/list_known.sql");
+    pub(crate) const LIST_NODES: &str = include_str!("../sql/node/list_nodes.sql");
+    pub(crate) const LIST_ORPHANS: &str = include_str!("../sql/node/list_orphans.sql");
+    pub(crate) const RENEW_LEASE: &str = include_str!("../sql/node/renew_lease.sql");
+    pub(crate) const TAKE_LEAD: &str = include_str!("../sql/node/take_lead.sql");
+}
+
+pub(crate) mod outbox {
+    pub(crate) const DELETE_DELIVERIES: &str = include_str!("../sql/outbox/delete_deliveries.sql");
+    pub(crate) const GET_LATEST_ALERT: &str = include_str!("../sql/outbox/get_latest_alert.sql");
+    pub(crate) const HOLD_DELIVERIES: &str = include_str!("../sql/outbox/hold_deliveries.sql");
+    pub(crate) const INSERT_ALERT: &str = include_str!("../sql/outbox/insert_alert.sql");
+    pub(crate) const INSERT_DELIVERY: &str = include_str!("../sql/outbox/insert_delivery.sql");
+    pub(crate) const LIST_ALERTS: &str = include_str!("../sql/outbox/list_alerts.sql");
+    pub(crate) const LIST_DELIVERIES: &str = include_str!("../sql/outbox/list_deliveries.sql");
+    pub(crate) const SUPPRESS_ALERT: &str = include_str!("../sql/outbox/suppress_alert.sql");
+}
+
+pub(crate) mod purge {
+    pub(crate) const DELETE_ATTEMPTS: &str = include_str!("../sql/purge/delete_attempts.sql");
+    pub(crate) const DELETE_JOBS: &str = include_str!("../sql/purge/delete_jobs.sql");
+    pub(crate) const DELETE_LOG_LINES: &str = include_str!("../sql/purge/delete_log_lines.sql");
+    pub(crate) const LIST_FINISHED: &str = include_str!("../sql/purge/list_finished.sql");
+}
+
+pub(crate) mod schema {
+    pub(crate) const CREATE_SCHEMA: &str = include_str!("../sql/schema/create_schema.sql");
+    pub(crate) const FIND_SCHEMA: &str = include_str!("../sql/schema/find_schema.sql");
+    pub(crate) const GET_VERSION: &str = include_str!("../sql/schema/get_version.sql");
+    pub(crate) const INSERT_VERSION: &str = include_str!("../sql/schema/insert_version.sql");
+}
+
+pub(crate) mod settle {
+    pub(crate) const INSERT_ATTEMPT: &str = include_str!("../sql/settle/insert_attempt.sql");
+    pub(crate) const INSERT_LOG_LINE: &str = include_str!("../sql/settle/insert_log_line.sql");
+    pub(crate) const SUCCEED_JOBS: &str = include_str!("../sql/settle/succeed_jobs.sql");
+    pub(crate) const TRIM_LOG: &str = include_str!("../sql/settle/trim_log.sql");
+}
+/// How many jobs one statement inserts: a few sizes, so that each is prepared once.
+pub(crate) const INSERT_SIZES: [usize; 5] = [128, 32, 8, 2, 1];
+
+static INSERTS: LazyLock<[Arc<str>; 5]> = LazyLock::new(|| INSERT_SIZES.map(insert_jobs_sql));
+
+/// The statement that inserts `INSERT_SIZES[size]` jobs: the only SQL that is put together, and once.
+pub(crate) fn insert_jobs(size: usize) -> AssertSqlSafe<Arc<str>> {
+    AssertSqlSafe(Arc::clone(&INSERTS[size]))
+}
+
+fn insert_jobs_sql(rows: usize) -> Arc<str> {
+    const HEAD: &str = include_str!("../sql/insert/insert_job_head.sql");
+    const ROW: &str = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)";
+    format!("{HEAD}{}", vec![ROW; rows].join(", ")).into()
+}

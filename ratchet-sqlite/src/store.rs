@@ -1,0 +1,234 @@
+//! The handle, and the verbs of [`Store`] on it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use ratchet_core::model::{
+    Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
+    Counts, Delivery, DeliveryId, Filter, Heartbeat, InsertError, Inserted, JobId, JobRecord,
+    JobState, LogLine, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, RunNotes,
+    Settled, Settlement, Token,
+};
+use ratchet_core::store::{Store, Wake};
+use ratchet_core::{Clock, StoreError, StoreErrorKind};
+use tokio::sync::{Notify, broadcast, mpsc};
+
+use crate::error::Fault;
+use crate::open;
+use crate::options::SqliteOptions;
+use crate::query::Look;
+use crate::readers::Readers;
+use crate::template::Templates;
+use crate::verb::{
+    Asked, Beat, Carry, Claim, Delivered, HandOut, Insert, Join, Lead, Leave, LetGo, Orphans,
+    Purge, Report, Request, Settle, SettleAndClaim, Verb,
+};
+
+/// A store in one SQLite file: the embedded default. Clones share the connections.
+///
+/// ```
+/// use ratchet_core::store::Store;
+/// use ratchet_sqlite::SqliteStore;
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("jobs.db");
+/// let store = SqliteStore::open(path).await?;
+/// assert!(store.counts().await?.queues.is_empty());
+/// # Ok::<_, ratchet_core::StoreError>(()) }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct SqliteStore {
+    pub(crate) shared: Arc<Shared>,
+    writer: mpsc::UnboundedSender<Box<dyn Request>>,
+    readers: Arc<Readers>,
+}
+
+/// What the handles and the writer share.
+pub(crate) struct Shared {
+    pub(crate) path: PathBuf,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) templates: Templates,
+    pub(crate) wakes: broadcast::Sender<Wake>,
+    /// Somebody has begun to listen.
+    pub(crate) listener: Notify,
+}
+
+impl SqliteStore {
+    /// Opens the file, creates it if it is missing, and brings its schema up to date.
+    ///
+    /// Many processes may open one file. Fails with a [`StoreErrorKind`] that says what to do: the folder is missing, the
+    /// file cannot be written, is locked, damaged, no database, or of a newer version than this program knows.
+    pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        Self::options(path).open().await
+    }
+
+    /// Opens the file with other options than the defaults.
+    pub fn options(path: impl AsRef<Path>) -> SqliteOptions {
+        SqliteOptions::new(path.as_ref().to_owned())
+    }
+
+    pub(crate) async fn open_with(options: SqliteOptions) -> Result<Self, StoreError> {
+        let (shared, writer, readers) = open::open(options).await?;
+        Ok(Self { shared, writer, readers })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.shared.path
+    }
+
+    /// Has the writer carry out a verb.
+    async fn write<V: Verb>(&self, verb: V) -> Result<V::Answer, StoreError> {
+        let (asked, answer) = Asked::new(verb);
+        let gone = || {
+            let why = format!("the writer of the job database {} has ended", self.path().display());
+            StoreError::new(StoreErrorKind::Unavailable, why)
+        };
+        self.writer.send(Box::new(asked)).map_err(|_| gone())?;
+        answer.await.unwrap_or_else(|_| Err(gone()))
+    }
+
+    fn fault(&self, error: &sqlx::Error) -> StoreError {
+        Fault::new(self.path(), error).into()
+    }
+}
+
+/// Reads with a connection on loan.
+macro_rules! read {
+    ($store:expr, |$look:ident| $read:expr) => {{
+        let store: &SqliteStore = $store;
+        let mut reader = store.readers.get().await.map_err(|error| store.fault(&error))?;
+        let mut $look = Look {
+            conn: &mut reader,
+            templates: &store.shared.templates,
+            now: store.shared.clock.now().as_microsecond(),
+        };
+        $read.await.map_err(|error| store.fault(&error))
+    }};
+}
+
+impl fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteStore").field("path", &self.shared.path).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn now(&self) -> Result<Timestamp, StoreError> {
+        Ok(self.shared.clock.now())
+    }
+
+    async fn insert(&self, jobs: Vec<NewJob>) -> Result<Vec<Inserted>, InsertError> {
+        self.write(Insert { jobs }).await?
+    }
+
+    async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
+        self.write(Claim { request }).await
+    }
+
+    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
+        self.write(Settle { settlements }).await
+    }
+
+    async fn settle_and_claim(
+        &self,
+        settlements: Vec<Settlement>,
+        request: ClaimRequest,
+    ) -> Result<(Vec<Settled>, ClaimReply), StoreError> {
+        self.write(SettleAndClaim { settlements, request }).await
+    }
+
+    async fn report(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
+        self.write(Report { notes }).await
+    }
+
+    async fn let_go(&self, tokens: Vec<Token>) -> Result<(), StoreError> {
+        self.write(LetGo { tokens }).await
+    }
+
+    async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError> {
+        self.write(Join { node, lease }).await?
+    }
+
+    async fn heartbeat(&self, node: NodeId, lease: Duration) -> Result<Heartbeat, StoreError> {
+        self.write(Beat { node, lease }).await
+    }
+
+    async fn leave(&self, node: NodeId) -> Result<(), StoreError> {
+        self.write(Leave { node }).await
+    }
+
+    async fn orphans(&self, limit: u32) -> Result<Vec<Orphan>, StoreError> {
+        self.write(Orphans { limit }).await
+    }
+
+    async fn lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
+        self.write(Lead { node, lease }).await
+    }
+
+    async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
+        self.write(Purge { state, age, limit }).await
+    }
+
+    async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
+        self.write(Carry { command }).await?
+    }
+
+    async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {
+        Ok(read!(self, |look| look.get(id))?.map(|row| row.job))
+    }
+
+    async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, StoreError> {
+        read!(self, |look| look.list(filter, page))
+    }
+
+    async fn counts(&self) -> Result<Counts, StoreError> {
+        read!(self, |look| look.counts())
+    }
+
+    async fn attempts(&self, id: JobId) -> Result<Vec<AttemptLine>, StoreError> {
+        read!(self, |look| look.attempts(id))
+    }
+
+    async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError> {
+        read!(self, |look| look.logs(id))
+    }
+
+    async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError> {
+        read!(self, |look| look.nodes())
+    }
+
+    async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, StoreError> {
+        read!(self, |look| look.unknown_jobs())
+    }
+
+    async fn alerts(&self, limit: u32) -> Result<Vec<Alert>, StoreError> {
+        read!(self, |look| look.alerts(limit))
+    }
+
+    async fn undelivered(
+        &self,
+        channel: Channel,
+        limit: u32,
+        hold: Duration,
+    ) -> Result<Vec<Delivery>, StoreError> {
+        self.write(HandOut { channel, limit, hold }).await
+    }
+
+    async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
+        self.write(Delivered { deliveries }).await
+    }
+
+    fn wakes(&self) -> broadcast::Receiver<Wake> {
+        let receiver = self.shared.wakes.subscribe();
+        // The writer looks for other processes only while somebody listens.
+        self.shared.listener.notify_one();
+        receiver
+    }
+}

@@ -1,0 +1,206 @@
+//! What jobs have in common, kept once: most jobs of a name differ in their arguments only.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use ratchet_core::model::{ConcurrencyKey, FinishedParent, JobSpec};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use sqlx::{Row as _, SqliteConnection};
+
+use crate::error::unreadable;
+use crate::sql;
+
+/// Templates known to be stored. Never more than a few per job name.
+#[derive(Debug, Default)]
+pub(crate) struct Templates {
+    known: RwLock<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    by_id: HashMap<i64, Arc<JobSpec>>,
+    /// By a hash of what usually tells them apart.
+    by_look: HashMap<u64, Vec<(i64, Arc<JobSpec>)>>,
+}
+
+/// How many are remembered: options that differ with every job must not fill the memory.
+const MOST_KNOWN: usize = 10_000;
+
+impl Templates {
+    pub(crate) fn get(&self, id: i64) -> Option<Arc<JobSpec>> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).by_id.get(&id).cloned()
+    }
+
+    pub(crate) fn find(&self, spec: &JobSpec) -> Option<i64> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        find(known.by_look.get(&look(spec))?, spec)
+    }
+
+    pub(crate) fn add(&self, id: i64, template: Arc<JobSpec>) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.by_id.len() >= MOST_KNOWN {
+            *known = Known::default();
+        }
+        if known.by_id.insert(id, Arc::clone(&template)).is_none() {
+            known.by_look.entry(look(&template)).or_default().push((id, template));
+        }
+    }
+}
+
+/// The template of a spec among some.
+pub(crate) fn find(templates: &[(i64, Arc<JobSpec>)], spec: &JobSpec) -> Option<i64> {
+    templates.iter().find(|(_, template)| is_template_of(template, spec)).map(|(id, _)| *id)
+}
+
+fn look(spec: &JobSpec) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (&spec.name, &spec.queue, spec.version, spec.options.max_retries).hash(&mut hasher);
+    hasher.finish()
+}
+
+fn is_template_of(template: &JobSpec, spec: &JobSpec) -> bool {
+    template.name == spec.name
+        && template.version == spec.version
+        && template.queue == spec.queue
+        && template.priority == spec.priority
+        && template.options == spec.options
+        && template.service == spec.service
+        && template.boost == spec.boost
+}
+
+/// A spec without what only one job has; its identity and its stored form.
+pub(crate) fn template_of(spec: &JobSpec) -> Result<(i64, Arc<JobSpec>, String), sqlx::Error> {
+    let mut template = JobSpec::new(spec.name.clone(), Vec::new());
+    template.version = spec.version;
+    template.queue.clone_from(&spec.queue);
+    template.priority = spec.priority;
+    template.options = spec.options.clone();
+    template.service.clone_from(&spec.service);
+    template.boost = spec.boost;
+    let body =
+        serde_json::to_string(&template).map_err(|error| sqlx::Error::Encode(Box::new(error)))?;
+    let digest = Sha256::digest(&body);
+    let id = i64::from_be_bytes(digest[..8].try_into().map_err(unreadable)?);
+    Ok((id, Arc::new(template), body))
+}
+
+/// The template of this id.
+pub(crate) async fn load(
+    conn: &mut SqliteConnection,
+    id: i64,
+) -> Result<Arc<JobSpec>, sqlx::Error> {
+    let row = sqlx::query(sql::insert::GET_TEMPLATE).bind(id).fetch_one(conn).await?;
+    let template = serde_json::from_str(row.try_get(0)?).map_err(unreadable)?;
+    Ok(Arc::new(template))
+}
+
+/// What only one job has, beside its arguments.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Own {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    business_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idempotency_key: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tags: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tenant: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    correlation_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    on_success: Option<Box<JobSpec>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    on_failure: Option<Box<JobSpec>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finished: Option<Box<FinishedParent>>,
+}
+
+impl Own {
+    /// As it is stored; nothing if there is nothing.
+    pub(crate) fn of(spec: &JobSpec) -> Result<Option<String>, sqlx::Error> {
+        let plain = spec.business_key.is_none()
+            && spec.idempotency_key.is_none()
+            && spec.tags.is_empty()
+            && spec.tenant.is_none()
+            && spec.correlation_id.is_none()
+            && spec.on_success.is_none()
+            && spec.on_failure.is_none()
+            && spec.finished.is_none();
+        if plain {
+            return Ok(None);
+        }
+        let own = Self {
+            business_key: spec.business_key.clone(),
+            idempotency_key: spec.idempotency_key.clone(),
+            tags: spec.tags.clone(),
+            tenant: spec.tenant.clone(),
+            correlation_id: spec.correlation_id.clone(),
+            on_success: spec.on_success.clone(),
+            on_failure: spec.on_failure.clone(),
+            finished: spec.finished.clone(),
+        };
+        serde_json::to_string(&own).map(Some).map_err(|error| sqlx::Error::Encode(Box::new(error)))
+    }
+}
+
+/// The spec of one job.
+pub(crate) fn spec(
+    template: &JobSpec,
+    payload: Vec<u8>,
+    own: Option<&str>,
+    concurrency: Option<ConcurrencyKey>,
+) -> Result<JobSpec, sqlx::Error> {
+    let mut spec = template.clone();
+    spec.payload = payload;
+    spec.concurrency = concurrency;
+    if let Some(own) = own {
+        let own: Own = serde_json::from_str(own).map_err(unreadable)?;
+        spec.business_key = own.business_key;
+        spec.idempotency_key = own.idempotency_key;
+        spec.tags = own.tags;
+        spec.tenant = own.tenant;
+        spec.correlation_id = own.correlation_id;
+        spec.on_success = own.on_success;
+        spec.on_failure = own.on_failure;
+        spec.finished = own.finished;
+    }
+    Ok(spec)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A field that somebody adds to the spec would be lost if nobody added it here.
+    #[test]
+    fn every_field_of_a_spec_is_kept() {
+        let spec = serde_json::to_value(JobSpec::new("mail", Vec::new())).expect("it is JSON");
+        let fields: Vec<_> = spec.as_object().expect("an object").keys().cloned().collect();
+        let mut kept = vec![
+            "boost",
+            "business_key",
+            "concurrency",
+            "correlation_id",
+            "finished",
+            "idempotency_key",
+            "name",
+            "on_failure",
+            "on_success",
+            "options",
+            "payload",
+            "priority",
+            "queue",
+            "service",
+            "tags",
+            "tenant",
+            "version",
+        ];
+        kept.sort_unstable();
+        let mut fields: Vec<_> = fields.iter().map(String::as_str).collect();
+        fields.sort_unstable();
+        assert_eq!(fields, kept);
+    }
+}

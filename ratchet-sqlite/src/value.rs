@@ -1,0 +1,140 @@
+//! How values are stored.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use ratchet_core::model::{JobId, JobSpec, JobState, LeaseId, NodeId};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::error::unreadable;
+
+const STATES: [JobState; 6] = [
+    JobState::Pending,
+    JobState::Running,
+    JobState::Succeeded,
+    JobState::Failed,
+    JobState::Paused,
+    JobState::Canceled,
+];
+
+pub(crate) fn state_number(state: JobState) -> i64 {
+    match state {
+        JobState::Pending => 0,
+        JobState::Running => 1,
+        JobState::Succeeded => 2,
+        JobState::Failed => 3,
+        JobState::Paused => 4,
+        JobState::Canceled => 5,
+    }
+}
+
+pub(crate) fn state(number: i64) -> Result<JobState, sqlx::Error> {
+    let known = usize::try_from(number).ok().and_then(|number| STATES.get(number));
+    known.copied().ok_or_else(|| sqlx::Error::Decode(format!("{number} is not a state").into()))
+}
+
+/// The ends of time do not read back as whole microseconds: they are themselves.
+pub(crate) fn time(micros: i64) -> Result<Timestamp, sqlx::Error> {
+    if micros == Timestamp::MAX.as_microsecond() {
+        return Ok(Timestamp::MAX);
+    }
+    Timestamp::from_microsecond(micros).map_err(unreadable)
+}
+
+/// Durations of up to 292 years; longer ones are cut.
+pub(crate) fn nanos(duration: Duration) -> i64 {
+    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
+}
+
+pub(crate) fn number<T: TryFrom<i64>>(number: i64) -> Result<T, sqlx::Error> {
+    T::try_from(number).map_err(|_| sqlx::Error::Decode(format!("{number} is out of range").into()))
+}
+
+pub(crate) fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn uuid(bytes: &[u8]) -> Result<Uuid, sqlx::Error> {
+    Uuid::from_slice(bytes).map_err(unreadable)
+}
+
+pub(crate) fn job_id(bytes: &[u8]) -> Result<JobId, sqlx::Error> {
+    uuid(bytes).map(JobId::from_uuid)
+}
+
+pub(crate) fn node_id(bytes: &[u8]) -> Result<NodeId, sqlx::Error> {
+    uuid(bytes).map(NodeId::from_uuid)
+}
+
+pub(crate) fn lease_id(bytes: &[u8]) -> Result<LeaseId, sqlx::Error> {
+    uuid(bytes).map(LeaseId::from_uuid)
+}
+
+pub(crate) fn bytes(uuid: Uuid) -> Vec<u8> {
+    uuid.as_bytes().to_vec()
+}
+
+pub(crate) fn json<T: Serialize>(value: &T) -> Result<String, sqlx::Error> {
+    serde_json::to_string(value).map_err(|error| sqlx::Error::Encode(Box::new(error)))
+}
+
+pub(crate) fn optional_json<T: Serialize>(
+    value: Option<&T>,
+) -> Result<Option<String>, sqlx::Error> {
+    value.map(json).transpose()
+}
+
+pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, sqlx::Error> {
+    serde_json::from_str(text).map_err(unreadable)
+}
+
+pub(crate) fn parse_optional<T: DeserializeOwned>(
+    text: Option<&str>,
+) -> Result<Option<T>, sqlx::Error> {
+    text.map(parse).transpose()
+}
+
+/// A key within its tenant, as bytes that no other tenant and key share.
+fn scoped(tenant: Option<&str>, key: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(key.len() + 8);
+    match tenant {
+        None => bytes.push(0),
+        Some(tenant) => {
+            bytes.push(1);
+            bytes.extend_from_slice(&(tenant.len() as u64).to_be_bytes());
+            bytes.extend_from_slice(tenant.as_bytes());
+        }
+    }
+    bytes.extend_from_slice(key.as_bytes());
+    bytes
+}
+
+pub(crate) fn business_key(spec: &JobSpec) -> Option<Vec<u8>> {
+    spec.business_key.as_ref().map(|key| scoped(spec.tenant.as_deref(), key))
+}
+
+pub(crate) fn idempotency_key(spec: &JobSpec) -> Option<Vec<u8>> {
+    spec.idempotency_key.as_ref().map(|key| scoped(spec.tenant.as_deref(), key))
+}
+
+/// Jobs that a claim treats alike, unless they have crashed their worker.
+pub(crate) fn lane(spec: &JobSpec) -> i64 {
+    let mut hash = Sha256::new();
+    let mut add = |text: &str| {
+        hash.update((text.len() as u64).to_be_bytes());
+        hash.update(text);
+    };
+    add(&spec.queue);
+    add(&spec.name);
+    add(&spec.version.to_string());
+    if let Some(slot) = &spec.concurrency {
+        add(&slot.key);
+        add(&slot.limit.to_string());
+    }
+    let digest: [u8; 32] = hash.finalize().into();
+    let [a, b, c, d, e, f, g, h, ..] = digest;
+    i64::from_be_bytes([a, b, c, d, e, f, g, h])
+}

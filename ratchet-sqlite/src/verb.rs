@@ -1,0 +1,154 @@
+//! The verbs of the store as values: what waits for the writer.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use ratchet_core::StoreError;
+use ratchet_core::model::{
+    Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Delivery, DeliveryId,
+    Heartbeat, InsertError, Inserted, JobState, NewJob, NodeId, NodeInfo, Orphan, RunNotes,
+    Settled, Settlement, Token,
+};
+use tokio::sync::oneshot;
+
+use crate::error::Fault;
+use crate::insert::is_plain;
+use crate::session::Session;
+
+/// Something to be done in a transaction. It may be tried more than once, and counts only once it has committed.
+#[async_trait]
+pub(crate) trait Verb: Send + Sync + 'static {
+    type Answer: Send + 'static;
+
+    async fn run(&self, session: &mut Session<'_>) -> Result<Self::Answer, sqlx::Error>;
+
+    /// For an insert without keys: its jobs, so that inserts of several callers become one statement.
+    fn plain_insert(&self) -> Option<(&[NewJob], Self::Answer)> {
+        None
+    }
+}
+
+/// A verb and who waits for its answer.
+pub(crate) struct Asked<V: Verb> {
+    verb: V,
+    answer: Option<V::Answer>,
+    caller: oneshot::Sender<Result<V::Answer, StoreError>>,
+}
+
+/// A verb whose kind is forgotten.
+#[async_trait]
+pub(crate) trait Request: Send {
+    /// Runs it and keeps the answer.
+    async fn run(&mut self, session: &mut Session<'_>) -> Result<(), sqlx::Error>;
+    fn plain_insert(&self) -> Option<&[NewJob]>;
+    /// Its jobs were inserted together with those of others.
+    fn inserted(&mut self);
+    /// It is committed: the caller may know.
+    fn committed(self: Box<Self>);
+    fn failed(self: Box<Self>, fault: Fault);
+}
+
+impl<V: Verb> Asked<V> {
+    pub(crate) fn new(verb: V) -> (Self, oneshot::Receiver<Result<V::Answer, StoreError>>) {
+        let (caller, answer) = oneshot::channel();
+        (Self { verb, answer: None, caller }, answer)
+    }
+}
+
+#[async_trait]
+impl<V: Verb> Request for Asked<V> {
+    async fn run(&mut self, session: &mut Session<'_>) -> Result<(), sqlx::Error> {
+        self.answer = Some(self.verb.run(session).await?);
+        Ok(())
+    }
+
+    fn plain_insert(&self) -> Option<&[NewJob]> {
+        self.verb.plain_insert().map(|(jobs, _)| jobs)
+    }
+
+    fn inserted(&mut self) {
+        self.answer = self.verb.plain_insert().map(|(_, answer)| answer);
+    }
+
+    fn committed(self: Box<Self>) {
+        if let Some(answer) = self.answer {
+            // The caller may have gone; what was asked for is done all the same.
+            let _ = self.caller.send(Ok(answer));
+        }
+    }
+
+    fn failed(self: Box<Self>, fault: Fault) {
+        let _ = self.caller.send(Err(fault.into()));
+    }
+}
+
+macro_rules! verbs {
+    ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* } -> $answer:ty = |$session:ident, $this:ident| $run:expr;)*) => {$(
+        $(#[$doc])*
+        pub(crate) struct $name { $(pub(crate) $field: $type),* }
+
+        #[async_trait]
+        impl Verb for $name {
+            type Answer = $answer;
+
+            async fn run(&self, $session: &mut Session<'_>) -> Result<$answer, sqlx::Error> {
+                let $this = self;
+                $run.await
+            }
+        }
+    )*};
+}
+
+verbs! {
+    Claim { request: ClaimRequest } -> ClaimReply = |session, this| session.claim(&this.request);
+    Settle { settlements: Vec<Settlement> } -> Vec<Settled> = |session, this| session.settle(&this.settlements);
+    Report { notes: Vec<(Token, RunNotes)> } -> Vec<bool> = |session, this| session.report(&this.notes);
+    LetGo { tokens: Vec<Token> } -> () = |session, this| session.let_go_all(&this.tokens);
+    Join { node: NodeInfo, lease: Duration } -> Result<(), StoreError> =
+        |session, this| session.join(&this.node, this.lease);
+    Beat { node: NodeId, lease: Duration } -> Heartbeat = |session, this| session.heartbeat(this.node, this.lease);
+    Leave { node: NodeId } -> () = |session, this| session.leave(this.node);
+    Orphans { limit: u32 } -> Vec<Orphan> = |session, this| session.orphans(this.limit);
+    Lead { node: NodeId, lease: Duration } -> bool = |session, this| session.lead(this.node, this.lease);
+    Purge { state: JobState, age: Duration, limit: u32 } -> u64 =
+        |session, this| session.purge(this.state, this.age, this.limit);
+    Carry { command: Command } -> Result<CommandReply, CommandError> = |session, this| session.command(&this.command);
+    HandOut { channel: Channel, limit: u32, hold: Duration } -> Vec<Delivery> =
+        |session, this| session.hand_out(this.channel, this.limit, this.hold);
+    Delivered { deliveries: Vec<DeliveryId> } -> () = |session, this| session.delivered(&this.deliveries);
+}
+
+/// Settles, then claims.
+pub(crate) struct SettleAndClaim {
+    pub(crate) settlements: Vec<Settlement>,
+    pub(crate) request: ClaimRequest,
+}
+
+#[async_trait]
+impl Verb for SettleAndClaim {
+    type Answer = (Vec<Settled>, ClaimReply);
+
+    async fn run(&self, session: &mut Session<'_>) -> Result<Self::Answer, sqlx::Error> {
+        let settled = session.settle(&self.settlements).await?;
+        Ok((settled, session.claim(&self.request).await?))
+    }
+}
+
+/// Inserts jobs, all or none.
+pub(crate) struct Insert {
+    pub(crate) jobs: Vec<NewJob>,
+}
+
+#[async_trait]
+impl Verb for Insert {
+    type Answer = Result<Vec<Inserted>, InsertError>;
+
+    async fn run(&self, session: &mut Session<'_>) -> Result<Self::Answer, sqlx::Error> {
+        session.insert(&self.jobs).await
+    }
+
+    fn plain_insert(&self) -> Option<(&[NewJob], Self::Answer)> {
+        let created = || self.jobs.iter().map(|job| Inserted::Created(job.id)).collect();
+        self.jobs.iter().all(is_plain).then(|| (self.jobs.as_slice(), Ok(created())))
+    }
+}

@@ -1,0 +1,172 @@
+//! The one that writes: takes everything that waits, carries it out in one transaction, and answers once it has
+//! committed. So many callers share the price of one commit, and an answer means that it is durable.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ratchet_core::store::Wake;
+use sqlx::{Connection as _, Row as _, SqliteConnection};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use crate::error::Fault;
+use crate::session::{Effects, Session};
+use crate::sql;
+use crate::store::Shared;
+use crate::verb::Request;
+
+/// How many requests one transaction takes: neither a caller nor a reader of the log waits for a longer one.
+const GROUP: usize = 256;
+
+/// The writer and its connection. It ends when the last handle of the store is gone.
+pub(crate) struct Writer {
+    pub(crate) conn: SqliteConnection,
+    pub(crate) inbox: mpsc::UnboundedReceiver<Box<dyn Request>>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) patience: usize,
+    pub(crate) watch: Duration,
+    /// What the file's version was when it was last looked at, if anybody listened.
+    pub(crate) seen: Option<i64>,
+    pub(crate) looked: Instant,
+}
+
+impl Writer {
+    pub(crate) async fn run(mut self) {
+        let mut group = Vec::new();
+        loop {
+            let listened = self.shared.wakes.receiver_count() > 0;
+            tokio::select! {
+                biased;
+                count = self.inbox.recv_many(&mut group, GROUP) => {
+                    if count == 0 {
+                        break;
+                    }
+                    self.carry_out(std::mem::take(&mut group)).await;
+                }
+                () = tokio::time::sleep_until(self.looked + self.watch), if listened => {}
+                () = self.shared.listener.notified(), if !listened => {}
+            }
+            if listened && self.looked.elapsed() >= self.watch {
+                self.look_for_others().await;
+            }
+        }
+        // The last connection of the file moves the log into it.
+        if let Err(error) = self.conn.close().await {
+            tracing::debug!(%error, "the job database was not closed cleanly; it recovers when it is opened again");
+        }
+    }
+
+    async fn carry_out(&mut self, mut group: Vec<Box<dyn Request>>) {
+        match self.transaction(&mut group, false).await {
+            Ok(effects) => self.publish(group, effects),
+            // Nobody can write: no use in asking once for each.
+            Err((error, true)) => {
+                let fault = Fault::new(&self.shared.path, &error);
+                group.into_iter().for_each(|request| request.failed(fault.clone()));
+            }
+            // One of them failed, and nothing was written: each alone, so that it takes no other with it.
+            Err((_, false)) => {
+                for request in group {
+                    let mut alone = vec![request];
+                    match self.transaction(&mut alone, true).await {
+                        Ok(effects) => self.publish(alone, effects),
+                        Err((error, _)) => {
+                            let fault = Fault::new(&self.shared.path, &error);
+                            alone.into_iter().for_each(|request| request.failed(fault.clone()));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Carries out requests in one transaction. An error says whether the transaction could not even begin.
+    async fn transaction(
+        &mut self,
+        group: &mut [Box<dyn Request>],
+        careful: bool,
+    ) -> Result<Effects, (sqlx::Error, bool)> {
+        sqlx::query("BEGIN IMMEDIATE")
+            .execute(&mut self.conn)
+            .await
+            .map_err(|error| (error, true))?;
+        let mut effects = Effects::default();
+        let done = match self.run_all(group, &mut effects, careful).await {
+            Ok(()) => sqlx::query("COMMIT").execute(&mut self.conn).await.map(|_| ()),
+            Err(error) => Err(error),
+        };
+        match done {
+            Ok(()) => Ok(effects),
+            Err(error) => {
+                // SQLite may have rolled back already; then this is refused, and that is fine.
+                let _ = sqlx::query("ROLLBACK").execute(&mut self.conn).await;
+                Err((error, false))
+            }
+        }
+    }
+
+    async fn run_all(
+        &mut self,
+        group: &mut [Box<dyn Request>],
+        effects: &mut Effects,
+        careful: bool,
+    ) -> Result<(), sqlx::Error> {
+        let mut session = Session {
+            conn: &mut self.conn,
+            // Read under the write lock, so that later verbs never see an earlier time.
+            now: self.shared.clock.now(),
+            templates: &self.shared.templates,
+            effects,
+            patience: self.patience,
+            careful,
+        };
+        let (plain, others): (Vec<_>, Vec<_>) =
+            group.iter_mut().partition(|request| !careful && request.plain_insert().is_some());
+        let jobs: Vec<_> =
+            plain.iter().filter_map(|request| request.plain_insert()).flatten().collect();
+        if !jobs.is_empty() {
+            session.insert_rows(&jobs).await?;
+        }
+        plain.into_iter().for_each(|request| request.inserted());
+        for request in others {
+            session.now = self.shared.clock.now();
+            request.run(&mut session).await?;
+        }
+        session.write_counts().await
+    }
+
+    fn publish(&self, group: Vec<Box<dyn Request>>, effects: Effects) {
+        for (id, template) in effects.templates {
+            self.shared.templates.add(id, template);
+        }
+        group.into_iter().for_each(Request::committed);
+        for wake in effects.wakes {
+            // Nobody listens: nobody needs the hint.
+            let _ = self.shared.wakes.send(wake);
+        }
+    }
+
+    /// Hints at work if somebody else has written to the file: another process, or a transaction of the application.
+    async fn look_for_others(&mut self) {
+        self.looked = Instant::now();
+        // The version that this connection sees changes with the commits of all others and never with its own.
+        let version = match sqlx::query("PRAGMA data_version").fetch_one(&mut self.conn).await {
+            Ok(row) => row.try_get::<i64, _>(0).ok(),
+            Err(_) => None,
+        };
+        if version.is_none() || version == self.seen {
+            return;
+        }
+        self.seen = version;
+        let Ok(queues) =
+            sqlx::query(sql::count::LIST_WAITING_QUEUES).fetch_all(&mut self.conn).await
+        else {
+            return;
+        };
+        for queue in queues {
+            if let Ok(queue) = queue.try_get(0) {
+                let _ = self.shared.wakes.send(Wake::Work { queue });
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Random operations on the store in memory and on the one in a file: every answer is the same.
+
+mod harness;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use harness::SqliteHarness;
+use ratchet_conformance::differential::{generate, run_both};
+use ratchet_conformance::{Harness, async_trait};
+use ratchet_core::store::Store;
+use ratchet_core::{MemoryStore, VirtualClock};
+
+struct Memory {
+    store: MemoryStore,
+    clock: VirtualClock,
+}
+
+#[async_trait]
+impl Harness for Memory {
+    async fn fresh() -> Self {
+        let clock = VirtualClock::new();
+        Self { store: MemoryStore::with_clock(Arc::new(clock.clone())), clock }
+    }
+
+    fn store(&self) -> Arc<dyn Store> {
+        Arc::new(self.store.clone())
+    }
+
+    async fn advance(&self, by: Duration) {
+        self.clock.advance(by);
+    }
+}
+
+/// How many sequences per test: two thousand in all, more if `RATCHET_SEQUENCES` says so.
+fn sequences() -> u64 {
+    std::env::var("RATCHET_SEQUENCES").ok().and_then(|text| text.parse().ok()).unwrap_or(500)
+}
+
+async fn agree(first: u64, patience: usize) {
+    for seed in first..first + sequences() {
+        let sqlite = SqliteHarness::with_patience(patience).await;
+        let same = run_both(&Memory::fresh().await, &sqlite, &generate(seed, 100)).await;
+        if let Err(divergence) = same {
+            panic!("seed {seed}: {divergence}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn memory_and_sqlite_agree() {
+    agree(0, 64).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn memory_and_sqlite_agree_on_other_operations() {
+    agree(1_000_000, 64).await;
+}
+
+/// Every job that cannot run is set aside at once: the answers stay the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn memory_and_sqlite_agree_when_jobs_are_set_aside() {
+    agree(2_000_000, 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn memory_and_sqlite_agree_when_jobs_are_set_aside_now_and_then() {
+    agree(3_000_000, 2).await;
+}

@@ -1,0 +1,48 @@
+//! A store in a temporary folder, on a clock that the tests move.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ratchet_conformance::{Harness, async_trait};
+use ratchet_core::VirtualClock;
+use ratchet_core::store::Store;
+use ratchet_sqlite::{SqliteStore, Synchronous};
+use tempfile::TempDir;
+
+pub struct SqliteHarness {
+    store: SqliteStore,
+    clock: VirtualClock,
+    _folder: TempDir,
+}
+
+#[async_trait]
+impl Harness for SqliteHarness {
+    async fn fresh() -> Self {
+        Self::with_patience(64).await
+    }
+
+    fn store(&self) -> Arc<dyn Store> {
+        Arc::new(self.store.clone())
+    }
+
+    async fn advance(&self, by: Duration) {
+        self.clock.advance(by);
+    }
+}
+
+impl SqliteHarness {
+    /// One that sets jobs aside after it has passed over so many.
+    pub async fn with_patience(jobs: usize) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let clock = VirtualClock::new();
+        let store = SqliteStore::options(folder.path().join("jobs.db"))
+            // Power does not fail in these tests.
+            .synchronous(Synchronous::Normal)
+            .clock(Arc::new(clock.clone()))
+            .patience(jobs)
+            .open()
+            .await
+            .expect("a store opens");
+        Self { store, clock, _folder: folder }
+    }
+}
