@@ -20,6 +20,7 @@ pub async fn l_04_the_handler_is_told_and_its_result_discarded(bench: Bench) {
     eventually("it ended", async || worker.stats().running == 0).await;
     assert_eq!(job.status().await.expect("reads"), Some(JobState::Canceled));
     assert_eq!(outcomes(&ratchet, job.id()).await, [AttemptOutcome::Canceled]);
+    assert_eq!(worker.stats().stale, 0, "a discarded result is not a stale one");
     worker.stop().await;
 }
 
