@@ -6,6 +6,7 @@ mod command;
 mod envelope;
 mod filter;
 mod id;
+mod moves;
 mod new_job;
 mod node;
 mod notice;

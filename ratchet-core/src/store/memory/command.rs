@@ -78,7 +78,7 @@ impl Tables {
     fn cancel_run(&mut self, id: JobId, cause: CancelCause, now: Timestamp) -> bool {
         let Some(row) = self.jobs.get_mut(&id) else { return false };
         let Some(token) = row.token() else { return false };
-        let duration = row.elapsed(now);
+        let duration = row.job.elapsed(now);
         if let Some(mut line) = row.line(now, AttemptOutcome::Canceled) {
             line.duration = duration;
             row.history.push(line);
@@ -110,17 +110,7 @@ impl Tables {
                 return Err(CommandError::BusinessKeyTaken { job: id, key: key.1, holder });
             }
         }
-        self.advance(id, now, |job| {
-            job.state = JobState::Pending;
-            job.due = now;
-            job.finished_at = None;
-            job.attempts = 0;
-            job.crashes = 0;
-            job.deferrals = 0;
-            job.generation += 1;
-            job.error = None;
-            job.envelope = None;
-        });
+        self.advance(id, now, |job| job.revive(now));
         Ok(CommandReply::Done { from, to: JobState::Pending })
     }
 

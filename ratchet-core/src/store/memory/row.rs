@@ -1,8 +1,6 @@
 //! One job with what belongs to it alone.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -41,33 +39,12 @@ impl Row {
 
     /// The current run, as its claimer got it.
     pub(super) fn claimed(&self) -> Option<Claimed> {
-        let job = &self.job;
-        Some(Claimed {
-            token: self.token()?,
-            spec: Arc::clone(&job.spec),
-            attempts: job.attempts,
-            crashes: job.crashes,
-            deferrals: job.deferrals,
-            generation: job.generation,
-            run: job.run,
-            queued_at: job.queued_at,
-            due: job.due,
-            claimed_at: job.started_at?,
-            node: job.node?,
-            progress: job.progress.clone(),
-            checkpoint: job.checkpoint.clone(),
-        })
+        self.job.claimed(self.token()?.lease)
     }
 
     /// Begins the history line of the current run.
     pub(super) fn line(&self, now: Timestamp, outcome: AttemptOutcome) -> Option<AttemptLine> {
         Some(AttemptLine::new(&self.claimed()?, now, outcome))
-    }
-
-    /// How long the current run has taken, by the store's clock.
-    pub(super) fn elapsed(&self, now: Timestamp) -> Duration {
-        let started = self.job.started_at.unwrap_or(now);
-        Duration::try_from(now.duration_since(started)).unwrap_or_default()
     }
 
     /// Keeps what a run left behind.

@@ -7,8 +7,7 @@ use jiff::Timestamp;
 
 use super::tables::{Held, Tables};
 use crate::model::{
-    Applied, DroppedChild, FailureRecord, Inserted, JobId, JobRecord, JobState, NewJob, RunNotes,
-    Settled, Settlement, Token, Verdict, later,
+    Applied, DroppedChild, Inserted, JobId, JobState, NewJob, RunNotes, Settled, Settlement, Token,
 };
 
 impl Tables {
@@ -54,14 +53,14 @@ impl Tables {
         }
         if let Some(mut line) = row.line(now, outcome) {
             line.duration = duration;
-            (line.error, line.note) = cause(&verdict);
+            (line.error, line.note) = verdict.cause();
             row.history.push(line);
         }
         row.keep(notes);
         let held = if lingering { Held::Lingering } else { Held::Freed };
         self.end_run(token, held, now, |job| {
             job.duration = Some(duration);
-            apply(verdict, job, now);
+            job.settle(verdict, now);
         });
         self.outbox.record(notices, now);
         let job = self.jobs.get(&token.job).map(|row| &row.job);
@@ -92,53 +91,6 @@ impl Tables {
                     applied.dropped.push(DroppedChild { id, name, why });
                 }
             }
-        }
-    }
-}
-
-/// What the history says of a verdict.
-fn cause(verdict: &Verdict) -> (Option<FailureRecord>, Option<String>) {
-    match verdict {
-        Verdict::Retry { failure, .. } => (Some(failure.clone()), None),
-        Verdict::Fail { envelope, .. } => (Some(envelope.failure.clone()), None),
-        Verdict::Defer { note, .. } => (None, Some(note.clone())),
-        Verdict::Succeed { .. } | Verdict::Release | Verdict::Rescue { .. } => (None, None),
-    }
-}
-
-fn apply(verdict: Verdict, job: &mut JobRecord, now: Timestamp) {
-    match verdict {
-        Verdict::Succeed { output } => {
-            job.state = JobState::Succeeded;
-            job.finished_at = Some(now);
-            job.output = output;
-        }
-        Verdict::Retry { delay, attempts, failure } => {
-            job.state = JobState::Pending;
-            job.due = later(now, delay);
-            job.attempts = attempts;
-            job.error = Some(failure);
-        }
-        Verdict::Defer { delay, why: _, note: _ } => {
-            job.state = JobState::Pending;
-            job.due = later(now, delay);
-            job.deferrals = job.deferrals.saturating_add(1);
-        }
-        // The due time stays, so the job keeps its place in the queue.
-        Verdict::Release => job.state = JobState::Pending,
-        Verdict::Rescue { delay, crashes } => {
-            job.state = JobState::Pending;
-            job.due = later(now, delay);
-            job.crashes = crashes;
-        }
-        Verdict::Fail { attempts, crashes, mut envelope } => {
-            envelope.at = now;
-            job.state = JobState::Failed;
-            job.finished_at = Some(now);
-            job.attempts = attempts;
-            job.crashes = crashes;
-            job.error = Some(envelope.failure.clone());
-            job.envelope = Some(*envelope);
         }
     }
 }
