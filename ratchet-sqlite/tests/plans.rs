@@ -18,12 +18,20 @@ const READS_A_WHOLE_TABLE: &[&str] = &[
     "count/list_counts",
     "count/list_waiting",
     "count/list_waiting_queues",
+    // Newest first, as far as it is asked for.
+    "outbox/list_alerts",
     "schema/get_version",
     "schema/find_schema",
 ];
 
 /// Statements that may sort: a few rows of a small table.
-const SORTS: &[&str] = &["count/list_counts", "count/list_waiting", "count/list_waiting_queues"];
+const SORTS: &[&str] = &[
+    "count/list_counts",
+    "count/list_waiting",
+    "count/list_waiting_queues",
+    // The runs of one batch.
+    "settle/check_runs",
+];
 
 async fn plan(conn: &mut sqlx::SqliteConnection, sql: &str) -> Vec<String> {
     let sql = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
@@ -74,9 +82,10 @@ async fn c_06_the_claim_reads_only_the_line() {
     for (statement, index) in [
         (include_str!("../sql/claim/list_line.sql"), "ratchet_job_line (queue=?)"),
         (include_str!("../sql/claim/list_line_after.sql"), "ratchet_job_line (queue=? AND (sort_key,due,id)>(?,?,?))"),
-        (include_str!("../sql/claim/list_future_kinds.sql"), "ratchet_job_future (template=?)"),
+        (include_str!("../sql/claim/survey.sql"), "ratchet_job_future (template=?)"),
         (include_str!("../sql/claim/bring_back.sql"), "ratchet_job_aside (lane=?)"),
-        (include_str!("../sql/settle/succeed_jobs.sql"), "ratchet_job_id (id=?)"),
+        (include_str!("../sql/settle/check_runs.sql"), "ratchet_job_id (id=?)"),
+        (include_str!("../sql/settle/succeed_current_jobs.sql"), "ratchet_job_id (id=?)"),
         (include_str!("../sql/purge/list_finished.sql"), "ratchet_job_finished (state=? AND finished_at<?)"),
         (include_str!("../sql/key/count_slots.sql"), "ratchet_job_slot (slot_key=?)"),
         (include_str!("../sql/node/list_orphans.sql"), "ratchet_job_running (node=?)"),

@@ -1,6 +1,6 @@
 //! Side by side with `apalis-sqlite`, in one run, interleaved: single enqueue, bulk enqueue, drain, pick-up latency.
 //!
-//! `versus [rounds] [drain jobs of ours] [drain jobs of theirs]`. Both sides sync every commit (`synchronous = FULL`).
+//! `versus [rounds] [drain jobs of ours] [drain jobs of theirs] [concurrency]`, or `versus drain [jobs] [concurrency]`. Both sides sync every commit (`synchronous = FULL`).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,6 +29,12 @@ struct Samples {
 
 #[tokio::main]
 async fn main() {
+    if argument(1, String::new()) == "drain" {
+        // Ours alone: for a profiler.
+        let rate = drain_ours_of(argument(2, 100_000), argument(3, 50)).await;
+        println!("{rate:.0} jobs/s");
+        return;
+    }
     let rounds: usize = argument(1, 3);
     let (drain_ours, drain_theirs): (u64, u64) = (argument(2, 100_000), argument(3, 5_000));
     let concurrency: u32 = argument(4, 50);
