@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use ratchet_core::model::{ClaimRequest, JobSpec};
 use sqlx::Row as _;
+use sqlx::sqlite::SqliteRow;
 
 use crate::session::Session;
 use crate::sql;
@@ -44,29 +45,24 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Brings back the first jobs of every lane that was unknown to another claimer and is known to this one: as many as
-    /// it could take.
+    /// Brings back the first jobs of a lane that was unknown to another claimer, if this one can run them: as many as it
+    /// could take.
     pub(crate) async fn bring_back_known(
         &mut self,
-        queues: &str,
+        lane: &SqliteRow,
         request: &ClaimRequest,
     ) -> Result<(), sqlx::Error> {
-        let lanes = sqlx::query(sql::claim::LIST_UNKNOWN_ASIDE).bind(queues);
-        let lanes = lanes.fetch_all(&mut *self.conn).await?;
-        let room = request.queues.iter().map(|room| i64::from(room.room)).max().unwrap_or(0);
-        for lane in lanes {
-            if !request.known.knows(lane.try_get(1)?, number(lane.try_get(2)?)?) {
-                continue;
-            }
-            if let Some(key) = lane.try_get::<Option<String>, _>(3)? {
-                let limit: u64 = number(lane.try_get(4)?)?;
-                if self.slots_taken(&key).await? >= limit {
-                    continue;
-                }
-            }
-            self.bring_back(lane.try_get(0)?, room).await?;
+        if !request.known.knows(lane.try_get(2)?, number(lane.try_get(3)?)?) {
+            return Ok(());
         }
-        Ok(())
+        if let Some(key) = lane.try_get::<Option<String>, _>(5)? {
+            let limit: u64 = number(lane.try_get(6)?)?;
+            if self.slots_taken(&key).await? >= limit {
+                return Ok(());
+            }
+        }
+        let room = request.queues.iter().map(|room| i64::from(room.room)).max().unwrap_or(0);
+        self.bring_back(lane.try_get(1)?, room).await
     }
 
     /// Brings back the first jobs of every lane of a concurrency key.

@@ -1,5 +1,6 @@
 //! Claiming: the line of each queue is read in order; what is chosen is moved with one statement.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,8 +13,9 @@ use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 use uuid::Uuid;
 
+use crate::error::unreadable;
 use crate::session::Session;
-use crate::value::{bytes, job_id, json, number, parse_optional, time};
+use crate::value::{bytes, job_id, json, number, parse_optional, time, unhex};
 use crate::{sql, template};
 
 /// How many future jobs of a kind one claim moves into line. What is left is due at once for the next.
@@ -21,6 +23,21 @@ const PROMOTE_MOST: i64 = 5_000;
 
 /// How many jobs one claim looks at per queue. Those that could not run are set aside, so the next claim gets further.
 const LOOK_MOST: usize = 20_000;
+
+/// Topics of the survey.
+const NODE: i64 = 0;
+const KIND: i64 = 1;
+
+/// A row of the line: numbers first, then what may be long.
+type InLine<'a> = (
+    [Option<i64>; 12],
+    &'a str,
+    &'a str,
+    Option<Cow<'a, str>>,
+    Option<Cow<'a, str>>,
+    Option<Cow<'a, str>>,
+    Option<Cow<'a, str>>,
+);
 
 /// A job in line, with everything its claimer needs.
 #[derive(Debug)]
@@ -53,14 +70,24 @@ impl Session<'_> {
         &mut self,
         request: &ClaimRequest,
     ) -> Result<ClaimReply, sqlx::Error> {
-        if !self.is_alive(request).await? {
-            return Ok(ClaimReply::default());
-        }
         self.write_counts().await?;
         let queues: Vec<_> = request.queues.iter().map(|room| room.queue.as_str()).collect();
-        let queues = json(&queues)?;
-        let next_due = self.promote(&queues, request).await?;
-        self.bring_back_known(&queues, request).await?;
+        let survey =
+            sqlx::query(sql::claim::SURVEY).bind(json(&queues)?).bind(bytes(request.node.uuid()));
+        let survey = survey.fetch_all(&mut *self.conn).await?;
+        let Some((node, rest)) = survey.split_first() else { return Ok(ClaimReply::default()) };
+        if node.try_get::<i64, _>(0)? != NODE || node.try_get::<i64, _>(1)? <= self.micros() {
+            return Ok(ClaimReply::default());
+        }
+        let mut next_due = None;
+        for row in rest {
+            if row.try_get::<i64, _>(0)? == KIND {
+                let due = self.promote(row, request).await?;
+                next_due = [next_due, due].into_iter().flatten().min();
+            } else {
+                self.bring_back_known(row, request).await?;
+            }
+        }
 
         let lease = new_lease();
         let mut haul = Haul::default();
@@ -88,39 +115,28 @@ impl Session<'_> {
         })
     }
 
-    async fn is_alive(&mut self, request: &ClaimRequest) -> Result<bool, sqlx::Error> {
-        let lease = sqlx::query(sql::claim::GET_LEASE).bind(bytes(request.node.uuid()));
-        let Some(row) = lease.fetch_optional(&mut *self.conn).await? else { return Ok(false) };
-        Ok(row.try_get::<i64, _>(0)? > self.micros())
-    }
-
-    /// Moves future jobs that have fallen due into line. Answers how long until the next of a known job.
+    /// Moves future jobs of a kind that have fallen due into line. Answers how long until the next, if it is known.
     async fn promote(
         &mut self,
-        queues: &str,
+        kind: &SqliteRow,
         request: &ClaimRequest,
     ) -> Result<Option<Duration>, sqlx::Error> {
         let now = self.micros();
-        let kinds = sqlx::query(sql::claim::LIST_FUTURE_KINDS).bind(queues);
-        let kinds = kinds.fetch_all(&mut *self.conn).await?;
-        let mut next: Option<i64> = None;
-        for kind in kinds {
-            let id: i64 = kind.try_get(0)?;
-            let mut first: Option<i64> = kind.try_get(3)?;
-            if first.is_some_and(|due| due <= now) {
-                sqlx::query(sql::claim::PROMOTE_JOBS)
-                    .bind(id)
-                    .bind(now)
-                    .bind(PROMOTE_MOST)
-                    .execute(&mut *self.conn)
-                    .await?;
-                let rest = sqlx::query(sql::claim::FIRST_FUTURE).bind(id);
-                first = rest.fetch_one(&mut *self.conn).await?.try_get(0)?;
-            }
-            let known = request.known.knows(kind.try_get(1)?, number(kind.try_get(2)?)?);
-            next = [next, first.filter(|_| known)].into_iter().flatten().min();
+        let id: i64 = kind.try_get(1)?;
+        let mut first: Option<i64> = kind.try_get(4)?;
+        if first.is_some_and(|due| due <= now) {
+            sqlx::query(sql::claim::PROMOTE_JOBS)
+                .bind(id)
+                .bind(now)
+                .bind(PROMOTE_MOST)
+                .execute(&mut *self.conn)
+                .await?;
+            let rest = sqlx::query(sql::claim::FIRST_FUTURE).bind(id);
+            first = rest.fetch_one(&mut *self.conn).await?.try_get(0)?;
         }
-        Ok(next.map(|due| Duration::from_micros(due.saturating_sub(now).max(0).unsigned_abs())))
+        let known = request.known.knows(kind.try_get(2)?, number(kind.try_get(3)?)?);
+        let wait = |due: i64| Duration::from_micros(due.saturating_sub(now).max(0).unsigned_abs());
+        Ok(first.filter(|_| known).map(wait))
     }
 
     /// Chooses jobs of one queue, in order, as far as there is room.
@@ -137,11 +153,12 @@ impl Session<'_> {
         while left > 0 {
             // A little more than there is room for, if the last look was in vain.
             let limit = if after.is_none() { left } else { left.max(256) }.min(LOOK_MOST);
-            let rows = self.line(&room.queue, limit, after.as_ref()).await?;
+            let line = self.line(&room.queue, limit, after.as_ref()).await?;
+            let rows: Vec<InLine<'_>> = serde_json::from_str(&line).map_err(unreadable)?;
             let (count, end) = (rows.len(), rows.len() < limit);
             looked += count;
             for row in rows {
-                let candidate = self.candidate(&row, request, lease).await?;
+                let candidate = self.candidate(row, request, lease).await?;
                 after = Some(candidate.place.clone());
                 if left == 0 {
                     break;
@@ -182,10 +199,11 @@ impl Session<'_> {
         for room in request.queues.iter().filter(|room| room.room > 0) {
             let mut after = None;
             'line: loop {
-                let rows = self.line(&room.queue, 64, after.as_ref()).await?;
+                let line = self.line(&room.queue, 64, after.as_ref()).await?;
+                let rows: Vec<InLine<'_>> = serde_json::from_str(&line).map_err(unreadable)?;
                 let end = rows.len() < 64;
                 for row in rows {
-                    let candidate = self.candidate(&row, request, lease).await?;
+                    let candidate = self.candidate(row, request, lease).await?;
                     if knows(&candidate, request) && self.has_slot(&candidate, &mut haul).await? {
                         let sooner =
                             first.as_ref().is_none_or(|first| candidate.place < first.place);
@@ -207,7 +225,7 @@ impl Session<'_> {
         queue: &str,
         limit: usize,
         after: Option<&(i64, i64, Vec<u8>)>,
-    ) -> Result<Vec<SqliteRow>, sqlx::Error> {
+    ) -> Result<String, sqlx::Error> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let query = match after {
             None => sqlx::query(sql::claim::LIST_LINE).bind(queue).bind(limit),
@@ -218,48 +236,59 @@ impl Session<'_> {
                 .bind(*due)
                 .bind(id.as_slice()),
         };
-        query.fetch_all(&mut *self.conn).await
+        query.fetch_one(&mut *self.conn).await?.try_get(0)
     }
 
     async fn candidate(
         &mut self,
-        row: &SqliteRow,
+        (numbers, id, payload, own, slot_key, progress, checkpoint): InLine<'_>,
         request: &ClaimRequest,
         lease: LeaseId,
     ) -> Result<Candidate, sqlx::Error> {
-        let template = row.try_get(2)?;
-        let common = self.template(template).await?;
-        let slot: Option<String> = row.try_get(5)?;
-        let concurrency = match slot {
-            Some(key) => Some(ConcurrencyKey { key, limit: number(row.try_get(6)?)? }),
-            None => None,
-        };
-        let spec = template::spec(&common, row.try_get(3)?, row.try_get(4)?, concurrency)?;
-        let id: &[u8] = row.try_get(1)?;
-        let (due, sort_key): (i64, i64) = (row.try_get(14)?, row.try_get(17)?);
-        Ok(Candidate {
-            seq: row.try_get(0)?,
+        let limit = numbers[11];
+        // Only the limit may be missing.
+        let [
+            seq,
             template,
-            place: (sort_key, due, id.to_vec()),
+            sort_key,
+            due,
+            queued_at,
+            fence,
+            run,
+            generation,
+            attempts,
+            crashes,
+            deferrals,
+            _,
+        ] = numbers.map(Option::unwrap_or_default);
+        let concurrency = match (slot_key, limit) {
+            (Some(key), Some(limit)) => {
+                Some(ConcurrencyKey { key: key.into_owned(), limit: number(limit)? })
+            }
+            _ => None,
+        };
+        let common = self.template(template).await?;
+        let spec = template::spec(&common, unhex(payload)?, own.as_deref(), concurrency)?;
+        let id = unhex(id)?;
+        Ok(Candidate {
+            seq,
+            template,
             claimed: Claimed {
-                token: Token {
-                    job: job_id(id)?,
-                    lease,
-                    version: number::<u64>(row.try_get(7)?)? + 1,
-                },
+                token: Token { job: job_id(&id)?, lease, version: number::<u64>(fence)? + 1 },
                 spec: Arc::new(spec),
-                run: number::<u64>(row.try_get(8)?)? + 1,
-                generation: number(row.try_get(9)?)?,
-                attempts: number(row.try_get(10)?)?,
-                crashes: number(row.try_get(11)?)?,
-                deferrals: number(row.try_get(12)?)?,
-                queued_at: time(row.try_get(13)?)?,
+                run: number::<u64>(run)? + 1,
+                generation: number(generation)?,
+                attempts: number(attempts)?,
+                crashes: number(crashes)?,
+                deferrals: number(deferrals)?,
+                queued_at: time(queued_at)?,
                 due: time(due)?,
                 claimed_at: self.now,
                 node: request.node,
-                progress: parse_optional(row.try_get(15)?)?,
-                checkpoint: parse_optional(row.try_get(16)?)?,
+                progress: parse_optional(progress.as_deref())?,
+                checkpoint: parse_optional(checkpoint.as_deref())?,
             },
+            place: (sort_key, due, id),
         })
     }
 

@@ -88,7 +88,7 @@ impl Session<'_> {
             None => self.advance(row, |job| canceled(job, cause, now)).await?,
             // The run keeps what it holds until it has heard.
             Some(token) => {
-                let duration = row.elapsed(now);
+                let duration = row.job.elapsed(now);
                 if let Some(mut line) = row.line(now, AttemptOutcome::Canceled) {
                     line.duration = duration;
                     self.add_line(token.job, &line).await?;
@@ -129,18 +129,7 @@ impl Session<'_> {
                 .execute(&mut *self.conn)
                 .await?;
         }
-        self.advance(row, |job| {
-            job.state = JobState::Pending;
-            job.due = now;
-            job.finished_at = None;
-            job.attempts = 0;
-            job.crashes = 0;
-            job.deferrals = 0;
-            job.generation += 1;
-            job.error = None;
-            job.envelope = None;
-        })
-        .await?;
+        self.advance(row, |job| job.revive(now)).await?;
         Ok(Ok(CommandReply::Done { from, to: JobState::Pending }))
     }
 

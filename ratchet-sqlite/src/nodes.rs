@@ -23,7 +23,7 @@ impl Session<'_> {
         lease: Duration,
     ) -> Result<Result<(), StoreError>, sqlx::Error> {
         let id = bytes(node.id.uuid());
-        let known = sqlx::query(sql::claim::GET_LEASE).bind(id.as_slice());
+        let known = sqlx::query(sql::node::GET_LEASE).bind(id.as_slice());
         let known = known.fetch_optional(&mut *self.conn).await?;
         let lost = known.map(|row| row.try_get::<i64, _>(0)).transpose()?;
         if lost.is_some_and(|until| until <= self.micros()) {

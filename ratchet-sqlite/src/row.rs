@@ -1,6 +1,5 @@
 //! One job as it is stored, and the one place where a single job changes.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -40,22 +39,7 @@ impl JobRow {
 
     /// The current run, as its claimer got it.
     pub(crate) fn claimed(&self) -> Option<Claimed> {
-        let job = &self.job;
-        Some(Claimed {
-            token: self.token()?,
-            spec: Arc::clone(&job.spec),
-            attempts: job.attempts,
-            crashes: job.crashes,
-            deferrals: job.deferrals,
-            generation: job.generation,
-            run: job.run,
-            queued_at: job.queued_at,
-            due: job.due,
-            claimed_at: job.started_at?,
-            node: job.node?,
-            progress: job.progress.clone(),
-            checkpoint: job.checkpoint.clone(),
-        })
+        self.job.claimed(self.token()?.lease)
     }
 
     /// Begins the history line of the current run.
@@ -63,34 +47,11 @@ impl JobRow {
         Some(AttemptLine::new(&self.claimed()?, now, outcome))
     }
 
-    /// How long the current run has taken, by the store's clock.
-    pub(crate) fn elapsed(&self, now: Timestamp) -> Duration {
-        let started = self.job.started_at.unwrap_or(now);
-        Duration::try_from(now.duration_since(started)).unwrap_or_default()
-    }
-
     /// The line of a run that succeeded at once: it is not stored, the job says it all.
     pub(crate) fn implied_line(&self) -> Option<AttemptLine> {
         let job = &self.job;
-        let claimed = Claimed {
-            token: Token {
-                job: job.id,
-                lease: LeaseId::from_uuid(uuid::Uuid::nil()),
-                version: job.version,
-            },
-            spec: Arc::clone(&job.spec),
-            attempts: job.attempts,
-            crashes: job.crashes,
-            deferrals: job.deferrals,
-            generation: job.generation,
-            run: job.run,
-            queued_at: job.queued_at,
-            due: job.due,
-            claimed_at: job.started_at?,
-            node: job.node?,
-            progress: None,
-            checkpoint: None,
-        };
+        // The lease is gone with the run; a line does not tell it.
+        let claimed = job.claimed(LeaseId::from_uuid(uuid::Uuid::nil()))?;
         let mut line = AttemptLine::new(&claimed, job.finished_at?, AttemptOutcome::Success);
         line.duration = job.duration?;
         Some(line)

@@ -10,7 +10,7 @@ use sqlx::SqliteConnection;
 
 use crate::sql;
 use crate::template::{self, Templates};
-use crate::value::state_number;
+use crate::value::{json, state_number};
 
 /// Every verb of the store is a method of this, each in a file of its own.
 #[derive(Debug)]
@@ -41,6 +41,17 @@ impl Effects {
         *self.counts.entry((template, state)).or_default() += jobs;
     }
 
+    /// What has changed, as the statement wants it.
+    fn take_counts(&mut self) -> Result<Option<String>, sqlx::Error> {
+        let changes: Vec<_> = self
+            .counts
+            .drain()
+            .filter(|(_, jobs)| *jobs != 0)
+            .map(|((template, state), jobs)| (template, state_number(state), jobs))
+            .collect();
+        if changes.is_empty() { Ok(None) } else { json(&changes).map(Some) }
+    }
+
     /// One hint per queue and transaction is enough.
     pub(crate) fn wake_queue(&mut self, queue: &str) {
         let hinted =
@@ -56,18 +67,25 @@ impl Session<'_> {
         self.now.as_microsecond()
     }
 
-    /// Writes the counts that have gathered: before the commit, and before anything that reads them.
+    /// Writes the counts that have gathered: before anything that reads them.
     pub(crate) async fn write_counts(&mut self) -> Result<(), sqlx::Error> {
-        for ((template, state), jobs) in self.effects.counts.drain() {
-            if jobs != 0 {
-                sqlx::query(sql::count::ADD_JOBS)
-                    .bind(template)
-                    .bind(state_number(state))
-                    .bind(jobs)
-                    .execute(&mut *self.conn)
-                    .await?;
-            }
+        if let Some(changes) = self.effects.take_counts()? {
+            sqlx::query(sql::count::ADD_JOBS).bind(changes).execute(&mut *self.conn).await?;
         }
+        Ok(())
+    }
+
+    /// Writes the counts and commits, in one go.
+    pub(crate) async fn commit(&mut self) -> Result<(), sqlx::Error> {
+        match self.effects.take_counts()? {
+            Some(changes) => {
+                sqlx::query(sql::count::ADD_JOBS_AND_COMMIT)
+                    .bind(changes)
+                    .execute(&mut *self.conn)
+                    .await?
+            }
+            None => sqlx::query("COMMIT").execute(&mut *self.conn).await?,
+        };
         Ok(())
     }
 

@@ -3,13 +3,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use jiff::Timestamp;
 use ratchet_core::model::{
-    Applied, AttemptOutcome, DroppedChild, Due, FailureRecord, Inserted, JobRecord, JobState,
-    NewJob, RunNotes, Settled, Settlement, Token, Verdict,
+    Applied, AttemptOutcome, DroppedChild, Inserted, JobState, NewJob, RunNotes, Settled,
+    Settlement, Token, Verdict,
 };
 use ratchet_core::store::Wake;
 use sqlx::Row as _;
+use sqlx::sqlite::SqliteRow;
 
 use crate::insert::is_plain;
 use crate::row::Held;
@@ -62,33 +62,74 @@ impl Session<'_> {
             let length = output.map(str::len);
             list.push((signed(run.token.version), nanos(run.duration), start, length));
         }
-        let query = sqlx::query(sql::settle::SUCCEED_JOBS)
-            .bind(json(&list)?)
-            .bind(ids)
-            .bind(leases)
+        let list = json(&list)?;
+        let kinds = sqlx::query(sql::settle::CHECK_RUNS)
+            .bind(list.as_str())
+            .bind(ids.as_slice())
+            .bind(leases.as_slice())
+            .fetch_all(&mut *self.conn)
+            .await?;
+        let (mut current, mut keyed, mut slotted) = (0, false, false);
+        for kind in &kinds {
+            current += kind.try_get::<i64, _>(1)?;
+            keyed |= kind.try_get::<bool, _>(2)?;
+            slotted |= kind.try_get::<bool, _>(3)?;
+        }
+        // Who is stale, and who frees which slot, must be known one by one.
+        if slotted || usize::try_from(current).ok() != Some(runs.len()) {
+            let query = sqlx::query(sql::settle::SUCCEED_JOBS);
+            let query =
+                query.bind(list.as_str()).bind(ids).bind(leases).bind(outputs).bind(self.micros());
+            let rows = query.fetch_all(&mut *self.conn).await?;
+            return self.succeeded_one_by_one(runs, &rows).await;
+        }
+        sqlx::query(sql::settle::SUCCEED_CURRENT_JOBS)
+            .bind(list.as_str())
+            .bind(ids.as_slice())
             .bind(outputs)
-            .bind(self.micros());
+            .bind(self.micros())
+            .execute(&mut *self.conn)
+            .await?;
+        for kind in kinds {
+            let (template, jobs): (i64, i64) = (kind.try_get(0)?, kind.try_get(1)?);
+            self.effects.count(template, JobState::Running, -jobs);
+            self.effects.count(template, JobState::Succeeded, jobs);
+        }
+        if keyed {
+            let free = sqlx::query(sql::key::FREE_BUSINESS_KEYS).bind(list).bind(ids);
+            free.execute(&mut *self.conn).await?;
+        }
+        self.effects.wakes.extend(runs.iter().map(|run| Wake::Finished(run.token.job)));
+        Ok(runs.iter().map(|run| run.token).collect())
+    }
+
+    /// What follows from successes that the store told one by one.
+    async fn succeeded_one_by_one(
+        &mut self,
+        runs: &[&Settlement],
+        rows: &[SqliteRow],
+    ) -> Result<HashSet<Token>, sqlx::Error> {
         let by_id: HashMap<_, _> = runs.iter().map(|run| (run.token.job, run.token)).collect();
-        let mut applied = HashSet::with_capacity(runs.len());
-        let (mut keyed, mut slots) = (Vec::<i64>::new(), HashMap::<String, (i64, String)>::new());
-        for row in query.fetch_all(&mut *self.conn).await? {
+        let mut applied = HashSet::with_capacity(rows.len());
+        let mut keyed = Vec::new();
+        let mut slots = HashMap::<String, (i64, String)>::new();
+        for row in rows {
             let (id, template) = (job_id(row.try_get(1)?)?, row.try_get(2)?);
             applied.extend(by_id.get(&id));
             self.effects.count(template, JobState::Running, -1);
             self.effects.count(template, JobState::Succeeded, 1);
             self.effects.wakes.push(Wake::Finished(id));
             if row.try_get(4)? {
-                keyed.push(row.try_get(0)?);
+                keyed.extend_from_slice(row.try_get(1)?);
             }
             if let Some(slot) = row.try_get::<Option<String>, _>(5)? {
                 slots.entry(slot).or_insert((0, row.try_get(3)?)).0 += 1;
             }
         }
         if !keyed.is_empty() {
-            sqlx::query(sql::key::FREE_BUSINESS_KEYS)
-                .bind(json(&keyed)?)
-                .execute(&mut *self.conn)
-                .await?;
+            let list = json(&vec![0; keyed.len() / 16])?;
+            let free = sqlx::query(sql::key::FREE_BUSINESS_KEYS).bind(list).bind(keyed);
+            free.execute(&mut *self.conn).await?;
         }
         for (slot, (freed, queue)) in slots {
             self.bring_back_slot(&slot, freed).await?;
@@ -110,7 +151,7 @@ impl Session<'_> {
         }
         if let Some(mut line) = row.line(self.now, settlement.outcome) {
             line.duration = settlement.duration;
-            (line.error, line.note) = cause(&settlement.verdict);
+            (line.error, line.note) = settlement.verdict.cause();
             // A success is told by the job itself.
             let implied = matches!(settlement.verdict, Verdict::Succeed { .. })
                 && settlement.outcome == AttemptOutcome::Success;
@@ -123,7 +164,7 @@ impl Session<'_> {
         let now = self.now;
         self.end_run(&mut row, token, held, |job| {
             job.duration = Some(settlement.duration);
-            apply(&settlement.verdict, job, now);
+            job.settle(settlement.verdict.clone(), now);
         })
         .await?;
         self.record(&settlement.notices).await?;
@@ -209,53 +250,4 @@ fn is_plain_success(settlement: &Settlement) -> bool {
         && settlement.notes.is_empty()
         && settlement.notices.is_empty()
         && !settlement.lingering
-}
-
-/// What the history says of a verdict.
-fn cause(verdict: &Verdict) -> (Option<FailureRecord>, Option<String>) {
-    match verdict {
-        Verdict::Retry { failure, .. } => (Some(failure.clone()), None),
-        Verdict::Fail { envelope, .. } => (Some(envelope.failure.clone()), None),
-        Verdict::Defer { note, .. } => (None, Some(note.clone())),
-        _ => (None, None),
-    }
-}
-
-fn apply(verdict: &Verdict, job: &mut JobRecord, now: Timestamp) {
-    match verdict {
-        Verdict::Succeed { output } => {
-            job.state = JobState::Succeeded;
-            job.finished_at = Some(now);
-            job.output.clone_from(output);
-        }
-        Verdict::Retry { delay, attempts, failure } => {
-            job.state = JobState::Pending;
-            job.due = Due::In(*delay).at(now);
-            job.attempts = *attempts;
-            job.error = Some(failure.clone());
-        }
-        Verdict::Defer { delay, .. } => {
-            job.state = JobState::Pending;
-            job.due = Due::In(*delay).at(now);
-            job.deferrals = job.deferrals.saturating_add(1);
-        }
-        Verdict::Rescue { delay, crashes } => {
-            job.state = JobState::Pending;
-            job.due = Due::In(*delay).at(now);
-            job.crashes = *crashes;
-        }
-        Verdict::Fail { attempts, crashes, envelope } => {
-            let mut envelope = envelope.clone();
-            envelope.at = now;
-            job.state = JobState::Failed;
-            job.finished_at = Some(now);
-            job.attempts = *attempts;
-            job.crashes = *crashes;
-            job.error = Some(envelope.failure.clone());
-            job.envelope = Some(*envelope);
-        }
-        // A release: the due time stays, so the job keeps its place in the queue. A verdict that this store is too old
-        // to know is treated alike: the job is not lost.
-        _ => job.state = JobState::Pending,
-    }
 }

@@ -8,15 +8,13 @@ pub(crate) mod claim {
     pub(crate) const BRING_BACK: &str = include_str!("../sql/claim/bring_back.sql");
     pub(crate) const DELETE_EMPTY_ASIDE: &str = include_str!("../sql/claim/delete_empty_aside.sql");
     pub(crate) const FIRST_FUTURE: &str = include_str!("../sql/claim/first_future.sql");
-    pub(crate) const GET_LEASE: &str = include_str!("../sql/claim/get_lease.sql");
     pub(crate) const INSERT_ASIDE: &str = include_str!("../sql/claim/insert_aside.sql");
-    pub(crate) const LIST_FUTURE_KINDS: &str = include_str!("../sql/claim/list_future_kinds.sql");
     pub(crate) const LIST_LINE: &str = include_str!("../sql/claim/list_line.sql");
     pub(crate) const LIST_LINE_AFTER: &str = include_str!("../sql/claim/list_line_after.sql");
-    pub(crate) const LIST_UNKNOWN_ASIDE: &str = include_str!("../sql/claim/list_unknown_aside.sql");
     pub(crate) const PROMOTE_JOBS: &str = include_str!("../sql/claim/promote_jobs.sql");
     pub(crate) const SET_ASIDE: &str = include_str!("../sql/claim/set_aside.sql");
     pub(crate) const START_JOBS: &str = include_str!("../sql/claim/start_jobs.sql");
+    pub(crate) const SURVEY: &str = include_str!("../sql/claim/survey.sql");
 }
 
 pub(crate) mod count {
@@ -25,6 +23,9 @@ pub(crate) mod count {
     pub(crate) const LIST_WAITING: &str = include_str!("../sql/count/list_waiting.sql");
     pub(crate) const LIST_WAITING_QUEUES: &str =
         include_str!("../sql/count/list_waiting_queues.sql");
+    /// The last statement of a transaction, in one go with its commit.
+    pub(crate) const ADD_JOBS_AND_COMMIT: &str =
+        concat!(include_str!("../sql/count/add_jobs.sql"), "; COMMIT");
 }
 
 pub(crate) mod insert {
@@ -62,6 +63,7 @@ pub(crate) mod node {
     pub(crate) const DELETE_LEADER: &str = include_str!("../sql/node/delete_leader.sql");
     pub(crate) const END_LEASE: &str = include_str!("../sql/node/end_lease.sql");
     pub(crate) const FIND_HELD: &str = include_str!("../sql/node/find_held.sql");
+    pub(crate) const GET_LEASE: &str = include_str!("../sql/node/get_lease.sql");
     pub(crate) const INSERT_NODE: &str = include_str!("../sql/node/insert_node.sql");
     pub(crate) const LIST_CANCELED: &str = include_str!("../sql/node/list_canceled.sql");
     pub(crate) const LIST_KNOWN: &str = include_str!("../sql/node/list_known.sql");
@@ -97,9 +99,12 @@ pub(crate) mod schema {
 }
 
 pub(crate) mod settle {
+    pub(crate) const CHECK_RUNS: &str = include_str!("../sql/settle/check_runs.sql");
     pub(crate) const INSERT_ATTEMPT: &str = include_str!("../sql/settle/insert_attempt.sql");
     pub(crate) const INSERT_LOG_LINE: &str = include_str!("../sql/settle/insert_log_line.sql");
     pub(crate) const SUCCEED_JOBS: &str = include_str!("../sql/settle/succeed_jobs.sql");
+    pub(crate) const SUCCEED_CURRENT_JOBS: &str =
+        include_str!("../sql/settle/succeed_current_jobs.sql");
     pub(crate) const TRIM_LOG: &str = include_str!("../sql/settle/trim_log.sql");
 }
 /// How many jobs one statement inserts: a few sizes, so that each is prepared once.

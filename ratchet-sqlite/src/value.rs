@@ -73,6 +73,21 @@ pub(crate) fn lease_id(bytes: &[u8]) -> Result<LeaseId, sqlx::Error> {
     uuid(bytes).map(LeaseId::from_uuid)
 }
 
+/// What `hex()` of SQLite wrote.
+pub(crate) fn unhex(text: &str) -> Result<Vec<u8>, sqlx::Error> {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'A'..=b'F' => Some(byte - b'A' + 10),
+        _ => None,
+    };
+    let pair = |pair: &[u8]| match pair {
+        [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
+        _ => None,
+    };
+    let bytes: Option<Vec<_>> = text.as_bytes().chunks(2).map(pair).collect();
+    bytes.ok_or_else(|| sqlx::Error::Decode("not written in hex".into()))
+}
+
 pub(crate) fn bytes(uuid: Uuid) -> Vec<u8> {
     uuid.as_bytes().to_vec()
 }

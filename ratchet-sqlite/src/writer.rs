@@ -91,11 +91,7 @@ impl Writer {
             .await
             .map_err(|error| (error, true))?;
         let mut effects = Effects::default();
-        let done = match self.run_all(group, &mut effects, careful).await {
-            Ok(()) => sqlx::query("COMMIT").execute(&mut self.conn).await.map(|_| ()),
-            Err(error) => Err(error),
-        };
-        match done {
+        match self.run_all(group, &mut effects, careful).await {
             Ok(()) => Ok(effects),
             Err(error) => {
                 // SQLite may have rolled back already; then this is refused, and that is fine.
@@ -105,6 +101,7 @@ impl Writer {
         }
     }
 
+    /// Carries out requests and commits.
     async fn run_all(
         &mut self,
         group: &mut [Box<dyn Request>],
@@ -132,7 +129,7 @@ impl Writer {
             session.now = self.shared.clock.now();
             request.run(&mut session).await?;
         }
-        session.write_counts().await
+        session.commit().await
     }
 
     fn publish(&self, group: Vec<Box<dyn Request>>, effects: Effects) {

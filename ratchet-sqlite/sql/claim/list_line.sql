@@ -1,6 +1,10 @@
--- Jobs in line on a queue, from its start.
-SELECT seq, id, template, payload, own, slot_key, slot_limit, fence, run, generation, attempts, crashes, deferrals,
-       queued_at, due, progress, checkpoint, sort_key
-FROM ratchet_job
-WHERE state = 0 AND ready = 1 AND queue = ?1
-ORDER BY sort_key, due, id LIMIT ?2
+-- Jobs in line on a queue, from its start, as one row of JSON: rows one by one would cost more than the claim itself.
+SELECT json_group_array(json_array(
+    json_array(seq, template, sort_key, due, queued_at, fence, run, generation, attempts, crashes, deferrals, slot_limit),
+    hex(id), hex(payload), own, slot_key, progress, checkpoint
+))
+FROM (
+    SELECT * FROM ratchet_job
+    WHERE state = 0 AND ready = 1 AND queue = ?1
+    ORDER BY sort_key, due, id LIMIT ?2
+)

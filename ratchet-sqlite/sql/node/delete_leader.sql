@@ -1,2 +1,2 @@
 -- A node leads no longer.
-DELETE FROM ratchet_leader WHERE node = ?1
+DELETE FROM ratchet_leader WHERE one = 1 AND node = ?1

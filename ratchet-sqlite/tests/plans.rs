@@ -1,0 +1,103 @@
+//! Every statement finds its rows through an index, and no statement sorts the backlog.
+
+use std::path::Path;
+
+use ratchet_sqlite::SqliteStore;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _};
+
+/// Statements that may read a whole table, because it is small or because that is what they are for.
+const READS_A_WHOLE_TABLE: &[&str] = &[
+    // One row per node.
+    "node/list_nodes",
+    "node/list_known",
+    "node/delete_dead_nodes",
+    "node/list_orphans",
+    "key/list_lost_lingering",
+    // One row per template and state.
+    "count/list_counts",
+    "count/list_waiting",
+    "count/list_waiting_queues",
+    // Newest first, as far as it is asked for.
+    "outbox/list_alerts",
+    "schema/get_version",
+    "schema/find_schema",
+];
+
+/// Statements that may sort: a few rows of a small table.
+const SORTS: &[&str] = &[
+    "count/list_counts",
+    "count/list_waiting",
+    "count/list_waiting_queues",
+    // The runs of one batch.
+    "settle/check_runs",
+];
+
+async fn plan(conn: &mut sqlx::SqliteConnection, sql: &str) -> Vec<String> {
+    let sql = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
+    let rows = sqlx::query(sql).fetch_all(conn).await.expect("it can be explained");
+    rows.iter().map(|row| row.get::<String, _>("detail")).collect()
+}
+
+// spec: C-06
+#[tokio::test]
+async fn c_06_every_statement_uses_an_index() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("jobs.db");
+    let _store = SqliteStore::open(&path).await.expect("opens");
+    let mut conn = SqliteConnectOptions::new().filename(&path).connect().await.expect("connects");
+    let mut count = 0;
+    let sql = Path::new(env!("CARGO_MANIFEST_DIR")).join("sql");
+    for area in std::fs::read_dir(sql).expect("the statements") {
+        for file in std::fs::read_dir(area.expect("an area").path()).expect("its files") {
+            let path = file.expect("a file").path();
+            let area =
+                path.parent().and_then(|area| area.file_name()).expect("an area").to_string_lossy();
+            let name = format!("{area}/{}", path.file_stem().expect("a name").to_string_lossy());
+            let text = std::fs::read_to_string(&path).expect("a statement");
+            assert!(text.starts_with("-- "), "{name} says what its rows are");
+            if ["insert/insert_job_head", "schema/create_schema"].contains(&name.as_str()) {
+                continue;
+            }
+            for step in plan(&mut conn, &text).await {
+                let whole = step.starts_with("SCAN ratchet")
+                    || step.starts_with("SCAN job")
+                    || step.starts_with("SCAN node");
+                assert!(!whole || READS_A_WHOLE_TABLE.contains(&name.as_str()), "{name}: {step}");
+                let sorts = step.contains("TEMP B-TREE");
+                assert!(!sorts || SORTS.contains(&name.as_str()), "{name}: {step}");
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 50, "{count} statements were looked at");
+}
+
+// spec: C-06
+#[tokio::test]
+async fn c_06_the_claim_reads_only_the_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("jobs.db");
+    let _store = SqliteStore::open(&path).await.expect("opens");
+    let mut conn = SqliteConnectOptions::new().filename(&path).connect().await.expect("connects");
+    for (statement, index) in [
+        (include_str!("../sql/claim/list_line.sql"), "ratchet_job_line (queue=?)"),
+        (
+            include_str!("../sql/claim/list_line_after.sql"),
+            "ratchet_job_line (queue=? AND (sort_key,due,id)>(?,?,?))",
+        ),
+        (include_str!("../sql/claim/survey.sql"), "ratchet_job_future (template=?)"),
+        (include_str!("../sql/claim/bring_back.sql"), "ratchet_job_aside (lane=?)"),
+        (include_str!("../sql/settle/check_runs.sql"), "ratchet_job_id (id=?)"),
+        (include_str!("../sql/settle/succeed_current_jobs.sql"), "ratchet_job_id (id=?)"),
+        (
+            include_str!("../sql/purge/list_finished.sql"),
+            "ratchet_job_finished (state=? AND finished_at<?)",
+        ),
+        (include_str!("../sql/key/count_slots.sql"), "ratchet_job_slot (slot_key=?)"),
+        (include_str!("../sql/node/list_orphans.sql"), "ratchet_job_running (node=?)"),
+    ] {
+        let steps = plan(&mut conn, statement).await;
+        assert!(steps.iter().any(|step| step.contains(index)), "{index}: {steps:#?}");
+    }
+}
