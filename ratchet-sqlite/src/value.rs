@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use ratchet_core::model::{JobId, JobSpec, JobState, LeaseId, NodeId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -101,6 +101,10 @@ pub(crate) fn optional_json<T: Serialize>(value: Option<&T>) -> Result<Option<St
 }
 
 pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, sqlx::Error> {
+    serde_json::from_str(text).map_err(unreadable)
+}
+
+pub(crate) fn parse_borrowed<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, sqlx::Error> {
     serde_json::from_str(text).map_err(unreadable)
 }
 

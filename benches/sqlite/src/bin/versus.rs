@@ -1,6 +1,7 @@
 //! Side by side with `apalis-sqlite`, in one run, interleaved: single enqueue, bulk enqueue, drain, pick-up latency.
 //!
-//! `versus [rounds] [drain jobs of ours] [drain jobs of theirs] [concurrency]`, or `versus drain [jobs] [concurrency]`. Both sides sync every commit (`synchronous = FULL`).
+//! `versus [rounds] [drain jobs of ours] [drain jobs of theirs] [concurrency]`, or ours alone:
+//! `versus drain [jobs] [concurrency]`, `versus bulk [jobs]`. Both sides sync every commit (`synchronous = FULL`).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -33,6 +34,10 @@ async fn main() {
         // Ours alone: for a profiler.
         let rate = drain_ours_of(argument(2, 100_000), argument(3, 50)).await;
         println!("{rate:.0} jobs/s");
+        return;
+    }
+    if argument(1, String::new()) == "bulk" {
+        println!("{:.0} jobs/s", bulk_ours(argument(2, 300_000)).await);
         return;
     }
     let rounds: usize = argument(1, 3);
