@@ -66,7 +66,11 @@ impl Session<'_> {
     }
 
     /// Brings back the first jobs of every lane of a concurrency key.
-    pub(crate) async fn bring_back_slot(&mut self, key: &str, jobs: i64) -> Result<(), sqlx::Error> {
+    pub(crate) async fn bring_back_slot(
+        &mut self,
+        key: &str,
+        jobs: i64,
+    ) -> Result<(), sqlx::Error> {
         let lanes = sqlx::query(sql::key::LIST_LANES_OF_SLOT).bind(key);
         for lane in lanes.fetch_all(&mut *self.conn).await? {
             self.bring_back(lane.try_get(0)?, jobs).await?;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_core::model::{
-    Alone, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, JobSpec, JobState, LeaseId, QueueRoom, Token,
+    Alone, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, JobSpec, JobState, LeaseId,
+    QueueRoom, Token,
 };
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
@@ -64,12 +65,16 @@ struct Haul {
 }
 
 impl Session<'_> {
-    pub(crate) async fn claim(&mut self, request: &ClaimRequest) -> Result<ClaimReply, sqlx::Error> {
+    pub(crate) async fn claim(
+        &mut self,
+        request: &ClaimRequest,
+    ) -> Result<ClaimReply, sqlx::Error> {
         if self.effects.has_new_work() {
             self.write_counts().await?;
         }
         let queues: Vec<_> = request.queues.iter().map(|room| room.queue.as_str()).collect();
-        let survey = sqlx::query(sql::claim::SURVEY).bind(json(&queues)?).bind(bytes(request.node.uuid()));
+        let survey =
+            sqlx::query(sql::claim::SURVEY).bind(json(&queues)?).bind(bytes(request.node.uuid()));
         let survey = survey.fetch_all(&mut *self.conn).await?;
         let Some((node, rest)) = survey.split_first() else { return Ok(ClaimReply::default()) };
         if node.try_get::<i64, _>(0)? != NODE || node.try_get::<i64, _>(1)? <= self.micros() {
@@ -99,7 +104,8 @@ impl Session<'_> {
         }
         if haul.passed.len() > self.patience {
             let jobs = haul.passed.iter().filter(|(candidate, _)| candidate.claimed.crashes == 0);
-            let jobs = jobs.map(|(candidate, known)| (candidate.seq, &*candidate.claimed.spec, *known));
+            let jobs =
+                jobs.map(|(candidate, known)| (candidate.seq, &*candidate.claimed.spec, *known));
             self.set_aside(jobs.collect()).await?;
         }
         self.start(&haul.chosen, lease, request).await?;
@@ -200,7 +206,8 @@ impl Session<'_> {
                 for row in rows {
                     let candidate = self.candidate(row, request, lease).await?;
                     if knows(&candidate, request) && self.has_slot(&candidate, &mut haul).await? {
-                        let sooner = first.as_ref().is_none_or(|first| candidate.place < first.place);
+                        let sooner =
+                            first.as_ref().is_none_or(|first| candidate.place < first.place);
                         first = if sooner { Some(candidate) } else { first };
                         break 'line;
                     }
@@ -241,10 +248,24 @@ impl Session<'_> {
     ) -> Result<Candidate, sqlx::Error> {
         let limit = numbers[11];
         // Only the limit may be missing.
-        let [seq, template, sort_key, due, queued_at, fence, run, generation, attempts, crashes, deferrals, _] =
-            numbers.map(Option::unwrap_or_default);
+        let [
+            seq,
+            template,
+            sort_key,
+            due,
+            queued_at,
+            fence,
+            run,
+            generation,
+            attempts,
+            crashes,
+            deferrals,
+            _,
+        ] = numbers.map(Option::unwrap_or_default);
         let concurrency = match (slot_key, limit) {
-            (Some(key), Some(limit)) => Some(ConcurrencyKey { key: key.into_owned(), limit: number(limit)? }),
+            (Some(key), Some(limit)) => {
+                Some(ConcurrencyKey { key: key.into_owned(), limit: number(limit)? })
+            }
             _ => None,
         };
         let common = self.template(template).await?;
@@ -272,7 +293,11 @@ impl Session<'_> {
         })
     }
 
-    async fn has_slot(&mut self, candidate: &Candidate, haul: &mut Haul) -> Result<bool, sqlx::Error> {
+    async fn has_slot(
+        &mut self,
+        candidate: &Candidate,
+        haul: &mut Haul,
+    ) -> Result<bool, sqlx::Error> {
         let Some(slot) = &candidate.claimed.spec.concurrency else { return Ok(true) };
         let taken = match haul.slots.get(&slot.key) {
             Some(taken) => *taken,
@@ -328,4 +353,3 @@ fn take_slot(candidate: &Candidate, haul: &mut Haul) {
 fn new_lease() -> LeaseId {
     LeaseId::from_uuid(Uuid::from_u128(fastrand::u128(..)))
 }
-

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use ratchet_core::model::{
-    AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, Filter, JobRecord, JobState, Move,
-    Redriven,
+    AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, Filter, JobRecord,
+    JobState, Move, Redriven,
 };
 use ratchet_core::store::Wake;
 use sqlx::Row as _;
@@ -28,7 +28,9 @@ impl Session<'_> {
             }
             _ => return Ok(Err(unknown_command())),
         };
-        let Some(mut row) = self.load(id).await? else { return Ok(Err(CommandError::NotFound(id))) };
+        let Some(mut row) = self.load(id).await? else {
+            return Ok(Err(CommandError::NotFound(id)));
+        };
         match command {
             Command::Pause(_) => self.pause(&mut row).await,
             Command::Resume(_) => self.resume(&mut row).await,
@@ -168,7 +170,6 @@ impl Session<'_> {
         }
         Ok(CommandReply::Redriven(done))
     }
-
 }
 
 /// Why this move is not allowed, if it is not.

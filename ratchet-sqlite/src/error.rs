@@ -25,7 +25,9 @@ impl Fault {
                 "the job database {file} cannot be written; check the rights of the file and its folder"
             ),
             StoreErrorKind::Full => {
-                format!("there is no space left for the job database {file}; free some and work goes on")
+                format!(
+                    "there is no space left for the job database {file}; free some and work goes on"
+                )
             }
             StoreErrorKind::Corrupt => format!(
                 "the job database {file} is damaged or not an SQLite database; restore a backup, or look at it with \
@@ -88,9 +90,10 @@ fn kind(error: &sqlx::Error) -> StoreErrorKind {
         (Some(13), _) => StoreErrorKind::Full,
         (Some(11 | 26), _) => StoreErrorKind::Corrupt,
         (Some(1), error) if error.to_string().contains("no such table") => StoreErrorKind::Schema,
-        (Some(18..=20), _) => StoreErrorKind::Data,
-        (None, sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. }) => StoreErrorKind::Corrupt,
-        (None, sqlx::Error::Encode(_)) => StoreErrorKind::Data,
+        (Some(18..=20), _) | (None, sqlx::Error::Encode(_)) => StoreErrorKind::Data,
+        (None, sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. }) => {
+            StoreErrorKind::Corrupt
+        }
         _ => StoreErrorKind::Unavailable,
     }
 }

@@ -4,7 +4,9 @@
 use std::future::Future;
 
 use jiff::Timestamp;
-use ratchet_core::model::{Command, CommandError, CommandReply, Due, InsertError, Inserted, JobId, NewJob, TakenKey};
+use ratchet_core::model::{
+    Command, CommandError, CommandReply, Due, InsertError, Inserted, JobId, NewJob, TakenKey,
+};
 use ratchet_core::{Clock as _, Enqueue, Job, SubmitError, SystemClock};
 use sqlx::SqliteConnection;
 
@@ -38,7 +40,10 @@ use crate::template::Templates;
 pub trait EnqueueInTx: Sized {
     /// Enqueues the job in a transaction of the caller. Answers the job that stands for it: another one if its idempotency
     /// key was used before, or if it was asked for the holder of its business key.
-    fn in_tx(self, tx: &mut SqliteConnection) -> impl Future<Output = Result<JobId, SubmitError>> + Send;
+    fn in_tx(
+        self,
+        tx: &mut SqliteConnection,
+    ) -> impl Future<Output = Result<JobId, SubmitError>> + Send;
 }
 
 impl<J: Job> EnqueueInTx for Enqueue<'_, J> {
@@ -77,7 +82,12 @@ impl SqliteStore {
         tx: &mut SqliteConnection,
         id: JobId,
     ) -> Result<CommandReply, CommandError> {
-        command(tx, &Command::Cancel(id, ratchet_core::model::CancelCause::Requested), self.shared.clock.now()).await
+        command(
+            tx,
+            &Command::Cancel(id, ratchet_core::model::CancelCause::Requested),
+            self.shared.clock.now(),
+        )
+        .await
     }
 
     /// Gives a pending job another due time in a transaction of the caller.

@@ -4,13 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use ratchet_core::model::{InsertError, Inserted, JobId, JobState, NewJob, OnTaken, TakenKey};
 use sha2::{Digest, Sha256};
-use sqlx::{Arguments as _, Row as _};
 use sqlx::sqlite::SqliteArguments;
+use sqlx::{Arguments as _, Row as _};
 
 use crate::session::Session;
+use crate::sql;
 use crate::template::Own;
 use crate::value::{business_key, bytes, idempotency_key, job_id};
-use crate::sql;
 
 /// What an idempotency key was used for.
 #[derive(Debug, Clone)]
@@ -145,7 +145,9 @@ impl Session<'_> {
                 for job in chunk {
                     self.bind_row(job, &mut arguments).await?;
                 }
-                sqlx::query_with(sql::insert_jobs(size), arguments).execute(&mut *self.conn).await?;
+                sqlx::query_with(sql::insert_jobs(size), arguments)
+                    .execute(&mut *self.conn)
+                    .await?;
             }
         }
         Ok(())

@@ -29,7 +29,10 @@ impl Session<'_> {
         if lost.is_some_and(|until| until <= self.micros()) {
             let held = sqlx::query(sql::node::FIND_HELD).bind(id.as_slice());
             if held.fetch_optional(&mut *self.conn).await?.is_some() {
-                let why = format!("node {} has lost its lease and must join with a new identity", node.id);
+                let why = format!(
+                    "node {} has lost its lease and must join with a new identity",
+                    node.id
+                );
                 return Ok(Err(StoreError::new(StoreErrorKind::Data, why)));
             }
         }
@@ -47,7 +50,11 @@ impl Session<'_> {
         Ok(Ok(()))
     }
 
-    pub(crate) async fn heartbeat(&mut self, node: NodeId, lease: Duration) -> Result<Heartbeat, sqlx::Error> {
+    pub(crate) async fn heartbeat(
+        &mut self,
+        node: NodeId,
+        lease: Duration,
+    ) -> Result<Heartbeat, sqlx::Error> {
         let id = bytes(node.uuid());
         let renewed = sqlx::query(sql::node::RENEW_LEASE)
             .bind(id.as_slice())
@@ -58,7 +65,8 @@ impl Session<'_> {
         if renewed.is_none() {
             return Ok(Heartbeat::Lost);
         }
-        let canceled = sqlx::query(sql::node::LIST_CANCELED).bind(id).fetch_all(&mut *self.conn).await?;
+        let canceled =
+            sqlx::query(sql::node::LIST_CANCELED).bind(id).fetch_all(&mut *self.conn).await?;
         Ok(Heartbeat::Renewed { canceled: canceled.iter().map(token).collect::<Result<_, _>>()? })
     }
 
@@ -73,7 +81,11 @@ impl Session<'_> {
         Ok(())
     }
 
-    pub(crate) async fn lead(&mut self, node: NodeId, lease: Duration) -> Result<bool, sqlx::Error> {
+    pub(crate) async fn lead(
+        &mut self,
+        node: NodeId,
+        lease: Duration,
+    ) -> Result<bool, sqlx::Error> {
         let leads = sqlx::query(sql::node::TAKE_LEAD)
             .bind(bytes(node.uuid()))
             .bind(self.micros())
@@ -93,7 +105,8 @@ impl Session<'_> {
         for row in rows.fetch_all(&mut *self.conn).await? {
             let template = self.template(row.try_get("template")?).await?;
             let row = job_row(&row, &template)?;
-            let orphan = row.claimed().map(|claimed| Orphan { claimed, started: row.handler_started });
+            let orphan =
+                row.claimed().map(|claimed| Orphan { claimed, started: row.handler_started });
             orphans.extend(orphan);
         }
         Ok(orphans)

@@ -115,7 +115,8 @@ impl SqliteOptions {
 
     pub(crate) fn connect_options(&self) -> Result<SqliteConnectOptions, StoreError> {
         let text = self.path.to_str().unwrap_or_default();
-        if text.is_empty() || text.contains('\0') || text.starts_with("file:") || text == ":memory:" {
+        if text.is_empty() || text.contains('\0') || text.starts_with("file:") || text == ":memory:"
+        {
             let why = format!(
                 "`{}` is not the path of a file; a job database lives in a file whose path is UTF-8 without NUL",
                 self.path.display()
@@ -127,7 +128,7 @@ impl SqliteOptions {
             Synchronous::Normal => SqliteSynchronous::Normal,
         };
         // The driver wants milliseconds in 32 bits.
-        let longest = Duration::from_secs(24 * 3600);
+        let longest = Duration::from_hours(24);
         let options = SqliteConnectOptions::new()
             .filename(&self.path)
             .create_if_missing(true)

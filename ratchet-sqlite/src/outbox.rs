@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Due, Envelope, Notice};
+use ratchet_core::model::{
+    Alert, Channel, Delivery, DeliveryBody, DeliveryId, Due, Envelope, Notice,
+};
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
@@ -29,7 +31,9 @@ impl Session<'_> {
                     envelope.at = self.now;
                     self.deliver(Channel::DeadLetters, None, Some(json(&envelope)?)).await?;
                 }
-                _ => tracing::warn!("a notice that this version of ratchet-sqlite does not know was not stored"),
+                _ => tracing::warn!(
+                    "a notice that this version of ratchet-sqlite does not know was not stored"
+                ),
             }
         }
         Ok(())

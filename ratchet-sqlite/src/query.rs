@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ratchet_core::model::{
-    Alert, AttemptLine, Counts, Filter, JobId, JobSpec, JobState, KnownJobs, LogLine, NodeInfo, NodeRecord, Page,
-    PageRequest,
+    Alert, AttemptLine, Counts, Filter, JobId, JobSpec, JobState, KnownJobs, LogLine, NodeInfo,
+    NodeRecord, Page, PageRequest,
 };
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
 use crate::outbox::alert;
 use crate::row::{JobRow, job_row};
+use crate::sql;
 use crate::template::{self, Templates};
 use crate::value::{bytes, node_id, number, parse, state, state_number, time};
-use crate::sql;
 
 /// A connection that reads, and what is needed to understand the rows.
 pub(crate) struct Look<'a> {
@@ -35,10 +35,15 @@ impl Look<'_> {
         }
     }
 
-    pub(crate) async fn list(&mut self, filter: &Filter, page: PageRequest) -> Result<Page, sqlx::Error> {
+    pub(crate) async fn list(
+        &mut self,
+        filter: &Filter,
+        page: PageRequest,
+    ) -> Result<Page, sqlx::Error> {
         let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
         let states = if filter.states.is_empty() { &JobState::ALL[..] } else { &filter.states };
-        let states: i64 = states.iter().map(|state| 1 << state_number(*state)).fold(0, |a, b| a | b);
+        let states: i64 =
+            states.iter().map(|state| 1 << state_number(*state)).fold(0, |a, b| a | b);
         // One more than is asked for tells whether there is another page.
         let chunk = limit.saturating_add(1).clamp(2, 1000);
         // Longer than every id, so behind all of them.
@@ -105,7 +110,8 @@ impl Look<'_> {
     }
 
     pub(crate) async fn unknown_jobs(&mut self) -> Result<Vec<(String, u64)>, sqlx::Error> {
-        let nodes = sqlx::query(sql::node::LIST_KNOWN).bind(self.now).fetch_all(&mut *self.conn).await?;
+        let nodes =
+            sqlx::query(sql::node::LIST_KNOWN).bind(self.now).fetch_all(&mut *self.conn).await?;
         let known: Vec<KnownJobs> = nodes
             .iter()
             .map(|row| parse(row.try_get(0)?).map(KnownJobs))

@@ -27,7 +27,11 @@ impl Readers {
     pub(crate) async fn get(&self) -> Result<Reader<'_>, sqlx::Error> {
         let permit = self.permits.acquire().await.map_err(|_| sqlx::Error::PoolClosed)?;
         let conn = self.free.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Ok(Reader { conn: Some(conn.ok_or(sqlx::Error::PoolClosed)?), readers: self, _permit: permit })
+        Ok(Reader {
+            conn: Some(conn.ok_or(sqlx::Error::PoolClosed)?),
+            readers: self,
+            _permit: permit,
+        })
     }
 }
 

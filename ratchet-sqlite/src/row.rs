@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use ratchet_core::model::{
-    AttemptLine, AttemptOutcome, Claimed, ConcurrencyKey, JobId, JobRecord, JobSpec, JobState, LeaseId, RunNotes,
-    Token,
+    AttemptLine, AttemptOutcome, Claimed, ConcurrencyKey, JobId, JobRecord, JobSpec, JobState,
+    LeaseId, RunNotes, Token,
 };
 use ratchet_core::store::{MAX_LOG_LINES, Wake};
 use sqlx::Row as _;
@@ -14,8 +14,8 @@ use sqlx::sqlite::SqliteRow;
 
 use crate::session::Session;
 use crate::value::{
-    bytes, job_id, json, lease_id, nanos, node_id, number, optional_json, parse_optional, signed, state, state_number,
-    time,
+    bytes, job_id, json, lease_id, nanos, node_id, number, optional_json, parse_optional, signed,
+    state, state_number, time,
 };
 use crate::{sql, template};
 
@@ -73,7 +73,11 @@ impl JobRow {
     pub(crate) fn implied_line(&self) -> Option<AttemptLine> {
         let job = &self.job;
         let claimed = Claimed {
-            token: Token { job: job.id, lease: LeaseId::from_uuid(uuid::Uuid::nil()), version: job.version },
+            token: Token {
+                job: job.id,
+                lease: LeaseId::from_uuid(uuid::Uuid::nil()),
+                version: job.version,
+            },
             spec: Arc::clone(&job.spec),
             attempts: job.attempts,
             crashes: job.crashes,
@@ -249,7 +253,11 @@ impl Session<'_> {
     }
 
     /// Keeps what a run left behind, without writing the job itself.
-    pub(crate) async fn keep(&mut self, row: &mut JobRow, notes: &RunNotes) -> Result<(), sqlx::Error> {
+    pub(crate) async fn keep(
+        &mut self,
+        row: &mut JobRow,
+        notes: &RunNotes,
+    ) -> Result<(), sqlx::Error> {
         let job = &mut row.job;
         if notes.progress.is_some() {
             job.progress.clone_from(&notes.progress);
@@ -288,7 +296,11 @@ impl Session<'_> {
         Ok(())
     }
 
-    pub(crate) async fn add_line(&mut self, id: JobId, line: &AttemptLine) -> Result<(), sqlx::Error> {
+    pub(crate) async fn add_line(
+        &mut self,
+        id: JobId,
+        line: &AttemptLine,
+    ) -> Result<(), sqlx::Error> {
         sqlx::query(sql::settle::INSERT_ATTEMPT)
             .bind(bytes(id.uuid()))
             .bind(signed(line.run))

@@ -84,7 +84,10 @@ impl Session<'_> {
     pub(crate) async fn commit(&mut self) -> Result<(), sqlx::Error> {
         match self.effects.take_counts()? {
             Some(changes) => {
-                sqlx::query(sql::count::ADD_JOBS_AND_COMMIT).bind(changes).execute(&mut *self.conn).await?
+                sqlx::query(sql::count::ADD_JOBS_AND_COMMIT)
+                    .bind(changes)
+                    .execute(&mut *self.conn)
+                    .await?
             }
             None => sqlx::query("COMMIT").execute(&mut *self.conn).await?,
         };

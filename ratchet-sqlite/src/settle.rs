@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use ratchet_core::model::{
-    Applied, AttemptOutcome, DroppedChild, Due, FailureRecord, Inserted, JobRecord, JobState, NewJob, RunNotes,
-    Settled, Settlement, Token, Verdict,
+    Applied, AttemptOutcome, DroppedChild, Due, FailureRecord, Inserted, JobRecord, JobState,
+    NewJob, RunNotes, Settled, Settlement, Token, Verdict,
 };
 use ratchet_core::store::Wake;
 use sqlx::Row as _;
@@ -15,16 +15,24 @@ use sqlx::Row as _;
 use crate::insert::is_plain;
 use crate::row::Held;
 use crate::session::Session;
-use crate::value::{json, nanos, parse_borrowed, signed};
 use crate::sql;
+use crate::value::{json, nanos, parse_borrowed, signed};
+
+/// A run that is current: its place in the batch, its template, whether it holds a business key, its slot and its queue.
+type Current<'a> = (usize, i64, u8, Option<String>, Cow<'a, str>);
 
 impl Session<'_> {
-    pub(crate) async fn settle(&mut self, settlements: &[Settlement]) -> Result<Vec<Settled>, sqlx::Error> {
+    pub(crate) async fn settle(
+        &mut self,
+        settlements: &[Settlement],
+    ) -> Result<Vec<Settled>, sqlx::Error> {
         let ids: HashSet<_> = settlements.iter().map(|settlement| settlement.token.job).collect();
         // Only the first settlement of a job can be current: their order matters.
         let repeated = ids.len() < settlements.len();
-        let plain: Vec<_> =
-            settlements.iter().filter(|settlement| !repeated && is_plain_success(settlement)).collect();
+        let plain: Vec<_> = settlements
+            .iter()
+            .filter(|settlement| !repeated && is_plain_success(settlement))
+            .collect();
         let succeeded = self.succeed(&plain).await?;
         let mut settled = Vec::with_capacity(settlements.len());
         for settlement in settlements {
@@ -68,7 +76,7 @@ impl Session<'_> {
             .fetch_all(&mut *self.conn)
             .await?;
         let current = rows.first().ok_or(sqlx::Error::RowNotFound)?.try_get::<&str, _>(0)?;
-        let current: Vec<(usize, i64, u8, Option<String>, Cow<'_, str>)> = parse_borrowed(current)?;
+        let current: Vec<Current<'_>> = parse_borrowed(current)?;
         let mut applied = HashSet::with_capacity(current.len());
         let (mut keyed, mut slots) = (Vec::new(), HashMap::<String, (i64, Cow<'_, str>)>::new());
         for (place, template, has_key, slot, queue) in current {
@@ -140,7 +148,8 @@ impl Session<'_> {
         if families().all(<[_]>::is_empty) {
             return Ok(());
         }
-        let applied: Vec<_> = settled.iter().map(|settled| matches!(settled, Settled::Applied(_))).collect();
+        let applied: Vec<_> =
+            settled.iter().map(|settled| matches!(settled, Settled::Applied(_))).collect();
         let born = || families().zip(&applied).filter(|(_, applied)| **applied);
         let all: Vec<_> = born().flat_map(|(children, _)| children).collect();
         let plain = !self.careful && all.iter().all(|child| is_plain(child));
@@ -184,7 +193,10 @@ impl Session<'_> {
         Ok(())
     }
 
-    pub(crate) async fn report(&mut self, notes: &[(Token, RunNotes)]) -> Result<Vec<bool>, sqlx::Error> {
+    pub(crate) async fn report(
+        &mut self,
+        notes: &[(Token, RunNotes)],
+    ) -> Result<Vec<bool>, sqlx::Error> {
         let mut answers = Vec::with_capacity(notes.len());
         for (token, notes) in notes {
             let row = self.load(token.job).await?.filter(|row| row.token() == Some(*token));

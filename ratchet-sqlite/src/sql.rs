@@ -21,9 +21,11 @@ pub(crate) mod count {
     pub(crate) const ADD_JOBS: &str = include_str!("../sql/count/add_jobs.sql");
     pub(crate) const LIST_COUNTS: &str = include_str!("../sql/count/list_counts.sql");
     pub(crate) const LIST_WAITING: &str = include_str!("../sql/count/list_waiting.sql");
-    pub(crate) const LIST_WAITING_QUEUES: &str = include_str!("../sql/count/list_waiting_queues.sql");
+    pub(crate) const LIST_WAITING_QUEUES: &str =
+        include_str!("../sql/count/list_waiting_queues.sql");
     /// The last statement of a transaction, in one go with its commit.
-    pub(crate) const ADD_JOBS_AND_COMMIT: &str = concat!(include_str!("../sql/count/add_jobs.sql"), "; COMMIT");
+    pub(crate) const ADD_JOBS_AND_COMMIT: &str =
+        concat!(include_str!("../sql/count/add_jobs.sql"), "; COMMIT");
 }
 
 pub(crate) mod insert {

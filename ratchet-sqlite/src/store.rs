@@ -8,9 +8,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_core::model::{
-    Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery,
-    DeliveryId, Filter, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, RunNotes, Settled, Settlement, Token,
+    Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
+    Counts, Delivery, DeliveryId, Filter, Heartbeat, InsertError, Inserted, JobId, JobRecord,
+    JobState, LogLine, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, RunNotes,
+    Settled, Settlement, Token,
 };
 use ratchet_core::store::{Store, Wake};
 use ratchet_core::{Clock, StoreError, StoreErrorKind};
@@ -23,8 +24,8 @@ use crate::query::Look;
 use crate::readers::Readers;
 use crate::template::Templates;
 use crate::verb::{
-    Asked, Beat, Carry, Claim, Delivered, HandOut, Insert, Join, Lead, Leave, LetGo, Orphans, Purge, Report, Request,
-    Settle, SettleAndClaim, Verb,
+    Asked, Beat, Carry, Claim, Delivered, HandOut, Insert, Join, Lead, Leave, LetGo, Orphans,
+    Purge, Report, Request, Settle, SettleAndClaim, Verb,
 };
 
 /// A store in one SQLite file: the embedded default. Clones share the connections.

@@ -87,7 +87,10 @@ pub(crate) fn template_of(spec: &JobSpec) -> Result<(i64, Arc<JobSpec>, String),
 }
 
 /// The template of this id.
-pub(crate) async fn load(conn: &mut SqliteConnection, id: i64) -> Result<Arc<JobSpec>, sqlx::Error> {
+pub(crate) async fn load(
+    conn: &mut SqliteConnection,
+    id: i64,
+) -> Result<Arc<JobSpec>, sqlx::Error> {
     let row = sqlx::query(sql::insert::GET_TEMPLATE).bind(id).fetch_one(conn).await?;
     let template = serde_json::from_str(row.try_get(0)?).map_err(unreadable)?;
     Ok(Arc::new(template))
@@ -177,8 +180,22 @@ mod tests {
         let spec = serde_json::to_value(JobSpec::new("mail", Vec::new())).expect("it is JSON");
         let fields: Vec<_> = spec.as_object().expect("an object").keys().cloned().collect();
         let mut kept = vec![
-            "boost", "business_key", "concurrency", "correlation_id", "finished", "idempotency_key", "name",
-            "on_failure", "on_success", "options", "payload", "priority", "queue", "service", "tags", "tenant",
+            "boost",
+            "business_key",
+            "concurrency",
+            "correlation_id",
+            "finished",
+            "idempotency_key",
+            "name",
+            "on_failure",
+            "on_success",
+            "options",
+            "payload",
+            "priority",
+            "queue",
+            "service",
+            "tags",
+            "tenant",
             "version",
         ];
         kept.sort_unstable();

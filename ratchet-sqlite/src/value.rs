@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use ratchet_core::model::{JobId, JobSpec, JobState, LeaseId, NodeId};
-use serde::{Deserialize, Serialize};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -96,7 +96,9 @@ pub(crate) fn json<T: Serialize>(value: &T) -> Result<String, sqlx::Error> {
     serde_json::to_string(value).map_err(|error| sqlx::Error::Encode(Box::new(error)))
 }
 
-pub(crate) fn optional_json<T: Serialize>(value: Option<&T>) -> Result<Option<String>, sqlx::Error> {
+pub(crate) fn optional_json<T: Serialize>(
+    value: Option<&T>,
+) -> Result<Option<String>, sqlx::Error> {
     value.map(json).transpose()
 }
 
@@ -108,7 +110,9 @@ pub(crate) fn parse_borrowed<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T,
     serde_json::from_str(text).map_err(unreadable)
 }
 
-pub(crate) fn parse_optional<T: DeserializeOwned>(text: Option<&str>) -> Result<Option<T>, sqlx::Error> {
+pub(crate) fn parse_optional<T: DeserializeOwned>(
+    text: Option<&str>,
+) -> Result<Option<T>, sqlx::Error> {
     text.map(parse).transpose()
 }
 
@@ -150,6 +154,5 @@ pub(crate) fn lane(spec: &JobSpec) -> i64 {
         add(&slot.limit.to_string());
     }
     let digest: [u8; 32] = hash.finalize().into();
-    let [a, b, c, d, e, f, g, h, ..] = digest;
-    i64::from_be_bytes([a, b, c, d, e, f, g, h])
+    digest[..8].iter().fold(0, |lane, byte| lane << 8 | i64::from(*byte))
 }

@@ -5,8 +5,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use ratchet_core::StoreError;
 use ratchet_core::model::{
-    Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Delivery, DeliveryId, Heartbeat,
-    InsertError, Inserted, JobState, NewJob, NodeId, NodeInfo, Orphan, RunNotes, Settled, Settlement, Token,
+    Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Delivery, DeliveryId,
+    Heartbeat, InsertError, Inserted, JobState, NewJob, NodeId, NodeInfo, Orphan, RunNotes,
+    Settled, Settlement, Token,
 };
 use tokio::sync::oneshot;
 

@@ -84,7 +84,9 @@ impl Writer {
             // Nobody can write: no use in asking once for each.
             Err((error, true)) => {
                 let fault = Fault::new(&self.shared.path, &error);
-                group.into_iter().for_each(|request| request.failed(fault.clone()));
+                for request in group {
+                    request.failed(fault.clone());
+                }
             }
             // One of them failed, and nothing was written: each alone, so that it takes no other with it.
             Err((_, false)) => {
@@ -94,7 +96,9 @@ impl Writer {
                         Ok(effects) => self.publish(alone, effects),
                         Err((error, _)) => {
                             let fault = Fault::new(&self.shared.path, &error);
-                            alone.into_iter().for_each(|request| request.failed(fault.clone()));
+                            for request in alone {
+                                request.failed(fault.clone());
+                            }
                         }
                     }
                 }
@@ -108,7 +112,10 @@ impl Writer {
         group: &mut [Box<dyn Request>],
         careful: bool,
     ) -> Result<Effects, (sqlx::Error, bool)> {
-        sqlx::query("BEGIN IMMEDIATE").execute(&mut self.conn).await.map_err(|error| (error, true))?;
+        sqlx::query("BEGIN IMMEDIATE")
+            .execute(&mut self.conn)
+            .await
+            .map_err(|error| (error, true))?;
         let mut effects = Effects::default();
         match self.run_all(group, &mut effects, careful).await {
             Ok(()) => Ok(effects),
@@ -143,7 +150,9 @@ impl Writer {
         if !jobs.is_empty() {
             session.insert_rows(&jobs).await?;
         }
-        plain.into_iter().for_each(|request| request.inserted());
+        for request in plain {
+            request.inserted();
+        }
         for request in others {
             session.now = self.shared.clock.now();
             request.run(&mut session).await?;
@@ -174,7 +183,9 @@ impl Writer {
             return;
         }
         self.seen = version;
-        let Ok(queues) = sqlx::query(sql::count::LIST_WAITING_QUEUES).fetch_all(&mut self.conn).await else {
+        let Ok(queues) =
+            sqlx::query(sql::count::LIST_WAITING_QUEUES).fetch_all(&mut self.conn).await
+        else {
             return;
         };
         for queue in queues {

@@ -22,10 +22,19 @@ struct Shop {
 async fn shop() -> Shop {
     let folder = tempfile::tempdir().expect("a folder");
     let path: &Path = &folder.path().join("shop.db");
-    let store = SqliteStore::options(path).busy_timeout(Duration::from_millis(200)).open().await.expect("opens");
+    let store = SqliteStore::options(path)
+        .busy_timeout(Duration::from_millis(200))
+        .open()
+        .await
+        .expect("opens");
     let ratchet = Ratchet::builder(store.clone()).jobs([Greet::JOB]).build().await.expect("builds");
-    let pool = SqlitePool::connect_with(SqliteConnectOptions::new().filename(path)).await.expect("connects");
-    sqlx::query("CREATE TABLE orders (id INTEGER PRIMARY KEY)").execute(&pool).await.expect("a table");
+    let pool = SqlitePool::connect_with(SqliteConnectOptions::new().filename(path))
+        .await
+        .expect("connects");
+    sqlx::query("CREATE TABLE orders (id INTEGER PRIMARY KEY)")
+        .execute(&pool)
+        .await
+        .expect("a table");
     Shop { store, ratchet, pool, _folder: folder }
 }
 
@@ -77,7 +86,13 @@ async fn s_07_a_worker_runs_it_after_the_commit() {
 async fn s_07_rollback_leaves_no_trace() {
     let shop = shop().await;
     let mut tx = shop.pool.begin_with("BEGIN IMMEDIATE").await.expect("begins");
-    let first = shop.greet().idempotency_key("once").business_key("one").in_tx(&mut tx).await.expect("enqueues");
+    let first = shop
+        .greet()
+        .idempotency_key("once")
+        .business_key("one")
+        .in_tx(&mut tx)
+        .await
+        .expect("enqueues");
     tx.rollback().await.expect("rolls back");
     assert!(shop.store.get(first).await.expect("reads").is_none());
     assert_eq!(shop.pending().await, 0);
@@ -93,7 +108,10 @@ async fn s_07_keys_hold_in_a_transaction() {
     let holder = shop.greet().business_key("one").await.expect("enqueues").id();
     let mut tx = shop.pool.begin_with("BEGIN IMMEDIATE").await.expect("begins");
     let taken = shop.greet().business_key("one").in_tx(&mut tx).await.expect_err("taken");
-    assert!(matches!(taken, SubmitError::BusinessKeyTaken { holder: by, .. } if by == holder), "{taken}");
+    assert!(
+        matches!(taken, SubmitError::BusinessKeyTaken { holder: by, .. } if by == holder),
+        "{taken}"
+    );
     let standing = shop.greet().business_key("one").or_existing().in_tx(&mut tx).await;
     assert_eq!(standing.expect("the holder stands for it"), holder);
     let first = shop.greet().idempotency_key("once").in_tx(&mut tx).await.expect("enqueues");
@@ -106,7 +124,8 @@ async fn s_07_keys_hold_in_a_transaction() {
 #[tokio::test]
 async fn s_07_cancel_and_reschedule_in_a_transaction() {
     let shop = shop().await;
-    let (one, two) = (shop.greet().await.expect("enqueues").id(), shop.greet().await.expect("enqueues").id());
+    let (one, two) =
+        (shop.greet().await.expect("enqueues").id(), shop.greet().await.expect("enqueues").id());
     let mut tx = shop.pool.begin_with("BEGIN IMMEDIATE").await.expect("begins");
     let canceled = shop.store.cancel_in_tx(&mut tx, one).await.expect("cancels");
     assert_eq!(canceled, CommandReply::Done { from: JobState::Pending, to: JobState::Canceled });
@@ -116,13 +135,19 @@ async fn s_07_cancel_and_reschedule_in_a_transaction() {
     tx.commit().await.expect("commits");
     let job = shop.store.get(two).await.expect("reads").expect("is there");
     assert!(job.due > job.queued_at + Duration::from_secs(3600));
-    assert_eq!(shop.store.get(one).await.expect("reads").expect("is there").state, JobState::Canceled);
+    assert_eq!(
+        shop.store.get(one).await.expect("reads").expect("is there").state,
+        JobState::Canceled
+    );
     assert_eq!(shop.pending().await, 1);
 
     let mut tx = shop.pool.begin_with("BEGIN IMMEDIATE").await.expect("begins");
     shop.store.cancel_in_tx(&mut tx, two).await.expect("cancels");
     tx.rollback().await.expect("rolls back");
-    assert_eq!(shop.store.get(two).await.expect("reads").expect("is there").state, JobState::Pending);
+    assert_eq!(
+        shop.store.get(two).await.expect("reads").expect("is there").state,
+        JobState::Pending
+    );
 }
 
 #[tokio::test]

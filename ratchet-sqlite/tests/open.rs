@@ -43,10 +43,16 @@ async fn u_04_newer_schema_is_refused_with_both_versions() {
     let path = folder.path().join("jobs.db");
     drop(SqliteStore::open(&path).await.expect("opens"));
     let mut conn = connect(&path).await;
-    sqlx::query("INSERT INTO ratchet_schema VALUES (7, 0)").execute(&mut conn).await.expect("writes");
+    sqlx::query("INSERT INTO ratchet_schema VALUES (7, 0)")
+        .execute(&mut conn)
+        .await
+        .expect("writes");
     let error = refused(&path).await;
     assert_eq!(error.kind(), StoreErrorKind::Schema);
-    assert!(error.to_string().contains("version 7") && error.to_string().contains("knows 1"), "{error}");
+    assert!(
+        error.to_string().contains("version 7") && error.to_string().contains("knows 1"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -119,8 +125,11 @@ async fn damaged_file_is_told() {
 async fn locked_by_another_program_is_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("jobs.db");
-    let store =
-        SqliteStore::options(&path).busy_timeout(Duration::from_millis(50)).open().await.expect("opens");
+    let store = SqliteStore::options(&path)
+        .busy_timeout(Duration::from_millis(50))
+        .open()
+        .await
+        .expect("opens");
     let mut other = connect(&path).await;
     sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.expect("locks");
     let error = store.insert(vec![job(vec![1])]).await.expect_err("locked");
@@ -149,7 +158,11 @@ async fn full_disk_is_told_and_survived() {
     };
     assert_eq!(error.kind(), StoreErrorKind::Full, "{error}");
     assert!(error.is_transient() && stored > 0);
-    assert_eq!(store.counts().await.expect("reads").state(JobState::Pending), stored, "all or none");
+    assert_eq!(
+        store.counts().await.expect("reads").state(JobState::Pending),
+        stored,
+        "all or none"
+    );
     drop(store);
     // Somebody has made room.
     let store = SqliteStore::options(&path).max_pages(10_000).open().await.expect("opens");
@@ -174,11 +187,13 @@ async fn file_that_cannot_be_written_is_told() {
         tokio::task::yield_now().await;
     }
     let mode = |path: &Path, mode| {
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("rights change");
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
+            .expect("rights change");
     };
     mode(&path, 0o444);
     mode(folder.path(), 0o555);
-    let is_root = std::fs::metadata("/proc/self").is_ok_and(|me| std::os::unix::fs::MetadataExt::uid(&me) == 0);
+    let is_root = std::fs::metadata("/proc/self")
+        .is_ok_and(|me| std::os::unix::fs::MetadataExt::uid(&me) == 0);
     // Where a stranger can start it, whoever owns the folder of the build.
     let program = std::env::current_exe().expect("this test");
     let elsewhere = tempfile::tempdir().expect("a folder");
@@ -186,7 +201,9 @@ async fn file_that_cannot_be_written_is_told() {
     let copy = elsewhere.path().join("test");
     std::fs::copy(program, &copy).expect("copies");
     let mut child = std::process::Command::new(copy);
-    child.args(["--exact", "file_that_cannot_be_written_is_told"]).env("RATCHET_READ_ONLY_FILE", &path);
+    child
+        .args(["--exact", "file_that_cannot_be_written_is_told"])
+        .env("RATCHET_READ_ONLY_FILE", &path);
     if is_root {
         child.uid(65534).gid(65534);
     }
@@ -204,7 +221,8 @@ async fn any_bytes_can_be_stored() {
     strange.spec.tags = vec!["\0".to_owned(), "'\";--".to_owned()];
     strange.spec.tenant = Some("t\0".to_owned());
     strange.spec.business_key = Some("\0\u{ffff}".to_owned());
-    strange.spec.concurrency = Some(ratchet_core::model::ConcurrencyKey { key: "k\0k".to_owned(), limit: 1 });
+    strange.spec.concurrency =
+        Some(ratchet_core::model::ConcurrencyKey { key: "k\0k".to_owned(), limit: 1 });
     let other = job(vec![1]);
     store.insert(vec![strange.clone(), other.clone()]).await.expect("inserts");
     let read = store.get(strange.id).await.expect("reads").expect("is there");

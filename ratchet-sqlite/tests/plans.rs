@@ -25,11 +25,7 @@ const READS_A_WHOLE_TABLE: &[&str] = &[
 ];
 
 /// Statements that may sort: a few rows of a small table.
-const SORTS: &[&str] = &[
-    "count/list_counts",
-    "count/list_waiting",
-    "count/list_waiting_queues",
-];
+const SORTS: &[&str] = &["count/list_counts", "count/list_waiting", "count/list_waiting_queues"];
 
 async fn plan(conn: &mut sqlx::SqliteConnection, sql: &str) -> Vec<String> {
     let mut steps = Vec::new();
@@ -53,7 +49,8 @@ async fn c_06_every_statement_uses_an_index() {
     for area in std::fs::read_dir(sql).expect("the statements") {
         for file in std::fs::read_dir(area.expect("an area").path()).expect("its files") {
             let path = file.expect("a file").path();
-            let area = path.parent().and_then(|area| area.file_name()).expect("an area").to_string_lossy();
+            let area =
+                path.parent().and_then(|area| area.file_name()).expect("an area").to_string_lossy();
             let name = format!("{area}/{}", path.file_stem().expect("a name").to_string_lossy());
             let text = std::fs::read_to_string(&path).expect("a statement");
             assert!(text.starts_with("-- "), "{name} says what its rows are");
@@ -83,11 +80,17 @@ async fn c_06_the_claim_reads_only_the_line() {
     let mut conn = SqliteConnectOptions::new().filename(&path).connect().await.expect("connects");
     for (statement, index) in [
         (include_str!("../sql/claim/list_line.sql"), "ratchet_job_line (queue=?)"),
-        (include_str!("../sql/claim/list_line_after.sql"), "ratchet_job_line (queue=? AND (sort_key,due,id)>(?,?,?))"),
+        (
+            include_str!("../sql/claim/list_line_after.sql"),
+            "ratchet_job_line (queue=? AND (sort_key,due,id)>(?,?,?))",
+        ),
         (include_str!("../sql/claim/survey.sql"), "ratchet_job_future (template=?)"),
         (include_str!("../sql/claim/bring_back.sql"), "ratchet_job_aside (lane=?)"),
         (include_str!("../sql/settle/succeed_jobs.sql"), "ratchet_job_id (id=?)"),
-        (include_str!("../sql/purge/list_finished.sql"), "ratchet_job_finished (state=? AND finished_at<?)"),
+        (
+            include_str!("../sql/purge/list_finished.sql"),
+            "ratchet_job_finished (state=? AND finished_at<?)",
+        ),
         (include_str!("../sql/key/count_slots.sql"), "ratchet_job_slot (slot_key=?)"),
         (include_str!("../sql/node/list_orphans.sql"), "ratchet_job_running (node=?)"),
     ] {

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jobs::Greet;
 use ratchet_core::{Job as _, JobId, JobState, Ratchet};
@@ -14,7 +14,7 @@ use ratchet_sqlite::SqliteStore;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Row as _};
 
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_mins(1);
 
 /// Starts this program again in a role.
 fn start(role: &str, path: &Path) -> Child {
@@ -46,7 +46,10 @@ fn greet() -> Greet {
 /// Not a test of its own: what the other processes do.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn role() {
-    let (Ok(role), Ok(path)) = (std::env::var("RATCHET_ROLE"), std::env::var("RATCHET_FILE")) else { return };
+    let (Ok(role), Ok(path)) = (std::env::var("RATCHET_ROLE"), std::env::var("RATCHET_FILE"))
+    else {
+        return;
+    };
     let path = Path::new(&path);
     let say = |what: String| {
         let _ = std::io::stdout().lock().write_all(format!("@{what}\n").as_bytes());
@@ -73,7 +76,9 @@ async fn role() {
 fn lines(child: &mut Child) -> impl Iterator<Item = String> + use<> {
     let pipe = BufReader::new(child.stdout.take().expect("a pipe"));
     // The harness of the test prints lines of its own.
-    pipe.lines().map_while(Result::ok).filter_map(|line| line.split_once('@').map(|(_, said)| said.to_owned()))
+    pipe.lines()
+        .map_while(Result::ok)
+        .filter_map(|line| line.split_once('@').map(|(_, said)| said.to_owned()))
 }
 
 #[tokio::test]
@@ -86,8 +91,12 @@ async fn u_04_many_processes_migrate_at_once() {
             let output = child.wait_with_output().expect("ends");
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
         }
-        let mut conn = SqliteConnectOptions::new().filename(&path).connect().await.expect("connects");
-        let row = sqlx::query("SELECT count(*) FROM ratchet_schema").fetch_one(&mut conn).await.expect("reads");
+        let mut conn =
+            SqliteConnectOptions::new().filename(&path).connect().await.expect("connects");
+        let row = sqlx::query("SELECT count(*) FROM ratchet_schema")
+            .fetch_one(&mut conn)
+            .await
+            .expect("reads");
         assert_eq!(row.get::<i64, _>(0), 1, "each migration was applied once");
     }
 }
@@ -131,13 +140,13 @@ async fn killed_processes_lose_nothing() {
     let ratchet = ratchet(&path).await;
     let worker = ratchet.start().await.expect("starts");
     let store = ratchet.store();
-    let until = Instant::now() + DEADLINE;
+    let until = tokio::time::Instant::now() + DEADLINE;
     loop {
         let counts = store.counts().await.expect("counts");
         if counts.state(JobState::Pending) + counts.state(JobState::Running) == 0 {
             break;
         }
-        assert!(Instant::now() < until, "stuck: {counts:?}");
+        assert!(tokio::time::Instant::now() < until, "stuck: {counts:?}");
         tokio::task::yield_now().await;
     }
     worker.stop().await;

@@ -9,7 +9,7 @@ use ratchet_core::store::Store;
 use ratchet_sqlite::{SqliteStore, Synchronous};
 use tempfile::TempDir;
 
-pub struct SqliteHarness {
+pub(crate) struct SqliteHarness {
     store: SqliteStore,
     clock: VirtualClock,
     _folder: TempDir,
@@ -32,7 +32,7 @@ impl Harness for SqliteHarness {
 
 impl SqliteHarness {
     /// One that sets jobs aside after it has passed over so many.
-    pub async fn with_patience(jobs: usize) -> Self {
+    pub(crate) async fn with_patience(jobs: usize) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let clock = VirtualClock::new();
         let store = SqliteStore::options(folder.path().join("jobs.db"))
