@@ -13,9 +13,8 @@ use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 use uuid::Uuid;
 
-use crate::error::unreadable;
 use crate::session::Session;
-use crate::value::{bytes, job_id, json, number, parse_optional, time, unhex};
+use crate::value::{bytes, job_id, json, number, parse_borrowed, parse_optional, time, unhex};
 use crate::{sql, template};
 
 /// How many future jobs of a kind one claim moves into line. What is left is due at once for the next.
@@ -70,7 +69,9 @@ impl Session<'_> {
         &mut self,
         request: &ClaimRequest,
     ) -> Result<ClaimReply, sqlx::Error> {
-        self.write_counts().await?;
+        if self.effects.has_new_work() {
+            self.write_counts().await?;
+        }
         let queues: Vec<_> = request.queues.iter().map(|room| room.queue.as_str()).collect();
         let survey =
             sqlx::query(sql::claim::SURVEY).bind(json(&queues)?).bind(bytes(request.node.uuid()));
@@ -154,7 +155,7 @@ impl Session<'_> {
             // A little more than there is room for, if the last look was in vain.
             let limit = if after.is_none() { left } else { left.max(256) }.min(LOOK_MOST);
             let line = self.line(&room.queue, limit, after.as_ref()).await?;
-            let rows: Vec<InLine<'_>> = serde_json::from_str(&line).map_err(unreadable)?;
+            let rows: Vec<InLine<'_>> = parse_borrowed(&line)?;
             let (count, end) = (rows.len(), rows.len() < limit);
             looked += count;
             for row in rows {
@@ -200,7 +201,7 @@ impl Session<'_> {
             let mut after = None;
             'line: loop {
                 let line = self.line(&room.queue, 64, after.as_ref()).await?;
-                let rows: Vec<InLine<'_>> = serde_json::from_str(&line).map_err(unreadable)?;
+                let rows: Vec<InLine<'_>> = parse_borrowed(&line)?;
                 let end = rows.len() < 64;
                 for row in rows {
                     let candidate = self.candidate(row, request, lease).await?;

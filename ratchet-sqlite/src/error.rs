@@ -90,11 +90,10 @@ fn kind(error: &sqlx::Error) -> StoreErrorKind {
         (Some(13), _) => StoreErrorKind::Full,
         (Some(11 | 26), _) => StoreErrorKind::Corrupt,
         (Some(1), error) if error.to_string().contains("no such table") => StoreErrorKind::Schema,
-        (Some(18..=20), _) => StoreErrorKind::Data,
+        (Some(18..=20), _) | (None, sqlx::Error::Encode(_)) => StoreErrorKind::Data,
         (None, sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. }) => {
             StoreErrorKind::Corrupt
         }
-        (None, sqlx::Error::Encode(_)) => StoreErrorKind::Data,
         _ => StoreErrorKind::Unavailable,
     }
 }

@@ -46,6 +46,7 @@ pub(crate) async fn open(options: SqliteOptions) -> Result<Opened, StoreError> {
         shared: Arc::clone(&shared),
         patience: options.patience,
         watch: options.watch,
+        company: 1,
         seen: None,
         looked: Instant::now(),
     };

@@ -128,7 +128,7 @@ impl SqliteOptions {
             Synchronous::Normal => SqliteSynchronous::Normal,
         };
         // The driver wants milliseconds in 32 bits.
-        let longest = Duration::from_secs(24 * 3600);
+        let longest = Duration::from_hours(24);
         let options = SqliteConnectOptions::new()
             .filename(&self.path)
             .create_if_missing(true)

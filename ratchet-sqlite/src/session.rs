@@ -41,6 +41,11 @@ impl Effects {
         *self.counts.entry((template, state)).or_default() += jobs;
     }
 
+    /// Whether a queue may have pending jobs that the written counts do not tell.
+    pub(crate) fn has_new_work(&self) -> bool {
+        self.counts.iter().any(|((_, state), jobs)| *state == JobState::Pending && *jobs > 0)
+    }
+
     /// What has changed, as the statement wants it.
     fn take_counts(&mut self) -> Result<Option<String>, sqlx::Error> {
         let changes: Vec<_> = self

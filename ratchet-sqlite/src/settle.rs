@@ -1,6 +1,7 @@
 //! Settling: all moves of the batch first, then its children, so that a key freed by one settlement is there for the
 //! children of another. Plain successes move with one statement, whatever else happens to a job moves it alone.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use ratchet_core::model::{
@@ -9,13 +10,15 @@ use ratchet_core::model::{
 };
 use ratchet_core::store::Wake;
 use sqlx::Row as _;
-use sqlx::sqlite::SqliteRow;
 
 use crate::insert::is_plain;
 use crate::row::Held;
 use crate::session::Session;
 use crate::sql;
-use crate::value::{job_id, json, nanos, signed};
+use crate::value::{json, nanos, parse_borrowed, signed};
+
+/// A run that is current: its place in the batch, its template, whether it holds a business key, its slot and its queue.
+type Current<'a> = (usize, i64, u8, Option<String>, Cow<'a, str>);
 
 impl Session<'_> {
     pub(crate) async fn settle(
@@ -62,68 +65,30 @@ impl Session<'_> {
             let length = output.map(str::len);
             list.push((signed(run.token.version), nanos(run.duration), start, length));
         }
-        let list = json(&list)?;
-        let kinds = sqlx::query(sql::settle::CHECK_RUNS)
-            .bind(list.as_str())
-            .bind(ids.as_slice())
-            .bind(leases.as_slice())
-            .fetch_all(&mut *self.conn)
-            .await?;
-        let (mut current, mut keyed, mut slotted) = (0, false, false);
-        for kind in &kinds {
-            current += kind.try_get::<i64, _>(1)?;
-            keyed |= kind.try_get::<bool, _>(2)?;
-            slotted |= kind.try_get::<bool, _>(3)?;
-        }
-        // Who is stale, and who frees which slot, must be known one by one.
-        if slotted || usize::try_from(current).ok() != Some(runs.len()) {
-            let query = sqlx::query(sql::settle::SUCCEED_JOBS);
-            let query =
-                query.bind(list.as_str()).bind(ids).bind(leases).bind(outputs).bind(self.micros());
-            let rows = query.fetch_all(&mut *self.conn).await?;
-            return self.succeeded_one_by_one(runs, &rows).await;
-        }
-        sqlx::query(sql::settle::SUCCEED_CURRENT_JOBS)
-            .bind(list.as_str())
-            .bind(ids.as_slice())
+        // All rows are read, so both statements have run.
+        let rows = sqlx::query(sql::settle::SUCCEED_JOBS)
+            .bind(json(&list)?)
+            .bind(ids)
+            .bind(leases)
             .bind(outputs)
             .bind(self.micros())
-            .execute(&mut *self.conn)
+            .fetch_all(&mut *self.conn)
             .await?;
-        for kind in kinds {
-            let (template, jobs): (i64, i64) = (kind.try_get(0)?, kind.try_get(1)?);
-            self.effects.count(template, JobState::Running, -jobs);
-            self.effects.count(template, JobState::Succeeded, jobs);
-        }
-        if keyed {
-            let free = sqlx::query(sql::key::FREE_BUSINESS_KEYS).bind(list).bind(ids);
-            free.execute(&mut *self.conn).await?;
-        }
-        self.effects.wakes.extend(runs.iter().map(|run| Wake::Finished(run.token.job)));
-        Ok(runs.iter().map(|run| run.token).collect())
-    }
-
-    /// What follows from successes that the store told one by one.
-    async fn succeeded_one_by_one(
-        &mut self,
-        runs: &[&Settlement],
-        rows: &[SqliteRow],
-    ) -> Result<HashSet<Token>, sqlx::Error> {
-        let by_id: HashMap<_, _> = runs.iter().map(|run| (run.token.job, run.token)).collect();
-        let mut applied = HashSet::with_capacity(rows.len());
-        let mut keyed = Vec::new();
-        let mut slots = HashMap::<String, (i64, String)>::new();
-        for row in rows {
-            let (id, template) = (job_id(row.try_get(1)?)?, row.try_get(2)?);
-            applied.extend(by_id.get(&id));
+        let current = rows.first().ok_or(sqlx::Error::RowNotFound)?.try_get::<&str, _>(0)?;
+        let current: Vec<Current<'_>> = parse_borrowed(current)?;
+        let mut applied = HashSet::with_capacity(current.len());
+        let (mut keyed, mut slots) = (Vec::new(), HashMap::<String, (i64, Cow<'_, str>)>::new());
+        for (place, template, has_key, slot, queue) in current {
+            let Some(run) = runs.get(place) else { continue };
+            applied.insert(run.token);
             self.effects.count(template, JobState::Running, -1);
             self.effects.count(template, JobState::Succeeded, 1);
-            self.effects.wakes.push(Wake::Finished(id));
-            if row.try_get(4)? {
-                keyed.extend_from_slice(row.try_get(1)?);
+            self.effects.wakes.push(Wake::Finished(run.token.job));
+            if has_key == 1 {
+                keyed.extend_from_slice(run.token.job.uuid().as_bytes());
             }
-            if let Some(slot) = row.try_get::<Option<String>, _>(5)? {
-                slots.entry(slot).or_insert((0, row.try_get(3)?)).0 += 1;
+            if let Some(slot) = slot {
+                slots.entry(slot).or_insert((0, queue)).0 += 1;
             }
         }
         if !keyed.is_empty() {

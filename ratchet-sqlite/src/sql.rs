@@ -99,12 +99,9 @@ pub(crate) mod schema {
 }
 
 pub(crate) mod settle {
-    pub(crate) const CHECK_RUNS: &str = include_str!("../sql/settle/check_runs.sql");
     pub(crate) const INSERT_ATTEMPT: &str = include_str!("../sql/settle/insert_attempt.sql");
     pub(crate) const INSERT_LOG_LINE: &str = include_str!("../sql/settle/insert_log_line.sql");
     pub(crate) const SUCCEED_JOBS: &str = include_str!("../sql/settle/succeed_jobs.sql");
-    pub(crate) const SUCCEED_CURRENT_JOBS: &str =
-        include_str!("../sql/settle/succeed_current_jobs.sql");
     pub(crate) const TRIM_LOG: &str = include_str!("../sql/settle/trim_log.sql");
 }
 /// How many jobs one statement inserts: a few sizes, so that each is prepared once.

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use ratchet_core::model::{JobId, JobSpec, JobState, LeaseId, NodeId};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -106,6 +106,10 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, sqlx::Error> {
     serde_json::from_str(text).map_err(unreadable)
 }
 
+pub(crate) fn parse_borrowed<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, sqlx::Error> {
+    serde_json::from_str(text).map_err(unreadable)
+}
+
 pub(crate) fn parse_optional<T: DeserializeOwned>(
     text: Option<&str>,
 ) -> Result<Option<T>, sqlx::Error> {
@@ -150,6 +154,5 @@ pub(crate) fn lane(spec: &JobSpec) -> i64 {
         add(&slot.limit.to_string());
     }
     let digest: [u8; 32] = hash.finalize().into();
-    let [a, b, c, d, e, f, g, h, ..] = digest;
-    i64::from_be_bytes([a, b, c, d, e, f, g, h])
+    digest[..8].iter().fold(0, |lane, byte| lane << 8 | i64::from(*byte))
 }

@@ -25,6 +25,8 @@ pub(crate) struct Writer {
     pub(crate) shared: Arc<Shared>,
     pub(crate) patience: usize,
     pub(crate) watch: Duration,
+    /// How many requests the last transaction took.
+    pub(crate) company: usize,
     /// What the file's version was when it was last looked at, if anybody listened.
     pub(crate) seen: Option<i64>,
     pub(crate) looked: Instant,
@@ -41,6 +43,7 @@ impl Writer {
                     if count == 0 {
                         break;
                     }
+                    self.wait_for_company(&mut group);
                     self.carry_out(std::mem::take(&mut group)).await;
                 }
                 () = tokio::time::sleep_until(self.looked + self.watch), if listened => {}
@@ -56,13 +59,34 @@ impl Writer {
         }
     }
 
+    /// Callers that were answered together ask again together, a moment apart: without this the first of them would pay
+    /// for a commit of its own. Whoever is alone waits for nobody.
+    fn wait_for_company(&mut self, group: &mut Vec<Box<dyn Request>>) {
+        const MOMENT: Duration = Duration::from_micros(40);
+        for _ in 0..4 {
+            if group.len() + self.inbox.len() >= self.company {
+                break;
+            }
+            // This thread has nothing else to do.
+            std::thread::sleep(MOMENT);
+        }
+        while group.len() < GROUP
+            && let Ok(request) = self.inbox.try_recv()
+        {
+            group.push(request);
+        }
+        self.company = group.len();
+    }
+
     async fn carry_out(&mut self, mut group: Vec<Box<dyn Request>>) {
         match self.transaction(&mut group, false).await {
             Ok(effects) => self.publish(group, effects),
             // Nobody can write: no use in asking once for each.
             Err((error, true)) => {
                 let fault = Fault::new(&self.shared.path, &error);
-                group.into_iter().for_each(|request| request.failed(fault.clone()));
+                for request in group {
+                    request.failed(fault.clone());
+                }
             }
             // One of them failed, and nothing was written: each alone, so that it takes no other with it.
             Err((_, false)) => {
@@ -72,7 +96,9 @@ impl Writer {
                         Ok(effects) => self.publish(alone, effects),
                         Err((error, _)) => {
                             let fault = Fault::new(&self.shared.path, &error);
-                            alone.into_iter().for_each(|request| request.failed(fault.clone()));
+                            for request in alone {
+                                request.failed(fault.clone());
+                            }
                         }
                     }
                 }
@@ -124,7 +150,9 @@ impl Writer {
         if !jobs.is_empty() {
             session.insert_rows(&jobs).await?;
         }
-        plain.into_iter().for_each(|request| request.inserted());
+        for request in plain {
+            request.inserted();
+        }
         for request in others {
             session.now = self.shared.clock.now();
             request.run(&mut session).await?;

@@ -1,7 +1,7 @@
 //! What the programs share: a job that does nothing, and arithmetic over samples.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use ratchet::job;

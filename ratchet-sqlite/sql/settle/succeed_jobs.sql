@@ -1,5 +1,10 @@
--- Runs that succeeded, fenced: a list of [fence, duration, output start, output length], and the bytes of all ids, leases
--- and outputs. Bytes instead of JSON texts, because an output may hold any character.
+-- Runs that succeeded, fenced: first which of them are current, as one row of JSON, then they move. Takes a list of
+-- [fence, duration, output start, output length] and the bytes of all ids, leases and outputs: bytes instead of JSON
+-- texts, because an output may hold any character.
+SELECT json_group_array(json_array(ended.key, job.template, job.scoped_key IS NOT NULL, job.slot_key, job.queue))
+FROM json_each(?1) AS ended
+CROSS JOIN ratchet_job AS job ON job.id = substr(?2, 16 * ended.key + 1, 16)
+WHERE job.state = 1 AND job.fence = ended.value ->> 0 AND job.lease = substr(?3, 16 * ended.key + 1, 16);
 UPDATE ratchet_job
 SET state = 2, fence = ratchet_job.fence + 1, finished_at = ?5, duration = ended.took, output = ended.returned,
     lease = NULL, handler_started = NULL
@@ -12,4 +17,3 @@ FROM (
     FROM json_each(?1)
 ) AS ended
 WHERE id = ended.job AND state = 1 AND ratchet_job.fence = ended.version AND lease = ended.claim
-RETURNING seq, ratchet_job.id, template, queue, scoped_key IS NOT NULL, slot_key

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use ratchet_bench_sqlite::{argument, quantile, rss_mib};
 use ratchet_core::model::{
-    Alone, ClaimRequest, Due, JobId, JobSpec, KnownJobs, NewJob, NodeId, NodeInfo, OnTaken, QueueRoom,
+    Alone, ClaimRequest, Due, JobId, JobSpec, KnownJobs, NewJob, NodeId, NodeInfo, OnTaken,
+    QueueRoom,
 };
 use ratchet_core::store::Store;
 use ratchet_sqlite::{SqliteStore, Synchronous};
@@ -20,7 +21,9 @@ const CLAIMS: usize = 400;
 #[tokio::main]
 async fn main() {
     let many: usize = argument(1, 1_000_000);
-    println!("| synchronous | room | pending | claim p50 µs | p95 µs | ratio of p50 | file MiB | RSS MiB |");
+    println!(
+        "| synchronous | room | pending | claim p50 µs | p95 µs | ratio of p50 | file MiB | RSS MiB |"
+    );
     println!("|---|---|---|---|---|---|---|---|");
     for synchronous in [Synchronous::Normal, Synchronous::Full] {
         let folder = tempfile::tempdir().expect("a folder");
@@ -40,7 +43,9 @@ async fn main() {
     for side in [&small, &behind] {
         side.fill("mail", 1_000 + CLAIMS * 2, Due::Now).await;
     }
-    println!("\nThe last row: behind 100 k due jobs that nobody knows, with 100 k future jobs beside them.\n");
+    println!(
+        "\nThe last row: behind 100 k due jobs that nobody knows, with 100 k future jobs beside them.\n"
+    );
     compare(Synchronous::Normal, 1, [(&small, 1_000), (&behind, 201_000)]).await;
 }
 
@@ -80,7 +85,11 @@ struct Side {
 
 impl Side {
     async fn new(folder: &Path, name: &str, synchronous: Synchronous) -> Self {
-        let store = SqliteStore::options(folder.join(name)).synchronous(synchronous).open().await.expect("opens");
+        let store = SqliteStore::options(folder.join(name))
+            .synchronous(synchronous)
+            .open()
+            .await
+            .expect("opens");
         let node = NodeId::from_uuid(Uuid::now_v7());
         store.join(NodeInfo::new(node), Duration::from_secs(3600)).await.expect("joins");
         let known = Arc::new(KnownJobs([("mail".to_owned(), 1)].into()));

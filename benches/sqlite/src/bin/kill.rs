@@ -112,7 +112,8 @@ async fn parent(kills: usize, longest: u64) {
         live_and_die(&path, life, &mut ledger);
         let mut conn = look(&path).await;
         let mut now = 0;
-        let held = sqlx::query("SELECT node, count(*) FROM ratchet_job WHERE state = 1 GROUP BY node");
+        let held =
+            sqlx::query("SELECT node, count(*) FROM ratchet_job WHERE state = 1 GROUP BY node");
         for row in held.fetch_all(&mut conn).await.expect("reads after a kill") {
             // Those of the children before are running in the file until they are rescued.
             if nodes.insert(row.get::<Vec<u8>, _>(0)) {
@@ -121,14 +122,24 @@ async fn parent(kills: usize, longest: u64) {
         }
         in_flight += now;
         most_in_flight = most_in_flight.max(now);
-        assert!(ledger.reruns <= in_flight, "kill {kill}: {} re-runs, {in_flight} in flight", ledger.reruns);
+        assert!(
+            ledger.reruns <= in_flight,
+            "kill {kill}: {} re-runs, {in_flight} in flight",
+            ledger.reruns
+        );
         for id in ledger.fresh.drain(..) {
-            let there = sqlx::query("SELECT 1 FROM ratchet_job WHERE id = ?").bind(id.as_bytes().to_vec());
+            let there =
+                sqlx::query("SELECT 1 FROM ratchet_job WHERE id = ?").bind(id.as_bytes().to_vec());
             lost += u64::from(there.fetch_optional(&mut conn).await.expect("reads").is_none());
         }
         if kill % 100 == 0 {
             sound(&mut conn).await;
-            eprintln!("{kill} kills, {} jobs, {} re-runs, {:?}", ledger.jobs.len(), ledger.reruns, began.elapsed());
+            eprintln!(
+                "{kill} kills, {} jobs, {} re-runs, {:?}",
+                ledger.jobs.len(),
+                ledger.reruns,
+                began.elapsed()
+            );
         }
     }
     let stuck = finish(&path, &mut ledger).await;
@@ -136,7 +147,9 @@ async fn parent(kills: usize, longest: u64) {
     sound(&mut conn).await;
     let committed = ledger.jobs.values().filter(|told| told.committed).count();
     let mut unfinished = 0;
-    for row in sqlx::query("SELECT id, state FROM ratchet_job").fetch_all(&mut conn).await.expect("reads") {
+    for row in
+        sqlx::query("SELECT id, state FROM ratchet_job").fetch_all(&mut conn).await.expect("reads")
+    {
         let (id, state): (Vec<u8>, i64) = (row.get(0), row.get(1));
         unfinished += u64::from(state != 2);
         if let Ok(id) = Uuid::from_slice(&id) {
@@ -144,7 +157,9 @@ async fn parent(kills: usize, longest: u64) {
         }
     }
     lost += ledger.jobs.values().filter(|told| told.committed).count() as u64;
-    println!("| kills | committed jobs | lost | stuck | integrity | re-runs | in flight at kills (sum, most) | time |");
+    println!(
+        "| kills | committed jobs | lost | stuck | integrity | re-runs | in flight at kills (sum, most) | time |"
+    );
     println!("|---|---|---|---|---|---|---|---|");
     println!(
         "| {kills} | {committed} | {lost} | {} | ok | {} | {in_flight}, {most_in_flight} | {:.0} s |",
@@ -200,18 +215,30 @@ async fn finish(path: &Path, ledger: &mut Ledger) -> u64 {
 
 fn spawn(mode: &str, path: &Path) -> std::process::Child {
     let program = std::env::current_exe().expect("this program");
-    Command::new(program).arg(mode).arg(path).stdout(Stdio::piped()).spawn().expect("a child starts")
+    Command::new(program)
+        .arg(mode)
+        .arg(path)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("a child starts")
 }
 
 fn lines(child: &mut std::process::Child) -> mpsc::Receiver<String> {
     let (sender, lines) = mpsc::channel();
     let pipe = BufReader::new(child.stdout.take().expect("a pipe"));
-    std::thread::spawn(move || pipe.lines().map_while(Result::ok).for_each(|line| drop(sender.send(line))));
+    std::thread::spawn(move || {
+        pipe.lines().map_while(Result::ok).for_each(|line| drop(sender.send(line)))
+    });
     lines
 }
 
 async fn look(path: &Path) -> SqliteConnection {
-    SqliteConnectOptions::new().filename(path).busy_timeout(Duration::from_secs(10)).connect().await.expect("opens")
+    SqliteConnectOptions::new()
+        .filename(path)
+        .busy_timeout(Duration::from_secs(10))
+        .connect()
+        .await
+        .expect("opens")
 }
 
 async fn sound(conn: &mut SqliteConnection) {

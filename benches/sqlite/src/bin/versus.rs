@@ -1,6 +1,7 @@
 //! Side by side with `apalis-sqlite`, in one run, interleaved: single enqueue, bulk enqueue, drain, pick-up latency.
 //!
-//! `versus [rounds] [drain jobs of ours] [drain jobs of theirs] [concurrency]`, or `versus drain [jobs] [concurrency]`. Both sides sync every commit (`synchronous = FULL`).
+//! `versus [rounds] [drain jobs of ours] [drain jobs of theirs] [concurrency]`, or ours alone:
+//! `versus drain [jobs] [concurrency]`, `versus bulk [jobs]`. Both sides sync every commit (`synchronous = FULL`).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,12 +10,14 @@ use std::time::{Duration, Instant};
 
 use apalis::prelude::*;
 use apalis_sqlite::SqliteStorage;
-use ratchet_bench_sqlite::{DONE, Noop, argument, hit, median, nanos, quantile, reset, started};
 use ratchet::{JobState, Ratchet};
+use ratchet_bench_sqlite::{DONE, Noop, argument, hit, median, nanos, quantile, reset, started};
 use ratchet_core::Job as _;
 use ratchet_sqlite::SqliteStore;
 use serde::{Deserialize, Serialize};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
 
 const TASKS: usize = 8;
 const BULK: u64 = 1000;
@@ -33,6 +36,10 @@ async fn main() {
         // Ours alone: for a profiler.
         let rate = drain_ours_of(argument(2, 100_000), argument(3, 50)).await;
         println!("{rate:.0} jobs/s");
+        return;
+    }
+    if argument(1, String::new()) == "bulk" {
+        println!("{:.0} jobs/s", bulk_ours(argument(2, 300_000)).await);
         return;
     }
     let rounds: usize = argument(1, 3);
@@ -68,7 +75,9 @@ fn table(ours: &mut Samples, theirs: &mut Samples) {
     let at = |samples: &[[f64; 3]], place: usize| {
         median(&mut samples.iter().map(|sample| sample[place]).collect::<Vec<_>>())
     };
-    let of = |samples: &[[f64; 3]]| format!("{:.2} / {:.2} / {:.2}", at(samples, 0), at(samples, 1), at(samples, 2));
+    let of = |samples: &[[f64; 3]]| {
+        format!("{:.2} / {:.2} / {:.2}", at(samples, 0), at(samples, 1), at(samples, 2))
+    };
     let verdict = if at(&ours.pick_up, 1) <= 3.0 { "ok" } else { "MISSED" };
     println!(
         "| pick-up after commit, p50 / p95 / p99 ms | {} | {} | | p95 ≤ 3 | {verdict} |",
@@ -109,7 +118,8 @@ async fn their_pool(folder: &Path) -> SqlitePool {
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .busy_timeout(Duration::from_secs(30));
-    let pool = SqlitePoolOptions::new().max_connections(4).connect_with(options).await.expect("connects");
+    let pool =
+        SqlitePoolOptions::new().max_connections(4).connect_with(options).await.expect("connects");
     SqliteStorage::setup(&pool).await.expect("their tables");
     pool
 }
@@ -224,7 +234,11 @@ async fn drain_theirs_of(jobs: u64, concurrency: usize) -> f64 {
     fill_theirs(&pool, jobs).await;
     let began = Instant::now();
     let backend = their_storage(&pool).poll_with_interval(Duration::from_millis(20));
-    let worker = WorkerBuilder::new("w").backend(backend).concurrency(concurrency).parallelize(tokio::spawn).build(handle);
+    let worker = WorkerBuilder::new("w")
+        .backend(backend)
+        .concurrency(concurrency)
+        .parallelize(tokio::spawn)
+        .build(handle);
     let drained = async {
         loop {
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -242,7 +256,8 @@ async fn drain_theirs_of(jobs: u64, concurrency: usize) -> f64 {
             }
         }
     };
-    let took = tokio::select! { _ = worker.run() => panic!("their worker ended"), took = drained => took };
+    let took =
+        tokio::select! { _ = worker.run() => panic!("their worker ended"), took = drained => took };
     jobs as f64 / took
 }
 
@@ -258,7 +273,8 @@ async fn pick_up(jobs: u64, enqueue: impl AsyncFn(u64)) -> [f64; 3] {
     while (DONE.load(Ordering::SeqCst) as u64) < jobs {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    let waits = committed.iter().enumerate().map(|(id, at)| (started(id) as f64 - *at as f64) / 1e6);
+    let waits =
+        committed.iter().enumerate().map(|(id, at)| (started(id) as f64 - *at as f64) / 1e6);
     let mut waits: Vec<_> = waits.collect();
     [0.5, 0.95, 0.99].map(|q| quantile(&mut waits, q))
 }
@@ -281,7 +297,11 @@ async fn pick_up_theirs(jobs: u64) -> [f64; 3] {
     let folder = tempfile::tempdir().expect("a folder");
     let pool = their_pool(folder.path()).await;
     let backend = their_storage(&pool).poll_with_interval(Duration::from_millis(20));
-    let worker = WorkerBuilder::new("w").backend(backend).concurrency(50).parallelize(tokio::spawn).build(handle);
+    let worker = WorkerBuilder::new("w")
+        .backend(backend)
+        .concurrency(50)
+        .parallelize(tokio::spawn)
+        .build(handle);
     let storage = their_storage(&pool);
     let waits = pick_up(jobs, async |id| {
         storage.clone().push(their_job(id)).await.expect("pushes");
