@@ -171,11 +171,8 @@ impl Inner {
             .bind(job.id.uuid())
             .fetch_all(&mut *db)
             .await?;
-        let token = |lease| Token {
-            job: job.id,
-            lease: LeaseId::from_uuid(lease),
-            version: job.version,
-        };
+        let token =
+            |lease| Token { job: job.id, lease: LeaseId::from_uuid(lease), version: job.version };
         let tokens: Vec<_> = leases.into_iter().map(token).collect();
         let (now, mut members) = self.members(db, &tokens).await?;
         let Some(member) = members.remove(&job.id) else { return Ok(None) };
@@ -284,11 +281,7 @@ impl Inner {
         Ok(CommandReply::Redriven(redriven))
     }
 
-    async fn take_pending(
-        &self,
-        db: &mut PgConnection,
-        id: Uuid,
-    ) -> Result<Option<Moving>, Fault> {
+    async fn take_pending(&self, db: &mut PgConnection, id: Uuid) -> Result<Option<Moving>, Fault> {
         let row = sqlx::query(self.sql.take_pending()).bind(id).fetch_optional(db).await?;
         Ok(row.as_ref().map(Moving::read).transpose()?)
     }

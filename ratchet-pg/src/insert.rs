@@ -82,7 +82,7 @@ impl Inner {
         if plain {
             let answers = jobs.iter().map(|job| Inserted::Created(job.id)).collect();
             let mut db = self.pool.acquire().await?;
-            match self.store(&mut db, jobs.clone()).await {
+            match self.store(&mut db, jobs.clone(), None).await {
                 Ok(fresh) => {
                     self.told(&fresh);
                     return Ok(answers);
@@ -115,20 +115,21 @@ impl Inner {
         if !taken.is_empty() {
             return Err(Fault::Insert(InsertError::BusinessKeysTaken(taken)));
         }
-        let fresh = self.write_jobs(db, jobs, plan, reserved).await?;
+        let fresh = self.write_jobs(db, jobs, plan, reserved, None).await?;
         Ok((answers, fresh))
     }
 
-    /// Inserts children within a transaction: a refused one is dropped alone.
+    /// Inserts children within a transaction, at the time of their parent's end: a refused one is dropped alone.
     pub(crate) async fn insert_children(
         &self,
         db: &mut PgConnection,
         jobs: &[NewJob],
+        now: i64,
     ) -> Result<(Vec<Result<Inserted, InsertError>>, Fresh), Fault> {
         let (before, reserved) = self.reserve(db, jobs).await?;
         let mut plan = Plan::default();
         let answers = jobs.iter().map(|job| plan_one(job, &before, &mut plan)).collect();
-        let fresh = self.write_jobs(db, jobs, plan, reserved).await?;
+        let fresh = self.write_jobs(db, jobs, plan, reserved, Some(now)).await?;
         Ok((answers, fresh))
     }
 
@@ -232,8 +233,10 @@ impl Inner {
         jobs: &[NewJob],
         mut plan: Plan,
         reserved: Reserved,
+        now: Option<i64>,
     ) -> Result<Fresh, Fault> {
-        let wrong = reserved.ledger.iter().filter(|(key, entry)| plan.ledger.get(*key) != Some(entry));
+        let wrong =
+            reserved.ledger.iter().filter(|(key, entry)| plan.ledger.get(*key) != Some(entry));
         let wrong: BTreeSet<_> = wrong.map(|(key, _)| key.clone()).collect();
         if !wrong.is_empty() {
             let (scopes, keys): (Vec<_>, Vec<_>) = wrong.iter().cloned().unzip();
@@ -257,11 +260,16 @@ impl Inner {
         }
         // An idempotent repeat of a stored job answers `Created` too, but is not planned.
         let planned = jobs.iter().filter(|job| plan.ids.remove(&job.id)).cloned().collect();
-        self.store(db, planned).await
+        self.store(db, planned, now).await
     }
 
     /// Stores jobs whose keys are settled.
-    async fn store(&self, db: &mut PgConnection, jobs: Vec<NewJob>) -> Result<Fresh, Fault> {
+    async fn store(
+        &self,
+        db: &mut PgConnection,
+        jobs: Vec<NewJob>,
+        now: Option<i64>,
+    ) -> Result<Fresh, Fault> {
         let places: Vec<_> = jobs
             .iter()
             .map(|job| (clean(&job.spec.queue), job.due, -job.spec.sort_key(0)))
@@ -271,7 +279,8 @@ impl Inner {
         if columns.is_empty() {
             return Ok(Fresh::default());
         }
-        let stored = columns.bind(sqlx::query(self.sql.insert_jobs())).fetch_one(db).await?;
+        let stored =
+            columns.bind(sqlx::query(self.sql.insert_jobs())).bind(now).fetch_one(db).await?;
         let now: i64 = stored.try_get("now")?;
         let mut fresh = Fresh::default();
         for (queue, due, head) in places {

@@ -100,7 +100,10 @@ impl Inner {
             .await?;
         let orphan = |row: &PgRow| {
             let node = NodeId::from_uuid(row.try_get("node")?);
-            Ok::<_, Fault>(Orphan { claimed: claimed(row, node)?, started: row.try_get("started")? })
+            Ok::<_, Fault>(Orphan {
+                claimed: claimed(row, node)?,
+                started: row.try_get("started")?,
+            })
         };
         rows.iter().map(orphan).collect()
     }

@@ -65,9 +65,8 @@ impl Inner {
         alerts: Vec<(Duration, Box<Envelope>)>,
         now: i64,
     ) -> Result<(), Fault> {
-        let key = |envelope: &Envelope| {
-            (clean(&envelope.job_name), clean(&envelope.failure.fingerprint))
-        };
+        let key =
+            |envelope: &Envelope| (clean(&envelope.job_name), clean(&envelope.failure.fingerprint));
         let mut keys: Vec<_> = alerts.iter().map(|(_, envelope)| key(envelope)).collect();
         keys.sort_unstable();
         keys.dedup();

@@ -67,9 +67,8 @@ impl Inner {
 
     pub(crate) async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, Fault> {
         let rows = sqlx::query(self.sql.select_unknown()).fetch_all(&self.pool).await?;
-        let unknown = |row: &sqlx::postgres::PgRow| {
-            Ok((row.try_get("name")?, whole(row.try_get("n")?)))
-        };
+        let unknown =
+            |row: &sqlx::postgres::PgRow| Ok((row.try_get("name")?, whole(row.try_get("n")?)));
         rows.iter().map(unknown).collect()
     }
 

@@ -165,10 +165,7 @@ impl PgStore {
     }
 }
 
-async fn open(
-    options: PgOptions,
-    home: std::sync::Weak<Home>,
-) -> Result<Arc<Inner>, StoreError> {
+async fn open(options: PgOptions, home: std::sync::Weak<Home>) -> Result<Arc<Inner>, StoreError> {
     let PgOptions { connect, schema, connections, patience, statement_timeout, poll_only, migrate } =
         options;
     let mut pool = PgPoolOptions::new()

@@ -37,9 +37,7 @@ pub(crate) struct Wakes {
 }
 
 impl Wakes {
-    pub(crate) fn new(
-        elsewhere: Option<mpsc::UnboundedSender<Wake>>,
-    ) -> Self {
+    pub(crate) fn new(elsewhere: Option<mpsc::UnboundedSender<Wake>>) -> Self {
         let (here, _) = broadcast::channel(KEPT);
         Self { origin: format!("{:016x}", fastrand::u64(..)), here, elsewhere }
     }
@@ -165,11 +163,7 @@ impl Round {
 }
 
 /// Listens for as long as the store lives. The connection is made anew when it is lost.
-pub(crate) async fn listen(
-    mut listener: PgListener,
-    origin: String,
-    here: std::sync::Weak<Wakes>,
-) {
+pub(crate) async fn listen(mut listener: PgListener, origin: String, here: std::sync::Weak<Wakes>) {
     let mut pause = PACE;
     loop {
         let heard = listener.try_recv().await;

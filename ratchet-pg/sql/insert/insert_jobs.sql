@@ -1,5 +1,5 @@
 -- One row: the store's clock at the insert.
-WITH clock AS MATERIALIZED (SELECT ratchet.now_micros() AS now),
+WITH clock AS MATERIALIZED (SELECT COALESCE($19::bigint, ratchet.now_micros()) AS now),
 -- The new jobs with their due times, held at the end of time.
 fresh AS MATERIALIZED (
     SELECT n.*, COALESCE(n.at, LEAST(clock.now + n.delay, 253402207200999999)) AS due, clock.now,

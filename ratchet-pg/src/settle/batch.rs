@@ -67,7 +67,7 @@ impl Inner {
             answers.push(Settled::Applied(applied));
         }
         let mut news = self.write_batch(db, batch, now).await?;
-        self.spawn(db, settlements, &mut answers, &mut news).await?;
+        self.spawn(db, settlements, &mut answers, &mut news, now).await?;
         Ok((answers, news))
     }
 
@@ -201,6 +201,7 @@ impl Inner {
         settlements: &[Settlement],
         answers: &mut [Settled],
         news: &mut News,
+        now: i64,
     ) -> Result<(), Fault> {
         let (mut parents, mut children) = (Vec::new(), Vec::<NewJob>::new());
         for (parent, (settlement, answer)) in settlements.iter().zip(answers.iter()).enumerate() {
@@ -212,7 +213,7 @@ impl Inner {
         if children.is_empty() {
             return Ok(());
         }
-        let (inserted, fresh) = self.insert_children(db, &children).await?;
+        let (inserted, fresh) = self.insert_children(db, &children, now).await?;
         let mut notes = Notes::default();
         for ((parent, child), inserted) in parents.into_iter().zip(&children).zip(inserted) {
             let Settled::Applied(applied) = &mut answers[parent] else { continue };
@@ -245,8 +246,7 @@ impl Gathered {
     /// Adds a settlement that is current.
     fn add(&mut self, settlement: &Settlement, member: Member, now: i64) -> Applied {
         let token = settlement.token;
-        let end =
-            RunEnd { outcome: settlement.outcome, duration: micros(settlement.duration) };
+        let end = RunEnd { outcome: settlement.outcome, duration: micros(settlement.duration) };
         self.notes.push(token.job.uuid(), &settlement.notes);
         self.notices.extend(settlement.notices.iter().cloned());
         self.left.push((member.lease, member.moving.job));
@@ -257,9 +257,10 @@ impl Gathered {
         }
         let mut row = member.moving.clone();
         let ended = match &settlement.verdict {
-            Verdict::Succeed { output } => {
-                Some((JobState::Succeeded, Left { output: clean_option(output.as_ref()), ..Left::default() }))
-            }
+            Verdict::Succeed { output } => Some((
+                JobState::Succeeded,
+                Left { output: clean_option(output.as_ref()), ..Left::default() },
+            )),
             Verdict::Fail { attempts, crashes, envelope } => {
                 row.attempts = small(*attempts);
                 row.crashes = small(*crashes);

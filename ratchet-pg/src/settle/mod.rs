@@ -27,10 +27,7 @@ pub(crate) struct News {
 }
 
 impl Inner {
-    pub(crate) async fn settle(
-        &self,
-        settlements: Vec<Settlement>,
-    ) -> Result<Vec<Settled>, Fault> {
+    pub(crate) async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, Fault> {
         if settlements.is_empty() {
             return Ok(Vec::new());
         }
@@ -111,16 +108,14 @@ impl Inner {
             .fetch_all(db)
             .await?;
         let mut settled = Partly(vec![None; settlements.len()]);
-        let (mut news, mut empty, mut queues) =
-            (News::default(), HashSet::new(), BTreeSet::new());
+        let (mut news, mut empty, mut queues) = (News::default(), HashSet::new(), BTreeSet::new());
         for row in &rows {
             let at = instant(row.try_get("now")?);
             let place = usize::try_from(row.try_get::<i64, _>("place")?).unwrap_or(0);
             let Some(index) = place.checked_sub(1).filter(|index| *index < tokens.len()) else {
                 continue;
             };
-            settled.0[index] =
-                Some(Settled::Applied(Applied::new(JobState::Succeeded, at, None)));
+            settled.0[index] = Some(Settled::Applied(Applied::new(JobState::Succeeded, at, None)));
             news.wakes.push(Wake::Finished(tokens[index].job));
             if row.try_get::<Option<i32>, _>("remaining")?.is_some_and(|left| left <= 0) {
                 empty.insert(row.try_get::<Uuid, _>("lease")?);

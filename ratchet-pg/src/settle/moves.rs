@@ -2,8 +2,8 @@
 
 use ratchet_core::model::{AttemptOutcome, CancelCause, JobState};
 use sqlx::PgConnection;
-use sqlx::postgres::PgRow;
 use sqlx::Row;
+use sqlx::postgres::PgRow;
 use uuid::Uuid;
 
 use crate::moving::Moving;

@@ -58,14 +58,16 @@ impl Database {
 
     /// Creates it if this server has not got it yet, and empties it.
     async fn clean(&self) {
-        let mut admin = PgConnection::connect(&format!("{}/postgres", url())).await.expect("a server");
+        let mut admin =
+            PgConnection::connect(&format!("{}/postgres", url())).await.expect("a server");
         let there = sqlx::query("SELECT FROM pg_database WHERE datname = $1").bind(&self.name);
         if there.fetch_optional(&mut admin).await.expect("an answer").is_none() {
             let create = format!("CREATE DATABASE {}", self.name);
             admin.execute(AssertSqlSafe(create)).await.expect("a database");
             self.execute("CREATE SEQUENCE test_clock MINVALUE 0 START 0").await;
         }
-        let others = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1";
+        let others =
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1";
         sqlx::query(others).bind(&self.name).execute(&mut admin).await.expect("an answer");
         admin.close().await.expect("closes");
         let schema = sqlx::query("SELECT count(*) FROM pg_tables WHERE schemaname = 'ratchet'");
@@ -84,21 +86,22 @@ impl Database {
 
     /// Whether the schema is the one of these sources.
     async fn is_current(&self) -> bool {
-        let kept: Option<String> = sqlx::query_scalar("SELECT obj_description('ratchet'::regnamespace)")
-            .fetch_one(&self.pool)
-            .await
-            .expect("an answer");
+        let kept: Option<String> =
+            sqlx::query_scalar("SELECT obj_description('ratchet'::regnamespace)")
+                .fetch_one(&self.pool)
+                .await
+                .expect("an answer");
         kept.as_deref() == Some(fingerprint().as_str())
     }
 
     /// Empties every table that holds something.
     pub(crate) async fn empty(&self) {
         self.execute(
-            "DO $$ DECLARE t text; some boolean; BEGIN
+            "DO $$ DECLARE t text; filled boolean; BEGIN
                 FOR t IN SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
                     WHERE schemaname = 'ratchet' AND tablename <> 'migration' LOOP
-                    EXECUTE 'SELECT EXISTS (SELECT FROM ' || t || ')' INTO some;
-                    IF some THEN EXECUTE 'DELETE FROM ' || t; END IF;
+                    EXECUTE 'SELECT EXISTS (SELECT FROM ' || t || ')' INTO filled;
+                    IF filled THEN EXECUTE 'DELETE FROM ' || t; END IF;
                 END LOOP;
             END $$",
         )
@@ -123,6 +126,7 @@ fn fingerprint() -> String {
         include_str!("../../migrations/0001_schema.sql"),
         include_str!("../../migrations/0002_enqueue.sql"),
     ];
-    let hash = texts.concat().bytes().fold(5381_u64, |hash, b| hash.wrapping_mul(33) ^ u64::from(b));
+    let hash =
+        texts.concat().bytes().fold(5381_u64, |hash, b| hash.wrapping_mul(33) ^ u64::from(b));
     format!("{hash:016x}")
 }
