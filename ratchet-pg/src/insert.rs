@@ -275,7 +275,9 @@ impl Inner {
             .map(|job| (clean(&job.spec.queue), job.due, -job.spec.sort_key(0)))
             .collect();
         let mut columns = Columns::default();
-        jobs.into_iter().for_each(|job| columns.push(job));
+        for job in jobs {
+            columns.push(job);
+        }
         if columns.is_empty() {
             return Ok(Fresh::default());
         }

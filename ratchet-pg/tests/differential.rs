@@ -36,11 +36,11 @@ fn sequences() -> u64 {
     asked.unwrap_or(2000)
 }
 
-const PARTS: u64 = 4;
+const PARTS: u64 = 8;
 
 /// Short ones meet the start of things often, long ones reach far.
 fn length(seed: u64) -> usize {
-    if seed % 50 == 0 { 400 } else { 48 }
+    if seed.is_multiple_of(100) { 400 } else { 24 }
 }
 
 fn part(number: u64) {
@@ -60,21 +60,41 @@ fn part(number: u64) {
 }
 
 #[test]
-fn agrees_with_memory_first_part() {
+fn agrees_with_memory_part_0() {
     part(0);
 }
 
 #[test]
-fn agrees_with_memory_second_part() {
+fn agrees_with_memory_part_1() {
     part(1);
 }
 
 #[test]
-fn agrees_with_memory_third_part() {
+fn agrees_with_memory_part_2() {
     part(2);
 }
 
 #[test]
-fn agrees_with_memory_fourth_part() {
+fn agrees_with_memory_part_3() {
     part(3);
+}
+
+#[test]
+fn agrees_with_memory_part_4() {
+    part(4);
+}
+
+#[test]
+fn agrees_with_memory_part_5() {
+    part(5);
+}
+
+#[test]
+fn agrees_with_memory_part_6() {
+    part(6);
+}
+
+#[test]
+fn agrees_with_memory_part_7() {
+    part(7);
 }

@@ -62,7 +62,7 @@ impl Inner {
                 answers.push(Settled::Stale { state });
                 continue;
             };
-            let applied = batch.add(settlement, member, now);
+            let applied = batch.add(settlement, &member, now);
             states.insert(token.job, applied.state);
             answers.push(Settled::Applied(applied));
         }
@@ -244,7 +244,7 @@ fn is_current(token: &Token, members: &HashMap<JobId, Member>) -> bool {
 
 impl Gathered {
     /// Adds a settlement that is current.
-    fn add(&mut self, settlement: &Settlement, member: Member, now: i64) -> Applied {
+    fn add(&mut self, settlement: &Settlement, member: &Member, now: i64) -> Applied {
         let token = settlement.token;
         let end = RunEnd { outcome: settlement.outcome, duration: micros(settlement.duration) };
         self.notes.push(token.job.uuid(), &settlement.notes);
@@ -277,7 +277,7 @@ impl Gathered {
             _ => None,
         };
         if let Some((state, left)) = ended {
-            self.ends.push(&row, Some((&member, end)), state, left);
+            self.ends.push(&row, Some((member, end)), state, left);
             if row.keyed {
                 self.ended.push(row.job);
             }
@@ -285,7 +285,7 @@ impl Gathered {
             return Applied::new(state, instant(now), None);
         }
         let (error, note) = go_back(&settlement.verdict, &mut row, now);
-        self.lines.push(&member, &end, now, error, note);
+        self.lines.push(member, &end, now, error, note);
         row.version += 1;
         let due = instant(row.due);
         self.back.push(row);

@@ -133,11 +133,11 @@ impl Inner {
         &self,
         db: &mut PgConnection,
         settlements: &[Settlement],
-        settled: &Partly,
+        partly: &Partly,
     ) -> Result<(Vec<Settled>, News), Fault> {
         let stale: Vec<_> = settlements
             .iter()
-            .zip(&settled.0)
+            .zip(&partly.0)
             .filter(|(_, settled)| settled.is_none())
             .map(|(settlement, _)| settlement.token)
             .collect();
@@ -147,7 +147,7 @@ impl Inner {
             let state = states.get(&settlement.token.job).copied();
             settled.clone().unwrap_or(Settled::Stale { state })
         };
-        let answers = settlements.iter().zip(&settled.0).map(answer).collect();
+        let answers = settlements.iter().zip(&partly.0).map(answer).collect();
         let unsettled = !wakes.is_empty();
         Ok((answers, News { wakes, empty: Vec::new(), unsettled }))
     }

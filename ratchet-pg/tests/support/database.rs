@@ -42,6 +42,12 @@ impl Database {
         PgOptions::new(&self.url()).expect("a URL").patience(Duration::from_secs(20))
     }
 
+    /// With settings for every session.
+    pub(crate) fn options_with<const N: usize>(&self, settings: [(&str, &str); N]) -> PgOptions {
+        let connect: PgConnectOptions = self.url().parse().expect("a URL");
+        PgOptions::with(connect.options(settings))
+    }
+
     pub(crate) async fn execute(&self, sql: &str) {
         let done = self.pool.execute(AssertSqlSafe(sql)).await;
         done.unwrap_or_else(|error| panic!("{sql}: {error}"));

@@ -5,7 +5,6 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
-use std::time::{Duration, SystemTime};
 
 /// Kept for as long as this process may use the server.
 static USING: OnceLock<(File, String)> = OnceLock::new();
@@ -131,17 +130,10 @@ fn launch(folder: &Path) {
         .arg("-D")
         .arg(&data)
         .stdout(Stdio::null()));
-    // Databases of an earlier server are no more.
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with("made-") {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
-    let started = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos();
-    fs::write(folder.join("epoch"), started.to_string()).expect("a file");
 }
 
 /// Stops the server once no test process has held the lock for some seconds.
+#[allow(clippy::zombie_processes, reason = "it outlives this process and ends by itself")]
 fn watch(folder: &Path) {
     let script = r#"
         idle=0
@@ -160,8 +152,6 @@ fn watch(folder: &Path) {
     watchdog.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // It ends by itself.
     let _ = watchdog.current_dir("/").spawn().expect("the watchdog starts");
-    let everyone = Duration::ZERO;
-    let _ = everyone;
     if is_root() {
         run(Command::new("chmod").arg("666").arg(folder.join("users")));
         run(Command::new("chmod").arg("777").arg(folder));
