@@ -259,7 +259,8 @@ impl Inner {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let (mut redriven, mut after) = (Redriven::default(), None);
         'pages: loop {
-            let query = sqlx::query_scalar(self.sql.select_failed()).bind(PAGE).bind(after);
+            let query = sqlx::query_scalar(self.sql.select_failed()).persistent(false);
+            let query = query.bind(PAGE).bind(after);
             let ids: Vec<Uuid> = bind_filter(query, filter).fetch_all(&mut *db).await?;
             let Some(last) = ids.last() else { break };
             after = Some(*last);

@@ -33,8 +33,9 @@ impl Inner {
     pub(crate) async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, Fault> {
         let mut db = self.pool.acquire().await?;
         let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
-        let query = sqlx::query_scalar(self.sql.list_ids()).bind(i64::from(page.limit) + 1);
-        let query = query.bind(page.before.map(JobId::uuid));
+        // Planned anew each time: what a filter leaves out must not be in the plan.
+        let query = sqlx::query_scalar(self.sql.list_ids()).persistent(false);
+        let query = query.bind(i64::from(page.limit) + 1).bind(page.before.map(JobId::uuid));
         let mut ids: Vec<Uuid> = bind_filter(query, filter).fetch_all(&mut *db).await?;
         let more = ids.len() > limit;
         ids.truncate(limit);

@@ -23,6 +23,6 @@ SELECT $4::bigint AS now, t.lease, t.job, t.version + 1 AS version, t.run + 1 AS
     j.ckey, j.climit, j.service, j.tags::text AS tags, j.tenant, j.correlation_id, j.extra,
     n.percent, n.message, n.checkpoint
 FROM taken t
-JOIN ratchet.job j ON j.id = t.job
-LEFT JOIN ratchet.note n ON n.job = t.job
+CROSS JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = t.job OFFSET 0) j
+LEFT JOIN LATERAL (SELECT * FROM ratchet.note n WHERE n.job = t.job OFFSET 0) n ON true
 ORDER BY t.place

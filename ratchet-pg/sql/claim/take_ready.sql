@@ -36,7 +36,7 @@ road AS MATERIALIZED (
     SELECT EXISTS (SELECT FROM picked WHERE ckey IS NOT NULL OR crashes >= $8)
         OR EXISTS (
             SELECT FROM asked a, clock, LATERAL (
-                SELECT FROM ratchet.scheduled s WHERE s.queue = a.queue AND s.due <= clock.now LIMIT 1
+                SELECT FROM ratchet.scheduled s WHERE s.queue = a.queue AND s.due <= clock.now ORDER BY s.due LIMIT 1
             ) s
         ) AS long
 ),
@@ -59,6 +59,7 @@ SELECT clock.now, road.long, coming.next_due, c.lease, c.job, c.version + 1 AS v
     n.percent, n.message, n.checkpoint
 FROM clock CROSS JOIN road CROSS JOIN coming
 LEFT JOIN chosen c ON true
-LEFT JOIN ratchet.job j ON j.id = c.job
-LEFT JOIN ratchet.note n ON n.job = c.job
+-- One look-up per job: the planner takes the limit for a tenth of the table and would rather read all of it.
+LEFT JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = c.job OFFSET 0) j ON true
+LEFT JOIN LATERAL (SELECT * FROM ratchet.note n WHERE n.job = c.job OFFSET 0) n ON true
 ORDER BY c.place, c.sort_key, c.due, c.job

@@ -8,6 +8,6 @@ JOIN LATERAL (
         AS m(job, version, due, run, attempts, crashes, deferrals, generation)
     WHERE m.job = a.job AND m.version = a.version
 ) m ON true
-JOIN ratchet.job j ON j.id = m.job
+CROSS JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = m.job OFFSET 0) j
 WHERE NOT EXISTS (SELECT FROM ratchet.outcome o WHERE o.job = m.job)
 ORDER BY a.place
