@@ -6,6 +6,10 @@ pub use ratchet_core::*;
 pub mod guide;
 pub mod prelude;
 
+#[cfg(feature = "pg")]
+pub use ratchet_pg as pg;
+#[cfg(feature = "pg")]
+pub use ratchet_pg::PgStore;
 #[cfg(feature = "sqlite")]
 pub use ratchet_sqlite as sqlite;
 #[cfg(feature = "sqlite")]

@@ -1,0 +1,143 @@
+//! What the programs share: a scratch server as durable as one in production, jobs, and a claimer.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ratchet::model::{
+    Alone, AttemptOutcome, ClaimRequest, Claimed, Due, JobSpec, KnownJobs, NewJob, NodeId,
+    NodeInfo, OnTaken, QueueRoom, Settlement, Verdict,
+};
+use ratchet::{IdSource, OsEntropy, Store, SystemClock};
+use sqlx::PgPool;
+
+/// A server in a temporary folder, stopped and removed when dropped.
+pub struct Server {
+    folder: PathBuf,
+}
+
+impl Server {
+    /// Starts one with the settings of BENCH.md: fsync and synchronous commit on, 1 GB of shared buffers.
+    pub fn start() -> Self {
+        let folder = std::env::temp_dir().join(format!("ratchet-bench-{}", std::process::id()));
+        let (data, server) = (folder.join("data"), Self { folder: folder.clone() });
+        std::fs::create_dir_all(&data).expect("a folder");
+        run(Command::new("chown").args(["-R", "postgres"]).arg(&folder));
+        let mut initdb = as_postgres("initdb");
+        run(initdb.args(["-U", "postgres", "-A", "trust", "-E", "UTF8", "-D"]).arg(&data));
+        let settings = format!(
+            "listen_addresses = ''\nunix_socket_directories = '{}'\nmax_connections = 200\n\
+             shared_buffers = 1GB\nmax_wal_size = 4GB\n",
+            folder.display()
+        );
+        let path = data.join("postgresql.conf");
+        let mut all = std::fs::read_to_string(&path).expect("settings");
+        all.push_str(&settings);
+        std::fs::write(&path, all).expect("settings");
+        server.up();
+        server
+    }
+
+    /// Starts the server again.
+    pub fn up(&self) {
+        let mut pg_ctl = as_postgres("pg_ctl");
+        pg_ctl.args(["start", "-w", "-t", "60", "-s", "-l"]).arg(self.folder.join("log"));
+        run(pg_ctl.arg("-D").arg(self.folder.join("data")).stdout(Stdio::null()));
+    }
+
+    /// Stops it: `fast` or `immediate`.
+    pub fn down(&self, mode: &str) {
+        let mut pg_ctl = as_postgres("pg_ctl");
+        pg_ctl.args(["stop", "-w", "-s", "-m", mode, "-D"]).arg(self.folder.join("data"));
+        run(&mut pg_ctl);
+    }
+
+    pub fn url(&self) -> String {
+        let host = self.folder.display().to_string().replace('/', "%2F");
+        format!("postgres://postgres@{host}/postgres")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.down("immediate");
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn as_postgres(program: &str) -> Command {
+    let mut found: Vec<_> = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|version| version.path().join("bin").join(program))
+        .collect();
+    found.sort();
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid", "postgres", "--regid", "postgres", "--clear-groups", "--"]);
+    command.arg(found.pop().expect("PostgreSQL is installed")).current_dir("/");
+    command
+}
+
+fn run(command: &mut Command) {
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status();
+    assert!(status.expect("runs").success(), "{command:?} failed");
+}
+
+pub fn ids() -> IdSource {
+    IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy))
+}
+
+/// Inserts this many jobs called `bench.noop` (or another name), a thousand at a time.
+pub async fn fill(store: &dyn Store, name: &str, count: usize) {
+    let ids = ids();
+    for start in (0..count).step_by(1000) {
+        let batch = (start..count.min(start + 1000)).map(|n| NewJob {
+            id: ids.job(),
+            spec: JobSpec::new(name, format!("{{\"id\":{n}}}").into_bytes()),
+            due: Due::Now,
+            on_taken: OnTaken::Refuse,
+        });
+        store.insert(batch.collect()).await.expect("inserted");
+    }
+}
+
+pub async fn join(store: &dyn Store) -> NodeId {
+    let node = ids().node();
+    store.join(NodeInfo::new(node), Duration::from_secs(3600)).await.expect("joins");
+    node
+}
+
+pub fn request(node: NodeId, name: &str, room: u32) -> ClaimRequest {
+    ClaimRequest {
+        node,
+        queues: vec![QueueRoom { queue: "default".to_owned(), room }],
+        known: Arc::new(KnownJobs([(name.to_owned(), 1)].into())),
+        alone: Alone::No { crashes: 2 },
+        starting: true,
+    }
+}
+
+pub fn success(run: &Claimed) -> Settlement {
+    Settlement::new(
+        run.token,
+        Verdict::Succeed { output: Some("null".to_owned()) },
+        AttemptOutcome::Success,
+    )
+}
+
+/// WAL bytes and commits so far.
+pub async fn spent(pool: &PgPool) -> (i64, i64) {
+    let sql = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint, xact_commit
+               FROM pg_stat_database WHERE datname = current_database()";
+    sqlx::query("SELECT pg_stat_clear_snapshot()").execute(pool).await.expect("an answer");
+    sqlx::query_as(sql).fetch_one(pool).await.expect("an answer")
+}
+
+/// The value below which this part of the numbers lies.
+pub fn percentile(numbers: &mut [f64], part: f64) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    let last = numbers.len().saturating_sub(1);
+    numbers[((last as f64) * part).round() as usize]
+}

@@ -1,0 +1,7 @@
+-- One row: when the next job of these queues that the node knows falls due.
+SELECT min(s.due)
+FROM unnest($1::text[]) AS q(queue) CROSS JOIN LATERAL (
+    SELECT s.due FROM ratchet.scheduled s
+    WHERE s.queue = q.queue AND s.job_version <= ($3::integer[])[array_position($2::text[], s.name)]
+    ORDER BY s.due LIMIT 1
+) s

@@ -1,0 +1,3 @@
+-- No rows: reservations that came to nothing.
+DELETE FROM ratchet.business b USING unnest($1::text[], $2::text[]) AS k(scope, key)
+WHERE b.scope = k.scope AND b.key = k.key

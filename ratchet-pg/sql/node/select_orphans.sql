@@ -1,0 +1,14 @@
+-- Claimed jobs of nodes that are no more.
+SELECT l.at AS now, l.started, l.node, l.id AS lease, m.*,
+    j.queued_at, j.name, j.version AS job_version, j.queue, j.priority, j.payload, j.business_key, j.idempotency_key,
+    j.ckey, j.climit, j.service, j.tags::text AS tags, j.tenant, j.correlation_id, j.extra,
+    n.percent, n.message, n.checkpoint
+FROM ratchet.lease l CROSS JOIN LATERAL unnest(l.jobs, l.versions, l.dues, l.runs, l.attempts, l.crashes, l.deferrals, l.generations)
+        AS m(job, version, due, run, attempts, crashes, deferrals, generation)
+CROSS JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = m.job OFFSET 0) j
+LEFT JOIN LATERAL (SELECT * FROM ratchet.note n WHERE n.job = m.job OFFSET 0) n ON true
+WHERE l.remaining > 0 AND m.version > 0
+    AND NOT EXISTS (SELECT FROM ratchet.node n WHERE n.id = l.node AND n.until > $1)
+    AND NOT EXISTS (SELECT FROM ratchet.outcome o WHERE o.job = m.job)
+ORDER BY l.node, m.job
+LIMIT $2

@@ -1,0 +1,6 @@
+-- One row if the node leads.
+INSERT INTO ratchet.leader AS l (node, until)
+SELECT $1, LEAST(c.now + $2, 253402207200999999) FROM (SELECT ratchet.now_micros() AS now) c
+ON CONFLICT (one) DO UPDATE SET node = EXCLUDED.node, until = EXCLUDED.until
+WHERE l.node = EXCLUDED.node OR l.until <= ratchet.now_micros()
+RETURNING l.node

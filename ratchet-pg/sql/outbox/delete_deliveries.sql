@@ -1,0 +1,2 @@
+-- No rows: deliveries that arrived.
+DELETE FROM ratchet.delivery WHERE id = ANY($1::bigint[])

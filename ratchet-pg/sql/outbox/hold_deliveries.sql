@@ -1,0 +1,14 @@
+-- Deliveries handed out, each with its alert if it is one.
+WITH clock AS MATERIALIZED (SELECT ratchet.now_micros() AS now),
+waiting AS MATERIALIZED (
+    SELECT d.id FROM ratchet.delivery d, clock
+    WHERE d.channel = $1 AND d.held_until <= clock.now
+    ORDER BY d.id LIMIT $2 FOR UPDATE OF d SKIP LOCKED
+),
+held AS (
+    UPDATE ratchet.delivery d SET held_until = LEAST(clock.now + $3, 253402207200999999) FROM waiting w, clock WHERE d.id = w.id
+    RETURNING d.id, d.alert, d.envelope
+)
+SELECT h.id, h.envelope, a.job, a.at, a.suppressed, a.name, a.fingerprint, a.message
+FROM held h LEFT JOIN ratchet.alert a ON a.id = h.alert
+ORDER BY h.id

@@ -1,0 +1,2 @@
+-- One row: the store's clock.
+SELECT ratchet.now_micros()

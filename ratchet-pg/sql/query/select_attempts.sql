@@ -1,0 +1,7 @@
+-- The runs of a job, oldest first: those of the history, and the one that ended it.
+SELECT run, attempt, generation, node, started_at, finished_at, due, duration, result, error, note, NULL AS envelope
+FROM ratchet.attempt WHERE job = $1
+UNION ALL
+SELECT run, attempt, generation, node, started_at, at, due, duration, result, NULL, NULL, envelope
+FROM ratchet.outcome WHERE job = $1 AND started_at IS NOT NULL
+ORDER BY run

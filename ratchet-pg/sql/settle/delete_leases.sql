@@ -1,0 +1,2 @@
+-- No rows: leases without members.
+DELETE FROM ratchet.lease WHERE id = ANY($1::uuid[]) AND remaining <= 0

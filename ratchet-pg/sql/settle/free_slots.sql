@@ -1,0 +1,4 @@
+-- The queues of the runs whose slots are free.
+DELETE FROM ratchet.slot s USING unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS t(job, lease, version)
+WHERE s.job = t.job AND s.lease = t.lease AND s.version = t.version
+RETURNING s.queue

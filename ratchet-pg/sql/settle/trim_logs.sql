@@ -1,0 +1,5 @@
+-- No rows: of each log only the newest lines stay.
+DELETE FROM ratchet.log l USING unnest($1::uuid[]) AS x(job)
+WHERE l.job = x.job AND l.line <= (
+    SELECT o.line FROM ratchet.log o WHERE o.job = x.job ORDER BY o.line DESC OFFSET $2 LIMIT 1
+)

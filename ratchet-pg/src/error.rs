@@ -1,0 +1,45 @@
+//! From a database error to what the engine can act on.
+
+use ratchet_core::store::{StoreError, StoreErrorKind};
+use sqlx::error::DatabaseError;
+
+/// What a database error means.
+pub(crate) fn store_error(error: sqlx::Error) -> StoreError {
+    use StoreErrorKind::{Config, Corrupt, Data, Full, ReadOnly, Schema, Unavailable};
+    let kind = match &error {
+        sqlx::Error::Database(database) => match code(database.as_ref()).as_str() {
+            "25006" => ReadOnly,
+            "53100" => Full,
+            "42P01" | "42703" | "42883" | "3F000" => Schema,
+            "28000" | "28P01" | "3D000" | "42501" => Config,
+            "XX001" | "XX002" => Corrupt,
+            // Connection and transaction failures, exhausted resources, shutdown, timeouts, lock conflicts: all pass.
+            code if ["08", "40", "53", "55", "57", "58"].iter().any(|c| code.starts_with(c)) => {
+                Unavailable
+            }
+            _ => Data,
+        },
+        sqlx::Error::Configuration(_) => Config,
+        sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } => Corrupt,
+        sqlx::Error::Encode(_) => Data,
+        _ => Unavailable,
+    };
+    StoreError::new(kind, format!("PostgreSQL: {error}")).with_source(error)
+}
+
+/// Whether the whole transaction can simply be tried again at once: two of them met.
+pub(crate) fn is_conflict(error: &sqlx::Error) -> bool {
+    is(error, &["40001", "40P01"])
+}
+
+pub(crate) fn is_unique_violation(error: &sqlx::Error) -> bool {
+    is(error, &["23505"])
+}
+
+fn is(error: &sqlx::Error, codes: &[&str]) -> bool {
+    error.as_database_error().is_some_and(|database| codes.contains(&code(database).as_str()))
+}
+
+fn code(database: &dyn DatabaseError) -> String {
+    database.code().unwrap_or_default().into_owned()
+}

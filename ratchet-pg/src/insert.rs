@@ -1,0 +1,372 @@
+//! Inserting: keys are reserved first, in one order, then the batch is planned, then it is written.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use ratchet_core::model::{InsertError, Inserted, JobId, JobSpec, NewJob, OnTaken, TakenKey};
+use ratchet_core::store::Wake;
+use sha2::{Digest, Sha256};
+use sqlx::{PgConnection, Row};
+use uuid::Uuid;
+
+use crate::error::is_unique_violation;
+use crate::record::due_micros;
+use crate::spec::{Columns, clean, scope};
+use crate::store::{Fault, Inner, transact};
+
+/// A key within its scope.
+type Scoped = (String, String);
+
+/// What an idempotency key was used for.
+#[derive(Debug, Clone, PartialEq)]
+struct Entry {
+    job: JobId,
+    name: String,
+    digest: Vec<u8>,
+}
+
+impl Entry {
+    fn of(job: &NewJob) -> Self {
+        let digest = Sha256::digest(&job.spec.payload).to_vec();
+        Self { job: job.id, name: clean(&job.spec.name), digest }
+    }
+}
+
+/// What was there before this batch.
+#[derive(Default)]
+struct Before {
+    ids: HashSet<JobId>,
+    ledger: HashMap<Scoped, Entry>,
+    business: HashMap<Scoped, JobId>,
+}
+
+/// What this batch does.
+#[derive(Default)]
+struct Plan {
+    ids: HashSet<JobId>,
+    ledger: BTreeMap<Scoped, Entry>,
+    business: BTreeMap<Scoped, JobId>,
+}
+
+/// Keys that were free and are held by this transaction until it is known who gets them.
+#[derive(Default)]
+struct Reserved {
+    ledger: BTreeMap<Scoped, Entry>,
+    business: BTreeMap<Scoped, JobId>,
+}
+
+/// Jobs with places of their own, to be told once they are committed.
+#[derive(Debug, Default)]
+pub(crate) struct Fresh {
+    /// Queue and sort key of what is due.
+    pub(crate) due: Vec<(String, i64)>,
+}
+
+impl Fresh {
+    pub(crate) fn queues(&self) -> BTreeSet<&str> {
+        self.due.iter().map(|(queue, _)| queue.as_str()).collect()
+    }
+
+    pub(crate) fn wakes(&self) -> Vec<Wake> {
+        self.queues().into_iter().map(|queue| Wake::Work { queue: queue.to_owned() }).collect()
+    }
+}
+
+impl Inner {
+    pub(crate) async fn insert(&self, jobs: Vec<NewJob>) -> Result<Vec<Inserted>, Fault> {
+        if jobs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let plain = jobs
+            .iter()
+            .all(|job| job.spec.idempotency_key.is_none() && job.spec.business_key.is_none());
+        if plain {
+            let answers = jobs.iter().map(|job| Inserted::Created(job.id)).collect();
+            let mut db = self.pool.acquire().await?;
+            match self.store(&mut db, jobs.clone(), None).await {
+                Ok(fresh) => {
+                    self.told(&fresh);
+                    return Ok(answers);
+                }
+                // An id was used before; the long way finds out which.
+                Err(Fault::Database(error)) if is_unique_violation(&error) => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+        let (answers, fresh) = transact!(self, |db| self.insert_within(db, &jobs).await?)?;
+        self.told(&fresh);
+        Ok(answers)
+    }
+
+    /// Inserts within a transaction, all or none.
+    pub(crate) async fn insert_within(
+        &self,
+        db: &mut PgConnection,
+        jobs: &[NewJob],
+    ) -> Result<(Vec<Inserted>, Fresh), Fault> {
+        let (before, reserved) = self.reserve(db, jobs).await?;
+        let (mut plan, mut answers, mut taken) = (Plan::default(), Vec::new(), Vec::new());
+        for job in jobs {
+            match plan_one(job, &before, &mut plan) {
+                Ok(answer) => answers.push(answer),
+                Err(InsertError::BusinessKeysTaken(keys)) => taken.extend(keys),
+                Err(refused) => return Err(Fault::Insert(refused)),
+            }
+        }
+        if !taken.is_empty() {
+            return Err(Fault::Insert(InsertError::BusinessKeysTaken(taken)));
+        }
+        let fresh = self.write_jobs(db, jobs, plan, reserved, None).await?;
+        Ok((answers, fresh))
+    }
+
+    /// Inserts children within a transaction, at the time of their parent's end: a refused one is dropped alone.
+    pub(crate) async fn insert_children(
+        &self,
+        db: &mut PgConnection,
+        jobs: &[NewJob],
+        now: i64,
+    ) -> Result<(Vec<Result<Inserted, InsertError>>, Fresh), Fault> {
+        let (before, reserved) = self.reserve(db, jobs).await?;
+        let mut plan = Plan::default();
+        let answers = jobs.iter().map(|job| plan_one(job, &before, &mut plan)).collect();
+        let fresh = self.write_jobs(db, jobs, plan, reserved, Some(now)).await?;
+        Ok((answers, fresh))
+    }
+
+    async fn reserve(
+        &self,
+        db: &mut PgConnection,
+        jobs: &[NewJob],
+    ) -> Result<(Before, Reserved), Fault> {
+        let ids: Vec<_> = jobs.iter().map(|job| job.id.uuid()).collect();
+        let there: Vec<Uuid> =
+            sqlx::query_scalar(self.sql.select_ids()).bind(ids).fetch_all(&mut *db).await?;
+        let mut before =
+            Before { ids: there.into_iter().map(JobId::from_uuid).collect(), ..Before::default() };
+        let mut reserved = Reserved::default();
+        for job in jobs {
+            if let Some(key) = idempotency_key(&job.spec) {
+                reserved.ledger.entry(key).or_insert_with(|| Entry::of(job));
+            }
+            if let Some(key) = business_key(&job.spec) {
+                reserved.business.entry(key).or_insert(job.id);
+            }
+        }
+        if !reserved.ledger.is_empty() {
+            let lost = self.reserve_ledger(db, &mut reserved.ledger).await?;
+            let (scopes, keys): (Vec<_>, Vec<_>) = lost.into_iter().unzip();
+            let entries = sqlx::query(self.sql.select_idempotency()).bind(scopes).bind(keys);
+            for row in entries.fetch_all(&mut *db).await? {
+                let entry = Entry {
+                    job: JobId::from_uuid(row.try_get("job")?),
+                    name: row.try_get("name")?,
+                    digest: row.try_get("digest")?,
+                };
+                before.ledger.insert((row.try_get("scope")?, row.try_get("key")?), entry);
+            }
+        }
+        if !reserved.business.is_empty() {
+            let lost = self.reserve_business(db, &mut reserved.business).await?;
+            for (key, holder) in self.holders(db, lost).await? {
+                before.business.insert(key, holder);
+            }
+        }
+        Ok((before, reserved))
+    }
+
+    /// Takes idempotency keys that are free. Answers with those that are not, and leaves them out.
+    async fn reserve_ledger(
+        &self,
+        db: &mut PgConnection,
+        wanted: &mut BTreeMap<Scoped, Entry>,
+    ) -> Result<Vec<Scoped>, Fault> {
+        let (scopes, keys): (Vec<_>, Vec<_>) = wanted.keys().cloned().unzip();
+        let rows = sqlx::query(self.sql.reserve_idempotency())
+            .bind(scopes)
+            .bind(keys)
+            .bind(wanted.values().map(|entry| entry.job.uuid()).collect::<Vec<_>>())
+            .bind(wanted.values().map(|entry| entry.name.clone()).collect::<Vec<_>>())
+            .bind(wanted.values().map(|entry| entry.digest.clone()).collect::<Vec<_>>())
+            .fetch_all(db)
+            .await?;
+        Ok(split(wanted, &rows)?)
+    }
+
+    /// Takes business keys that are free. Answers with those that are not, and leaves them out.
+    pub(crate) async fn reserve_business(
+        &self,
+        db: &mut PgConnection,
+        wanted: &mut BTreeMap<Scoped, JobId>,
+    ) -> Result<Vec<Scoped>, Fault> {
+        let (scopes, keys): (Vec<_>, Vec<_>) = wanted.keys().cloned().unzip();
+        let rows = sqlx::query(self.sql.reserve_business())
+            .bind(scopes)
+            .bind(keys)
+            .bind(wanted.values().map(|job| job.uuid()).collect::<Vec<_>>())
+            .fetch_all(db)
+            .await?;
+        Ok(split(wanted, &rows)?)
+    }
+
+    pub(crate) async fn holders(
+        &self,
+        db: &mut PgConnection,
+        keys: Vec<Scoped>,
+    ) -> Result<Vec<(Scoped, JobId)>, Fault> {
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (scopes, keys): (Vec<_>, Vec<_>) = keys.into_iter().unzip();
+        let rows = sqlx::query(self.sql.select_business()).bind(scopes).bind(keys);
+        let mut holders = Vec::new();
+        for row in rows.fetch_all(db).await? {
+            let key = (row.try_get("scope")?, row.try_get("key")?);
+            holders.push((key, JobId::from_uuid(row.try_get("job")?)));
+        }
+        Ok(holders)
+    }
+
+    /// Gives the reserved keys to those who get them, and stores the planned jobs.
+    async fn write_jobs(
+        &self,
+        db: &mut PgConnection,
+        jobs: &[NewJob],
+        mut plan: Plan,
+        reserved: Reserved,
+        now: Option<i64>,
+    ) -> Result<Fresh, Fault> {
+        let wrong =
+            reserved.ledger.iter().filter(|(key, entry)| plan.ledger.get(*key) != Some(entry));
+        let wrong: BTreeSet<_> = wrong.map(|(key, _)| key.clone()).collect();
+        if !wrong.is_empty() {
+            let (scopes, keys): (Vec<_>, Vec<_>) = wrong.iter().cloned().unzip();
+            let gone = sqlx::query(self.sql.delete_idempotency()).bind(scopes).bind(keys);
+            gone.execute(&mut *db).await?;
+            plan.ledger.retain(|key, _| wrong.contains(key));
+            self.reserve_ledger(db, &mut plan.ledger).await?;
+        }
+        let spare = reserved.business.keys().filter(|key| !plan.business.contains_key(*key));
+        let (scopes, keys): (Vec<_>, Vec<_>) = spare.cloned().unzip();
+        if !keys.is_empty() {
+            let gone = sqlx::query(self.sql.delete_business()).bind(scopes).bind(keys);
+            gone.execute(&mut *db).await?;
+        }
+        plan.business.retain(|key, job| reserved.business.get(key) != Some(job));
+        if !plan.business.is_empty() {
+            let (scopes, keys): (Vec<_>, Vec<_>) = plan.business.keys().cloned().unzip();
+            let holders: Vec<_> = plan.business.values().map(|job| job.uuid()).collect();
+            let given = sqlx::query(self.sql.assign_business()).bind(scopes).bind(keys);
+            given.bind(holders).execute(&mut *db).await?;
+        }
+        // An idempotent repeat of a stored job answers `Created` too, but is not planned.
+        let planned = jobs.iter().filter(|job| plan.ids.remove(&job.id)).cloned().collect();
+        self.store(db, planned, now).await
+    }
+
+    /// Stores jobs whose keys are settled.
+    async fn store(
+        &self,
+        db: &mut PgConnection,
+        jobs: Vec<NewJob>,
+        now: Option<i64>,
+    ) -> Result<Fresh, Fault> {
+        let places: Vec<_> = jobs
+            .iter()
+            .map(|job| (clean(&job.spec.queue), job.due, -job.spec.sort_key(0)))
+            .collect();
+        let mut columns = Columns::default();
+        for job in jobs {
+            columns.push(job);
+        }
+        if columns.is_empty() {
+            return Ok(Fresh::default());
+        }
+        let stored =
+            columns.bind(sqlx::query(self.sql.insert_jobs())).bind(now).fetch_one(db).await?;
+        let now: i64 = stored.try_get("now")?;
+        let mut fresh = Fresh::default();
+        for (queue, due, head) in places {
+            let due = due_micros(due, now);
+            if due <= now {
+                fresh.due.push((queue, due - head));
+            }
+        }
+        Ok(fresh)
+    }
+
+    /// Tells of jobs that are committed.
+    pub(crate) fn told(&self, fresh: &Fresh) {
+        for (queue, sort_key) in &fresh.due {
+            self.bounds.lower(queue, *sort_key);
+        }
+        self.wakes.send(fresh.wakes());
+    }
+}
+
+/// Splits off the keys that were not won.
+fn split<T>(
+    wanted: &mut BTreeMap<Scoped, T>,
+    won: &[sqlx::postgres::PgRow],
+) -> Result<Vec<Scoped>, sqlx::Error> {
+    let mut keys = HashSet::new();
+    for row in won {
+        keys.insert((row.try_get::<String, _>("scope")?, row.try_get::<String, _>("key")?));
+    }
+    let lost = wanted.keys().filter(|key| !keys.contains(*key)).cloned().collect();
+    wanted.retain(|key, _| keys.contains(key));
+    Ok(lost)
+}
+
+/// Plans one job after those before it, exactly as the store in memory does.
+fn plan_one(job: &NewJob, before: &Before, plan: &mut Plan) -> Result<Inserted, InsertError> {
+    let idempotency = idempotency_key(&job.spec);
+    let entry = idempotency.as_ref().map(|_| Entry::of(job));
+    if let (Some(key), Some(entry)) = (&idempotency, &entry)
+        && let Some(original) = before.ledger.get(key).or_else(|| plan.ledger.get(key))
+    {
+        return repeat(original, entry, &key.1);
+    }
+    if before.ids.contains(&job.id) || plan.ids.contains(&job.id) {
+        return Err(InsertError::DuplicateId(job.id));
+    }
+    if let Some(key) = business_key(&job.spec) {
+        let holder = before.business.get(&key).or_else(|| plan.business.get(&key)).copied();
+        match (holder, job.on_taken) {
+            (Some(holder), OnTaken::ReturnHolder) => return Ok(Inserted::Holder(holder)),
+            (Some(holder), OnTaken::Refuse) => {
+                let taken = TakenKey { job: job.id, key: key.1, holder };
+                return Err(InsertError::BusinessKeysTaken(vec![taken]));
+            }
+            (None, _) => plan.business.insert(key, job.id),
+        };
+    }
+    if let (Some(key), Some(entry)) = (idempotency, entry) {
+        plan.ledger.insert(key, entry);
+    }
+    plan.ids.insert(job.id);
+    Ok(Inserted::Created(job.id))
+}
+
+/// The answer to an idempotency key that was used before.
+fn repeat(original: &Entry, entry: &Entry, key: &str) -> Result<Inserted, InsertError> {
+    if original.name != entry.name || original.digest != entry.digest {
+        return Err(InsertError::IdempotencyMismatch {
+            job: entry.job,
+            key: key.to_owned(),
+            original: original.job,
+        });
+    }
+    // The same job again: the first answer was lost, so it is given again.
+    let same = original.job == entry.job;
+    Ok(if same { Inserted::Created(entry.job) } else { Inserted::Duplicate(original.job) })
+}
+
+pub(crate) fn business_key(spec: &JobSpec) -> Option<Scoped> {
+    let key = spec.business_key.as_ref()?;
+    Some((scope(spec.tenant.as_deref()), clean(key)))
+}
+
+fn idempotency_key(spec: &JobSpec) -> Option<Scoped> {
+    let key = spec.idempotency_key.as_ref()?;
+    Some((scope(spec.tenant.as_deref()), clean(key)))
+}

@@ -1,0 +1,34 @@
+//! The cluster store of Ratchet on PostgreSQL: many workers, nothing lost.
+//!
+//! ```no_run
+//! # async fn demo() -> Result<(), ratchet_core::store::StoreError> {
+//! let store = ratchet_pg::PgStore::connect("postgres://localhost/shop").await?;
+//! # Ok(()) }
+//! ```
+//!
+//! What was submitted is written once; what moves is narrow. A claim deletes rows of `ready` and leaves one row per
+//! batch in `lease`; the end of a job is appended to `outcome`. The two are the fence: a run ends its job only while its
+//! lease has the member at the version it was claimed with, and a job has one outcome.
+
+mod claim;
+mod command;
+mod error;
+mod home;
+mod insert;
+mod migrate;
+mod moving;
+mod nodes;
+mod options;
+mod outbox;
+mod query;
+mod record;
+mod settle;
+mod spec;
+mod sql;
+mod store;
+mod tx;
+mod wake;
+
+pub use options::PgOptions;
+pub use store::PgStore;
+pub use tx::{EnqueueInTx, PgTx};

@@ -1,0 +1,68 @@
+//! The schema, brought up to date by whoever comes first.
+
+use ratchet_core::store::{StoreError, StoreErrorKind};
+use sqlx::{Connection, PgConnection};
+
+use crate::error::store_error;
+use crate::sql::Sql;
+
+/// Every migration, in order. One that was released is never changed.
+pub(crate) const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001_schema.sql"),
+    include_str!("../migrations/0002_enqueue.sql"),
+];
+
+/// Brings the schema up to date. Many nodes may do this at once: one does it, the others wait for it.
+pub(crate) async fn migrate(db: &mut PgConnection, sql: &Sql, may: bool) -> Result<(), StoreError> {
+    let newest = i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX);
+    let have = version(db, sql).await?;
+    if have == newest {
+        return Ok(());
+    }
+    if have > newest {
+        return Err(newer(have, newest));
+    }
+    if !may {
+        let why = format!("the schema is at version {have}, this program needs {newest}");
+        return Err(StoreError::new(StoreErrorKind::Schema, why));
+    }
+    apply(db, sql, newest).await
+}
+
+async fn apply(db: &mut PgConnection, sql: &Sql, newest: i32) -> Result<(), StoreError> {
+    let mut tx = db.begin().await.map_err(store_error)?;
+    // Held until the commit, so it works behind a pooler too.
+    sqlx::query(sql.lock_migrations()).execute(&mut *tx).await.map_err(store_error)?;
+    sqlx::raw_sql(sql.create_schema()).execute(&mut *tx).await.map_err(store_error)?;
+    // Somebody else may have been quicker.
+    let have = version(&mut tx, sql).await?;
+    if have > newest {
+        return Err(newer(have, newest));
+    }
+    for (number, migration) in (1..).zip(MIGRATIONS).filter(|(number, _)| *number > have) {
+        sqlx::raw_sql(sql.migration(migration)).execute(&mut *tx).await.map_err(store_error)?;
+        let recorded = sqlx::query(sql.insert_migration()).bind(number);
+        recorded.execute(&mut *tx).await.map_err(store_error)?;
+    }
+    tx.commit().await.map_err(store_error)
+}
+
+/// The version of the schema; 0 if there is none.
+async fn version(db: &mut PgConnection, sql: &Sql) -> Result<i32, StoreError> {
+    let there: bool = sqlx::query_scalar(sql.has_migrations())
+        .bind(sql.schema())
+        .fetch_one(&mut *db)
+        .await
+        .map_err(store_error)?;
+    if !there {
+        return Ok(0);
+    }
+    sqlx::query_scalar(sql.select_migration()).fetch_one(db).await.map_err(store_error)
+}
+
+fn newer(have: i32, newest: i32) -> StoreError {
+    let why = format!(
+        "the schema is at version {have}, this program knows {newest}: run the newer program"
+    );
+    StoreError::new(StoreErrorKind::Schema, why)
+}

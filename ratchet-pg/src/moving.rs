@@ -1,0 +1,81 @@
+//! The narrow row of a job that waits, and many of them column by column.
+
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::query::Query;
+use sqlx::{Postgres, Row};
+use uuid::Uuid;
+
+/// What moves from table to table.
+#[derive(Debug, Clone)]
+pub(crate) struct Moving {
+    pub(crate) job: Uuid,
+    pub(crate) sort_key: i64,
+    pub(crate) due: i64,
+    pub(crate) version: i64,
+    pub(crate) run: i64,
+    pub(crate) job_version: i32,
+    pub(crate) attempts: i32,
+    pub(crate) crashes: i32,
+    pub(crate) deferrals: i32,
+    pub(crate) generation: i32,
+    pub(crate) climit: Option<i32>,
+    pub(crate) keyed: bool,
+    pub(crate) queue: String,
+    pub(crate) name: String,
+    pub(crate) ckey: Option<String>,
+}
+
+impl Moving {
+    pub(crate) fn read(row: &PgRow) -> Result<Self, sqlx::Error> {
+        Ok(Self {
+            job: row.try_get("job")?,
+            sort_key: row.try_get("sort_key")?,
+            due: row.try_get("due")?,
+            version: row.try_get("version")?,
+            run: row.try_get("run")?,
+            job_version: row.try_get("job_version")?,
+            attempts: row.try_get("attempts")?,
+            crashes: row.try_get("crashes")?,
+            deferrals: row.try_get("deferrals")?,
+            generation: row.try_get("generation")?,
+            climit: row.try_get("climit")?,
+            keyed: row.try_get("keyed")?,
+            queue: row.try_get("queue")?,
+            name: row.try_get("name")?,
+            ckey: row.try_get("ckey")?,
+        })
+    }
+
+    /// Gives it another due time; its place in the queue follows.
+    pub(crate) fn due_at(&mut self, due: i64) {
+        let head = self.due - self.sort_key;
+        self.due = due;
+        self.sort_key = due - head;
+    }
+}
+
+/// Binds many rows, a column at a time.
+pub(crate) fn bind_all<'q>(
+    query: Query<'q, Postgres, PgArguments>,
+    rows: &[Moving],
+) -> Query<'q, Postgres, PgArguments> {
+    fn column<T>(rows: &[Moving], value: impl Fn(&Moving) -> T) -> Vec<T> {
+        rows.iter().map(value).collect()
+    }
+    query
+        .bind(column(rows, |row| row.job))
+        .bind(column(rows, |row| row.sort_key))
+        .bind(column(rows, |row| row.due))
+        .bind(column(rows, |row| row.version))
+        .bind(column(rows, |row| row.run))
+        .bind(column(rows, |row| row.job_version))
+        .bind(column(rows, |row| row.attempts))
+        .bind(column(rows, |row| row.crashes))
+        .bind(column(rows, |row| row.deferrals))
+        .bind(column(rows, |row| row.generation))
+        .bind(column(rows, |row| row.climit))
+        .bind(column(rows, |row| row.keyed))
+        .bind(column(rows, |row| row.queue.clone()))
+        .bind(column(rows, |row| row.name.clone()))
+        .bind(column(rows, |row| row.ckey.clone()))
+}

@@ -1,0 +1,145 @@
+//! Worker processes, their leases, and what becomes of their jobs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ratchet_core::model::{
+    Heartbeat, KnownJobs, NodeId, NodeInfo, NodeRecord, Orphan, RunNotes, Token,
+};
+use ratchet_core::store::{StoreError, StoreErrorKind};
+use sqlx::Row;
+use sqlx::postgres::PgRow;
+use uuid::Uuid;
+
+use crate::record::{claimed, token};
+use crate::spec::{clean, instant, micros, natural, small};
+use crate::store::{Fault, Inner, transact};
+
+impl Inner {
+    pub(crate) async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError> {
+        let id = node.id;
+        let (names, versions): (Vec<_>, Vec<_>) =
+            node.known.0.iter().map(|(name, version)| (clean(name), small(*version))).unzip();
+        let joined: Option<Uuid> = sqlx::query_scalar(self.sql.upsert_node())
+            .bind(id.uuid())
+            .bind(micros(lease))
+            .bind(i64::from(node.pid))
+            .bind(clean(&node.host))
+            .bind(clean(&node.binary_version))
+            .bind(node.queues.iter().map(|queue| clean(queue)).collect::<Vec<_>>())
+            .bind(names)
+            .bind(versions)
+            .fetch_optional(&self.pool)
+            .await
+            .map_err(Fault::from)?;
+        if joined.is_none() {
+            let why = format!("node {id} has lost its lease and must join with a new identity");
+            return Err(StoreError::new(StoreErrorKind::Data, why));
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn heartbeat(
+        &self,
+        node: NodeId,
+        lease: Duration,
+    ) -> Result<Heartbeat, Fault> {
+        let renewed: Option<Uuid> = sqlx::query_scalar(self.sql.renew_node())
+            .bind(node.uuid())
+            .bind(micros(lease))
+            .fetch_optional(&self.pool)
+            .await?;
+        if renewed.is_none() {
+            return Ok(Heartbeat::Lost);
+        }
+        let rows = sqlx::query(self.sql.select_canceled()).bind(node.uuid());
+        let rows = rows.fetch_all(&self.pool).await?;
+        let canceled = rows.iter().map(token).collect::<Result<_, _>>()?;
+        Ok(Heartbeat::Renewed { canceled })
+    }
+
+    pub(crate) async fn leave(&self, node: NodeId) -> Result<(), Fault> {
+        transact!(self, |db| {
+            sqlx::query(self.sql.expire_node()).bind(node.uuid()).execute(&mut *db).await?;
+            sqlx::query(self.sql.delete_leader()).bind(node.uuid()).execute(&mut *db).await?;
+        })
+    }
+
+    pub(crate) async fn lead(&self, node: NodeId, lease: Duration) -> Result<bool, Fault> {
+        let leader: Option<Uuid> = sqlx::query_scalar(self.sql.upsert_leader())
+            .bind(node.uuid())
+            .bind(micros(lease))
+            .fetch_optional(&self.pool)
+            .await?;
+        if leader.is_some() {
+            sqlx::query(self.sql.fold_tally()).execute(&self.pool).await?;
+        }
+        Ok(leader.is_some())
+    }
+
+    pub(crate) async fn nodes(&self) -> Result<Vec<NodeRecord>, Fault> {
+        let rows = sqlx::query(self.sql.select_nodes()).fetch_all(&self.pool).await?;
+        Ok(rows.iter().map(node).collect::<Result<_, _>>()?)
+    }
+
+    pub(crate) async fn orphans(&self, limit: u32) -> Result<Vec<Orphan>, Fault> {
+        let empty = self.take_empty();
+        if !empty.is_empty() {
+            sqlx::query(self.sql.delete_leases()).bind(empty).execute(&self.pool).await?;
+        }
+        let now: i64 = sqlx::query_scalar(self.sql.now()).fetch_one(&self.pool).await?;
+        let lost = sqlx::query(self.sql.select_lost_runs()).bind(now).fetch_all(&self.pool).await?;
+        if !lost.is_empty() {
+            self.let_go(lost.iter().map(token).collect::<Result<_, _>>()?).await?;
+        }
+        sqlx::query(self.sql.delete_nodes()).bind(now).execute(&self.pool).await?;
+        let rows = sqlx::query(self.sql.select_orphans())
+            .bind(now)
+            .bind(i64::from(limit))
+            .fetch_all(&self.pool)
+            .await?;
+        let orphan = |row: &PgRow| {
+            let node = NodeId::from_uuid(row.try_get("node")?);
+            Ok::<_, Fault>(Orphan {
+                claimed: claimed(row, node)?,
+                started: row.try_get("started")?,
+            })
+        };
+        rows.iter().map(orphan).collect()
+    }
+
+    /// Frees what runs still held after their end.
+    pub(crate) async fn let_go(&self, tokens: Vec<Token>) -> Result<(), Fault> {
+        if tokens.is_empty() {
+            return Ok(());
+        }
+        let wakes = transact!(self, |db| self.let_go_within(db, &tokens).await?)?;
+        if !wakes.is_empty() {
+            self.bounds.clear();
+            self.wakes.send(wakes);
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn report(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, Fault> {
+        transact!(self, |db| self.report_within(db, &notes).await?)
+    }
+}
+
+fn node(row: &PgRow) -> Result<NodeRecord, sqlx::Error> {
+    let mut info = NodeInfo::new(NodeId::from_uuid(row.try_get("id")?));
+    info.host = row.try_get("host")?;
+    info.pid = u32::try_from(row.try_get::<i64, _>("pid")?).unwrap_or(0);
+    info.binary_version = row.try_get("binary_version")?;
+    info.queues = row.try_get::<Vec<String>, _>("queues")?.into_iter().collect();
+    let names: Vec<String> = row.try_get("names")?;
+    let versions: Vec<i32> = row.try_get("versions")?;
+    let known = names.into_iter().zip(versions.into_iter().map(natural)).collect();
+    info.known = Arc::new(KnownJobs(known));
+    Ok(NodeRecord {
+        info,
+        joined_at: instant(row.try_get("joined_at")?),
+        lease_until: instant(row.try_get("until")?),
+        alive: row.try_get("alive")?,
+    })
+}

@@ -1,0 +1,81 @@
+//! How to reach the database.
+
+use std::time::Duration;
+
+use ratchet_core::store::{StoreError, StoreErrorKind};
+use sqlx::postgres::PgConnectOptions;
+
+/// How to reach the database, and how much of it to use.
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct PgOptions {
+    pub(crate) connect: PgConnectOptions,
+    pub(crate) schema: String,
+    pub(crate) connections: u32,
+    pub(crate) patience: Duration,
+    pub(crate) statement_timeout: Duration,
+    pub(crate) poll_only: bool,
+    pub(crate) migrate: bool,
+}
+
+impl PgOptions {
+    /// Connects to this URL.
+    pub fn new(url: &str) -> Result<Self, StoreError> {
+        let connect = url.parse::<PgConnectOptions>().map_err(|error| {
+            StoreError::new(StoreErrorKind::Config, format!("not a PostgreSQL URL: {error}"))
+        })?;
+        Ok(Self::with(connect))
+    }
+
+    /// Connects as told.
+    pub fn with(connect: PgConnectOptions) -> Self {
+        Self {
+            connect: connect.application_name("ratchet"),
+            schema: "ratchet".to_owned(),
+            connections: 8,
+            patience: Duration::from_secs(5),
+            statement_timeout: Duration::from_secs(30),
+            poll_only: false,
+            migrate: true,
+        }
+    }
+
+    /// Keeps everything in this schema instead of `ratchet`.
+    pub fn schema(mut self, schema: impl Into<String>) -> Self {
+        self.schema = schema.into();
+        self
+    }
+
+    /// At most this many connections (8), one of them for notifications. A worker needs three: one to claim and settle,
+    /// one for its heartbeat and maintenance, one to listen; the rest is for those who enqueue.
+    pub fn connections(mut self, connections: u32) -> Self {
+        self.connections = connections.max(2);
+        self
+    }
+
+    /// How long to wait for a connection before the store counts as unavailable (5 s).
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// The longest a statement may take (30 s). Not set in poll-only mode: a pooler would hand the setting on.
+    pub fn statement_timeout(mut self, timeout: Duration) -> Self {
+        self.statement_timeout = timeout;
+        self
+    }
+
+    /// Neither listens nor prepares statements nor sets anything per session: for a pooler that hands out a connection
+    /// per transaction. Work is found by polling.
+    pub fn poll_only(mut self) -> Self {
+        self.poll_only = true;
+        self.connect = self.connect.statement_cache_capacity(0);
+        self
+    }
+
+    /// Leaves the schema as it is: fails if it is not the one this program knows.
+    pub fn without_migrations(mut self) -> Self {
+        self.migrate = false;
+        self
+    }
+}

@@ -1,0 +1,183 @@
+//! Alerts, and what waits to be published.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use ratchet_core::model::{
+    Alert, Channel, Delivery, DeliveryBody, DeliveryId, Envelope, JobId, Notice,
+};
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
+use uuid::Uuid;
+
+use crate::record::text;
+use crate::spec::{clean, instant, json, micros, whole};
+use crate::store::{Fault, Inner};
+
+/// An alert that is to be opened, or one that is there already.
+enum Latest {
+    Stored { id: i64, at: i64 },
+    New { index: usize },
+}
+
+/// Alerts to open, column by column.
+#[derive(Default)]
+struct Opened {
+    job: Vec<Uuid>,
+    suppressed: Vec<i64>,
+    name: Vec<String>,
+    fingerprint: Vec<String>,
+    message: Vec<String>,
+}
+
+impl Inner {
+    /// Records notices in their order.
+    pub(crate) async fn record(
+        &self,
+        db: &mut PgConnection,
+        notices: Vec<Notice>,
+        now: i64,
+    ) -> Result<(), Fault> {
+        let (mut alerts, mut letters) = (Vec::new(), Vec::new());
+        for notice in notices {
+            match notice {
+                Notice::Alert { window, envelope } => alerts.push((window, envelope)),
+                Notice::DeadLetter(mut envelope) => {
+                    envelope.at = instant(now);
+                    letters.extend(text(&envelope));
+                }
+                _ => {}
+            }
+        }
+        if !letters.is_empty() {
+            let sent = sqlx::query(self.sql.insert_dead_letters()).bind(letters);
+            sent.execute(&mut *db).await?;
+        }
+        if !alerts.is_empty() {
+            self.record_alerts(db, alerts, now).await?;
+        }
+        Ok(())
+    }
+
+    async fn record_alerts(
+        &self,
+        db: &mut PgConnection,
+        alerts: Vec<(Duration, Box<Envelope>)>,
+        now: i64,
+    ) -> Result<(), Fault> {
+        let key =
+            |envelope: &Envelope| (clean(&envelope.job_name), clean(&envelope.failure.fingerprint));
+        let mut keys: Vec<_> = alerts.iter().map(|(_, envelope)| key(envelope)).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let mut latest = self.latest_alerts(db, &keys).await?;
+        let (mut opened, mut more) = (Opened::default(), HashMap::<i64, i64>::new());
+        for (window, envelope) in alerts {
+            let key = key(&envelope);
+            let open_until = |at: i64| at.saturating_add(micros(window));
+            match latest.get(&key) {
+                Some(Latest::Stored { id, at }) if open_until(*at) > now => {
+                    *more.entry(*id).or_default() += 1;
+                }
+                Some(Latest::New { index }) if open_until(now) > now => {
+                    opened.suppressed[*index] += 1;
+                }
+                _ => {
+                    latest.insert(key.clone(), Latest::New { index: opened.job.len() });
+                    opened.job.push(envelope.job_id.uuid());
+                    opened.suppressed.push(0);
+                    opened.name.push(key.0);
+                    opened.fingerprint.push(key.1);
+                    opened.message.push(clean(&envelope.failure.message));
+                }
+            }
+        }
+        if !opened.job.is_empty() {
+            sqlx::query(self.sql.insert_alerts())
+                .bind(now)
+                .bind(opened.job)
+                .bind(opened.suppressed)
+                .bind(opened.name)
+                .bind(opened.fingerprint)
+                .bind(opened.message)
+                .execute(&mut *db)
+                .await?;
+        }
+        if !more.is_empty() {
+            let (ids, counts): (Vec<_>, Vec<_>) = more.into_iter().unzip();
+            let counted = sqlx::query(self.sql.suppress_alerts()).bind(ids).bind(counts);
+            counted.execute(db).await?;
+        }
+        Ok(())
+    }
+
+    /// The latest alerts, locked: nobody else opens one of these meanwhile.
+    async fn latest_alerts(
+        &self,
+        db: &mut PgConnection,
+        keys: &[(String, String)],
+    ) -> Result<HashMap<(String, String), Latest>, Fault> {
+        let locks: Vec<_> = keys.iter().map(|(a, b)| format!("{a} {b}")).collect();
+        sqlx::query(self.sql.lock_alerts()).bind(locks).fetch_all(&mut *db).await?;
+        let (names, prints): (Vec<_>, Vec<_>) = keys.iter().cloned().unzip();
+        let rows = sqlx::query(self.sql.select_latest_alerts()).bind(names).bind(prints);
+        let mut latest = HashMap::new();
+        for row in rows.fetch_all(db).await? {
+            let place = usize::try_from(row.try_get::<i64, _>("place")?).unwrap_or(0);
+            if let Some(key) = place.checked_sub(1).and_then(|place| keys.get(place)) {
+                let stored = Latest::Stored { id: row.try_get("id")?, at: row.try_get("at")? };
+                latest.insert(key.clone(), stored);
+            }
+        }
+        Ok(latest)
+    }
+
+    pub(crate) async fn alerts(&self, limit: u32) -> Result<Vec<Alert>, Fault> {
+        let rows = sqlx::query(self.sql.select_alerts()).bind(i64::from(limit));
+        let rows = rows.fetch_all(&self.pool).await?;
+        Ok(rows.iter().map(alert).collect::<Result<_, _>>()?)
+    }
+
+    pub(crate) async fn undelivered(
+        &self,
+        channel: Channel,
+        limit: u32,
+        hold: Duration,
+    ) -> Result<Vec<Delivery>, Fault> {
+        let channel = match channel {
+            Channel::DeadLetters => 1_i16,
+            _ => 0,
+        };
+        let rows = sqlx::query(self.sql.hold_deliveries())
+            .bind(channel)
+            .bind(i64::from(limit))
+            .bind(micros(hold))
+            .fetch_all(&self.pool)
+            .await?;
+        let delivery = |row: &PgRow| {
+            let body = match row.try_get::<Option<&str>, _>("envelope")? {
+                Some(envelope) => DeliveryBody::DeadLetter(json(envelope)?),
+                None => DeliveryBody::Alert(alert(row)?),
+            };
+            Ok(Delivery { id: DeliveryId(row.try_get("id")?), body })
+        };
+        rows.iter().map(delivery).collect()
+    }
+
+    pub(crate) async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), Fault> {
+        let ids: Vec<_> = deliveries.into_iter().map(|delivery| delivery.0).collect();
+        sqlx::query(self.sql.delete_deliveries()).bind(ids).execute(&self.pool).await?;
+        Ok(())
+    }
+}
+
+fn alert(row: &PgRow) -> Result<Alert, sqlx::Error> {
+    Ok(Alert {
+        job_id: JobId::from_uuid(row.try_get("job")?),
+        job_name: row.try_get("name")?,
+        fingerprint: row.try_get("fingerprint")?,
+        message: row.try_get("message")?,
+        at: instant(row.try_get("at")?),
+        suppressed: whole(row.try_get("suppressed")?),
+    })
+}

@@ -1,0 +1,113 @@
+//! Looking, and clearing away what nobody needs to look at any more.
+
+use std::time::Duration;
+
+use ratchet_core::model::{
+    AttemptLine, Counts, Filter, JobId, JobRecord, JobState, LogLine, Page, PageRequest,
+};
+use sqlx::postgres::PgArguments;
+use sqlx::query::QueryScalar;
+use sqlx::{PgConnection, Postgres, Row};
+use uuid::Uuid;
+
+use crate::record::{attempt, job, log, numbered_state, reason_name, state_number};
+use crate::spec::{clean_option, micros, whole};
+use crate::store::{Fault, Inner};
+
+impl Inner {
+    pub(crate) async fn get(&self, id: JobId) -> Result<Option<JobRecord>, Fault> {
+        let mut db = self.pool.acquire().await?;
+        Ok(self.jobs(&mut db, vec![id.uuid()]).await?.pop())
+    }
+
+    /// Jobs as they stand, newest first.
+    pub(crate) async fn jobs(
+        &self,
+        db: &mut PgConnection,
+        ids: Vec<Uuid>,
+    ) -> Result<Vec<JobRecord>, Fault> {
+        let rows = sqlx::query(self.sql.select_jobs()).bind(ids).fetch_all(db).await?;
+        Ok(rows.iter().map(job).collect::<Result<_, _>>()?)
+    }
+
+    pub(crate) async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, Fault> {
+        let mut db = self.pool.acquire().await?;
+        let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
+        // Planned anew each time: what a filter leaves out must not be in the plan.
+        let query = sqlx::query_scalar(self.sql.list_ids()).persistent(false);
+        let query = query.bind(i64::from(page.limit) + 1).bind(page.before.map(JobId::uuid));
+        let mut ids: Vec<Uuid> = bind_filter(query, filter).fetch_all(&mut *db).await?;
+        let more = ids.len() > limit;
+        ids.truncate(limit);
+        let jobs = self.jobs(&mut db, ids).await?;
+        let next = jobs.last().map(|job| job.id).filter(|_| more);
+        Ok(Page { jobs, next })
+    }
+
+    pub(crate) async fn counts(&self) -> Result<Counts, Fault> {
+        let mut counts = Counts::default();
+        for row in sqlx::query(self.sql.select_counts()).fetch_all(&self.pool).await? {
+            let state = numbered_state(row.try_get("state")?)?;
+            let queue = counts.queues.entry(row.try_get("queue")?).or_default();
+            queue.states.insert(state, whole(row.try_get("n")?));
+        }
+        Ok(counts)
+    }
+
+    pub(crate) async fn attempts(&self, id: JobId) -> Result<Vec<AttemptLine>, Fault> {
+        let rows = sqlx::query(self.sql.select_attempts()).bind(id.uuid());
+        let rows = rows.fetch_all(&self.pool).await?;
+        Ok(rows.iter().map(attempt).collect::<Result<_, _>>()?)
+    }
+
+    pub(crate) async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, Fault> {
+        let rows = sqlx::query(self.sql.select_logs()).bind(id.uuid());
+        let rows = rows.fetch_all(&self.pool).await?;
+        Ok(rows.iter().map(log).collect::<Result<_, _>>()?)
+    }
+
+    pub(crate) async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, Fault> {
+        let rows = sqlx::query(self.sql.select_unknown()).fetch_all(&self.pool).await?;
+        let unknown =
+            |row: &sqlx::postgres::PgRow| Ok((row.try_get("name")?, whole(row.try_get("n")?)));
+        rows.iter().map(unknown).collect()
+    }
+
+    pub(crate) async fn purge(
+        &self,
+        state: JobState,
+        age: Duration,
+        limit: u32,
+    ) -> Result<u64, Fault> {
+        if !state.is_terminal() {
+            return Ok(0);
+        }
+        let removed: i64 = sqlx::query_scalar(self.sql.purge_jobs())
+            .bind(state_number(state))
+            .bind(micros(age))
+            .bind(i64::from(limit))
+            .fetch_one(&self.pool)
+            .await?;
+        Ok(whole(removed))
+    }
+}
+
+/// Binds the conditions of a filter, from `$3` on.
+pub(crate) fn bind_filter<'q>(
+    query: QueryScalar<'q, Postgres, Uuid, PgArguments>,
+    filter: &Filter,
+) -> QueryScalar<'q, Postgres, Uuid, PgArguments> {
+    let states: Vec<_> = filter.states.iter().map(|state| state_number(*state)).collect();
+    query
+        .bind(states)
+        .bind(clean_option(filter.queue.as_ref()))
+        .bind(clean_option(filter.name.as_ref()))
+        .bind(clean_option(filter.tag.as_ref()))
+        .bind(clean_option(filter.tenant.as_ref()))
+        .bind(clean_option(filter.business_key.as_ref()))
+        .bind(clean_option(filter.correlation_id.as_ref()))
+        .bind(filter.reason.map(reason_name))
+        .bind(clean_option(filter.fingerprint.as_ref()))
+        .bind(filter.queued_before.map(jiff::Timestamp::as_microsecond))
+        .bind(filter.queued_after.map(jiff::Timestamp::as_microsecond))
+}

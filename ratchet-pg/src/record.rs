@@ -1,0 +1,189 @@
+//! Jobs, runs and claims as the engine knows them, from rows.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ratchet_core::model::{
+    AttemptLine, AttemptOutcome, CancelCause, Claimed, Due, Envelope, JobId, JobRecord, JobState,
+    LeaseId, LogLevel, LogLine, NodeId, TerminalReason, Token,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sqlx::Row;
+use sqlx::postgres::PgRow;
+use uuid::Uuid;
+
+use crate::spec::{duration, instant, json, natural, notes, spec, whole};
+
+/// The outcomes of runs by their number in the database. The order never changes.
+const OUTCOMES: [AttemptOutcome; 10] = [
+    AttemptOutcome::Success,
+    AttemptOutcome::Failure,
+    AttemptOutcome::Exception,
+    AttemptOutcome::Invalid,
+    AttemptOutcome::Snoozed,
+    AttemptOutcome::Rejected,
+    AttemptOutcome::BreakerOpen,
+    AttemptOutcome::Released,
+    AttemptOutcome::Crashed,
+    AttemptOutcome::Canceled,
+];
+const CAUSES: [CancelCause; 3] =
+    [CancelCause::Requested, CancelCause::UpstreamFailed, CancelCause::UpstreamCanceled];
+const LEVELS: [LogLevel; 4] = [LogLevel::Debug, LogLevel::Info, LogLevel::Warn, LogLevel::Error];
+
+fn number<T: PartialEq>(all: &[T], one: &T) -> i16 {
+    let place = all.iter().position(|other| other == one).unwrap_or(0);
+    i16::try_from(place).unwrap_or(0)
+}
+
+fn numbered<T: Copy>(all: &[T], number: i16) -> Result<T, sqlx::Error> {
+    let found = usize::try_from(number).ok().and_then(|number| all.get(number).copied());
+    found.ok_or_else(|| sqlx::Error::Decode(format!("no such number: {number}").into()))
+}
+
+pub(crate) fn outcome_number(outcome: AttemptOutcome) -> i16 {
+    number(&OUTCOMES, &outcome)
+}
+
+pub(crate) fn cause_number(cause: CancelCause) -> i16 {
+    number(&CAUSES, &cause)
+}
+
+pub(crate) fn level_number(level: LogLevel) -> i16 {
+    number(&LEVELS, &level)
+}
+
+pub(crate) fn state_number(state: JobState) -> i16 {
+    number(&JobState::ALL, &state)
+}
+
+pub(crate) fn numbered_state(number: i16) -> Result<JobState, sqlx::Error> {
+    numbered(&JobState::ALL, number)
+}
+
+pub(crate) fn reason_name(reason: TerminalReason) -> &'static str {
+    reason.name()
+}
+
+/// JSON text without NUL, for a text column.
+pub(crate) fn text<T: Serialize>(value: &T) -> Option<String> {
+    serde_json::to_string(value).ok()
+}
+
+fn parsed<T: DeserializeOwned>(row: &PgRow, column: &str) -> Result<Option<T>, sqlx::Error> {
+    row.try_get::<Option<&str>, _>(column)?.map(json).transpose()
+}
+
+pub(crate) fn token(row: &PgRow) -> Result<Token, sqlx::Error> {
+    Ok(Token {
+        job: JobId::from_uuid(row.try_get("job")?),
+        lease: LeaseId::from_uuid(row.try_get("lease")?),
+        version: whole(row.try_get("version")?),
+    })
+}
+
+/// A claimed job; `now` is when it was claimed.
+pub(crate) fn claimed(row: &PgRow, node: NodeId) -> Result<Claimed, sqlx::Error> {
+    let (progress, checkpoint) = notes(row)?;
+    Ok(Claimed {
+        token: token(row)?,
+        spec: Arc::new(spec(row)?),
+        attempts: natural(row.try_get("attempts")?),
+        crashes: natural(row.try_get("crashes")?),
+        deferrals: natural(row.try_get("deferrals")?),
+        generation: natural(row.try_get("generation")?),
+        run: whole(row.try_get("run")?),
+        queued_at: instant(row.try_get("queued_at")?),
+        due: instant(row.try_get("due")?),
+        claimed_at: instant(row.try_get("now")?),
+        node,
+        progress,
+        checkpoint,
+    })
+}
+
+pub(crate) fn job(row: &PgRow) -> Result<JobRecord, sqlx::Error> {
+    let id = JobId::from_uuid(row.try_get("job")?);
+    let queued_at = instant(row.try_get("queued_at")?);
+    let due = instant(row.try_get("due")?);
+    let mut job = JobRecord::pending(id, spec(row)?, due, queued_at);
+    job.state = numbered_state(row.try_get("state")?)?;
+    let failed = row.try_get::<Option<bool>, _>("failed")?;
+    let from = |failed: bool| if failed { JobState::Failed } else { JobState::Pending };
+    job.paused_from = failed.map(from);
+    job.version = whole(row.try_get("version")?);
+    job.run = whole(row.try_get("run")?);
+    job.attempts = natural(row.try_get("attempts")?);
+    job.crashes = natural(row.try_get("crashes")?);
+    job.deferrals = natural(row.try_get("deferrals")?);
+    job.generation = natural(row.try_get("generation")?);
+    job.finished_at = row.try_get::<Option<i64>, _>("finished_at")?.map(instant);
+    let started = row.try_get::<Option<i64>, _>("started_at")?;
+    let run_due = row.try_get::<Option<i64>, _>("run_due")?;
+    job.started_at = started.map(instant);
+    job.queue_wait = started.zip(run_due).map(|(started, due)| wait(started, due));
+    job.duration = row.try_get::<Option<i64>, _>("duration")?.map(duration);
+    job.node = row.try_get::<Option<Uuid>, _>("node")?.map(NodeId::from_uuid);
+    (job.progress, job.checkpoint) = notes(row)?;
+    job.output = row.try_get("output")?;
+    job.envelope = parsed::<Envelope>(row, "envelope")?;
+    job.error = match &job.envelope {
+        Some(envelope) => Some(envelope.failure.clone()),
+        None => parsed(row, "error")?,
+    };
+    let cause = row.try_get::<Option<i16>, _>("cause")?;
+    job.canceled = cause.map(|cause| numbered(&CAUSES, cause)).transpose()?;
+    job.warnings = row.try_get::<Option<Vec<String>>, _>("warnings")?.unwrap_or_default();
+    Ok(job)
+}
+
+pub(crate) fn attempt(row: &PgRow) -> Result<AttemptLine, sqlx::Error> {
+    let started: i64 = row.try_get("started_at")?;
+    let claimed = Claimed {
+        token: Token {
+            job: JobId::from_uuid(Uuid::nil()),
+            lease: LeaseId::from_uuid(Uuid::nil()),
+            version: 0,
+        },
+        spec: Arc::new(ratchet_core::model::JobSpec::new(String::new(), Vec::new())),
+        attempts: natural(row.try_get("attempt")?).saturating_sub(1),
+        crashes: 0,
+        deferrals: 0,
+        generation: natural(row.try_get("generation")?),
+        run: whole(row.try_get("run")?),
+        queued_at: instant(started),
+        due: instant(row.try_get("due")?),
+        claimed_at: instant(started),
+        node: NodeId::from_uuid(row.try_get("node")?),
+        progress: None,
+        checkpoint: None,
+    };
+    let result = numbered(&OUTCOMES, row.try_get("result")?)?;
+    let mut line = AttemptLine::new(&claimed, instant(row.try_get("finished_at")?), result);
+    line.duration = duration(row.try_get("duration")?);
+    line.error = match parsed::<Envelope>(row, "envelope")? {
+        Some(envelope) => Some(envelope.failure),
+        None => parsed(row, "error")?,
+    };
+    line.note = row.try_get("note")?;
+    Ok(line)
+}
+
+pub(crate) fn log(row: &PgRow) -> Result<LogLine, sqlx::Error> {
+    Ok(LogLine {
+        after: duration(row.try_get("after")?),
+        level: numbered(&LEVELS, row.try_get("level")?)?,
+        message: row.try_get("message")?,
+        run: whole(row.try_get("run")?),
+    })
+}
+
+fn wait(started: i64, due: i64) -> Duration {
+    duration(started.saturating_sub(due))
+}
+
+/// When a job is due, in microseconds, given the store's clock.
+pub(crate) fn due_micros(due: Due, now: i64) -> i64 {
+    due.at(instant(now)).as_microsecond()
+}

@@ -1,0 +1,318 @@
+//! Settling whatever there is: all moves of the batch first, then its children, so that a key freed by one settlement is
+//! there for the children of another.
+
+use std::collections::HashMap;
+
+use ratchet_core::model::{
+    Applied, DroppedChild, Inserted, JobId, JobState, NewJob, Notice, Settled, Settlement, Token,
+    Verdict,
+};
+use ratchet_core::store::Wake;
+use sqlx::{PgConnection, Row};
+use uuid::Uuid;
+
+use super::moves::Member;
+use super::notes::Notes;
+use super::{Ends, Left, Lines, News, RunEnd, Tokens};
+use crate::moving::{Moving, bind_all};
+use crate::record::{due_micros, reason_name, text};
+use crate::spec::{clean, clean_option, instant, micros, small};
+use crate::store::{Fault, Inner};
+
+/// What a batch does, gathered before it is written.
+#[derive(Default)]
+struct Gathered {
+    ends: Ends,
+    lines: Lines,
+    notes: Notes,
+    notices: Vec<Notice>,
+    back: Vec<Moving>,
+    left: Vec<(Uuid, Uuid)>,
+    lingering: Vec<(Token, Uuid)>,
+    /// Runs that are over and let go of their slot.
+    freed: Vec<Token>,
+    /// Stale ones that are heard of for the last time.
+    stale: Vec<Token>,
+    ended: Vec<Uuid>,
+    wakes: Vec<Wake>,
+}
+
+impl Inner {
+    pub(super) async fn settle_batch(
+        &self,
+        db: &mut PgConnection,
+        settlements: &[Settlement],
+    ) -> Result<(Vec<Settled>, News), Fault> {
+        let tokens: Vec<_> = settlements.iter().map(|settlement| settlement.token).collect();
+        let (now, mut members) = self.members(db, &tokens).await?;
+        let others = tokens.iter().map(|token| token.job).filter(|job| !members.contains_key(job));
+        let foreign = tokens.iter().filter(|token| !is_current(token, &members));
+        let asked: Vec<_> = others.chain(foreign.map(|token| token.job)).collect();
+        let mut states = self.states(db, asked.into_iter()).await?;
+        let mut batch = Gathered::default();
+        let mut answers = Vec::new();
+        for settlement in settlements {
+            let token = settlement.token;
+            let member = is_current(&token, &members).then(|| members.remove(&token.job)).flatten();
+            let Some(member) = member else {
+                let state = states.get(&token.job).copied();
+                if state.is_some() && !settlement.lingering {
+                    batch.stale.push(token);
+                }
+                answers.push(Settled::Stale { state });
+                continue;
+            };
+            let applied = batch.add(settlement, &member, now);
+            states.insert(token.job, applied.state);
+            answers.push(Settled::Applied(applied));
+        }
+        let mut news = self.write_batch(db, batch, now).await?;
+        self.spawn(db, settlements, &mut answers, &mut news, now).await?;
+        Ok((answers, news))
+    }
+
+    /// Locks the leases and reads the members that the tokens speak for.
+    pub(crate) async fn members(
+        &self,
+        db: &mut PgConnection,
+        tokens: &[Token],
+    ) -> Result<(i64, HashMap<JobId, Member>), Fault> {
+        let columns = Tokens::of(tokens);
+        sqlx::query(self.sql.lock_leases()).bind(&columns.lease).fetch_all(&mut *db).await?;
+        let now = self.now(&mut *db).await?;
+        let rows = sqlx::query(self.sql.select_members())
+            .bind(columns.lease)
+            .bind(columns.job)
+            .bind(columns.version)
+            .fetch_all(db)
+            .await?;
+        let mut members = HashMap::new();
+        for row in &rows {
+            let member = Member::read(row)?;
+            members.insert(JobId::from_uuid(member.moving.job), member);
+        }
+        Ok((now, members))
+    }
+
+    async fn write_batch(
+        &self,
+        db: &mut PgConnection,
+        batch: Gathered,
+        now: i64,
+    ) -> Result<News, Fault> {
+        let mut news = News { wakes: batch.wakes, ..News::default() };
+        batch.lines.write(self, db).await?;
+        batch.ends.write(self, db, now).await?;
+        news.empty = self.leave_leases(db, batch.left).await?;
+        if !batch.back.is_empty() {
+            news.unsettled = true;
+            self.put_back(db, &batch.back, now, &mut news.wakes).await?;
+        }
+        batch.notes.write(self, db).await?;
+        if !batch.notices.is_empty() {
+            self.record(db, batch.notices, now).await?;
+        }
+        let (runs, nodes): (Vec<_>, Vec<_>) = batch.lingering.into_iter().unzip();
+        self.linger(db, &runs, nodes, false).await?;
+        let mut freed = self.free(db, &batch.freed, batch.ended).await?;
+        freed.extend(self.let_go_within(db, &batch.stale).await?);
+        news.unsettled |= !freed.is_empty();
+        news.wakes.extend(freed);
+        Ok(news)
+    }
+
+    /// Takes members out of their leases. Answers with the leases that are empty.
+    pub(crate) async fn leave_leases(
+        &self,
+        db: &mut PgConnection,
+        left: Vec<(Uuid, Uuid)>,
+    ) -> Result<Vec<Uuid>, Fault> {
+        if left.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (leases, jobs): (Vec<_>, Vec<_>) = left.into_iter().unzip();
+        let rows = sqlx::query(self.sql.leave_leases()).bind(leases).bind(jobs);
+        let mut empty = Vec::new();
+        for row in rows.fetch_all(db).await? {
+            if row.try_get::<i32, _>("remaining")? <= 0 {
+                empty.push(row.try_get("id")?);
+            }
+        }
+        Ok(empty)
+    }
+
+    /// Has jobs wait again.
+    pub(crate) async fn put_back(
+        &self,
+        db: &mut PgConnection,
+        rows: &[Moving],
+        now: i64,
+        wakes: &mut Vec<Wake>,
+    ) -> Result<(), Fault> {
+        bind_all(sqlx::query(self.sql.insert_moving()).bind(now), rows).execute(db).await?;
+        for row in rows.iter().filter(|row| row.due <= now) {
+            let wake = Wake::Work { queue: row.queue.clone() };
+            if !wakes.contains(&wake) {
+                wakes.push(wake);
+            }
+        }
+        Ok(())
+    }
+
+    /// Remembers runs that are over while their handlers may go on.
+    pub(crate) async fn linger(
+        &self,
+        db: &mut PgConnection,
+        runs: &[Token],
+        nodes: Vec<Uuid>,
+        canceled: bool,
+    ) -> Result<(), Fault> {
+        if runs.is_empty() {
+            return Ok(());
+        }
+        let columns = Tokens::of(runs);
+        sqlx::query(self.sql.insert_lingering())
+            .bind(columns.job)
+            .bind(columns.lease)
+            .bind(columns.version)
+            .bind(nodes)
+            .bind(canceled)
+            .execute(db)
+            .await?;
+        Ok(())
+    }
+
+    pub(crate) async fn tally(
+        &self,
+        db: &mut PgConnection,
+        queues: Vec<String>,
+        states: Vec<i16>,
+        changes: Vec<i64>,
+    ) -> Result<(), Fault> {
+        let tallied = sqlx::query(self.sql.insert_tally()).bind(queues).bind(states).bind(changes);
+        tallied.execute(db).await?;
+        Ok(())
+    }
+
+    /// Inserts the children of what was applied.
+    async fn spawn(
+        &self,
+        db: &mut PgConnection,
+        settlements: &[Settlement],
+        answers: &mut [Settled],
+        news: &mut News,
+        now: i64,
+    ) -> Result<(), Fault> {
+        let (mut parents, mut children) = (Vec::new(), Vec::<NewJob>::new());
+        for (parent, (settlement, answer)) in settlements.iter().zip(answers.iter()).enumerate() {
+            if let Settled::Applied(_) = answer {
+                parents.extend(settlement.spawned.iter().map(|_| parent));
+                children.extend(settlement.spawned.iter().cloned());
+            }
+        }
+        if children.is_empty() {
+            return Ok(());
+        }
+        let (inserted, fresh) = self.insert_children(db, &children, now).await?;
+        let mut notes = Notes::default();
+        for ((parent, child), inserted) in parents.into_iter().zip(&children).zip(inserted) {
+            let Settled::Applied(applied) = &mut answers[parent] else { continue };
+            match inserted {
+                Ok(Inserted::Created(id)) => applied.spawned.push(id),
+                Ok(_) => {}
+                Err(refused) => {
+                    let (id, name, why) = (child.id, child.spec.name.clone(), refused.to_string());
+                    let warning = format!("child `{name}` ({id}) was dropped: {why}");
+                    notes.warn(settlements[parent].token.job.uuid(), &warning);
+                    applied.dropped.push(DroppedChild { id, name, why });
+                }
+            }
+        }
+        notes.write(self, db).await?;
+        news.unsettled = true;
+        news.wakes.extend(fresh.wakes());
+        Ok(())
+    }
+}
+
+fn is_current(token: &Token, members: &HashMap<JobId, Member>) -> bool {
+    members.get(&token.job).is_some_and(|member| {
+        member.lease == token.lease.uuid()
+            && crate::spec::whole(member.moving.version) == token.version
+    })
+}
+
+impl Gathered {
+    /// Adds a settlement that is current.
+    fn add(&mut self, settlement: &Settlement, member: &Member, now: i64) -> Applied {
+        let token = settlement.token;
+        let end = RunEnd { outcome: settlement.outcome, duration: micros(settlement.duration) };
+        self.notes.push(token.job.uuid(), &settlement.notes);
+        self.notices.extend(settlement.notices.iter().cloned());
+        self.left.push((member.lease, member.moving.job));
+        if settlement.lingering {
+            self.lingering.push((token, member.node));
+        } else if member.moving.keyed {
+            self.freed.push(token);
+        }
+        let mut row = member.moving.clone();
+        let ended = match &settlement.verdict {
+            Verdict::Succeed { output } => Some((
+                JobState::Succeeded,
+                Left { output: clean_option(output.as_ref()), ..Left::default() },
+            )),
+            Verdict::Fail { attempts, crashes, envelope } => {
+                row.attempts = small(*attempts);
+                row.crashes = small(*crashes);
+                let mut envelope = envelope.clone();
+                envelope.at = instant(now);
+                let left = Left {
+                    reason: Some(reason_name(envelope.reason).to_owned()),
+                    fingerprint: Some(clean(&envelope.failure.fingerprint)),
+                    envelope: text(&envelope),
+                    ..Left::default()
+                };
+                Some((JobState::Failed, left))
+            }
+            _ => None,
+        };
+        if let Some((state, left)) = ended {
+            self.ends.push(&row, Some((member, end)), state, left);
+            if row.keyed {
+                self.ended.push(row.job);
+            }
+            self.wakes.push(Wake::Finished(token.job));
+            return Applied::new(state, instant(now), None);
+        }
+        let (error, note) = go_back(&settlement.verdict, &mut row, now);
+        self.lines.push(member, &end, now, error, note);
+        row.version += 1;
+        let due = instant(row.due);
+        self.back.push(row);
+        Applied::new(JobState::Pending, instant(now), Some(due))
+    }
+}
+
+/// What a verdict that is no end does to the row, and what the history says of it.
+fn go_back(verdict: &Verdict, row: &mut Moving, now: i64) -> (Option<String>, Option<String>) {
+    let after = |delay| due_micros(ratchet_core::model::Due::In(delay), now);
+    match verdict {
+        Verdict::Retry { delay, attempts, failure } => {
+            row.due_at(after(*delay));
+            row.attempts = small(*attempts);
+            (text(failure), None)
+        }
+        Verdict::Defer { delay, why: _, note } => {
+            row.due_at(after(*delay));
+            row.deferrals = row.deferrals.saturating_add(1);
+            (None, Some(clean(note)))
+        }
+        Verdict::Rescue { delay, crashes } => {
+            row.due_at(after(*delay));
+            row.crashes = small(*crashes);
+            (None, None)
+        }
+        // The due time stays, so the job keeps its place in the queue.
+        _ => (None, None),
+    }
+}

@@ -1,0 +1,139 @@
+//! What runs left behind.
+
+use std::collections::HashSet;
+
+use ratchet_core::model::{RunNotes, Token};
+use ratchet_core::store::MAX_LOG_LINES;
+use sqlx::{PgConnection, Row};
+use uuid::Uuid;
+
+use super::Tokens;
+use crate::record::{level_number, text};
+use crate::spec::{clean, large, micros};
+use crate::store::{Fault, Inner};
+
+/// Notes, column by column. One row per job: later ones are laid over earlier ones.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    job: Vec<Uuid>,
+    percent: Vec<Option<f32>>,
+    message: Vec<Option<String>>,
+    checkpoint: Vec<Option<String>>,
+    warnings: Vec<Vec<String>>,
+    logs: Logs,
+}
+
+#[derive(Debug, Default)]
+struct Logs {
+    job: Vec<Uuid>,
+    run: Vec<i64>,
+    after: Vec<i64>,
+    level: Vec<i16>,
+    message: Vec<String>,
+}
+
+impl Notes {
+    pub(crate) fn push(&mut self, job: Uuid, notes: &RunNotes) {
+        if notes.is_empty() {
+            return;
+        }
+        let row = self.row(job);
+        if let Some(progress) = &notes.progress {
+            self.percent[row] = Some(progress.percent);
+            self.message[row] = Some(clean(&progress.message));
+        }
+        if let Some(checkpoint) = &notes.checkpoint {
+            self.checkpoint[row] = text(checkpoint);
+        }
+        self.warnings[row].extend(notes.warnings.iter().map(|warning| clean(warning)));
+        for line in &notes.logs {
+            self.logs.job.push(job);
+            self.logs.run.push(large(line.run));
+            self.logs.after.push(micros(line.after));
+            self.logs.level.push(level_number(line.level));
+            self.logs.message.push(clean(&line.message));
+        }
+    }
+
+    pub(crate) fn warn(&mut self, job: Uuid, warning: &str) {
+        let row = self.row(job);
+        self.warnings[row].push(clean(warning));
+    }
+
+    fn row(&mut self, job: Uuid) -> usize {
+        if let Some(row) = self.job.iter().position(|other| *other == job) {
+            return row;
+        }
+        self.job.push(job);
+        self.percent.push(None);
+        self.message.push(None);
+        self.checkpoint.push(None);
+        self.warnings.push(Vec::new());
+        self.job.len() - 1
+    }
+
+    pub(crate) async fn write(self, inner: &Inner, db: &mut PgConnection) -> Result<(), Fault> {
+        if !self.job.is_empty() {
+            let warnings: Vec<_> = self.warnings.iter().map(text).collect();
+            sqlx::query(inner.sql.upsert_notes())
+                .bind(self.job)
+                .bind(self.percent)
+                .bind(self.message)
+                .bind(self.checkpoint)
+                .bind(warnings)
+                .execute(&mut *db)
+                .await?;
+        }
+        let logs = self.logs;
+        if !logs.job.is_empty() {
+            let jobs: HashSet<_> = logs.job.iter().copied().collect();
+            sqlx::query(inner.sql.insert_logs())
+                .bind(logs.job)
+                .bind(logs.run)
+                .bind(logs.after)
+                .bind(logs.level)
+                .bind(logs.message)
+                .execute(&mut *db)
+                .await?;
+            let most = i64::try_from(MAX_LOG_LINES).unwrap_or(i64::MAX);
+            sqlx::query(inner.sql.trim_logs())
+                .bind(jobs.into_iter().collect::<Vec<_>>())
+                .bind(most)
+                .execute(db)
+                .await?;
+        }
+        Ok(())
+    }
+}
+
+impl Inner {
+    /// Writes what running handlers left behind so far. Answers whether each token was current.
+    pub(crate) async fn report_within(
+        &self,
+        db: &mut PgConnection,
+        notes: &[(Token, RunNotes)],
+    ) -> Result<Vec<bool>, Fault> {
+        let tokens: Vec<_> = notes.iter().map(|(token, _)| *token).collect();
+        let columns = Tokens::of(&tokens);
+        sqlx::query(self.sql.lock_leases()).bind(&columns.lease).fetch_all(&mut *db).await?;
+        let rows = sqlx::query(self.sql.select_members())
+            .bind(columns.lease)
+            .bind(columns.job)
+            .bind(columns.version)
+            .fetch_all(&mut *db)
+            .await?;
+        let mut current = vec![false; notes.len()];
+        for row in rows {
+            let place = usize::try_from(row.try_get::<i64, _>("place")?).unwrap_or(0);
+            if let Some(current) = place.checked_sub(1).and_then(|place| current.get_mut(place)) {
+                *current = true;
+            }
+        }
+        let mut kept = Notes::default();
+        for ((token, notes), _) in notes.iter().zip(&current).filter(|(_, current)| **current) {
+            kept.push(token.job.uuid(), notes);
+        }
+        kept.write(self, db).await?;
+        Ok(current)
+    }
+}

@@ -1,0 +1,177 @@
+//! Every statement by name, with the schema's name in its place. The only file that vouches for SQL.
+
+use std::sync::Arc;
+
+use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr};
+
+/// Names every statement and the file it is in. The files say `ratchet.` for the schema.
+macro_rules! statements {
+    ($($name:ident: $file:literal,)*) => {
+        /// Every statement of the store.
+        #[derive(Debug)]
+        pub(crate) struct Sql {
+            schema: String,
+            quoted: String,
+            $($name: Arc<str>,)*
+        }
+
+        impl Sql {
+            pub(crate) fn new(schema: &str) -> Self {
+                let quoted = quote(schema);
+                Self {
+                    $($name: place(include_str!(concat!("../sql/", $file)), &quoted).into(),)*
+                    schema: schema.to_owned(),
+                    quoted,
+                }
+            }
+
+            /// Names and texts of all statements.
+            #[cfg(test)]
+            fn all(&self) -> Vec<(&'static str, &str)> {
+                vec![$((stringify!($name), &*self.$name),)*]
+            }
+
+            $(
+                pub(crate) fn $name(&self) -> SqlStr {
+                    AssertSqlSafe(Arc::clone(&self.$name)).into_sql_str()
+                }
+            )*
+        }
+    };
+}
+
+statements! {
+    create_schema: "migrate/create_schema.sql",
+    lock_migrations: "migrate/lock_migrations.sql",
+    has_migrations: "migrate/has_migrations.sql",
+    select_migration: "migrate/select_migration.sql",
+    insert_migration: "migrate/insert_migration.sql",
+    insert_jobs: "insert/insert_jobs.sql",
+    reserve_idempotency: "insert/reserve_idempotency.sql",
+    select_idempotency: "insert/select_idempotency.sql",
+    delete_idempotency: "insert/delete_idempotency.sql",
+    reserve_business: "insert/reserve_business.sql",
+    select_business: "insert/select_business.sql",
+    assign_business: "insert/assign_business.sql",
+    delete_business: "insert/delete_business.sql",
+    select_ids: "insert/select_ids.sql",
+    take_ready: "claim/take_ready.sql",
+    select_room: "claim/select_room.sql",
+    promote_due: "claim/promote_due.sql",
+    select_candidates: "claim/select_candidates.sql",
+    lock_keys: "claim/lock_keys.sql",
+    count_slots: "claim/count_slots.sql",
+    select_next_due: "claim/select_next_due.sql",
+    take_chosen: "claim/take_chosen.sql",
+    settle_succeeded: "settle/settle_succeeded.sql",
+    lock_leases: "settle/lock_leases.sql",
+    select_members: "settle/select_members.sql",
+    insert_outcomes: "settle/insert_outcomes.sql",
+    insert_attempts: "settle/insert_attempts.sql",
+    leave_leases: "settle/leave_leases.sql",
+    delete_leases: "settle/delete_leases.sql",
+    insert_moving: "settle/insert_moving.sql",
+    insert_lingering: "settle/insert_lingering.sql",
+    delete_lingering: "settle/delete_lingering.sql",
+    free_slots: "settle/free_slots.sql",
+    free_business: "settle/free_business.sql",
+    upsert_notes: "settle/upsert_notes.sql",
+    insert_logs: "settle/insert_logs.sql",
+    trim_logs: "settle/trim_logs.sql",
+    insert_tally: "settle/insert_tally.sql",
+    take_pending: "command/take_pending.sql",
+    select_pending: "command/select_pending.sql",
+    insert_paused: "command/insert_paused.sql",
+    delete_paused: "command/delete_paused.sql",
+    find_lease: "command/find_lease.sql",
+    lock_outcome: "command/lock_outcome.sql",
+    delete_outcome: "command/delete_outcome.sql",
+    update_outcome: "command/update_outcome.sql",
+    select_failed: "command/select_failed.sql",
+    upsert_node: "node/upsert_node.sql",
+    renew_node: "node/renew_node.sql",
+    expire_node: "node/expire_node.sql",
+    delete_leader: "node/delete_leader.sql",
+    upsert_leader: "node/upsert_leader.sql",
+    select_nodes: "node/select_nodes.sql",
+    select_canceled: "node/select_canceled.sql",
+    select_lost_runs: "node/select_lost_runs.sql",
+    delete_nodes: "node/delete_nodes.sql",
+    select_orphans: "node/select_orphans.sql",
+    select_latest_alerts: "outbox/select_latest_alerts.sql",
+    lock_alerts: "outbox/lock_alerts.sql",
+    insert_alerts: "outbox/insert_alerts.sql",
+    suppress_alerts: "outbox/suppress_alerts.sql",
+    insert_dead_letters: "outbox/insert_dead_letters.sql",
+    hold_deliveries: "outbox/hold_deliveries.sql",
+    delete_deliveries: "outbox/delete_deliveries.sql",
+    select_alerts: "outbox/select_alerts.sql",
+    now: "query/now.sql",
+    select_jobs: "query/select_jobs.sql",
+    list_ids: "query/list_ids.sql",
+    select_counts: "query/select_counts.sql",
+    fold_tally: "query/fold_tally.sql",
+    select_attempts: "query/select_attempts.sql",
+    select_logs: "query/select_logs.sql",
+    select_unknown: "query/select_unknown.sql",
+    purge_jobs: "query/purge_jobs.sql",
+    notify: "wake/notify.sql",
+}
+
+impl Sql {
+    pub(crate) fn schema(&self) -> &str {
+        &self.schema
+    }
+
+    /// A migration, whose text is part of this program.
+    pub(crate) fn migration(&self, text: &'static str) -> SqlStr {
+        let channel = format!("'{}'", channel(&self.schema).replace('\'', "''"));
+        AssertSqlSafe(place(text, &self.quoted).replace("__CHANNEL__", &channel)).into_sql_str()
+    }
+}
+
+/// What a connection is set to. Sequential scans are a mistake of the planner here: the small tables are small only most
+/// of the time, and a plan outlives the moment it was made in.
+pub(crate) fn session(statement_timeout: std::time::Duration) -> SqlStr {
+    let millis = statement_timeout.as_millis();
+    AssertSqlSafe(format!(
+        "SET enable_seqscan = off; SET jit = off; SET statement_timeout = {millis}"
+    ))
+    .into_sql_str()
+}
+
+/// The channel on which processes that share a schema wake each other. PostgreSQL allows 63 bytes.
+pub(crate) fn channel(schema: &str) -> String {
+    let mut channel = format!("ratchet:{schema}");
+    while channel.len() > 63 {
+        channel.pop();
+    }
+    channel
+}
+
+fn place(text: &str, quoted: &str) -> String {
+    text.replace("__SCHEMA__", quoted).replace("ratchet.", &format!("{quoted}."))
+}
+
+/// An identifier, whatever it holds.
+fn quote(name: &str) -> String {
+    format!("\"{}\"", name.replace('\0', "").replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_schema_stays_a_name() {
+        assert_eq!(quote("a\"; DROP"), "\"a\"\"; DROP\"");
+    }
+
+    #[test]
+    fn every_statement_says_what_its_rows_are() {
+        for (name, text) in Sql::new("ratchet").all() {
+            assert!(text.starts_with("-- "), "{name} has no first line");
+            assert!(!text.trim_end().ends_with(';'), "{name} ends in a semicolon");
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! The store: a pool, its statements, and the verbs in files of their own.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use ratchet_core::model::{
+    Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
+    Counts, Delivery, DeliveryId, Filter, Heartbeat, InsertError, Inserted, JobId, JobRecord,
+    JobState, LogLine, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, RunNotes,
+    Settled, Settlement, Token,
+};
+use ratchet_core::store::{Store, StoreError, Wake};
+use ratchet_core::{IdSource, OsEntropy, SystemClock};
+use sqlx::postgres::PgPoolOptions;
+use sqlx::{Connection, PgConnection, PgPool};
+use tokio::sync::{broadcast, mpsc};
+use uuid::Uuid;
+
+use crate::claim::Bounds;
+use crate::error::{is_conflict, store_error};
+use crate::home::Home;
+use crate::options::PgOptions;
+use crate::sql::{self, Sql};
+use crate::wake::{Wakes, listen, tell_others, tested_listener};
+use crate::{migrate, spec};
+
+/// A store on PostgreSQL. Clones share its connections.
+///
+/// Opens at most [`PgOptions::connections`] connections, on a thread of its own.
+#[derive(Clone)]
+pub struct PgStore {
+    pub(crate) inner: Arc<Inner>,
+    home: Arc<Home>,
+}
+
+/// What the verbs work with.
+pub(crate) struct Inner {
+    pub(crate) pool: PgPool,
+    pub(crate) sql: Arc<Sql>,
+    pub(crate) wakes: Arc<Wakes>,
+    pub(crate) channel: String,
+    pub(crate) ids: IdSource,
+    pub(crate) bounds: Bounds,
+    /// Leases found empty; the next settle removes them.
+    empty: Mutex<Vec<Uuid>>,
+}
+
+/// Why a transaction was given up.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    Database(sqlx::Error),
+    Insert(InsertError),
+    Command(CommandError),
+}
+
+impl From<sqlx::Error> for Fault {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+impl From<Fault> for StoreError {
+    fn from(fault: Fault) -> Self {
+        let odd = |error: String| Self::new(ratchet_core::StoreErrorKind::Data, error);
+        match fault {
+            Fault::Database(error) => store_error(error),
+            Fault::Insert(InsertError::Store(error))
+            | Fault::Command(CommandError::Store(error)) => error,
+            Fault::Insert(error) => odd(error.to_string()),
+            Fault::Command(error) => odd(error.to_string()),
+        }
+    }
+}
+
+impl From<Fault> for InsertError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Insert(error) => error,
+            other => Self::Store(other.into()),
+        }
+    }
+}
+
+impl From<Fault> for CommandError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Command(error) => error,
+            other => Self::Store(other.into()),
+        }
+    }
+}
+
+/// How often two transactions that met are tried again.
+pub(crate) const TRIES: u32 = 8;
+
+/// Carries out a transaction, again if it met another one. The body may give up with `?`.
+macro_rules! transact {
+    ($inner:expr, |$db:ident| $body:expr) => {{
+        let mut tries = 0;
+        loop {
+            let attempt = async {
+                let mut tx = $inner.pool.begin().await?;
+                let $db: &mut sqlx::PgConnection = &mut tx;
+                let answer = $body;
+                tx.commit().await?;
+                Ok::<_, $crate::store::Fault>(answer)
+            };
+            match attempt.await {
+                Err(fault) if tries < $crate::store::TRIES && $crate::store::met(&fault) => {
+                    tries += 1;
+                }
+                answer => break answer,
+            }
+        }
+    }};
+}
+pub(crate) use transact;
+
+/// Whether a transaction only failed because it met another one.
+pub(crate) fn met(fault: &Fault) -> bool {
+    matches!(fault, Fault::Database(error)
+        if is_conflict(error) || crate::error::is_unique_violation(error))
+}
+
+impl Inner {
+    pub(crate) fn leave_empty(&self, lease: Uuid) {
+        self.empty.lock().unwrap_or_else(PoisonError::into_inner).push(lease);
+    }
+
+    pub(crate) fn take_empty(&self) -> Vec<Uuid> {
+        std::mem::take(&mut *self.empty.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) async fn now(&self, db: &mut PgConnection) -> Result<i64, sqlx::Error> {
+        sqlx::query_scalar(self.sql.now()).fetch_one(db).await
+    }
+}
+
+impl PgStore {
+    /// Connects to this URL, brings the schema up to date and listens.
+    pub async fn connect(url: &str) -> Result<Self, StoreError> {
+        Self::open(PgOptions::new(url)?).await
+    }
+
+    /// Connects as told.
+    pub async fn open(options: PgOptions) -> Result<Self, StoreError> {
+        let home = Arc::new(Home::new()?);
+        let opened = Arc::downgrade(&home);
+        let inner = home.run(async move { open(options, opened).await }).await?;
+        Ok(Self { inner, home })
+    }
+
+    /// Closes the connections. Whoever uses the store afterwards finds it unavailable.
+    pub async fn close(&self) {
+        let inner = Arc::clone(&self.inner);
+        let closed = async move {
+            inner.pool.close().await;
+            Ok::<_, StoreError>(())
+        };
+        // Nothing to do about a thread that is gone already.
+        let _ = self.home.run(closed).await;
+    }
+}
+
+async fn open(options: PgOptions, home: std::sync::Weak<Home>) -> Result<Arc<Inner>, StoreError> {
+    let PgOptions { connect, schema, connections, patience, statement_timeout, poll_only, migrate } =
+        options;
+    let mut pool = PgPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(patience)
+        .test_before_acquire(false)
+        // A connection that has just been used is alive; one that was idle may have been cut off.
+        .before_acquire(|db, meta| {
+            Box::pin(async move {
+                if meta.idle_for > Duration::from_secs(1) {
+                    db.ping().await?;
+                }
+                Ok(true)
+            })
+        });
+    if !poll_only {
+        pool = pool.after_connect(move |db, _| {
+            Box::pin(async move {
+                sqlx::raw_sql(sql::session(statement_timeout)).execute(db).await?;
+                Ok(())
+            })
+        });
+    }
+    let pool = pool.connect_lazy_with(connect);
+    let sql = Arc::new(Sql::new(&schema));
+    let mut first = pool.acquire().await.map_err(store_error)?;
+    migrate::migrate(&mut first, &sql, migrate).await?;
+    drop(first);
+    let channel = sql::channel(&schema);
+    let (sender, hints) = mpsc::unbounded_channel();
+    let wakes = Arc::new(Wakes::new((!poll_only).then_some(sender)));
+    let origin = wakes.origin().to_owned();
+    if !poll_only && let Some(home) = home.upgrade() {
+        if let Some(listener) = tested_listener(&pool, &sql, &channel, &origin).await {
+            home.spawn(listen(listener, origin.clone(), Arc::downgrade(&wakes)));
+        }
+        home.spawn(tell_others(pool.clone(), Arc::clone(&sql), channel.clone(), origin, hints));
+    }
+    Ok(Arc::new(Inner {
+        pool,
+        sql,
+        wakes,
+        channel,
+        ids: IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy)),
+        bounds: Bounds::default(),
+        empty: Mutex::default(),
+    }))
+}
+
+impl fmt::Debug for PgStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PgStore")
+            .field("schema", &self.inner.sql.schema())
+            .field("connections", &self.inner.pool.size())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Runs a verb of [`Inner`] on the store's thread.
+macro_rules! at_home {
+    ($store:ident, |$inner:ident| $verb:expr) => {{
+        let $inner = Arc::clone(&$store.inner);
+        $store.home.run(async move { $verb.await.map_err(Into::into) }).await
+    }};
+}
+
+#[async_trait]
+impl Store for PgStore {
+    async fn now(&self) -> Result<Timestamp, StoreError> {
+        at_home!(self, |inner| async {
+            let mut db = inner.pool.acquire().await?;
+            Ok::<_, Fault>(spec::instant(inner.now(&mut db).await?))
+        })
+    }
+
+    async fn insert(&self, jobs: Vec<NewJob>) -> Result<Vec<Inserted>, InsertError> {
+        at_home!(self, |inner| inner.insert(jobs))
+    }
+
+    async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
+        at_home!(self, |inner| inner.claim(&request))
+    }
+
+    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
+        at_home!(self, |inner| inner.settle(settlements))
+    }
+
+    async fn settle_and_claim(
+        &self,
+        settlements: Vec<Settlement>,
+        request: ClaimRequest,
+    ) -> Result<(Vec<Settled>, ClaimReply), StoreError> {
+        at_home!(self, |inner| inner.settle_and_claim(settlements, &request))
+    }
+
+    async fn report(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
+        at_home!(self, |inner| inner.report(notes))
+    }
+
+    async fn let_go(&self, tokens: Vec<Token>) -> Result<(), StoreError> {
+        at_home!(self, |inner| inner.let_go(tokens))
+    }
+
+    async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError> {
+        at_home!(self, |inner| inner.join(node, lease))
+    }
+
+    async fn heartbeat(&self, node: NodeId, lease: Duration) -> Result<Heartbeat, StoreError> {
+        at_home!(self, |inner| inner.heartbeat(node, lease))
+    }
+
+    async fn leave(&self, node: NodeId) -> Result<(), StoreError> {
+        at_home!(self, |inner| inner.leave(node))
+    }
+
+    async fn orphans(&self, limit: u32) -> Result<Vec<Orphan>, StoreError> {
+        at_home!(self, |inner| inner.orphans(limit))
+    }
+
+    async fn lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
+        at_home!(self, |inner| inner.lead(node, lease))
+    }
+
+    async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
+        at_home!(self, |inner| inner.purge(state, age, limit))
+    }
+
+    async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
+        at_home!(self, |inner| inner.command(command))
+    }
+
+    async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {
+        at_home!(self, |inner| inner.get(id))
+    }
+
+    async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, StoreError> {
+        let filter = filter.clone();
+        at_home!(self, |inner| inner.list(&filter, page))
+    }
+
+    async fn counts(&self) -> Result<Counts, StoreError> {
+        at_home!(self, |inner| inner.counts())
+    }
+
+    async fn attempts(&self, id: JobId) -> Result<Vec<AttemptLine>, StoreError> {
+        at_home!(self, |inner| inner.attempts(id))
+    }
+
+    async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError> {
+        at_home!(self, |inner| inner.logs(id))
+    }
+
+    async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError> {
+        at_home!(self, |inner| inner.nodes())
+    }
+
+    async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, StoreError> {
+        at_home!(self, |inner| inner.unknown_jobs())
+    }
+
+    async fn alerts(&self, limit: u32) -> Result<Vec<Alert>, StoreError> {
+        at_home!(self, |inner| inner.alerts(limit))
+    }
+
+    async fn undelivered(
+        &self,
+        channel: Channel,
+        limit: u32,
+        hold: Duration,
+    ) -> Result<Vec<Delivery>, StoreError> {
+        at_home!(self, |inner| inner.undelivered(channel, limit, hold))
+    }
+
+    async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
+        at_home!(self, |inner| inner.delivered(deliveries))
+    }
+
+    fn wakes(&self) -> broadcast::Receiver<Wake> {
+        self.inner.wakes.subscribe()
+    }
+}

@@ -1,0 +1,5 @@
+//! The suite every store must pass.
+
+mod support;
+
+ratchet_conformance::suite!(support::PgHarness);

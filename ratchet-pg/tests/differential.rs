@@ -1,0 +1,100 @@
+//! Random operations on this store and on the one in memory: every answer must be the same.
+
+mod support;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ratchet_conformance::differential::{generate, run_both};
+use ratchet_conformance::{Harness, async_trait};
+use ratchet_core::store::Store;
+use ratchet_core::{MemoryStore, VirtualClock};
+use support::PgHarness;
+use tokio::runtime::Builder;
+
+struct Memory(MemoryStore, VirtualClock);
+
+#[async_trait]
+impl Harness for Memory {
+    async fn fresh() -> Self {
+        let clock = VirtualClock::new();
+        Self(MemoryStore::with_clock(Arc::new(clock.clone())), clock)
+    }
+
+    fn store(&self) -> Arc<dyn Store> {
+        Arc::new(self.0.clone())
+    }
+
+    async fn advance(&self, by: Duration) {
+        self.1.advance(by);
+    }
+}
+
+/// How many sequences in all; `RATCHET_SEQUENCES` asks for more. A part of them each.
+fn sequences() -> u64 {
+    let asked = std::env::var("RATCHET_SEQUENCES").ok().and_then(|text| text.parse().ok());
+    asked.unwrap_or(2000)
+}
+
+const PARTS: u64 = 8;
+
+/// Short ones meet the start of things often, long ones reach far.
+fn length(seed: u64) -> usize {
+    if seed.is_multiple_of(100) { 400 } else { 24 }
+}
+
+fn part(number: u64) {
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    runtime.expect("a runtime").block_on(async {
+        let pg = PgHarness::fresh().await;
+        let per_part = sequences() / PARTS;
+        for seed in number * per_part..(number + 1) * per_part {
+            pg.database.empty().await;
+            let ops = generate(seed, length(seed));
+            let same = run_both(&Memory::fresh().await, &pg, &ops).await;
+            if let Err(divergence) = same {
+                panic!("seed {seed}: {divergence}");
+            }
+        }
+    });
+}
+
+#[test]
+fn agrees_with_memory_part_0() {
+    part(0);
+}
+
+#[test]
+fn agrees_with_memory_part_1() {
+    part(1);
+}
+
+#[test]
+fn agrees_with_memory_part_2() {
+    part(2);
+}
+
+#[test]
+fn agrees_with_memory_part_3() {
+    part(3);
+}
+
+#[test]
+fn agrees_with_memory_part_4() {
+    part(4);
+}
+
+#[test]
+fn agrees_with_memory_part_5() {
+    part(5);
+}
+
+#[test]
+fn agrees_with_memory_part_6() {
+    part(6);
+}
+
+#[test]
+fn agrees_with_memory_part_7() {
+    part(7);
+}

@@ -1,0 +1,5 @@
+//! The engine on this store.
+
+mod support;
+
+ratchet_conformance::engine_suite!(support::PgHarness);

@@ -1,0 +1,171 @@
+//! What the store does when the database does not do what it should.
+
+mod support;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ratchet_conformance::Harness;
+use ratchet_core::model::{Due, Inserted, JobSpec, NewJob, NodeInfo, OnTaken};
+use ratchet_core::store::{Store, StoreErrorKind, Wake};
+use ratchet_core::{IdSource, OsEntropy, SystemClock};
+use ratchet_pg::PgStore;
+use support::{Database, PgHarness};
+use tokio::task::JoinSet;
+
+fn job() -> NewJob {
+    let ids = IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy));
+    let spec = JobSpec::new("mail", b"{}".to_vec());
+    NewJob { id: ids.job(), spec, due: Due::Now, on_taken: OnTaken::Refuse }
+}
+
+async fn cut_connections(database: &Database) {
+    let cut = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+               WHERE datname = current_database() AND application_name = 'ratchet'";
+    sqlx::query(cut).execute(&database.pool).await.expect("cuts");
+}
+
+/// Does something until it works, as the engine does.
+async fn persists<T, E: std::fmt::Debug>(mut attempt: impl AsyncFnMut() -> Result<T, E>) -> T {
+    for _ in 0..20 {
+        if let Ok(done) = attempt().await {
+            return done;
+        }
+    }
+    attempt().await.expect("the store comes back")
+}
+
+#[tokio::test]
+async fn x_08_lost_connections_are_replaced() {
+    let pg = PgHarness::fresh().await;
+    for _ in 0..3 {
+        cut_connections(&pg.database).await;
+        let job = job();
+        persists(async || match pg.store.insert(vec![job.clone()]).await {
+            // The answer of an earlier attempt was lost.
+            Err(ratchet_core::model::InsertError::DuplicateId(_)) => Ok(()),
+            other => other.map(|_| ()),
+        })
+        .await;
+        assert!(persists(async || pg.store.get(job.id).await).await.is_some());
+    }
+}
+
+#[tokio::test]
+async fn s_09_listener_comes_back_after_a_lost_connection() {
+    let pg = PgHarness::fresh().await;
+    let other = PgStore::open(pg.database.options()).await.expect("opens");
+    let mut wakes = pg.store.wakes();
+    cut_connections(&pg.database).await;
+    let heard = async {
+        loop {
+            // Hints sent while nobody listened are lost; the next one is not.
+            let _ = other.insert(vec![job()]).await;
+            let wake = tokio::time::timeout(Duration::from_millis(200), wakes.recv()).await;
+            if let Ok(Ok(Wake::Work { .. })) = wake {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), heard).await.expect("listens again");
+}
+
+#[tokio::test]
+async fn s_09_another_process_is_woken() {
+    let pg = PgHarness::fresh().await;
+    let other = PgStore::open(pg.database.options()).await.expect("opens");
+    let mut wakes = other.wakes();
+    pg.store.insert(vec![job()]).await.expect("inserted");
+    let wake = tokio::time::timeout(Duration::from_secs(10), wakes.recv()).await;
+    assert_eq!(wake.expect("in time"), Ok(Wake::Work { queue: "default".to_owned() }));
+}
+
+#[tokio::test]
+async fn x_08_unreachable_server_is_unavailable() {
+    let options = ratchet_pg::PgOptions::new("postgres://nobody@%2Fnowhere/none").expect("a URL");
+    let refused = PgStore::open(options.patience(Duration::from_millis(200))).await;
+    let error = refused.expect_err("there is no server");
+    assert_eq!((error.kind(), error.is_transient()), (StoreErrorKind::Unavailable, true));
+}
+
+#[tokio::test]
+async fn x_08_read_only_database_is_told_apart() {
+    let pg = PgHarness::fresh().await;
+    let read_only = pg.database.options_with([("default_transaction_read_only", "on")]);
+    let store = PgStore::open(read_only.poll_only()).await.expect("reading works");
+    let refused = store.join(NodeInfo::new(node()), Duration::from_secs(1)).await;
+    let error = refused.expect_err("writing does not");
+    assert_eq!((error.kind(), error.is_transient()), (StoreErrorKind::ReadOnly, true));
+}
+
+fn node() -> ratchet_core::model::NodeId {
+    IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy)).node()
+}
+
+#[tokio::test]
+async fn x_08_statement_that_takes_too_long_is_unavailable() {
+    let pg = PgHarness::fresh().await;
+    let options = pg.database.options().statement_timeout(Duration::from_millis(100));
+    let store = PgStore::open(options).await.expect("opens");
+    let mut tx = pg.database.pool.begin().await.expect("begins");
+    sqlx::query("LOCK TABLE ratchet.job").execute(&mut *tx).await.expect("locks");
+    let error = store.insert(vec![job()]).await.expect_err("it waits for the lock");
+    let ratchet_core::model::InsertError::Store(error) = error else { panic!("{error}") };
+    assert_eq!(error.kind(), StoreErrorKind::Unavailable);
+    tx.rollback().await.expect("rolls back");
+    store.insert(vec![job()]).await.expect("the lock is gone");
+}
+
+#[tokio::test]
+async fn s_06_nul_does_not_void_a_batch() {
+    let pg = PgHarness::fresh().await;
+    let (plain, mut odd) = (job(), job());
+    odd.spec.tags = vec!["a\0b".to_owned()];
+    odd.spec.correlation_id = Some("\0".to_owned());
+    odd.spec.payload = b"\0\xff".to_vec();
+    let id = odd.id;
+    let inserted = pg.store.insert(vec![plain.clone(), odd]).await.expect("inserted");
+    assert_eq!(inserted, [Inserted::Created(plain.id), Inserted::Created(id)]);
+    let kept = pg.store.get(id).await.expect("reads").expect("is there");
+    assert_eq!(
+        (kept.spec.tags.as_slice(), kept.spec.payload.as_slice()),
+        (&["ab".to_owned()][..], &b"\0\xff"[..])
+    );
+}
+
+#[tokio::test]
+async fn u_04_many_nodes_migrate_at_once() {
+    let pg = PgHarness::fresh().await;
+    pg.database.execute("DROP SCHEMA IF EXISTS \"odd \"\"name\" CASCADE").await;
+    let mut nodes = JoinSet::new();
+    for _ in 0..8 {
+        let options = pg.database.options().schema("odd \"name").connections(2);
+        nodes.spawn(async move { PgStore::open(options).await });
+    }
+    let stores: Result<Vec<_>, _> = nodes.join_all().await.into_iter().collect();
+    let stores = stores.expect("every node opens");
+    let job = job();
+    stores[0].insert(vec![job.clone()]).await.expect("inserted");
+    assert!(stores[7].get(job.id).await.expect("reads").is_some());
+    pg.database.execute("DROP SCHEMA \"odd \"\"name\" CASCADE").await;
+}
+
+#[tokio::test]
+async fn u_04_newer_schema_is_refused() {
+    let pg = PgHarness::fresh().await;
+    pg.database.execute("DROP SCHEMA IF EXISTS newer CASCADE").await;
+    let options = pg.database.options().schema("newer");
+    PgStore::open(options.clone()).await.expect("opens");
+    pg.database.execute("INSERT INTO newer.migration (version) VALUES (1000)").await;
+    let error = PgStore::open(options).await.expect_err("a newer program was here");
+    assert_eq!((error.kind(), error.is_transient()), (StoreErrorKind::Schema, false));
+    pg.database.execute("DROP SCHEMA newer CASCADE").await;
+}
+
+#[tokio::test]
+async fn u_04_missing_schema_is_told_where_migrating_is_not_allowed() {
+    let pg = PgHarness::fresh().await;
+    let options = pg.database.options().schema("absent").without_migrations();
+    let error = PgStore::open(options).await.expect_err("there is no schema");
+    assert_eq!(error.kind(), StoreErrorKind::Schema);
+}

@@ -1,0 +1,101 @@
+//! The plans of the hot statements with a million jobs everywhere: by index, without sorting the backlog.
+
+mod support;
+
+use ratchet_conformance::Harness;
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row};
+use support::PgHarness;
+
+const FILL: &str = "
+    INSERT INTO ratchet.job (id, queued_at, head, version, priority, name, queue, payload)
+    SELECT lpad(to_hex(g), 32, '0')::uuid, g, 0, 1, 2, 'mail', 'default', '{}'
+    FROM generate_series(1, 3000000) g;
+    INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation,
+        keyed, queue, name)
+    SELECT lpad(to_hex(g), 32, '0')::uuid, g, g, 0, 0, 1, 0, 0, 0, 1, false, 'default', 'mail'
+    FROM generate_series(1, 1000000) g;
+    INSERT INTO ratchet.scheduled (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals,
+        generation, keyed, queue, name)
+    SELECT lpad(to_hex(g), 32, '0')::uuid, g, g, 0, 0, 1, 0, 0, 0, 1, false, 'default', 'mail'
+    FROM generate_series(1000001, 2000000) g;
+    INSERT INTO ratchet.outcome (job, at, due, version, run, attempts, crashes, deferrals, generation, state)
+    SELECT lpad(to_hex(g), 32, '0')::uuid, g, g, 2, 1, 0, 0, 0, 1, 2
+    FROM generate_series(2000001, 3000000) g;
+    ANALYZE ratchet.job, ratchet.ready, ratchet.scheduled, ratchet.outcome";
+
+/// A statement, what its plan must have, and what it must not have.
+struct Hot {
+    name: &'static str,
+    sql: &'static str,
+    has: &'static [&'static str],
+    has_not: &'static [&'static str],
+}
+
+macro_rules! hot {
+    ($name:literal, has: [$($has:literal),*], has_not: [$($not:literal),*]) => {
+        Hot {
+            name: $name,
+            sql: include_str!(concat!("../sql/", $name, ".sql")),
+            has: &[$($has),*],
+            has_not: &[$($not),*],
+        }
+    };
+}
+
+/// No statement reads one of these from end to end.
+const LARGE: [&str; 5] = ["job", "ready", "scheduled", "outcome", "attempt"];
+
+#[tokio::test]
+async fn c_06_hot_statements_use_their_indexes_with_a_million_rows() {
+    let pg = PgHarness::fresh().await;
+    pg.database.execute(FILL).await;
+    let mut db = PgConnection::connect(&pg.database.url()).await.expect("connects");
+    // The plan must do for any parameters, as that of a prepared statement does. Scans are left to the planner here.
+    db.execute("SET plan_cache_mode = force_generic_plan; SET jit = off").await.expect("set");
+    for hot in [
+        hot!("claim/take_ready", has: ["Index Scan using ready_order", "Index Scan using job_pkey", "Tid Scan on ready"],
+            has_not: ["Sort Key: r."]),
+        hot!("claim/select_candidates", has: ["Index Scan using ready_order"], has_not: ["Sort Key"]),
+        hot!("claim/promote_due", has: ["Index Scan using scheduled_order"], has_not: ["Sort Key"]),
+        hot!("claim/select_next_due", has: ["using scheduled_order"], has_not: ["Sort Key"]),
+        hot!("claim/take_chosen", has: ["Index Scan using ready_job", "Index Scan using job_pkey"], has_not: []),
+        hot!("settle/settle_succeeded", has: ["Conflict Arbiter Indexes: outcome_pkey"], has_not: []),
+        hot!("settle/select_members", has: ["using outcome_pkey", "using job_pkey"], has_not: []),
+        hot!("command/take_pending", has: ["using ready_job", "using scheduled_job"], has_not: []),
+        hot!("query/select_jobs", has: ["using job_pkey", "using outcome_pkey"], has_not: []),
+        hot!("query/list_ids", has: ["Index Scan Backward using job_pkey"], has_not: ["Sort Key"]),
+        hot!("query/purge_jobs", has: ["Index Scan using outcome_ended"], has_not: ["Sort Key"]),
+        hot!("node/select_orphans", has: ["using job_pkey"], has_not: []),
+    ] {
+        let plan = plan(&mut db, &hot).await;
+        for wanted in hot.has {
+            assert!(plan.contains(wanted), "{}: no `{wanted}` in\n{plan}", hot.name);
+        }
+        for unwanted in hot.has_not {
+            assert!(!plan.contains(unwanted), "{}: `{unwanted}` in\n{plan}", hot.name);
+        }
+        for table in LARGE {
+            let scan = format!("Seq Scan on {table} ");
+            assert!(!plan.contains(&scan), "{}: reads all of {table}:\n{plan}", hot.name);
+        }
+    }
+}
+
+async fn plan(db: &mut PgConnection, hot: &Hot) -> String {
+    let parameters = (1..).take_while(|n| hot.sql.contains(&format!("${n}"))).count();
+    let prepare = format!("PREPARE hot AS {}", hot.sql);
+    db.execute(AssertSqlSafe(prepare))
+        .await
+        .unwrap_or_else(|error| panic!("{}: {error}", hot.name));
+    let mut values = vec!["NULL"; parameters];
+    // The store plans this one anew for each filter.
+    let custom = hot.name == "query/list_ids";
+    if custom {
+        db.execute("SET plan_cache_mode = force_custom_plan").await.expect("set");
+        (values[0], values[2]) = ("101", "'{}'");
+    }
+    let explain = AssertSqlSafe(format!("EXPLAIN EXECUTE hot({})", values.join(", ")));
+    let rows = sqlx::raw_sql(explain).fetch_all(&mut *db).await.expect("explains");
+    db.execute("DEALLOCATE hot; SET plan_cache_mode = force_generic_plan").await.expect("set");
+    rows.iter().map(|row| row.get::<String, _>(0) + "\n").collect()
+}

@@ -1,0 +1,138 @@
+//! One database per test: taken by a lock, cleaned, given back when the test ends.
+
+use std::fs::File;
+use std::time::Duration;
+
+use ratchet_pg::{PgOptions, PgStore};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, PgPool, Row};
+
+use super::server::{folder, open, url};
+
+/// A database that nobody else uses.
+pub(crate) struct Database {
+    name: String,
+    /// For the tests' own statements, and to move the clock.
+    pub(crate) pool: PgPool,
+    _lock: File,
+}
+
+impl Database {
+    /// Takes a clean one.
+    pub(crate) async fn take() -> Self {
+        let (number, lock) = (0..)
+            .find_map(|number| {
+                let lock = open(&folder().join(format!("db-{number}")));
+                lock.try_lock().is_ok().then_some((number, lock))
+            })
+            .expect("there is always one more");
+        let name = format!("ratchet_{number}");
+        let options: PgConnectOptions = format!("{}/{name}", url()).parse().expect("a URL");
+        let pool = PgPoolOptions::new().max_connections(4).connect_lazy_with(options);
+        let database = Self { name, pool, _lock: lock };
+        database.clean().await;
+        database
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("{}/{}", url(), self.name)
+    }
+
+    pub(crate) fn options(&self) -> PgOptions {
+        PgOptions::new(&self.url()).expect("a URL").patience(Duration::from_secs(20))
+    }
+
+    /// With settings for every session.
+    pub(crate) fn options_with<const N: usize>(&self, settings: [(&str, &str); N]) -> PgOptions {
+        let connect: PgConnectOptions = self.url().parse().expect("a URL");
+        PgOptions::with(connect.options(settings))
+    }
+
+    pub(crate) async fn execute(&self, sql: &str) {
+        let done = self.pool.execute(AssertSqlSafe(sql)).await;
+        done.unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+
+    pub(crate) async fn advance(&self, by: Duration) {
+        let micros = i64::try_from(by.as_micros()).expect("a test passes no ages");
+        sqlx::query("SELECT setval('test_clock', (SELECT last_value FROM test_clock) + $1)")
+            .bind(micros)
+            .execute(&self.pool)
+            .await
+            .expect("the clock moves");
+    }
+
+    /// Creates it if this server has not got it yet, and empties it.
+    async fn clean(&self) {
+        let mut admin =
+            PgConnection::connect(&format!("{}/postgres", url())).await.expect("a server");
+        let there = sqlx::query("SELECT FROM pg_database WHERE datname = $1").bind(&self.name);
+        if there.fetch_optional(&mut admin).await.expect("an answer").is_none() {
+            let create = format!("CREATE DATABASE {}", self.name);
+            admin.execute(AssertSqlSafe(create)).await.expect("a database");
+            self.execute("CREATE SEQUENCE test_clock MINVALUE 0 START 0").await;
+        }
+        let others =
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1";
+        sqlx::query(others).bind(&self.name).execute(&mut admin).await.expect("an answer");
+        admin.close().await.expect("closes");
+        let schema = sqlx::query("SELECT count(*) FROM pg_tables WHERE schemaname = 'ratchet'");
+        let tables: i64 = schema.fetch_one(&self.pool).await.expect("an answer").get(0);
+        let newest: bool = tables > 0 && self.is_current().await;
+        if newest {
+            self.empty().await;
+        } else {
+            self.execute("DROP SCHEMA IF EXISTS ratchet CASCADE").await;
+            let store = PgStore::open(self.options().poll_only()).await.expect("migrates");
+            store.close().await;
+            self.movable_clock().await;
+        }
+        self.execute("SELECT setval('test_clock', 0)").await;
+    }
+
+    /// Whether the schema is the one of these sources.
+    async fn is_current(&self) -> bool {
+        let kept: Option<String> =
+            sqlx::query_scalar("SELECT obj_description('ratchet'::regnamespace)")
+                .fetch_one(&self.pool)
+                .await
+                .expect("an answer");
+        kept.as_deref() == Some(fingerprint().as_str())
+    }
+
+    /// Empties every table that holds something.
+    pub(crate) async fn empty(&self) {
+        self.execute(
+            "DO $$ DECLARE t text; filled boolean; BEGIN
+                FOR t IN SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
+                    WHERE schemaname = 'ratchet' AND tablename <> 'migration' LOOP
+                    EXECUTE 'SELECT EXISTS (SELECT FROM ' || t || ')' INTO filled;
+                    IF filled THEN EXECUTE 'DELETE FROM ' || t; END IF;
+                END LOOP;
+            END $$",
+        )
+        .await;
+    }
+
+    /// Puts a clock in place that `advance` moves.
+    pub(crate) async fn movable_clock(&self) {
+        self.execute(
+            "CREATE OR REPLACE FUNCTION ratchet.now_micros() RETURNS bigint LANGUAGE sql VOLATILE AS
+             $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+                + (SELECT last_value FROM public.test_clock) $$",
+        )
+        .await;
+        self.execute(&format!("COMMENT ON SCHEMA ratchet IS '{}'", fingerprint())).await;
+    }
+}
+
+/// Changes with the migrations.
+fn fingerprint() -> String {
+    let texts = [
+        include_str!("../../migrations/0001_schema.sql"),
+        include_str!("../../migrations/0002_enqueue.sql"),
+    ];
+    let hash =
+        texts.concat().bytes().fold(5381_u64, |hash, b| hash.wrapping_mul(33) ^ u64::from(b));
+    format!("{hash:016x}")
+}
