@@ -100,7 +100,13 @@ impl Pump {
                         self.take(message);
                     }
                 }
-                wake = next_wake(self.wakes.as_mut()) => self.wake(wake),
+                wake = next_wake(self.wakes.as_mut()) => {
+                    self.wake(wake);
+                    // A drained batch tells of hundreds of ends at once; they are worth one turn.
+                    while let Some(Ok(wake)) = self.wakes.as_mut().map(broadcast::Receiver::try_recv) {
+                        self.wake(Ok(wake));
+                    }
+                }
                 () = timer => {}
             }
         }
