@@ -129,12 +129,12 @@ async fn s_07_cancel_and_reschedule_in_a_transaction() {
     let mut tx = shop.pool.begin_with("BEGIN IMMEDIATE").await.expect("begins");
     let canceled = shop.store.cancel_in_tx(&mut tx, one).await.expect("cancels");
     assert_eq!(canceled, CommandReply::Done { from: JobState::Pending, to: JobState::Canceled });
-    let day = Due::In(Duration::from_secs(86_400));
+    let day = Due::In(Duration::from_hours(24));
     shop.store.reschedule_in_tx(&mut tx, two, day).await.expect("reschedules");
     assert_eq!(shop.pending().await, 2, "not before the commit");
     tx.commit().await.expect("commits");
     let job = shop.store.get(two).await.expect("reads").expect("is there");
-    assert!(job.due > job.queued_at + Duration::from_secs(3600));
+    assert!(job.due > job.queued_at + Duration::from_hours(1));
     assert_eq!(
         shop.store.get(one).await.expect("reads").expect("is there").state,
         JobState::Canceled
