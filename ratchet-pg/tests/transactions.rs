@@ -101,7 +101,7 @@ async fn s_07_cancel_and_reschedule_commit_with_the_caller() {
         let mut within = pg.store.within(&mut tx);
         let canceled = within.cancel(first).await.expect("cancels");
         assert!(matches!(canceled, CommandReply::Done { to: JobState::Canceled, .. }));
-        let later = Due::In(Duration::from_secs(3600));
+        let later = Due::In(Duration::from_hours(1));
         within.reschedule(second, later).await.expect("reschedules");
         if commit {
             tx.commit().await.expect("commits");
@@ -139,7 +139,7 @@ async fn s_07_other_languages_enqueue_by_a_function() {
     wanted.tags = vec!["x".to_owned(), "y".to_owned()];
     assert_eq!(*job.spec, wanted);
     let node = ids().node();
-    pg.store.join(NodeInfo::new(node), Duration::from_secs(60)).await.expect("joins");
+    pg.store.join(NodeInfo::new(node), Duration::from_mins(1)).await.expect("joins");
     let request = ClaimRequest {
         node,
         queues: vec![QueueRoom { queue: "letters".to_owned(), room: 1 }],
