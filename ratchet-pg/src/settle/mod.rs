@@ -143,11 +143,11 @@ impl Inner {
             .collect();
         let found = self.states(db, stale.iter().map(|token| token.job)).await?;
         let wakes = self.let_go_within(db, &stale).await?;
-        let answer = |(settlement, known): (&Settlement, &Option<Settled>)| {
+        let outcome = |(settlement, known): (&Settlement, &Option<Settled>)| {
             let state = found.get(&settlement.token.job).copied();
             known.clone().unwrap_or(Settled::Stale { state })
         };
-        let answers = settlements.iter().zip(&partly.0).map(answer).collect();
+        let answers = settlements.iter().zip(&partly.0).map(outcome).collect();
         let unsettled = !wakes.is_empty();
         Ok((answers, News { wakes, empty: Vec::new(), unsettled }))
     }
