@@ -258,8 +258,9 @@ impl Inner {
     ) -> Result<CommandReply, Fault> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let (mut redriven, mut after) = (Redriven::default(), None);
+        sqlx::query(self.sql.plan_anew()).execute(&mut *db).await?;
         'pages: loop {
-            let query = sqlx::query_scalar(self.sql.select_failed()).persistent(false);
+            let query = sqlx::query_scalar(self.sql.select_failed());
             let query = query.bind(PAGE).bind(after);
             let ids: Vec<Uuid> = bind_filter(query, filter).fetch_all(&mut *db).await?;
             let Some(last) = ids.last() else { break };

@@ -31,15 +31,16 @@ impl Inner {
     }
 
     pub(crate) async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, Fault> {
-        let mut db = self.pool.acquire().await?;
+        let mut db = self.pool.begin().await?;
+        sqlx::query(self.sql.plan_anew()).execute(&mut *db).await?;
         let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
-        // Planned anew each time: what a filter leaves out must not be in the plan.
-        let query = sqlx::query_scalar(self.sql.list_ids()).persistent(false);
+        let query = sqlx::query_scalar(self.sql.list_ids());
         let query = query.bind(i64::from(page.limit) + 1).bind(page.before.map(JobId::uuid));
         let mut ids: Vec<Uuid> = bind_filter(query, filter).fetch_all(&mut *db).await?;
         let more = ids.len() > limit;
         ids.truncate(limit);
         let jobs = self.jobs(&mut db, ids).await?;
+        db.commit().await?;
         let next = jobs.last().map(|job| job.id).filter(|_| more);
         Ok(Page { jobs, next })
     }

@@ -107,6 +107,7 @@ statements! {
     delete_deliveries: "outbox/delete_deliveries.sql",
     select_alerts: "outbox/select_alerts.sql",
     now: "query/now.sql",
+    plan_anew: "query/plan_anew.sql",
     select_jobs: "query/select_jobs.sql",
     list_ids: "query/list_ids.sql",
     select_counts: "query/select_counts.sql",
@@ -131,11 +132,12 @@ impl Sql {
 }
 
 /// What a connection is set to. Sequential scans are a mistake of the planner here: the small tables are small only most
-/// of the time, and a plan outlives the moment it was made in.
+/// of the time, and a plan outlives the moment it was made in. Planning a claim anew costs more than the claim.
 pub(crate) fn session(statement_timeout: std::time::Duration) -> SqlStr {
     let millis = statement_timeout.as_millis();
     AssertSqlSafe(format!(
-        "SET enable_seqscan = off; SET jit = off; SET statement_timeout = {millis}"
+        "SET enable_seqscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan; \
+         SET statement_timeout = {millis}"
     ))
     .into_sql_str()
 }

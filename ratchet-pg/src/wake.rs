@@ -177,6 +177,8 @@ pub(crate) async fn listen(mut listener: PgListener, origin: String, here: std::
             }
             // The connection was lost and is back; what was missed in between is found by polling.
             Ok(None) => {}
+            // The store was closed; it waits for this connection.
+            Err(sqlx::Error::PoolClosed) => return,
             Err(error) => {
                 tracing::warn!(%error, "cannot listen for hints; polling meanwhile");
                 drop(wakes);

@@ -169,3 +169,12 @@ async fn u_04_missing_schema_is_told_where_migrating_is_not_allowed() {
     let error = PgStore::open(options).await.expect_err("there is no schema");
     assert_eq!(error.kind(), StoreErrorKind::Schema);
 }
+
+#[tokio::test]
+async fn x_08_closed_store_lets_go_of_every_connection_and_is_unavailable() {
+    let pg = PgHarness::fresh().await;
+    let closed = tokio::time::timeout(Duration::from_secs(20), pg.store.close()).await;
+    closed.expect("the listener lets go too");
+    let error = pg.store.now().await.expect_err("it is closed");
+    assert_eq!(error.kind(), StoreErrorKind::Unavailable);
+}

@@ -1,4 +1,4 @@
-//! The plans of the hot statements with a million jobs everywhere: by index, without sorting the backlog.
+//! The plans of the hot statements with a million jobs waiting: by index, without sorting the backlog.
 
 mod support;
 
@@ -9,7 +9,7 @@ use support::PgHarness;
 const FILL: &str = "
     INSERT INTO ratchet.job (id, queued_at, head, version, priority, name, queue, payload)
     SELECT lpad(to_hex(g), 32, '0')::uuid, g, 0, 1, 2, 'mail', 'default', '{}'
-    FROM generate_series(1, 3000000) g;
+    FROM generate_series(1, 1000000) g;
     INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation,
         keyed, queue, name)
     SELECT lpad(to_hex(g), 32, '0')::uuid, g, g, 0, 0, 1, 0, 0, 0, 1, false, 'default', 'mail'
@@ -17,11 +17,14 @@ const FILL: &str = "
     INSERT INTO ratchet.scheduled (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals,
         generation, keyed, queue, name)
     SELECT lpad(to_hex(g), 32, '0')::uuid, g, g, 0, 0, 1, 0, 0, 0, 1, false, 'default', 'mail'
-    FROM generate_series(1000001, 2000000) g;
+    FROM generate_series(1000001, 1300000) g;
     INSERT INTO ratchet.outcome (job, at, due, version, run, attempts, crashes, deferrals, generation, state)
     SELECT lpad(to_hex(g), 32, '0')::uuid, g, g, 2, 1, 0, 0, 0, 1, 2
-    FROM generate_series(2000001, 3000000) g;
-    ANALYZE ratchet.job, ratchet.ready, ratchet.scheduled, ratchet.outcome";
+    FROM generate_series(1300001, 1600000) g;
+    INSERT INTO ratchet.attempt (job, run, started_at, finished_at, due, duration, node, attempt, generation, result)
+    SELECT lpad(to_hex(g), 32, '0')::uuid, 1, g, g, g, 0, lpad('', 32, '0')::uuid, 1, 1, 1
+    FROM generate_series(1300001, 1600000) g;
+    ANALYZE ratchet.job, ratchet.ready, ratchet.scheduled, ratchet.outcome, ratchet.attempt";
 
 /// A statement, what its plan must have, and what it must not have.
 struct Hot {
@@ -63,8 +66,8 @@ async fn c_06_hot_statements_use_their_indexes_with_a_million_rows() {
         hot!("settle/select_members", has: ["using outcome_pkey", "using job_pkey"], has_not: []),
         hot!("command/take_pending", has: ["using ready_job", "using scheduled_job"], has_not: []),
         hot!("query/select_jobs", has: ["using job_pkey", "using outcome_pkey"], has_not: []),
-        hot!("query/list_ids", has: ["Index Scan Backward using job_pkey"], has_not: ["Sort Key"]),
-        hot!("query/purge_jobs", has: ["Index Scan using outcome_ended"], has_not: ["Sort Key"]),
+        hot!("query/list_ids", has: ["Scan Backward using job_pkey"], has_not: ["Sort Key"]),
+        hot!("query/purge_jobs", has: ["Index Scan using outcome_ended", "(at <= (clock.now - $2))"], has_not: ["Sort Key: o."]),
         hot!("node/select_orphans", has: ["using job_pkey"], has_not: []),
     ] {
         let plan = plan(&mut db, &hot).await;
@@ -82,7 +85,7 @@ async fn c_06_hot_statements_use_their_indexes_with_a_million_rows() {
 }
 
 async fn plan(db: &mut PgConnection, hot: &Hot) -> String {
-    let parameters = (1..=100).take_while(|n| hot.sql.contains(&format!("${n}"))).count();
+    let parameters = (1..100).take_while(|n| hot.sql.contains(&format!("${n}"))).count();
     let prepare = format!("PREPARE hot AS {}", hot.sql);
     db.execute(AssertSqlSafe(prepare))
         .await

@@ -28,8 +28,9 @@ impl Server {
         run(initdb.args(["-U", "postgres", "-A", "trust", "-E", "UTF8", "-D"]).arg(&data));
         let settings = format!(
             "listen_addresses = ''\nunix_socket_directories = '{}'\nmax_connections = 200\n\
-             shared_buffers = 1GB\nmax_wal_size = 4GB\n",
-            folder.display()
+             shared_buffers = 1GB\nmax_wal_size = 4GB\n{}\n",
+            folder.display(),
+            std::env::var("BENCH_SETTINGS").unwrap_or_default()
         );
         let path = data.join("postgresql.conf");
         let mut all = std::fs::read_to_string(&path).expect("settings");

@@ -141,13 +141,13 @@ impl Inner {
             .filter(|(_, settled)| settled.is_none())
             .map(|(settlement, _)| settlement.token)
             .collect();
-        let states = self.states(db, stale.iter().map(|token| token.job)).await?;
+        let found = self.states(db, stale.iter().map(|token| token.job)).await?;
         let wakes = self.let_go_within(db, &stale).await?;
-        let answer = |(settlement, settled): (&Settlement, &Option<Settled>)| {
-            let state = states.get(&settlement.token.job).copied();
-            settled.clone().unwrap_or(Settled::Stale { state })
+        let outcome = |(settlement, known): (&Settlement, &Option<Settled>)| {
+            let state = found.get(&settlement.token.job).copied();
+            known.clone().unwrap_or(Settled::Stale { state })
         };
-        let answers = settlements.iter().zip(&partly.0).map(answer).collect();
+        let answers = settlements.iter().zip(&partly.0).map(outcome).collect();
         let unsettled = !wakes.is_empty();
         Ok((answers, News { wakes, empty: Vec::new(), unsettled }))
     }
