@@ -135,16 +135,16 @@ impl Inner {
         settlements: &[Settlement],
         partly: &Partly,
     ) -> Result<(Vec<Settled>, News), Fault> {
-        let stale: Vec<_> = settlements
+        let late: Vec<_> = settlements
             .iter()
             .zip(&partly.0)
             .filter(|(_, settled)| settled.is_none())
             .map(|(settlement, _)| settlement.token)
             .collect();
-        let found = self.states(db, stale.iter().map(|token| token.job)).await?;
-        let wakes = self.let_go_within(db, &stale).await?;
-        let outcome = |(settlement, known): (&Settlement, &Option<Settled>)| {
-            let state = found.get(&settlement.token.job).copied();
+        let found = self.states(db, late.iter().map(|token| token.job)).await?;
+        let wakes = self.let_go_within(db, &late).await?;
+        let outcome = |(asked, known): (&Settlement, &Option<Settled>)| {
+            let state = found.get(&asked.token.job).copied();
             known.clone().unwrap_or(Settled::Stale { state })
         };
         let answers = settlements.iter().zip(&partly.0).map(outcome).collect();
