@@ -130,10 +130,9 @@ impl Flight {
             let Some(run) = self.runs.get(&token) else { continue };
             match run.phase {
                 Phase::Fresh => {
+                    // Told even by a loop that comes late: a timeout never comes without its warning.
+                    due.push(Due::Soft(Arc::clone(&run.job), now.saturating_sub(run.started)));
                     let deadline = run.started.saturating_add(run.job.spec.options.timeout);
-                    if now < deadline {
-                        due.push(Due::Soft(Arc::clone(&run.job), now.saturating_sub(run.started)));
-                    }
                     self.move_to(token, Phase::Warned, deadline);
                 }
                 Phase::Warned => self.abort(token, StopCause::Timeout, now, config),
