@@ -20,7 +20,7 @@ use super::room::Rooms;
 use super::settler::{Outgoing, Settler};
 use super::shared::{Message, Shared};
 use crate::events::Event;
-use crate::model::{Alone, ClaimRequest, Claimed, Token};
+use crate::model::{Alone, AttemptOutcome, ClaimRequest, Claimed, Settlement, Token, Verdict};
 use crate::store::Wake;
 
 /// The loop and everything it alone may touch.
@@ -227,12 +227,23 @@ impl Pump {
             reply.next_due,
             shared.core.entropy.bits(),
         );
+        // The claim was in the air when the worker was told to stop, or lost its trust in the lease.
+        if self.stop.is_some() || shared.fenced.load(Ordering::Relaxed) {
+            reply.jobs.into_iter().for_each(|job| self.give_back(job, now));
+            return;
+        }
         let alone = reply.jobs.len() == 1;
         for job in reply.jobs {
             let lonely = alone && job.crashes >= shared.core.config.lonely_after;
             self.launch(job, lonely, now);
         }
         self.count();
+    }
+
+    /// Gives back a job whose handler was never started.
+    fn give_back(&mut self, job: Claimed, now: Duration) {
+        let settlement = Settlement::new(job.token, Verdict::Release, AttemptOutcome::Released);
+        self.settler.push(Outgoing { job: Arc::new(job), settlement }, now);
     }
 
     fn launch(&mut self, job: Claimed, lonely: bool, now: Duration) {
