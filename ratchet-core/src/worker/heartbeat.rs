@@ -30,6 +30,8 @@ pub(super) async fn beat(shared: Arc<Shared>) {
                 canceled.into_iter().for_each(|token| shared.send(Message::Cancel(token)));
                 trust(&shared);
             }
+            // It signs off, or has nothing more to claim: a stopping worker does not come back under a new name.
+            Ok(Heartbeat::Lost) if shared.stopping.is_cancelled() => shared.send(Message::Fence),
             Ok(Heartbeat::Lost) => {
                 tracing::error!(node = %shared.node(), "the lease of this node ran out; what it ran is given back, and it joins anew");
                 shared.send(Message::Fence);
