@@ -169,8 +169,16 @@ impl PgStore {
 }
 
 async fn open(options: PgOptions, home: std::sync::Weak<Home>) -> Result<Arc<Inner>, StoreError> {
-    let PgOptions { connect, schema, connections, patience, statement_timeout, poll_only, migrate, range } =
-        options;
+    let PgOptions {
+        connect,
+        schema,
+        connections,
+        patience,
+        statement_timeout,
+        poll_only,
+        migrate,
+        range,
+    } = options;
     let mut pool = PgPoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(patience)

@@ -18,6 +18,7 @@ mod handler;
 mod health;
 mod heartbeat;
 mod hunger;
+mod inbox;
 mod maintenance;
 mod middleware;
 mod publish;

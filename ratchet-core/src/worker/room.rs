@@ -12,6 +12,8 @@ pub(super) struct Rooms {
     by_name: BTreeMap<String, usize>,
     limit: u32,
     running: u32,
+    /// Asked for and not answered yet.
+    asked: u32,
     /// Where the next share begins, so that what does not divide evenly goes around.
     turn: usize,
 }
@@ -22,6 +24,13 @@ struct Queue {
     limit: u32,
     weight: u32,
     running: u32,
+    asked: u32,
+}
+
+impl Queue {
+    fn free(&self) -> u32 {
+        self.limit.saturating_sub(self.running + self.asked)
+    }
 }
 
 impl Rooms {
@@ -35,12 +44,13 @@ impl Rooms {
                     limit: queue.and_then(|queue| queue.concurrency).unwrap_or(config.concurrency),
                     weight: queue.map_or(1, |queue| queue.weight).max(1),
                     running: 0,
+                    asked: 0,
                 }
             })
             .collect();
         let by_name =
             queues.iter().enumerate().map(|(at, queue)| (queue.name.clone(), at)).collect();
-        Self { queues, by_name, limit: config.concurrency, running: 0, turn: 0 }
+        Self { queues, by_name, limit: config.concurrency, running: 0, asked: 0, turn: 0 }
     }
 
     pub(super) fn running(&self) -> u32 {
@@ -61,16 +71,21 @@ impl Rooms {
         }
     }
 
+    /// How many more jobs may be asked for, over all queues.
+    pub(super) fn free(&self) -> u32 {
+        self.limit.saturating_sub(self.running + self.asked)
+    }
+
     /// Whether anything may be claimed at all.
     pub(super) fn is_open(&self) -> bool {
-        self.running < self.limit && self.queues.iter().any(|queue| queue.running < queue.limit)
+        self.free() > 0 && self.queues.iter().any(|queue| queue.free() > 0)
     }
 
     /// Divides the room among the queues by their weights: each turn gives every queue its weight, until all is given.
     /// What a queue does not use is there again for the next claim.
     pub(super) fn divide(&mut self, batch: usize) -> Vec<QueueRoom> {
         let most = u32::try_from(batch).unwrap_or(u32::MAX);
-        let mut left = self.limit.saturating_sub(self.running).min(most);
+        let mut left = self.free().min(most);
         let mut given = vec![0_u32; self.queues.len()];
         let start = self.turn;
         while left > 0 {
@@ -78,7 +93,7 @@ impl Rooms {
             for offset in 0..self.queues.len() {
                 let at = (start + offset) % self.queues.len();
                 let queue = &self.queues[at];
-                let free = queue.limit.saturating_sub(queue.running + given[at]);
+                let free = queue.free().saturating_sub(given[at]);
                 let share = queue.weight.min(free).min(left);
                 given[at] += share;
                 left -= share;
@@ -88,12 +103,26 @@ impl Rooms {
             }
         }
         self.turn = (start + 1) % self.queues.len().max(1);
+        for (queue, given) in self.queues.iter_mut().zip(&given) {
+            queue.asked += given;
+            self.asked += given;
+        }
         let rooms = self
             .queues
             .iter()
             .zip(given)
             .map(|(queue, room)| QueueRoom { queue: queue.name.clone(), room });
         rooms.filter(|room| room.room > 0).collect()
+    }
+
+    /// A claim was answered, or failed: what it asked for is no longer on its way.
+    pub(super) fn answered(&mut self, rooms: &[QueueRoom]) {
+        for room in rooms {
+            self.asked = self.asked.saturating_sub(room.room);
+            if let Some(at) = self.by_name.get(&room.queue) {
+                self.queues[*at].asked = self.queues[*at].asked.saturating_sub(room.room);
+            }
+        }
     }
 }
 
@@ -126,7 +155,9 @@ mod tests {
     #[test]
     fn c_03_no_queue_gets_more_than_its_limit() {
         let mut rooms = rooms(10, &[("a", 1, Some(2)), ("b", 1, None)]);
-        assert_eq!(shares(&rooms.divide(100)), [("a", 2), ("b", 8)]);
+        let asked = rooms.divide(100);
+        assert_eq!(shares(&asked), [("a", 2), ("b", 8)]);
+        rooms.answered(&asked);
         rooms.enter("a");
         assert_eq!(shares(&rooms.divide(100)), [("a", 1), ("b", 8)]);
     }
@@ -134,8 +165,20 @@ mod tests {
     #[test]
     fn c_02_what_does_not_divide_goes_around() {
         let mut rooms = rooms(1, &[("a", 1, None), ("b", 1, None)]);
-        assert_eq!(shares(&rooms.divide(100)), [("a", 1)]);
+        let asked = rooms.divide(100);
+        assert_eq!(shares(&asked), [("a", 1)]);
+        rooms.answered(&asked);
         assert_eq!(shares(&rooms.divide(100)), [("b", 1)]);
+    }
+
+    #[test]
+    fn c_03_what_is_asked_for_is_not_asked_for_twice() {
+        let mut rooms = rooms(10, &[("a", 1, None)]);
+        let first = rooms.divide(6);
+        assert_eq!(shares(&rooms.divide(6)), [("a", 4)]);
+        assert!(!rooms.is_open());
+        rooms.answered(&first);
+        assert_eq!(shares(&rooms.divide(100)), [("a", 6)]);
     }
 
     #[test]

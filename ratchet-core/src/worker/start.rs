@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use tokio::sync::mpsc;
-
 use super::health::{Health, WorkerStats, liveness, readiness, stats};
 use super::heartbeat::beat;
 use super::maintenance::maintain;
@@ -49,20 +47,15 @@ impl Ratchet {
         }
         let declared = jobs.iter().map(|job| job.def.queue.to_owned());
         let queues: BTreeSet<String> = declared.chain(core.config.queues.keys().cloned()).collect();
-        let (tell, inbox) = mpsc::unbounded_channel();
-        let shared = Arc::new(Shared::new(
-            Arc::clone(core),
-            Arc::new(spawn),
-            queues.into_iter().collect(),
-            tell,
-        ));
+        let shared =
+            Arc::new(Shared::new(Arc::clone(core), Arc::new(spawn), queues.into_iter().collect()));
         core.store.join(shared.info(), core.config.lease).await?;
         tracing::info!(
             node = %shared.node(), queues = ?shared.queues, jobs = ?jobs.iter().map(|job| job.def.name).collect::<Vec<_>>(),
             "a worker starts"
         );
         shared.turned();
-        let pump = Pump::new(Arc::clone(&shared), inbox);
+        let pump = Pump::new(Arc::clone(&shared));
         let engine = Arc::clone(&shared);
         let parts = async move {
             // Also when the pump panics: nobody must wait for a worker that is gone.
