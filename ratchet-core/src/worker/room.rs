@@ -1,6 +1,6 @@
 //! Room: how many jobs of which queue may be claimed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::Config;
 use crate::model::QueueRoom;
@@ -22,6 +22,19 @@ struct Queue {
     limit: u32,
     weight: u32,
     running: u32,
+    /// A health check that guards it fails, or has not been asked since this doubt.
+    closed: bool,
+    doubt: Option<u64>,
+}
+
+impl Queue {
+    fn free(&self) -> u32 {
+        if self.closed || self.doubt.is_some() {
+            0
+        } else {
+            self.limit.saturating_sub(self.running)
+        }
+    }
 }
 
 impl Rooms {
@@ -35,6 +48,8 @@ impl Rooms {
                     limit: queue.and_then(|queue| queue.concurrency).unwrap_or(config.concurrency),
                     weight: queue.map_or(1, |queue| queue.weight).max(1),
                     running: 0,
+                    closed: false,
+                    doubt: None,
                 }
             })
             .collect();
@@ -61,9 +76,29 @@ impl Rooms {
         }
     }
 
+    /// Nothing is claimed from a queue until the health checks have been asked after this doubt.
+    pub(super) fn doubt(&mut self, queue: &str, doubt: u64) {
+        if let Some(at) = self.by_name.get(queue) {
+            self.queues[*at].doubt = Some(doubt);
+        }
+    }
+
+    /// The health checks were asked: these queues stay closed, the others are open, doubts up to `seen` are settled.
+    /// Answers whether more may be claimed than before.
+    pub(super) fn checked(&mut self, closed: &BTreeSet<String>, seen: u64) -> bool {
+        let mut opened = false;
+        for queue in &mut self.queues {
+            let before = queue.free();
+            queue.closed = closed.contains(&queue.name);
+            queue.doubt = queue.doubt.filter(|doubt| *doubt > seen);
+            opened |= queue.free() > before;
+        }
+        opened
+    }
+
     /// Whether anything may be claimed at all.
     pub(super) fn is_open(&self) -> bool {
-        self.running < self.limit && self.queues.iter().any(|queue| queue.running < queue.limit)
+        self.running < self.limit && self.queues.iter().any(|queue| queue.free() > 0)
     }
 
     /// Divides the room among the queues by their weights: each turn gives every queue its weight, until all is given.
@@ -78,7 +113,7 @@ impl Rooms {
             for offset in 0..self.queues.len() {
                 let at = (start + offset) % self.queues.len();
                 let queue = &self.queues[at];
-                let free = queue.limit.saturating_sub(queue.running + given[at]);
+                let free = queue.free().saturating_sub(given[at]);
                 let share = queue.weight.min(free).min(left);
                 given[at] += share;
                 left -= share;
@@ -136,6 +171,25 @@ mod tests {
         let mut rooms = rooms(1, &[("a", 1, None), ("b", 1, None)]);
         assert_eq!(shares(&rooms.divide(100)), [("a", 1)]);
         assert_eq!(shares(&rooms.divide(100)), [("b", 1)]);
+    }
+
+    #[test]
+    fn h_01_a_closed_queue_gets_no_room_and_its_share_goes_to_the_others() {
+        let mut rooms = rooms(4, &[("a", 1, None), ("b", 1, None)]);
+        assert!(!rooms.checked(&BTreeSet::from(["a".to_owned()]), 0));
+        assert_eq!(shares(&rooms.divide(100)), [("b", 4)]);
+        assert!(rooms.checked(&BTreeSet::new(), 0));
+        assert_eq!(shares(&rooms.divide(100)), [("a", 2), ("b", 2)]);
+    }
+
+    #[test]
+    fn h_04_a_doubt_is_settled_by_a_check_that_began_after_it() {
+        let mut rooms = rooms(4, &[("a", 1, None)]);
+        rooms.doubt("a", 2);
+        assert!(!rooms.checked(&BTreeSet::new(), 1));
+        assert!(!rooms.is_open());
+        assert!(rooms.checked(&BTreeSet::new(), 2));
+        assert!(rooms.is_open());
     }
 
     #[test]

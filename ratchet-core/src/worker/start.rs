@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
+use super::checks::check;
 use super::health::{Health, WorkerStats, liveness, readiness, stats};
 use super::heartbeat::beat;
 use super::maintenance::maintain;
@@ -14,7 +15,7 @@ use super::signals::Signals;
 use super::watchdog::watch;
 use crate::client::{Core, Ratchet};
 use crate::job::Need;
-use crate::model::NodeId;
+use crate::model::{NodeId, QueueOrder};
 use crate::seam::{OwnThread, Spawn};
 use crate::store::StoreError;
 
@@ -56,6 +57,11 @@ impl Ratchet {
             queues.into_iter().collect(),
             tell,
         ));
+        for (name, queue) in &core.config.queues {
+            if !queue.cluster.is_empty() {
+                core.store.order_queue(name, QueueOrder::Limit(queue.cluster)).await?;
+            }
+        }
         core.store.join(shared.info(), core.config.lease).await?;
         tracing::info!(
             node = %shared.node(), queues = ?shared.queues, jobs = ?jobs.iter().map(|job| job.def.name).collect::<Vec<_>>(),
@@ -75,7 +81,8 @@ impl Ratchet {
                 pump,
                 beat(Arc::clone(&engine)),
                 maintain(Arc::clone(&engine)),
-                watch(Arc::clone(&engine))
+                watch(Arc::clone(&engine)),
+                check(Arc::clone(&engine))
             );
         };
         shared.spawn.engine(Box::pin(parts)).map_err(StartError::Thread)?;
