@@ -25,10 +25,15 @@ impl Database {
         self.asked.load(Ordering::SeqCst)
     }
 
-    async fn ping(self) -> Result<(), String> {
+    fn ping(&self) -> std::future::Ready<Result<(), String>> {
         self.asked.fetch_add(1, Ordering::SeqCst);
-        if self.down.load(Ordering::SeqCst) { Err("connection refused".to_owned()) } else { Ok(()) }
+        let down = self.down.load(Ordering::SeqCst);
+        std::future::ready(if down { Err("connection refused".to_owned()) } else { Ok(()) })
     }
+}
+
+fn explode() -> std::future::Ready<Result<(), String>> {
+    panic!("boom")
 }
 
 fn quick(builder: Builder) -> Builder {
@@ -41,7 +46,7 @@ fn quick(builder: Builder) -> Builder {
 pub async fn h_01_an_unhealthy_worker_claims_nothing_and_picks_up_again(bench: Bench) {
     let database = Database::default();
     let ping = database.clone();
-    let builder = quick(bench.builder()).health_check("database", move || ping.clone().ping());
+    let builder = quick(bench.builder()).health_check("database", move || ping.ping());
     let (ratchet, worker) = start(builder).await;
     let running = bench.play(&ratchet, [Step::Gate]).await;
     eventually("it runs", async || bench.stage().runs(running.id()) == 1).await;
@@ -71,7 +76,7 @@ pub async fn h_01_a_check_may_guard_some_queues_only(bench: Bench) {
     database.set_down(true);
     let ping = database.clone();
     let builder = quick(bench.builder()).queue("guarded", |queue| queue);
-    let builder = builder.health_check_of("gateway", ["guarded"], move || ping.clone().ping());
+    let builder = builder.health_check_of("gateway", ["guarded"], move || ping.ping());
     let (ratchet, worker) = start(builder).await;
     let guarded = ratchet.enqueue(Script::of([Step::Ok])).queue("guarded").await.expect("enqueues");
     let free = bench.play(&ratchet, [Step::Ok]).await;
@@ -89,7 +94,7 @@ pub async fn h_01_a_worker_asks_before_it_claims(bench: Bench) {
     let database = Database::default();
     database.set_down(true);
     let ping = database.clone();
-    let builder = quick(bench.builder()).health_check("database", move || ping.clone().ping());
+    let builder = quick(bench.builder()).health_check("database", move || ping.ping());
     let (ratchet, worker) = start(builder).await;
     eventually("it was asked", async || database.asked() > 3).await;
     assert_eq!(bench.stage().runs(job.id()), 0);
@@ -101,13 +106,8 @@ pub async fn h_01_a_worker_asks_before_it_claims(bench: Bench) {
 pub async fn h_01_a_check_that_hangs_or_panics_fails(bench: Bench) {
     let builder = quick(bench.builder())
         .config(|config| config.health_timeout = Duration::from_millis(50))
-        .health_check("hangs", || std::future::pending::<Result<(), String>>())
-        .health_check("panics", || async {
-            if true {
-                panic!("boom");
-            }
-            Ok::<(), String>(())
-        });
+        .health_check("hangs", std::future::pending::<Result<(), String>>)
+        .health_check("panics", explode);
     let (_ratchet, worker) = start(builder).await;
     // On a busy machine the second may be too slow for its fifty milliseconds once, too.
     eventually("both are told", async || {
@@ -127,7 +127,7 @@ pub async fn h_04_a_rejection_makes_it_ask_before_it_claims_more(bench: Bench) {
         config.health_every = Duration::from_hours(1);
         config.health_retry = Duration::from_millis(5);
     });
-    let builder = builder.health_check("database", move || ping.clone().ping());
+    let builder = builder.health_check("database", move || ping.ping());
     let (ratchet, worker) = start(builder).await;
     eventually("it was asked", async || database.asked() == 1).await;
     let gate = bench.play(&ratchet, [Step::Gate]).await;

@@ -85,7 +85,7 @@ pub async fn q_01_cluster_limits_are_declared_by_the_worker(bench: Bench) {
 }
 
 pub async fn q_01_a_rate_is_waited_for(bench: Bench) {
-    let rate = |queue: ratchet_core::QueueConfig| queue.rate(3, Duration::from_secs(60));
+    let rate = |queue: ratchet_core::QueueConfig| queue.rate(3, Duration::from_mins(1));
     let (ratchet, worker) = start(bench.builder().queue("default", rate)).await;
     let mut jobs = Vec::new();
     for _ in 0..7 {
