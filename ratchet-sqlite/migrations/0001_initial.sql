@@ -132,7 +132,7 @@ CREATE TABLE ratchet_breaker (
     closed  INTEGER NOT NULL,
     breaker TEXT    NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX ratchet_breaker_open ON ratchet_breaker (service) WHERE closed = 0;
+CREATE INDEX ratchet_breaker_open ON ratchet_breaker (closed) WHERE closed = 0;
 
 CREATE TABLE ratchet_attempt (
     job  BLOB    NOT NULL,

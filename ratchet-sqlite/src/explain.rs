@@ -50,6 +50,7 @@ impl Look<'_> {
             let holders = holders.fetch_all(&mut *self.conn).await?;
             let holder = |row: &sqlx::sqlite::SqliteRow| job_id(row.try_get(0)?);
             around.holders = holders.iter().map(holder).collect::<Result<_, _>>()?;
+            around.holders.sort_unstable();
         }
         if let Some(service) = &spec.service {
             around.breaker = breaker(self.conn, service).await?;
