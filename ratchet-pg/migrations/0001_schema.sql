@@ -9,11 +9,13 @@ $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint $$;
 CREATE TABLE ratchet.job (
     id uuid PRIMARY KEY,
     queued_at bigint NOT NULL,
+    -- When it was first due.
+    due bigint NOT NULL,
     -- How far before its due time the job sorts: its priority times the boost interval.
     head bigint NOT NULL,
     version integer NOT NULL,
-    priority smallint NOT NULL,
     climit integer,
+    priority smallint NOT NULL,
     name text NOT NULL,
     queue text NOT NULL,
     payload bytea NOT NULL,
@@ -26,7 +28,7 @@ CREATE TABLE ratchet.job (
     tags jsonb,
     -- Options, callbacks and the finished parent as JSON, unless all of them are at their defaults.
     extra text
-);
+) PARTITION BY RANGE (id);
 
 -- Jobs that are due. A claim deletes its rows.
 CREATE TABLE ratchet.ready (
@@ -48,8 +50,9 @@ CREATE TABLE ratchet.ready (
     name text NOT NULL,
     ckey text
 ) WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
-CREATE UNIQUE INDEX ready_job ON ratchet.ready (job);
 CREATE INDEX ready_order ON ratchet.ready (queue, sort_key, due, job);
+-- A job that has not moved yet stands where its submit has put it, and is found there. So most jobs are in one index.
+CREATE UNIQUE INDEX ready_moved ON ratchet.ready (job) WHERE version > 0;
 
 -- Jobs that fall due later. A claim that finds them due moves them to `ready`.
 CREATE TABLE ratchet.scheduled (LIKE ratchet.ready)
@@ -72,15 +75,17 @@ CREATE TABLE ratchet.lease (
     -- Whether any member has a key to be freed.
     keyed boolean NOT NULL,
     queue text NOT NULL,
+    -- Too random to be worth compressing.
     jobs uuid[] NOT NULL,
-    versions bigint[] NOT NULL,
     dues bigint[] NOT NULL,
+    versions bigint[] NOT NULL,
     runs bigint[] NOT NULL,
     attempts integer[] NOT NULL,
     crashes integer[] NOT NULL,
     deferrals integer[] NOT NULL,
     generations integer[] NOT NULL
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
+ALTER TABLE ratchet.lease ALTER COLUMN jobs SET STORAGE EXTERNAL, ALTER COLUMN dues SET STORAGE EXTERNAL;
 CREATE INDEX lease_node ON ratchet.lease (node);
 
 -- How jobs ended, with their last run. One standing outcome per job: the second fence.
@@ -111,9 +116,10 @@ CREATE TABLE ratchet.outcome (
     envelope text,
     reason text,
     fingerprint text
-);
-CREATE INDEX outcome_ended ON ratchet.outcome (state, at, job);
+) PARTITION BY RANGE (job);
+-- Successes are found by their id alone: they are many, and an index is a third of what it costs to write one.
 CREATE INDEX outcome_failed ON ratchet.outcome (job) WHERE state = 3;
+CREATE INDEX outcome_canceled ON ratchet.outcome (job) WHERE state = 5;
 
 -- Runs that did not end their job, and those whose end was undone by a retry.
 CREATE TABLE ratchet.attempt (
@@ -130,7 +136,7 @@ CREATE TABLE ratchet.attempt (
     error text,
     note text,
     PRIMARY KEY (job, run)
-);
+) PARTITION BY RANGE (job);
 
 -- What runs left behind.
 CREATE TABLE ratchet.note (
@@ -139,16 +145,17 @@ CREATE TABLE ratchet.note (
     message text,
     checkpoint text,
     warnings text[] NOT NULL DEFAULT '{}'
-);
+) PARTITION BY RANGE (job);
+CREATE SEQUENCE ratchet.log_line;
 CREATE TABLE ratchet.log (
     job uuid NOT NULL,
-    line bigint GENERATED ALWAYS AS IDENTITY,
+    line bigint NOT NULL DEFAULT nextval('ratchet.log_line'),
     run bigint NOT NULL,
     after bigint NOT NULL,
     level smallint NOT NULL,
     message text NOT NULL,
     PRIMARY KEY (job, line)
-);
+) PARTITION BY RANGE (job);
 
 -- Idempotency keys, for ever. A scope is a tenant.
 CREATE TABLE ratchet.idempotency (
@@ -231,9 +238,11 @@ CREATE TABLE ratchet.delivery (
 );
 CREATE INDEX delivery_channel ON ratchet.delivery (channel, id);
 
--- How many jobs ended, as changes that maintenance adds up.
+-- How many jobs ended, as changes that maintenance adds up. Kept apart by the table their outcomes are in: when that is
+-- dropped, so are its numbers.
 CREATE TABLE ratchet.tally (
     queue text NOT NULL,
     state smallint NOT NULL,
+    part oid NOT NULL,
     change bigint NOT NULL
 );

@@ -13,13 +13,17 @@
 mod claim;
 mod command;
 mod error;
+mod exchange;
+mod group;
 mod home;
 mod insert;
+mod leases;
 mod migrate;
 mod moving;
 mod nodes;
 mod options;
 mod outbox;
+mod parts;
 mod query;
 mod record;
 mod settle;

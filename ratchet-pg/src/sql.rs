@@ -45,6 +45,7 @@ statements! {
     lock_migrations: "migrate/lock_migrations.sql",
     has_migrations: "migrate/has_migrations.sql",
     select_migration: "migrate/select_migration.sql",
+    make_parts: "migrate/make_parts.sql",
     insert_migration: "migrate/insert_migration.sql",
     insert_jobs: "insert/insert_jobs.sql",
     reserve_idempotency: "insert/reserve_idempotency.sql",
@@ -55,7 +56,8 @@ statements! {
     assign_business: "insert/assign_business.sql",
     delete_business: "insert/delete_business.sql",
     select_ids: "insert/select_ids.sql",
-    take_ready: "claim/take_ready.sql",
+    exchange: "exchange/exchange.sql",
+    select_notes: "claim/select_notes.sql",
     select_room: "claim/select_room.sql",
     promote_due: "claim/promote_due.sql",
     select_candidates: "claim/select_candidates.sql",
@@ -63,7 +65,6 @@ statements! {
     count_slots: "claim/count_slots.sql",
     select_next_due: "claim/select_next_due.sql",
     take_chosen: "claim/take_chosen.sql",
-    settle_succeeded: "settle/settle_succeeded.sql",
     lock_leases: "settle/lock_leases.sql",
     select_members: "settle/select_members.sql",
     insert_outcomes: "settle/insert_outcomes.sql",
@@ -126,8 +127,11 @@ impl Sql {
 
     /// A migration, whose text is part of this program.
     pub(crate) fn migration(&self, text: &'static str) -> SqlStr {
-        let channel = format!("'{}'", channel(&self.schema).replace('\'', "''"));
-        AssertSqlSafe(place(text, &self.quoted).replace("__CHANNEL__", &channel)).into_sql_str()
+        let literal = |text: &str| format!("'{}'", text.replace('\'', "''"));
+        let text = place(text, &self.quoted)
+            .replace("__CHANNEL__", &literal(&channel(&self.schema)))
+            .replace("__HOME__", &literal(&self.schema));
+        AssertSqlSafe(text).into_sql_str()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The store: a pool, its statements, and the verbs in files of their own.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -17,15 +17,16 @@ use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{Connection, PgConnection, PgPool};
 use tokio::sync::{broadcast, mpsc};
-use uuid::Uuid;
 
 use crate::claim::Bounds;
 use crate::error::{is_conflict, store_error};
+use crate::group::Group;
 use crate::home::Home;
+use crate::leases::Leases;
 use crate::options::PgOptions;
 use crate::sql::{self, Sql};
 use crate::wake::{Wakes, listen, tell_others, tested_listener};
-use crate::{migrate, spec};
+use crate::{migrate, parts, spec};
 
 /// A store on PostgreSQL. Clones share its connections.
 ///
@@ -43,9 +44,11 @@ pub(crate) struct Inner {
     pub(crate) wakes: Arc<Wakes>,
     pub(crate) channel: String,
     pub(crate) ids: IdSource,
+    /// How long a range of ids is.
+    pub(crate) range: Duration,
     pub(crate) bounds: Bounds,
-    /// Leases found empty; the next settle removes them.
-    empty: Mutex<Vec<Uuid>>,
+    pub(crate) leases: Leases,
+    pub(crate) group: Group,
 }
 
 /// Why a transaction was given up.
@@ -54,6 +57,13 @@ pub(crate) enum Fault {
     Database(sqlx::Error),
     Insert(InsertError),
     Command(CommandError),
+    Store(StoreError),
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
 }
 
 impl From<sqlx::Error> for Fault {
@@ -68,7 +78,8 @@ impl From<Fault> for StoreError {
         match fault {
             Fault::Database(error) => store_error(error),
             Fault::Insert(InsertError::Store(error))
-            | Fault::Command(CommandError::Store(error)) => error,
+            | Fault::Command(CommandError::Store(error))
+            | Fault::Store(error) => error,
             Fault::Insert(error) => odd(error.to_string()),
             Fault::Command(error) => odd(error.to_string()),
         }
@@ -126,14 +137,6 @@ pub(crate) fn met(fault: &Fault) -> bool {
 }
 
 impl Inner {
-    pub(crate) fn leave_empty(&self, lease: Uuid) {
-        self.empty.lock().unwrap_or_else(PoisonError::into_inner).push(lease);
-    }
-
-    pub(crate) fn take_empty(&self) -> Vec<Uuid> {
-        std::mem::take(&mut *self.empty.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
     pub(crate) async fn now(&self, db: &mut PgConnection) -> Result<i64, sqlx::Error> {
         sqlx::query_scalar(self.sql.now()).fetch_one(db).await
     }
@@ -166,7 +169,7 @@ impl PgStore {
 }
 
 async fn open(options: PgOptions, home: std::sync::Weak<Home>) -> Result<Arc<Inner>, StoreError> {
-    let PgOptions { connect, schema, connections, patience, statement_timeout, poll_only, migrate } =
+    let PgOptions { connect, schema, connections, patience, statement_timeout, poll_only, migrate, range } =
         options;
     let mut pool = PgPoolOptions::new()
         .max_connections(connections)
@@ -193,6 +196,7 @@ async fn open(options: PgOptions, home: std::sync::Weak<Home>) -> Result<Arc<Inn
     let sql = Arc::new(Sql::new(&schema));
     let mut first = pool.acquire().await.map_err(store_error)?;
     migrate::migrate(&mut first, &sql, migrate).await?;
+    parts::make(&mut first, &sql, range).await?;
     drop(first);
     let channel = sql::channel(&schema);
     let (sender, hints) = mpsc::unbounded_channel();
@@ -210,8 +214,10 @@ async fn open(options: PgOptions, home: std::sync::Weak<Home>) -> Result<Arc<Inn
         wakes,
         channel,
         ids: IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy)),
+        range,
         bounds: Bounds::default(),
-        empty: Mutex::default(),
+        leases: Leases::default(),
+        group: Group::default(),
     }))
 }
 

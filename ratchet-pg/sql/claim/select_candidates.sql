@@ -1,5 +1,5 @@
 -- Due jobs of a queue behind a place, in order, that the node knows and whose key seems to have a free slot.
-SELECT r.job, r.sort_key, r.due, r.crashes, r.ckey, r.climit
+SELECT r.ctid::text AS spot, r.job, r.sort_key, r.due, r.crashes, r.ckey, r.climit
 FROM ratchet.ready r
 WHERE r.queue = $1 AND (r.sort_key, r.due, r.job) > ($2, $3, $4)
     AND r.job_version <= ($6::integer[])[array_position($5::text[], r.name)]

@@ -13,9 +13,9 @@ fresh AS MATERIALIZED (
 ),
 -- What never changes.
 stored AS (
-    INSERT INTO ratchet.job (id, queued_at, head, version, priority, climit, name, queue, payload, business_key,
+    INSERT INTO ratchet.job (id, queued_at, due, head, version, priority, climit, name, queue, payload, business_key,
         idempotency_key, ckey, service, tenant, correlation_id, tags, extra)
-    SELECT id, now, head, version, priority, climit, name, queue, payload, business_key, idempotency_key, ckey, service,
+    SELECT id, now, due, head, version, priority, climit, name, queue, payload, business_key, idempotency_key, ckey, service,
         tenant, correlation_id, tags::jsonb, extra
     FROM fresh
 ),

@@ -1,6 +1,6 @@
 -- Claimed jobs of nodes that are no more.
 SELECT l.at AS now, l.started, l.node, l.id AS lease, m.*,
-    j.queued_at, j.name, j.version AS job_version, j.queue, j.priority, j.payload, j.business_key, j.idempotency_key,
+    j.queued_at, j.queue, j.name, j.version AS job_version, j.priority, j.payload, j.business_key, j.idempotency_key,
     j.ckey, j.climit, j.service, j.tags::text AS tags, j.tenant, j.correlation_id, j.extra,
     n.percent, n.message, n.checkpoint
 FROM ratchet.lease l CROSS JOIN LATERAL unnest(l.jobs, l.versions, l.dues, l.runs, l.attempts, l.crashes, l.deferrals, l.generations)

@@ -23,15 +23,22 @@ SELECT j.id AS job,
     CASE WHEN o.started_at IS NOT NULL THEN o.duration WHEN h.job IS NOT NULL THEN NULL ELSE a.duration END AS duration,
     COALESCE(o.node, h.node, a.node) AS node,
     e.error,
-    j.queued_at, j.name, j.version AS job_version, j.queue, j.priority, j.payload, j.business_key, j.idempotency_key,
+    j.queued_at, j.queue, j.name, j.version AS job_version, j.priority, j.payload, j.business_key, j.idempotency_key,
     j.ckey, j.climit, j.service, j.tags::text AS tags, j.tenant, j.correlation_id, j.extra,
     n.percent, n.message, n.checkpoint, n.warnings
-FROM ratchet.job j
-LEFT JOIN ratchet.paused p ON p.job = j.id
-LEFT JOIN ratchet.outcome o ON o.job = j.id
+-- Look-ups one by one, so that each looks into one partition only.
+FROM unnest($1::uuid[]) AS x(id)
+CROSS JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = x.id OFFSET 0) j
+LEFT JOIN LATERAL (SELECT * FROM ratchet.paused p WHERE p.job = j.id OFFSET 0) p ON true
+LEFT JOIN LATERAL (SELECT * FROM ratchet.outcome o WHERE o.job = j.id OFFSET 0) o ON true
 LEFT JOIN LATERAL (
     SELECT r.job, r.due, r.version, r.run, r.attempts, r.crashes, r.deferrals, r.generation
-    FROM ratchet.ready r WHERE r.job = j.id
+    FROM ratchet.ready r WHERE r.job = j.id AND r.version > 0
+    UNION ALL
+    -- One that has not moved stands where its submit has put it.
+    SELECT r.job, r.due, r.version, r.run, r.attempts, r.crashes, r.deferrals, r.generation
+    FROM ratchet.ready r
+    WHERE r.queue = j.queue AND r.sort_key = j.due - j.head AND r.due = j.due AND r.job = j.id AND r.version = 0
     UNION ALL
     SELECT s.job, s.due, s.version, s.run, s.attempts, s.crashes, s.deferrals, s.generation
     FROM ratchet.scheduled s WHERE s.job = j.id
@@ -46,6 +53,5 @@ LEFT JOIN LATERAL (
         AND e.generation = COALESCE(p.generation, o.generation, w.generation, h.generation)
     ORDER BY e.run DESC LIMIT 1
 ) e ON true
-LEFT JOIN ratchet.note n ON n.job = j.id
-WHERE j.id = ANY($1::uuid[])
+LEFT JOIN LATERAL (SELECT * FROM ratchet.note n WHERE n.job = j.id OFFSET 0) n ON true
 ORDER BY j.id DESC

@@ -1,4 +1,4 @@
--- What is left of each lease after these members have gone.
+-- No rows: these members have left their leases.
 UPDATE ratchet.lease l
 SET remaining = l.remaining - g.n,
     versions = ARRAY(
@@ -10,4 +10,3 @@ FROM (
     FROM unnest($1::uuid[], $2::uuid[]) AS x(lease, job) GROUP BY x.lease
 ) g
 WHERE l.id = g.lease
-RETURNING l.id, l.remaining

@@ -119,8 +119,6 @@ impl Ends {
         if self.job.is_empty() {
             return Ok(());
         }
-        let ones = vec![1_i64; self.job.len()];
-        let states = self.state.clone();
         sqlx::query(inner.sql.insert_outcomes())
             .bind(now)
             .bind(self.job)
@@ -143,9 +141,10 @@ impl Ends {
             .bind(self.envelope)
             .bind(self.reason)
             .bind(self.fingerprint)
-            .execute(&mut *db)
+            .bind(self.queue)
+            .execute(db)
             .await?;
-        inner.tally(db, self.queue, states, ones).await
+        Ok(())
     }
 }
 

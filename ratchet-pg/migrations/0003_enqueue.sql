@@ -52,9 +52,9 @@ BEGIN
             RAISE EXCEPTION 'business key % is held by job %', enqueue.business_key, seen.job USING ERRCODE = '23505';
         END IF;
     END IF;
-    INSERT INTO ratchet.job (id, queued_at, head, version, priority, name, queue, payload, business_key,
+    INSERT INTO ratchet.job (id, queued_at, due, head, version, priority, name, queue, payload, business_key,
         idempotency_key, tenant, correlation_id, tags)
-    VALUES (new_id, now_at, ahead, enqueue.version, enqueue.priority, enqueue.name, enqueue.queue, bytes,
+    VALUES (new_id, now_at, due_at, ahead, enqueue.version, enqueue.priority, enqueue.name, enqueue.queue, bytes,
         enqueue.business_key, enqueue.idempotency_key, enqueue.tenant, enqueue.correlation_id,
         CASE WHEN cardinality(enqueue.tags) > 0 THEN to_jsonb(enqueue.tags) END);
     IF due_at <= now_at THEN
