@@ -152,7 +152,14 @@ impl Inner {
             let place = usize::try_from(place).ok().and_then(|place| place.checked_sub(1));
             let odd = || sqlx::Error::Protocol("a claim from no queue".to_owned());
             let place = place.filter(|place| *place < leases.len()).ok_or_else(odd)?;
-            let job = claimed(row, first, &request.queues[place].queue, leases[place], now, request.node)?;
+            let job = claimed(
+                row,
+                first,
+                &request.queues[place].queue,
+                leases[place],
+                now,
+                request.node,
+            )?;
             jobs.push((place, job));
         }
         self.leases.remember(leases, jobs.iter().map(|(place, job)| (*place, job.token)));
@@ -170,7 +177,8 @@ impl Inner {
 
     /// What earlier runs left behind; a first run has none.
     async fn add_notes(&self, db: &mut PgConnection, jobs: &mut [Claimed]) -> Result<(), Fault> {
-        let again: Vec<_> = jobs.iter().filter(|job| job.run > 1).map(|job| job.id().uuid()).collect();
+        let again: Vec<_> =
+            jobs.iter().filter(|job| job.run > 1).map(|job| job.id().uuid()).collect();
         if again.is_empty() {
             return Ok(());
         }
@@ -235,5 +243,6 @@ fn claimed(
         node,
         progress: None,
         checkpoint: None,
+        probe: None,
     })
 }

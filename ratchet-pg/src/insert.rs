@@ -10,8 +10,8 @@ use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
 use crate::error::is_unique_violation;
-use crate::record::due_micros;
 use crate::group::Group;
+use crate::record::due_micros;
 use crate::spec::{Columns, clean, cleaned, scope};
 use crate::store::{Fault, Inner, transact};
 

@@ -13,7 +13,11 @@ use crate::sql::Sql;
 const AHEAD: u32 = 2;
 
 /// Makes what is missing of the next ranges.
-pub(crate) async fn make(db: &mut PgConnection, sql: &Sql, range: Duration) -> Result<(), StoreError> {
+pub(crate) async fn make(
+    db: &mut PgConnection,
+    sql: &Sql,
+    range: Duration,
+) -> Result<(), StoreError> {
     let made: Result<i32, _> = sqlx::query_scalar(sql.make_parts())
         .bind(micros(range))
         .bind(micros(range * AHEAD))
@@ -33,4 +37,3 @@ pub(crate) async fn make(db: &mut PgConnection, sql: &Sql, range: Duration) -> R
         Err(error) => Err(store_error(error)),
     }
 }
-

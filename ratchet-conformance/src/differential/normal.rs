@@ -89,8 +89,8 @@ impl Normal {
         for reason in &mut reasons {
             match reason {
                 Waiting::NotDue { due } => *due = self.time(*due),
-                Waiting::RateSpent { until, .. } => *until = self.time(*until),
-                Waiting::BreakerOpen { until: Some(until), .. } => *until = self.time(*until),
+                Waiting::RateSpent { until, .. }
+                | Waiting::BreakerOpen { until: Some(until), .. } => *until = self.time(*until),
                 _ => {}
             }
         }

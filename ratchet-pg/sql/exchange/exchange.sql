@@ -49,7 +49,9 @@ asked AS MATERIALIZED (
         AS a(queue, room, lease, bound, place)
     WHERE EXISTS (SELECT FROM ratchet.node WHERE id = $12 AND until > clock.now)
 ),
--- The first due jobs of each queue that the node knows and whose key has a free slot. The bound keeps the scan off the
+-- Whether a queue has rules that need a closer look.
+ruled AS MATERIALIZED (SELECT EXISTS (SELECT FROM asked a JOIN ratchet.queue q ON q.name = a.queue) AS any),
+-- The first due jobs of each queue that the node knows, whose key has a free slot and whose breaker is not open. The bound keeps the scan off the
 -- dead entries of jobs claimed before.
 picked AS MATERIALIZED (
     SELECT a.place, a.lease, r.*
@@ -59,6 +61,8 @@ picked AS MATERIALIZED (
         WHERE r.queue = a.queue AND r.sort_key >= a.bound
             AND r.job_version <= ($14::integer[])[array_position($13::text[], r.name)]
             AND (r.ckey IS NULL OR (SELECT count(*) FROM ratchet.slot s WHERE s.key = r.ckey) < r.climit)
+            AND (r.service IS NULL OR NOT EXISTS (SELECT FROM ratchet.breaker b
+                WHERE b.service = r.service AND NOT b.closed AND (b.until IS NULL OR b.until > (SELECT now FROM clock))))
         ORDER BY r.sort_key, r.due, r.job
         LIMIT a.room
         FOR UPDATE SKIP LOCKED
@@ -77,8 +81,12 @@ coming AS MATERIALIZED (
         ORDER BY s.due LIMIT 1
     ) k ON true
 ),
--- Whether something needs a closer look: a key with a limit, a job that must run alone.
-road AS MATERIALIZED (SELECT EXISTS (SELECT FROM picked WHERE ckey IS NOT NULL OR crashes >= $15) AS long),
+-- Whether something needs a closer look: rules, a key with a limit, a job that must run alone, a breaker to be tried.
+road AS MATERIALIZED (
+    SELECT ruled.any OR EXISTS (SELECT FROM picked WHERE ckey IS NOT NULL OR crashes >= $15)
+        OR EXISTS (SELECT FROM picked p JOIN ratchet.breaker b ON b.service = p.service WHERE NOT b.closed) AS long
+    FROM ruled
+),
 -- What is claimed.
 chosen AS MATERIALIZED (SELECT p.* FROM picked p, road, coming WHERE NOT road.long AND NOT coming.due),
 taken AS (DELETE FROM ratchet.ready WHERE ctid = ANY (ARRAY(SELECT spot FROM chosen))),
@@ -96,10 +104,14 @@ leased AS (
     ) g
     WHERE g.n > 0
 )
-SELECT clock.now, coming.due AS due_waits, road.long, coming.next_due,
+SELECT clock.now, coming.due AS due_waits, road.long,
+    LEAST(coming.next_due, (SELECT min(b.until) FROM ratchet.breaker b WHERE NOT b.closed AND b.until > clock.now)) AS next_due,
     -- Only if some were not applied: those that were.
     CASE WHEN (SELECT COALESCE(sum(n), 0) FROM counted) <> $7::bigint THEN ARRAY(SELECT job FROM done) END AS applied,
-    ARRAY(SELECT id FROM emptied) AS emptied, ARRAY(SELECT DISTINCT queue FROM freed) AS freed,
+    ARRAY(SELECT id FROM emptied) AS emptied, ARRAY(
+        SELECT queue FROM freed
+        UNION SELECT l.queue FROM locked l JOIN ratchet.queue q ON q.name = l.queue AND q.limited
+    ) AS freed,
     NULL::uuid AS job, NULL::bigint AS place, NULL::bigint AS version, NULL::bigint AS run, NULL::bigint AS due,
     NULL::integer AS attempts, NULL::integer AS crashes, NULL::integer AS deferrals, NULL::integer AS generation,
     NULL::bigint AS queued_at, NULL::text AS name, NULL::integer AS job_version, NULL::smallint AS priority,

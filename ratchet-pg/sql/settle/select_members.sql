@@ -6,7 +6,7 @@ WITH member AS MATERIALIZED (
         AS m(job, version, due, run, attempts, crashes, deferrals, generation)
     WHERE m.version > 0 AND m.job = ANY($2::uuid[])
 )
-SELECT m.*, m.due - j.head AS sort_key, j.name, j.version AS job_version, j.head, j.ckey, j.climit,
+SELECT m.*, m.due - j.head AS sort_key, j.name, j.version AS job_version, j.head, j.ckey, j.climit, j.service,
     j.business_key IS NOT NULL OR j.ckey IS NOT NULL AS keyed
 FROM member m
 CROSS JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = m.job OFFSET 0) j
