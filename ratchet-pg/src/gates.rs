@@ -198,7 +198,10 @@ impl Inner {
         settlements: &[&Settlement],
         settled: &mut [Option<&mut Settled>],
     ) -> Result<bool, Fault> {
-        let votes = settlements.iter().filter_map(|settlement| settlement.vote.as_ref());
+        let applied = |settled: &Option<&mut Settled>| matches!(settled, Some(Settled::Applied(_)));
+        let votes = settlements.iter().zip(settled.iter());
+        let votes =
+            votes.filter_map(|(asked, settled)| asked.vote.as_ref().filter(|_| applied(settled)));
         let settings: BTreeMap<String, BreakerSettings> =
             votes.map(|vote| (clean(&vote.service), vote.settings)).collect();
         if settings.is_empty() {

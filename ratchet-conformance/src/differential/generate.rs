@@ -62,7 +62,10 @@ impl Generator {
             }
             95 => Op::Purge(*self.one_of(&JobState::ALL), self.rng.u32(0..8)),
             96..98 => Op::Get(self.any_job()),
-            100..102 => Op::OrderQueue(self.one_of(&["default", "other"]), self.queue_order()),
+            100..102 => {
+                let queue = ["default", "other"][self.rng.usize(..2)];
+                Op::OrderQueue(queue, self.queue_order())
+            }
             102..104 => Op::OrderBreaker(self.breaker_order()),
             104..106 => Op::Explain(self.any_job()),
             _ => Op::List(self.filter(), self.rng.u32(1..8)),

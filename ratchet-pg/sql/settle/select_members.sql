@@ -1,6 +1,6 @@
 -- The members of these leases that are asked for and have not left, with everything that moves.
 WITH member AS MATERIALIZED (
-    SELECT l.id AS lease, l.node, l.at AS started_at, l.queue, m.*
+    SELECT l.id AS lease, l.node, l.at AS started_at, l.queue, l.keyed AS held, m.*
     FROM unnest($1::uuid[]) AS x(lease) JOIN ratchet.lease l ON l.id = x.lease
     CROSS JOIN LATERAL unnest(l.jobs, l.versions, l.dues, l.runs, l.attempts, l.crashes, l.deferrals, l.generations)
         AS m(job, version, due, run, attempts, crashes, deferrals, generation)
