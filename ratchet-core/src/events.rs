@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::model::{CancelCause, Deferral, Envelope, FailureRecord, JobId, NodeId};
+use crate::model::{BreakerChange, CancelCause, Deferral, Envelope, FailureRecord, JobId, NodeId};
 
 /// The job an event speaks of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -158,6 +158,18 @@ pub enum Event {
         /// The job it was to follow.
         parent: JobId,
     },
+    /// The breaker of a service opened: its jobs wait.
+    BreakerOpened {
+        /// The service.
+        service: String,
+        /// When probes are let through; without it, when an operator says so.
+        until: Option<Timestamp>,
+    },
+    /// The breaker of a service closed.
+    BreakerClosed {
+        /// The service.
+        service: String,
+    },
     /// A settled run left something undone: an oversized result, a child whose key was taken.
     Warning {
         /// The job.
@@ -168,8 +180,16 @@ pub enum Event {
 }
 
 impl Event {
-    /// The job it speaks of.
-    pub fn job_id(&self) -> JobId {
+    pub(crate) fn of_breaker(service: &str, change: BreakerChange) -> Self {
+        let service = service.to_owned();
+        match change {
+            BreakerChange::Opened { until } => Self::BreakerOpened { service, until },
+            BreakerChange::Closed => Self::BreakerClosed { service },
+        }
+    }
+
+    /// The job it speaks of, if it is one.
+    pub fn job_id(&self) -> Option<JobId> {
         match self {
             Self::Submitted { job }
             | Self::Started { job, .. }
@@ -185,11 +205,12 @@ impl Event {
             | Self::Orphaned { job, .. }
             | Self::Stale { job }
             | Self::CallbackFailed { job, .. }
-            | Self::Warning { job, .. } => job.id,
+            | Self::Warning { job, .. } => Some(job.id),
             Self::Canceled { job, .. }
             | Self::Paused { job }
             | Self::Resumed { job }
-            | Self::Retried { job } => *job,
+            | Self::Retried { job } => Some(*job),
+            Self::BreakerOpened { .. } | Self::BreakerClosed { .. } => None,
         }
     }
 }

@@ -19,10 +19,10 @@ mod worker;
 pub use async_trait::async_trait;
 
 pub use client::{
-    BuildError, Builder, Bulk, Enqueue, Finished, JobHandle, Ratchet, Redrive, SubmitError,
-    WaitError,
+    Breakers, BuildError, Builder, Bulk, Enqueue, Finished, JobHandle, Queues, Ratchet, Redrive,
+    SubmitError, WaitError,
 };
-pub use config::{Config, QueueConfig};
+pub use config::{BreakerConfig, Config, Depth, QueueConfig};
 pub use context::JobContext;
 pub use decide::{AlwaysRetry, Outcome, Policies, RetryPolicy, decide};
 pub use events::{Event, EventStream, JobRef};
@@ -38,7 +38,10 @@ pub use job::{
     JobArg, JobDef, KeyPart, Keys, Location, Need, Output, PanicPolicy, Priority, RunFuture, State,
     States,
 };
-pub use model::{Due, Filter, JobId, JobRecord, JobState, PageRequest};
+pub use model::{
+    BreakerState, Due, Explanation, Filter, JobId, JobRecord, JobState, PageRequest, QueueLimits,
+    Rate, Waiting,
+};
 pub use registry::{
     InvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
 };

@@ -48,7 +48,9 @@ CREATE TABLE ratchet.ready (
     keyed boolean NOT NULL,
     queue text NOT NULL,
     name text NOT NULL,
-    ckey text
+    ckey text,
+    -- The service whose breaker may hold it back.
+    service text
 ) WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX ready_order ON ratchet.ready (queue, sort_key, due, job);
 -- A job that has not moved yet stands where its submit has put it, and is found there. So most jobs are in one index.
@@ -177,16 +179,33 @@ CREATE TABLE ratchet.business (
 );
 CREATE INDEX business_job ON ratchet.business (job);
 
--- Runs that hold a concurrency key.
+-- Runs that hold a concurrency key, or are probes of a breaker: then the key is 'probe service/opening'.
 CREATE TABLE ratchet.slot (
     job uuid NOT NULL,
     lease uuid NOT NULL,
     version bigint NOT NULL,
     key text NOT NULL,
     queue text NOT NULL,
-    PRIMARY KEY (job, lease, version)
+    PRIMARY KEY (job, lease, version, key)
 );
 CREATE INDEX slot_key ON ratchet.slot (key);
+
+-- Queues that are paused or limited. The rules are JSON.
+CREATE TABLE ratchet.queue (
+    name text PRIMARY KEY,
+    -- Whether the end of a run makes room.
+    limited boolean NOT NULL,
+    rules text NOT NULL
+);
+
+-- Circuit breakers, as JSON, with what a claim must know of them.
+CREATE TABLE ratchet.breaker (
+    service text PRIMARY KEY,
+    closed boolean NOT NULL,
+    -- When probes may go out, if it is not closed; none if an operator must close it.
+    until bigint,
+    breaker text NOT NULL
+) WITH (fillfactor = 50);
 
 -- Runs that are over in the store while their handler may still be running.
 CREATE TABLE ratchet.lingering (

@@ -1,6 +1,6 @@
 //! Claiming: one statement where nothing is odd, a closer look where a key, a lonely job or a due time needs one.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::exchange::Successes;
+use crate::gates::{Gates, Pass, probe_key};
 use crate::spec::{duration, small};
 use crate::store::{Fault, Inner, transact};
 
@@ -104,7 +105,9 @@ impl Inner {
         self.promote(db, request, now).await?;
         let queues: Vec<_> = request.queues.iter().map(|room| room.queue.as_str()).collect();
         let known = Known::of(request);
-        let mut walk = Walk { inner: self, known, slots: HashMap::new() };
+        let gates = self.gates(db, request, now).await?;
+        let mut walk =
+            Walk { inner: self, known, slots: HashMap::new(), gates, probes: Vec::new() };
         let mut chosen = Vec::new();
         let mut lonely_waiting = false;
         if let Some(first) = walk.first_if_lonely(db, request).await? {
@@ -123,10 +126,20 @@ impl Inner {
             .bind(request.node.uuid())
             .bind(now)
             .bind(request.starting)
+            .bind(walk.probes.iter().map(|probe| probe.spot.as_str()).collect::<Vec<_>>())
+            .bind(walk.probes.iter().map(|probe| probe.key.as_str()).collect::<Vec<_>>())
             .fetch_all(&mut *db)
             .await?;
         let rows: Vec<_> = rows.iter().collect();
-        let jobs = self.claimed(db, request, &leases, now, &rows, 0).await?;
+        let mut jobs = self.claimed(db, request, &leases, now, &rows, 0).await?;
+        let mut spent = BTreeMap::new();
+        for job in &mut jobs {
+            let probe = walk.probes.iter().find(|probe| probe.job == job.id().uuid());
+            job.probe = probe.map(|probe| probe.opening);
+            *spent.entry(job.spec.queue.clone()).or_default() += 1;
+        }
+        self.spend(db, spent, &mut walk.gates).await?;
+        let next_due = [next_due, walk.gates.opens_in()].into_iter().flatten().min();
         Ok(ClaimReply { jobs, lonely_waiting, next_due })
     }
 }
@@ -139,6 +152,16 @@ struct Candidate {
     place: (i64, i64, Uuid),
     crashes: i32,
     key: Option<(String, i32)>,
+    service: Option<String>,
+}
+
+/// A job that tries a service whose breaker is half open.
+struct Probe {
+    spot: String,
+    job: Uuid,
+    opening: u64,
+    /// What it holds.
+    key: String,
 }
 
 /// A walk along the due jobs of some queues.
@@ -147,6 +170,8 @@ struct Walk<'a> {
     known: Known<'a>,
     /// How many runs hold each key this claim may decide on; none for a key that another claim has locked.
     slots: HashMap<String, Option<i64>>,
+    gates: Gates,
+    probes: Vec<Probe>,
 }
 
 impl Walk<'_> {
@@ -160,7 +185,8 @@ impl Walk<'_> {
     ) -> Result<Vec<String>, Fault> {
         let mut chosen = Vec::new();
         let mut after = FIRST;
-        let enough = usize::try_from(room.room).unwrap_or(usize::MAX);
+        let most = room.room.min(self.gates.most(&room.queue));
+        let enough = usize::try_from(most).unwrap_or(usize::MAX);
         while chosen.len() < enough {
             let window = self.window(db, &room.queue, after, room.room.max(WINDOW)).await?;
             let Some(last) = window.last() else { break };
@@ -169,14 +195,14 @@ impl Walk<'_> {
                 if chosen.len() >= enough {
                     break;
                 }
-                if !self.has_slot(&candidate) {
+                if !self.may_run(&candidate) {
                     continue;
                 }
                 if candidate.crashes >= lonely_from(alone) {
                     *lonely_waiting = true;
                     continue;
                 }
-                self.take_slot(&candidate);
+                self.take(&candidate);
                 chosen.push(candidate.spot);
             }
         }
@@ -193,14 +219,17 @@ impl Walk<'_> {
             return Ok(None);
         }
         let mut first: Option<Candidate> = None;
-        for room in request.queues.iter().filter(|room| room.room > 0) {
+        for room in &request.queues {
+            if room.room.min(self.gates.most(&room.queue)) == 0 {
+                continue;
+            }
             let mut after = FIRST;
             let found = 'queue: loop {
                 let window = self.window(db, &room.queue, after, WINDOW).await?;
                 let Some(last) = window.last() else { break None };
                 after = last.place;
                 for candidate in window {
-                    if self.has_slot(&candidate) {
+                    if self.may_run(&candidate) {
                         break 'queue Some(candidate);
                     }
                 }
@@ -213,7 +242,7 @@ impl Walk<'_> {
         }
         let lonely = first.filter(|first| first.crashes >= lonely_from(request.alone));
         Ok(lonely.map(|first| {
-            self.take_slot(&first);
+            self.take(&first);
             first.spot
         }))
     }
@@ -233,6 +262,7 @@ impl Walk<'_> {
             .bind(&self.known.names)
             .bind(&self.known.versions)
             .bind(i64::from(limit))
+            .bind(self.gates.held_back())
             .fetch_all(&mut *db)
             .await?;
         let window = rows.iter().map(candidate).collect::<Result<Vec<_>, _>>()?;
@@ -269,6 +299,25 @@ impl Walk<'_> {
         held.is_some_and(|held| held < i64::from(*limit))
     }
 
+    fn may_run(&self, candidate: &Candidate) -> bool {
+        self.has_slot(candidate) && self.gates.pass(candidate.service.as_deref()) != Pass::No
+    }
+
+    /// Takes what a candidate holds while it runs.
+    fn take(&mut self, candidate: &Candidate) {
+        self.take_slot(candidate);
+        let service = candidate.service.as_deref();
+        if let (Pass::Probe(opening), Some(name)) = (self.gates.pass(service), service) {
+            self.gates.probe(service);
+            self.probes.push(Probe {
+                spot: candidate.spot.clone(),
+                job: candidate.place.2,
+                opening,
+                key: probe_key(name, opening),
+            });
+        }
+    }
+
     fn take_slot(&mut self, candidate: &Candidate) {
         if let Some((key, _)) = &candidate.key
             && let Some(Some(held)) = self.slots.get_mut(key)
@@ -303,6 +352,7 @@ fn candidate(row: &PgRow) -> Result<Candidate, sqlx::Error> {
         place: (row.try_get("sort_key")?, row.try_get("due")?, row.try_get("job")?),
         crashes: row.try_get("crashes")?,
         key: key.map(|key| (key, limit)),
+        service: row.try_get("service")?,
     })
 }
 

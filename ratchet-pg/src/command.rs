@@ -101,6 +101,7 @@ impl Inner {
             .bind(&row.queue)
             .bind(&row.name)
             .bind(&row.ckey)
+            .bind(&row.service)
             .bind(failed)
             .execute(&mut *db)
             .await?;
@@ -331,6 +332,7 @@ impl Inner {
             queue: row.try_get("queue")?,
             name: row.try_get("name")?,
             ckey: row.try_get("ckey")?,
+            service: row.try_get("service")?,
         })
     }
 

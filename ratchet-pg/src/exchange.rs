@@ -243,5 +243,6 @@ fn claimed(
         node,
         progress: None,
         checkpoint: None,
+        probe: None,
     })
 }

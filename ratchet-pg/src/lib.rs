@@ -14,6 +14,7 @@ mod claim;
 mod command;
 mod error;
 mod exchange;
+mod gates;
 mod group;
 mod home;
 mod insert;

@@ -101,6 +101,7 @@ pub(crate) fn claimed(row: &PgRow, node: NodeId) -> Result<Claimed, sqlx::Error>
         node,
         progress,
         checkpoint,
+        probe: None,
     })
 }
 
@@ -159,6 +160,7 @@ pub(crate) fn attempt(row: &PgRow) -> Result<AttemptLine, sqlx::Error> {
         node: NodeId::from_uuid(row.try_get("node")?),
         progress: None,
         checkpoint: None,
+        probe: None,
     };
     let result = numbered(&OUTCOMES, row.try_get("result")?)?;
     let mut line = AttemptLine::new(&claimed, instant(row.try_get("finished_at")?), result);

@@ -7,10 +7,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_core::model::{
-    Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
-    Counts, Delivery, DeliveryId, Filter, Heartbeat, InsertError, Inserted, JobId, JobRecord,
-    JobState, LogLine, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, RunNotes,
-    Settled, Settlement, Token,
+    Alert, AttemptLine, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
+    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Filter,
+    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, NewJob, NodeId,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueOrder, QueueRecord, RunNotes, Settled,
+    Settlement, Surroundings, Token,
 };
 use ratchet_core::store::{Store, StoreError, Wake};
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -309,6 +310,32 @@ impl Store for PgStore {
 
     async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
         at_home!(self, |inner| inner.command(command))
+    }
+
+    async fn order_queue(&self, queue: &str, order: QueueOrder) -> Result<bool, StoreError> {
+        let queue = queue.to_owned();
+        at_home!(self, |inner| inner.order_queue(&queue, order))
+    }
+
+    async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError> {
+        at_home!(self, |inner| inner.queues())
+    }
+
+    async fn order_breaker(
+        &self,
+        service: &str,
+        order: BreakerOrder,
+    ) -> Result<Option<BreakerChange>, StoreError> {
+        let service = service.to_owned();
+        at_home!(self, |inner| inner.order_breaker(&service, order))
+    }
+
+    async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError> {
+        at_home!(self, |inner| inner.breakers())
+    }
+
+    async fn surroundings(&self, id: JobId) -> Result<Option<Surroundings>, StoreError> {
+        at_home!(self, |inner| inner.surroundings(id))
     }
 
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {

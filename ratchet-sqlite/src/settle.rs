@@ -41,6 +41,8 @@ impl Session<'_> {
                 self.settle_one(settlement).await?
             });
         }
+        self.count_votes(settlements, &mut settled).await?;
+        self.wake_limited().await?;
         self.spawn(settlements, &mut settled).await?;
         Ok(settled)
     }

@@ -7,10 +7,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_core::model::{
-    Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
-    Counts, Delivery, DeliveryId, Filter, Heartbeat, InsertError, Inserted, JobId, JobRecord,
-    JobState, LogLine, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, RunNotes,
-    Settled, Settlement, Token, Verdict,
+    Alert, AttemptLine, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
+    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Filter,
+    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, NewJob, NodeId,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueOrder, QueueRecord, RunNotes, Settled,
+    Settlement, Surroundings, Token, Verdict,
 };
 use ratchet_core::store::{Store, StoreError, StoreErrorKind, Wake};
 use tokio::sync::broadcast;
@@ -100,6 +101,30 @@ impl Store for Flaky {
 
     async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
         self.up()?.command(command).await
+    }
+
+    async fn order_queue(&self, queue: &str, order: QueueOrder) -> Result<bool, StoreError> {
+        self.up()?.order_queue(queue, order).await
+    }
+
+    async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError> {
+        self.up()?.queues().await
+    }
+
+    async fn order_breaker(
+        &self,
+        service: &str,
+        order: BreakerOrder,
+    ) -> Result<Option<BreakerChange>, StoreError> {
+        self.up()?.order_breaker(service, order).await
+    }
+
+    async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError> {
+        self.up()?.breakers().await
+    }
+
+    async fn surroundings(&self, id: JobId) -> Result<Option<Surroundings>, StoreError> {
+        self.up()?.surroundings(id).await
     }
 
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {

@@ -6,10 +6,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 use ratchet_conformance::{Harness, async_trait};
 use ratchet_core::model::{
-    Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
-    Counts, Delivery, DeliveryId, Due, Filter, Heartbeat, InsertError, Inserted, JobId, JobRecord,
-    JobState, LogLine, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, RunNotes,
-    Settled, Settlement, Token,
+    Alert, AttemptLine, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
+    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Due, Filter,
+    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, NewJob, NodeId,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueOrder, QueueRecord, RunNotes, Settled,
+    Settlement, Surroundings, Token,
 };
 use ratchet_core::store::{Store, StoreError, Wake};
 use ratchet_core::{MemoryStore, Priority, VirtualClock};
@@ -130,6 +131,30 @@ impl Store for Faulty {
 
     async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
         self.inner.command(command).await
+    }
+
+    async fn order_queue(&self, queue: &str, order: QueueOrder) -> Result<bool, StoreError> {
+        self.inner.order_queue(queue, order).await
+    }
+
+    async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError> {
+        self.inner.queues().await
+    }
+
+    async fn order_breaker(
+        &self,
+        service: &str,
+        order: BreakerOrder,
+    ) -> Result<Option<BreakerChange>, StoreError> {
+        self.inner.order_breaker(service, order).await
+    }
+
+    async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError> {
+        self.inner.breakers().await
+    }
+
+    async fn surroundings(&self, id: JobId) -> Result<Option<Surroundings>, StoreError> {
+        self.inner.surroundings(id).await
     }
 
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {

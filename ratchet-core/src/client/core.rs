@@ -1,19 +1,20 @@
 //! What client, worker and contexts share.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use super::depth::Depths;
 use crate::config::Config;
-use crate::decide::Policies;
+use crate::decide::{Outcome, Policies, vote};
 use crate::events::Events;
 use crate::failure::{Classifier, DefaultSanitizer};
 use crate::job::{Callback, JobDef, States};
-use crate::model::{Claimed, JobSpec, KnownJobs, RunOptions, Token};
+use crate::model::{BreakerSettings, Claimed, JobSpec, KnownJobs, RunOptions, Token, Vote};
 use crate::registry::{InvocationResolver, Registry};
 use crate::seam::{Clock, Entropy, IdSource, OsEntropy, SystemClock};
 use crate::store::{MemoryStore, Store};
-use crate::worker::{Middleware, Sinks};
+use crate::worker::{HealthCheck, Middleware, Sinks};
 
 /// One runtime: the store, the registry, the settings and the seams.
 #[derive(Debug)]
@@ -22,16 +23,20 @@ pub(crate) struct Core {
     pub(crate) resolver: Arc<dyn InvocationResolver>,
     pub(crate) config: Config,
     pub(crate) policies: Policies,
+    /// How the breakers of the registered jobs' services are set.
+    pub(crate) breakers: BTreeMap<String, BreakerSettings>,
     pub(crate) classifier: Classifier,
     pub(crate) states: Arc<States>,
     pub(crate) middleware: Vec<Arc<dyn Middleware>>,
     pub(crate) sinks: Sinks,
+    pub(crate) checks: Vec<HealthCheck>,
     pub(crate) events: Events,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) ids: IdSource,
     /// The queues that live workers serve, and when they were last asked for.
     served: Mutex<Option<(Duration, BTreeSet<String>)>>,
+    pub(super) depths: Depths,
 }
 
 impl Core {
@@ -41,10 +46,12 @@ impl Core {
         resolver: Arc<dyn InvocationResolver>,
         config: Config,
         policies: Policies,
+        breakers: BTreeMap<String, BreakerSettings>,
         classifier: Classifier,
         states: States,
         middleware: Vec<Arc<dyn Middleware>>,
         sinks: Sinks,
+        checks: Vec<HealthCheck>,
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> Self {
@@ -54,15 +61,18 @@ impl Core {
             resolver,
             config,
             policies,
+            breakers,
             classifier,
             states: Arc::new(states),
             middleware,
             sinks,
+            checks,
             events: Events::new(),
             clock,
             entropy,
             ids,
             served: Mutex::new(None),
+            depths: Depths::default(),
         }
     }
 
@@ -73,10 +83,12 @@ impl Core {
             Arc::new(Registry::default()),
             Config::default(),
             Policies::default(),
+            BTreeMap::new(),
             Classifier::new(Arc::new(DefaultSanitizer::default())),
             States::default(),
             Vec::new(),
             Sinks::default(),
+            Vec::new(),
             Arc::new(SystemClock::default()),
             Arc::new(OsEntropy),
         )
@@ -99,6 +111,7 @@ impl Core {
             node: self.ids.node(),
             progress: None,
             checkpoint: None,
+            probe: None,
         }
     }
 
@@ -149,6 +162,15 @@ impl Core {
                 .flat_map(|job| job.def.names().map(|name| (name.to_owned(), job.def.version)))
                 .collect(),
         )
+    }
+
+    /// What a run says of the service it called.
+    pub(crate) fn vote(&self, job: &Claimed, outcome: &Outcome) -> Option<Vote> {
+        let service = job.spec.service.as_deref()?;
+        let registration = self.resolver.resolve(&job.spec.name);
+        let def = registration.as_ref().and_then(|found| found.def.breaker.as_ref());
+        let settings = self.breakers.get(service).copied().unwrap_or_default();
+        vote(job, outcome, def, settings)
     }
 
     /// Whether some live worker serves a queue, as far as was known a moment ago.

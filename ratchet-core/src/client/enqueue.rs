@@ -242,6 +242,7 @@ pub(super) async fn insert(
         queue: queue.as_str().into(),
     });
     let expected = core.events.expect_submits(expected);
+    let deep = core.check_depth(&jobs).await?;
     let inserted = core.store.insert(jobs).await;
     let name_of = |wanted| {
         about
@@ -259,9 +260,13 @@ pub(super) async fn insert(
             continue;
         };
         core.events.submitted(*id);
+        core.depths.grew(queue);
         // One warning per queue is enough for ten thousand jobs.
-        let warnings =
-            if warned.insert(queue) { unserved(core, *id, name, queue).await } else { Vec::new() };
+        let mut warnings = Vec::new();
+        if warned.insert(queue) {
+            warnings.extend(unserved(core, *id, name, queue).await);
+            warnings.extend(deep.get(queue).cloned());
+        }
         answers.push((inserted, warnings));
     }
     // What was not created is no news.
@@ -270,14 +275,14 @@ pub(super) async fn insert(
 }
 
 /// A warning if nobody will run a job.
-async fn unserved(core: &Core, id: JobId, name: &str, queue: &str) -> Vec<String> {
+async fn unserved(core: &Core, id: JobId, name: &str, queue: &str) -> Option<String> {
     if core.is_served(queue).await {
-        return Vec::new();
+        return None;
     }
     let warning =
         format!("no live worker serves queue `{queue}`; job {id} (`{name}`) waits until one does");
     tracing::warn!(job.id = %id, job.name = name, job.queue = queue, "{warning}");
-    vec![warning]
+    Some(warning)
 }
 
 impl<'a, J: 'static> IntoFuture for Enqueue<'a, J> {

@@ -3,8 +3,10 @@
 mod builder;
 mod bulk;
 mod core;
+mod depth;
 mod enqueue;
 mod finished;
+mod gates;
 mod handle;
 mod manage;
 mod query;
@@ -15,6 +17,7 @@ pub use bulk::Bulk;
 pub(crate) use core::Core;
 pub use enqueue::Enqueue;
 pub use finished::Finished;
+pub use gates::{Breakers, Queues};
 pub use handle::{JobHandle, WaitError};
 pub use manage::Redrive;
 pub use submit::SubmitError;

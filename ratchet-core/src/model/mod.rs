@@ -1,30 +1,39 @@
 //! What is stored: the nouns that client, engine and stores share. Plain data, no I/O and no decisions.
 
 mod attempt;
+mod breaker;
 mod claim;
 mod command;
 mod envelope;
+mod explain;
 mod filter;
 mod id;
 mod moves;
 mod new_job;
 mod node;
 mod notice;
+mod queue;
 mod record;
 mod settlement;
 mod spec;
 mod state;
 
 pub use attempt::{AttemptLine, AttemptOutcome, LogLevel, LogLine};
+pub use breaker::{
+    Admission, Ballot, Breaker, BreakerChange, BreakerOrder, BreakerRecord, BreakerSettings,
+    BreakerState, Vote,
+};
 pub use claim::{Alone, ClaimReply, ClaimRequest, Claimed, KnownJobs, Orphan, QueueRoom};
 pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};
 pub use envelope::{Envelope, FailureKind, FailureRecord, TerminalReason};
+pub use explain::{Explanation, Surroundings, Waiting};
 pub use filter::{Counts, Filter, Page, PageRequest, QueueCounts};
 pub use id::{JobId, LeaseId, NodeId, Token};
 pub(crate) use new_job::later;
 pub use new_job::{Due, InsertError, Inserted, NewJob, OnTaken, TakenKey};
 pub use node::{Heartbeat, NodeInfo, NodeRecord};
 pub use notice::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Notice};
+pub use queue::{Gate, QueueLimits, QueueOrder, QueueRecord, QueueRules, Rate};
 pub use record::{JobRecord, Progress};
 pub use settlement::{Applied, Deferral, DroppedChild, RunNotes, Settled, Settlement, Verdict};
 pub use spec::{ConcurrencyKey, FinishedOutcome, FinishedParent, JobSpec, RunOptions};

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AttemptOutcome, Envelope, FailureRecord, JobId, JobState, LogLine, NewJob, Notice, Progress,
-    Token,
+    AttemptOutcome, BreakerChange, Envelope, FailureRecord, JobId, JobState, LogLine, NewJob,
+    Notice, Progress, Token, Vote,
 };
 
 /// What is to happen to a claimed job, with everything that must commit together with it.
@@ -30,6 +30,8 @@ pub struct Settlement {
     pub spawned: Vec<NewJob>,
     /// What is to be published once this is committed.
     pub notices: Vec<Notice>,
+    /// What the run says of the service it called: counted in the order of the batch.
+    pub vote: Option<Vote>,
     /// The handler is still running although its run is over: what it holds stays taken until
     /// [`Store::let_go`](crate::store::Store::let_go) or the end of its node.
     pub lingering: bool,
@@ -46,6 +48,7 @@ impl Settlement {
             notes: RunNotes::default(),
             spawned: Vec::new(),
             notices: Vec::new(),
+            vote: None,
             lingering: false,
         }
     }
@@ -158,12 +161,14 @@ pub struct Applied {
     pub spawned: Vec<JobId>,
     /// The spawned jobs that do not, because of a key.
     pub dropped: Vec<DroppedChild>,
+    /// What its vote did to the breaker of its service.
+    pub breaker: Option<BreakerChange>,
 }
 
 impl Applied {
     /// A committed settlement that spawned nothing.
     pub fn new(state: JobState, at: Timestamp, due: Option<Timestamp>) -> Self {
-        Self { state, at, due, spawned: Vec::new(), dropped: Vec::new() }
+        Self { state, at, due, spawned: Vec::new(), dropped: Vec::new(), breaker: None }
     }
 }
 

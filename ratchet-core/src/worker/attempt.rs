@@ -10,7 +10,7 @@ use super::handler::{self, HandlerEnd};
 use super::middleware::RunReport;
 use crate::client::Core;
 use crate::context::JobContext;
-use crate::decide::{Outcome, decide, follow_up};
+use crate::decide::{Outcome, after_probe, decide, follow_up};
 use crate::failure::{Classified, Classifier, Failure, JobError, guarded};
 use crate::job::Output;
 use crate::model::{Claimed, Deferral, NewJob, RunNotes, Settlement};
@@ -60,7 +60,7 @@ pub(crate) async fn attempt(
     }
     let (mut notes, spawned) = ctx.take();
     notes.warnings.extend(warnings);
-    let mut settlement = settlement(core, job, &outcome, duration, notes, spawned);
+    let mut settlement = settlement(core, job, outcome, duration, notes, spawned);
     settlement.lingering = lingering;
     Ended::Settle(Box::new(settlement))
 }
@@ -69,17 +69,21 @@ pub(crate) async fn attempt(
 pub(super) fn settlement(
     core: &Core,
     job: &Claimed,
-    outcome: &Outcome,
+    outcome: Outcome,
     duration: Duration,
     notes: RunNotes,
     spawned: Vec<NewJob>,
 ) -> Settlement {
-    let verdict = decide(job, outcome, &core.policies, core.entropy.bits());
+    let vote = core.vote(job, &outcome);
+    let succeeded = matches!(outcome, Outcome::Done { .. });
+    let outcome = after_probe(outcome, vote.as_ref(), core.entropy.bits());
+    let verdict = decide(job, &outcome, &core.policies, core.entropy.bits());
     let mut settlement = Settlement::new(job.token, verdict, outcome.in_history());
+    settlement.vote = vote;
     settlement.duration = duration;
     settlement.notes = notes;
     // Children belong to a success: if the attempt fails, none of them ever existed.
-    if matches!(outcome, Outcome::Done { .. }) {
+    if succeeded {
         settlement.spawned = spawned;
     }
     follow_up(job, &mut settlement, &core.policies, || core.ids.job());

@@ -11,6 +11,7 @@
 //! worker. So a handler that never yields delays other handlers at worst.
 
 mod attempt;
+mod checks;
 mod control;
 mod exchange;
 mod flight;
@@ -32,6 +33,7 @@ mod start;
 mod watchdog;
 
 pub(crate) use attempt::{Ended, attempt};
+pub(crate) use checks::HealthCheck;
 pub(crate) use control::{RunControl, StopCause};
 pub use health::{Health, WorkerStats};
 pub use middleware::{Middleware, Next, RunReport};

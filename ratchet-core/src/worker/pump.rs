@@ -20,7 +20,9 @@ use super::room::Rooms;
 use super::settler::{Outgoing, Settler};
 use super::shared::{Message, Shared};
 use crate::events::Event;
-use crate::model::{Alone, AttemptOutcome, ClaimRequest, Claimed, Settlement, Token, Verdict};
+use crate::model::{
+    Alone, AttemptOutcome, ClaimRequest, Claimed, Deferral, Settlement, Token, Verdict,
+};
 use crate::store::Wake;
 
 /// The loop and everything it alone may touch.
@@ -67,7 +69,10 @@ struct Stop {
 impl Pump {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
         let wakes = Some(shared.core.store.wakes());
-        let rooms = Rooms::new(&shared.queues, &shared.core.config);
+        let mut rooms = Rooms::new(&shared.queues, &shared.core.config);
+        // A worker does not know that it is healthy before it has asked.
+        let guarded = |queue: &&String| shared.core.checks.iter().any(|check| check.guards(queue));
+        rooms.checked(&shared.queues.iter().filter(guarded).cloned().collect(), 0);
         let poll = shared.core.config.poll;
         Self {
             shared,
@@ -169,7 +174,7 @@ impl Pump {
         let duration = now.saturating_sub(run.started);
         let notes =
             run.control.context().and_then(crate::JobContext::take_news).unwrap_or_default();
-        let mut settlement = attempt::settlement(core, &job, &outcome, duration, notes, Vec::new());
+        let mut settlement = attempt::settlement(core, &job, outcome, duration, notes, Vec::new());
         settlement.lingering = true;
         self.settler.push(Outgoing { job, settlement }, now);
     }
@@ -315,6 +320,11 @@ impl Pump {
                 shared.fenced.store(false, Ordering::Relaxed);
                 self.hunger.guess();
             }
+            Message::Health { closed, seen } => {
+                if self.rooms.checked(&closed, seen) {
+                    self.hunger.announce();
+                }
+            }
             Message::Stop => self.begin_stop(now, shared.core.config.shutdown_grace),
             Message::StopNow => self.begin_stop(now, Duration::ZERO),
         }
@@ -351,10 +361,22 @@ impl Pump {
         };
         match ended {
             Ended::Settle(settlement) => {
+                self.doubt_if_rejected(&run, &settlement.verdict);
                 self.settler.push(Outgoing { job: run, settlement: *settlement }, now);
             }
             Ended::Discard { lingering: false } => self.letting_go.push(token),
             Ended::Discard { lingering: true } => {}
+        }
+    }
+
+    /// A handler turned work away: its queue waits until the health checks have been asked again.
+    fn doubt_if_rejected(&mut self, job: &Claimed, verdict: &Verdict) {
+        let queue = &job.spec.queue;
+        let rejected = matches!(verdict, Verdict::Defer { why: Deferral::Reject, .. });
+        if rejected && self.shared.core.checks.iter().any(|check| check.guards(queue)) {
+            let doubt = self.shared.doubts.fetch_add(1, Ordering::AcqRel) + 1;
+            self.rooms.doubt(queue, doubt);
+            self.shared.doubt.notify_one();
         }
     }
 
@@ -380,6 +402,7 @@ impl Pump {
             Ok(Wake::Work { queue }) if self.shared.queues.contains(&queue) => {
                 self.hunger.announce();
             }
+            Ok(Wake::Unblocked) => self.hunger.announce(),
             Ok(Wake::Canceled(token)) => self.take(Message::Cancel(token)),
             Ok(_) => {}
             // Something was missed; it may have been work.

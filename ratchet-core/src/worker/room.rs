@@ -1,6 +1,6 @@
 //! Room: how many jobs of which queue may be claimed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::Config;
 use crate::model::QueueRoom;
@@ -25,11 +25,18 @@ struct Queue {
     weight: u32,
     running: u32,
     asked: u32,
+    /// A health check that guards it fails, or has not been asked since this doubt.
+    closed: bool,
+    doubt: Option<u64>,
 }
 
 impl Queue {
     fn free(&self) -> u32 {
-        self.limit.saturating_sub(self.running + self.asked)
+        if self.closed || self.doubt.is_some() {
+            0
+        } else {
+            self.limit.saturating_sub(self.running + self.asked)
+        }
     }
 }
 
@@ -45,6 +52,8 @@ impl Rooms {
                     weight: queue.map_or(1, |queue| queue.weight).max(1),
                     running: 0,
                     asked: 0,
+                    closed: false,
+                    doubt: None,
                 }
             })
             .collect();
@@ -74,6 +83,26 @@ impl Rooms {
     /// How many more jobs may be asked for, over all queues.
     pub(super) fn free(&self) -> u32 {
         self.limit.saturating_sub(self.running + self.asked)
+    }
+
+    /// Nothing is claimed from a queue until the health checks have been asked after this doubt.
+    pub(super) fn doubt(&mut self, queue: &str, doubt: u64) {
+        if let Some(at) = self.by_name.get(queue) {
+            self.queues[*at].doubt = Some(doubt);
+        }
+    }
+
+    /// The health checks were asked: these queues stay closed, the others are open, doubts up to `seen` are settled.
+    /// Answers whether more may be claimed than before.
+    pub(super) fn checked(&mut self, closed: &BTreeSet<String>, seen: u64) -> bool {
+        let mut opened = false;
+        for queue in &mut self.queues {
+            let before = queue.free();
+            queue.closed = closed.contains(&queue.name);
+            queue.doubt = queue.doubt.filter(|doubt| *doubt > seen);
+            opened |= queue.free() > before;
+        }
+        opened
     }
 
     /// Whether anything may be claimed at all.
@@ -179,6 +208,27 @@ mod tests {
         assert!(!rooms.is_open());
         rooms.answered(&first);
         assert_eq!(shares(&rooms.divide(100)), [("a", 6)]);
+    }
+
+    #[test]
+    fn h_01_a_closed_queue_gets_no_room_and_its_share_goes_to_the_others() {
+        let mut rooms = rooms(4, &[("a", 1, None), ("b", 1, None)]);
+        assert!(!rooms.checked(&BTreeSet::from(["a".to_owned()]), 0));
+        let asked = rooms.divide(100);
+        assert_eq!(shares(&asked), [("b", 4)]);
+        rooms.answered(&asked);
+        assert!(rooms.checked(&BTreeSet::new(), 0));
+        assert_eq!(shares(&rooms.divide(100)), [("a", 2), ("b", 2)]);
+    }
+
+    #[test]
+    fn h_04_a_doubt_is_settled_by_a_check_that_began_after_it() {
+        let mut rooms = rooms(4, &[("a", 1, None)]);
+        rooms.doubt("a", 2);
+        assert!(!rooms.checked(&BTreeSet::new(), 1));
+        assert!(!rooms.is_open());
+        assert!(rooms.checked(&BTreeSet::new(), 2));
+        assert!(rooms.is_open());
     }
 
     #[test]

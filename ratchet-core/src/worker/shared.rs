@@ -1,10 +1,11 @@
 //! What the parts of a worker share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::attempt::Ended;
@@ -27,6 +28,8 @@ pub(super) enum Message {
     Fence,
     /// The lease holds again.
     Unfence,
+    /// The application's health checks were asked: these queues are not to be claimed from. Doubts up to `seen` are settled.
+    Health { closed: BTreeSet<String>, seen: u64 },
     /// Finish in good order.
     Stop,
     /// Stop at once.
@@ -53,6 +56,11 @@ pub(super) struct Shared {
     pub(super) stalled: AtomicBool,
     /// The node does not trust its lease.
     pub(super) fenced: AtomicBool,
+    /// Why health checks fail.
+    unhealthy: Mutex<Vec<String>>,
+    /// How often a handler turned work away; the checks are asked at once.
+    pub(super) doubts: AtomicU64,
+    pub(super) doubt: Notify,
     pub(super) counters: Counters,
 }
 
@@ -86,6 +94,9 @@ impl Shared {
             runs: Mutex::default(),
             stalled: AtomicBool::new(false),
             fenced: AtomicBool::new(false),
+            unhealthy: Mutex::default(),
+            doubts: AtomicU64::new(0),
+            doubt: Notify::new(),
             counters: Counters::default(),
         }
     }
@@ -118,6 +129,22 @@ impl Shared {
 
     pub(super) fn runs(&self) -> MutexGuard<'_, BTreeMap<Token, Arc<RunControl>>> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn set_unhealthy(&self, problems: Vec<String>) {
+        let mut unhealthy = self.unhealthy.lock().unwrap_or_else(PoisonError::into_inner);
+        if *unhealthy != problems {
+            if problems.is_empty() {
+                tracing::info!("the worker is healthy again");
+            } else {
+                tracing::warn!(?problems, "the worker is unhealthy");
+            }
+            *unhealthy = problems;
+        }
+    }
+
+    pub(super) fn unhealthy(&self) -> Vec<String> {
+        self.unhealthy.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(super) fn turned(&self) {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::checks::check;
 use super::health::{Health, WorkerStats, liveness, readiness, stats};
 use super::heartbeat::beat;
 use super::maintenance::maintain;
@@ -12,7 +13,7 @@ use super::signals::Signals;
 use super::watchdog::watch;
 use crate::client::{Core, Ratchet};
 use crate::job::Need;
-use crate::model::NodeId;
+use crate::model::{NodeId, QueueOrder};
 use crate::seam::{OwnThread, Spawn};
 use crate::store::StoreError;
 
@@ -49,6 +50,11 @@ impl Ratchet {
         let queues: BTreeSet<String> = declared.chain(core.config.queues.keys().cloned()).collect();
         let shared =
             Arc::new(Shared::new(Arc::clone(core), Arc::new(spawn), queues.into_iter().collect()));
+        for (name, queue) in &core.config.queues {
+            if !queue.cluster.is_empty() {
+                core.store.order_queue(name, QueueOrder::Limit(queue.cluster)).await?;
+            }
+        }
         core.store.join(shared.info(), core.config.lease).await?;
         tracing::info!(
             node = %shared.node(), queues = ?shared.queues, jobs = ?jobs.iter().map(|job| job.def.name).collect::<Vec<_>>(),
@@ -68,7 +74,8 @@ impl Ratchet {
                 pump,
                 beat(Arc::clone(&engine)),
                 maintain(Arc::clone(&engine)),
-                watch(Arc::clone(&engine))
+                watch(Arc::clone(&engine)),
+                check(Arc::clone(&engine))
             );
         };
         shared.spawn.engine(Box::pin(parts)).map_err(StartError::Thread)?;

@@ -50,17 +50,21 @@ asked AS MATERIALIZED (
         AS a(queue, room, lease, bound, place)
     WHERE EXISTS (SELECT FROM ratchet.node WHERE id = $12 AND until > clock.now)
 ),
--- The first due jobs of each queue that the node knows and whose key has a free slot. The bound keeps the scan off the
--- dead entries of jobs claimed before.
+-- Whether a queue has rules that need a closer look.
+ruled AS MATERIALIZED (SELECT EXISTS (SELECT FROM asked a JOIN ratchet.queue q ON q.name = a.queue) AS any),
+-- The first due jobs of each queue that the node knows, whose key has a free slot and whose breaker is not open. The bound
+-- keeps the scan off the dead entries of jobs claimed before.
 picked AS MATERIALIZED (
     SELECT a.place, r.*
     FROM asked a CROSS JOIN LATERAL (
         SELECT r.ctid AS spot, r.job, r.due, r.version, r.run, r.attempts, r.crashes, r.deferrals, r.generation, r.keyed,
-            r.ckey IS NOT NULL AS limited
+            r.service, r.ckey IS NOT NULL AS limited
         FROM ratchet.ready r
         WHERE r.queue = a.queue AND r.sort_key >= a.bound
             AND r.job_version <= ($14::integer[])[array_position($13::text[], r.name)]
             AND (r.ckey IS NULL OR (SELECT count(*) FROM ratchet.slot s WHERE s.key = r.ckey) < r.climit)
+            AND (r.service IS NULL OR NOT EXISTS (SELECT FROM ratchet.breaker b
+                WHERE b.service = r.service AND NOT b.closed AND (b.until IS NULL OR b.until > (SELECT now FROM clock))))
         ORDER BY r.sort_key, r.due, r.job
         LIMIT a.room
         FOR UPDATE SKIP LOCKED
@@ -79,9 +83,19 @@ coming AS MATERIALIZED (
         ORDER BY s.due LIMIT 1
     ) k ON true
 ),
--- Whether something needs a closer look: a key with a limit, a job that must run alone. If not, what was picked is claimed.
-road AS MATERIALIZED (SELECT l.long, NOT l.long AND NOT coming.due AS clear
-    FROM coming, (SELECT EXISTS (SELECT FROM picked WHERE limited OR crashes >= $15) AS long) l),
+-- Whether something needs a closer look: rules, a key with a limit, a job that must run alone, a breaker to be tried. If not,
+-- what was picked is claimed.
+road AS MATERIALIZED (
+    SELECT l.long, NOT l.long AND NOT coming.due AS clear
+    FROM coming, (
+        SELECT ruled.any OR EXISTS (SELECT FROM picked WHERE limited OR crashes >= $15)
+            OR EXISTS (
+                SELECT FROM picked p JOIN ratchet.breaker b ON b.service = p.service
+                WHERE p.service IS NOT NULL AND NOT b.closed
+            ) AS long
+        FROM ruled
+    ) l
+),
 taken AS (
     DELETE FROM ratchet.ready
     WHERE ctid = ANY (ARRAY(SELECT p.spot FROM picked p WHERE (SELECT clear FROM road)))
@@ -104,10 +118,15 @@ leased AS (
     ) m
     WHERE g.n > 0
 )
-SELECT clock.now, coming.due AS due_waits, road.long, coming.next_due,
+SELECT clock.now, coming.due AS due_waits, road.long,
+    LEAST(coming.next_due, (SELECT min(b.until) FROM ratchet.breaker b
+        WHERE NOT b.closed AND b.until > clock.now AND EXISTS (SELECT FROM asked))) AS next_due,
     -- Only if some were not applied: those that were.
     CASE WHEN (SELECT COALESCE(sum(n), 0) FROM counted) <> $7::bigint THEN ARRAY(SELECT job FROM done) END AS applied,
-    ARRAY(SELECT id FROM emptied) AS emptied, ARRAY(SELECT DISTINCT queue FROM freed) AS freed,
+    ARRAY(SELECT id FROM emptied) AS emptied, ARRAY(
+        SELECT queue FROM freed
+        UNION SELECT l.queue FROM locked l JOIN ratchet.queue q ON q.name = l.queue AND q.limited
+    ) AS freed,
     NULL::uuid AS job, NULL::bigint AS place, NULL::bigint AS version, NULL::bigint AS run, NULL::bigint AS due,
     NULL::integer AS attempts, NULL::integer AS crashes, NULL::integer AS deferrals, NULL::integer AS generation,
     NULL::bigint AS queued_at, NULL::text AS name, NULL::integer AS job_version, NULL::smallint AS priority,

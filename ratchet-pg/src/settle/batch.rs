@@ -235,7 +235,7 @@ impl Gathered {
         self.left.push((member.lease, member.moving.job));
         if settlement.lingering {
             self.lingering.push((token, member.node));
-        } else if member.moving.keyed {
+        } else if member.held {
             self.freed.push(token);
         }
         let mut row = member.moving.clone();

@@ -27,12 +27,15 @@ pub(crate) struct News {
     pub(crate) wakes: Vec<Wake>,
     /// Jobs may be claimable that were not, or stand where nobody looks.
     pub(crate) unsettled: bool,
+    /// A breaker has closed.
+    pub(crate) closed: bool,
 }
 
 impl News {
     fn add(&mut self, more: Self) {
         self.wakes.extend(more.wakes);
         self.unsettled |= more.unsettled;
+        self.closed |= more.closed;
     }
 }
 
@@ -71,10 +74,8 @@ impl Inner {
         }
         let sorted = self.sort(settlements);
         if sorted.rest.is_empty() {
-            let mut db = self.pool.acquire().await?;
-            match self.settle_plain(&mut db, settlements.len(), &sorted.plain, request).await {
+            match self.settle_alike(settlements, &sorted.plain, request).await {
                 Ok((settled, news, reply)) => {
-                    drop(db);
                     self.tell(news);
                     return Ok((self.settle_late(settlements, settled).await?, reply));
                 }
@@ -90,9 +91,43 @@ impl Inner {
             }
         }
         let all: Vec<_> = settlements.iter().collect();
-        let (settled, news) = transact!(self, |db| self.settle_batch(db, &all).await?)?;
+        let (settled, news) = transact!(self, |db| self.settle_closely(db, &all).await?)?;
         self.tell(news);
         Ok((settled, None))
+    }
+
+    /// Settles successes alone: in one statement, unless they have a word on their services to be counted with it.
+    async fn settle_alike(
+        &self,
+        settlements: &[Settlement],
+        plain: &[(usize, &Settlement, Place)],
+        request: Option<&ClaimRequest>,
+    ) -> Result<(Vec<Option<Settled>>, News, Option<ClaimReply>), Fault> {
+        let count = settlements.len();
+        if settlements.iter().all(|settlement| settlement.vote.is_none()) {
+            let mut db = self.pool.acquire().await?;
+            return self.settle_plain(&mut db, count, plain, request).await;
+        }
+        let mut tx = self.pool.begin().await?;
+        let (mut settled, mut news, reply) =
+            self.settle_plain(&mut tx, count, plain, request).await?;
+        let all: Vec<_> = settlements.iter().collect();
+        let mut answers: Vec<_> = settled.iter_mut().map(Option::as_mut).collect();
+        news.closed = self.count_votes(&mut tx, &all, &mut answers).await?;
+        tx.commit().await?;
+        Ok((settled, news, reply))
+    }
+
+    /// Settles whatever there is, and counts what it says of services.
+    async fn settle_closely(
+        &self,
+        db: &mut PgConnection,
+        settlements: &[&Settlement],
+    ) -> Result<(Vec<Settled>, News), Fault> {
+        let (mut settled, mut news) = self.settle_batch(db, settlements).await?;
+        let mut answers: Vec<_> = settled.iter_mut().map(Some).collect();
+        news.closed = self.count_votes(db, settlements, &mut answers).await?;
+        Ok((settled, news))
     }
 
     /// Settles successes in passing and the rest closely, in one commit.
@@ -106,11 +141,14 @@ impl Inner {
         let (mut settled, mut news, _) = plain;
         let rest: Vec<_> = sorted.rest.iter().map(|(_, settlement)| *settlement).collect();
         let (answers, more) = self.settle_batch(&mut tx, &rest).await?;
-        tx.commit().await?;
+        news.add(more);
         for ((index, _), answer) in sorted.rest.iter().zip(answers) {
             settled[*index] = Some(answer);
         }
-        news.add(more);
+        let all: Vec<_> = settlements.iter().collect();
+        let mut answers: Vec<_> = settled.iter_mut().map(Option::as_mut).collect();
+        news.closed = self.count_votes(&mut tx, &all, &mut answers).await?;
+        tx.commit().await?;
         self.tell(news);
         Ok(settled)
     }
@@ -125,7 +163,7 @@ impl Inner {
         let late: Vec<_> = (0..settlements.len()).filter(late).collect();
         if !late.is_empty() {
             let those: Vec<_> = late.iter().map(|index| &settlements[*index]).collect();
-            let (answers, news) = transact!(self, |db| self.settle_batch(db, &those).await?)?;
+            let (answers, news) = transact!(self, |db| self.settle_closely(db, &those).await?)?;
             self.tell(news);
             for (index, answer) in late.into_iter().zip(answers) {
                 settled[index] = Some(answer);
@@ -200,6 +238,9 @@ impl Inner {
             self.bounds.clear();
         }
         self.wakes.send(news.wakes);
+        if news.closed {
+            self.unblocked();
+        }
     }
 
     /// Frees what runs still held after their end. Answers with the queues where a slot came free.

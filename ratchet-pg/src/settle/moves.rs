@@ -17,6 +17,8 @@ pub(crate) struct Member {
     pub(crate) lease: Uuid,
     pub(crate) node: Uuid,
     pub(crate) started_at: i64,
+    /// Whether it may hold a slot.
+    pub(crate) held: bool,
 }
 
 impl Member {
@@ -26,6 +28,7 @@ impl Member {
             lease: row.try_get("lease")?,
             node: row.try_get("node")?,
             started_at: row.try_get("started_at")?,
+            held: row.try_get("held")?,
         })
     }
 

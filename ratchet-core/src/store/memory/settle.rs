@@ -15,7 +15,12 @@ impl Tables {
         let mut families = Vec::new();
         for mut settlement in settlements {
             let (parent, children) = (settlement.token.job, mem::take(&mut settlement.spawned));
-            families.push((parent, children, self.settle_one(settlement, now)));
+            let vote = settlement.vote.take();
+            let mut settled = self.settle_one(settlement, now);
+            if let (Settled::Applied(applied), Some(vote)) = (&mut settled, vote) {
+                applied.breaker = self.count_vote(&vote, now);
+            }
+            families.push((parent, children, settled));
         }
         let spawn = |(parent, children, mut settled)| {
             if let Settled::Applied(applied) = &mut settled {
