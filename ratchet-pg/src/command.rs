@@ -362,11 +362,3 @@ fn illegal(job: &JobRecord, verb: Move) -> Fault {
 fn unavailable(why: &str) -> Fault {
     Fault::Command(CommandError::Store(StoreError::new(StoreErrorKind::Unavailable, why)))
 }
-
-/// The jobs a transaction of the caller may cancel and reschedule.
-pub(crate) fn in_tx(id: JobId, due: Option<Due>) -> Command {
-    match due {
-        Some(due) => Command::Reschedule(id, due),
-        None => Command::Cancel(id, CancelCause::Requested),
-    }
-}

@@ -17,6 +17,7 @@ mod exchange;
 mod gates;
 mod group;
 mod home;
+mod in_tx;
 mod insert;
 mod leases;
 mod migrate;
@@ -31,9 +32,8 @@ mod settle;
 mod spec;
 mod sql;
 mod store;
-mod tx;
 mod wake;
 
+pub use in_tx::EnqueueInTx;
 pub use options::PgOptions;
 pub use store::PgStore;
-pub use tx::{EnqueueInTx, PgTx};

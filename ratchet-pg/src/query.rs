@@ -83,6 +83,10 @@ impl Inner {
         if !state.is_terminal() {
             return Ok(0);
         }
+        let dropped = match state {
+            JobState::Succeeded => self.drop_parts(age).await,
+            _ => 0,
+        };
         // Which index serves depends on the state.
         let removed: i64 = transact!(self, |db| {
             sqlx::query(self.sql.plan_anew()).execute(&mut *db).await?;
@@ -93,7 +97,8 @@ impl Inner {
                 .fetch_one(&mut *db)
                 .await?
         })?;
-        Ok(whole(removed))
+        // Whole ranges are beyond the limit, and cheaper than it.
+        Ok(dropped + whole(removed))
     }
 }
 

@@ -129,6 +129,7 @@ statements! {
     select_logs: "query/select_logs.sql",
     select_unknown: "query/select_unknown.sql",
     purge_jobs: "query/purge_jobs.sql",
+    drop_part: "query/drop_part.sql",
     notify: "wake/notify.sql",
 }
 

@@ -50,6 +50,7 @@ pub(crate) struct Inner {
     pub(crate) bounds: Bounds,
     pub(crate) leases: Leases,
     pub(crate) group: Group,
+    pub(crate) patience: parts::Patience,
 }
 
 /// Why a transaction was given up.
@@ -227,6 +228,7 @@ async fn open(options: PgOptions, home: std::sync::Weak<Home>) -> Result<Arc<Inn
         bounds: Bounds::default(),
         leases: Leases::default(),
         group: Group::default(),
+        patience: parts::Patience::default(),
     }))
 }
 

@@ -12,7 +12,7 @@ use crate::context::JobContext;
 use crate::events::JobRef;
 use crate::job::{Backoff, Job, Priority};
 use crate::model::{ConcurrencyKey, Due, Inserted, JobId, JobSpec, NewJob, OnTaken};
-use crate::store::{StoreError, StoreErrorKind};
+use crate::store::{Store, StoreError, StoreErrorKind};
 
 /// A job about to be enqueued: add options, then `.await`.
 ///
@@ -187,6 +187,11 @@ impl<'a, J: Job> Enqueue<'a, J> {
 
 // Without `J: Job`: what is not a job was refused by `enqueue`, and one error is enough.
 impl<J> Enqueue<'_, J> {
+    /// The store it goes to: what `in_tx` of a store looks for itself in.
+    pub fn store(&self) -> &dyn Store {
+        self.target.core().store.as_ref()
+    }
+
     /// The checked row, without storing it: what `in_tx` of a store inserts.
     pub fn into_new_job(self) -> Result<NewJob, SubmitError> {
         let mut job = self.job?;

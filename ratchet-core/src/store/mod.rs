@@ -11,6 +11,7 @@ mod memory;
 pub use error::{StoreError, StoreErrorKind};
 pub use memory::MemoryStore;
 
+use std::any::Any;
 use std::fmt;
 use std::time::Duration;
 
@@ -39,7 +40,7 @@ pub const MAX_LOG_LINES: usize = 1000;
     note = "enable the `sqlite` or `pg` feature and use `SqliteStore` or `PgStore`, or use `MemoryStore` in tests"
 )]
 #[async_trait]
-pub trait Store: Send + Sync + fmt::Debug + 'static {
+pub trait Store: Any + Send + Sync + fmt::Debug {
     /// The store's clock, by which everything is due.
     async fn now(&self) -> Result<Timestamp, StoreError>;
 

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use super::settler::{Outgoing, account, settle_one_by_one};
+use super::settler::{Outgoing, account, settle_in_halves};
 use super::shared::Shared;
 use crate::model::{ClaimReply, ClaimRequest, QueueRoom, Token};
 
@@ -79,8 +79,8 @@ pub(super) async fn exchange(
             }
         }
         Err(error) => {
-            tracing::error!(%error, "the store refuses a batch of outcomes; they are settled one by one");
-            let unsettled = settle_one_by_one(&shared, batch).await;
+            tracing::error!(%error, "the store refuses a batch of outcomes; they are settled in halves");
+            let unsettled = settle_in_halves(&shared, batch).await;
             Exchanged {
                 settled: false,
                 failed: !unsettled.is_empty(),
