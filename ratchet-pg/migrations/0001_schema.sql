@@ -65,7 +65,8 @@ CREATE INDEX scheduled_order ON ratchet.scheduled (queue, due, job);
 -- Jobs set aside. Those that had failed keep their outcome beside this row.
 CREATE TABLE ratchet.paused (LIKE ratchet.ready, failed boolean NOT NULL, PRIMARY KEY (job));
 
--- Claimed batches, one row each. A member has left when its version is 0 or its job has an outcome.
+-- Claimed batches, one row each. A member has left when its version is 0 or its job has an outcome. What is left out is as it
+-- is for a first run: version and run 1, generation 1, no attempts, crashes and deferrals.
 CREATE TABLE ratchet.lease (
     id uuid PRIMARY KEY,
     node uuid NOT NULL,
@@ -80,12 +81,12 @@ CREATE TABLE ratchet.lease (
     -- Too random to be worth compressing.
     jobs uuid[] NOT NULL,
     dues bigint[] NOT NULL,
-    versions bigint[] NOT NULL,
-    runs bigint[] NOT NULL,
-    attempts integer[] NOT NULL,
-    crashes integer[] NOT NULL,
-    deferrals integer[] NOT NULL,
-    generations integer[] NOT NULL
+    versions bigint[],
+    runs bigint[],
+    attempts integer[],
+    crashes integer[],
+    deferrals integer[],
+    generations integer[]
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE ratchet.lease ALTER COLUMN jobs SET STORAGE EXTERNAL, ALTER COLUMN dues SET STORAGE EXTERNAL;
 CREATE INDEX lease_node ON ratchet.lease (node);

@@ -147,12 +147,13 @@ impl Sql {
     }
 }
 
-/// What a connection is set to. Sequential scans are a mistake of the planner here: the small tables are small only most
-/// of the time, and a plan outlives the moment it was made in. Planning a claim anew costs more than the claim.
+/// What a connection is set to. Sequential and bitmap scans are a mistake of the planner here: the small tables are small
+/// only most of the time, a plan outlives the moment it was made in, and a bitmap of a queue is its whole backlog, to be
+/// sorted. Planning a claim anew costs more than the claim.
 pub(crate) fn session(statement_timeout: std::time::Duration) -> SqlStr {
     let millis = statement_timeout.as_millis();
     AssertSqlSafe(format!(
-        "SET enable_seqscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan; \
+        "SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan; \
          SET statement_timeout = {millis}"
     ))
     .into_sql_str()

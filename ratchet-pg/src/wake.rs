@@ -48,8 +48,11 @@ impl Wakes {
 
     /// Tells what was committed.
     pub(crate) fn send(&self, wakes: impl IntoIterator<Item = Wake>) {
+        let mut ends = 0;
         for wake in wakes {
-            if let Some(elsewhere) = &self.elsewhere {
+            let end = matches!(wake, Wake::Finished(_));
+            ends += usize::from(end);
+            if let Some(elsewhere) = self.elsewhere.as_ref().filter(|_| !end || ends <= MOST_ENDS) {
                 // The task is gone only when the store is.
                 let _ = elsewhere.send(wake.clone());
             }

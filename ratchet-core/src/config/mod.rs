@@ -107,6 +107,13 @@ impl Config {
         self.queues.get(queue).is_none_or(|queue| queue.allows(job))
     }
 
+    /// How many jobs an exchange with the store moves at most: half of what may run, so that one half runs while the store
+    /// works on the other.
+    pub(crate) fn portion(&self) -> usize {
+        let half = usize::try_from(self.concurrency.div_ceil(2)).unwrap_or(usize::MAX);
+        self.batch.min(half)
+    }
+
     /// How long waiting counts as one level of priority on a queue.
     pub(crate) fn boost(&self, queue: &str) -> Duration {
         self.queues.get(queue).and_then(|queue| queue.boost).unwrap_or(self.boost)

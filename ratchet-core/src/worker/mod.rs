@@ -19,6 +19,7 @@ mod handler;
 mod health;
 mod heartbeat;
 mod hunger;
+mod inbox;
 mod maintenance;
 mod middleware;
 mod publish;

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::attempt::Ended;
 use super::control::RunControl;
+use super::inbox::Inbox;
 use crate::client::Core;
 use crate::model::{Claimed, KnownJobs, NodeId, NodeInfo, Token};
 use crate::seam::Spawn;
@@ -43,7 +44,7 @@ pub(super) struct Shared {
     pub(super) known: Arc<KnownJobs>,
     pub(super) queues: Vec<String>,
     /// To the pump.
-    pub(super) pump: mpsc::UnboundedSender<Message>,
+    pub(super) inbox: Inbox,
     /// Fires when the worker begins to stop; handlers see it.
     pub(super) stopping: CancellationToken,
     /// Fires when the pump has ended; everything else ends with it.
@@ -78,12 +79,7 @@ pub(super) struct Counters {
 }
 
 impl Shared {
-    pub(super) fn new(
-        core: Arc<Core>,
-        spawn: Arc<dyn Spawn>,
-        queues: Vec<String>,
-        pump: mpsc::UnboundedSender<Message>,
-    ) -> Self {
+    pub(super) fn new(core: Arc<Core>, spawn: Arc<dyn Spawn>, queues: Vec<String>) -> Self {
         let node = core.ids.node();
         let known = Arc::new(core.known_jobs());
         Self {
@@ -91,7 +87,7 @@ impl Shared {
             spawn,
             known,
             queues,
-            pump,
+            inbox: Inbox::default(),
             stopping: CancellationToken::new(),
             over: CancellationToken::new(),
             node: Mutex::new(node),
@@ -128,8 +124,7 @@ impl Shared {
     }
 
     pub(super) fn send(&self, message: Message) {
-        // A pump that has ended needs no messages.
-        let _ = self.pump.send(message);
+        self.inbox.send(message);
     }
 
     pub(super) fn runs(&self) -> MutexGuard<'_, BTreeMap<Token, Arc<RunControl>>> {

@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use tokio::sync::mpsc;
-
 use super::checks::check;
 use super::health::{Health, WorkerStats, liveness, readiness, stats};
 use super::heartbeat::beat;
@@ -50,13 +48,8 @@ impl Ratchet {
         }
         let declared = jobs.iter().map(|job| job.def.queue.to_owned());
         let queues: BTreeSet<String> = declared.chain(core.config.queues.keys().cloned()).collect();
-        let (tell, inbox) = mpsc::unbounded_channel();
-        let shared = Arc::new(Shared::new(
-            Arc::clone(core),
-            Arc::new(spawn),
-            queues.into_iter().collect(),
-            tell,
-        ));
+        let shared =
+            Arc::new(Shared::new(Arc::clone(core), Arc::new(spawn), queues.into_iter().collect()));
         for (name, queue) in &core.config.queues {
             if !queue.cluster.is_empty() {
                 core.store.order_queue(name, QueueOrder::Limit(queue.cluster)).await?;
@@ -68,7 +61,7 @@ impl Ratchet {
             "a worker starts"
         );
         shared.turned();
-        let pump = Pump::new(Arc::clone(&shared), inbox);
+        let pump = Pump::new(Arc::clone(&shared));
         let engine = Arc::clone(&shared);
         let parts = async move {
             // Also when the pump panics: nobody must wait for a worker that is gone.

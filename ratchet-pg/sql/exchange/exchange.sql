@@ -8,14 +8,15 @@ locked AS MATERIALIZED (SELECT * FROM ratchet.lease WHERE id = ANY($1::uuid[]) O
 done AS (
     INSERT INTO ratchet.outcome (job, at, due, version, run, lease, node, started_at, duration, attempts, crashes,
         deferrals, generation, attempt, state, result, output)
-    SELECT m.job, clock.now, m.due, m.version + 1, m.run, l.id, l.node, l.at, m.duration, m.attempts, m.crashes,
-        m.deferrals, m.generation, m.attempts + 1, 2, 0, m.output
+    SELECT m.job, clock.now, m.due, COALESCE(m.version, 1) + 1, COALESCE(m.run, 1), l.id, l.node, l.at, m.duration,
+        COALESCE(m.attempts, 0), COALESCE(m.crashes, 0), COALESCE(m.deferrals, 0), COALESCE(m.generation, 1),
+        COALESCE(m.attempts, 0) + 1, 2, 0, m.output
     FROM clock CROSS JOIN unnest($1::uuid[], $2::integer[], $3::integer[]) AS s(lease, low, high)
     JOIN locked l ON l.id = s.lease
     CROSS JOIN LATERAL unnest(l.jobs, l.versions, l.dues, l.runs, l.attempts, l.crashes, l.deferrals, l.generations,
             ($4::uuid[])[s.low:s.high], ($5::bigint[])[s.low:s.high], ($6::text[])[s.low:s.high])
         AS m(job, version, due, run, attempts, crashes, deferrals, generation, asked, duration, output)
-    WHERE m.asked = m.job AND m.version > 0
+    WHERE m.asked = m.job AND m.version IS DISTINCT FROM 0
     RETURNING job, lease, tableoid AS part
 ),
 -- How many members left each lease, by the table their outcomes went to.
@@ -51,12 +52,13 @@ asked AS MATERIALIZED (
 ),
 -- Whether a queue has rules that need a closer look.
 ruled AS MATERIALIZED (SELECT EXISTS (SELECT FROM asked a JOIN ratchet.queue q ON q.name = a.queue) AS any),
--- The first due jobs of each queue that the node knows, whose key has a free slot and whose breaker is not open. The bound keeps the scan off the
--- dead entries of jobs claimed before.
+-- The first due jobs of each queue that the node knows, whose key has a free slot and whose breaker is not open. The bound
+-- keeps the scan off the dead entries of jobs claimed before.
 picked AS MATERIALIZED (
-    SELECT a.place, a.lease, r.*
+    SELECT a.place, r.*
     FROM asked a CROSS JOIN LATERAL (
-        SELECT r.ctid AS spot, r.*
+        SELECT r.ctid AS spot, r.job, r.due, r.version, r.run, r.attempts, r.crashes, r.deferrals, r.generation, r.keyed,
+            r.service, r.ckey IS NOT NULL AS limited
         FROM ratchet.ready r
         WHERE r.queue = a.queue AND r.sort_key >= a.bound
             AND r.job_version <= ($14::integer[])[array_position($13::text[], r.name)]
@@ -81,27 +83,39 @@ coming AS MATERIALIZED (
         ORDER BY s.due LIMIT 1
     ) k ON true
 ),
--- Whether something needs a closer look: rules, a key with a limit, a job that must run alone, a breaker to be tried.
+-- Whether something needs a closer look: rules, a key with a limit, a job that must run alone, a breaker to be tried. If not,
+-- what was picked is claimed.
 road AS MATERIALIZED (
-    SELECT ruled.any OR EXISTS (SELECT FROM picked WHERE ckey IS NOT NULL OR crashes >= $15)
-        OR EXISTS (SELECT FROM picked p JOIN ratchet.breaker b ON b.service = p.service WHERE NOT b.closed) AS long
-    FROM ruled
+    SELECT l.long, NOT l.long AND NOT coming.due AS clear
+    FROM coming, (
+        SELECT ruled.any OR EXISTS (SELECT FROM picked WHERE limited OR crashes >= $15)
+            OR EXISTS (
+                SELECT FROM picked p JOIN ratchet.breaker b ON b.service = p.service
+                WHERE p.service IS NOT NULL AND NOT b.closed
+            ) AS long
+        FROM ruled
+    ) l
 ),
--- What is claimed.
-chosen AS MATERIALIZED (SELECT p.* FROM picked p, road, coming WHERE NOT road.long AND NOT coming.due),
-taken AS (DELETE FROM ratchet.ready WHERE ctid = ANY (ARRAY(SELECT spot FROM chosen))),
--- One lease per queue, its members in the order in which they are told below.
+taken AS (
+    DELETE FROM ratchet.ready
+    WHERE ctid = ANY (ARRAY(SELECT p.spot FROM picked p WHERE (SELECT clear FROM road)))
+),
+-- One lease per queue, its members in the order in which they are told below. What every first run has in common is left
+-- out if all are first runs.
 leased AS (
-    INSERT INTO ratchet.lease (id, node, at, remaining, started, keyed, queue, jobs, versions, dues, runs, attempts,
+    INSERT INTO ratchet.lease (id, node, at, remaining, started, keyed, queue, jobs, dues, versions, runs, attempts,
         crashes, deferrals, generations)
-    SELECT a.lease, $12, clock.now, g.n, $16, g.keyed, a.queue, g.jobs, g.versions, g.dues, g.runs, g.attempts,
-        g.crashes, g.deferrals, g.generations
+    SELECT a.lease, $12, clock.now, g.n, $16, g.keyed, a.queue, g.jobs, g.dues, m.versions, m.runs, m.attempts,
+        m.crashes, m.deferrals, m.generations
     FROM clock CROSS JOIN asked a CROSS JOIN LATERAL (
-        SELECT count(*) AS n, bool_or(c.keyed) AS keyed, array_agg(c.job) AS jobs, array_agg(c.version + 1) AS versions,
-            array_agg(c.due) AS dues, array_agg(c.run + 1) AS runs, array_agg(c.attempts) AS attempts,
-            array_agg(c.crashes) AS crashes, array_agg(c.deferrals) AS deferrals, array_agg(c.generation) AS generations
-        FROM chosen c WHERE c.place = a.place
-    ) g
+        SELECT count(*) AS n, bool_or(p.keyed) AS keyed, bool_or(p.version > 0) AS moved, array_agg(p.job) AS jobs,
+            array_agg(p.due) AS dues
+        FROM picked p WHERE p.place = a.place AND (SELECT clear FROM road)
+    ) g CROSS JOIN LATERAL (
+        SELECT array_agg(p.version + 1) AS versions, array_agg(p.run + 1) AS runs, array_agg(p.attempts) AS attempts,
+            array_agg(p.crashes) AS crashes, array_agg(p.deferrals) AS deferrals, array_agg(p.generation) AS generations
+        FROM picked p WHERE p.place = a.place AND g.moved
+    ) m
     WHERE g.n > 0
 )
 SELECT clock.now, coming.due AS due_waits, road.long,
@@ -125,6 +139,7 @@ SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     c.job, c.place, c.version, c.run, c.due, c.attempts, c.crashes, c.deferrals, c.generation,
     j.queued_at, j.name, j.version, j.priority, j.payload, j.business_key, j.idempotency_key, j.ckey, j.climit, j.service,
     j.tags::text, j.tenant, j.correlation_id, j.extra
-FROM chosen c
+FROM picked c
 -- One look-up per job: the planner takes the limit for a tenth of the table and would rather read all of it.
 CROSS JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = c.job OFFSET 0) j
+WHERE (SELECT clear FROM road)

@@ -20,7 +20,7 @@ logs AS (DELETE FROM ratchet.log WHERE job = ANY (ARRAY(SELECT job FROM old))),
 left_leases AS (
     UPDATE ratchet.lease l
     SET versions = ARRAY(
-        SELECT CASE WHEN m.job IN (SELECT job FROM old) THEN 0 ELSE m.version END
+        SELECT CASE WHEN m.job IN (SELECT job FROM old) THEN 0 ELSE COALESCE(m.version, 1) END
         FROM unnest(l.jobs, l.versions) WITH ORDINALITY AS m(job, version, place) ORDER BY m.place
     )
     WHERE l.id = ANY (ARRAY(SELECT lease FROM old))

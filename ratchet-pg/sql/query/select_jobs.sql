@@ -1,9 +1,11 @@
 -- Jobs as they stand, newest first.
 WITH held AS MATERIALIZED (
-    SELECT l.node, l.at AS started_at, m.*
+    SELECT l.node, l.at AS started_at, m.job, m.due, COALESCE(m.version, 1) AS version, COALESCE(m.run, 1) AS run,
+        COALESCE(m.attempts, 0) AS attempts, COALESCE(m.crashes, 0) AS crashes, COALESCE(m.deferrals, 0) AS deferrals,
+        COALESCE(m.generation, 1) AS generation
     FROM ratchet.lease l CROSS JOIN LATERAL unnest(l.jobs, l.versions, l.dues, l.runs, l.attempts, l.crashes, l.deferrals, l.generations)
         AS m(job, version, due, run, attempts, crashes, deferrals, generation)
-    WHERE l.remaining > 0 AND m.version > 0 AND m.job = ANY($1::uuid[])
+    WHERE l.remaining > 0 AND m.version IS DISTINCT FROM 0 AND m.job = ANY($1::uuid[])
 )
 SELECT j.id AS job,
     CASE WHEN p.job IS NOT NULL THEN 4 WHEN o.job IS NOT NULL THEN o.state WHEN w.job IS NOT NULL THEN 0 ELSE 1

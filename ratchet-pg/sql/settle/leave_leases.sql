@@ -2,7 +2,7 @@
 UPDATE ratchet.lease l
 SET remaining = l.remaining - g.n,
     versions = ARRAY(
-        SELECT CASE WHEN m.job = ANY(g.jobs) THEN 0 ELSE m.version END
+        SELECT CASE WHEN m.job = ANY(g.jobs) THEN 0 ELSE COALESCE(m.version, 1) END
         FROM unnest(l.jobs, l.versions) WITH ORDINALITY AS m(job, version, place) ORDER BY m.place
     )
 FROM (

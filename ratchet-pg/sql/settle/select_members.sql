@@ -1,10 +1,12 @@
 -- The members of these leases that are asked for and have not left, with everything that moves.
 WITH member AS MATERIALIZED (
-    SELECT l.id AS lease, l.node, l.at AS started_at, l.queue, l.keyed AS held, m.*
+    SELECT l.id AS lease, l.node, l.at AS started_at, l.queue, l.keyed AS held, m.job, m.due, COALESCE(m.version, 1) AS version, COALESCE(m.run, 1) AS run,
+        COALESCE(m.attempts, 0) AS attempts, COALESCE(m.crashes, 0) AS crashes, COALESCE(m.deferrals, 0) AS deferrals,
+        COALESCE(m.generation, 1) AS generation
     FROM unnest($1::uuid[]) AS x(lease) JOIN ratchet.lease l ON l.id = x.lease
     CROSS JOIN LATERAL unnest(l.jobs, l.versions, l.dues, l.runs, l.attempts, l.crashes, l.deferrals, l.generations)
         AS m(job, version, due, run, attempts, crashes, deferrals, generation)
-    WHERE m.version > 0 AND m.job = ANY($2::uuid[])
+    WHERE m.version IS DISTINCT FROM 0 AND m.job = ANY($2::uuid[])
 )
 SELECT m.*, m.due - j.head AS sort_key, j.name, j.version AS job_version, j.head, j.ckey, j.climit, j.service,
     j.business_key IS NOT NULL OR j.ckey IS NOT NULL AS keyed
