@@ -118,6 +118,8 @@ impl Inner {
             }
         }
         let next_due = walk.next_due(db, &queues, now).await?;
+        // Read after every lock: what made room for these runs has ended before they begin.
+        let now = self.now(&mut *db).await?;
         let leases: Vec<_> = queues.iter().map(|_| self.ids.lease().uuid()).collect();
         let rows = sqlx::query(self.sql.take_chosen())
             .bind(chosen)
@@ -138,7 +140,7 @@ impl Inner {
             job.probe = probe.map(|probe| probe.opening);
             *spent.entry(job.spec.queue.clone()).or_default() += 1;
         }
-        self.spend(db, spent, &mut walk.gates).await?;
+        self.spend(db, spent, &mut walk.gates, now).await?;
         let next_due = [next_due, walk.gates.opens_in()].into_iter().flatten().min();
         Ok(ClaimReply { jobs, lonely_waiting, next_due })
     }

@@ -118,9 +118,10 @@ impl Inner {
         db: &mut PgConnection,
         claimed: BTreeMap<String, u32>,
         gates: &mut Gates,
+        now: i64,
     ) -> Result<(), Fault> {
+        let now = instant(now);
         for (queue, jobs) in claimed {
-            let now = gates.now;
             let Some((rules, running)) = gates.queues.get_mut(&queue) else { continue };
             *running += u64::from(jobs);
             let before = rules.clone();

@@ -264,13 +264,14 @@ impl Pump {
         let got = u32::try_from(reply.jobs.len()).unwrap_or(u32::MAX);
         shared.counters.claimed.fetch_add(u64::from(got), Ordering::Relaxed);
         self.hunger.fed(now, got >= room, got > 0, reply.next_due, shared.core.entropy.bits());
-        // The claim was in the air when the worker was told to stop, or lost its trust in the lease.
-        if self.stop.is_some() || shared.fenced.load(Ordering::Relaxed) {
-            reply.jobs.into_iter().for_each(|job| self.give_back(job, now));
-            return;
-        }
+        // The claim was in the air when the worker was told to stop, lost its trust in the lease, or became unhealthy.
+        let closed = self.stop.is_some() || shared.fenced.load(Ordering::Relaxed);
         let alone = reply.jobs.len() == 1;
         for job in reply.jobs {
+            if closed || self.rooms.is_closed(&job.spec.queue) {
+                self.give_back(job, now);
+                continue;
+            }
             let lonely = alone && job.crashes >= shared.core.config.lonely_after;
             self.launch(job, lonely, now);
         }
@@ -320,10 +321,11 @@ impl Pump {
                 shared.fenced.store(false, Ordering::Relaxed);
                 self.hunger.guess();
             }
-            Message::Health { closed, seen } => {
+            Message::Health { closed, seen, problems } => {
                 if self.rooms.checked(&closed, seen) {
                     self.hunger.announce();
                 }
+                shared.set_unhealthy(problems);
             }
             Message::Stop => self.begin_stop(now, shared.core.config.shutdown_grace),
             Message::StopNow => self.begin_stop(now, Duration::ZERO),

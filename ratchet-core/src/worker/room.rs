@@ -105,6 +105,12 @@ impl Rooms {
         opened
     }
 
+    /// Whether a health check, or the lack of one, keeps a queue closed.
+    pub(super) fn is_closed(&self, queue: &str) -> bool {
+        let queue = self.by_name.get(queue).map(|at| &self.queues[*at]);
+        queue.is_some_and(|queue| queue.closed || queue.doubt.is_some())
+    }
+
     /// Whether anything may be claimed at all.
     pub(super) fn is_open(&self) -> bool {
         self.free() > 0 && self.queues.iter().any(|queue| queue.free() > 0)

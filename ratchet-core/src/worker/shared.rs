@@ -29,7 +29,7 @@ pub(super) enum Message {
     /// The lease holds again.
     Unfence,
     /// The application's health checks were asked: these queues are not to be claimed from. Doubts up to `seen` are settled.
-    Health { closed: BTreeSet<String>, seen: u64 },
+    Health { closed: BTreeSet<String>, seen: u64, problems: Vec<String> },
     /// Finish in good order.
     Stop,
     /// Stop at once.
