@@ -62,6 +62,14 @@ CREATE TABLE ratchet.scheduled (LIKE ratchet.ready)
 CREATE UNIQUE INDEX scheduled_job ON ratchet.scheduled (job);
 CREATE INDEX scheduled_order ON ratchet.scheduled (queue, due, job);
 
+-- Due jobs that cannot run now, by cause, so that no claim passes over them again and again: `name:…` of a job that no live
+-- node knows, `key:…` of a concurrency key whose slots are taken, `service:…` of a breaker that is open. They come back when
+-- the cause has ended.
+CREATE TABLE ratchet.blocked (LIKE ratchet.ready, cause text NOT NULL)
+    WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
+CREATE UNIQUE INDEX blocked_job ON ratchet.blocked (job);
+CREATE INDEX blocked_order ON ratchet.blocked (cause, sort_key, due, job);
+
 -- Jobs set aside. Those that had failed keep their outcome beside this row.
 CREATE TABLE ratchet.paused (LIKE ratchet.ready, failed boolean NOT NULL, PRIMARY KEY (job));
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use ratchet_core::model::{
-    AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, Envelope, Filter, JobId,
+    AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, Envelope, Filter,
     JobRecord, JobState, LeaseId, Move, Redriven, Token,
 };
 use ratchet_core::store::{StoreError, StoreErrorKind, Wake};

@@ -9,10 +9,13 @@ use uuid::Uuid;
 /// More leases than this are not remembered: what is forgotten is settled the long way.
 const MOST: usize = 4096;
 
+/// The members of a lease: their places and the versions they were claimed with.
+type Members = HashMap<JobId, (usize, u64)>;
+
 /// The leases this process has claimed and not settled to the end. The newest are kept.
 #[derive(Debug, Default)]
 pub(crate) struct Leases {
-    known: Mutex<BTreeMap<Uuid, HashMap<JobId, (usize, u64)>>>,
+    known: Mutex<BTreeMap<Uuid, Members>>,
 }
 
 /// The place of a run in its lease, and how many places that has.
@@ -23,13 +26,13 @@ pub(crate) struct Place {
 }
 
 impl Leases {
-    fn known(&self) -> MutexGuard<'_, BTreeMap<Uuid, HashMap<JobId, (usize, u64)>>> {
+    fn known(&self) -> MutexGuard<'_, BTreeMap<Uuid, Members>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps the members of new leases, in the order they have there.
     pub(crate) fn remember(&self, leases: &[Uuid], members: impl Iterator<Item = (usize, Token)>) {
-        let mut fresh = vec![HashMap::new(); leases.len()];
+        let mut fresh = vec![Members::new(); leases.len()];
         for (lease, token) in members {
             let at = fresh[lease].len();
             fresh[lease].insert(token.job, (at, token.version));

@@ -10,6 +10,7 @@
 //! batch in `lease`; the end of a job is appended to `outcome`. The two are the fence: a run ends its job only while its
 //! lease has the member at the version it was claimed with, and a job has one outcome.
 
+mod blocked;
 mod claim;
 mod command;
 mod error;

@@ -36,6 +36,8 @@ impl Inner {
             let why = format!("node {id} has lost its lease and must join with a new identity");
             return Err(StoreError::new(StoreErrorKind::Data, why));
         }
+        // What nobody has known so far.
+        self.bring_back().await?;
         Ok(())
     }
 
@@ -91,6 +93,7 @@ impl Inner {
             self.let_go(lost.iter().map(token).collect::<Result<_, _>>()?).await?;
         }
         sqlx::query(self.sql.delete_nodes()).bind(now).execute(&self.pool).await?;
+        self.sweep_blocked().await?;
         let rows = sqlx::query(self.sql.select_orphans())
             .bind(now)
             .bind(i64::from(limit))

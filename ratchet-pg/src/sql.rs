@@ -58,6 +58,8 @@ statements! {
     select_ids: "insert/select_ids.sql",
     exchange: "exchange/exchange.sql",
     select_notes: "claim/select_notes.sql",
+    set_aside: "blocked/set_aside.sql",
+    bring_back: "blocked/bring_back.sql",
     select_room: "claim/select_room.sql",
     promote_due: "claim/promote_due.sql",
     select_candidates: "claim/select_candidates.sql",

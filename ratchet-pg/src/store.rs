@@ -19,6 +19,7 @@ use sqlx::postgres::PgPoolOptions;
 use sqlx::{Connection, PgConnection, PgPool};
 use tokio::sync::{broadcast, mpsc};
 
+use crate::blocked::Causes;
 use crate::claim::Bounds;
 use crate::error::{is_conflict, store_error};
 use crate::group::Group;
@@ -51,6 +52,7 @@ pub(crate) struct Inner {
     pub(crate) leases: Leases,
     pub(crate) group: Group,
     pub(crate) patience: parts::Patience,
+    pub(crate) causes: Causes,
 }
 
 /// Why a transaction was given up.
@@ -229,6 +231,7 @@ async fn open(options: PgOptions, home: std::sync::Weak<Home>) -> Result<Arc<Inn
         leases: Leases::default(),
         group: Group::default(),
         patience: parts::Patience::default(),
+        causes: Causes::default(),
     }))
 }
 

@@ -85,7 +85,7 @@ async fn s_07_refused_submit_leaves_the_transaction_usable() {
     let refused = pg.store.insert_in_tx(&mut tx, &[keyed("order")]).await;
     assert!(matches!(refused, Err(InsertError::BusinessKeysTaken(_))));
     let other = job();
-    pg.store.insert_in_tx(&mut tx, &[other.clone()]).await.expect("the rest goes on");
+    pg.store.insert_in_tx(&mut tx, std::slice::from_ref(&other)).await.expect("the rest goes on");
     tx.commit().await.expect("commits");
     assert!(pg.store.get(other.id).await.expect("reads").is_some());
 }

@@ -40,7 +40,9 @@ pub async fn fill(pool: &PgPool, count: usize) {
         let numbers = start..count.min(start + 1000);
         sqlx::query(INSERT)
             .bind(numbers.clone().map(|_| Uuid::now_v7()).collect::<Vec<_>>())
-            .bind(numbers.clone().map(|n| format!("{{\"id\":{n}}}").into_bytes()).collect::<Vec<_>>())
+            .bind(
+                numbers.clone().map(|n| format!("{{\"id\":{n}}}").into_bytes()).collect::<Vec<_>>(),
+            )
             .bind(numbers.map(|n| n as i64).collect::<Vec<_>>())
             .execute(pool)
             .await
@@ -60,17 +62,20 @@ pub async fn drain(pool: &PgPool, claimers: usize, room: i64) -> usize {
 
 async fn claim(pool: PgPool, room: i64) -> usize {
     let mut db = pool.acquire().await.expect("a connection");
-    sqlx::raw_sql("SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off")
-        .execute(&mut *db)
-        .await
-        .expect("set");
+    sqlx::raw_sql(
+        "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off",
+    )
+    .execute(&mut *db)
+    .await
+    .expect("set");
     let (mut last, mut total) = (Uuid::nil(), 0);
     loop {
         let lease = Uuid::now_v7();
         let rows = sqlx::query(EXCHANGE).bind(room).bind(lease).bind(last).fetch_all(&mut *db);
         let rows = rows.await.expect("goes on");
         for row in &rows {
-            let _: (Uuid, String, String, Vec<u8>) = (row.get(0), row.get(1), row.get(2), row.get(3));
+            let _: (Uuid, String, String, Vec<u8>) =
+                (row.get(0), row.get(1), row.get(2), row.get(3));
         }
         total += rows.len();
         last = lease;

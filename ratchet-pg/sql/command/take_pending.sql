@@ -7,5 +7,7 @@ fresh AS (
         AND r.version = 0
     RETURNING r.*
 ),
-later AS (DELETE FROM ratchet.scheduled WHERE job = $1 RETURNING *)
-SELECT * FROM moved UNION ALL SELECT * FROM fresh UNION ALL SELECT * FROM later
+later AS (DELETE FROM ratchet.scheduled WHERE job = $1 RETURNING *),
+aside AS (DELETE FROM ratchet.blocked WHERE job = $1 RETURNING job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
+        queue, name, ckey, service)
+SELECT * FROM moved UNION ALL SELECT * FROM fresh UNION ALL SELECT * FROM later UNION ALL SELECT * FROM aside

@@ -35,7 +35,24 @@ tallied AS (
 freed AS (
     DELETE FROM ratchet.slot s USING gone g, done d
     WHERE g.keyed AND d.lease = g.id AND s.job = d.job AND s.lease = d.lease
-    RETURNING s.queue
+    RETURNING s.queue, s.key
+),
+-- The jobs that have waited for these slots, as many as came free.
+next AS MATERIALIZED (
+    SELECT b.spot
+    FROM (SELECT key, count(*) AS n FROM freed GROUP BY key) f CROSS JOIN LATERAL (
+        SELECT b.ctid AS spot FROM ratchet.blocked b WHERE b.cause = 'key:' || f.key
+        ORDER BY b.sort_key, b.due, b.job LIMIT f.n FOR UPDATE SKIP LOCKED
+    ) b
+),
+unblocked AS (DELETE FROM ratchet.blocked WHERE ctid = ANY (ARRAY(SELECT spot FROM next)) RETURNING *),
+put AS (
+    INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
+        queue, name, ckey, service)
+    SELECT job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
+        queue, name, ckey, service
+    FROM unblocked
+    RETURNING queue
 ),
 -- Business keys, unless an earlier run of the job still lingers.
 released AS (
@@ -125,6 +142,7 @@ SELECT clock.now, coming.due AS due_waits, road.long,
     CASE WHEN (SELECT COALESCE(sum(n), 0) FROM counted) <> $7::bigint THEN ARRAY(SELECT job FROM done) END AS applied,
     ARRAY(SELECT id FROM emptied) AS emptied, ARRAY(
         SELECT queue FROM freed
+        UNION SELECT queue FROM put
         UNION SELECT l.queue FROM locked l JOIN ratchet.queue q ON q.name = l.queue AND q.limited
     ) AS freed,
     NULL::uuid AS job, NULL::bigint AS place, NULL::bigint AS version, NULL::bigint AS run, NULL::bigint AS due,

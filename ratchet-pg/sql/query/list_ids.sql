@@ -14,7 +14,8 @@ WHERE ($2::uuid IS NULL OR j.id < $2)
                     WHERE r.queue = j.queue AND r.sort_key = j.due - j.head AND r.due = j.due AND r.job = j.id
                         AND r.version = 0
                 )
-                OR EXISTS (SELECT FROM ratchet.scheduled s WHERE s.job = j.id) THEN 0
+                OR EXISTS (SELECT FROM ratchet.scheduled s WHERE s.job = j.id)
+                OR EXISTS (SELECT FROM ratchet.blocked b WHERE b.job = j.id) THEN 0
             ELSE 1
         END = ANY($3))
     AND ($4::text IS NULL OR j.queue = $4)

@@ -44,6 +44,9 @@ LEFT JOIN LATERAL (
     UNION ALL
     SELECT s.job, s.due, s.version, s.run, s.attempts, s.crashes, s.deferrals, s.generation
     FROM ratchet.scheduled s WHERE s.job = j.id
+    UNION ALL
+    SELECT b.job, b.due, b.version, b.run, b.attempts, b.crashes, b.deferrals, b.generation
+    FROM ratchet.blocked b WHERE b.job = j.id
 ) w ON true
 LEFT JOIN held h ON h.job = j.id AND p.job IS NULL AND o.job IS NULL AND w.job IS NULL
 LEFT JOIN LATERAL (

@@ -2,7 +2,11 @@
 SELECT w.name, sum(w.n)::bigint AS n
 FROM (
     SELECT name, job_version, count(*) AS n
-    FROM (SELECT name, job_version FROM ratchet.ready UNION ALL SELECT name, job_version FROM ratchet.scheduled) x
+    FROM (
+        SELECT name, job_version FROM ratchet.ready
+        UNION ALL SELECT name, job_version FROM ratchet.scheduled
+        UNION ALL SELECT name, job_version FROM ratchet.blocked
+    ) x
     GROUP BY name, job_version
 ) w
 WHERE NOT EXISTS (

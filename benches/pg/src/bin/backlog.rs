@@ -10,8 +10,8 @@ use sqlx::PgPool;
 const ADD: &str = "WITH n AS (
     SELECT gen_random_uuid() AS id, ratchet.now_micros() - 1000000 + g AS due FROM generate_series(1, $1) g
 ), j AS (
-    INSERT INTO ratchet.job (id, queued_at, head, version, priority, name, queue, payload)
-    SELECT id, due, 1800000000, 1, 2, 'bench.noop', 'default', '{}' FROM n
+    INSERT INTO ratchet.job (id, queued_at, due, head, version, priority, name, queue, payload)
+    SELECT id, due, due, 1800000000, 1, 2, 'bench.noop', 'default', '{}' FROM n
 )
 INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation,
     keyed, queue, name)
@@ -20,8 +20,8 @@ SELECT id, due - 1800000000, due, 0, 0, 1, 0, 0, 0, 1, false, 'default', 'bench.
 const FINISH: &str = "WITH n AS (
     SELECT gen_random_uuid() AS id, ratchet.now_micros() AS at FROM generate_series(1, $1) g
 ), j AS (
-    INSERT INTO ratchet.job (id, queued_at, head, version, priority, name, queue, payload)
-    SELECT id, at, 1800000000, 1, 2, 'bench.noop', 'default', '{}' FROM n
+    INSERT INTO ratchet.job (id, queued_at, due, head, version, priority, name, queue, payload)
+    SELECT id, at, at, 1800000000, 1, 2, 'bench.noop', 'default', '{}' FROM n
 )
 INSERT INTO ratchet.outcome (job, at, due, version, run, attempts, crashes, deferrals, generation, state)
 SELECT id, at, at, 2, 1, 0, 0, 0, 1, 2 FROM n";

@@ -1,0 +1,50 @@
+-- One row: the last cause looked at, how many jobs are in line again because theirs has ended, and their queues.
+WITH RECURSIVE causes AS (
+    (SELECT b.cause, 1 AS n FROM ratchet.blocked b WHERE b.cause > $1 ORDER BY b.cause LIMIT 1)
+    UNION ALL
+    SELECT (SELECT b.cause FROM ratchet.blocked b WHERE b.cause > c.cause ORDER BY b.cause LIMIT 1), c.n + 1
+    FROM causes c WHERE c.cause IS NOT NULL AND c.n < 100
+),
+known AS MATERIALIZED (
+    SELECT k.name, max(k.version) AS version
+    FROM ratchet.node n CROSS JOIN LATERAL unnest(n.names, n.versions) AS k(name, version)
+    WHERE n.until > ratchet.now_micros() GROUP BY k.name
+),
+-- How many of each cause may come back, judged by the first.
+free AS MATERIALIZED (
+    SELECT c.cause, CASE
+        WHEN c.cause LIKE 'name:%' THEN CASE
+            WHEN EXISTS (SELECT FROM known k WHERE k.name = b.name AND b.job_version <= k.version) THEN $2 ELSE 0 END
+        WHEN c.cause LIKE 'key:%'
+            THEN GREATEST(b.climit - (SELECT count(*) FROM ratchet.slot s WHERE s.key = b.ckey), 0)
+        -- A breaker that may be tried needs a few, one that is closed lets all go.
+        WHEN c.cause LIKE 'service:%' THEN COALESCE((
+            SELECT CASE WHEN r.closed THEN $2 WHEN r.until <= ratchet.now_micros() THEN 10 ELSE 0 END
+            FROM ratchet.breaker r WHERE r.service = b.service
+        ), $2)
+        ELSE 0
+    END AS room
+    FROM causes c CROSS JOIN LATERAL (
+        SELECT b.name, b.job_version, b.ckey, b.climit, b.service FROM ratchet.blocked b
+        WHERE b.cause = c.cause ORDER BY b.sort_key, b.due, b.job LIMIT 1
+    ) b
+    WHERE c.cause IS NOT NULL
+),
+first AS MATERIALIZED (
+    SELECT b.spot
+    FROM free f CROSS JOIN LATERAL (
+        SELECT b.ctid AS spot FROM ratchet.blocked b
+        WHERE b.cause = f.cause AND f.room > 0
+        ORDER BY b.sort_key, b.due, b.job LIMIT f.room FOR UPDATE SKIP LOCKED
+    ) b
+),
+moved AS (DELETE FROM ratchet.blocked WHERE ctid = ANY (ARRAY(SELECT spot FROM first)) RETURNING *),
+put AS (
+    INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
+        queue, name, ckey, service)
+    SELECT job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
+        queue, name, ckey, service FROM moved
+    RETURNING queue
+)
+SELECT (SELECT max(cause) FROM causes) AS last, (SELECT count(*) FROM put) AS n,
+    ARRAY(SELECT DISTINCT queue FROM put) AS queues

@@ -1,0 +1,56 @@
+-- One row: how many jobs were set aside, of those that stand at the head of their queue and cannot run now.
+WITH RECURSIVE queues AS (
+    (SELECT r.queue FROM ratchet.ready r ORDER BY r.queue LIMIT 1)
+    UNION ALL
+    SELECT (SELECT r.queue FROM ratchet.ready r WHERE r.queue > q.queue ORDER BY r.queue LIMIT 1)
+    FROM queues q WHERE q.queue IS NOT NULL
+),
+-- What some live node knows.
+known AS MATERIALIZED (
+    SELECT k.name, max(k.version) AS version
+    FROM ratchet.node n CROSS JOIN LATERAL unnest(n.names, n.versions) AS k(name, version)
+    WHERE n.until > ratchet.now_micros() GROUP BY k.name
+),
+-- Services whose breaker is open.
+shut AS MATERIALIZED (
+    SELECT b.service FROM ratchet.breaker b
+    WHERE NOT b.closed AND (b.until IS NULL OR b.until > ratchet.now_micros())
+),
+-- The heads of the queues. A job that has crashed its worker waits for other reasons.
+head AS MATERIALIZED (
+    SELECT r.spot, CASE
+        WHEN NOT EXISTS (SELECT FROM known k WHERE k.name = r.name AND r.job_version <= k.version)
+            THEN 'name:' || r.name || ':' || r.job_version
+        WHEN (SELECT count(*) FROM ratchet.slot s WHERE s.key = r.ckey) >= r.climit THEN 'key:' || r.ckey
+        WHEN r.service IN (SELECT service FROM shut) THEN 'service:' || r.service
+    END AS cause
+    FROM queues q CROSS JOIN LATERAL (
+        SELECT r.ctid AS spot, r.name, r.job_version, r.ckey, r.climit, r.service,
+            r.crashes
+        FROM ratchet.ready r WHERE r.queue = q.queue
+        ORDER BY r.sort_key, r.due, r.job LIMIT $1
+    ) r
+    WHERE r.crashes = 0
+),
+-- Few of them are passed over faster than they are moved.
+many AS MATERIALIZED (SELECT cause FROM head WHERE cause IS NOT NULL GROUP BY cause HAVING count(*) >= $2),
+chosen AS MATERIALIZED (SELECT h.spot FROM head h WHERE h.cause IN (SELECT cause FROM many)),
+locked AS MATERIALIZED (
+    SELECT r.ctid AS spot FROM ratchet.ready r
+    WHERE r.ctid = ANY (ARRAY(SELECT spot FROM chosen)) FOR UPDATE SKIP LOCKED
+),
+moved AS (DELETE FROM ratchet.ready WHERE ctid = ANY (ARRAY(SELECT spot FROM locked)) RETURNING *),
+stored AS (
+    INSERT INTO ratchet.blocked (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
+        queue, name, ckey, service, cause)
+    SELECT job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
+        queue, name, ckey, service, CASE
+        WHEN NOT EXISTS (SELECT FROM known k WHERE k.name = m.name AND m.job_version <= k.version)
+            THEN 'name:' || m.name || ':' || m.job_version
+        WHEN (SELECT count(*) FROM ratchet.slot s WHERE s.key = m.ckey) >= m.climit THEN 'key:' || m.ckey
+        ELSE 'service:' || m.service
+    END
+    FROM moved m
+    RETURNING job
+)
+SELECT count(*) FROM stored

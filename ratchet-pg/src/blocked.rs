@@ -1,0 +1,86 @@
+//! Lanes of jobs that cannot run now: set aside when many of them stand at the head of a queue, brought back when their cause
+//! has ended.
+//!
+//! A slot that comes free brings back the next job of its key in the same commit. Everything else is the sweep's: names that
+//! no live node knows, services whose breaker is open, and what a settle could not see because it was being set aside at that
+//! moment.
+
+use std::sync::{Mutex, PoisonError};
+
+use ratchet_core::store::Wake;
+use sqlx::Row;
+
+use crate::spec::whole;
+use crate::store::{Fault, Inner};
+
+/// How many jobs of each queue are looked at, and how many once it is known that the head is blocked.
+const GLANCE: i64 = 500;
+const HEAD: i64 = 5000;
+
+/// So many of one cause at the head of a queue are worth moving.
+const MANY: i64 = 100;
+
+/// How many rounds a sweep takes at most.
+const ROUNDS: u32 = 30;
+
+/// Where the last sweep stopped looking for causes that have ended.
+#[derive(Debug, Default)]
+pub(crate) struct Causes {
+    last: Mutex<String>,
+}
+
+impl Inner {
+    /// Sets aside what blocks the heads of queues, and brings back what is blocked no longer.
+    pub(crate) async fn sweep_blocked(&self) -> Result<(), Fault> {
+        self.bring_back().await?;
+        self.set_aside().await
+    }
+
+    /// Brings back what is blocked no longer.
+    pub(crate) async fn bring_back(&self) -> Result<(), Fault> {
+        let mut back = Vec::new();
+        for _ in 0..ROUNDS {
+            let after = self.causes.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let row = sqlx::query(self.sql.bring_back())
+                .bind(&after)
+                .bind(HEAD)
+                .fetch_one(&self.pool)
+                .await?;
+            let (last, n): (Option<String>, i64) = (row.try_get("last")?, row.try_get("n")?);
+            // A lane that gave all it was asked for has more.
+            let ended = n < HEAD;
+            if ended {
+                let mut kept = self.causes.last.lock().unwrap_or_else(PoisonError::into_inner);
+                *kept = last.clone().unwrap_or_default();
+            }
+            back.extend(row.try_get::<Vec<String>, _>("queues")?);
+            if ended {
+                break;
+            }
+        }
+        if !back.is_empty() {
+            self.bounds.clear();
+            back.sort_unstable();
+            back.dedup();
+            self.wakes.send(back.into_iter().map(|queue| Wake::Work { queue }));
+        }
+        Ok(())
+    }
+
+    async fn set_aside(&self) -> Result<(), Fault> {
+        let mut window = GLANCE;
+        for _ in 0..ROUNDS {
+            let moved: i64 = sqlx::query_scalar(self.sql.set_aside())
+                .bind(window)
+                .bind(MANY)
+                .fetch_one(&self.pool)
+                .await?;
+            if moved == 0 {
+                break;
+            }
+            tracing::info!(jobs = whole(moved), "jobs that cannot run now were set aside");
+            window = HEAD;
+        }
+        Ok(())
+    }
+}
