@@ -8,6 +8,7 @@ mod context;
 mod decide;
 mod events;
 mod failure;
+pub mod graph;
 mod job;
 pub mod model;
 mod registry;

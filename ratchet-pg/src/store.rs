@@ -8,8 +8,9 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_core::model::{
     Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
-    Counts, Delivery, DeliveryId, Filter, Heartbeat, InsertError, Inserted, JobId, JobRecord,
-    JobState, LogLine, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, RunNotes,
+    Counts, Delivery, DeliveryId, Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId,
+    GroupRecord, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
+    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, RunNotes,
     Settled, Settlement, Token,
 };
 use ratchet_core::store::{Store, StoreError, Wake};
@@ -20,6 +21,7 @@ use tokio::sync::{broadcast, mpsc};
 use uuid::Uuid;
 
 use crate::claim::Bounds;
+use crate::compose;
 use crate::error::{is_conflict, store_error};
 use crate::home::Home;
 use crate::options::PgOptions;
@@ -243,6 +245,40 @@ impl Store for PgStore {
 
     async fn insert(&self, jobs: Vec<NewJob>) -> Result<Vec<Inserted>, InsertError> {
         at_home!(self, |inner| inner.insert(jobs))
+    }
+
+    async fn insert_graph(&self, _graph: NewGraph) -> Result<GraphInserted, InsertError> {
+        Err(compose::missing().into())
+    }
+
+    async fn extend(&self, _extend: Extend) -> Result<GraphInserted, InsertError> {
+        Err(compose::missing().into())
+    }
+
+    async fn group(&self, _id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
+        Err(compose::missing())
+    }
+
+    async fn groups(
+        &self,
+        _filter: &GroupFilter,
+        _before: Option<GroupId>,
+        _limit: u32,
+    ) -> Result<Vec<GroupRecord>, StoreError> {
+        Err(compose::missing())
+    }
+
+    async fn members(
+        &self,
+        _group: GroupId,
+        _after: Option<JobId>,
+        _limit: u32,
+    ) -> Result<Vec<Member>, StoreError> {
+        Err(compose::missing())
+    }
+
+    async fn edges(&self, _parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
+        Err(compose::missing())
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {

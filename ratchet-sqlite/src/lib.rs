@@ -23,6 +23,7 @@
 mod aside;
 mod claim;
 mod command;
+mod compose;
 mod error;
 mod in_tx;
 mod insert;

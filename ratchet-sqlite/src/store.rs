@@ -9,14 +9,16 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_core::model::{
     Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
-    Counts, Delivery, DeliveryId, Filter, Heartbeat, InsertError, Inserted, JobId, JobRecord,
-    JobState, LogLine, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, RunNotes,
+    Counts, Delivery, DeliveryId, Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId,
+    GroupRecord, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
+    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, RunNotes,
     Settled, Settlement, Token,
 };
 use ratchet_core::store::{Store, Wake};
 use ratchet_core::{Clock, StoreError, StoreErrorKind};
 use tokio::sync::{Notify, broadcast, mpsc};
 
+use crate::compose;
 use crate::error::Fault;
 use crate::open;
 use crate::options::SqliteOptions;
@@ -126,6 +128,40 @@ impl Store for SqliteStore {
 
     async fn insert(&self, jobs: Vec<NewJob>) -> Result<Vec<Inserted>, InsertError> {
         self.write(Insert { jobs }).await?
+    }
+
+    async fn insert_graph(&self, _graph: NewGraph) -> Result<GraphInserted, InsertError> {
+        Err(compose::missing().into())
+    }
+
+    async fn extend(&self, _extend: Extend) -> Result<GraphInserted, InsertError> {
+        Err(compose::missing().into())
+    }
+
+    async fn group(&self, _id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
+        Err(compose::missing())
+    }
+
+    async fn groups(
+        &self,
+        _filter: &GroupFilter,
+        _before: Option<GroupId>,
+        _limit: u32,
+    ) -> Result<Vec<GroupRecord>, StoreError> {
+        Err(compose::missing())
+    }
+
+    async fn members(
+        &self,
+        _group: GroupId,
+        _after: Option<JobId>,
+        _limit: u32,
+    ) -> Result<Vec<Member>, StoreError> {
+        Err(compose::missing())
+    }
+
+    async fn edges(&self, _parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
+        Err(compose::missing())
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {

@@ -8,8 +8,9 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_core::model::{
     Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
-    Counts, Delivery, DeliveryId, Filter, Heartbeat, InsertError, Inserted, JobId, JobRecord,
-    JobState, LogLine, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, RunNotes,
+    Counts, Delivery, DeliveryId, Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId,
+    GroupRecord, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
+    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, RunNotes,
     Settled, Settlement, Token, Verdict,
 };
 use ratchet_core::store::{Store, StoreError, StoreErrorKind, Wake};
@@ -64,6 +65,40 @@ impl Store for Flaky {
 
     async fn insert(&self, jobs: Vec<NewJob>) -> Result<Vec<Inserted>, InsertError> {
         self.up()?.insert(jobs).await
+    }
+
+    async fn insert_graph(&self, graph: NewGraph) -> Result<GraphInserted, InsertError> {
+        self.up()?.insert_graph(graph).await
+    }
+
+    async fn extend(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
+        self.up()?.extend(extend).await
+    }
+
+    async fn group(&self, id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
+        self.up()?.group(id).await
+    }
+
+    async fn groups(
+        &self,
+        filter: &GroupFilter,
+        before: Option<GroupId>,
+        limit: u32,
+    ) -> Result<Vec<GroupRecord>, StoreError> {
+        self.up()?.groups(filter, before, limit).await
+    }
+
+    async fn members(
+        &self,
+        group: GroupId,
+        after: Option<JobId>,
+        limit: u32,
+    ) -> Result<Vec<Member>, StoreError> {
+        self.up()?.members(group, after, limit).await
+    }
+
+    async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
+        self.up()?.edges(parents).await
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {

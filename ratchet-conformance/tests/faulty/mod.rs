@@ -7,8 +7,9 @@ use jiff::Timestamp;
 use ratchet_conformance::{Harness, async_trait};
 use ratchet_core::model::{
     Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
-    Counts, Delivery, DeliveryId, Due, Filter, Heartbeat, InsertError, Inserted, JobId, JobRecord,
-    JobState, LogLine, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, RunNotes,
+    Counts, Delivery, DeliveryId, Due, Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId,
+    GroupRecord, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
+    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, RunNotes,
     Settled, Settlement, Token,
 };
 use ratchet_core::store::{Store, StoreError, Wake};
@@ -80,6 +81,40 @@ impl Store for Faulty {
             self.spoil_job(job);
         }
         self.inner.insert(jobs).await
+    }
+
+    async fn insert_graph(&self, graph: NewGraph) -> Result<GraphInserted, InsertError> {
+        self.inner.insert_graph(graph).await
+    }
+
+    async fn extend(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
+        self.inner.extend(extend).await
+    }
+
+    async fn group(&self, id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
+        self.inner.group(id).await
+    }
+
+    async fn groups(
+        &self,
+        filter: &GroupFilter,
+        before: Option<GroupId>,
+        limit: u32,
+    ) -> Result<Vec<GroupRecord>, StoreError> {
+        self.inner.groups(filter, before, limit).await
+    }
+
+    async fn members(
+        &self,
+        group: GroupId,
+        after: Option<JobId>,
+        limit: u32,
+    ) -> Result<Vec<Member>, StoreError> {
+        self.inner.members(group, after, limit).await
+    }
+
+    async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
+        self.inner.edges(parents).await
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {

@@ -11,7 +11,7 @@ use crate::model::{
 impl Ratchet {
     /// Sets a pending or failed job aside. Pausing a paused job changes nothing.
     pub async fn pause(&self, id: JobId) -> Result<(), CommandError> {
-        if let CommandReply::Done { .. } = self.command(Command::Pause(id)).await? {
+        if self.command(Command::Pause(id)).await?.states().is_some() {
             self.core.events.publish(|| Event::Paused { job: id });
         }
         Ok(())
@@ -29,13 +29,12 @@ impl Ratchet {
     /// A running job is canceled in the store at once; its handler is told, and dropped after a grace time.
     pub async fn cancel(&self, id: JobId) -> Result<bool, CommandError> {
         let cause = CancelCause::Requested;
-        match self.command(Command::Cancel(id, cause)).await? {
-            CommandReply::Done { to: JobState::Canceled, .. } => {
-                self.core.events.publish(|| Event::Canceled { job: id, cause });
-                Ok(true)
-            }
-            _ => Ok(false),
+        let reply = self.command(Command::Cancel(id, cause)).await?;
+        let canceled = matches!(reply.states(), Some((_, JobState::Canceled)));
+        if canceled {
+            self.core.events.publish(|| Event::Canceled { job: id, cause });
         }
+        Ok(canceled)
     }
 
     /// Gives a pending job another due time.

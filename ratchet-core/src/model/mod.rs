@@ -5,6 +5,7 @@ mod claim;
 mod command;
 mod envelope;
 mod filter;
+mod graph;
 mod id;
 mod moves;
 mod new_job;
@@ -20,7 +21,12 @@ pub use claim::{Alone, ClaimReply, ClaimRequest, Claimed, KnownJobs, Orphan, Que
 pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};
 pub use envelope::{Envelope, FailureKind, FailureRecord, TerminalReason};
 pub use filter::{Counts, Filter, Page, PageRequest, QueueCounts};
-pub use id::{JobId, LeaseId, NodeId, Token};
+pub use graph::{
+    CanceledMember, Edge, Extend, GraphInserted, GroupCounts, GroupFilter, GroupKind, GroupRecord,
+    GroupState, GroupView, Member, NewGraph, Point, Resolution, Ripples, Step, StepInput, Wait,
+    WaitMode, When,
+};
+pub use id::{GroupId, JobId, LeaseId, NodeId, Token};
 pub(crate) use new_job::later;
 pub use new_job::{Due, InsertError, Inserted, NewJob, OnTaken, TakenKey};
 pub use node::{Heartbeat, NodeInfo, NodeRecord};

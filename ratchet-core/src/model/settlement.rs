@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AttemptOutcome, Envelope, FailureRecord, JobId, JobState, LogLine, NewJob, Notice, Progress,
-    Token,
+    Ripples, Token,
 };
 
 /// What is to happen to a claimed job, with everything that must commit together with it.
@@ -30,6 +30,8 @@ pub struct Settlement {
     pub spawned: Vec<NewJob>,
     /// What is to be published once this is committed.
     pub notices: Vec<Notice>,
+    /// How the conditions on the edges of a step were judged.
+    pub answers: Vec<(String, bool)>,
     /// The handler is still running although its run is over: what it holds stays taken until
     /// [`Store::let_go`](crate::store::Store::let_go) or the end of its node.
     pub lingering: bool,
@@ -46,6 +48,7 @@ impl Settlement {
             notes: RunNotes::default(),
             spawned: Vec::new(),
             notices: Vec::new(),
+            answers: Vec::new(),
             lingering: false,
         }
     }
@@ -158,12 +161,21 @@ pub struct Applied {
     pub spawned: Vec<JobId>,
     /// The spawned jobs that do not, because of a key.
     pub dropped: Vec<DroppedChild>,
+    /// What else moved in the graphs of this commit: told once, with the first settlement that set something off.
+    pub ripples: Ripples,
 }
 
 impl Applied {
     /// A committed settlement that spawned nothing.
     pub fn new(state: JobState, at: Timestamp, due: Option<Timestamp>) -> Self {
-        Self { state, at, due, spawned: Vec::new(), dropped: Vec::new() }
+        Self {
+            state,
+            at,
+            due,
+            spawned: Vec::new(),
+            dropped: Vec::new(),
+            ripples: Ripples::default(),
+        }
     }
 }
 

@@ -20,8 +20,9 @@ use tokio::sync::broadcast;
 
 use crate::model::{
     Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
-    Counts, Delivery, DeliveryId, Filter, Heartbeat, InsertError, Inserted, JobId, JobRecord,
-    JobState, LogLine, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, RunNotes,
+    Counts, Delivery, DeliveryId, Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId,
+    GroupRecord, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
+    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, RunNotes,
     Settled, Settlement, Token,
 };
 
@@ -49,6 +50,13 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// the same id and idempotency key answers as it did.
     async fn insert(&self, jobs: Vec<NewJob>) -> Result<Vec<Inserted>, InsertError>;
 
+    /// Inserts a graph of jobs, all or nothing, as [`Self::insert`] does; [`graph::admit`](crate::graph::admit) says what a
+    /// repeated key means for a step. Groups that are done as they begin end in the same commit.
+    async fn insert_graph(&self, graph: NewGraph) -> Result<GraphInserted, InsertError>;
+
+    /// Adds members to a group that is not sealed, all or none, and seals it if they were the last.
+    async fn extend(&self, extend: Extend) -> Result<GraphInserted, InsertError>;
+
     /// Takes due jobs, each for exactly one claimer, in the order of their queue.
     ///
     /// Takes nothing for a node that has not joined or whose lease ran out. A job whose concurrency key is at its limit
@@ -57,7 +65,8 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
 
     /// Settles runs in one commit. The answers are in the order of the settlements; a stale one changes nothing and does
     /// not disturb its neighbours. All moves come before all spawned jobs, so that a key freed by one settlement is there
-    /// for the children of another. Settling a canceled run with its own token lets go of what it held, unless the
+    /// for the children of another. What follows in a graph from the ends of its jobs
+    /// ([`graph::ripple`](crate::graph::ripple)) is part of the commit. Settling a canceled run with its own token lets go of what it held, unless the
     /// settlement says that the handler lingers.
     async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError>;
 
@@ -97,7 +106,8 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     async fn lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError>;
 
     /// Removes at most `limit` jobs that have been in this terminal state for `age` or longer, oldest first, with their
-    /// history and log. Idempotency keys stay. Any other state removes nothing.
+    /// history and log. Idempotency keys stay. Any other state removes nothing. A member stays until its group has ended;
+    /// groups that ended so long ago and have no members left go too.
     async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError>;
 
     /// Carries out a command.
@@ -108,6 +118,28 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
 
     /// Jobs that fit a filter, newest first.
     async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, StoreError>;
+
+    /// One chain, batch or workflow.
+    async fn group(&self, id: GroupId) -> Result<Option<GroupRecord>, StoreError>;
+
+    /// Groups that fit a filter, newest first: at most `limit`, and only those older than `before`.
+    async fn groups(
+        &self,
+        filter: &GroupFilter,
+        before: Option<GroupId>,
+        limit: u32,
+    ) -> Result<Vec<GroupRecord>, StoreError>;
+
+    /// The jobs of a group in the order of their ids: at most `limit`, and only those behind `after`.
+    async fn members(
+        &self,
+        group: GroupId,
+        after: Option<JobId>,
+        limit: u32,
+    ) -> Result<Vec<Member>, StoreError>;
+
+    /// The edges that lead from these points, in the order of the points and then their own.
+    async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, StoreError>;
 
     /// How many jobs there are.
     async fn counts(&self) -> Result<Counts, StoreError>;

@@ -85,6 +85,7 @@ impl Tables {
 
     fn can_run(&self, lane: &Lane, request: &ClaimRequest) -> bool {
         request.known.knows(&lane.name, lane.version)
+            && lane.conditions.iter().all(|condition| request.known.knows_condition(condition))
             && lane.concurrency.as_ref().is_none_or(|(key, limit)| self.keys.has_slot(key, *limit))
     }
 

@@ -2,6 +2,7 @@
 
 mod claim;
 mod command;
+mod graph;
 mod index;
 mod insert;
 mod keys;
@@ -26,8 +27,9 @@ use self::tables::Tables;
 use super::{Store, StoreError, Wake};
 use crate::model::{
     Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
-    Counts, Delivery, DeliveryId, Filter, Heartbeat, InsertError, Inserted, JobId, JobRecord,
-    JobState, LogLine, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, RunNotes,
+    Counts, Delivery, DeliveryId, Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId,
+    GroupRecord, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
+    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, RunNotes,
     Settled, Settlement, Token,
 };
 use crate::seam::{Clock, SystemClock};
@@ -116,6 +118,14 @@ impl Store for MemoryStore {
         self.verb(|tables, now| tables.insert(jobs, now))
     }
 
+    async fn insert_graph(&self, graph: NewGraph) -> Result<GraphInserted, InsertError> {
+        self.verb(|tables, now| tables.insert_graph(graph, now))
+    }
+
+    async fn extend(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
+        self.verb(|tables, now| tables.extend(extend, now))
+    }
+
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
         Ok(self.verb(|tables, now| tables.claim(&request, now)))
     }
@@ -179,6 +189,33 @@ impl Store for MemoryStore {
 
     async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, StoreError> {
         Ok(self.lock().list(filter, page))
+    }
+
+    async fn group(&self, id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
+        Ok(self.lock().graph.groups.get(&id).cloned())
+    }
+
+    async fn groups(
+        &self,
+        filter: &GroupFilter,
+        before: Option<GroupId>,
+        limit: u32,
+    ) -> Result<Vec<GroupRecord>, StoreError> {
+        Ok(self.lock().graph.list(filter, before, limit))
+    }
+
+    async fn members(
+        &self,
+        group: GroupId,
+        after: Option<JobId>,
+        limit: u32,
+    ) -> Result<Vec<Member>, StoreError> {
+        Ok(self.lock().members(group, after, limit))
+    }
+
+    async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
+        let tables = self.lock();
+        Ok(parents.iter().flat_map(|parent| tables.graph.edges_from(*parent)).collect())
     }
 
     async fn counts(&self) -> Result<Counts, StoreError> {

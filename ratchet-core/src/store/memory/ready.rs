@@ -33,6 +33,8 @@ pub(super) struct Lane {
     /// The concurrency key and its limit.
     pub(super) concurrency: Option<(String, u32)>,
     pub(super) crashes: u32,
+    /// Conditions that whoever runs it must be able to judge.
+    pub(super) conditions: Vec<String>,
 }
 
 impl Lane {
@@ -43,6 +45,7 @@ impl Lane {
             version: spec.version,
             concurrency: spec.concurrency.as_ref().map(|key| (key.key.clone(), key.limit)),
             crashes: job.crashes,
+            conditions: spec.step.as_ref().map(|step| step.conditions.clone()).unwrap_or_default(),
         }
     }
 }
@@ -109,7 +112,13 @@ mod tests {
     use super::*;
 
     fn lane(number: u8) -> Lane {
-        Lane { name: number.to_string(), version: 1, concurrency: None, crashes: 0 }
+        Lane {
+            name: number.to_string(),
+            version: 1,
+            concurrency: None,
+            crashes: 0,
+            conditions: vec![],
+        }
     }
 
     fn place(number: u8) -> Place {

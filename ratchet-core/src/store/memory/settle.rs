@@ -13,9 +13,22 @@ use crate::model::{
 impl Tables {
     pub(super) fn settle(&mut self, settlements: Vec<Settlement>, now: Timestamp) -> Vec<Settled> {
         let mut families = Vec::new();
+        let mut seeds = Vec::new();
         for mut settlement in settlements {
             let (parent, children) = (settlement.token.job, mem::take(&mut settlement.spawned));
-            families.push((parent, children, self.settle_one(settlement, now)));
+            let answers = mem::take(&mut settlement.answers);
+            let settled = self.settle_one(settlement, now);
+            if let Settled::Applied(_) = settled {
+                seeds.extend(self.ended(parent, answers).map(|seed| (families.len(), seed)));
+            }
+            families.push((parent, children, settled));
+        }
+        if let Some((first, _)) = seeds.first() {
+            let first = *first;
+            let ripples = self.ripple(seeds.into_iter().map(|(_, seed)| seed).collect(), now);
+            if let (_, _, Settled::Applied(applied)) = &mut families[first] {
+                applied.ripples = ripples;
+            }
         }
         let spawn = |(parent, children, mut settled)| {
             if let Settled::Applied(applied) = &mut settled {
