@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -11,7 +11,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::client::{Core, Enqueue};
 use crate::job::{Job, State};
-use crate::model::{Claimed, FinishedParent, JobId, LogLevel, LogLine, NewJob, Progress, RunNotes};
+use crate::model::{
+    Claimed, FinishedParent, GroupId, GroupRecord, JobId, LogLevel, LogLine, NewJob, Progress,
+    RunNotes,
+};
 
 /// The context of one run, injected with `#[inject] ctx: JobContext`. A cheap handle.
 ///
@@ -42,6 +45,17 @@ struct Run {
     left: Mutex<Left>,
     /// Notes were written since they were last reported.
     dirty: AtomicBool,
+    /// What the steps before gave, read when the run began.
+    upstream: OnceLock<Upstream>,
+}
+
+/// What a step is given by those before it.
+#[derive(Debug, Default)]
+pub(crate) struct Upstream {
+    /// By the name the step knows its parent by: what it returned, or why there is nothing.
+    pub(crate) inputs: Vec<(Option<String>, Result<String, String>)>,
+    /// The group whose end it is told of.
+    pub(crate) group: Option<GroupRecord>,
 }
 
 /// What the handler has left behind so far.
@@ -74,6 +88,7 @@ impl JobContext {
                 stopping,
                 left,
                 dirty: AtomicBool::new(false),
+                upstream: OnceLock::new(),
             }),
         }
     }
@@ -254,6 +269,36 @@ impl JobContext {
 
     pub(crate) fn finished_parent(&self) -> Option<&FinishedParent> {
         self.run.job.spec.finished.as_deref()
+    }
+
+    /// The chain, batch or workflow this job is a member of.
+    pub fn group(&self) -> Option<GroupId> {
+        self.run.job.spec.step.as_ref().and_then(|step| step.group)
+    }
+
+    /// The name of this step in its workflow.
+    pub fn step(&self) -> Option<&str> {
+        self.run.job.spec.step.as_ref().and_then(|step| step.name.as_deref())
+    }
+
+    pub(crate) fn set_upstream(&self, upstream: Upstream) {
+        // A run has one beginning.
+        let _ = self.run.upstream.set(upstream);
+    }
+
+    /// The output of a step before, or why there is none.
+    pub(crate) fn input_json(&self, step: Option<&str>) -> Result<String, String> {
+        let inputs = self.run.upstream.get().map(|upstream| upstream.inputs.as_slice());
+        let found = inputs.unwrap_or_default().iter().find(|(name, _)| name.as_deref() == step);
+        match found {
+            Some((_, output)) => output.clone(),
+            None => Err("this job does not run as a step that takes one".to_owned()),
+        }
+    }
+
+    /// The group whose end this job is told of.
+    pub(crate) fn ended_group(&self) -> Option<&GroupRecord> {
+        self.run.upstream.get()?.group.as_ref()
     }
 
     /// Takes what must commit with the run.

@@ -20,13 +20,14 @@ mod worker;
 pub use async_trait::async_trait;
 
 pub use client::{
-    BuildError, Builder, Bulk, Enqueue, Finished, JobHandle, Ratchet, Redrive, SubmitError,
-    WaitError,
+    Batch, BuildError, Builder, Bulk, Chain, ChainHandle, Enqueue, Finished, GroupHandle,
+    GroupReport, JobHandle, Ratchet, Redrive, StepRef, SubmitError, WaitError, Whole, Wiring,
+    Workflow, Yields,
 };
 pub use config::{Config, QueueConfig};
 pub use context::JobContext;
 pub use decide::{AlwaysRetry, Outcome, Policies, RetryPolicy, decide};
-pub use events::{Event, EventStream, JobRef};
+pub use events::{Event, EventStream, GroupRef, JobRef};
 pub use failure::{
     Caught, DefaultSanitizer, Directive, ErrorSanitizer, Failure, JobError, Permanence,
     PermanentError, Unsanitised, fatal, fingerprint, invalid, permanent_reason, reject,
@@ -34,12 +35,12 @@ pub use failure::{
 };
 pub use job::JobOutput;
 pub use job::{
-    Arg, ArgDef, Backoff, BackoffKind, BreakerDef, Callback, CronDef, DecodeError, Decoder,
-    EncodeError, Encoder, ErrorMatcher, Inject, InjectError, Injection, IntoFailure, Jitter, Job,
-    JobArg, JobDef, KeyPart, Keys, Location, Need, Output, PanicPolicy, Priority, RunFuture, State,
-    States,
+    Arg, ArgDef, Backoff, BackoffKind, Begins, BreakerDef, Callback, Condition, ConditionDef,
+    CronDef, DecodeError, Decoder, EncodeError, Encoder, ErrorMatcher, Follows, Inject,
+    InjectError, Injection, Input, InputDef, IntoFailure, Jitter, Job, JobArg, JobDef, KeyPart,
+    Keys, Location, Need, NoOutput, Output, PanicPolicy, Priority, RunFuture, State, States,
 };
-pub use model::{Due, Filter, JobId, JobRecord, JobState, PageRequest};
+pub use model::{Due, Filter, GroupFilter, GroupId, JobId, JobRecord, JobState, PageRequest};
 pub use registry::{
     InvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
 };

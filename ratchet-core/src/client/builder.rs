@@ -1,5 +1,6 @@
 //! Building a runtime: every setting, and every mistake reported at once.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use super::{Core, Ratchet};
 use crate::config::{Config, QueueConfig};
 use crate::decide::{Policies, RetryPolicy};
 use crate::failure::{Classifier, DefaultSanitizer, ErrorSanitizer};
-use crate::job::{Need, States};
+use crate::job::{Need, States, collect_conditions};
 use crate::registry::{InvocationResolver, Registration, Registry, RegistryError};
 use crate::seam::{Clock, Entropy, OsEntropy, SystemClock};
 use crate::store::Store;
@@ -179,6 +180,10 @@ impl Builder {
         };
         let mut problems = self.config.problems();
         problems.extend(callback_problems(&resolver.all()));
+        let conditions = collect_conditions().unwrap_or_else(|clashes| {
+            problems.extend(clashes);
+            BTreeMap::new()
+        });
         if !problems.is_empty() {
             return Err(BuildError::Config(problems));
         }
@@ -193,6 +198,7 @@ impl Builder {
             self.sinks,
             self.clock,
             self.entropy,
+            conditions,
         );
         Ok(Ratchet { core: Arc::new(core) })
     }

@@ -1,6 +1,6 @@
 //! What client, worker and contexts share.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::decide::Policies;
 use crate::events::Events;
 use crate::failure::{Classifier, DefaultSanitizer};
-use crate::job::{Callback, JobDef, States};
+use crate::job::{Callback, ConditionDef, JobDef, States};
 use crate::model::{Claimed, JobSpec, KnownJobs, RunOptions, Token};
 use crate::registry::{InvocationResolver, Registry};
 use crate::seam::{Clock, Entropy, IdSource, OsEntropy, SystemClock};
@@ -30,6 +30,7 @@ pub(crate) struct Core {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) ids: IdSource,
+    pub(crate) conditions: BTreeMap<&'static str, ConditionDef>,
     /// The queues that live workers serve, and when they were last asked for.
     served: Mutex<Option<(Duration, BTreeSet<String>)>>,
 }
@@ -47,6 +48,7 @@ impl Core {
         sinks: Sinks,
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
+        conditions: BTreeMap<&'static str, ConditionDef>,
     ) -> Self {
         let ids = IdSource::new(Arc::clone(&clock), Arc::clone(&entropy));
         Self {
@@ -62,6 +64,7 @@ impl Core {
             clock,
             entropy,
             ids,
+            conditions,
             served: Mutex::new(None),
         }
     }
@@ -79,6 +82,7 @@ impl Core {
             Sinks::default(),
             Arc::new(SystemClock::default()),
             Arc::new(OsEntropy),
+            BTreeMap::new(),
         )
     }
 
@@ -144,9 +148,11 @@ impl Core {
     /// The jobs this program can run, aliases included.
     pub(crate) fn known_jobs(&self) -> KnownJobs {
         let jobs = self.resolver.all();
+        let conditions = self.conditions.keys().map(|name| (KnownJobs::condition(name), 1));
         KnownJobs(
             jobs.iter()
                 .flat_map(|job| job.def.names().map(|name| (name.to_owned(), job.def.version)))
+                .chain(conditions)
                 .collect(),
         )
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Ratchet;
+use super::{Ratchet, publish_ripples};
 use crate::events::Event;
 use crate::model::{
     CancelCause, Command, CommandError, CommandReply, Due, Filter, JobId, JobState, Redriven,
@@ -77,8 +77,15 @@ impl Ratchet {
         Ok(total)
     }
 
-    async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
-        self.core.store.command(command).await
+    pub(super) async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
+        let reply = self.core.store.command(command).await?;
+        match &reply {
+            CommandReply::Rippled { ripples, .. } | CommandReply::GroupCanceled(ripples) => {
+                publish_ripples(&self.core, ripples);
+            }
+            _ => {}
+        }
+        Ok(reply)
     }
 }
 

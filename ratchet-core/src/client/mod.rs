@@ -5,6 +5,7 @@ mod bulk;
 mod core;
 mod enqueue;
 mod finished;
+mod graph;
 mod handle;
 mod manage;
 mod query;
@@ -15,6 +16,10 @@ pub use bulk::Bulk;
 pub(crate) use core::Core;
 pub use enqueue::Enqueue;
 pub use finished::Finished;
+pub(crate) use graph::publish_ripples;
+pub use graph::{
+    Batch, Chain, ChainHandle, GroupHandle, GroupReport, StepRef, Whole, Wiring, Workflow, Yields,
+};
 pub use handle::{JobHandle, WaitError};
 pub use manage::Redrive;
 pub use submit::SubmitError;

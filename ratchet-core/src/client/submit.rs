@@ -56,6 +56,16 @@ pub enum SubmitError {
         /// What is wrong.
         problem: String,
     },
+    /// The job takes the output of another and was enqueued on its own.
+    #[error(
+        "cannot enqueue `{job}` on its own: its argument `{argument}` takes the output of a step before; make it a step of a chain or workflow"
+    )]
+    NeedsParent {
+        /// The job.
+        job: &'static str,
+        /// The argument.
+        argument: &'static str,
+    },
     /// A live job holds the business key.
     #[error(
         "cannot enqueue `{job}`: business key `{key}` is held by job {holder}; `.or_existing()` answers with that job"

@@ -28,6 +28,7 @@ mod shared;
 mod signals;
 mod sinks;
 mod start;
+mod upstream;
 mod watchdog;
 
 pub(crate) use attempt::{Ended, attempt};

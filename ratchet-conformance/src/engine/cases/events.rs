@@ -18,7 +18,7 @@ pub async fn v_01_the_life_of_a_job_is_told_in_order(bench: Bench) {
     bench.until(&ratchet, job.id(), JobState::Failed).await;
     let mut told = Vec::new();
     loop {
-        let event = event(&mut events, |event| event.job_id() == job.id()).await;
+        let event = event(&mut events, |event| event.job_id() == Some(job.id())).await;
         told.push(kind(&event));
         if matches!(event, Event::DeadLettered { .. }) {
             break;
