@@ -23,8 +23,8 @@
 mod aside;
 mod claim;
 mod command;
-mod compose;
 mod error;
+mod graph;
 mod in_tx;
 mod insert;
 mod keys;

@@ -28,6 +28,21 @@ pub(crate) mod count {
         concat!(include_str!("../sql/count/add_jobs.sql"), "; COMMIT");
 }
 
+pub(crate) mod graph {
+    pub(crate) const DELETE_EDGES: &str = include_str!("../sql/graph/delete_edges.sql");
+    pub(crate) const DELETE_GROUP: &str = include_str!("../sql/graph/delete_group.sql");
+    pub(crate) const DELETE_GROUP_EDGES: &str = include_str!("../sql/graph/delete_group_edges.sql");
+    pub(crate) const GET_GROUP: &str = include_str!("../sql/graph/get_group.sql");
+    pub(crate) const INSERT_EDGE: &str = include_str!("../sql/graph/insert_edge.sql");
+    pub(crate) const INSERT_GROUP: &str = include_str!("../sql/graph/insert_group.sql");
+    pub(crate) const LIST_EDGES: &str = include_str!("../sql/graph/list_edges.sql");
+    pub(crate) const LIST_GROUPS: &str = include_str!("../sql/graph/list_groups.sql");
+    pub(crate) const LIST_INNER_GROUPS: &str = include_str!("../sql/graph/list_inner_groups.sql");
+    pub(crate) const LIST_MEMBERS: &str = include_str!("../sql/graph/list_members.sql");
+    pub(crate) const LIST_OLD_GROUPS: &str = include_str!("../sql/graph/list_old_groups.sql");
+    pub(crate) const SAVE_WAIT: &str = include_str!("../sql/graph/save_wait.sql");
+}
+
 pub(crate) mod insert {
     pub(crate) const FIND_JOB: &str = include_str!("../sql/insert/find_job.sql");
     pub(crate) const GET_TEMPLATE: &str = include_str!("../sql/insert/get_template.sql");
@@ -116,6 +131,6 @@ pub(crate) fn insert_jobs(size: usize) -> AssertSqlSafe<Arc<str>> {
 
 fn insert_jobs_sql(rows: usize) -> Arc<str> {
     const HEAD: &str = include_str!("../sql/insert/insert_job_head.sql");
-    const ROW: &str = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)";
+    const ROW: &str = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)";
     format!("{HEAD}{}", vec![ROW; rows].join(", ")).into()
 }

@@ -18,7 +18,6 @@ use ratchet_core::store::{Store, Wake};
 use ratchet_core::{Clock, StoreError, StoreErrorKind};
 use tokio::sync::{Notify, broadcast, mpsc};
 
-use crate::compose;
 use crate::error::Fault;
 use crate::open;
 use crate::options::SqliteOptions;
@@ -26,8 +25,8 @@ use crate::query::Look;
 use crate::readers::Readers;
 use crate::template::Templates;
 use crate::verb::{
-    Asked, Beat, Carry, Claim, Delivered, HandOut, Insert, Join, Lead, Leave, LetGo, Orphans,
-    Purge, Report, Request, Settle, SettleAndClaim, Verb,
+    Asked, Beat, Carry, Claim, Delivered, HandOut, Insert, InsertGraph, Join, Lead, Leave,
+    Lengthen, LetGo, Orphans, Purge, Report, Request, Settle, SettleAndClaim, Verb,
 };
 
 /// A store in one SQLite file: the embedded default. Clones share the connections.
@@ -130,38 +129,38 @@ impl Store for SqliteStore {
         self.write(Insert { jobs }).await?
     }
 
-    async fn insert_graph(&self, _graph: NewGraph) -> Result<GraphInserted, InsertError> {
-        Err(compose::missing().into())
+    async fn insert_graph(&self, graph: NewGraph) -> Result<GraphInserted, InsertError> {
+        self.write(InsertGraph { graph }).await?
     }
 
-    async fn extend(&self, _extend: Extend) -> Result<GraphInserted, InsertError> {
-        Err(compose::missing().into())
+    async fn extend(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
+        self.write(Lengthen { extend }).await?
     }
 
-    async fn group(&self, _id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
-        Err(compose::missing())
+    async fn group(&self, id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
+        read!(self, |look| look.group(id))
     }
 
     async fn groups(
         &self,
-        _filter: &GroupFilter,
-        _before: Option<GroupId>,
-        _limit: u32,
+        filter: &GroupFilter,
+        before: Option<GroupId>,
+        limit: u32,
     ) -> Result<Vec<GroupRecord>, StoreError> {
-        Err(compose::missing())
+        read!(self, |look| look.groups(filter, before, limit))
     }
 
     async fn members(
         &self,
-        _group: GroupId,
-        _after: Option<JobId>,
-        _limit: u32,
+        group: GroupId,
+        after: Option<JobId>,
+        limit: u32,
     ) -> Result<Vec<Member>, StoreError> {
-        Err(compose::missing())
+        read!(self, |look| look.members(group, after, limit))
     }
 
-    async fn edges(&self, _parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
-        Err(compose::missing())
+    async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
+        read!(self, |look| look.edges(parents))
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use ratchet_core::StoreError;
 use ratchet_core::model::{
     Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Delivery, DeliveryId,
-    Heartbeat, InsertError, Inserted, JobState, NewJob, NodeId, NodeInfo, Orphan, RunNotes,
-    Settled, Settlement, Token,
+    Extend, GraphInserted, Heartbeat, InsertError, Inserted, JobState, NewGraph, NewJob, NodeId,
+    NodeInfo, Orphan, RunNotes, Settled, Settlement, Token,
 };
 use tokio::sync::oneshot;
 
@@ -115,6 +115,9 @@ verbs! {
     Carry { command: Command } -> Result<CommandReply, CommandError> = |session, this| session.command(&this.command);
     HandOut { channel: Channel, limit: u32, hold: Duration } -> Vec<Delivery> =
         |session, this| session.hand_out(this.channel, this.limit, this.hold);
+    InsertGraph { graph: NewGraph } -> Result<GraphInserted, InsertError> =
+        |session, this| session.insert_graph(&this.graph);
+    Lengthen { extend: Extend } -> Result<GraphInserted, InsertError> = |session, this| session.extend(&this.extend);
     Delivered { deliveries: Vec<DeliveryId> } -> () = |session, this| session.delivered(&this.deliveries);
 }
 

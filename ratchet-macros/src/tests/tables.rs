@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::table::{Opt, Table, Takes};
 use crate::{breaker, condition, do_not_retry, job, jobs};
 
-const TABLES: [&Table; 5] = [
+const TABLES: [&Table; 7] = [
     &job::options::OPTIONS,
     &job::params::OPTIONS,
     &job::params::INPUT,

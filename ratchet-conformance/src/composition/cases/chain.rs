@@ -45,8 +45,10 @@ pub async fn w_01_next_step_is_released_with_the_success(world: &World) {
     assert!(next.is_claimable());
     assert_eq!(next.due, applied.at, "it is due now, not since it was submitted");
     if world.sends_wakes() {
+        // Hints may travel, so they are waited for.
         let woken = Wake::Work { queue: "default".to_owned() };
-        assert!(World::drain(&mut wakes).contains(&woken), "an idle worker is woken");
+        let heard = async { while wakes.recv().await.as_ref() != Ok(&woken) {} };
+        assert!(tokio::time::timeout(secs(10), heard).await.is_ok(), "an idle worker is woken");
     }
     assert_eq!(node.claim_ids(5).await, [ids[1]]);
 }
