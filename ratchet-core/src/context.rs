@@ -10,10 +10,11 @@ use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{Core, Enqueue};
+use crate::failure::JobError;
 use crate::job::{Job, State};
 use crate::model::{
-    Claimed, FinishedParent, GroupId, GroupRecord, JobId, LogLevel, LogLine, NewJob, Progress,
-    RunNotes,
+    Claimed, FinishedParent, GroupId, GroupRecord, JobId, LogLevel, LogLine, NewHandOff, NewJob,
+    NewReject, Progress, RunNotes,
 };
 
 /// The context of one run, injected with `#[inject] ctx: JobContext`. A cheap handle.
@@ -49,6 +50,15 @@ struct Run {
     upstream: OnceLock<Upstream>,
 }
 
+/// What a run says of the items it works through.
+#[derive(Debug, Default)]
+pub(crate) struct RunItems {
+    pub(crate) rejects: Vec<NewReject>,
+    pub(crate) hand_offs: Vec<NewHandOff>,
+    /// More rejects than this fail the run.
+    pub(crate) most: Option<u64>,
+}
+
 /// What a step is given by those before it.
 #[derive(Debug, Default)]
 pub(crate) struct Upstream {
@@ -63,6 +73,7 @@ pub(crate) struct Upstream {
 struct Left {
     notes: RunNotes,
     spawned: Vec<NewJob>,
+    items: RunItems,
     /// The run is over: what comes now would be lost.
     closed: bool,
 }
@@ -244,6 +255,69 @@ impl JobContext {
         self.log(LogLevel::Warn, message);
     }
 
+    /// Sets an item aside and goes on: what went wrong with it is kept with this run, sanitised, and the item itself is not.
+    /// Rejects are no failures; they can be listed and grouped (`ratchet.rejects()`).
+    pub fn reject_item(&self, index: u64, error: impl Into<JobError>) {
+        self.reject(index, error.into(), None);
+    }
+
+    /// Like [`Self::reject_item`], and keeps the item for those who will look at it.
+    pub fn reject_item_with<T: Serialize>(
+        &self,
+        index: u64,
+        error: impl Into<JobError>,
+        item: &T,
+    ) -> Result<(), serde_json::Error> {
+        let payload = serde_json::to_string(item)?;
+        self.reject(index, error.into(), Some(payload));
+        Ok(())
+    }
+
+    fn reject(&self, index: u64, error: JobError, payload: Option<String>) {
+        let record = self.run.core.classifier.record(error.into_caught());
+        let reject = NewReject {
+            index,
+            error_type: record.error_type,
+            message: record.message,
+            fingerprint: record.fingerprint,
+            payload,
+        };
+        let mut left = self.left();
+        left.items.rejects.retain(|earlier| earlier.index != index);
+        left.items.rejects.push(reject);
+    }
+
+    /// How many items this run may set aside; one more makes it a failure when it ends.
+    pub fn allow_rejects(&self, most: u64) {
+        self.left().items.most = Some(most);
+    }
+
+    /// Which share of `items` this run may set aside: 0.01 is one in a hundred.
+    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share
+    pub fn allow_reject_rate(&self, rate: f64, items: u64) {
+        let rate = if rate.is_finite() { rate.clamp(0.0, 1.0) } else { 0.0 };
+        self.allow_rejects((rate * items as f64).floor() as u64);
+    }
+
+    /// Hands a checkpoint to the next pipeline **with this run's success**, in the same commit. The key tells repeats: a
+    /// second hand-off of the same key is suppressed and counted.
+    pub fn hand_off<T: Serialize>(
+        &self,
+        pipeline: impl Into<String>,
+        key: impl Into<String>,
+        checkpoint: &T,
+    ) -> Result<(), serde_json::Error> {
+        let checkpoint = serde_json::to_value(checkpoint)?;
+        let hand_off = NewHandOff { pipeline: pipeline.into(), key: key.into(), checkpoint };
+        self.left().items.hand_offs.push(hand_off);
+        Ok(())
+    }
+
+    /// When this run fell due: of a recurring job's first attempt, the occurrence it stands for.
+    pub fn due(&self) -> jiff::Timestamp {
+        self.run.job.due
+    }
+
     /// Enqueues a job that comes into being **with this run's success**, in the same commit.
     ///
     /// If the run fails, or somebody else has moved the job meanwhile, the child never exists. A key conflict found at
@@ -302,10 +376,18 @@ impl JobContext {
     }
 
     /// Takes what must commit with the run.
-    pub(crate) fn take(&self) -> (RunNotes, Vec<NewJob>) {
+    pub(crate) fn take(&self) -> (RunNotes, Vec<NewJob>, RunItems) {
         let closed = Left { closed: true, ..Left::default() };
         let left = std::mem::replace(&mut *self.left(), closed);
-        (left.notes, left.spawned)
+        (left.notes, left.spawned, left.items)
+    }
+
+    /// Whether the run has set aside more than it may: how many, and how many it may.
+    pub(crate) fn too_many_rejects(&self) -> Option<(u64, u64)> {
+        let left = self.left();
+        let most = left.items.most?;
+        let count = u64::try_from(left.items.rejects.len()).unwrap_or(u64::MAX);
+        (count > most).then_some((count, most))
     }
 
     /// What was noted since the last call, to be reported while the run goes on. Log lines are handed over, so that none

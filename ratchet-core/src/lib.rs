@@ -11,6 +11,7 @@ mod failure;
 pub mod graph;
 mod job;
 pub mod model;
+pub mod recurring;
 mod registry;
 mod seam;
 pub mod store;
@@ -20,9 +21,9 @@ mod worker;
 pub use async_trait::async_trait;
 
 pub use client::{
-    Batch, BuildError, Builder, Bulk, Chain, ChainHandle, Enqueue, Finished, GroupHandle,
-    GroupReport, JobHandle, Ratchet, Redrive, StepRef, SubmitError, WaitError, Whole, Wiring,
-    Workflow, Yields,
+    Batch, BuildError, Builder, Bulk, Chain, ChainHandle, Declare, Enqueue, Finished, GroupHandle,
+    GroupReport, JobHandle, Pipeline, Ratchet, Redrive, Rejects, ScheduleError, ScheduleView,
+    Schedules, StepRef, SubmitError, WaitError, Whole, Wiring, Workflow, Yields,
 };
 pub use config::{Config, QueueConfig};
 pub use context::JobContext;
@@ -40,7 +41,9 @@ pub use job::{
     InjectError, Injection, Input, InputDef, IntoFailure, Jitter, Job, JobArg, JobDef, KeyPart,
     Keys, Location, Need, NoOutput, Output, PanicPolicy, Priority, RunFuture, State, States,
 };
-pub use model::{Due, Filter, GroupFilter, GroupId, JobId, JobRecord, JobState, PageRequest};
+pub use model::{
+    Due, Filter, GroupFilter, GroupId, JobId, JobRecord, JobState, Missed, PageRequest,
+};
 pub use registry::{
     InvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
 };

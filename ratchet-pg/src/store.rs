@@ -9,9 +9,10 @@ use jiff::Timestamp;
 use ratchet_core::model::{
     Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
     Counts, Delivery, DeliveryId, Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId,
-    GroupRecord, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
-    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, RunNotes,
-    Settled, Settlement, Token,
+    GroupRecord, HandOff, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord,
+    JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page,
+    PageRequest, Point, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord,
+    ScheduleWritten, Settled, Settlement, Token, WriteSchedule,
 };
 use ratchet_core::store::{Store, StoreError, Wake};
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -281,19 +282,68 @@ impl Store for PgStore {
         Err(compose::missing())
     }
 
+    async fn schedules(&self) -> Result<Vec<ScheduleRecord>, StoreError> {
+        // None can be written, so there are none.
+        Ok(Vec::new())
+    }
+
+    async fn due_schedules(&self, _limit: u32) -> Result<Vec<ScheduleRecord>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn write_schedule(&self, _write: WriteSchedule) -> Result<ScheduleWritten, StoreError> {
+        Err(compose::missing())
+    }
+
+    async fn rejects(
+        &self,
+        _filter: &RejectFilter,
+        _after: Option<(JobId, u64)>,
+        _limit: u32,
+    ) -> Result<Vec<Reject>, StoreError> {
+        Err(compose::missing())
+    }
+
+    async fn reject_groups(&self, _filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError> {
+        Err(compose::missing())
+    }
+
+    async fn forget_rejects(&self, _rejects: &[(JobId, u64)]) -> Result<(), StoreError> {
+        Err(compose::missing())
+    }
+
+    async fn take_hand_offs(
+        &self,
+        _pipeline: &str,
+        _limit: u32,
+        _hold: Duration,
+    ) -> Result<Vec<HandOff>, StoreError> {
+        Err(compose::missing())
+    }
+
+    async fn finish_hand_offs(&self, _pipeline: &str, _keys: &[String]) -> Result<(), StoreError> {
+        Err(compose::missing())
+    }
+
+    async fn hand_off_stats(&self, _pipeline: &str) -> Result<HandOffStats, StoreError> {
+        Err(compose::missing())
+    }
+
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
         at_home!(self, |inner| inner.claim(&request))
     }
 
-    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
+    async fn settle(&self, mut settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
+        compose::warn_of_items(&mut settlements);
         at_home!(self, |inner| inner.settle(settlements))
     }
 
     async fn settle_and_claim(
         &self,
-        settlements: Vec<Settlement>,
+        mut settlements: Vec<Settlement>,
         request: ClaimRequest,
     ) -> Result<(Vec<Settled>, ClaimReply), StoreError> {
+        compose::warn_of_items(&mut settlements);
         at_home!(self, |inner| inner.settle_and_claim(settlements, &request))
     }
 

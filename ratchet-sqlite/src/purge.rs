@@ -40,6 +40,7 @@ impl Session<'_> {
             sql::purge::DELETE_ATTEMPTS,
             sql::purge::DELETE_LOG_LINES,
             sql::graph::DELETE_EDGES,
+            sql::items::DELETE_REJECTS,
             sql::purge::DELETE_JOBS,
         ] {
             sqlx::query(statement).bind(jobs.as_str()).execute(&mut *self.conn).await?;

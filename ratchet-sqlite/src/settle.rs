@@ -153,6 +153,7 @@ impl Session<'_> {
             }
         }
         self.keep(&mut row, &settlement.notes).await?;
+        self.keep_items(&row.job, settlement).await?;
         let held = if settlement.lingering { Held::Lingering } else { Held::Freed };
         let now = self.now;
         self.end_run(&mut row, token, held, |job| {
@@ -245,5 +246,7 @@ fn is_plain_success(settlement: &Settlement) -> bool {
         && settlement.outcome == AttemptOutcome::Success
         && settlement.notes.is_empty()
         && settlement.notices.is_empty()
+        && settlement.rejects.is_empty()
+        && settlement.hand_offs.is_empty()
         && !settlement.lingering
 }

@@ -49,6 +49,27 @@ pub(crate) mod insert {
     pub(crate) const INSERT_TEMPLATE: &str = include_str!("../sql/insert/insert_template.sql");
 }
 
+pub(crate) mod items {
+    pub(crate) const COUNT_HAND_OFFS: &str = include_str!("../sql/items/count_hand_offs.sql");
+    pub(crate) const COUNT_REJECTS: &str = include_str!("../sql/items/count_rejects.sql");
+    pub(crate) const DELETE_REJECT: &str = include_str!("../sql/items/delete_reject.sql");
+    pub(crate) const DELETE_REJECTS: &str = include_str!("../sql/items/delete_rejects.sql");
+    pub(crate) const FINISH_HAND_OFFS: &str = include_str!("../sql/items/finish_hand_offs.sql");
+    pub(crate) const HOLD_HAND_OFFS: &str = include_str!("../sql/items/hold_hand_offs.sql");
+    pub(crate) const INSERT_HAND_OFF: &str = include_str!("../sql/items/insert_hand_off.sql");
+    pub(crate) const INSERT_REJECT: &str = include_str!("../sql/items/insert_reject.sql");
+    pub(crate) const LIST_HAND_OFFS: &str = include_str!("../sql/items/list_hand_offs.sql");
+    pub(crate) const LIST_REJECTS: &str = include_str!("../sql/items/list_rejects.sql");
+}
+
+pub(crate) mod schedule {
+    pub(crate) const DELETE_SCHEDULE: &str = include_str!("../sql/schedule/delete_schedule.sql");
+    pub(crate) const GET_VERSION: &str = include_str!("../sql/schedule/get_version.sql");
+    pub(crate) const LIST_DUE: &str = include_str!("../sql/schedule/list_due.sql");
+    pub(crate) const LIST_SCHEDULES: &str = include_str!("../sql/schedule/list_schedules.sql");
+    pub(crate) const SAVE_SCHEDULE: &str = include_str!("../sql/schedule/save_schedule.sql");
+}
+
 pub(crate) mod job {
     pub(crate) const GET_JOB: &str = include_str!("../sql/job/get_job.sql");
     pub(crate) const LIST_ATTEMPTS: &str = include_str!("../sql/job/list_attempts.sql");

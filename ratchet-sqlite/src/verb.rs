@@ -6,8 +6,9 @@ use async_trait::async_trait;
 use ratchet_core::StoreError;
 use ratchet_core::model::{
     Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Delivery, DeliveryId,
-    Extend, GraphInserted, Heartbeat, InsertError, Inserted, JobState, NewGraph, NewJob, NodeId,
-    NodeInfo, Orphan, RunNotes, Settled, Settlement, Token,
+    Extend, GraphInserted, HandOff, Heartbeat, InsertError, Inserted, JobId, JobState, NewGraph,
+    NewJob, NodeId, NodeInfo, Orphan, RunNotes, ScheduleWritten, Settled, Settlement, Token,
+    WriteSchedule,
 };
 use tokio::sync::oneshot;
 
@@ -118,6 +119,12 @@ verbs! {
     InsertGraph { graph: NewGraph } -> Result<GraphInserted, InsertError> =
         |session, this| session.insert_graph(&this.graph);
     Lengthen { extend: Extend } -> Result<GraphInserted, InsertError> = |session, this| session.extend(&this.extend);
+    ChangeSchedule { write: WriteSchedule } -> ScheduleWritten = |session, this| session.write_schedule(&this.write);
+    ForgetRejects { rejects: Vec<(JobId, u64)> } -> () = |session, this| session.forget_rejects(&this.rejects);
+    TakeHandOffs { pipeline: String, limit: u32, hold: Duration } -> Vec<HandOff> =
+        |session, this| session.take_hand_offs(&this.pipeline, this.limit, this.hold);
+    FinishHandOffs { pipeline: String, keys: Vec<String> } -> () =
+        |session, this| session.finish_hand_offs(&this.pipeline, &this.keys);
     Delivered { deliveries: Vec<DeliveryId> } -> () = |session, this| session.delivered(&this.deliveries);
 }
 

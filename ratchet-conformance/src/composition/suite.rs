@@ -60,6 +60,17 @@ macro_rules! composition_suite {
                 w_04_same_graph_twice_is_refused
                 s_04_waiting_step_holds_its_business_key
             }
+            items {
+                i_01_rejects_are_committed_with_the_run
+                i_01_stale_run_rejects_nothing
+                i_01_later_run_replaces_what_was_said_of_an_item
+                i_02_rejects_are_grouped_and_filtered
+                i_02_rejects_can_be_forgotten_and_go_with_their_job
+                i_03_hand_off_is_committed_with_the_run
+                i_03_repeated_key_is_suppressed_and_counted
+                i_03_what_is_not_finished_comes_again_in_order
+                i_03_lag_and_backlog_are_told
+            }
             nesting {
                 w_03_batch_as_a_step_begins_in_its_turn
                 w_01_what_follows_a_batch_waits_for_all_of_it
@@ -85,6 +96,15 @@ macro_rules! composition_suite {
                 w_03_retried_child_opens_its_batch_and_what_follows
                 w_01_reopened_step_takes_its_key_again_or_nothing_moves
                 w_01_paused_failure_is_still_a_failure
+            }
+            schedules {
+                t_05_schedule_reads_back_as_it_was_written
+                t_02_firing_and_advance_are_one_commit
+                t_02_only_one_of_many_fires_an_occurrence
+                t_02_stale_write_changes_nothing
+                t_02_taken_key_drops_that_occurrence_only
+                t_04_due_schedules_are_told_by_the_stores_clock
+                t_04_schedule_can_be_removed
             }
             workflow {
                 w_04_fan_out_releases_every_branch

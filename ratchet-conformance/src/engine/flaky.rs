@@ -9,9 +9,10 @@ use jiff::Timestamp;
 use ratchet_core::model::{
     Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
     Counts, Delivery, DeliveryId, Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId,
-    GroupRecord, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
-    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, RunNotes,
-    Settled, Settlement, Token, Verdict,
+    GroupRecord, HandOff, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord,
+    JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page,
+    PageRequest, Point, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord,
+    ScheduleWritten, Settled, Settlement, Token, Verdict, WriteSchedule,
 };
 use ratchet_core::store::{Store, StoreError, StoreErrorKind, Wake};
 use tokio::sync::broadcast;
@@ -99,6 +100,52 @@ impl Store for Flaky {
 
     async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
         self.up()?.edges(parents).await
+    }
+
+    async fn schedules(&self) -> Result<Vec<ScheduleRecord>, StoreError> {
+        self.up()?.schedules().await
+    }
+
+    async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, StoreError> {
+        self.up()?.due_schedules(limit).await
+    }
+
+    async fn write_schedule(&self, write: WriteSchedule) -> Result<ScheduleWritten, StoreError> {
+        self.up()?.write_schedule(write).await
+    }
+
+    async fn rejects(
+        &self,
+        filter: &RejectFilter,
+        after: Option<(JobId, u64)>,
+        limit: u32,
+    ) -> Result<Vec<Reject>, StoreError> {
+        self.up()?.rejects(filter, after, limit).await
+    }
+
+    async fn reject_groups(&self, filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError> {
+        self.up()?.reject_groups(filter).await
+    }
+
+    async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), StoreError> {
+        self.up()?.forget_rejects(rejects).await
+    }
+
+    async fn take_hand_offs(
+        &self,
+        pipeline: &str,
+        limit: u32,
+        hold: Duration,
+    ) -> Result<Vec<HandOff>, StoreError> {
+        self.up()?.take_hand_offs(pipeline, limit, hold).await
+    }
+
+    async fn finish_hand_offs(&self, pipeline: &str, keys: &[String]) -> Result<(), StoreError> {
+        self.up()?.finish_hand_offs(pipeline, keys).await
+    }
+
+    async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
+        self.up()?.hand_off_stats(pipeline).await
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {

@@ -8,9 +8,10 @@ use ratchet_conformance::{Harness, async_trait};
 use ratchet_core::model::{
     Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
     Counts, Delivery, DeliveryId, Due, Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId,
-    GroupRecord, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
-    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, RunNotes,
-    Settled, Settlement, Token,
+    GroupRecord, HandOff, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord,
+    JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page,
+    PageRequest, Point, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord,
+    ScheduleWritten, Settled, Settlement, Token, WriteSchedule,
 };
 use ratchet_core::store::{Store, StoreError, Wake};
 use ratchet_core::{MemoryStore, Priority, VirtualClock};
@@ -115,6 +116,52 @@ impl Store for Faulty {
 
     async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
         self.inner.edges(parents).await
+    }
+
+    async fn schedules(&self) -> Result<Vec<ScheduleRecord>, StoreError> {
+        self.inner.schedules().await
+    }
+
+    async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, StoreError> {
+        self.inner.due_schedules(limit).await
+    }
+
+    async fn write_schedule(&self, write: WriteSchedule) -> Result<ScheduleWritten, StoreError> {
+        self.inner.write_schedule(write).await
+    }
+
+    async fn rejects(
+        &self,
+        filter: &RejectFilter,
+        after: Option<(JobId, u64)>,
+        limit: u32,
+    ) -> Result<Vec<Reject>, StoreError> {
+        self.inner.rejects(filter, after, limit).await
+    }
+
+    async fn reject_groups(&self, filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError> {
+        self.inner.reject_groups(filter).await
+    }
+
+    async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), StoreError> {
+        self.inner.forget_rejects(rejects).await
+    }
+
+    async fn take_hand_offs(
+        &self,
+        pipeline: &str,
+        limit: u32,
+        hold: Duration,
+    ) -> Result<Vec<HandOff>, StoreError> {
+        self.inner.take_hand_offs(pipeline, limit, hold).await
+    }
+
+    async fn finish_hand_offs(&self, pipeline: &str, keys: &[String]) -> Result<(), StoreError> {
+        self.inner.finish_hand_offs(pipeline, keys).await
+    }
+
+    async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
+        self.inner.hand_off_stats(pipeline).await
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {

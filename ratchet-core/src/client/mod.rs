@@ -7,8 +7,10 @@ mod enqueue;
 mod finished;
 mod graph;
 mod handle;
+mod items;
 mod manage;
 mod query;
+mod schedules;
 mod submit;
 
 pub use builder::{BuildError, Builder};
@@ -21,7 +23,10 @@ pub use graph::{
     Batch, Chain, ChainHandle, GroupHandle, GroupReport, StepRef, Whole, Wiring, Workflow, Yields,
 };
 pub use handle::{JobHandle, WaitError};
+pub use items::{Pipeline, Rejects};
 pub use manage::Redrive;
+pub use schedules::{Declare, ScheduleError, ScheduleView, Schedules};
+pub(crate) use schedules::{declare, definition, job as schedule_job};
 pub use submit::SubmitError;
 pub(crate) use submit::is_name;
 

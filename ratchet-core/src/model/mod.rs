@@ -7,11 +7,13 @@ mod envelope;
 mod filter;
 mod graph;
 mod id;
+mod items;
 mod moves;
 mod new_job;
 mod node;
 mod notice;
 mod record;
+mod schedule;
 mod settlement;
 mod spec;
 mod state;
@@ -27,11 +29,13 @@ pub use graph::{
     WaitMode, When,
 };
 pub use id::{GroupId, JobId, LeaseId, NodeId, Token};
+pub use items::{HandOff, HandOffStats, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup};
 pub(crate) use new_job::later;
 pub use new_job::{Due, InsertError, Inserted, NewJob, OnTaken, TakenKey};
 pub use node::{Heartbeat, NodeInfo, NodeRecord};
 pub use notice::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Notice};
 pub use record::{JobRecord, Progress};
+pub use schedule::{Missed, ScheduleRecord, ScheduleWritten, WriteSchedule};
 pub use settlement::{Applied, Deferral, DroppedChild, RunNotes, Settled, Settlement, Verdict};
 pub use spec::{ConcurrencyKey, FinishedOutcome, FinishedParent, JobSpec, RunOptions};
 pub use state::{JobState, Move, TRANSITIONS, Transition};

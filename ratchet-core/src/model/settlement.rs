@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AttemptOutcome, Envelope, FailureRecord, JobId, JobState, LogLine, NewJob, Notice, Progress,
-    Ripples, Token,
+    AttemptOutcome, Envelope, FailureRecord, JobId, JobState, LogLine, NewHandOff, NewJob,
+    NewReject, Notice, Progress, Ripples, Token,
 };
 
 /// What is to happen to a claimed job, with everything that must commit together with it.
@@ -32,6 +32,10 @@ pub struct Settlement {
     pub notices: Vec<Notice>,
     /// How the conditions on the edges of a step were judged.
     pub answers: Vec<(String, bool)>,
+    /// Items that the run set aside.
+    pub rejects: Vec<NewReject>,
+    /// Checkpoints that the run hands on.
+    pub hand_offs: Vec<NewHandOff>,
     /// The handler is still running although its run is over: what it holds stays taken until
     /// [`Store::let_go`](crate::store::Store::let_go) or the end of its node.
     pub lingering: bool,
@@ -49,6 +53,8 @@ impl Settlement {
             spawned: Vec::new(),
             notices: Vec::new(),
             answers: Vec::new(),
+            rejects: Vec::new(),
+            hand_offs: Vec::new(),
             lingering: false,
         }
     }

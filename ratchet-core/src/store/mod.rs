@@ -21,9 +21,10 @@ use tokio::sync::broadcast;
 use crate::model::{
     Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
     Counts, Delivery, DeliveryId, Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId,
-    GroupRecord, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
-    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, RunNotes,
-    Settled, Settlement, Token,
+    GroupRecord, HandOff, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord,
+    JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page,
+    PageRequest, Point, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord,
+    ScheduleWritten, Settled, Settlement, Token, WriteSchedule,
 };
 
 /// How many lines of its log are kept with a job: the newest, so that the last run can be understood.
@@ -169,6 +170,43 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
 
     /// Acknowledges deliveries.
     async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError>;
+
+    /// Every schedule, by name.
+    async fn schedules(&self) -> Result<Vec<ScheduleRecord>, StoreError>;
+
+    /// Schedules that are due and not paused, the longest due first: at most `limit`.
+    async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, StoreError>;
+
+    /// Changes, makes or removes a schedule and inserts jobs with it, in one commit, fenced by the version of the schedule.
+    async fn write_schedule(&self, write: WriteSchedule) -> Result<ScheduleWritten, StoreError>;
+
+    /// Items that were set aside and fit a filter, by job and index: at most `limit`, and only those behind `after`.
+    async fn rejects(
+        &self,
+        filter: &RejectFilter,
+        after: Option<(JobId, u64)>,
+        limit: u32,
+    ) -> Result<Vec<Reject>, StoreError>;
+
+    /// Items that were set aside, counted by job name, error type and fingerprint.
+    async fn reject_groups(&self, filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError>;
+
+    /// Removes items that were dealt with: by job and index.
+    async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), StoreError>;
+
+    /// Takes checkpoints that wait for a pipeline, in commit order. What is not finished within `hold` is handed out again.
+    async fn take_hand_offs(
+        &self,
+        pipeline: &str,
+        limit: u32,
+        hold: Duration,
+    ) -> Result<Vec<HandOff>, StoreError>;
+
+    /// These keys of a pipeline were taken over for good. The keys stay: a repeat is suppressed for ever.
+    async fn finish_hand_offs(&self, pipeline: &str, keys: &[String]) -> Result<(), StoreError>;
+
+    /// How a pipeline keeps up.
+    async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError>;
 
     /// Wake-ups: hints that save waiting for the next poll. Any of them may be lost.
     fn wakes(&self) -> broadcast::Receiver<Wake>;

@@ -59,10 +59,14 @@ pub(crate) async fn attempt(
     if control.cause() == Some(StopCause::Canceled) {
         return Ended::Discard { lingering };
     }
-    let (mut notes, spawned) = ctx.take();
+    let (mut notes, spawned, items) = ctx.take();
     notes.warnings.extend(left.warnings);
     let mut settlement = settlement(core, job, &outcome, duration, notes, spawned);
     settlement.answers = left.answers;
+    settlement.rejects = items.rejects;
+    if matches!(outcome, Outcome::Done { .. }) {
+        settlement.hand_offs = items.hand_offs;
+    }
     settlement.lingering = lingering;
     Ended::Settle(Box::new(settlement))
 }
@@ -152,6 +156,10 @@ async fn run(
     };
     match handler::call(core, ctx, control, spawn, run, on_late_end).await {
         HandlerEnd::Returned(Ok(output)) => {
+            if let Some((count, most)) = ctx.too_many_rejects() {
+                let why = format!("{count} items were set aside, {most} may be");
+                return (failed(core, JobError::msg(why)), false);
+            }
             // Judged by what was returned, also if that is too large to be kept.
             match upstream::judge(core, job, &output) {
                 Err(failure) => return (Outcome::Failed(failure), false),

@@ -22,6 +22,7 @@ mod maintenance;
 mod middleware;
 mod publish;
 mod pump;
+mod recurring;
 mod room;
 mod settler;
 mod shared;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unused_async, clippy::needless_pass_by_value)] // the shape of a job, whatever it does
 
-use ratchet_core::{GroupReport, Job, JobError, Registration, State, fatal};
+use ratchet_core::{GroupReport, Job, JobContext, JobError, Registration, State, fatal};
 use ratchet_macros::{condition, job};
 use serde::{Deserialize, Serialize};
 
@@ -86,7 +86,16 @@ pub(super) fn breaks(order: &Order) -> bool {
 }
 
 pub(super) fn all() -> Vec<Registration> {
-    vec![Place::JOB, Double::JOB, Charge::JOB, Summary::JOB, Mark::JOB, Tell::JOB]
+    vec![
+        Place::JOB,
+        Double::JOB,
+        Charge::JOB,
+        Summary::JOB,
+        Mark::JOB,
+        Tell::JOB,
+        Nightly::JOB,
+        Import::JOB,
+    ]
 }
 
 impl Mark {
@@ -97,4 +106,34 @@ impl Mark {
     pub(super) fn failing(text: &str) -> Self {
         Self { text: text.to_owned(), fail: true }
     }
+}
+
+/// Runs every hour.
+#[job(name = "test.nightly", cron = "0 * * * *", tz = "Europe/Berlin", max_retries = 2, single_instance, crate = ::ratchet_core)]
+pub(super) async fn nightly(#[inject] stage: State<Stage>, #[inject] ctx: JobContext) {
+    stage.note(format!("nightly {}", ctx.due()));
+}
+
+/// Reads numbers; sets aside what is none, and hands on how far it came.
+#[job(name = "test.import", max_retries = 0, crate = ::ratchet_core)]
+pub(super) async fn import(
+    #[inject] ctx: JobContext,
+    rows: Vec<String>,
+    most: Option<u64>,
+) -> Result<usize, JobError> {
+    if let Some(most) = most {
+        ctx.allow_rejects(most);
+    }
+    for (index, row) in rows.iter().enumerate() {
+        let index = u64::try_from(index)?;
+        if let Err(error) = row.parse::<u32>() {
+            if row == "four" {
+                ctx.reject_item_with(index, error, row)?;
+            } else {
+                ctx.reject_item(index, error);
+            }
+        }
+    }
+    ctx.hand_off("loaded", format!("rows-{}", rows.len()), &rows.len())?;
+    Ok(rows.len())
 }

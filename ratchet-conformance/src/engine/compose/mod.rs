@@ -5,6 +5,8 @@
 pub mod batches;
 pub mod chains;
 mod jobs;
+pub mod recurring;
+pub mod sink;
 pub mod workflows;
 
 use std::time::Duration;
@@ -51,6 +53,19 @@ macro_rules! composition_engine_suite {
                 l_05_cancel_of_a_running_step_cancels_the_rest
                 w_06_whole_chain_is_canceled_and_drawn
                 w_01_step_survives_a_store_outage
+            }
+            recurring {
+                t_01_cron_on_a_job_is_declared_and_fires
+                t_05_declaring_again_changes_nothing
+                t_02_competing_nodes_fire_each_occurrence_once
+                t_04_pause_resume_run_now_and_remove
+                t_01_bad_schedules_are_refused
+                t_04_schedule_without_code_is_shown_and_not_fired
+            }
+            sink {
+                i_01_items_are_set_aside_and_the_run_goes_on
+                i_01_threshold_makes_the_run_a_failure
+                i_03_checkpoint_is_handed_on_once
             }
             workflows {
                 w_04_conditions_choose_the_branch

@@ -5,12 +5,14 @@ mod command;
 mod graph;
 mod index;
 mod insert;
+mod items;
 mod keys;
 mod nodes;
 mod outbox;
 mod query;
 mod ready;
 mod row;
+mod schedule;
 mod scheduled;
 mod settle;
 mod tables;
@@ -28,9 +30,10 @@ use super::{Store, StoreError, Wake};
 use crate::model::{
     Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
     Counts, Delivery, DeliveryId, Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId,
-    GroupRecord, Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member,
-    NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, RunNotes,
-    Settled, Settlement, Token,
+    GroupRecord, HandOff, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord,
+    JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page,
+    PageRequest, Point, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord,
+    ScheduleWritten, Settled, Settlement, Token, WriteSchedule,
 };
 use crate::seam::{Clock, SystemClock};
 
@@ -255,6 +258,54 @@ impl Store for MemoryStore {
     async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
         self.lock().outbox.delivered(&deliveries);
         Ok(())
+    }
+
+    async fn schedules(&self) -> Result<Vec<ScheduleRecord>, StoreError> {
+        Ok(self.lock().schedules.values().cloned().collect())
+    }
+
+    async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, StoreError> {
+        Ok(self.verb(|tables, now| tables.due_schedules(limit, now)))
+    }
+
+    async fn write_schedule(&self, write: WriteSchedule) -> Result<ScheduleWritten, StoreError> {
+        Ok(self.verb(|tables, now| tables.write_schedule(write, now)))
+    }
+
+    async fn rejects(
+        &self,
+        filter: &RejectFilter,
+        after: Option<(JobId, u64)>,
+        limit: u32,
+    ) -> Result<Vec<Reject>, StoreError> {
+        Ok(self.lock().items.rejects(filter, after, limit))
+    }
+
+    async fn reject_groups(&self, filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError> {
+        Ok(self.lock().items.reject_groups(filter))
+    }
+
+    async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), StoreError> {
+        self.lock().items.forget(rejects);
+        Ok(())
+    }
+
+    async fn take_hand_offs(
+        &self,
+        pipeline: &str,
+        limit: u32,
+        hold: Duration,
+    ) -> Result<Vec<HandOff>, StoreError> {
+        Ok(self.verb(|tables, now| tables.items.take(pipeline, limit, hold, now)))
+    }
+
+    async fn finish_hand_offs(&self, pipeline: &str, keys: &[String]) -> Result<(), StoreError> {
+        self.lock().items.finish(pipeline, keys);
+        Ok(())
+    }
+
+    async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
+        Ok(self.verb(|tables, now| tables.items.stats(pipeline, now)))
     }
 
     fn wakes(&self) -> broadcast::Receiver<Wake> {

@@ -46,6 +46,7 @@ impl Tables {
         for row in old.iter().filter_map(|id| self.jobs.remove(id)) {
             self.index.remove(&row.job);
             self.graph.forget(&row.job);
+            self.items.forget_job(row.job.id);
         }
         self.purge_groups(until, limit);
         u64::try_from(old.len()).unwrap_or(u64::MAX)

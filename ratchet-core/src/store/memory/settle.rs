@@ -51,8 +51,18 @@ impl Tables {
     }
 
     fn settle_one(&mut self, settlement: Settlement, now: Timestamp) -> Settled {
-        let Settlement { token, verdict, outcome, duration, notes, notices, lingering, .. } =
-            settlement;
+        let Settlement {
+            token,
+            verdict,
+            outcome,
+            duration,
+            notes,
+            notices,
+            rejects,
+            hand_offs,
+            lingering,
+            ..
+        } = settlement;
         let current = self.is_current(&token);
         let Some(row) = self.jobs.get_mut(&token.job) else {
             return Settled::Stale { state: None };
@@ -70,6 +80,7 @@ impl Tables {
             row.history.push(line);
         }
         row.keep(notes);
+        self.keep_items(token.job, rejects, hand_offs, now);
         let held = if lingering { Held::Lingering } else { Held::Freed };
         self.end_run(token, held, now, |job| {
             job.duration = Some(duration);

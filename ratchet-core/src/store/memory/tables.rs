@@ -6,11 +6,12 @@ use jiff::Timestamp;
 
 use super::graph::Graph;
 use super::index::Index;
+use super::items::Items;
 use super::keys::{Keys, Lingering, business_key};
 use super::nodes::Nodes;
 use super::outbox::Outbox;
 use super::row::Row;
-use crate::model::{JobId, JobRecord, Token};
+use crate::model::{JobId, JobRecord, ScheduleRecord, Token};
 use crate::store::Wake;
 
 /// Everything the store holds. Each verb is a method in a file of its own.
@@ -22,6 +23,8 @@ pub(super) struct Tables {
     pub(super) nodes: Nodes,
     pub(super) outbox: Outbox,
     pub(super) graph: Graph,
+    pub(super) items: Items,
+    pub(super) schedules: BTreeMap<String, ScheduleRecord>,
     /// How many batches were claimed: the identity of the next one.
     pub(super) leases: u128,
     /// Hints to send once the lock is free.
