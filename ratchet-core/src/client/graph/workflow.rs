@@ -152,9 +152,9 @@ impl<'a, J> Wiring<'a, J> {
 
 impl<'a, J: Job> Wiring<'a, J> {
     /// Waits for the success of a step. It compiles if this one takes what that one returns, or nothing.
-    pub fn after<P: Yields>(self, parent: &StepRef<P>) -> Self
+    pub fn after<P: Yields<Gives = G>, G>(self, parent: &StepRef<P>) -> Self
     where
-        J: Follows<P::Gives>,
+        J: Follows<G>,
     {
         self.parent(Parent::Point(parent.point), When::Success)
     }
