@@ -12,6 +12,7 @@
 
 mod claim;
 mod command;
+mod compose;
 mod error;
 mod exchange;
 mod gates;
