@@ -39,6 +39,7 @@
 
 #[doc(hidden)]
 pub mod cases;
+pub mod composition;
 pub mod differential;
 pub mod engine;
 mod fixture;

@@ -21,7 +21,15 @@ fn is_case(word: &str) -> bool {
 
 #[test]
 fn suite_lists_every_case() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    lists_every_case(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+}
+
+#[test]
+fn composition_suite_lists_every_case() {
+    lists_every_case(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/composition"));
+}
+
+fn lists_every_case(source: &Path) {
     let suite = std::fs::read_to_string(source.join("suite.rs")).expect("the suite");
     let mut count = 0;
     for entry in std::fs::read_dir(source.join("cases")).expect("the cases") {

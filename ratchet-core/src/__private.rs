@@ -13,11 +13,11 @@ pub use inventory::submit;
 pub use crate::context::JobContext;
 pub use crate::failure::{PermanentError, permanent};
 pub use crate::job::{
-    Arg, ArgDef, Backoff, BackoffKind, BreakerDef, Callback, CronDef, DecodeError, Decoder,
-    EncodeError, Encoder, ErrorMatcher, Fallible, InjectError, Injected, Injection, Jitter, Job,
-    JobDef, Keys, Location, PanicPolicy, Plain, Priority, Probe, ProbeFallback, ReturnShape,
-    RunFuture, State, arg, checked, default_value, inject, injected, injection, key_part, run,
-    run_blocking,
+    Arg, ArgDef, Backoff, BackoffKind, BreakerDef, Callback, Condition, ConditionDef, CronDef,
+    DecodeError, Decoder, EncodeError, Encoder, ErrorMatcher, Fallible, Follows, InjectError,
+    Injected, Injection, Input, InputDef, Jitter, Job, JobDef, Keys, Location, PanicPolicy, Plain,
+    Priority, Probe, ProbeFallback, ReturnShape, RunFuture, State, arg, checked, default_value,
+    inject, injected, injection, input, judge, key_part, run, run_blocking,
 };
 pub use crate::registry::Registration;
 
@@ -31,6 +31,9 @@ pub type Output<R, const FALLIBLE: bool> = <R as ReturnShape<FALLIBLE>>::Output;
 
 /// What `Job::run` returns.
 pub type Run = Result<RunFuture, InjectError>;
+
+/// What a condition answers.
+pub type Judged = Result<bool, serde_json::Error>;
 
 /// What `Job::validate` returns.
 pub type Validated = Result<(), String>;

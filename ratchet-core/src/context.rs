@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -10,8 +10,12 @@ use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{Core, Enqueue};
+use crate::failure::JobError;
 use crate::job::{Job, State};
-use crate::model::{Claimed, FinishedParent, JobId, LogLevel, LogLine, NewJob, Progress, RunNotes};
+use crate::model::{
+    Claimed, FinishedParent, GroupId, GroupRecord, JobId, LogLevel, LogLine, NewHandOff, NewJob,
+    NewReject, Progress, RunNotes,
+};
 
 /// The context of one run, injected with `#[inject] ctx: JobContext`. A cheap handle.
 ///
@@ -42,6 +46,26 @@ struct Run {
     left: Mutex<Left>,
     /// Notes were written since they were last reported.
     dirty: AtomicBool,
+    /// What the steps before gave, read when the run began.
+    upstream: OnceLock<Upstream>,
+}
+
+/// What a run says of the items it works through.
+#[derive(Debug, Default)]
+pub(crate) struct RunItems {
+    pub(crate) rejects: Vec<NewReject>,
+    pub(crate) hand_offs: Vec<NewHandOff>,
+    /// More rejects than this fail the run.
+    pub(crate) most: Option<u64>,
+}
+
+/// What a step is given by those before it.
+#[derive(Debug, Default)]
+pub(crate) struct Upstream {
+    /// By the name the step knows its parent by: what it returned, or why there is nothing.
+    pub(crate) inputs: Vec<(Option<String>, Result<String, String>)>,
+    /// The group whose end it is told of.
+    pub(crate) group: Option<GroupRecord>,
 }
 
 /// What the handler has left behind so far.
@@ -49,6 +73,7 @@ struct Run {
 struct Left {
     notes: RunNotes,
     spawned: Vec<NewJob>,
+    items: RunItems,
     /// The run is over: what comes now would be lost.
     closed: bool,
 }
@@ -74,6 +99,7 @@ impl JobContext {
                 stopping,
                 left,
                 dirty: AtomicBool::new(false),
+                upstream: OnceLock::new(),
             }),
         }
     }
@@ -229,6 +255,69 @@ impl JobContext {
         self.log(LogLevel::Warn, message);
     }
 
+    /// Sets an item aside and goes on: what went wrong with it is kept with this run, sanitised, and the item itself is not.
+    /// Rejects are no failures; they can be listed and grouped (`ratchet.rejects()`).
+    pub fn reject_item(&self, index: u64, error: impl Into<JobError>) {
+        self.reject(index, error.into(), None);
+    }
+
+    /// Like [`Self::reject_item`], and keeps the item for those who will look at it.
+    pub fn reject_item_with<T: Serialize>(
+        &self,
+        index: u64,
+        error: impl Into<JobError>,
+        item: &T,
+    ) -> Result<(), serde_json::Error> {
+        let payload = serde_json::to_string(item)?;
+        self.reject(index, error.into(), Some(payload));
+        Ok(())
+    }
+
+    fn reject(&self, index: u64, error: JobError, payload: Option<String>) {
+        let record = self.run.core.classifier.record(error.into_caught());
+        let reject = NewReject {
+            index,
+            error_type: record.error_type,
+            message: record.message,
+            fingerprint: record.fingerprint,
+            payload,
+        };
+        let mut left = self.left();
+        left.items.rejects.retain(|earlier| earlier.index != index);
+        left.items.rejects.push(reject);
+    }
+
+    /// How many items this run may set aside; one more makes it a failure when it ends.
+    pub fn allow_rejects(&self, most: u64) {
+        self.left().items.most = Some(most);
+    }
+
+    /// Which share of `items` this run may set aside: 0.01 is one in a hundred.
+    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share
+    pub fn allow_reject_rate(&self, rate: f64, items: u64) {
+        let rate = if rate.is_finite() { rate.clamp(0.0, 1.0) } else { 0.0 };
+        self.allow_rejects((rate * items as f64).floor() as u64);
+    }
+
+    /// Hands a checkpoint to the next pipeline **with this run's success**, in the same commit. The key tells repeats: a
+    /// second hand-off of the same key is suppressed and counted.
+    pub fn hand_off<T: Serialize>(
+        &self,
+        pipeline: impl Into<String>,
+        key: impl Into<String>,
+        checkpoint: &T,
+    ) -> Result<(), serde_json::Error> {
+        let checkpoint = serde_json::to_value(checkpoint)?;
+        let hand_off = NewHandOff { pipeline: pipeline.into(), key: key.into(), checkpoint };
+        self.left().items.hand_offs.push(hand_off);
+        Ok(())
+    }
+
+    /// When this run fell due: of a recurring job's first attempt, the occurrence it stands for.
+    pub fn due(&self) -> jiff::Timestamp {
+        self.run.job.due
+    }
+
     /// Enqueues a job that comes into being **with this run's success**, in the same commit.
     ///
     /// If the run fails, or somebody else has moved the job meanwhile, the child never exists. A key conflict found at
@@ -256,11 +345,49 @@ impl JobContext {
         self.run.job.spec.finished.as_deref()
     }
 
+    /// The chain, batch or workflow this job is a member of.
+    pub fn group(&self) -> Option<GroupId> {
+        self.run.job.spec.step.as_ref().and_then(|step| step.group)
+    }
+
+    /// The name of this step in its workflow.
+    pub fn step(&self) -> Option<&str> {
+        self.run.job.spec.step.as_ref().and_then(|step| step.name.as_deref())
+    }
+
+    pub(crate) fn set_upstream(&self, upstream: Upstream) {
+        // A run has one beginning.
+        let _ = self.run.upstream.set(upstream);
+    }
+
+    /// The output of a step before, or why there is none.
+    pub(crate) fn input_json(&self, step: Option<&str>) -> Result<String, String> {
+        let inputs = self.run.upstream.get().map(|upstream| upstream.inputs.as_slice());
+        let found = inputs.unwrap_or_default().iter().find(|(name, _)| name.as_deref() == step);
+        match found {
+            Some((_, output)) => output.clone(),
+            None => Err("this job does not run as a step that takes one".to_owned()),
+        }
+    }
+
+    /// The group whose end this job is told of.
+    pub(crate) fn ended_group(&self) -> Option<&GroupRecord> {
+        self.run.upstream.get()?.group.as_ref()
+    }
+
     /// Takes what must commit with the run.
-    pub(crate) fn take(&self) -> (RunNotes, Vec<NewJob>) {
+    pub(crate) fn take(&self) -> (RunNotes, Vec<NewJob>, RunItems) {
         let closed = Left { closed: true, ..Left::default() };
         let left = std::mem::replace(&mut *self.left(), closed);
-        (left.notes, left.spawned)
+        (left.notes, left.spawned, left.items)
+    }
+
+    /// Whether the run has set aside more than it may: how many, and how many it may.
+    pub(crate) fn too_many_rejects(&self) -> Option<(u64, u64)> {
+        let left = self.left();
+        let most = left.items.most?;
+        let count = u64::try_from(left.items.rejects.len()).unwrap_or(u64::MAX);
+        (count > most).then_some((count, most))
     }
 
     /// What was noted since the last call, to be reported while the run goes on. Log lines are handed over, so that none

@@ -9,7 +9,10 @@ use jiff::Timestamp;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::model::{BreakerChange, CancelCause, Deferral, Envelope, FailureRecord, JobId, NodeId};
+use crate::model::{
+    BreakerChange, CancelCause, Deferral, Envelope, FailureRecord, GroupCounts, GroupId, GroupKind,
+    JobId, NodeId, Point,
+};
 
 /// The job an event speaks of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +23,17 @@ pub struct JobRef {
     pub name: Arc<str>,
     /// Its queue.
     pub queue: Arc<str>,
+}
+
+/// The chain, batch or workflow an event speaks of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupRef {
+    /// The group.
+    pub id: GroupId,
+    /// What kind.
+    pub kind: GroupKind,
+    /// What it is called.
+    pub name: Arc<str>,
 }
 
 /// What happened. Published after the store has committed it, never before.
@@ -170,6 +184,49 @@ pub enum Event {
         /// The service.
         service: String,
     },
+    /// A child of a batch has ended, and others have not.
+    BatchProgress {
+        /// The batch.
+        group: GroupRef,
+        /// How its children stand.
+        counts: GroupCounts,
+    },
+    /// The last child of a batch has ended.
+    BatchCompleted {
+        /// The batch.
+        group: GroupRef,
+        /// How its children ended.
+        counts: GroupCounts,
+    },
+    /// Every step of a chain has succeeded.
+    ChainCompleted {
+        /// The chain.
+        group: GroupRef,
+    },
+    /// A step of a chain has failed, and the rest was called off.
+    ChainFailed {
+        /// The chain.
+        group: GroupRef,
+        /// What that goes back to.
+        root_cause: Option<Point>,
+    },
+    /// A workflow has come to its end, and no step has failed.
+    WorkflowCompleted {
+        /// The workflow.
+        group: GroupRef,
+    },
+    /// A workflow has come to its end, and a step has failed.
+    WorkflowFailed {
+        /// The workflow.
+        group: GroupRef,
+        /// What that goes back to.
+        root_cause: Option<Point>,
+    },
+    /// A chain or workflow was called off, or a step of it was.
+    GroupCanceled {
+        /// The group.
+        group: GroupRef,
+    },
     /// A settled run left something undone: an oversized result, a child whose key was taken.
     Warning {
         /// The job.
@@ -188,9 +245,16 @@ impl Event {
         }
     }
 
-    /// The job it speaks of, if it is one.
+    /// The job it speaks of; `None` if it speaks of a group or a service.
     pub fn job_id(&self) -> Option<JobId> {
         match self {
+            Self::BatchProgress { .. }
+            | Self::BatchCompleted { .. }
+            | Self::ChainCompleted { .. }
+            | Self::ChainFailed { .. }
+            | Self::WorkflowCompleted { .. }
+            | Self::WorkflowFailed { .. }
+            | Self::GroupCanceled { .. } => None,
             Self::Submitted { job }
             | Self::Started { job, .. }
             | Self::Succeeded { job, .. }

@@ -8,8 +8,10 @@ mod context;
 mod decide;
 mod events;
 mod failure;
+pub mod graph;
 mod job;
 pub mod model;
+pub mod recurring;
 mod registry;
 mod seam;
 pub mod store;
@@ -19,13 +21,15 @@ mod worker;
 pub use async_trait::async_trait;
 
 pub use client::{
-    Breakers, BuildError, Builder, Bulk, Enqueue, Finished, JobHandle, Queues, Ratchet, Redrive,
-    SubmitError, WaitError,
+    Batch, Breakers, BuildError, Builder, Bulk, Chain, ChainHandle, Declare, Enqueue, Finished,
+    GroupHandle, GroupReport, JobHandle, Pipeline, Queues, Ratchet, Redrive, Rejects,
+    ScheduleError, ScheduleView, Schedules, StepRef, SubmitError, WaitError, Whole, Wiring,
+    Workflow, Yields,
 };
 pub use config::{BreakerConfig, Config, Depth, QueueConfig};
 pub use context::JobContext;
 pub use decide::{AlwaysRetry, Outcome, Policies, RetryPolicy, decide};
-pub use events::{Event, EventStream, JobRef};
+pub use events::{Event, EventStream, GroupRef, JobRef};
 pub use failure::{
     Caught, DefaultSanitizer, Directive, ErrorSanitizer, Failure, JobError, Permanence,
     PermanentError, Unsanitised, fatal, fingerprint, invalid, permanent_reason, reject,
@@ -33,14 +37,14 @@ pub use failure::{
 };
 pub use job::JobOutput;
 pub use job::{
-    Arg, ArgDef, Backoff, BackoffKind, BreakerDef, Callback, CronDef, DecodeError, Decoder,
-    EncodeError, Encoder, ErrorMatcher, Inject, InjectError, Injection, IntoFailure, Jitter, Job,
-    JobArg, JobDef, KeyPart, Keys, Location, Need, Output, PanicPolicy, Priority, RunFuture, State,
-    States,
+    Arg, ArgDef, Backoff, BackoffKind, Begins, BreakerDef, Callback, Condition, ConditionDef,
+    CronDef, DecodeError, Decoder, EncodeError, Encoder, ErrorMatcher, Follows, Inject,
+    InjectError, Injection, Input, InputDef, IntoFailure, Jitter, Job, JobArg, JobDef, KeyPart,
+    Keys, Location, Need, NoOutput, Output, PanicPolicy, Priority, RunFuture, State, States,
 };
 pub use model::{
-    BreakerState, Due, Explanation, Filter, JobId, JobRecord, JobState, PageRequest, QueueLimits,
-    Rate, Waiting,
+    BreakerState, Due, Explanation, Filter, GroupFilter, GroupId, JobId, JobRecord, JobState,
+    Missed, PageRequest, QueueLimits, Rate, Waiting,
 };
 pub use registry::{
     InvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,

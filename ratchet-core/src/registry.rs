@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 use crate::context::JobContext;
-use crate::job::{DecodeError, Decoder, InjectError, Job, JobDef, RunFuture};
+use crate::job::{DecodeError, Decoder, InjectError, Job, JobDef, Keys, RunFuture};
 
 /// A job as the registry holds it: its definition and how to decode and run a stored invocation.
 #[derive(Clone, Copy)]
@@ -13,12 +13,22 @@ pub struct Registration {
     /// The definition.
     pub def: JobDef,
     decode: fn(&mut Decoder<'_>) -> Result<Box<dyn Prepared>, DecodeError>,
+    keys: fn(&mut Decoder<'_>) -> Result<Keys, DecodeError>,
 }
 
 impl Registration {
     /// The registration of `J`; const, because `inventory` collects constants.
     pub const fn of<J: Job>() -> Self {
-        Self { def: J::DEF, decode: decode::<J> }
+        Self {
+            def: J::DEF,
+            decode: decode::<J>,
+            keys: |args| J::decode(args).map(|job| job.keys()),
+        }
+    }
+
+    /// The keys of a stored payload.
+    pub(crate) fn keys(&self, payload: &[u8]) -> Result<Keys, DecodeError> {
+        (self.keys)(&mut Decoder::new(payload)?)
     }
 
     /// Decodes and validates a stored payload.

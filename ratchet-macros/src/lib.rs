@@ -5,6 +5,7 @@
 
 mod breaker;
 mod completion;
+mod condition;
 mod diag;
 mod do_not_retry;
 mod entries;
@@ -38,6 +39,12 @@ pub fn jobs(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn do_not_retry(args: TokenStream, item: TokenStream) -> TokenStream {
     guarded(args, item, do_not_retry::expand)
+}
+
+/// Makes a function over a step's output a condition for the edges of workflows.
+#[proc_macro_attribute]
+pub fn condition(args: TokenStream, item: TokenStream) -> TokenStream {
+    guarded(args, item, condition::expand)
 }
 
 /// Guards the service a job calls.

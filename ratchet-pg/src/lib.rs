@@ -13,6 +13,7 @@
 mod blocked;
 mod claim;
 mod command;
+mod compose;
 mod error;
 mod exchange;
 mod gates;

@@ -8,10 +8,12 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_core::model::{
     Alert, AttemptLine, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Filter,
-    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueOrder, QueueRecord, RunNotes, Settled,
-    Settlement, Surroundings, Token,
+    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
+    Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, Reject,
+    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
+    Surroundings, Token, WriteSchedule,
 };
 use ratchet_core::store::{Store, StoreError, Wake};
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -21,6 +23,7 @@ use tokio::sync::{broadcast, mpsc};
 
 use crate::blocked::Causes;
 use crate::claim::Bounds;
+use crate::compose;
 use crate::error::{is_conflict, store_error};
 use crate::group::Group;
 use crate::home::Home;
@@ -265,19 +268,102 @@ impl Store for PgStore {
         at_home!(self, |inner| inner.insert(jobs))
     }
 
+    async fn insert_graph(&self, _graph: NewGraph) -> Result<GraphInserted, InsertError> {
+        Err(compose::missing().into())
+    }
+
+    async fn extend(&self, _extend: Extend) -> Result<GraphInserted, InsertError> {
+        Err(compose::missing().into())
+    }
+
+    async fn group(&self, _id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
+        Err(compose::missing())
+    }
+
+    async fn groups(
+        &self,
+        _filter: &GroupFilter,
+        _before: Option<GroupId>,
+        _limit: u32,
+    ) -> Result<Vec<GroupRecord>, StoreError> {
+        Err(compose::missing())
+    }
+
+    async fn members(
+        &self,
+        _group: GroupId,
+        _after: Option<JobId>,
+        _limit: u32,
+    ) -> Result<Vec<Member>, StoreError> {
+        Err(compose::missing())
+    }
+
+    async fn edges(&self, _parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
+        Err(compose::missing())
+    }
+
+    async fn schedules(&self) -> Result<Vec<ScheduleRecord>, StoreError> {
+        // None can be written, so there are none.
+        Ok(Vec::new())
+    }
+
+    async fn due_schedules(&self, _limit: u32) -> Result<Vec<ScheduleRecord>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn write_schedule(&self, _write: WriteSchedule) -> Result<ScheduleWritten, StoreError> {
+        Err(compose::missing())
+    }
+
+    async fn rejects(
+        &self,
+        _filter: &RejectFilter,
+        _after: Option<(JobId, u64)>,
+        _limit: u32,
+    ) -> Result<Vec<Reject>, StoreError> {
+        Err(compose::missing())
+    }
+
+    async fn reject_groups(&self, _filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError> {
+        Err(compose::missing())
+    }
+
+    async fn forget_rejects(&self, _rejects: &[(JobId, u64)]) -> Result<(), StoreError> {
+        Err(compose::missing())
+    }
+
+    async fn take_hand_offs(
+        &self,
+        _pipeline: &str,
+        _limit: u32,
+        _hold: Duration,
+    ) -> Result<Vec<HandOff>, StoreError> {
+        Err(compose::missing())
+    }
+
+    async fn finish_hand_offs(&self, _pipeline: &str, _keys: &[String]) -> Result<(), StoreError> {
+        Err(compose::missing())
+    }
+
+    async fn hand_off_stats(&self, _pipeline: &str) -> Result<HandOffStats, StoreError> {
+        Err(compose::missing())
+    }
+
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
         at_home!(self, |inner| inner.claim(&request))
     }
 
-    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
+    async fn settle(&self, mut settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
+        compose::warn_of_items(&mut settlements);
         at_home!(self, |inner| inner.settle(settlements))
     }
 
     async fn settle_and_claim(
         &self,
-        settlements: Vec<Settlement>,
+        mut settlements: Vec<Settlement>,
         request: ClaimRequest,
     ) -> Result<(Vec<Settled>, ClaimReply), StoreError> {
+        compose::warn_of_items(&mut settlements);
         at_home!(self, |inner| inner.settle_and_claim(settlements, &request))
     }
 

@@ -387,7 +387,7 @@ impl Session<'_> {
 
 fn knows(candidate: &Candidate, request: &ClaimRequest) -> bool {
     let spec: &JobSpec = &candidate.claimed.spec;
-    request.known.knows(&spec.name, spec.version)
+    request.known.can_run(spec)
 }
 
 fn is_lonely(candidate: &Candidate, alone: Alone) -> bool {

@@ -1,19 +1,19 @@
 //! Commands: what operators and clients do to a job.
 
-use jiff::Timestamp;
 use ratchet_core::model::{
-    AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, Filter, JobRecord,
-    JobState, Move, Redriven,
+    AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, Filter, JobState, Move,
+    Point, Redriven,
 };
 use ratchet_core::store::Wake;
 use sqlx::Row as _;
 
+use crate::graph::ended;
 use crate::row::{Held, JobRow, job_row};
 use crate::session::Session;
 use crate::sql;
 use crate::value::bytes;
 
-type Answer = Result<Result<CommandReply, CommandError>, sqlx::Error>;
+pub(crate) type Answer = Result<Result<CommandReply, CommandError>, sqlx::Error>;
 
 impl Session<'_> {
     pub(crate) async fn command(&mut self, command: &Command) -> Answer {
@@ -26,6 +26,7 @@ impl Session<'_> {
             Command::Redrive { filter, limit } => {
                 return Ok(Ok(self.redrive(filter, *limit).await?));
             }
+            Command::CancelGroup(id) => return self.cancel_group(*id).await,
             _ => return Ok(Err(unknown_command())),
         };
         let Some(mut row) = self.load(id).await? else {
@@ -83,9 +84,22 @@ impl Session<'_> {
         if let Some(refused) = refused {
             return Ok(Err(refused));
         }
+        self.call_off(row, cause, None).await?;
+        let seeds = ended(&row.job).into_iter().collect();
+        let ripples = self.ripple(seeds).await?;
+        Ok(Ok(CommandReply::moved(from, JobState::Canceled, ripples)))
+    }
+
+    /// Cancels a job that has not ended.
+    pub(crate) async fn call_off(
+        &mut self,
+        row: &mut JobRow,
+        cause: CancelCause,
+        root: Option<Point>,
+    ) -> Result<(), sqlx::Error> {
         let now = self.now;
         match row.token() {
-            None => self.advance(row, |job| canceled(job, cause, now)).await?,
+            None => self.advance(row, |job| job.cancel(cause, root, now)).await?,
             // The run keeps what it holds until it has heard.
             Some(token) => {
                 let duration = row.job.elapsed(now);
@@ -95,13 +109,13 @@ impl Session<'_> {
                 }
                 self.end_run(row, token, Held::Canceled, |job| {
                     job.duration = Some(duration);
-                    canceled(job, cause, now);
+                    job.cancel(cause, root, now);
                 })
                 .await?;
                 self.effects.wakes.push(Wake::Canceled(token));
             }
         }
-        Ok(Ok(CommandReply::Done { from, to: JobState::Canceled }))
+        Ok(())
     }
 
     async fn reschedule(&mut self, row: &mut JobRow, due: Due) -> Answer {
@@ -118,6 +132,10 @@ impl Session<'_> {
             return Ok(Err(refused));
         }
         let (id, from, now) = (row.job.id, row.job.state, self.now);
+        let opened = match self.opened(row).await? {
+            Ok(opened) => opened,
+            Err(refused) => return Ok(Err(refused)),
+        };
         if let Some(key) = row.scoped_key.clone() {
             if let Some(holder) = self.holder(&key).await?.filter(|holder| *holder != id) {
                 let key = row.job.spec.business_key.clone().unwrap_or_default();
@@ -130,7 +148,8 @@ impl Session<'_> {
                 .await?;
         }
         self.advance(row, |job| job.revive(now)).await?;
-        Ok(Ok(CommandReply::Done { from, to: JobState::Pending }))
+        let ripples = self.apply(opened).await?;
+        Ok(Ok(CommandReply::moved(from, JobState::Pending, ripples)))
     }
 
     async fn redrive(&mut self, filter: &Filter, limit: u32) -> Result<CommandReply, sqlx::Error> {
@@ -168,13 +187,6 @@ fn refuse(row: &JobRow, verb: Move) -> Option<CommandError> {
 
 fn illegal(row: &JobRow, verb: Move) -> CommandError {
     CommandError::IllegalTransition { job: row.job.id, state: row.job.state, verb }
-}
-
-fn canceled(job: &mut JobRecord, cause: CancelCause, now: Timestamp) {
-    job.state = JobState::Canceled;
-    job.paused_from = None;
-    job.finished_at = Some(now);
-    job.canceled = Some(cause);
 }
 
 fn unknown_command() -> CommandError {

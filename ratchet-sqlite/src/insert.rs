@@ -10,7 +10,7 @@ use sqlx::{Arguments as _, Row as _};
 use crate::session::Session;
 use crate::sql;
 use crate::template::Own;
-use crate::value::{business_key, bytes, idempotency_key, job_id};
+use crate::value::{business_key, bytes, idempotency_key, job_id, optional_json};
 
 /// What an idempotency key was used for.
 #[derive(Debug, Clone)]
@@ -22,8 +22,8 @@ struct Entry {
 
 /// What the batch itself has claimed so far.
 #[derive(Debug, Default)]
-struct Plan {
-    answers: Vec<Inserted>,
+pub(crate) struct Plan {
+    pub(crate) answers: Vec<Inserted>,
     ids: HashSet<JobId>,
     ledger: HashMap<Vec<u8>, Entry>,
     business: HashMap<Vec<u8>, JobId>,
@@ -40,20 +40,35 @@ impl Session<'_> {
         &mut self,
         jobs: &[NewJob],
     ) -> Result<Result<Vec<Inserted>, InsertError>, sqlx::Error> {
-        let mut plan = match self.plan(jobs).await? {
+        let plan = match self.planned(jobs).await? {
+            Ok(plan) => plan,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        self.carry_out(jobs, plan).await.map(Ok)
+    }
+
+    /// What is to be inserted, or why nothing is.
+    pub(crate) async fn planned(
+        &mut self,
+        jobs: &[NewJob],
+    ) -> Result<Result<Plan, InsertError>, sqlx::Error> {
+        Ok(match self.plan(jobs).await? {
             // A repeated id comes before other refusals, so it must be looked for.
             Err(_) if !self.careful => {
                 self.careful = true;
                 let plan = self.plan(jobs).await;
                 self.careful = false;
-                match plan? {
-                    Ok(plan) => plan,
-                    Err(refused) => return Ok(Err(refused)),
-                }
+                plan?
             }
-            Err(refused) => return Ok(Err(refused)),
-            Ok(plan) => plan,
-        };
+            planned => planned,
+        })
+    }
+
+    pub(crate) async fn carry_out(
+        &mut self,
+        jobs: &[NewJob],
+        mut plan: Plan,
+    ) -> Result<Vec<Inserted>, sqlx::Error> {
         for (key, entry) in &plan.ledger {
             sqlx::query(sql::key::INSERT_LEDGER_ENTRY)
                 .bind(key.as_slice())
@@ -73,7 +88,7 @@ impl Session<'_> {
         // An idempotent repeat of a stored job answers `Created` too, but is not planned.
         let planned: Vec<_> = jobs.iter().filter(|job| plan.ids.remove(&job.id)).collect();
         self.insert_rows(&planned).await?;
-        Ok(Ok(plan.answers))
+        Ok(plan.answers)
     }
 
     async fn plan(&mut self, jobs: &[NewJob]) -> Result<Result<Plan, InsertError>, sqlx::Error> {
@@ -141,7 +156,7 @@ impl Session<'_> {
             while let Some((chunk, behind)) = rest.split_at_checked(rows) {
                 rest = behind;
                 let mut arguments = SqliteArguments::default();
-                arguments.reserve(rows * 12, 0);
+                arguments.reserve(rows * 15, 0);
                 for job in chunk {
                     self.bind_row(job, &mut arguments).await?;
                 }
@@ -161,11 +176,14 @@ impl Session<'_> {
         let spec = &job.spec;
         let template = self.template_for(spec).await?;
         let due = job.due.at(self.now);
-        let ready = due <= self.now;
+        let step = spec.step.as_deref();
+        let wait = step.and_then(|step| step.wait);
+        let ready = wait.is_none() && due <= self.now;
         let slot = spec.concurrency.as_ref();
+        let waiting = optional_json(wait.as_ref())?;
         let mut add = || {
             arguments.add(bytes(job.id.uuid()))?;
-            arguments.add(i64::from(ready))?;
+            arguments.add(if wait.is_some() { 3 } else { i64::from(ready) })?;
             arguments.add(spec.queue.as_str())?;
             arguments.add(spec.sort_key(due.as_microsecond()))?;
             arguments.add(due.as_microsecond())?;
@@ -175,7 +193,10 @@ impl Session<'_> {
             arguments.add(Own::of(spec)?)?;
             arguments.add(business_key(spec))?;
             arguments.add(slot.map(|slot| slot.key.as_str()))?;
-            arguments.add(slot.map(|slot| i64::from(slot.limit)))
+            arguments.add(slot.map(|slot| i64::from(slot.limit)))?;
+            arguments.add(step.and_then(|step| step.group).map(|group| bytes(group.uuid())))?;
+            arguments.add(step.map(|step| i64::from(step.edges)))?;
+            arguments.add(waiting.as_deref())
         };
         add().map_err(sqlx::Error::Encode)?;
         self.effects.count(template, JobState::Pending, 1);

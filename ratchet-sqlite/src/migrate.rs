@@ -10,7 +10,11 @@ use crate::error::Fault;
 use crate::sql;
 
 /// In order; the number of a migration is its place, counted from one. They are appended to and never changed.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_initial.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001_initial.sql"),
+    include_str!("../migrations/0002_composition.sql"),
+    include_str!("../migrations/0003_schedules_and_items.sql"),
+];
 
 /// The version of the schema that this crate writes.
 pub(crate) fn newest() -> i64 {

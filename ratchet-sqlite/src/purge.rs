@@ -27,6 +27,7 @@ impl Session<'_> {
             .fetch_all(&mut *self.conn)
             .await?;
         if old.is_empty() {
+            self.purge_groups(until, limit).await?;
             return Ok(0);
         }
         let mut jobs = Vec::<i64>::with_capacity(old.len());
@@ -35,11 +36,16 @@ impl Session<'_> {
             self.effects.count(row.try_get(2)?, state, -1);
         }
         let jobs = json(&jobs)?;
-        for statement in
-            [sql::purge::DELETE_ATTEMPTS, sql::purge::DELETE_LOG_LINES, sql::purge::DELETE_JOBS]
-        {
+        for statement in [
+            sql::purge::DELETE_ATTEMPTS,
+            sql::purge::DELETE_LOG_LINES,
+            sql::graph::DELETE_EDGES,
+            sql::items::DELETE_REJECTS,
+            sql::purge::DELETE_JOBS,
+        ] {
             sqlx::query(statement).bind(jobs.as_str()).execute(&mut *self.conn).await?;
         }
+        self.purge_groups(until, limit).await?;
         Ok(old.len() as u64)
     }
 }

@@ -131,7 +131,7 @@ impl Look<'_> {
         alerts.fetch_all(&mut *self.conn).await?.iter().map(|row| alert(row, 0)).collect()
     }
 
-    async fn job_row(&mut self, row: &SqliteRow) -> Result<JobRow, sqlx::Error> {
+    pub(crate) async fn job_row(&mut self, row: &SqliteRow) -> Result<JobRow, sqlx::Error> {
         let template = self.template(row.try_get("template")?).await?;
         job_row(row, &template)
     }

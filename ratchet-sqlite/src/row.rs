@@ -98,6 +98,8 @@ pub(crate) fn job_row(row: &SqliteRow, template_spec: &JobSpec) -> Result<JobRow
     job.error = parse_optional(row.try_get("error")?)?;
     job.envelope = parse_optional(row.try_get("envelope")?)?;
     job.canceled = parse_optional(row.try_get("canceled")?)?;
+    job.root_cause = parse_optional(row.try_get("root_cause")?)?;
+    job.wait = parse_optional(row.try_get("wait")?)?;
     job.warnings = parse_optional(row.try_get("warnings")?)?.unwrap_or_default();
     Ok(JobRow {
         seq: row.try_get("seq")?,
@@ -108,6 +110,15 @@ pub(crate) fn job_row(row: &SqliteRow, template_spec: &JobSpec) -> Result<JobRow
         handler_started: row.try_get::<Option<bool>, _>("handler_started")?.unwrap_or_default(),
         probe: row.try_get("probe")?,
     })
+}
+
+/// Where a job stands for the claim: 0 not due yet, 1 in line, 3 waiting for others.
+fn readiness(job: &JobRecord, now: Timestamp) -> i64 {
+    match job.state {
+        JobState::Pending if job.wait.is_some() => 3,
+        JobState::Pending if job.due <= now => 1,
+        _ => 0,
+    }
 }
 
 /// What becomes of what a run holds.
@@ -152,7 +163,7 @@ impl Session<'_> {
         if job.state.is_terminal() {
             self.effects.wakes.push(Wake::Finished(job.id));
         }
-        if job.state == JobState::Pending && job.due <= self.now {
+        if job.is_claimable() && job.due <= self.now {
             self.effects.wake_queue(&job.spec.queue);
         }
         self.free_business_key(row).await
@@ -165,7 +176,7 @@ impl Session<'_> {
         sqlx::query(sql::job::SAVE_JOB)
             .bind(row.seq)
             .bind(state_number(job.state))
-            .bind(i64::from(job.state == JobState::Pending && job.due <= self.now))
+            .bind(readiness(job, self.now))
             .bind(job.spec.sort_key(due))
             .bind(due)
             .bind(signed(job.version))
@@ -185,6 +196,8 @@ impl Session<'_> {
             .bind(optional_json(job.error.as_ref())?)
             .bind(optional_json(job.envelope.as_ref())?)
             .bind(optional_json(warnings)?)
+            .bind(optional_json(job.wait.as_ref())?)
+            .bind(optional_json(job.root_cause.as_ref())?)
             .execute(&mut *self.conn)
             .await?;
         Ok(())

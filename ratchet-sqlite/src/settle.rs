@@ -4,9 +4,10 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use ratchet_core::graph::Seed;
 use ratchet_core::model::{
-    Applied, AttemptOutcome, DroppedChild, Inserted, JobState, NewJob, RunNotes, Settled,
-    Settlement, Token, Verdict,
+    Applied, AttemptOutcome, DroppedChild, Inserted, JobId, JobState, Member, NewJob, RunNotes,
+    Settled, Settlement, Token, Verdict,
 };
 use ratchet_core::store::Wake;
 use sqlx::Row as _;
@@ -17,8 +18,9 @@ use crate::session::Session;
 use crate::sql;
 use crate::value::{json, nanos, parse_borrowed, signed};
 
-/// A run that is current: its place in the batch, its template, whether it holds a business key, its slot and its queue.
-type Current<'a> = (usize, i64, u8, Option<String>, Cow<'a, str>);
+/// A run that is current: its place in the batch, its template, whether it holds a business key, its slot, its queue,
+/// and for a step whether something waits for it, and its group.
+type Current<'a> = (usize, i64, u8, Option<String>, Cow<'a, str>, Option<u8>, Cow<'a, str>);
 
 impl Session<'_> {
     pub(crate) async fn settle(
@@ -32,14 +34,28 @@ impl Session<'_> {
             .iter()
             .filter(|settlement| !repeated && is_plain_success(settlement))
             .collect();
-        let succeeded = self.succeed(&plain).await?;
+        let mut steps = HashMap::new();
+        let succeeded = self.succeed(&plain, &mut steps).await?;
         let mut settled = Vec::with_capacity(settlements.len());
-        for settlement in settlements {
+        let mut seeds = Vec::new();
+        for (place, settlement) in settlements.iter().enumerate() {
+            let job = settlement.token.job;
             settled.push(if succeeded.contains(&settlement.token) {
                 Settled::Applied(Applied::new(JobState::Succeeded, self.now, None))
             } else {
-                self.settle_one(settlement).await?
+                self.settle_one(settlement, &mut steps).await?
             });
+            if let Some(member) = steps.remove(&job) {
+                let answers = settlement.answers.clone();
+                seeds.push((place, Seed::Ended { member, answers }));
+            }
+        }
+        if let Some((first, _)) = seeds.first() {
+            let first = *first;
+            let ripples = self.ripple(seeds.into_iter().map(|(_, seed)| seed).collect()).await?;
+            if let Settled::Applied(applied) = &mut settled[first] {
+                applied.ripples = ripples;
+            }
         }
         self.count_votes(settlements, &mut settled).await?;
         self.wake_limited().await?;
@@ -48,7 +64,11 @@ impl Session<'_> {
     }
 
     /// Settles runs that left nothing behind but their output; answers which were current.
-    async fn succeed(&mut self, runs: &[&Settlement]) -> Result<HashSet<Token>, sqlx::Error> {
+    async fn succeed(
+        &mut self,
+        runs: &[&Settlement],
+        steps: &mut HashMap<JobId, Member>,
+    ) -> Result<HashSet<Token>, sqlx::Error> {
         if runs.is_empty() {
             return Ok(HashSet::new());
         }
@@ -80,9 +100,13 @@ impl Session<'_> {
         let current: Vec<Current<'_>> = parse_borrowed(current)?;
         let mut applied = HashSet::with_capacity(current.len());
         let (mut keyed, mut slots) = (Vec::new(), HashMap::<String, (i64, Cow<'_, str>)>::new());
-        for (place, template, has_key, slot, queue) in current {
+        for (place, template, has_key, slot, queue, linked, group) in current {
             let Some(run) = runs.get(place) else { continue };
             applied.insert(run.token);
+            if let Some(linked) = linked {
+                let member = self.succeeded_member(run.token.job, linked == 1, &group).await?;
+                steps.insert(run.token.job, member);
+            }
             self.effects.count(template, JobState::Running, -1);
             self.effects.count(template, JobState::Succeeded, 1);
             self.effects.wakes.push(Wake::Finished(run.token.job));
@@ -105,7 +129,11 @@ impl Session<'_> {
         Ok(applied)
     }
 
-    async fn settle_one(&mut self, settlement: &Settlement) -> Result<Settled, sqlx::Error> {
+    async fn settle_one(
+        &mut self,
+        settlement: &Settlement,
+        steps: &mut HashMap<JobId, Member>,
+    ) -> Result<Settled, sqlx::Error> {
         let token = settlement.token;
         let Some(mut row) = self.load(token.job).await? else {
             return Ok(Settled::Stale { state: None });
@@ -127,6 +155,7 @@ impl Session<'_> {
             }
         }
         self.keep(&mut row, &settlement.notes).await?;
+        self.keep_items(&row.job, settlement).await?;
         let held = if settlement.lingering { Held::Lingering } else { Held::Freed };
         let now = self.now;
         self.end_run(&mut row, token, held, |job| {
@@ -135,6 +164,9 @@ impl Session<'_> {
         })
         .await?;
         self.record(&settlement.notices).await?;
+        if row.job.spec.step.is_some() && row.job.state.is_terminal() {
+            steps.insert(token.job, row.job.member());
+        }
         let due = Some(row.job.due).filter(|_| row.job.state == JobState::Pending);
         Ok(Settled::Applied(Applied::new(row.job.state, now, due)))
     }
@@ -216,5 +248,7 @@ fn is_plain_success(settlement: &Settlement) -> bool {
         && settlement.outcome == AttemptOutcome::Success
         && settlement.notes.is_empty()
         && settlement.notices.is_empty()
+        && settlement.rejects.is_empty()
+        && settlement.hand_offs.is_empty()
         && !settlement.lingering
 }

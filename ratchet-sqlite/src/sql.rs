@@ -43,10 +43,46 @@ pub(crate) mod gate {
     pub(crate) const SAVE_RULES: &str = include_str!("../sql/gate/save_rules.sql");
 }
 
+pub(crate) mod graph {
+    pub(crate) const DELETE_EDGES: &str = include_str!("../sql/graph/delete_edges.sql");
+    pub(crate) const DELETE_GROUP: &str = include_str!("../sql/graph/delete_group.sql");
+    pub(crate) const DELETE_GROUP_EDGES: &str = include_str!("../sql/graph/delete_group_edges.sql");
+    pub(crate) const GET_GROUP: &str = include_str!("../sql/graph/get_group.sql");
+    pub(crate) const INSERT_EDGE: &str = include_str!("../sql/graph/insert_edge.sql");
+    pub(crate) const INSERT_GROUP: &str = include_str!("../sql/graph/insert_group.sql");
+    pub(crate) const LIST_EDGES: &str = include_str!("../sql/graph/list_edges.sql");
+    pub(crate) const LIST_GROUPS: &str = include_str!("../sql/graph/list_groups.sql");
+    pub(crate) const LIST_INNER_GROUPS: &str = include_str!("../sql/graph/list_inner_groups.sql");
+    pub(crate) const LIST_MEMBERS: &str = include_str!("../sql/graph/list_members.sql");
+    pub(crate) const LIST_OLD_GROUPS: &str = include_str!("../sql/graph/list_old_groups.sql");
+    pub(crate) const SAVE_WAIT: &str = include_str!("../sql/graph/save_wait.sql");
+}
+
 pub(crate) mod insert {
     pub(crate) const FIND_JOB: &str = include_str!("../sql/insert/find_job.sql");
     pub(crate) const GET_TEMPLATE: &str = include_str!("../sql/insert/get_template.sql");
     pub(crate) const INSERT_TEMPLATE: &str = include_str!("../sql/insert/insert_template.sql");
+}
+
+pub(crate) mod items {
+    pub(crate) const COUNT_HAND_OFFS: &str = include_str!("../sql/items/count_hand_offs.sql");
+    pub(crate) const COUNT_REJECTS: &str = include_str!("../sql/items/count_rejects.sql");
+    pub(crate) const DELETE_REJECT: &str = include_str!("../sql/items/delete_reject.sql");
+    pub(crate) const DELETE_REJECTS: &str = include_str!("../sql/items/delete_rejects.sql");
+    pub(crate) const FINISH_HAND_OFFS: &str = include_str!("../sql/items/finish_hand_offs.sql");
+    pub(crate) const HOLD_HAND_OFFS: &str = include_str!("../sql/items/hold_hand_offs.sql");
+    pub(crate) const INSERT_HAND_OFF: &str = include_str!("../sql/items/insert_hand_off.sql");
+    pub(crate) const INSERT_REJECT: &str = include_str!("../sql/items/insert_reject.sql");
+    pub(crate) const LIST_HAND_OFFS: &str = include_str!("../sql/items/list_hand_offs.sql");
+    pub(crate) const LIST_REJECTS: &str = include_str!("../sql/items/list_rejects.sql");
+}
+
+pub(crate) mod schedule {
+    pub(crate) const DELETE_SCHEDULE: &str = include_str!("../sql/schedule/delete_schedule.sql");
+    pub(crate) const GET_VERSION: &str = include_str!("../sql/schedule/get_version.sql");
+    pub(crate) const LIST_DUE: &str = include_str!("../sql/schedule/list_due.sql");
+    pub(crate) const LIST_SCHEDULES: &str = include_str!("../sql/schedule/list_schedules.sql");
+    pub(crate) const SAVE_SCHEDULE: &str = include_str!("../sql/schedule/save_schedule.sql");
 }
 
 pub(crate) mod job {
@@ -131,6 +167,6 @@ pub(crate) fn insert_jobs(size: usize) -> AssertSqlSafe<Arc<str>> {
 
 fn insert_jobs_sql(rows: usize) -> Arc<str> {
     const HEAD: &str = include_str!("../sql/insert/insert_job_head.sql");
-    const ROW: &str = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)";
+    const ROW: &str = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)";
     format!("{HEAD}{}", vec![ROW; rows].join(", ")).into()
 }

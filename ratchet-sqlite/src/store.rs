@@ -9,10 +9,12 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_core::model::{
     Alert, AttemptLine, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Filter,
-    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueOrder, QueueRecord, RunNotes, Settled,
-    Settlement, Surroundings, Token,
+    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
+    Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, Reject,
+    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
+    Surroundings, Token, WriteSchedule,
 };
 use ratchet_core::store::{Store, Wake};
 use ratchet_core::{Clock, StoreError, StoreErrorKind};
@@ -25,8 +27,9 @@ use crate::query::Look;
 use crate::readers::Readers;
 use crate::template::Templates;
 use crate::verb::{
-    Asked, Beat, Carry, Claim, Delivered, HandOut, Insert, Join, Lead, Leave, LetGo, OrderBreaker,
-    OrderQueue, Orphans, Purge, Report, Request, Settle, SettleAndClaim, Verb,
+    Asked, Beat, Carry, ChangeSchedule, Claim, Delivered, FinishHandOffs, ForgetRejects, HandOut,
+    Insert, InsertGraph, Join, Lead, Leave, Lengthen, LetGo, OrderBreaker, OrderQueue, Orphans,
+    Purge, Report, Request, Settle, SettleAndClaim, TakeHandOffs, Verb,
 };
 
 /// A store in one SQLite file: the embedded default. Clones share the connections.
@@ -127,6 +130,86 @@ impl Store for SqliteStore {
 
     async fn insert(&self, jobs: Vec<NewJob>) -> Result<Vec<Inserted>, InsertError> {
         self.write(Insert { jobs }).await?
+    }
+
+    async fn insert_graph(&self, graph: NewGraph) -> Result<GraphInserted, InsertError> {
+        self.write(InsertGraph { graph }).await?
+    }
+
+    async fn extend(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
+        self.write(Lengthen { extend }).await?
+    }
+
+    async fn group(&self, id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
+        read!(self, |look| look.group(id))
+    }
+
+    async fn groups(
+        &self,
+        filter: &GroupFilter,
+        before: Option<GroupId>,
+        limit: u32,
+    ) -> Result<Vec<GroupRecord>, StoreError> {
+        read!(self, |look| look.groups(filter, before, limit))
+    }
+
+    async fn members(
+        &self,
+        group: GroupId,
+        after: Option<JobId>,
+        limit: u32,
+    ) -> Result<Vec<Member>, StoreError> {
+        read!(self, |look| look.members(group, after, limit))
+    }
+
+    async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
+        read!(self, |look| look.edges(parents))
+    }
+
+    async fn schedules(&self) -> Result<Vec<ScheduleRecord>, StoreError> {
+        read!(self, |look| look.schedules())
+    }
+
+    async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, StoreError> {
+        read!(self, |look| look.due_schedules(limit))
+    }
+
+    async fn write_schedule(&self, write: WriteSchedule) -> Result<ScheduleWritten, StoreError> {
+        self.write(ChangeSchedule { write }).await
+    }
+
+    async fn rejects(
+        &self,
+        filter: &RejectFilter,
+        after: Option<(JobId, u64)>,
+        limit: u32,
+    ) -> Result<Vec<Reject>, StoreError> {
+        read!(self, |look| look.rejects(filter, after, limit))
+    }
+
+    async fn reject_groups(&self, filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError> {
+        read!(self, |look| look.reject_groups(filter))
+    }
+
+    async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), StoreError> {
+        self.write(ForgetRejects { rejects: rejects.to_vec() }).await
+    }
+
+    async fn take_hand_offs(
+        &self,
+        pipeline: &str,
+        limit: u32,
+        hold: Duration,
+    ) -> Result<Vec<HandOff>, StoreError> {
+        self.write(TakeHandOffs { pipeline: pipeline.to_owned(), limit, hold }).await
+    }
+
+    async fn finish_hand_offs(&self, pipeline: &str, keys: &[String]) -> Result<(), StoreError> {
+        self.write(FinishHandOffs { pipeline: pipeline.to_owned(), keys: keys.to_vec() }).await
+    }
+
+    async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
+        read!(self, |look| look.hand_off_stats(pipeline))
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {

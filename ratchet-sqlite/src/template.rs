@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use ratchet_core::model::{ConcurrencyKey, FinishedParent, JobSpec};
+use ratchet_core::model::{ConcurrencyKey, FinishedParent, JobSpec, Step};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use sqlx::{Row as _, SqliteConnection};
@@ -116,6 +116,8 @@ pub(crate) struct Own {
     on_failure: Option<Box<JobSpec>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     finished: Option<Box<FinishedParent>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<Box<Step>>,
 }
 
 impl Own {
@@ -128,7 +130,8 @@ impl Own {
             && spec.correlation_id.is_none()
             && spec.on_success.is_none()
             && spec.on_failure.is_none()
-            && spec.finished.is_none();
+            && spec.finished.is_none()
+            && spec.step.is_none();
         if plain {
             return Ok(None);
         }
@@ -141,6 +144,7 @@ impl Own {
             on_success: spec.on_success.clone(),
             on_failure: spec.on_failure.clone(),
             finished: spec.finished.clone(),
+            step: spec.step.clone(),
         };
         serde_json::to_string(&own).map(Some).map_err(|error| sqlx::Error::Encode(Box::new(error)))
     }
@@ -166,6 +170,7 @@ pub(crate) fn spec(
         spec.on_success = own.on_success;
         spec.on_failure = own.on_failure;
         spec.finished = own.finished;
+        spec.step = own.step;
     }
     Ok(spec)
 }
@@ -177,7 +182,9 @@ mod tests {
     /// A field that somebody adds to the spec would be lost if nobody added it here.
     #[test]
     fn every_field_of_a_spec_is_kept() {
-        let spec = serde_json::to_value(JobSpec::new("mail", Vec::new())).expect("it is JSON");
+        let mut spec = JobSpec::new("mail", Vec::new());
+        spec.step = Some(Box::default());
+        let spec = serde_json::to_value(spec).expect("it is JSON");
         let fields: Vec<_> = spec.as_object().expect("an object").keys().cloned().collect();
         let mut kept = vec![
             "boost",
@@ -194,6 +201,7 @@ mod tests {
             "priority",
             "queue",
             "service",
+            "step",
             "tags",
             "tenant",
             "version",

@@ -6,8 +6,9 @@ use async_trait::async_trait;
 use ratchet_core::StoreError;
 use ratchet_core::model::{
     BreakerChange, BreakerOrder, Channel, ClaimReply, ClaimRequest, Command, CommandError,
-    CommandReply, Delivery, DeliveryId, Heartbeat, InsertError, Inserted, JobState, NewJob, NodeId,
-    NodeInfo, Orphan, QueueOrder, RunNotes, Settled, Settlement, Token,
+    CommandReply, Delivery, DeliveryId, Extend, GraphInserted, HandOff, Heartbeat, InsertError,
+    Inserted, JobId, JobState, NewGraph, NewJob, NodeId, NodeInfo, Orphan, QueueOrder, RunNotes,
+    ScheduleWritten, Settled, Settlement, Token, WriteSchedule,
 };
 use tokio::sync::oneshot;
 
@@ -119,6 +120,15 @@ verbs! {
         |session, this| session.order_breaker(&this.service, this.order);
     HandOut { channel: Channel, limit: u32, hold: Duration } -> Vec<Delivery> =
         |session, this| session.hand_out(this.channel, this.limit, this.hold);
+    InsertGraph { graph: NewGraph } -> Result<GraphInserted, InsertError> =
+        |session, this| session.insert_graph(&this.graph);
+    Lengthen { extend: Extend } -> Result<GraphInserted, InsertError> = |session, this| session.extend(&this.extend);
+    ChangeSchedule { write: WriteSchedule } -> ScheduleWritten = |session, this| session.write_schedule(&this.write);
+    ForgetRejects { rejects: Vec<(JobId, u64)> } -> () = |session, this| session.forget_rejects(&this.rejects);
+    TakeHandOffs { pipeline: String, limit: u32, hold: Duration } -> Vec<HandOff> =
+        |session, this| session.take_hand_offs(&this.pipeline, this.limit, this.hold);
+    FinishHandOffs { pipeline: String, keys: Vec<String> } -> () =
+        |session, this| session.finish_hand_offs(&this.pipeline, &this.keys);
     Delivered { deliveries: Vec<DeliveryId> } -> () = |session, this| session.delivered(&this.deliveries);
 }
 

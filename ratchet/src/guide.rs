@@ -14,3 +14,6 @@ pub mod operations {}
 
 #[doc = include_str!("../../docs/guide/testing.md")]
 pub mod testing {}
+
+#[doc = include_str!("../../docs/guide/composition.md")]
+pub mod composition {}

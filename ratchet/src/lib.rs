@@ -20,4 +20,4 @@ pub use ratchet_core::__private;
 
 #[doc = include_str!("job.md")]
 pub use ratchet_macros::job;
-pub use ratchet_macros::{circuit_breaker, do_not_retry, jobs};
+pub use ratchet_macros::{circuit_breaker, condition, do_not_retry, jobs};

@@ -3,6 +3,7 @@
 mod bench;
 #[doc(hidden)]
 pub mod cases;
+pub mod compose;
 mod flaky;
 mod script;
 mod suite;

@@ -7,10 +7,12 @@ use jiff::Timestamp;
 use ratchet_conformance::{Harness, async_trait};
 use ratchet_core::model::{
     Alert, AttemptLine, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Due, Filter,
-    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueOrder, QueueRecord, RunNotes, Settled,
-    Settlement, Surroundings, Token,
+    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Due, Edge,
+    Extend, Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats,
+    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
+    NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder,
+    QueueRecord, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
+    Settled, Settlement, Surroundings, Token, WriteSchedule,
 };
 use ratchet_core::store::{Store, StoreError, Wake};
 use ratchet_core::{MemoryStore, Priority, VirtualClock};
@@ -81,6 +83,86 @@ impl Store for Faulty {
             self.spoil_job(job);
         }
         self.inner.insert(jobs).await
+    }
+
+    async fn insert_graph(&self, graph: NewGraph) -> Result<GraphInserted, InsertError> {
+        self.inner.insert_graph(graph).await
+    }
+
+    async fn extend(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
+        self.inner.extend(extend).await
+    }
+
+    async fn group(&self, id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
+        self.inner.group(id).await
+    }
+
+    async fn groups(
+        &self,
+        filter: &GroupFilter,
+        before: Option<GroupId>,
+        limit: u32,
+    ) -> Result<Vec<GroupRecord>, StoreError> {
+        self.inner.groups(filter, before, limit).await
+    }
+
+    async fn members(
+        &self,
+        group: GroupId,
+        after: Option<JobId>,
+        limit: u32,
+    ) -> Result<Vec<Member>, StoreError> {
+        self.inner.members(group, after, limit).await
+    }
+
+    async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
+        self.inner.edges(parents).await
+    }
+
+    async fn schedules(&self) -> Result<Vec<ScheduleRecord>, StoreError> {
+        self.inner.schedules().await
+    }
+
+    async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, StoreError> {
+        self.inner.due_schedules(limit).await
+    }
+
+    async fn write_schedule(&self, write: WriteSchedule) -> Result<ScheduleWritten, StoreError> {
+        self.inner.write_schedule(write).await
+    }
+
+    async fn rejects(
+        &self,
+        filter: &RejectFilter,
+        after: Option<(JobId, u64)>,
+        limit: u32,
+    ) -> Result<Vec<Reject>, StoreError> {
+        self.inner.rejects(filter, after, limit).await
+    }
+
+    async fn reject_groups(&self, filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError> {
+        self.inner.reject_groups(filter).await
+    }
+
+    async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), StoreError> {
+        self.inner.forget_rejects(rejects).await
+    }
+
+    async fn take_hand_offs(
+        &self,
+        pipeline: &str,
+        limit: u32,
+        hold: Duration,
+    ) -> Result<Vec<HandOff>, StoreError> {
+        self.inner.take_hand_offs(pipeline, limit, hold).await
+    }
+
+    async fn finish_hand_offs(&self, pipeline: &str, keys: &[String]) -> Result<(), StoreError> {
+        self.inner.finish_hand_offs(pipeline, keys).await
+    }
+
+    async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
+        self.inner.hand_off_stats(pipeline).await
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {

@@ -1,6 +1,6 @@
 //! Building a runtime: every setting, and every mistake reported at once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::{Core, Ratchet};
 use crate::config::{BreakerConfig, Config, QueueConfig, breaker_settings};
 use crate::decide::{Policies, RetryPolicy};
 use crate::failure::{Classifier, DefaultSanitizer, ErrorSanitizer};
-use crate::job::{Need, States};
+use crate::job::{Need, States, collect_conditions};
 use crate::registry::{InvocationResolver, Registration, Registry, RegistryError};
 use crate::seam::{Clock, Entropy, OsEntropy, SystemClock};
 use crate::store::Store;
@@ -244,6 +244,10 @@ impl Builder {
         let mut problems = self.config.problems();
         problems.extend(callback_problems(&resolver.all()));
         let breakers = breaker_settings(&resolver.all(), &self.config, &mut problems);
+        let conditions = collect_conditions().unwrap_or_else(|clashes| {
+            problems.extend(clashes);
+            BTreeMap::new()
+        });
         if !problems.is_empty() {
             return Err(BuildError::Config(problems));
         }
@@ -260,6 +264,7 @@ impl Builder {
             self.checks,
             self.clock,
             self.entropy,
+            conditions,
         );
         Ok(Ratchet { core: Arc::new(core) })
     }

@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::decide::{Outcome, Policies, vote};
 use crate::events::Events;
 use crate::failure::{Classifier, DefaultSanitizer};
-use crate::job::{Callback, JobDef, States};
+use crate::job::{Callback, ConditionDef, JobDef, States};
 use crate::model::{BreakerSettings, Claimed, JobSpec, KnownJobs, RunOptions, Token, Vote};
 use crate::registry::{InvocationResolver, Registry};
 use crate::seam::{Clock, Entropy, IdSource, OsEntropy, SystemClock};
@@ -34,6 +34,7 @@ pub(crate) struct Core {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) ids: IdSource,
+    pub(crate) conditions: BTreeMap<&'static str, ConditionDef>,
     /// The queues that live workers serve, and when they were last asked for.
     served: Mutex<Option<(Duration, BTreeSet<String>)>>,
     pub(super) depths: Depths,
@@ -54,6 +55,7 @@ impl Core {
         checks: Vec<HealthCheck>,
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
+        conditions: BTreeMap<&'static str, ConditionDef>,
     ) -> Self {
         let ids = IdSource::new(Arc::clone(&clock), Arc::clone(&entropy));
         Self {
@@ -71,6 +73,7 @@ impl Core {
             clock,
             entropy,
             ids,
+            conditions,
             served: Mutex::new(None),
             depths: Depths::default(),
         }
@@ -91,6 +94,7 @@ impl Core {
             Vec::new(),
             Arc::new(SystemClock::default()),
             Arc::new(OsEntropy),
+            BTreeMap::new(),
         )
     }
 
@@ -157,9 +161,11 @@ impl Core {
     /// The jobs this program can run, aliases included.
     pub(crate) fn known_jobs(&self) -> KnownJobs {
         let jobs = self.resolver.all();
+        let conditions = self.conditions.keys().map(|name| (KnownJobs::condition(name), 1));
         KnownJobs(
             jobs.iter()
                 .flat_map(|job| job.def.names().map(|name| (name.to_owned(), job.def.version)))
+                .chain(conditions)
                 .collect(),
         )
     }

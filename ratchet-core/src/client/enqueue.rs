@@ -58,7 +58,21 @@ impl<'a, J: Job> Enqueue<'a, J> {
         Self::new(Target::Run(ctx, core), job)
     }
 
+    /// A step: what it takes from others is for its graph to see to.
+    pub(super) fn step(core: &'a Arc<Core>, job: &J) -> Self {
+        Self::build(Target::Store(core), job)
+    }
+
     fn new(target: Target<'a>, job: &J) -> Self {
+        let mut enqueue = Self::build(target, job);
+        if let Some(input) = J::DEF.inputs.first() {
+            let (job, argument) = (J::DEF.name, input.argument);
+            enqueue.job = Err(SubmitError::NeedsParent { job, argument });
+        }
+        enqueue
+    }
+
+    fn build(target: Target<'a>, job: &J) -> Self {
         let core = target.core();
         let due = if J::DEF.delay.is_zero() { Due::Now } else { Due::In(J::DEF.delay) };
         let job = submit::spec(job).map(|spec| NewJob {

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::{Core, Ratchet};
 use crate::job::Job;
-use crate::model::{CommandError, Envelope, JobId, JobRecord, JobState};
+use crate::model::{CommandError, Envelope, GroupId, GroupState, JobId, JobRecord, JobState};
 use crate::store::{StoreError, Wake};
 
 /// An enqueued job of type `J`. Cheap to clone; dropping it changes nothing.
@@ -72,7 +72,7 @@ where
             let job =
                 self.record().await.map_err(WaitError::Store)?.ok_or(WaitError::Gone(self.id))?;
             match job.state {
-                JobState::Succeeded => return output::<J>(&job),
+                JobState::Succeeded => return read_output(&job),
                 JobState::Failed => {
                     return Err(job
                         .envelope
@@ -110,10 +110,8 @@ where
     }
 }
 
-fn output<J: Job>(job: &JobRecord) -> Result<J::Output, WaitError>
-where
-    J::Output: DeserializeOwned + Send + 'static,
-{
+/// What a job that succeeded returned.
+pub(super) fn read_output<T: DeserializeOwned>(job: &JobRecord) -> Result<T, WaitError> {
     let json = job.output.as_deref().unwrap_or("null");
     serde_json::from_str(json).map_err(|source| WaitError::Output {
         job: job.id,
@@ -165,6 +163,25 @@ pub enum WaitError {
         /// What the run had to remark about it.
         warnings: Vec<String>,
     },
+    /// A chain ended without an output.
+    #[error("group {group} ended {state} without an output")]
+    GroupEnded {
+        /// The group.
+        group: GroupId,
+        /// How it ended.
+        state: GroupState,
+    },
+    /// The group did not end in time; it goes on.
+    #[error("group {group} did not end within {limit:?}")]
+    GroupTimedOut {
+        /// The group.
+        group: GroupId,
+        /// How long was waited.
+        limit: Duration,
+    },
+    /// There is no such group any more.
+    #[error("group {0} is gone: it was purged, or never existed")]
+    GroupGone(GroupId),
     /// The store failed.
     #[error("cannot wait: {0}")]
     Store(#[source] StoreError),

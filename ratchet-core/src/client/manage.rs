@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Ratchet;
+use super::{Ratchet, publish_ripples};
 use crate::events::Event;
 use crate::model::{
     CancelCause, Command, CommandError, CommandReply, Due, Filter, JobId, JobState, Redriven,
@@ -11,7 +11,7 @@ use crate::model::{
 impl Ratchet {
     /// Sets a pending or failed job aside. Pausing a paused job changes nothing.
     pub async fn pause(&self, id: JobId) -> Result<(), CommandError> {
-        if let CommandReply::Done { .. } = self.command(Command::Pause(id)).await? {
+        if self.command(Command::Pause(id)).await?.states().is_some() {
             self.core.events.publish(|| Event::Paused { job: id });
         }
         Ok(())
@@ -29,13 +29,12 @@ impl Ratchet {
     /// A running job is canceled in the store at once; its handler is told, and dropped after a grace time.
     pub async fn cancel(&self, id: JobId) -> Result<bool, CommandError> {
         let cause = CancelCause::Requested;
-        match self.command(Command::Cancel(id, cause)).await? {
-            CommandReply::Done { to: JobState::Canceled, .. } => {
-                self.core.events.publish(|| Event::Canceled { job: id, cause });
-                Ok(true)
-            }
-            _ => Ok(false),
+        let reply = self.command(Command::Cancel(id, cause)).await?;
+        let canceled = matches!(reply.states(), Some((_, JobState::Canceled)));
+        if canceled {
+            self.core.events.publish(|| Event::Canceled { job: id, cause });
         }
+        Ok(canceled)
     }
 
     /// Gives a pending job another due time.
@@ -78,8 +77,15 @@ impl Ratchet {
         Ok(total)
     }
 
-    async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
-        self.core.store.command(command).await
+    pub(super) async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
+        let reply = self.core.store.command(command).await?;
+        match &reply {
+            CommandReply::Rippled { ripples, .. } | CommandReply::GroupCanceled(ripples) => {
+                publish_ripples(&self.core, ripples);
+            }
+            _ => {}
+        }
+        Ok(reply)
     }
 }
 

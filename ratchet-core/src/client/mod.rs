@@ -7,9 +7,12 @@ mod depth;
 mod enqueue;
 mod finished;
 mod gates;
+mod graph;
 mod handle;
+mod items;
 mod manage;
 mod query;
+mod schedules;
 mod submit;
 
 pub use builder::{BuildError, Builder};
@@ -18,8 +21,15 @@ pub(crate) use core::Core;
 pub use enqueue::Enqueue;
 pub use finished::Finished;
 pub use gates::{Breakers, Queues};
+pub(crate) use graph::publish_ripples;
+pub use graph::{
+    Batch, Chain, ChainHandle, GroupHandle, GroupReport, StepRef, Whole, Wiring, Workflow, Yields,
+};
 pub use handle::{JobHandle, WaitError};
+pub use items::{Pipeline, Rejects};
 pub use manage::Redrive;
+pub use schedules::{Declare, ScheduleError, ScheduleView, Schedules};
+pub(crate) use schedules::{declare, definition, job as schedule_job};
 pub use submit::SubmitError;
 pub(crate) use submit::is_name;
 

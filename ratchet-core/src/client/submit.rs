@@ -1,7 +1,8 @@
 //! From an invocation to a row: the checks of every submit, in one place.
 
+use crate::graph::GraphError;
 use crate::job::{EncodeError, Encoder, Job, JobDef};
-use crate::model::{InsertError, JobId, JobSpec, TakenKey};
+use crate::model::{GroupId, InsertError, JobId, JobSpec, TakenKey};
 use crate::store::StoreError;
 
 use super::Core;
@@ -69,6 +70,16 @@ pub enum SubmitError {
         /// What is wrong.
         problem: String,
     },
+    /// The job takes the output of another and was enqueued on its own.
+    #[error(
+        "cannot enqueue `{job}` on its own: its argument `{argument}` takes the output of a step before; make it a step of a chain or workflow"
+    )]
+    NeedsParent {
+        /// The job.
+        job: &'static str,
+        /// The argument.
+        argument: &'static str,
+    },
     /// A live job holds the business key.
     #[error(
         "cannot enqueue `{job}`: business key `{key}` is held by job {holder}; `.or_existing()` answers with that job"
@@ -104,6 +115,25 @@ pub enum SubmitError {
         "cannot enqueue through the context of job {0}: its run is over; use the runtime itself"
     )]
     RunOver(JobId),
+    /// A chain, batch or workflow that cannot work.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    /// A step stands for a job that exists already.
+    #[error(
+        "cannot submit step `{job}`: its key belongs to job {original}, which exists already; nobody can wait for it here"
+    )]
+    StepExists {
+        /// The step.
+        job: String,
+        /// The job that has its key.
+        original: JobId,
+    },
+    /// There is no such group to add to.
+    #[error("cannot add to group {0}: there is no such group")]
+    GroupNotFound(GroupId),
+    /// The group takes no more members.
+    #[error("cannot add to group {0}: it is sealed, or was called off")]
+    GroupSealed(GroupId),
     /// The store failed.
     #[error("cannot enqueue: {0}")]
     Store(#[from] StoreError),
@@ -126,6 +156,11 @@ impl SubmitError {
                 Self::IdempotencyMismatch { job: name_of(job), key, original }
             }
             InsertError::DuplicateId(id) => Self::DuplicateId(id),
+            InsertError::StepExists { job, original } => {
+                Self::StepExists { job: name_of(job), original }
+            }
+            InsertError::GroupNotFound(id) => Self::GroupNotFound(id),
+            InsertError::GroupSealed(id) => Self::GroupSealed(id),
             InsertError::Store(error) => Self::Store(error),
         }
     }

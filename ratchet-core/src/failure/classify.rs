@@ -75,6 +75,17 @@ impl Classifier {
         Self { sanitizer }
     }
 
+    /// What is kept of an error that fails nothing.
+    pub(crate) fn record(&self, caught: Caught) -> FailureRecord {
+        match self.error(caught) {
+            Classified::Failure(failure) => failure.record,
+            Classified::Snooze(delay) => {
+                record(FailureKind::Error, "Snooze".to_owned(), format!("{delay:?}"), None)
+            }
+            Classified::Reject(why) => record(FailureKind::Error, "Reject".to_owned(), why, None),
+        }
+    }
+
     /// An error the handler returned.
     pub(crate) fn error(&self, caught: Caught) -> Classified {
         let directive = caught.chain().find_map(|link| link.downcast_ref::<Directive>());

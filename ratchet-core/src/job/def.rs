@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ArgDef, Backoff, BreakerDef, Callback, CronDef, Injection, Priority, checked};
+use super::{
+    ArgDef, Backoff, BreakerDef, Callback, CronDef, Injection, InputDef, Priority, checked,
+};
 
 /// Everything known of a job without running it: name, options, arguments, where it was written.
 ///
@@ -53,6 +55,8 @@ pub struct JobDef {
     pub args: &'static [ArgDef],
     /// The arguments that come from the runtime.
     pub injections: &'static [Injection],
+    /// The arguments that take the output of a step before.
+    pub inputs: &'static [InputDef],
     /// The doc comment on the function.
     pub docs: &'static str,
     /// Where the function stands.
@@ -129,6 +133,7 @@ impl JobDef {
             breaker: None,
             args: &[],
             injections: &[],
+            inputs: &[],
             docs: "",
             location,
         }
@@ -274,6 +279,12 @@ impl JobDef {
     /// The arguments that come from the runtime.
     pub const fn injections(mut self, injections: &'static [Injection]) -> Self {
         self.injections = injections;
+        self
+    }
+
+    /// The arguments that take the output of a step before.
+    pub const fn inputs(mut self, inputs: &'static [InputDef]) -> Self {
+        self.inputs = inputs;
         self
     }
 

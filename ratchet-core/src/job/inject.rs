@@ -9,7 +9,7 @@ use crate::context::JobContext;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be injected",
     label = "the runtime does not know where to take this from",
-    note = "`#[inject]` arguments are `JobContext`, `State<T>` for what was registered with `.state(value)`, or `Finished<J>` in a callback"
+    note = "`#[inject]` arguments are `JobContext`, `State<T>` for what was registered with `.state(value)`, `Finished<J>` in a callback, or `GroupReport` in the callback of a batch"
 )]
 pub trait Inject: Sized + Send + 'static {
     /// What must be there for the injection to work; checked when a worker starts.
@@ -37,6 +37,8 @@ pub enum Need {
         /// The name of that job; `None` if any will do.
         job: Option<&'static str>,
     },
+    /// To be run as the callback of a batch, chain or workflow.
+    Group,
 }
 
 /// An injected argument of a job, as the registry keeps it.

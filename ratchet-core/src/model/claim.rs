@@ -41,6 +41,23 @@ impl KnownJobs {
     pub fn knows(&self, name: &str, version: u32) -> bool {
         self.0.get(name).is_some_and(|newest| version <= *newest)
     }
+
+    /// Whether a job can be run: its name, its version, and every condition to be judged after it.
+    pub fn can_run(&self, spec: &JobSpec) -> bool {
+        let judges = |condition: &String| self.knows_condition(condition);
+        self.knows(&spec.name, spec.version)
+            && spec.step.as_ref().is_none_or(|step| step.conditions.iter().all(judges))
+    }
+
+    /// Whether a condition can be judged. They stand among the jobs under a name that no job can have.
+    pub fn knows_condition(&self, name: &str) -> bool {
+        self.0.contains_key(&Self::condition(name))
+    }
+
+    /// What a condition is called among the jobs.
+    pub fn condition(name: &str) -> String {
+        format!("?{name}")
+    }
 }
 
 /// Whether a claim may bring a job that has crashed its worker before and must run with no other beside it.
@@ -122,7 +139,8 @@ impl Claimed {
 
     /// Unique per run: `job:step:run`. A job on its own is step 0.
     pub fn transition_key(&self) -> String {
-        format!("{}:0:{}", self.id(), self.run)
+        let step = self.spec.step.as_ref().map_or(0, |step| step.number);
+        format!("{}:{step}:{}", self.id(), self.run)
     }
 
     /// How long the job waited from due to claimed.

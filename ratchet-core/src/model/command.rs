@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Due, Filter, JobId, JobState, Move};
+use super::{Due, Filter, GroupId, GroupState, JobId, JobState, Move, Ripples};
 use crate::store::StoreError;
 
 /// A command.
@@ -28,6 +28,8 @@ pub enum Command {
         /// How many at most.
         limit: u32,
     },
+    /// Call off a chain, batch or workflow: everything in it that has not ended.
+    CancelGroup(GroupId),
 }
 
 /// Why a job was called off.
@@ -41,6 +43,15 @@ pub enum CancelCause {
     UpstreamFailed,
     /// What it waited for was called off.
     UpstreamCanceled,
+    /// It stands on a branch that was not taken.
+    NotTaken,
+}
+
+impl CancelCause {
+    /// Whether it was called off because of something else, and may be opened again with it.
+    pub const fn is_propagated(self) -> bool {
+        !matches!(self, Self::Requested)
+    }
 }
 
 /// What a command did.
@@ -54,6 +65,22 @@ pub enum CommandReply {
         /// The state now.
         to: JobState,
     },
+    /// The job moved, and others in its graph with it.
+    Rippled {
+        /// The state before.
+        from: JobState,
+        /// The state now.
+        to: JobState,
+        /// What else moved.
+        ripples: Box<Ripples>,
+    },
+    /// A group was called off; these jobs were.
+    GroupCanceled(Box<Ripples>),
+    /// The group had ended already.
+    GroupUnchanged {
+        /// The state it is in.
+        state: GroupState,
+    },
     /// Nothing had to change: it was paused already, or it is terminal and cannot be canceled.
     Unchanged {
         /// The state it is in.
@@ -61,6 +88,25 @@ pub enum CommandReply {
     },
     /// Failed jobs were brought back.
     Redriven(Redriven),
+}
+
+impl CommandReply {
+    /// The job moved, alone or with others.
+    pub fn moved(from: JobState, to: JobState, ripples: Ripples) -> Self {
+        if ripples.is_empty() {
+            Self::Done { from, to }
+        } else {
+            Self::Rippled { from, to, ripples: Box::new(ripples) }
+        }
+    }
+
+    /// The state of the job before and now, if it moved.
+    pub fn states(&self) -> Option<(JobState, JobState)> {
+        match self {
+            Self::Done { from, to } | Self::Rippled { from, to, .. } => Some((*from, *to)),
+            _ => None,
+        }
+    }
 }
 
 /// What a re-drive did.
@@ -79,6 +125,9 @@ pub enum CommandError {
     /// There is no such job.
     #[error("there is no job {0}")]
     NotFound(JobId),
+    /// There is no such group.
+    #[error("there is no group {0}")]
+    GroupNotFound(GroupId),
     /// The job's state does not allow it.
     #[error("cannot {verb} job {job}: it is {state}")]
     IllegalTransition {

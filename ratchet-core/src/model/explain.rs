@@ -41,6 +41,13 @@ pub enum Waiting {
         /// When it is.
         due: Timestamp,
     },
+    /// It is a step, and what it waits for has not come to its end.
+    ParentNotDone {
+        /// How many steps it waits for.
+        parents: u32,
+        /// How many of them have ended.
+        ended: u32,
+    },
     /// Its queue is paused.
     QueuePaused {
         /// The queue.
@@ -136,6 +143,7 @@ impl Surroundings {
         }
         let mut reasons = Vec::new();
         reasons.extend(self.due());
+        reasons.extend(self.parents());
         reasons.extend(self.queue());
         reasons.extend(self.key());
         reasons.extend(self.service());
@@ -148,6 +156,11 @@ impl Surroundings {
 
     fn due(&self) -> Option<Waiting> {
         (self.job.due > self.now).then_some(Waiting::NotDue { due: self.job.due })
+    }
+
+    fn parents(&self) -> Option<Waiting> {
+        let wait = self.job.wait?;
+        Some(Waiting::ParentNotDone { parents: wait.edges, ended: wait.fired + wait.dead })
     }
 
     fn queue(&self) -> Option<Waiting> {
@@ -183,8 +196,7 @@ impl Surroundings {
     fn worker(&self) -> Option<Waiting> {
         let spec = &self.job.spec;
         let alive = self.nodes.iter().filter(|node| node.alive);
-        let mut know =
-            alive.filter(|node| node.info.known.knows(&spec.name, spec.version)).peekable();
+        let mut know = alive.filter(|node| node.info.known.can_run(spec)).peekable();
         if know.peek().is_none() {
             let (name, version) = (spec.name.clone(), spec.version);
             return Some(Waiting::NoWorkerKnowsIt { name, version });
@@ -222,6 +234,10 @@ impl fmt::Display for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotDue { due } => write!(f, "it is not due before {due}"),
+            Self::ParentNotDone { parents: 0, .. } => f.write_str("its group has not begun"),
+            Self::ParentNotDone { parents, ended } => {
+                write!(f, "{ended} of the {parents} steps it waits for have ended")
+            }
             Self::QueuePaused { queue } => write!(f, "queue `{queue}` is paused"),
             Self::QueueFull { queue, limit } => {
                 write!(

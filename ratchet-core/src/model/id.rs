@@ -52,6 +52,10 @@ id! {
     JobId
 }
 id! {
+    /// A group of jobs: a chain, batch or workflow.
+    GroupId
+}
+id! {
     /// A worker process. New at every start, and again when a node has lost its lease.
     NodeId
 }

@@ -7,13 +7,16 @@ mod command;
 mod envelope;
 mod explain;
 mod filter;
+mod graph;
 mod id;
+mod items;
 mod moves;
 mod new_job;
 mod node;
 mod notice;
 mod queue;
 mod record;
+mod schedule;
 mod settlement;
 mod spec;
 mod state;
@@ -28,13 +31,20 @@ pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};
 pub use envelope::{Envelope, FailureKind, FailureRecord, TerminalReason};
 pub use explain::{Explanation, Surroundings, Waiting};
 pub use filter::{Counts, Filter, Page, PageRequest, QueueCounts};
-pub use id::{JobId, LeaseId, NodeId, Token};
+pub use graph::{
+    CanceledMember, Edge, Extend, GraphInserted, GroupCounts, GroupFilter, GroupKind, GroupRecord,
+    GroupState, GroupView, Member, NewGraph, Point, Resolution, Ripples, Step, StepInput, Wait,
+    WaitMode, When,
+};
+pub use id::{GroupId, JobId, LeaseId, NodeId, Token};
+pub use items::{HandOff, HandOffStats, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup};
 pub(crate) use new_job::later;
 pub use new_job::{Due, InsertError, Inserted, NewJob, OnTaken, TakenKey};
 pub use node::{Heartbeat, NodeInfo, NodeRecord};
 pub use notice::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Notice};
 pub use queue::{Gate, QueueLimits, QueueOrder, QueueRecord, QueueRules, Rate};
 pub use record::{JobRecord, Progress};
+pub use schedule::{Missed, ScheduleRecord, ScheduleWritten, WriteSchedule};
 pub use settlement::{Applied, Deferral, DroppedChild, RunNotes, Settled, Settlement, Verdict};
 pub use spec::{ConcurrencyKey, FinishedOutcome, FinishedParent, JobSpec, RunOptions};
 pub use state::{JobState, Move, TRANSITIONS, Transition};

@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::{Claimed, FailureRecord, JobRecord, JobState, LeaseId, Token, Verdict, later};
+use super::{
+    CancelCause, Claimed, FailureRecord, JobRecord, JobState, LeaseId, Point, Token, Verdict, Wait,
+    later,
+};
 
 impl JobRecord {
     /// The current run as its claimer got it, given the lease it was claimed in; `None` if the job was never claimed.
@@ -70,6 +73,31 @@ impl JobRecord {
                 self.envelope = Some(*envelope);
             }
         }
+    }
+
+    /// Calls a job off. One that waited keeps what it waited for: it may be opened again.
+    pub fn cancel(&mut self, cause: CancelCause, root: Option<Point>, now: Timestamp) {
+        self.state = JobState::Canceled;
+        self.paused_from = None;
+        self.finished_at = Some(now);
+        self.canceled = Some(cause);
+        self.root_cause = root;
+    }
+
+    /// A step waits no longer: it is due now, or later if it said so. A paused one stays paused.
+    pub fn release(&mut self, now: Timestamp) {
+        let delay = self.spec.step.as_ref().map_or(Duration::ZERO, |step| step.delay);
+        self.wait = None;
+        self.due = self.due.max(later(now, delay));
+    }
+
+    /// A step that was called off because of another waits again.
+    pub fn reopen(&mut self, wait: Wait) {
+        self.state = JobState::Pending;
+        self.finished_at = None;
+        self.canceled = None;
+        self.root_cause = None;
+        self.wait = Some(wait);
     }
 
     /// Starts a new life: a failed job is tried again by hand.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::{JobId, JobSpec};
+use super::{GroupId, JobId, JobSpec};
 use crate::store::StoreError;
 
 /// A job to be inserted.
@@ -18,6 +18,13 @@ pub struct NewJob {
     pub due: Due,
     /// What to do if another live job holds its business key.
     pub on_taken: OnTaken,
+}
+
+impl NewJob {
+    /// The group it is to be a member of.
+    pub fn owner(&self) -> Option<GroupId> {
+        self.spec.step.as_ref().and_then(|step| step.group)
+    }
 }
 
 /// When a job becomes due. Delays are added to the store's clock, never to the client's.
@@ -115,6 +122,22 @@ pub enum InsertError {
     /// A job of this id exists already.
     #[error("a job with the id {0} exists already")]
     DuplicateId(JobId),
+    /// A step of a chain or workflow stands for a job that exists already: others would wait for it in vain.
+    #[error(
+        "step {job} stands for job {original}, which exists already; a step cannot share its key with another job"
+    )]
+    StepExists {
+        /// The step.
+        job: JobId,
+        /// The job that has its key.
+        original: JobId,
+    },
+    /// There is no such group to add to.
+    #[error("there is no group {0}")]
+    GroupNotFound(GroupId),
+    /// The group takes no more members.
+    #[error("group {0} takes no more members: it is sealed, or was called off")]
+    GroupSealed(GroupId),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -6,7 +6,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{CancelCause, Envelope, FailureRecord, JobId, JobSpec, JobState, NodeId};
+use super::{
+    CancelCause, Envelope, FailureRecord, JobId, JobSpec, JobState, Member, NodeId, Point, Wait,
+};
 
 /// A job as it stands in the store: what was submitted, and everything that has moved since.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,6 +60,10 @@ pub struct JobRecord {
     pub envelope: Option<Envelope>,
     /// For a canceled job: why.
     pub canceled: Option<CancelCause>,
+    /// For a job that was canceled because of another: which one that goes back to.
+    pub root_cause: Option<Point>,
+    /// For a step: what it waits for. A pending job that waits is not claimable.
+    pub wait: Option<Wait>,
     /// What went wrong beside the outcome: an oversized result, a child that was dropped.
     pub warnings: Vec<String>,
 }
@@ -74,6 +80,7 @@ pub struct Progress {
 impl JobRecord {
     /// A job that was just submitted.
     pub fn pending(id: JobId, spec: JobSpec, due: Timestamp, now: Timestamp) -> Self {
+        let wait = spec.step.as_ref().and_then(|step| step.wait);
         Self {
             id,
             spec: Arc::new(spec),
@@ -98,7 +105,33 @@ impl JobRecord {
             error: None,
             envelope: None,
             canceled: None,
+            root_cause: None,
+            wait,
             warnings: Vec::new(),
+        }
+    }
+
+    /// Whether the job may be claimed once it is due.
+    pub fn is_claimable(&self) -> bool {
+        self.state == JobState::Pending && self.wait.is_none()
+    }
+
+    /// The job as its graph sees it.
+    pub fn member(&self) -> Member {
+        let step = self.spec.step.as_deref();
+        Member {
+            id: self.id,
+            job_name: self.spec.name.clone(),
+            name: step.and_then(|step| step.name.clone()),
+            number: step.map_or(0, |step| step.number),
+            state: self.state,
+            paused_from: self.paused_from,
+            wait: self.wait,
+            canceled: self.canceled,
+            root_cause: self.root_cause,
+            group: step.and_then(|step| step.group),
+            edges: step.is_some_and(|step| step.edges),
+            first_match: step.is_some_and(|step| step.first_match),
         }
     }
 

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AttemptOutcome, BreakerChange, Envelope, FailureRecord, JobId, JobState, LogLine, NewJob,
-    Notice, Progress, Token, Vote,
+    AttemptOutcome, BreakerChange, Envelope, FailureRecord, JobId, JobState, LogLine, NewHandOff,
+    NewJob, NewReject, Notice, Progress, Ripples, Token, Vote,
 };
 
 /// What is to happen to a claimed job, with everything that must commit together with it.
@@ -32,6 +32,12 @@ pub struct Settlement {
     pub notices: Vec<Notice>,
     /// What the run says of the service it called: counted in the order of the batch.
     pub vote: Option<Vote>,
+    /// How the conditions on the edges of a step were judged.
+    pub answers: Vec<(String, bool)>,
+    /// Items that the run set aside.
+    pub rejects: Vec<NewReject>,
+    /// Checkpoints that the run hands on.
+    pub hand_offs: Vec<NewHandOff>,
     /// The handler is still running although its run is over: what it holds stays taken until
     /// [`Store::let_go`](crate::store::Store::let_go) or the end of its node.
     pub lingering: bool,
@@ -49,6 +55,9 @@ impl Settlement {
             spawned: Vec::new(),
             notices: Vec::new(),
             vote: None,
+            answers: Vec::new(),
+            rejects: Vec::new(),
+            hand_offs: Vec::new(),
             lingering: false,
         }
     }
@@ -163,12 +172,22 @@ pub struct Applied {
     pub dropped: Vec<DroppedChild>,
     /// What its vote did to the breaker of its service.
     pub breaker: Option<BreakerChange>,
+    /// What else moved in the graphs of this commit: told once, with the first settlement that set something off.
+    pub ripples: Ripples,
 }
 
 impl Applied {
     /// A committed settlement that spawned nothing.
     pub fn new(state: JobState, at: Timestamp, due: Option<Timestamp>) -> Self {
-        Self { state, at, due, spawned: Vec::new(), dropped: Vec::new(), breaker: None }
+        Self {
+            state,
+            at,
+            due,
+            spawned: Vec::new(),
+            dropped: Vec::new(),
+            breaker: None,
+            ripples: Ripples::default(),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Envelope, JobId};
+use super::{Envelope, JobId, Step};
 use crate::job::{Backoff, JobDef, PanicPolicy, Priority};
 
 /// The immutable part of a job: what was asked for when it was submitted.
@@ -45,6 +45,9 @@ pub struct JobSpec {
     pub finished: Option<Box<FinishedParent>>,
     /// How long waiting counts as one level of priority; zero switches ageing off.
     pub boost: Duration,
+    /// Its place in a chain, batch or workflow; `None` for a job on its own, which pays nothing for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<Box<Step>>,
 }
 
 /// How the runs of a job are to be treated.
@@ -126,6 +129,7 @@ impl JobSpec {
             on_failure: None,
             finished: None,
             boost: Self::DEFAULT_BOOST,
+            step: None,
         }
     }
 

@@ -21,10 +21,12 @@ use tokio::sync::broadcast;
 
 use crate::model::{
     Alert, AttemptLine, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Filter,
-    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueOrder, QueueRecord, RunNotes, Settled,
-    Settlement, Surroundings, Token,
+    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
+    Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, Reject,
+    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
+    Surroundings, Token, WriteSchedule,
 };
 
 /// How many lines of its log are kept with a job: the newest, so that the last run can be understood.
@@ -51,6 +53,13 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// the same id and idempotency key answers as it did.
     async fn insert(&self, jobs: Vec<NewJob>) -> Result<Vec<Inserted>, InsertError>;
 
+    /// Inserts a graph of jobs, all or nothing, as [`Self::insert`] does; [`graph::admit`](crate::graph::admit) says what a
+    /// repeated key means for a step. Groups that are done as they begin end in the same commit.
+    async fn insert_graph(&self, graph: NewGraph) -> Result<GraphInserted, InsertError>;
+
+    /// Adds members to a group that is not sealed, all or none, and seals it if they were the last.
+    async fn extend(&self, extend: Extend) -> Result<GraphInserted, InsertError>;
+
     /// Takes due jobs, each for exactly one claimer, in the order of their queue.
     ///
     /// Takes nothing for a node that has not joined or whose lease ran out. A job whose concurrency key is at its limit
@@ -62,9 +71,10 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
 
     /// Settles runs in one commit. The answers are in the order of the settlements; a stale one changes nothing and does
     /// not disturb its neighbours. All moves come before all spawned jobs, so that a key freed by one settlement is there
-    /// for the children of another. Settling a canceled run with its own token lets go of what it held, unless the
-    /// settlement says that the handler lingers. Votes of applied settlements are counted in their order
-    /// ([`Breaker::count`](crate::model::Breaker::count)), in the same commit.
+    /// for the children of another. What follows in a graph from the ends of its jobs
+    /// ([`graph::ripple`](crate::graph::ripple)) is part of the commit, and so are the votes of applied settlements, counted
+    /// in their order ([`Breaker::count`](crate::model::Breaker::count)). Settling a canceled run with its own token lets go
+    /// of what it held, unless the settlement says that the handler lingers.
     async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError>;
 
     /// Settles, then claims: in one round trip where the store can.
@@ -103,7 +113,8 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     async fn lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError>;
 
     /// Removes at most `limit` jobs that have been in this terminal state for `age` or longer, oldest first, with their
-    /// history and log. Idempotency keys stay. Any other state removes nothing.
+    /// history and log. Idempotency keys stay. Any other state removes nothing. A member stays until its group has ended;
+    /// groups that ended so long ago and have no members left go too.
     async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError>;
 
     /// Carries out a command.
@@ -134,6 +145,28 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// Jobs that fit a filter, newest first.
     async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, StoreError>;
 
+    /// One chain, batch or workflow.
+    async fn group(&self, id: GroupId) -> Result<Option<GroupRecord>, StoreError>;
+
+    /// Groups that fit a filter, newest first: at most `limit`, and only those older than `before`.
+    async fn groups(
+        &self,
+        filter: &GroupFilter,
+        before: Option<GroupId>,
+        limit: u32,
+    ) -> Result<Vec<GroupRecord>, StoreError>;
+
+    /// The jobs of a group in the order of their ids: at most `limit`, and only those behind `after`.
+    async fn members(
+        &self,
+        group: GroupId,
+        after: Option<JobId>,
+        limit: u32,
+    ) -> Result<Vec<Member>, StoreError>;
+
+    /// The edges that lead from these points, in the order of the points and then their own.
+    async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, StoreError>;
+
     /// How many jobs there are.
     async fn counts(&self) -> Result<Counts, StoreError>;
 
@@ -162,6 +195,43 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
 
     /// Acknowledges deliveries.
     async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError>;
+
+    /// Every schedule, by name.
+    async fn schedules(&self) -> Result<Vec<ScheduleRecord>, StoreError>;
+
+    /// Schedules that are due and not paused, the longest due first: at most `limit`.
+    async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, StoreError>;
+
+    /// Changes, makes or removes a schedule and inserts jobs with it, in one commit, fenced by the version of the schedule.
+    async fn write_schedule(&self, write: WriteSchedule) -> Result<ScheduleWritten, StoreError>;
+
+    /// Items that were set aside and fit a filter, by job and index: at most `limit`, and only those behind `after`.
+    async fn rejects(
+        &self,
+        filter: &RejectFilter,
+        after: Option<(JobId, u64)>,
+        limit: u32,
+    ) -> Result<Vec<Reject>, StoreError>;
+
+    /// Items that were set aside, counted by job name, error type and fingerprint.
+    async fn reject_groups(&self, filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError>;
+
+    /// Removes items that were dealt with: by job and index.
+    async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), StoreError>;
+
+    /// Takes checkpoints that wait for a pipeline, in commit order. What is not finished within `hold` is handed out again.
+    async fn take_hand_offs(
+        &self,
+        pipeline: &str,
+        limit: u32,
+        hold: Duration,
+    ) -> Result<Vec<HandOff>, StoreError>;
+
+    /// These keys of a pipeline were taken over for good. The keys stay: a repeat is suppressed for ever.
+    async fn finish_hand_offs(&self, pipeline: &str, keys: &[String]) -> Result<(), StoreError>;
+
+    /// How a pipeline keeps up.
+    async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError>;
 
     /// Wake-ups: hints that save waiting for the next poll. Any of them may be lost.
     fn wakes(&self) -> broadcast::Receiver<Wake>;

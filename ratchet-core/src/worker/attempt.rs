@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::control::{RunControl, StopCause};
 use super::handler::{self, HandlerEnd};
 use super::middleware::RunReport;
+use super::upstream;
 use crate::client::Core;
 use crate::context::JobContext;
 use crate::decide::{Outcome, after_probe, decide, follow_up};
@@ -46,11 +47,11 @@ pub(crate) async fn attempt(
         stopping.clone(),
     );
     control.set_context(ctx.clone());
-    let mut warnings = Vec::new();
-    let (outcome, lingering) = match prepare(core, job) {
-        Err(failure) => (Outcome::Failed(failure), false),
+    let mut left = Left::default();
+    let (outcome, lingering) = match ready(core, job, &ctx, control).await {
+        Err(outcome) => (outcome, false),
         Ok(prepared) => {
-            run(core, job, &ctx, control, spawn, prepared, on_late_end, &mut warnings).await
+            run(core, job, &ctx, control, spawn, prepared, on_late_end, &mut left).await
         }
     };
     let duration = core.clock.monotonic().saturating_sub(started);
@@ -58,11 +59,39 @@ pub(crate) async fn attempt(
     if control.cause() == Some(StopCause::Canceled) {
         return Ended::Discard { lingering };
     }
-    let (mut notes, spawned) = ctx.take();
-    notes.warnings.extend(warnings);
+    let (mut notes, spawned, items) = ctx.take();
+    notes.warnings.extend(left.warnings);
+    let done = matches!(outcome, Outcome::Done { .. });
     let mut settlement = settlement(core, job, outcome, duration, notes, spawned);
+    settlement.answers = left.answers;
+    settlement.rejects = items.rejects;
+    if done {
+        settlement.hand_offs = items.hand_offs;
+    }
     settlement.lingering = lingering;
     Ended::Settle(Box::new(settlement))
+}
+
+/// What a run leaves beside its outcome.
+#[derive(Debug, Default)]
+struct Left {
+    warnings: Vec<String>,
+    /// How the conditions on the edges of a step were judged.
+    answers: Vec<(String, bool)>,
+}
+
+/// Everything that can end an attempt before its code runs.
+async fn ready(
+    core: &Core,
+    job: &Claimed,
+    ctx: &JobContext,
+    control: &RunControl,
+) -> Result<Box<dyn Prepared>, Outcome> {
+    let prepared = prepare(core, job).map_err(Outcome::Failed)?;
+    if job.spec.step.is_some() {
+        upstream::read(core, job, ctx, control).await?;
+    }
+    Ok(prepared)
 }
 
 /// Decides, and puts together what commits with the decision.
@@ -119,7 +148,7 @@ async fn run(
     spawn: &dyn Spawn,
     prepared: Box<dyn Prepared>,
     on_late_end: Box<dyn FnOnce() + Send>,
-    warnings: &mut Vec<String>,
+    left: &mut Left,
 ) -> (Outcome, bool) {
     if let Err(error) = before(core, ctx, control).await {
         return (failed(core, error), false);
@@ -132,7 +161,16 @@ async fn run(
     };
     match handler::call(core, ctx, control, spawn, run, on_late_end).await {
         HandlerEnd::Returned(Ok(output)) => {
-            (Outcome::Done { output: keep(core, output, warnings) }, false)
+            if let Some((count, most)) = ctx.too_many_rejects() {
+                let why = format!("{count} items were set aside, {most} may be");
+                return (failed(core, JobError::msg(why)), false);
+            }
+            // Judged by what was returned, also if that is too large to be kept.
+            match upstream::judge(core, job, &output) {
+                Err(failure) => return (Outcome::Failed(failure), false),
+                Ok(answers) => left.answers = answers,
+            }
+            (Outcome::Done { output: keep(core, output, &mut left.warnings) }, false)
         }
         // A handler that stops because it was asked to is not to blame for it.
         HandlerEnd::Returned(Err(_)) if control.cause() == Some(StopCause::Released) => {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::publish::publish;
+use super::recurring::fire_due;
 use super::shared::{Message, Shared};
 use super::sinks::deliver;
 use crate::decide::{decide_orphan, follow_up};
@@ -50,6 +51,7 @@ const PURGE_EVERY: Duration = Duration::from_mins(1);
 async fn sweep_once(shared: &Shared, purge_due: bool) -> Result<(), StoreError> {
     report_news(shared).await?;
     rescue(shared).await?;
+    fire_due(&shared.core).await?;
     if purge_due { purge(shared).await } else { Ok(()) }
 }
 

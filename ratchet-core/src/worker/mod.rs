@@ -24,12 +24,14 @@ mod maintenance;
 mod middleware;
 mod publish;
 mod pump;
+mod recurring;
 mod room;
 mod settler;
 mod shared;
 mod signals;
 mod sinks;
 mod start;
+mod upstream;
 mod watchdog;
 
 pub(crate) use attempt::{Ended, attempt};

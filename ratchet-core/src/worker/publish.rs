@@ -1,6 +1,6 @@
 //! Events from what the store said was applied, never from what we hoped.
 
-use crate::client::Core;
+use crate::client::{Core, publish_ripples};
 use crate::events::{Event, JobRef};
 use crate::model::{AttemptOutcome, Claimed, Deferral, FailureKind, Settled, Settlement, Verdict};
 
@@ -91,6 +91,7 @@ pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settl
         tracing::warn!(service = vote.service, ?change, "a circuit breaker has changed");
         events.publish(|| Event::of_breaker(&vote.service, change));
     }
+    publish_ripples(core, &applied.ripples);
     for child in settlement.spawned.iter().filter(|child| applied.spawned.contains(&child.id)) {
         events.publish(|| Event::Submitted {
             job: JobRef {

@@ -8,6 +8,7 @@ use super::health::{Health, WorkerStats, liveness, readiness, stats};
 use super::heartbeat::beat;
 use super::maintenance::maintain;
 use super::pump::Pump;
+use super::recurring::declare_all;
 use super::shared::{Message, Shared};
 use super::signals::Signals;
 use super::watchdog::watch;
@@ -56,6 +57,7 @@ impl Ratchet {
             }
         }
         core.store.join(shared.info(), core.config.lease).await?;
+        declare_all(core).await?;
         tracing::info!(
             node = %shared.node(), queues = ?shared.queues, jobs = ?jobs.iter().map(|job| job.def.name).collect::<Vec<_>>(),
             "a worker starts"

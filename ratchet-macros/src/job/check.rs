@@ -92,6 +92,15 @@ fn check_schedule(job: &JobModel, errors: &mut Errors) {
         Param::Stored(arg) if arg.default.is_none() && !is_option(&arg.ty) => Some(arg),
         _ => None,
     });
+    if let Some((input, _)) = job.inputs().next() {
+        let name = &input.name;
+        errors.push(
+            cron,
+            format_args!(
+                "nothing comes before a recurring job: argument `{name}` has no step to come from"
+            ),
+        );
+    }
     if let Some(arg) = required {
         let name = idents::plain(&arg.ident);
         errors.push(

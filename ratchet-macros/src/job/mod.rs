@@ -116,5 +116,5 @@ fn without_helpers(item: TokenStream) -> TokenStream {
 
 fn is_helper(attr: &Group) -> bool {
     let first = attr.stream().into_iter().next().map(|token| token.to_string());
-    matches!(first.as_deref(), Some("inject" | "job" | "circuit_breaker"))
+    matches!(first.as_deref(), Some("inject" | "input" | "job" | "circuit_breaker"))
 }

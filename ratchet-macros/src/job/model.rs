@@ -1,7 +1,7 @@
 //! A job as data: everything the expansion needs, nothing of how it was parsed.
 
 use proc_macro2::{Ident, TokenStream};
-use syn::{Attribute, Expr, Path, Type, Visibility};
+use syn::{Attribute, Expr, LitStr, Path, Type, Visibility};
 
 use super::options::Options;
 use super::signature::JobFn;
@@ -67,6 +67,15 @@ pub(crate) struct Injected {
     pub(crate) name: String,
     pub(crate) ty: TokenStream,
     pub(crate) constant: Ident,
+    pub(crate) from: From,
+}
+
+/// Where an argument that is not stored comes from.
+pub(crate) enum From {
+    /// The runtime: `#[inject]`.
+    Runtime,
+    /// The output of the step before, or of the step of this name: `#[input]`, `#[input(step = "charge")]`.
+    Step(Option<LitStr>),
 }
 
 impl JobModel {
@@ -81,6 +90,14 @@ impl JobModel {
         self.params.iter().filter_map(|param| match param {
             Param::Injected(injected) => Some(injected),
             Param::Stored(_) => None,
+        })
+    }
+
+    /// The arguments that take the output of a step.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = (&Injected, Option<&LitStr>)> {
+        self.injected().filter_map(|injected| match &injected.from {
+            From::Step(step) => Some((injected, step.as_ref())),
+            From::Runtime => None,
         })
     }
 

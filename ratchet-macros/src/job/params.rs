@@ -3,10 +3,12 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, FnArg, Generics, Pat, PatIdent, PatType, PathArguments, Signature, Type};
+use syn::{
+    Attribute, FnArg, Generics, LitStr, Pat, PatIdent, PatType, PathArguments, Signature, Type,
+};
 
 use super::lower::docs;
-use super::model::{Arg, Default, Injected, Owner, Param};
+use super::model::{Arg, Default, From, Injected, Owner, Param};
 use super::signature::{arguments, is, is_lint};
 use super::types::{self, Erase, FindUnowned, Unowned};
 use crate::diag::Errors;
@@ -31,6 +33,7 @@ pub(crate) const OPTIONS: Table = Table {
 #[derive(std::default::Default)]
 struct Marks {
     inject: Option<Attribute>,
+    input: Option<(Attribute, Option<LitStr>)>,
     secret: Option<Ident>,
     default: Option<(Ident, Default)>,
 }
@@ -50,6 +53,7 @@ pub(crate) fn lower(sig: &Signature, owner: Option<&Owner>, errors: &mut Errors)
             name: "self".to_owned(),
             ty: quote_spanned!(span=> #state<#path>),
             constant,
+            from: From::Runtime,
         }));
     }
     for input in &sig.inputs {
@@ -63,6 +67,7 @@ pub(crate) fn lower(sig: &Signature, owner: Option<&Owner>, errors: &mut Errors)
         }
     }
     check_injected_once(sig, &params, errors);
+    check_one_unnamed_input(&params, errors);
     params
 }
 
@@ -97,7 +102,14 @@ fn param(
 ) -> Option<Param> {
     let marks = marks(&argument.attrs, errors);
     if let Some(inject) = &marks.inject {
-        return injected(argument, &marks, inject, owner, taken, errors);
+        if let Some((input, _)) = &marks.input {
+            errors.push(input, "an argument comes from the runtime or from a step, not from both");
+        }
+        return injected(argument, &marks, inject, From::Runtime, owner, taken, errors);
+    }
+    if let Some((input, step)) = &marks.input {
+        let from = From::Step(step.clone());
+        return injected(argument, &marks, input, from, owner, taken, errors);
     }
     let pat = stored_name(&argument.pat, errors)?;
     let ident = pat.ident.clone();
@@ -128,6 +140,8 @@ fn marks(attrs: &[Attribute], errors: &mut Errors) -> Marks {
                 errors.push(attr, "`#[inject]` takes no options");
             }
             marks.inject = Some(attr.clone());
+        } else if is(attr, "input") {
+            marks.input = Some((attr.clone(), input_step(attr, errors)));
         } else if is(attr, "job") {
             for entry in entries::read(&OPTIONS, arguments(attr), errors).entries {
                 match (entry.option.key, entry.given) {
@@ -147,17 +161,48 @@ fn marks(attrs: &[Attribute], errors: &mut Errors) -> Marks {
             let name = idents::text(attr.path().to_token_stream());
             errors.push(
                 attr,
-                format_args!("`#[{name}]` means nothing on a job argument; it takes `#[inject]`, `#[job(default)]` and `#[job(secret)]`"),
+                format_args!("`#[{name}]` means nothing on a job argument; it takes `#[inject]`, `#[input]`, `#[job(default)]` and `#[job(secret)]`"),
             );
         }
     }
     marks
 }
 
+#[rustfmt::skip]
+pub(crate) const INPUT: Table = Table {
+    attribute: "input",
+    options: &[
+        Opt { key: "step", takes: Takes::Text, example: r#"step = "charge""#, help: "The step of the workflow whose output it is." },
+    ],
+    foreign: &[("from", "step"), ("parent", "step"), ("name", "step")],
+    positional: "expected `step = \"...\"`",
+    repeatable: &[],
+};
+
+/// The step that `#[input(step = "charge")]` names.
+fn input_step(attr: &Attribute, errors: &mut Errors) -> Option<LitStr> {
+    if matches!(attr.meta, syn::Meta::Path(_)) {
+        return None;
+    }
+    let entries = entries::read(&INPUT, arguments(attr), errors).entries;
+    match crate::values::text(entries.first()?, errors)? {
+        crate::values::Value::Literal(name, _) if name.is_empty() => {
+            errors.push(attr, "the name of a step is not empty");
+            None
+        }
+        crate::values::Value::Literal(name, lit) => Some(LitStr::new(&name, lit.span())),
+        crate::values::Value::Constant(constant) => {
+            errors.push(constant, "the name of a step is written out here");
+            None
+        }
+    }
+}
+
 fn injected(
     argument: &PatType,
     marks: &Marks,
     inject: &Attribute,
+    from: From,
     owner: Option<&Owner>,
     taken: &[Ident],
     errors: &mut Errors,
@@ -169,7 +214,10 @@ fn injected(
         if let Some(key) = key {
             errors.push(
                 key,
-                format_args!("an injected argument is not stored, so it cannot be `{what}`"),
+                match from {
+                    From::Runtime => format!("an injected argument is not stored, so it cannot be `{what}`"),
+                    From::Step(_) => format!("an argument from a step is not stored with the job, so it cannot be `{what}`"),
+                },
             );
         }
     }
@@ -178,6 +226,14 @@ fn injected(
         Pat::Ident(pat) => idents::plain(&pat.ident),
         pat => idents::text(pat.to_token_stream()),
     };
+    if let (Type::Reference(borrow), From::Step(_)) = (&*argument.ty, &from) {
+        let owned = types::text(&types::owned(borrow));
+        errors.push(
+            borrow,
+            format_args!("an output is read back from the store; take `{owned}` instead"),
+        );
+        return None;
+    }
     if let Type::Reference(borrow) = &*argument.ty {
         let handle = idents::text(borrow.elem.to_token_stream());
         errors.push(borrow, format_args!("take `{handle}` by value; it is a cheap handle"));
@@ -190,7 +246,7 @@ fn injected(
         _ => Ident::new("injected", inject.span()),
     };
     let constant = idents::constant(&ident, taken);
-    Some(Param::Injected(Injected { name, ty: ty.to_token_stream(), constant }))
+    Some(Param::Injected(Injected { name, ty: ty.to_token_stream(), constant, from }))
 }
 
 /// A stored argument is a field: it needs a plain name.
@@ -257,10 +313,26 @@ fn check_forgotten_inject(name: &Ident, ty: &Type, errors: &mut Errors) -> bool 
     runtime
 }
 
+/// Which of several steps would the second one be?
+fn check_one_unnamed_input(params: &[Param], errors: &mut Errors) {
+    let unnamed = params.iter().filter_map(|param| match param {
+        Param::Injected(injected @ Injected { from: From::Step(None), .. }) => Some(injected),
+        _ => None,
+    });
+    for second in unnamed.skip(1) {
+        errors.push(
+            &second.ty,
+            "there is one step before; name the others: `#[input(step = \"...\")]`",
+        );
+    }
+}
+
 fn check_injected_once(sig: &Signature, params: &[Param], errors: &mut Errors) {
     let mut seen = Vec::new();
     for param in params {
-        let Param::Injected(injected) = param else { continue };
+        let Param::Injected(injected @ Injected { from: From::Runtime, .. }) = param else {
+            continue;
+        };
         let text = idents::text(injected.ty.clone());
         if seen.contains(&text) {
             let job = idents::plain(&sig.ident);

@@ -4,11 +4,13 @@ use std::fs;
 use std::path::Path;
 
 use crate::table::{Opt, Table, Takes};
-use crate::{breaker, do_not_retry, job, jobs};
+use crate::{breaker, condition, do_not_retry, job, jobs};
 
-const TABLES: [&Table; 5] = [
+const TABLES: [&Table; 7] = [
     &job::options::OPTIONS,
     &job::params::OPTIONS,
+    &job::params::INPUT,
+    &condition::OPTIONS,
     &jobs::OPTIONS,
     &do_not_retry::OPTIONS,
     &breaker::OPTIONS,

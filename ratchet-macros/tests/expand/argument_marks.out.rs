@@ -66,6 +66,7 @@ const _: () = {
             )
         }
     }
+    impl<__Parent> __ratchet::Follows<__Parent> for Pay {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Pay > ()
     }

@@ -49,6 +49,7 @@ const _: () = {
             )
         }
     }
+    impl<__Parent> __ratchet::Follows<__Parent> for Shrink {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Shrink > ()
     }

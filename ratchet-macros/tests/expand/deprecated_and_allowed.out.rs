@@ -42,6 +42,7 @@ const _: () = {
             )
         }
     }
+    impl<__Parent> __ratchet::Follows<__Parent> for Charge {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Charge > ()
     }

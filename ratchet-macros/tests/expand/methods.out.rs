@@ -80,6 +80,7 @@ const _: () = {
             )
         }
     }
+    impl<__Parent> __ratchet::Follows<__Parent> for MailerSend {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < MailerSend > ()
     }
@@ -127,6 +128,7 @@ const _: () = {
             )
         }
     }
+    impl<__Parent> __ratchet::Follows<__Parent> for MailerSweep {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < MailerSweep > ()
     }
@@ -156,6 +158,7 @@ const _: () = {
             )
         }
     }
+    impl<__Parent> __ratchet::Follows<__Parent> for MailerCount {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < MailerCount > ()
     }

@@ -52,6 +52,7 @@ const _: () = {
             )
         }
     }
+    impl<__Parent> __ratchet::Follows<__Parent> for Report {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Report > ()
     }

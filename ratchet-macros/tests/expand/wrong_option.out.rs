@@ -36,6 +36,7 @@ const _: () = {
             __ratchet::broken()
         }
     }
+    impl<__Parent> __ratchet::Follows<__Parent> for SendEmail {}
 };
 ::core::compile_error! {
     "unknown `#[job]` option `queu`; did you mean `queue`?"

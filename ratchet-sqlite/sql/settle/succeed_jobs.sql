@@ -1,7 +1,9 @@
 -- Runs that succeeded, fenced: first which of them are current, as one row of JSON, then they move. Takes a list of
 -- [fence, duration, output start, output length] and the bytes of all ids, leases and outputs: bytes instead of JSON
 -- texts, because an output may hold any character.
-SELECT json_group_array(json_array(ended.key, job.template, job.scoped_key IS NOT NULL, job.slot_key, job.queue))
+SELECT json_group_array(json_array(
+    ended.key, job.template, job.scoped_key IS NOT NULL, job.slot_key, job.queue, job.linked, hex(job.grp)
+))
 FROM json_each(?1) AS ended
 CROSS JOIN ratchet_job AS job ON job.id = substr(?2, 16 * ended.key + 1, 16)
 WHERE job.state = 1 AND job.fence = ended.value ->> 0 AND job.lease = substr(?3, 16 * ended.key + 1, 16);

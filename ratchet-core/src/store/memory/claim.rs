@@ -97,6 +97,7 @@ impl Tables {
         let has_room =
             |key: &ConcurrencyKey| key.has_room(self.keys.taken(&Slot::Key(key.key.clone())));
         request.known.knows(&lane.name, lane.version)
+            && lane.conditions.iter().all(|condition| request.known.knows_condition(condition))
             && lane.concurrency.as_ref().is_none_or(has_room)
             && lane.service.as_ref().is_none_or(|service| match self.admits(service, now) {
                 Admission::All => true,

@@ -4,9 +4,10 @@ use jiff::Timestamp;
 
 use super::keys::business_key;
 use super::tables::{Held, Tables};
+use crate::graph::Seed;
 use crate::model::{
-    AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, Filter, JobId,
-    JobRecord, JobState, Move, Redriven,
+    AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, Filter, GroupId, JobId,
+    JobRecord, JobState, Move, Point, Redriven,
 };
 use crate::store::Wake;
 
@@ -23,6 +24,7 @@ impl Tables {
             Command::Reschedule(id, due) => self.reschedule(id, due, now),
             Command::Retry(id) => self.retry(id, now),
             Command::Redrive { filter, limit } => Ok(self.redrive(&filter, limit, now)),
+            Command::CancelGroup(id) => self.cancel_group(id, now),
         }
     }
 
@@ -68,14 +70,41 @@ impl Tables {
             });
         }
         self.check(id, Move::Cancel)?;
-        if !self.cancel_run(id, cause, now) {
-            self.advance(id, now, |job| canceled(job, cause, now));
+        self.call_off(id, cause, None, now);
+        let seeds = self.ended(id, Vec::new()).into_iter().collect();
+        Ok(CommandReply::moved(from, JobState::Canceled, self.ripple(seeds, now)))
+    }
+
+    fn cancel_group(&mut self, id: GroupId, now: Timestamp) -> Result<CommandReply, CommandError> {
+        let group = self.graph.groups.get(&id).ok_or(CommandError::GroupNotFound(id))?;
+        if group.state.is_ended() {
+            return Ok(CommandReply::GroupUnchanged { state: group.state });
         }
-        Ok(CommandReply::Done { from, to: JobState::Canceled })
+        let ripples = self.ripple(vec![Seed::CancelGroup(id)], now);
+        Ok(CommandReply::GroupCanceled(Box::new(ripples)))
+    }
+
+    /// Cancels a job that has not ended.
+    pub(super) fn call_off(
+        &mut self,
+        id: JobId,
+        cause: CancelCause,
+        root: Option<Point>,
+        now: Timestamp,
+    ) {
+        if !self.cancel_run(id, cause, root, now) {
+            self.advance(id, now, |job| job.cancel(cause, root, now));
+        }
     }
 
     /// Cancels a job that is running; its run keeps what it holds until it has heard. Answers whether there was a run.
-    fn cancel_run(&mut self, id: JobId, cause: CancelCause, now: Timestamp) -> bool {
+    fn cancel_run(
+        &mut self,
+        id: JobId,
+        cause: CancelCause,
+        root: Option<Point>,
+        now: Timestamp,
+    ) -> bool {
         let Some(row) = self.jobs.get_mut(&id) else { return false };
         let Some(token) = row.token() else { return false };
         let duration = row.job.elapsed(now);
@@ -85,7 +114,7 @@ impl Tables {
         }
         self.end_run(token, Held::Canceled, now, |job| {
             job.duration = Some(duration);
-            canceled(job, cause, now);
+            job.cancel(cause, root, now);
         });
         self.wakes.push(Wake::Canceled(token));
         true
@@ -104,6 +133,7 @@ impl Tables {
 
     fn retry(&mut self, id: JobId, now: Timestamp) -> Result<CommandReply, CommandError> {
         let from = self.check(id, Move::RetryManually)?;
+        let opened = self.opened(id, now)?;
         if let Some(key) = business_key(&self.job(id)?.spec) {
             let holder = *self.keys.business.entry(key.clone()).or_insert(id);
             if holder != id {
@@ -111,7 +141,7 @@ impl Tables {
             }
         }
         self.advance(id, now, |job| job.revive(now));
-        Ok(CommandReply::Done { from, to: JobState::Pending })
+        Ok(CommandReply::moved(from, JobState::Pending, self.apply(opened, now)))
     }
 
     fn redrive(&mut self, filter: &Filter, limit: u32, now: Timestamp) -> CommandReply {
@@ -143,11 +173,4 @@ impl Tables {
         }
         Ok(state)
     }
-}
-
-fn canceled(job: &mut JobRecord, cause: CancelCause, now: Timestamp) {
-    job.state = JobState::Canceled;
-    job.paused_from = None;
-    job.finished_at = Some(now);
-    job.canceled = Some(cause);
 }

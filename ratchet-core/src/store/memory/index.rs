@@ -38,6 +38,8 @@ impl Index {
             .or_default() += 1;
         if job.state == JobState::Pending {
             *self.waiting.entry((job.spec.name.clone(), job.spec.version)).or_default() += 1;
+        }
+        if job.is_claimable() {
             if job.due <= now {
                 self.make_ready(job);
             } else {
@@ -54,7 +56,7 @@ impl Index {
 
     pub(super) fn remove(&mut self, job: &JobRecord) {
         self.uncount(job);
-        if job.state == JobState::Pending && !self.remove_ready(job) {
+        if job.is_claimable() && !self.remove_ready(job) {
             self.remove_scheduled(job);
         }
         if let Some(at) = ended(job)

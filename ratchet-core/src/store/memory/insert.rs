@@ -11,8 +11,8 @@ use crate::model::{InsertError, Inserted, JobId, JobRecord, NewJob, OnTaken, Tak
 
 /// What the batch itself has claimed so far.
 #[derive(Default)]
-struct Plan {
-    answers: Vec<Inserted>,
+pub(super) struct Plan {
+    pub(super) answers: Vec<Inserted>,
     ids: HashSet<JobId>,
     ledger: HashMap<Scoped, Entry>,
     business: HashMap<Scoped, JobId>,
@@ -25,13 +25,28 @@ impl Tables {
         jobs: Vec<NewJob>,
         now: Timestamp,
     ) -> Result<Vec<Inserted>, InsertError> {
+        let plan = self.plan(&jobs)?;
+        Ok(self.carry_out(jobs, plan, now))
+    }
+
+    pub(super) fn plan(&self, jobs: &[NewJob]) -> Result<Plan, InsertError> {
         let mut plan = Plan::default();
-        for job in &jobs {
+        for job in jobs {
             self.plan_insert(job, &mut plan)?;
         }
-        if !plan.taken.is_empty() {
-            return Err(InsertError::BusinessKeysTaken(plan.taken));
+        if plan.taken.is_empty() {
+            Ok(plan)
+        } else {
+            Err(InsertError::BusinessKeysTaken(plan.taken))
         }
+    }
+
+    pub(super) fn carry_out(
+        &mut self,
+        jobs: Vec<NewJob>,
+        mut plan: Plan,
+        now: Timestamp,
+    ) -> Vec<Inserted> {
         self.keys.ledger.extend(plan.ledger);
         self.keys.business.extend(plan.business);
         for job in jobs {
@@ -40,7 +55,7 @@ impl Tables {
                 self.store(job, now);
             }
         }
-        Ok(plan.answers)
+        plan.answers
     }
 
     fn plan_insert(&self, job: &NewJob, plan: &mut Plan) -> Result<(), InsertError> {

@@ -3,14 +3,17 @@
 mod claim;
 mod command;
 mod gates;
+mod graph;
 mod index;
 mod insert;
+mod items;
 mod keys;
 mod nodes;
 mod outbox;
 mod query;
 mod ready;
 mod row;
+mod schedule;
 mod scheduled;
 mod settle;
 mod tables;
@@ -27,10 +30,12 @@ use self::tables::Tables;
 use super::{Store, StoreError, Wake};
 use crate::model::{
     Alert, AttemptLine, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Filter,
-    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueOrder, QueueRecord, RunNotes, Settled,
-    Settlement, Surroundings, Token,
+    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
+    Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, Reject,
+    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
+    Surroundings, Token, WriteSchedule,
 };
 use crate::seam::{Clock, SystemClock};
 
@@ -116,6 +121,14 @@ impl Store for MemoryStore {
 
     async fn insert(&self, jobs: Vec<NewJob>) -> Result<Vec<Inserted>, InsertError> {
         self.verb(|tables, now| tables.insert(jobs, now))
+    }
+
+    async fn insert_graph(&self, graph: NewGraph) -> Result<GraphInserted, InsertError> {
+        self.verb(|tables, now| tables.insert_graph(graph, now))
+    }
+
+    async fn extend(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
+        self.verb(|tables, now| tables.extend(extend, now))
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
@@ -207,6 +220,33 @@ impl Store for MemoryStore {
         Ok(self.lock().list(filter, page))
     }
 
+    async fn group(&self, id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
+        Ok(self.lock().graph.groups.get(&id).cloned())
+    }
+
+    async fn groups(
+        &self,
+        filter: &GroupFilter,
+        before: Option<GroupId>,
+        limit: u32,
+    ) -> Result<Vec<GroupRecord>, StoreError> {
+        Ok(self.lock().graph.list(filter, before, limit))
+    }
+
+    async fn members(
+        &self,
+        group: GroupId,
+        after: Option<JobId>,
+        limit: u32,
+    ) -> Result<Vec<Member>, StoreError> {
+        Ok(self.lock().members(group, after, limit))
+    }
+
+    async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
+        let tables = self.lock();
+        Ok(parents.iter().flat_map(|parent| tables.graph.edges_from(*parent)).collect())
+    }
+
     async fn counts(&self) -> Result<Counts, StoreError> {
         Ok(self.lock().index.counts())
     }
@@ -244,6 +284,54 @@ impl Store for MemoryStore {
     async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
         self.lock().outbox.delivered(&deliveries);
         Ok(())
+    }
+
+    async fn schedules(&self) -> Result<Vec<ScheduleRecord>, StoreError> {
+        Ok(self.lock().schedules.values().cloned().collect())
+    }
+
+    async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, StoreError> {
+        Ok(self.verb(|tables, now| tables.due_schedules(limit, now)))
+    }
+
+    async fn write_schedule(&self, write: WriteSchedule) -> Result<ScheduleWritten, StoreError> {
+        Ok(self.verb(|tables, now| tables.write_schedule(write, now)))
+    }
+
+    async fn rejects(
+        &self,
+        filter: &RejectFilter,
+        after: Option<(JobId, u64)>,
+        limit: u32,
+    ) -> Result<Vec<Reject>, StoreError> {
+        Ok(self.lock().items.rejects(filter, after, limit))
+    }
+
+    async fn reject_groups(&self, filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError> {
+        Ok(self.lock().items.reject_groups(filter))
+    }
+
+    async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), StoreError> {
+        self.lock().items.forget(rejects);
+        Ok(())
+    }
+
+    async fn take_hand_offs(
+        &self,
+        pipeline: &str,
+        limit: u32,
+        hold: Duration,
+    ) -> Result<Vec<HandOff>, StoreError> {
+        Ok(self.verb(|tables, now| tables.items.take(pipeline, limit, hold, now)))
+    }
+
+    async fn finish_hand_offs(&self, pipeline: &str, keys: &[String]) -> Result<(), StoreError> {
+        self.lock().items.finish(pipeline, keys);
+        Ok(())
+    }
+
+    async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
+        Ok(self.verb(|tables, now| tables.items.stats(pipeline, now)))
     }
 
     fn wakes(&self) -> broadcast::Receiver<Wake> {

@@ -42,10 +42,13 @@ impl Tables {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         // A run that lingers still needs its job to say what it holds.
         let old = self.index.finished(state, until).filter(|id| !self.keys.lingers(*id));
-        let old: Vec<_> = old.take(limit).collect();
+        let old: Vec<_> = old.filter(|id| !self.is_needed(*id)).take(limit).collect();
         for row in old.iter().filter_map(|id| self.jobs.remove(id)) {
             self.index.remove(&row.job);
+            self.graph.forget(&row.job);
+            self.items.forget_job(row.job.id);
         }
+        self.purge_groups(until, limit);
         u64::try_from(old.len()).unwrap_or(u64::MAX)
     }
 }

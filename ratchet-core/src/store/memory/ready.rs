@@ -33,6 +33,8 @@ pub(super) struct Lane {
     pub(super) concurrency: Option<ConcurrencyKey>,
     pub(super) service: Option<String>,
     pub(super) crashes: u32,
+    /// Conditions that whoever runs it must be able to judge.
+    pub(super) conditions: Vec<String>,
 }
 
 impl Lane {
@@ -44,6 +46,7 @@ impl Lane {
             concurrency: spec.concurrency.clone(),
             service: spec.service.clone(),
             crashes: job.crashes,
+            conditions: spec.step.as_ref().map(|step| step.conditions.clone()).unwrap_or_default(),
         }
     }
 }
@@ -110,7 +113,14 @@ mod tests {
     use super::*;
 
     fn lane(number: u8) -> Lane {
-        Lane { name: number.to_string(), version: 1, concurrency: None, service: None, crashes: 0 }
+        Lane {
+            name: number.to_string(),
+            version: 1,
+            concurrency: None,
+            service: None,
+            crashes: 0,
+            conditions: vec![],
+        }
     }
 
     fn place(number: u8) -> Place {

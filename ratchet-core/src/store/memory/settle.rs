@@ -13,14 +13,23 @@ use crate::model::{
 impl Tables {
     pub(super) fn settle(&mut self, settlements: Vec<Settlement>, now: Timestamp) -> Vec<Settled> {
         let mut families = Vec::new();
+        let mut seeds = Vec::new();
         for mut settlement in settlements {
             let (parent, children) = (settlement.token.job, mem::take(&mut settlement.spawned));
-            let vote = settlement.vote.take();
+            let (vote, answers) = (settlement.vote.take(), mem::take(&mut settlement.answers));
             let mut settled = self.settle_one(settlement, now);
-            if let (Settled::Applied(applied), Some(vote)) = (&mut settled, vote) {
-                applied.breaker = self.count_vote(&vote, now);
+            if let Settled::Applied(applied) = &mut settled {
+                applied.breaker = vote.and_then(|vote| self.count_vote(&vote, now));
+                seeds.extend(self.ended(parent, answers).map(|seed| (families.len(), seed)));
             }
             families.push((parent, children, settled));
+        }
+        if let Some((first, _)) = seeds.first() {
+            let first = *first;
+            let ripples = self.ripple(seeds.into_iter().map(|(_, seed)| seed).collect(), now);
+            if let (_, _, Settled::Applied(applied)) = &mut families[first] {
+                applied.ripples = ripples;
+            }
         }
         let spawn = |(parent, children, mut settled)| {
             if let Settled::Applied(applied) = &mut settled {
@@ -43,8 +52,18 @@ impl Tables {
     }
 
     fn settle_one(&mut self, settlement: Settlement, now: Timestamp) -> Settled {
-        let Settlement { token, verdict, outcome, duration, notes, notices, lingering, .. } =
-            settlement;
+        let Settlement {
+            token,
+            verdict,
+            outcome,
+            duration,
+            notes,
+            notices,
+            rejects,
+            hand_offs,
+            lingering,
+            ..
+        } = settlement;
         let current = self.is_current(&token);
         let Some(row) = self.jobs.get_mut(&token.job) else {
             return Settled::Stale { state: None };
@@ -62,6 +81,7 @@ impl Tables {
             row.history.push(line);
         }
         row.keep(notes);
+        self.keep_items(token.job, rejects, hand_offs, now);
         let held = if lingering { Held::Lingering } else { Held::Freed };
         self.end_run(token, held, now, |job| {
             job.duration = Some(duration);

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::gates::Gates;
+use super::graph::Graph;
 use super::index::Index;
+use super::items::Items;
 use super::keys::{Keys, Lingering, business_key};
 use super::nodes::Nodes;
 use super::outbox::Outbox;
 use super::row::Row;
-use crate::model::{JobId, JobRecord, JobState, Token};
+use crate::model::{JobId, JobRecord, ScheduleRecord, Token};
 use crate::store::Wake;
 
 /// Everything the store holds. Each verb is a method in a file of its own.
@@ -22,6 +24,9 @@ pub(super) struct Tables {
     pub(super) gates: Gates,
     pub(super) nodes: Nodes,
     pub(super) outbox: Outbox,
+    pub(super) graph: Graph,
+    pub(super) items: Items,
+    pub(super) schedules: BTreeMap<String, ScheduleRecord>,
     /// How many batches were claimed: the identity of the next one.
     pub(super) leases: u128,
     /// Hints to send once the lock is free.
@@ -98,7 +103,7 @@ impl Tables {
     /// Hints that a queue has work, if this job is due.
     pub(super) fn wake_if_ready(&mut self, id: JobId, now: Timestamp) {
         let Some(job) = self.jobs.get(&id).map(|row| &row.job) else { return };
-        if job.state == JobState::Pending && job.due <= now {
+        if job.is_claimable() && job.due <= now {
             let queue = job.spec.queue.clone();
             self.wake(queue);
         }

@@ -7,7 +7,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::Path;
 use syn::spanned::Spanned;
 
-use super::super::model::{Arg, Default, Injected, JobModel, Param};
+use super::super::model::{Arg, Default, From, Injected, JobModel, Param};
 use super::super::options::Priority;
 use super::super::types;
 use crate::breaker::Breaker;
@@ -51,8 +51,14 @@ fn stored(arg: &Arg) -> TokenStream {
 }
 
 fn injected(injected: &Injected) -> TokenStream {
-    let Injected { name, ty, constant } = injected;
+    let Injected { name, ty, constant, from } = injected;
     let span = ty.span();
+    if let From::Step(step) = from {
+        let (input_type, input_fn) = (item("Input", span), item("input", span));
+        let value = quote_spanned!(span=> #input_fn::<#ty>(#name));
+        let step = step.as_ref().map(|step| quote!(.from(#step)));
+        return quote!(const #constant: #input_type<#ty> = #value #step;);
+    }
     let (injected_type, injected_fn) = (item("Injected", span), item("injected", span));
     let value = quote_spanned!(span=> #injected_fn::<#ty>(#name));
     quote!(const #constant: #injected_type<#ty> = #value;)
@@ -125,9 +131,14 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
     if job.args().next().is_some() {
         calls.push(quote!(.args(Self::ARGS)));
     }
-    if job.injected().next().is_some() {
-        let injected = job.injected().map(|injected| &injected.constant);
+    let injected = job.injected().filter(|injected| matches!(injected.from, From::Runtime));
+    let injected: Vec<_> = injected.map(|injected| &injected.constant).collect();
+    if !injected.is_empty() {
         calls.push(quote!(.injections(&[#(#injected.def()),*])));
+    }
+    let inputs: Vec<_> = job.inputs().map(|(input, _)| &input.constant).collect();
+    if !inputs.is_empty() {
+        calls.push(quote!(.inputs(&[#(#inputs.def()),*])));
     }
     calls.extend(docs(&job.docs).map(|docs| quote!(.docs(#docs))));
     calls

@@ -5,7 +5,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Index, PathArguments, ReturnType};
 
-use super::super::model::{Arg, JobModel, Owner, Param};
+use super::super::model::{Arg, From, JobModel, Owner, Param};
 use super::definition;
 use crate::idents::local;
 use crate::krate::item;
@@ -22,6 +22,7 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
     let validate = validate(job);
     let run = run(job);
     let fallible = fallible(job);
+    let follows = follows(job);
     quote! {
         #fallible
 
@@ -36,7 +37,26 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
             #validate
             #run
         }
+
+        #follows
     }
+}
+
+/// After which jobs it may run: one that takes an output follows those that return it, any other follows all.
+fn follows(job: &JobModel) -> TokenStream {
+    let name = &job.struct_name;
+    let unnamed = job.inputs().find(|(_, step)| step.is_none());
+    match unnamed {
+        Some((input, _)) => {
+            let ty = &input.ty;
+            quote!(impl __ratchet::Follows<#ty> for #name {})
+        }
+        None => follows_all(name),
+    }
+}
+
+fn follows_all(name: &Ident) -> TokenStream {
+    quote!(impl<__Parent> __ratchet::Follows<__Parent> for #name {})
 }
 
 /// The implementation of a job that was refused: it compiles, so that only the refusal is reported.
@@ -44,6 +64,7 @@ pub(super) fn broken(job: &JobModel) -> TokenStream {
     let name = &job.struct_name;
     let returns = &job.returns;
     let fallible = fallible(job);
+    let follows = follows_all(name);
     quote! {
         #fallible
 
@@ -64,6 +85,8 @@ pub(super) fn broken(job: &JobModel) -> TokenStream {
                 __ratchet::broken()
             }
         }
+
+        #follows
     }
 }
 
@@ -219,7 +242,10 @@ fn argument(param: &Param, ctx: &Ident) -> TokenStream {
         }
         Param::Injected(injected) => {
             let constant = &injected.constant;
-            quote!(#constant.inject(&#ctx)?)
+            match injected.from {
+                From::Runtime => quote!(#constant.inject(&#ctx)?),
+                From::Step(_) => quote!(#constant.take(&#ctx)?),
+            }
         }
     }
 }

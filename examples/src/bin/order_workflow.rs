@@ -1,0 +1,62 @@
+//! A workflow: named steps, a condition on an edge, and a refund when shipping fails.
+
+use ratchet::prelude::*;
+use ratchet_examples::Scratch;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Order {
+    id: u32,
+    amount: u32,
+}
+
+#[job]
+async fn charge(id: u32, amount: u32) -> Order {
+    println!("charge: order {id}, {amount} €");
+    Order { id, amount }
+}
+
+#[job]
+async fn review(#[input] order: Order) {
+    println!("review: order {} is large", order.id);
+}
+
+#[job(max_retries = 0)]
+async fn ship(#[input(step = "charge")] order: Order) -> Result<(), JobError> {
+    println!("ship: order {}", order.id);
+    if order.id == 13 { Err(fatal("the lorry is gone").into()) } else { Ok(()) }
+}
+
+#[job]
+async fn refund(#[input(step = "charge")] order: Order) {
+    println!("refund: {} € for order {}", order.amount, order.id);
+}
+
+/// Judged by the worker that ran the step before; stored by name.
+#[condition]
+fn is_large(order: &Order) -> bool {
+    order.amount > 1000
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let scratch = Scratch::open("order_workflow").await?;
+    let ratchet = Ratchet::builder(scratch.store.clone()).concurrency(1).build().await?;
+    let worker = ratchet.start().await?;
+    for (id, amount) in [(1, 20), (13, 5000)] {
+        let mut order = ratchet.workflow(format!("order-{id}"));
+        let charge = order.step("charge", Charge { id, amount }, |step| step);
+        let review = order.step("review", Review {}, |step| step.after_if(&charge, IS_LARGE));
+        // Small orders are not reviewed: shipping waits for the review or for the charge of a small one.
+        let ship = order.step("ship", Ship {}, |step| match amount {
+            ..=1000 => step.after(&charge),
+            _ => step.after(&review),
+        });
+        order.step("refund", Refund {}, |step| step.after_failure(&ship));
+        let order = order.await?;
+        order.wait().await?;
+        print!("{}", order.draw().await?);
+    }
+    worker.stop().await;
+    Ok(())
+}

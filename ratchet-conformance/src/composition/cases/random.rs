@@ -1,0 +1,139 @@
+//! Random graphs end as predicted.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fastrand::Rng;
+use ratchet_core::model::{Claimed, GroupState, JobId, JobState, NewGraph, Point};
+
+use crate::World;
+use crate::composition::predict::{Fate, fate, predict, sketch};
+use crate::fixture::{Node, RunExt};
+
+async fn judge(world: &World) -> Node {
+    world.node().await.knowing(&[("mail", 1), ("?yes", 1), ("?no", 1)])
+}
+
+fn end(run: &Claimed, fails: bool) -> ratchet_core::model::Settlement {
+    let mut settlement = if fails { run.fail() } else { run.succeed() };
+    settlement.answers = vec![("yes".to_owned(), true), ("no".to_owned(), false)];
+    settlement
+}
+
+/// Runs everything to its end, in a random order, some of it together.
+async fn play(world: &World, node: &Node, rng: &mut Rng, fails: &BTreeSet<JobId>) {
+    let mut running = Vec::new();
+    loop {
+        running.extend(node.claim(rng.u32(1..6)).await);
+        if running.is_empty() {
+            return;
+        }
+        rng.shuffle(&mut running);
+        let ending = running.split_off(rng.usize(..running.len()));
+        let ending = ending.iter().map(|run| end(run, fails.contains(&run.id()))).collect();
+        for settled in world.settle_all(ending).await {
+            assert!(matches!(settled, ratchet_core::model::Settled::Applied(_)));
+        }
+    }
+}
+
+async fn compare(world: &World, graph: &NewGraph, fates: &BTreeMap<Point, Fate>, seed: u64) {
+    for job in &graph.jobs {
+        let record = world.get(job.id).await;
+        let real = match record.state {
+            JobState::Succeeded => Fate::Succeeded,
+            JobState::Failed => Fate::Failed,
+            JobState::Canceled => fate(record.canceled),
+            other => panic!("seed {seed}: job {} is {other}, of {graph:#?}", job.id),
+        };
+        assert!(alike(real, fates[&Point::Job(job.id)]), "seed {seed}: {record:#?} of {graph:#?}");
+        assert!(record.run <= 1, "seed {seed}: ran {} times", record.run);
+    }
+    for group in &graph.groups {
+        let record = world.group(group.id).await;
+        let real = match record.state {
+            GroupState::Succeeded => Fate::Succeeded,
+            GroupState::Failed => Fate::Failed,
+            GroupState::Canceled => fate(record.canceled),
+            other => panic!("seed {seed}: group {} is {other}", group.id),
+        };
+        let expected = fates[&Point::Group(group.id)];
+        assert!(alike(real, expected), "seed {seed}: {expected:?} but {record:#?} of {graph:#?}");
+        assert_eq!(record.counts.ended(), record.counts.total, "seed {seed}");
+    }
+}
+
+/// Of several reasons never to begin, the first is told: which one that is hangs on the order of events.
+fn alike(a: Fate, b: Fate) -> bool {
+    let idle = |fate| matches!(fate, Fate::Canceled | Fate::Skipped);
+    a == b || (idle(a) && idle(b))
+}
+
+/// Whether what follows hangs on the order of events: a group ends skipped or canceled as its members do.
+fn is_settled(graph: &NewGraph, fates: &BTreeMap<Point, Fate>) -> bool {
+    fates.len() == graph.jobs.len() + graph.groups.len()
+}
+
+pub async fn w_05_random_graphs_end_as_predicted(world: &World) {
+    let node = judge(world).await;
+    for seed in 0..60 {
+        let mut rng = Rng::with_seed(seed);
+        let graph = sketch(world, &mut rng, 3 + usize::try_from(seed).expect("small") / 2);
+        let fails: BTreeSet<_> =
+            graph.jobs.iter().map(|job| job.id).filter(|_| rng.u8(..5) == 0).collect();
+        let fates = predict(&graph, |id| fails.contains(&id));
+        assert!(is_settled(&graph, &fates), "seed {seed}: {fates:#?} of {graph:#?}");
+        world.store.insert_graph(graph.clone()).await.expect("inserts");
+        play(world, &node, &mut rng, &fails).await;
+        compare(world, &graph, &fates, seed).await;
+    }
+}
+
+pub async fn w_01_retried_random_graphs_end_as_if_nothing_had_failed(world: &World) {
+    let node = judge(world).await;
+    for seed in 100..140 {
+        let mut rng = Rng::with_seed(seed);
+        let mut graph = sketch(world, &mut rng, 12);
+        // What has fired is not taken back: only without failure edges does a late success look like an early one.
+        for edge in &mut graph.edges {
+            if !matches!(edge.when, ratchet_core::model::When::Condition(_)) {
+                edge.when = ratchet_core::model::When::Success;
+            }
+        }
+        let mut failing: BTreeSet<_> =
+            graph.jobs.iter().map(|job| job.id).filter(|_| rng.u8(..4) == 0).collect();
+        world.store.insert_graph(graph.clone()).await.expect("inserts");
+        loop {
+            play(world, &node, &mut rng, &failing).await;
+            let mut failed = Vec::new();
+            for job in &graph.jobs {
+                if world.state(job.id).await == JobState::Failed {
+                    failed.push(job.id);
+                }
+            }
+            if failed.is_empty() {
+                break;
+            }
+            rng.shuffle(&mut failed);
+            for id in failed {
+                failing.remove(&id);
+                world.retry(id).await;
+            }
+        }
+        let fates = predict(&graph, |id| failing.contains(&id));
+        for job in &graph.jobs {
+            let state = world.state(job.id).await;
+            let expected = fates[&Point::Job(job.id)];
+            let same = match state {
+                JobState::Succeeded => expected == Fate::Succeeded,
+                JobState::Canceled => matches!(expected, Fate::Canceled | Fate::Skipped),
+                _ => false,
+            };
+            assert!(same, "seed {seed}: job {} is {state}, not {expected:?}: {graph:#?}", job.id);
+        }
+        for group in &graph.groups {
+            let record = world.group(group.id).await;
+            assert!(record.state.is_ended(), "seed {seed}: {record:#?}");
+            assert_eq!((record.counts.failed, record.counts.ended()), (0, record.counts.total));
+        }
+    }
+}

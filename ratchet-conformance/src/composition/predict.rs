@@ -1,0 +1,199 @@
+//! Random graphs, and how they must end: found by looking at all of it again and again until nothing changes, which is
+//! slow, plain, and nothing like what stores do.
+
+use std::collections::BTreeMap;
+
+use fastrand::Rng;
+use ratchet_core::model::{
+    CancelCause, Edge, GroupId, GroupKind, JobId, NewGraph, Point, WaitMode, When,
+};
+
+use crate::World;
+use crate::fixture::Sketch;
+
+/// How a point ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    Succeeded,
+    Failed,
+    /// Called off because something failed or was called off.
+    Canceled,
+    /// On a branch that was not taken.
+    Skipped,
+}
+
+/// A random graph of so many jobs: groups in groups, every kind of edge.
+pub(super) fn sketch(world: &World, rng: &mut Rng, jobs: usize) -> NewGraph {
+    let mut sketch = Sketch::new();
+    let flow = sketch.group(world, GroupKind::Workflow);
+    // Points of each group, in an order that edges follow, so that there are no circles.
+    let mut inside: BTreeMap<GroupId, Vec<Point>> = BTreeMap::from([(flow, Vec::new())]);
+    let mut groups = vec![flow];
+    for _ in 0..jobs {
+        let group = groups[rng.usize(..groups.len())];
+        let point = if rng.u8(..6) == 0 && groups.len() < 6 {
+            let kind = [GroupKind::Chain, GroupKind::Batch, GroupKind::Workflow][rng.usize(..3)];
+            let inner = sketch.group_in(world, kind, Some(group));
+            inside.insert(inner, Vec::new());
+            groups.push(inner);
+            Point::Group(inner)
+        } else {
+            let id = sketch.add(Some(group), world.job());
+            if rng.bool() {
+                sketch.any(id);
+            }
+            if rng.u8(..4) == 0 {
+                sketch.step(id, |step| step.first_match = true);
+            }
+            Point::Job(id)
+        };
+        let before = inside.get_mut(&group).expect("a group");
+        for _ in 0..rng.usize(..3) {
+            if before.is_empty() {
+                break;
+            }
+            let parent = before[rng.usize(..before.len())];
+            let when = match (rng.u8(..6), parent) {
+                (0, _) => When::Failure,
+                (1, _) => When::Always,
+                (2, Point::Job(_)) => When::Condition(["yes", "no"][rng.usize(..2)].to_owned()),
+                (2, Point::Group(_)) => When::Rate(rng.u32(..1_000_000)),
+                _ => When::Success,
+            };
+            sketch.edge(parent, point, when);
+        }
+        before.push(point);
+    }
+    sketch.finish()
+}
+
+/// How everything ends, given which jobs fail if they run.
+pub(super) fn predict(graph: &NewGraph, fails: impl Fn(JobId) -> bool) -> BTreeMap<Point, Fate> {
+    let mut fates = BTreeMap::new();
+    let mut begun = BTreeMap::new();
+    loop {
+        let before = (fates.len(), begun.len());
+        for group in &graph.groups {
+            let me = Point::Group(group.id);
+            let mode = WaitMode::All;
+            match begins(graph, me, group.owner, mode, &fates, &begun) {
+                Some(Ok(())) => drop(begun.insert(me, Ok(()))),
+                Some(Err(fate)) => drop(begun.insert(me, Err(fate))),
+                None => {}
+            }
+            if let Some(fate) = group_end(graph, group.id, &fates, &begun) {
+                fates.insert(me, fate);
+            }
+        }
+        for job in &graph.jobs {
+            let me = Point::Job(job.id);
+            let mode = job.spec.step.as_ref().and_then(|step| step.wait).map(|wait| wait.mode);
+            let mode = mode.unwrap_or_default();
+            match begins(graph, me, job.owner(), mode, &fates, &begun) {
+                Some(Ok(())) if fails(job.id) => drop(fates.insert(me, Fate::Failed)),
+                Some(Ok(())) => drop(fates.insert(me, Fate::Succeeded)),
+                Some(Err(fate)) => drop(fates.insert(me, fate)),
+                None => {}
+            }
+        }
+        if before == (fates.len(), begun.len()) {
+            return fates;
+        }
+    }
+}
+
+type Begun = BTreeMap<Point, Result<(), Fate>>;
+
+/// Whether a point begins, never will, or is not known to yet.
+fn begins(
+    graph: &NewGraph,
+    point: Point,
+    owner: Option<GroupId>,
+    mode: WaitMode,
+    fates: &BTreeMap<Point, Fate>,
+    begun: &Begun,
+) -> Option<Result<(), Fate>> {
+    match owner.map(|owner| begun.get(&Point::Group(owner)).copied()) {
+        // What is in a group that never begins ends with it, whatever else it waits for.
+        Some(Some(Err(fate))) => return Some(Err(fate)),
+        Some(None) => return None,
+        Some(Some(Ok(()))) | None => {}
+    }
+    let edges: Vec<_> = graph.edges.iter().filter(|edge| edge.child == point).collect();
+    let resolved: Vec<_> = edges.iter().map(|edge| resolve(graph, edge, fates)).collect();
+    let fired = resolved.iter().filter(|it| **it == Some(Ok(()))).count();
+    let dead: Vec<_> = resolved.iter().filter_map(|it| it.and_then(Result::err)).collect();
+    match mode {
+        _ if edges.is_empty() => Some(Ok(())),
+        WaitMode::All if fired == edges.len() => Some(Ok(())),
+        WaitMode::Any if fired > 0 => Some(Ok(())),
+        // Which of several deaths is told depends on their order; none of them is a success.
+        WaitMode::All if !dead.is_empty() => Some(Err(dead[0])),
+        WaitMode::Any if dead.len() == edges.len() => Some(Err(dead[0])),
+        _ => None,
+    }
+}
+
+fn resolve(
+    graph: &NewGraph,
+    edge: &Edge,
+    fates: &BTreeMap<Point, Fate>,
+) -> Option<Result<(), Fate>> {
+    let fate = *fates.get(&edge.parent)?;
+    let fires = |edge: &Edge| match (fate, &edge.when) {
+        (Fate::Canceled | Fate::Skipped, _) => Err(fate),
+        (Fate::Succeeded, When::Success | When::Always)
+        | (Fate::Failed, When::Failure | When::Always) => Ok(()),
+        (Fate::Succeeded, When::Condition(name)) if name == "yes" => Ok(()),
+        (_, When::Rate(rate)) => {
+            let children = members(graph, edge.parent.group().expect("only groups have rates"));
+            let well = children.iter().filter(|it| fates[it] == Fate::Succeeded).count();
+            let enough = well as u64 * 1_000_000 >= u64::from(*rate) * children.len() as u64;
+            if enough { Ok(()) } else { Err(Fate::Canceled) }
+        }
+        (Fate::Succeeded, _) => Err(Fate::Skipped),
+        (Fate::Failed, _) => Err(Fate::Canceled),
+    };
+    let first_match = graph.jobs.iter().any(|job| {
+        Point::Job(job.id) == edge.parent && job.spec.step.as_ref().is_some_and(|it| it.first_match)
+    });
+    let earlier = graph
+        .edges
+        .iter()
+        .filter(|other| other.parent == edge.parent && other.ordinal < edge.ordinal);
+    match fires(edge) {
+        Ok(()) if first_match && earlier.into_iter().any(|other| fires(other).is_ok()) => {
+            Some(Err(Fate::Skipped))
+        }
+        answer => Some(answer),
+    }
+}
+
+fn members(graph: &NewGraph, group: GroupId) -> Vec<Point> {
+    let jobs = graph.jobs.iter().filter(|job| job.owner() == Some(group));
+    let groups = graph.groups.iter().filter(|inner| inner.owner == Some(group));
+    jobs.map(|job| Point::Job(job.id)).chain(groups.map(|inner| Point::Group(inner.id))).collect()
+}
+
+fn group_end(
+    graph: &NewGraph,
+    group: GroupId,
+    fates: &BTreeMap<Point, Fate>,
+    begun: &Begun,
+) -> Option<Fate> {
+    let began = *begun.get(&Point::Group(group))?;
+    let ends: Option<Vec<_>> =
+        members(graph, group).iter().map(|it| fates.get(it).copied()).collect();
+    let ends = ends?;
+    Some(match began {
+        Err(fate) => fate,
+        Ok(()) if ends.contains(&Fate::Failed) => Fate::Failed,
+        Ok(()) if ends.contains(&Fate::Canceled) => Fate::Canceled,
+        Ok(()) => Fate::Succeeded,
+    })
+}
+
+/// A cause as a fate.
+pub(super) fn fate(cause: Option<CancelCause>) -> Fate {
+    if cause == Some(CancelCause::NotTaken) { Fate::Skipped } else { Fate::Canceled }
+}

@@ -1,0 +1,117 @@
+//! Children side by side.
+
+use ratchet_core::model::{GroupCounts, GroupState};
+use ratchet_core::{Event, SubmitError};
+
+use super::ended;
+use super::jobs::{Mark, Tell};
+use crate::engine::bench::{Bench, event, eventually};
+
+fn tell(word: &str) -> Tell {
+    Tell { word: word.to_owned() }
+}
+
+pub async fn w_03_progress_and_completion_are_told(bench: Bench) {
+    let (ratchet, worker) = bench.start_composed().await;
+    let mut events = ratchet.events();
+    let children = (0..20).map(|number| Mark::ok(&format!("{number}")));
+    let batch = ratchet.batch("import").jobs(children).await.expect("submits");
+    let record = ended(&batch).await;
+    assert_eq!((record.state, record.counts.succeeded), (GroupState::Succeeded, 20));
+    let mut last = 0;
+    loop {
+        let told = event(&mut events, |event| {
+            matches!(event, Event::BatchProgress { .. } | Event::BatchCompleted { .. })
+        });
+        match told.await {
+            Event::BatchProgress { counts, .. } => {
+                assert!(counts.ended() > last && counts.ended() < 20, "{counts:?} after {last}");
+                last = counts.ended();
+            }
+            Event::BatchCompleted { group, counts } => {
+                assert_eq!((group.id, counts), (batch.id(), record.counts));
+                break;
+            }
+            other => unreachable!("matched {other:?}"),
+        }
+    }
+    worker.stop().await;
+}
+
+pub async fn w_03_callbacks_are_told_of_the_batch(bench: Bench) {
+    let (ratchet, worker) = bench.start_composed().await;
+    let batch = ratchet
+        .batch("mixed")
+        .jobs([Mark::ok("a"), Mark::ok("b"), Mark::failing("c"), Mark::ok("d")])
+        .on_success(tell("success"))
+        .on_failure(tell("failure"))
+        .on_rate(0.75, tell("most"))
+        .on_rate(0.8, tell("nearly all"))
+        .on_complete(tell("complete"))
+        .await
+        .expect("submits");
+    assert_eq!(ended(&batch).await.state, GroupState::Failed);
+    let mut expected: Vec<_> = ["failure", "most", "complete"]
+        .map(|word| format!("{word}: batch mixed FAILED 3+1/4"))
+        .into();
+    expected.sort();
+    eventually("the callbacks ran", async || {
+        let mut notes = bench.stage().notes();
+        notes.retain(|note| note.contains(':'));
+        notes.sort();
+        notes == expected
+    })
+    .await;
+    worker.stop().await;
+}
+
+pub async fn w_03_children_come_as_a_stream(bench: Bench) {
+    let (ratchet, worker) = bench.start_composed().await;
+    let batch =
+        ratchet.batch("stream").open().on_complete(tell("complete")).await.expect("submits");
+    for chunk in 0..5 {
+        let children = (0..10).map(|number| Mark::ok(&format!("{chunk}-{number}")));
+        assert_eq!(batch.add(children).await.expect("adds").len(), 10);
+    }
+    eventually("what is there has run", async || {
+        batch.record().await.ok().flatten().is_some_and(|group| group.counts.succeeded == 50)
+    })
+    .await;
+    let record = batch.record().await.expect("reads").expect("is there");
+    assert_eq!(record.state, GroupState::Running, "more may come");
+    batch.seal().await.expect("seals");
+    assert_eq!(ended(&batch).await.counts.total, 50);
+    let refused = batch.add([Mark::ok("late")]).await.expect_err("it is sealed");
+    assert!(matches!(refused, SubmitError::GroupSealed(id) if id == batch.id()), "{refused}");
+    eventually("the callback ran", async || {
+        bench.stage().notes().contains(&"complete: batch stream SUCCEEDED 50+0/50".to_owned())
+    })
+    .await;
+    worker.stop().await;
+}
+
+pub async fn w_03_bad_rates_and_names_are_refused(bench: Bench) {
+    let ratchet = bench.ratchet().await;
+    let refused = ratchet.batch("b").on_rate(1.5, Mark::ok("x")).await.expect_err("over 100 %");
+    assert!(matches!(refused, SubmitError::BadOption { .. }), "{refused}");
+    let refused = ratchet.batch("").job(Mark::ok("x")).await.expect_err("no name");
+    assert!(matches!(refused, SubmitError::BadOption { .. }), "{refused}");
+    assert!(ratchet.counts().await.expect("counts").queues.is_empty());
+}
+
+pub async fn d_06_callback_of_an_empty_batch_runs(bench: Bench) {
+    let (ratchet, worker) = bench.start_composed().await;
+    let batch = ratchet
+        .batch("empty")
+        .jobs(Vec::<Mark>::new())
+        .on_success(tell("done"))
+        .await
+        .expect("submits");
+    let record = ended(&batch).await;
+    assert_eq!((record.state, record.counts), (GroupState::Succeeded, GroupCounts::of(0)));
+    eventually("the callback ran", async || {
+        bench.stage().notes() == ["done: batch empty SUCCEEDED 0+0/0"]
+    })
+    .await;
+    worker.stop().await;
+}

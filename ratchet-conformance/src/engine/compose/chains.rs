@@ -1,0 +1,158 @@
+//! Steps in order.
+
+use std::sync::atomic::Ordering;
+
+use ratchet_core::model::{CancelCause, GroupState};
+use ratchet_core::{Event, JobState, SubmitError, WaitError};
+
+use super::ended;
+use super::jobs::{Charge, Double, Mark, Order, Place, Receipt, Tell};
+use crate::engine::bench::{Bench, event, eventually};
+use crate::engine::script::{Script, Step};
+
+pub async fn w_02_a_step_takes_what_the_one_before_returned(bench: Bench) {
+    let (ratchet, worker) = bench.start_composed().await;
+    let chain = ratchet
+        .chain(Place { amount: 5 })
+        .then(Double {})
+        .then_with(Double {}, |step| step.tag("second"))
+        .then(Charge {})
+        .named("shop")
+        .await
+        .expect("submits");
+    assert_eq!(chain.output().await.expect("succeeds"), Receipt("paid 20".to_owned()));
+    assert_eq!(bench.stage().notes(), ["place 5", "double 5", "double 10", "charge 20"]);
+    let record = chain.record().await.expect("reads").expect("is there");
+    assert_eq!((record.name.as_str(), record.counts.succeeded), ("shop", 4));
+    worker.stop().await;
+}
+
+pub async fn w_01_the_next_step_starts_at_once(bench: Bench) {
+    let (ratchet, worker) = bench.start_composed().await;
+    let mut events = ratchet.events();
+    let chain = ratchet.chain(Mark::ok("a")).then(Mark::ok("b")).await.expect("submits");
+    ended(&chain).await;
+    let told = event(&mut events, |event| matches!(event, Event::ChainCompleted { .. })).await;
+    let Event::ChainCompleted { group } = told else { unreachable!("matched") };
+    assert_eq!(group.id, chain.id());
+    worker.stop().await;
+}
+
+pub async fn w_01_failure_is_told_and_a_retry_goes_on(bench: Bench) {
+    let (ratchet, worker) = bench.start_composed().await;
+    let mut events = ratchet.events();
+    let chain = ratchet
+        .chain(Mark::ok("a"))
+        .then(Mark::failing("b"))
+        .then(Mark::ok("c"))
+        .await
+        .expect("submits");
+    let failed = chain.output().await.expect_err("step two fails");
+    let WaitError::Failed(envelope) = failed else { panic!("{failed:?}") };
+    assert_eq!(envelope.job_name, "test.mark");
+    event(&mut events, |event| {
+        matches!(event, Event::Canceled { cause: CancelCause::UpstreamFailed, .. })
+    })
+    .await;
+    event(&mut events, |event| {
+        matches!(event, Event::ChainFailed { root_cause: Some(root), .. } if root.job() == Some(envelope.job_id))
+    })
+    .await;
+    ratchet.retry(envelope.job_id).await.expect("retries");
+    assert_eq!(chain.output().await.expect("goes on"), "c");
+    assert_eq!(bench.stage().notes(), ["a", "b", "b", "c"]);
+    worker.stop().await;
+}
+
+pub async fn w_02_a_step_on_its_own_is_refused(bench: Bench) {
+    let ratchet = bench.ratchet().await;
+    let refused = ratchet.enqueue(Charge {}).await.expect_err("it has no order");
+    assert!(matches!(refused, SubmitError::NeedsParent { argument: "order", .. }), "{refused}");
+    assert!(ratchet.counts().await.expect("counts").queues.is_empty());
+}
+
+pub async fn w_02_output_that_was_not_kept_is_told(bench: Bench) {
+    let builder = bench.builder().jobs(super::jobs::all()).config(|config| config.output_limit = 4);
+    let (ratchet, worker) = crate::engine::bench::start(builder).await;
+    let chain = ratchet.chain(Place { amount: 5 }).then(Double {}).await.expect("submits");
+    let step = chain.members(None, 10).await.expect("reads").remove(1);
+    // An attempt after the other cannot read it; the clock moves on between them.
+    let job = bench.until(&ratchet, step.id, JobState::Failed).await;
+    let message = job.envelope.expect("it failed").failure.message;
+    assert!(message.contains("was not kept"), "{message}");
+    worker.stop().await;
+}
+
+pub async fn s_08_callback_of_a_chain_is_told(bench: Bench) {
+    let (ratchet, worker) = bench.start_composed().await;
+    ratchet
+        .chain(Mark::failing("a"))
+        .then(Mark::ok("b"))
+        .named("pair")
+        .on_success(Tell { word: "good".to_owned() })
+        .on_failure(Tell { word: "bad".to_owned() })
+        .await
+        .expect("submits");
+    eventually("the callback ran", async || {
+        bench.stage().notes() == ["a", "bad: chain pair FAILED 0+1/2"]
+    })
+    .await;
+    worker.stop().await;
+}
+
+pub async fn l_05_cancel_of_a_running_step_cancels_the_rest(bench: Bench) {
+    let (ratchet, worker) = bench.start_composed().await;
+    let chain =
+        ratchet.chain(Script::of([Step::Listen])).then(Mark::ok("never")).await.expect("submits");
+    let first = chain.members(None, 1).await.expect("reads").remove(0);
+    bench.until(&ratchet, first.id, JobState::Running).await;
+    assert!(ratchet.cancel(first.id).await.expect("cancels"));
+    assert_eq!(ended(&chain).await.state, GroupState::Canceled);
+    eventually("the handler heard", async || bench.stage().notes() == ["heard"]).await;
+    worker.stop().await;
+}
+
+pub async fn w_06_whole_chain_is_canceled_and_drawn(bench: Bench) {
+    let (ratchet, worker) = bench.start_composed().await;
+    let mut events = ratchet.events();
+    let chain = ratchet
+        .chain(Mark::ok("a"))
+        .then(Script::of([Step::Listen]))
+        .then(Mark::ok("never"))
+        .named("long")
+        .await
+        .expect("submits");
+    let second = chain.members(None, 3).await.expect("reads").remove(1);
+    bench.until(&ratchet, second.id, JobState::Running).await;
+    let before = chain.draw().await.expect("draws");
+    assert_eq!(
+        before,
+        "chain `long` RUNNING 1/3\n  1. test.mark SUCCEEDED\n  2. test.script RUNNING ← 1. test.mark\n  \
+         3. test.mark PENDING (waits) ← 2. test.script\n"
+    );
+    assert!(chain.cancel().await.expect("cancels"));
+    assert!(!chain.cancel().await.expect("once"), "it has ended");
+    event(&mut events, |event| matches!(event, Event::GroupCanceled { .. })).await;
+    eventually("the handler heard", async || bench.stage().notes() == ["a", "heard"]).await;
+    let after = chain.draw().await.expect("draws");
+    assert!(after.contains("3. test.mark CANCELED (requested)"), "{after}");
+    worker.stop().await;
+}
+
+pub async fn w_01_step_survives_a_store_outage(bench: Bench) {
+    let (ratchet, worker) = bench.start_composed().await;
+    let chain = ratchet
+        .chain(Script::of([Step::Gate]))
+        .then(Place { amount: 1 })
+        .then(Double {})
+        .await
+        .expect("submits");
+    let first = chain.members(None, 1).await.expect("reads").remove(0);
+    bench.until(&ratchet, first.id, JobState::Running).await;
+    bench.switches().down.store(true, Ordering::SeqCst);
+    bench.stage().let_one_pass();
+    eventually("the run has ended", async || bench.stage().running() == 0).await;
+    bench.switches().down.store(false, Ordering::SeqCst);
+    assert_eq!(chain.output().await.expect("goes on"), Order { amount: 2 });
+    worker.stop().await;
+}

@@ -1,0 +1,139 @@
+//! Jobs that take what others return.
+
+#![allow(clippy::unused_async, clippy::needless_pass_by_value)] // the shape of a job, whatever it does
+
+use ratchet_core::{GroupReport, Job, JobContext, JobError, Registration, State, fatal};
+use ratchet_macros::{condition, job};
+use serde::{Deserialize, Serialize};
+
+use crate::engine::script::Stage;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Order {
+    pub(super) amount: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Receipt(pub(super) String);
+
+/// Begins an order.
+#[job(name = "test.place", crate = ::ratchet_core)]
+pub(super) async fn place(#[inject] stage: State<Stage>, amount: u32) -> Order {
+    stage.note(format!("place {amount}"));
+    Order { amount }
+}
+
+/// Takes an order and doubles it.
+#[job(name = "test.double", crate = ::ratchet_core)]
+pub(super) async fn double(#[inject] stage: State<Stage>, #[input] order: Order) -> Order {
+    stage.note(format!("double {}", order.amount));
+    Order { amount: order.amount * 2 }
+}
+
+/// Takes an order and charges it.
+#[job(name = "test.charge", max_retries = 0, crate = ::ratchet_core)]
+pub(super) async fn charge(
+    #[inject] stage: State<Stage>,
+    #[input] order: Order,
+) -> Result<Receipt, JobError> {
+    stage.note(format!("charge {}", order.amount));
+    Ok(Receipt(format!("paid {}", order.amount)))
+}
+
+/// Takes two outputs by name.
+#[job(name = "test.summary", crate = ::ratchet_core)]
+pub(super) async fn summary(
+    #[input(step = "order")] order: Order,
+    #[input(step = "charge")] receipt: Receipt,
+) -> String {
+    format!("{} of {}", receipt.0, order.amount)
+}
+
+/// Notes that it ran; fails the first so many times it is called.
+#[job(name = "test.mark", max_retries = 0, crate = ::ratchet_core)]
+pub(super) async fn mark(
+    #[inject] stage: State<Stage>,
+    text: String,
+    fail: bool,
+) -> Result<String, JobError> {
+    let again = stage.notes().contains(&text);
+    stage.note(text.clone());
+    if fail && !again { Err(fatal("not now").into()) } else { Ok(text) }
+}
+
+/// Notes how a group ended.
+#[job(name = "test.tell", crate = ::ratchet_core)]
+pub(super) async fn tell(
+    #[inject] stage: State<Stage>,
+    #[inject] group: GroupReport,
+    word: String,
+) {
+    let counts = group.counts;
+    stage.note(format!(
+        "{word}: {} {} {} {}+{}/{}",
+        group.kind, group.name, group.state, counts.succeeded, counts.failed, counts.total
+    ));
+}
+
+#[condition(name = "test.is_big", crate = ::ratchet_core)]
+pub(super) fn is_big(order: &Order) -> bool {
+    order.amount >= 100
+}
+
+#[condition(name = "test.breaks", crate = ::ratchet_core)]
+pub(super) fn breaks(order: &Order) -> bool {
+    panic!("cannot judge {}", order.amount)
+}
+
+pub(super) fn all() -> Vec<Registration> {
+    vec![
+        Place::JOB,
+        Double::JOB,
+        Charge::JOB,
+        Summary::JOB,
+        Mark::JOB,
+        Tell::JOB,
+        Nightly::JOB,
+        Import::JOB,
+    ]
+}
+
+impl Mark {
+    pub(super) fn ok(text: &str) -> Self {
+        Self { text: text.to_owned(), fail: false }
+    }
+
+    pub(super) fn failing(text: &str) -> Self {
+        Self { text: text.to_owned(), fail: true }
+    }
+}
+
+/// Runs every hour.
+#[job(name = "test.nightly", cron = "0 * * * *", tz = "Europe/Berlin", max_retries = 2, single_instance, crate = ::ratchet_core)]
+pub(super) async fn nightly(#[inject] stage: State<Stage>, #[inject] ctx: JobContext) {
+    stage.note(format!("nightly {}", ctx.due()));
+}
+
+/// Reads numbers; sets aside what is none, and hands on how far it came.
+#[job(name = "test.import", max_retries = 0, crate = ::ratchet_core)]
+pub(super) async fn import(
+    #[inject] ctx: JobContext,
+    rows: Vec<String>,
+    most: Option<u64>,
+) -> Result<usize, JobError> {
+    if let Some(most) = most {
+        ctx.allow_rejects(most);
+    }
+    for (index, row) in rows.iter().enumerate() {
+        let index = u64::try_from(index)?;
+        if let Err(error) = row.parse::<u32>() {
+            if row == "four" {
+                ctx.reject_item_with(index, error, row)?;
+            } else {
+                ctx.reject_item(index, error);
+            }
+        }
+    }
+    ctx.hand_off("loaded", format!("rows-{}", rows.len()), &rows.len())?;
+    Ok(rows.len())
+}

@@ -1,0 +1,98 @@
+//! Chains, batches and workflows with real handlers.
+
+#![allow(missing_docs, clippy::missing_panics_doc)] // the name of a case says it all, and to panic is to fail
+
+pub mod batches;
+pub mod chains;
+mod jobs;
+pub mod recurring;
+pub mod sink;
+pub mod workflows;
+
+use std::time::Duration;
+
+use ratchet_core::model::GroupRecord;
+use ratchet_core::{GroupHandle, Ratchet, Worker};
+
+use super::bench::{Bench, start};
+
+impl Bench {
+    /// A runtime with the jobs of this theme, and its worker.
+    async fn start_composed(&self) -> (Ratchet, Worker) {
+        start(self.builder().jobs(jobs::all())).await
+    }
+}
+
+/// Longer than anything takes, shorter than a person waits.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+async fn ended(group: &GroupHandle) -> GroupRecord {
+    group.wait_for(PATIENCE).await.expect("it comes to its end")
+}
+
+/// One test per case about composition for the engine on the given [`Harness`](crate::Harness).
+#[macro_export]
+macro_rules! composition_engine_suite {
+    ($harness:ty) => {
+        type EngineHarness = $harness;
+        $crate::__composition_engine_themes! {
+            batches {
+                w_03_progress_and_completion_are_told
+                w_03_callbacks_are_told_of_the_batch
+                w_03_children_come_as_a_stream
+                w_03_bad_rates_and_names_are_refused
+                d_06_callback_of_an_empty_batch_runs
+            }
+            chains {
+                w_02_a_step_takes_what_the_one_before_returned
+                w_01_the_next_step_starts_at_once
+                w_01_failure_is_told_and_a_retry_goes_on
+                w_02_a_step_on_its_own_is_refused
+                w_02_output_that_was_not_kept_is_told
+                s_08_callback_of_a_chain_is_told
+                l_05_cancel_of_a_running_step_cancels_the_rest
+                w_06_whole_chain_is_canceled_and_drawn
+                w_01_step_survives_a_store_outage
+            }
+            recurring {
+                t_01_cron_on_a_job_is_declared_and_fires
+                t_05_declaring_again_changes_nothing
+                t_02_competing_nodes_fire_each_occurrence_once
+                t_04_pause_resume_run_now_and_remove
+                t_01_bad_schedules_are_refused
+                t_04_schedule_without_code_is_shown_and_not_fired
+            }
+            sink {
+                i_01_items_are_set_aside_and_the_run_goes_on
+                i_01_threshold_makes_the_run_a_failure
+                i_03_checkpoint_is_handed_on_once
+            }
+            workflows {
+                w_04_conditions_choose_the_branch
+                w_04_fan_in_takes_outputs_by_name
+                w_04_refund_runs_when_shipping_fails
+                w_04_any_takes_the_output_of_the_one_that_succeeded
+                w_04_mistakes_are_typed_errors_and_nothing_is_inserted
+                w_04_condition_that_panics_fails_its_step
+                w_04_groups_are_steps
+                w_06_dot_shows_steps_and_states
+                v_01_end_of_a_workflow_is_told
+            }
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __composition_engine_themes {
+    ($($theme:ident { $($case:ident)* })*) => {$(
+        mod $theme {
+            $(
+                #[test]
+                fn $case() {
+                    $crate::run_engine::<super::EngineHarness, _, _>($crate::engine::compose::$theme::$case);
+                }
+            )*
+        }
+    )*};
+}

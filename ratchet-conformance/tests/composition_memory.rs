@@ -1,0 +1,5 @@
+//! Chains, batches and workflows on the memory store.
+
+mod harness;
+
+ratchet_conformance::composition_suite!(harness::Memory);

@@ -1,0 +1,132 @@
+//! Batches: jobs side by side, with one progress and callbacks for the end.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use super::draft::Draft;
+use super::{Chain, GroupHandle, Workflow};
+use crate::client::{Core, Enqueue, SubmitError};
+use crate::job::{Begins, Job};
+use crate::model::{GroupKind, When};
+
+/// A batch about to be submitted: add jobs and callbacks, then `.await`.
+///
+/// ```
+/// # use ratchet_core::{Begins, Job, Ratchet};
+/// # async fn demo<J: Begins, R: Job>(ratchet: &Ratchet, rows: Vec<J>, report: R) -> Result<(), Box<dyn std::error::Error>> {
+/// let batch = ratchet.batch("import").jobs(rows).on_complete(report).await?;
+/// let ended = batch.wait().await?;
+/// println!("{} of {} rows went well", ended.counts.succeeded, ended.counts.total);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+#[must_use = "a batch is submitted only when this is awaited"]
+pub struct Batch<'a> {
+    draft: Draft<'a>,
+}
+
+impl<'a> Batch<'a> {
+    pub(super) fn new(core: &'a Arc<Core>, name: String) -> Self {
+        Self { draft: Draft::new(core, GroupKind::Batch, name) }
+    }
+
+    pub(super) fn into_draft(mut self) -> Draft<'a> {
+        // Nobody would have a handle to add to it later.
+        self.draft.root().sealed = true;
+        self.draft
+    }
+
+    /// Adds a job.
+    pub fn job<J: Begins>(self, job: J) -> Self {
+        self.job_with(job, |enqueue| enqueue)
+    }
+
+    /// Adds a job with options of its own.
+    #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
+    pub fn job_with<J: Begins>(
+        mut self,
+        job: J,
+        options: impl FnOnce(Enqueue<'a, J>) -> Enqueue<'a, J>,
+    ) -> Self {
+        let root = self.draft.root;
+        self.draft.add(&job, Some(root), None, options);
+        self
+    }
+
+    /// Adds jobs of one kind.
+    pub fn jobs<J: Begins>(self, jobs: impl IntoIterator<Item = J>) -> Self {
+        jobs.into_iter().fold(self, Self::job)
+    }
+
+    /// Adds a whole chain as one child.
+    pub fn chain<T>(mut self, chain: Chain<'a, T>) -> Self {
+        let root = self.draft.root;
+        self.draft.take_in(chain.draft, root, None);
+        self
+    }
+
+    /// Adds a whole workflow as one child.
+    pub fn workflow(mut self, workflow: Workflow<'a>) -> Self {
+        let root = self.draft.root;
+        self.draft.take_in(workflow.into_draft(), root, None);
+        self
+    }
+
+    /// Adds another batch as one child.
+    pub fn batch(mut self, batch: Batch<'a>) -> Self {
+        let root = self.draft.root;
+        self.draft.take_in(batch.into_draft(), root, None);
+        self
+    }
+
+    /// Leaves the batch open: more children come through [`GroupHandle::add`], until [`GroupHandle::seal`].
+    pub fn open(mut self) -> Self {
+        self.draft.root().sealed = false;
+        self
+    }
+
+    /// Runs a job when every child has succeeded.
+    pub fn on_success<J: Job>(self, job: J) -> Self {
+        self.on(job, When::Success)
+    }
+
+    /// Runs a job when all children have ended and some have failed.
+    pub fn on_failure<J: Job>(self, job: J) -> Self {
+        self.on(job, When::Failure)
+    }
+
+    /// Runs a job when all children have ended, whatever became of them.
+    pub fn on_complete<J: Job>(self, job: J) -> Self {
+        self.on(job, When::Always)
+    }
+
+    /// Runs a job when all children have ended and at least this share of them has succeeded: 0.95 is 95 %.
+    pub fn on_rate<J: Job>(mut self, rate: f64, job: J) -> Self {
+        if !(0.0..=1.0).contains(&rate) {
+            let job = self.draft.root().name.clone();
+            let problem = format!("a success rate is between 0 and 1, not {rate}");
+            self.draft.fail(SubmitError::BadOption { job, problem });
+            return self;
+        }
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        // between 0 and a million
+        let rate = (rate * 1e6).round() as u32;
+        self.on(job, When::Rate(rate))
+    }
+
+    #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
+    fn on<J: Job>(mut self, job: J, when: When) -> Self {
+        self.draft.callback(self.draft.root, &job, when);
+        self
+    }
+}
+
+impl<'a> IntoFuture for Batch<'a> {
+    type Output = Result<GroupHandle, SubmitError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.draft.submit())
+    }
+}

@@ -1,0 +1,165 @@
+//! Chains: steps in order, each released in the commit of the success before it.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+
+use super::draft::Draft;
+use super::{Batch, GroupHandle, Workflow};
+use crate::client::handle::read_output;
+use crate::client::{Core, Enqueue, SubmitError, WaitError};
+use crate::job::{Follows, Job, NoOutput};
+use crate::model::{GroupKind, GroupState, JobId, JobState, Point, When};
+
+/// A chain about to be submitted: add steps, then `.await`. `T` is what its last step returns.
+///
+/// ```
+/// # use ratchet_core::{Begins, ChainHandle, Follows, Job, Ratchet, SubmitError};
+/// # async fn demo<A: Begins, B: Follows<A::Output>>(ratchet: &Ratchet, extract: A, load: B) -> Result<(), SubmitError>
+/// # where A::Output: 'static, B::Output: 'static {
+/// let chain = ratchet.chain(extract).then(load).named("etl").await?;
+/// println!("{} has begun", chain.id());
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a chain is submitted only when this is awaited"]
+pub struct Chain<'a, T> {
+    pub(super) draft: Draft<'a>,
+    last: Point,
+    _returns: PhantomData<fn() -> T>,
+}
+
+impl<'a, T> Chain<'a, T> {
+    pub(super) fn new<J: Job<Output = T>>(core: &'a Arc<Core>, first: &J) -> Self {
+        let mut draft = Draft::new(core, GroupKind::Chain, J::DEF.name.to_owned());
+        let root = draft.root;
+        let last = Point::Job(draft.add(first, Some(root), None, |enqueue| enqueue));
+        Self { draft, last, _returns: PhantomData }
+    }
+
+    /// What the chain is called; the name of its first job otherwise.
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.draft.root().name = name.into();
+        self
+    }
+
+    /// The next step. It compiles if the step takes what the one before returns, or nothing.
+    pub fn then<J: Follows<T>>(self, job: J) -> Chain<'a, J::Output> {
+        self.then_with(job, |enqueue| enqueue)
+    }
+
+    /// The next step with options of its own.
+    #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
+    pub fn then_with<J: Follows<T>>(
+        mut self,
+        job: J,
+        options: impl FnOnce(Enqueue<'a, J>) -> Enqueue<'a, J>,
+    ) -> Chain<'a, J::Output> {
+        let root = self.draft.root;
+        let id = self.draft.add(&job, Some(root), None, options);
+        if let (Point::Job(parent), Some(_)) = (self.last, J::DEF.inputs.first()) {
+            for input in J::DEF.inputs {
+                self.draft.input(id, input.step, vec![parent]);
+            }
+        }
+        self.draft.edge(self.last, Point::Job(id), When::Success);
+        Chain { draft: self.draft, last: Point::Job(id), _returns: PhantomData }
+    }
+
+    /// A whole batch as the next step: what follows waits for all of it.
+    pub fn then_batch(self, batch: Batch<'a>) -> Chain<'a, NoOutput> {
+        self.then_draft(batch.into_draft())
+    }
+
+    /// A whole workflow as the next step.
+    pub fn then_workflow(self, workflow: Workflow<'a>) -> Chain<'a, NoOutput> {
+        self.then_draft(workflow.into_draft())
+    }
+
+    fn then_draft(mut self, other: Draft<'a>) -> Chain<'a, NoOutput> {
+        let root = self.draft.root;
+        let point = self.draft.take_in(other, root, None);
+        self.draft.edge(self.last, point, When::Success);
+        Chain { draft: self.draft, last: point, _returns: PhantomData }
+    }
+
+    /// Runs a job when every step has succeeded.
+    #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
+    pub fn on_success<J: Job>(mut self, job: J) -> Self {
+        self.draft.callback(self.draft.root, &job, When::Success);
+        self
+    }
+
+    /// Runs a job when a step has failed for good.
+    #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
+    pub fn on_failure<J: Job>(mut self, job: J) -> Self {
+        self.draft.callback(self.draft.root, &job, When::Failure);
+        self
+    }
+
+    async fn submit(self) -> Result<ChainHandle<T>, SubmitError> {
+        let last = self.last.job();
+        Ok(ChainHandle { group: self.draft.submit().await?, last, _returns: PhantomData })
+    }
+}
+
+impl<T> fmt::Debug for Chain<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chain").field("steps", &self.draft.graph.jobs.len()).finish_non_exhaustive()
+    }
+}
+
+impl<'a, T: 'static> IntoFuture for Chain<'a, T> {
+    type Output = Result<ChainHandle<T>, SubmitError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.submit())
+    }
+}
+
+/// A submitted chain whose last step returns `T`.
+pub struct ChainHandle<T> {
+    group: GroupHandle,
+    last: Option<JobId>,
+    _returns: PhantomData<fn() -> T>,
+}
+
+impl<T: DeserializeOwned> ChainHandle<T> {
+    /// Waits for the end of the chain and gives what its last step returned.
+    pub async fn output(&self) -> Result<T, WaitError> {
+        let ended = self.group.wait().await?;
+        let store = &self.group.core.store;
+        let blamed = match ended.state {
+            GroupState::Succeeded => self.last,
+            _ => ended.root_cause.and_then(Point::job),
+        };
+        let missing = || WaitError::GroupEnded { group: ended.id, state: ended.state };
+        let job = store.get(blamed.ok_or_else(missing)?).await.map_err(WaitError::Store)?;
+        let job = job.ok_or_else(missing)?;
+        match (job.state, job.envelope.clone()) {
+            (JobState::Succeeded, _) if Some(job.id) == self.last => read_output(&job),
+            (JobState::Failed, Some(envelope)) => Err(WaitError::Failed(Box::new(envelope))),
+            (JobState::Canceled, _) => Err(WaitError::Canceled(job.id)),
+            _ => Err(missing()),
+        }
+    }
+}
+
+impl<T> Deref for ChainHandle<T> {
+    type Target = GroupHandle;
+
+    fn deref(&self) -> &GroupHandle {
+        &self.group
+    }
+}
+
+impl<T> fmt::Debug for ChainHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChainHandle").field("id", &self.group.id()).finish_non_exhaustive()
+    }
+}

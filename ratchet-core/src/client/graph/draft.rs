@@ -1,0 +1,181 @@
+//! A graph in the making.
+
+use std::any::type_name;
+use std::sync::Arc;
+
+use super::handle::GroupHandle;
+use super::publish_ripples;
+use crate::client::{Core, Enqueue, SubmitError};
+use crate::events::JobRef;
+use crate::graph::{check, link};
+use crate::job::{InputDef, Job};
+use crate::model::{
+    Due, Edge, GroupId, GroupKind, GroupRecord, Inserted, JobId, NewGraph, NewJob, OnTaken, Point,
+    Step, StepInput, When,
+};
+
+/// A graph in the making. The first mistake is kept and told at the await.
+#[derive(Debug)]
+pub(super) struct Draft<'a> {
+    pub(super) core: &'a Arc<Core>,
+    pub(super) graph: NewGraph,
+    pub(super) root: GroupId,
+    pub(super) error: Option<SubmitError>,
+}
+
+/// What is known of the type of a step.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Types {
+    pub(super) inputs: &'static [InputDef],
+    pub(super) returns: fn() -> &'static str,
+}
+
+impl Types {
+    pub(super) fn of<J: Job>() -> Self {
+        Self { inputs: J::DEF.inputs, returns: type_name::<J::Output> }
+    }
+}
+
+impl<'a> Draft<'a> {
+    pub(super) fn new(core: &'a Arc<Core>, kind: GroupKind, name: String) -> Self {
+        let root = GroupId::from_uuid(core.ids.job().uuid());
+        let mut group = GroupRecord::new(root, kind, name);
+        let mut error = None;
+        if group.name.is_empty() || group.name.len() > MAX_NAME || group.name.contains('\0') {
+            let problem = format!("the name of a {kind} has between 1 and {MAX_NAME} bytes");
+            error = Some(SubmitError::BadOption { job: std::mem::take(&mut group.name), problem });
+        }
+        let graph = NewGraph { groups: vec![group], jobs: Vec::new(), edges: Vec::new() };
+        Self { core, graph, root, error }
+    }
+
+    pub(super) fn fail(&mut self, error: impl Into<SubmitError>) {
+        self.error.get_or_insert(error.into());
+    }
+
+    pub(super) fn root(&mut self) -> &mut GroupRecord {
+        // Pushed first, and nothing is ever taken out.
+        &mut self.graph.groups[0]
+    }
+
+    /// Adds a job to a group.
+    pub(super) fn add<J: Job>(
+        &mut self,
+        job: &J,
+        group: Option<GroupId>,
+        name: Option<String>,
+        options: impl FnOnce(Enqueue<'a, J>) -> Enqueue<'a, J>,
+    ) -> JobId {
+        match options(Enqueue::step(self.core, job)).into_new_job() {
+            Ok(job) => self.push(job, group, name),
+            Err(error) => {
+                self.fail(error);
+                self.core.ids.job()
+            }
+        }
+    }
+
+    fn push(&mut self, mut job: NewJob, group: Option<GroupId>, name: Option<String>) -> JobId {
+        let number = self.graph.jobs.iter().filter(|other| other.owner() == group).count();
+        let mut step = Step::default();
+        step.group = group;
+        step.name = name;
+        step.number = u32::try_from(number).unwrap_or(u32::MAX);
+        if let Due::In(delay) = job.due {
+            step.delay = delay;
+            job.due = Due::Now;
+        }
+        job.spec.step = Some(Box::new(step));
+        // Nobody can wait for a job that is another one.
+        job.on_taken = OnTaken::Refuse;
+        let id = job.id;
+        self.graph.jobs.push(job);
+        id
+    }
+
+    pub(super) fn step(&mut self, id: JobId) -> Option<&mut Step> {
+        let job = self.graph.jobs.iter_mut().rev().find(|job| job.id == id)?;
+        job.spec.step.as_deref_mut()
+    }
+
+    pub(super) fn edge(&mut self, parent: Point, child: Point, when: When) {
+        self.graph.edges.push(Edge::new(parent, child, when));
+    }
+
+    /// A step takes an output under this name from the first of these that has succeeded.
+    pub(super) fn input(&mut self, step: JobId, name: Option<&str>, from: Vec<JobId>) {
+        if let Some(step) = self.step(step) {
+            step.inputs.push(StepInput { name: name.map(str::to_owned), from });
+        }
+    }
+
+    /// Takes in another graph as a member of a group.
+    pub(super) fn take_in(
+        &mut self,
+        mut other: Draft<'a>,
+        owner: GroupId,
+        step: Option<String>,
+    ) -> Point {
+        if let Some(error) = other.error.take() {
+            self.fail(error);
+        }
+        let root = other.root;
+        other.root().owner = Some(owner);
+        other.root().step = step;
+        self.graph.groups.append(&mut other.graph.groups);
+        self.graph.jobs.append(&mut other.graph.jobs);
+        self.graph.edges.append(&mut other.graph.edges);
+        Point::Group(root)
+    }
+
+    /// A job that runs when a group has ended in some way, and is told of it.
+    pub(super) fn callback<J: Job>(&mut self, group: GroupId, job: &J, when: When) {
+        let id = self.add(job, None, None, |enqueue| enqueue);
+        if let Some(step) = self.step(id) {
+            step.reports = Some(group);
+        }
+        self.edge(Point::Group(group), Point::Job(id), when);
+    }
+
+    /// Checks and submits all of it.
+    pub(super) async fn submit(mut self) -> Result<GroupHandle, SubmitError> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        link(&mut self.graph);
+        check(&self.graph)?;
+        let core = Arc::clone(self.core);
+        insert(&core, &self.graph.jobs, core.store.insert_graph(self.graph.clone())).await?;
+        Ok(GroupHandle::new(self.root, core))
+    }
+}
+
+/// Inserts jobs of a graph, and tells of those that came into being.
+pub(super) async fn insert(
+    core: &Core,
+    jobs: &[NewJob],
+    insert: impl Future<Output = Result<crate::model::GraphInserted, crate::model::InsertError>>,
+) -> Result<Vec<Inserted>, SubmitError> {
+    let about = jobs.iter().map(|job| JobRef {
+        id: job.id,
+        name: job.spec.name.as_str().into(),
+        queue: job.spec.queue.as_str().into(),
+    });
+    let expected = core.events.expect_submits(about);
+    let name_of = |wanted| {
+        let found = jobs.iter().find(|job| job.id == wanted);
+        found.map(|job| job.spec.name.clone()).unwrap_or_default()
+    };
+    let inserted = insert.await.map_err(|error| SubmitError::from_insert(error, name_of, false))?;
+    for answer in &inserted.jobs {
+        if let Inserted::Created(id) = answer {
+            core.events.submitted(*id);
+        }
+    }
+    drop(expected);
+    publish_ripples(core, &inserted.ripples);
+    Ok(inserted.jobs)
+}
+
+/// The longest name of a group or step.
+pub(super) const MAX_NAME: usize = 200;

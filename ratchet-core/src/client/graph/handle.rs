@@ -1,0 +1,200 @@
+//! A submitted chain, batch or workflow: look at it, wait for it, add to it, call it off.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::draft::insert;
+use super::draw;
+use crate::client::{Core, Enqueue, Ratchet, SubmitError, WaitError};
+use crate::job::Begins;
+use crate::model::{
+    Command, CommandError, CommandReply, Edge, Extend, GroupFilter, GroupId, GroupRecord,
+    GroupView, Inserted, JobId, Member, NewJob, Point, Step,
+};
+use crate::store::{Store, StoreError, Wake};
+
+/// A submitted chain, batch or workflow. Cheap to clone; dropping it changes nothing.
+#[derive(Clone)]
+pub struct GroupHandle {
+    id: GroupId,
+    pub(super) core: Arc<Core>,
+}
+
+impl GroupHandle {
+    pub(super) fn new(id: GroupId, core: Arc<Core>) -> Self {
+        Self { id, core }
+    }
+
+    /// The group's id.
+    pub fn id(&self) -> GroupId {
+        self.id
+    }
+
+    /// The group as it stands, with its counts; `None` if it was purged.
+    pub async fn record(&self) -> Result<Option<GroupRecord>, StoreError> {
+        self.core.store.group(self.id).await
+    }
+
+    /// The jobs of the group in the order of their ids: at most `limit`, and only those behind `after`.
+    pub async fn members(
+        &self,
+        after: Option<JobId>,
+        limit: u32,
+    ) -> Result<Vec<Member>, StoreError> {
+        self.core.store.members(self.id, after, limit).await
+    }
+
+    /// Everything in the group, groups inside included; `None` if it was purged. All of it is read: for a batch of a
+    /// hundred thousand children, page through [`Self::members`] instead.
+    pub async fn view(&self) -> Result<Option<GroupView>, StoreError> {
+        let store = self.core.store.as_ref();
+        match store.group(self.id).await? {
+            Some(group) => view(store, group).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The group as text, one line per step, with states.
+    pub async fn draw(&self) -> Result<String, StoreError> {
+        Ok(self.view().await?.map(|view| draw::text(&view)).unwrap_or_default())
+    }
+
+    /// The group as a graph in the DOT language, coloured by state: `dot -Tsvg` draws it.
+    pub async fn dot(&self) -> Result<String, StoreError> {
+        Ok(self.view().await?.map(|view| draw::dot(&view)).unwrap_or_default())
+    }
+
+    /// Waits until every member has ended. Callbacks may still be running.
+    pub async fn wait(&self) -> Result<GroupRecord, WaitError> {
+        let mut wakes = self.core.store.wakes();
+        let mut pause = Duration::from_millis(20);
+        loop {
+            let group = self.record().await.map_err(WaitError::Store)?;
+            let group = group.ok_or(WaitError::GroupGone(self.id))?;
+            if group.state.is_ended() {
+                return Ok(group);
+            }
+            let poll = self.core.clock.sleep(pause);
+            let hint = async {
+                loop {
+                    match wakes.recv().await {
+                        Ok(Wake::Finished(_))
+                        | Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => return,
+                        Ok(_) => {}
+                        Err(tokio::sync::broadcast::error::RecvError::Closed) => {
+                            std::future::pending::<()>().await;
+                        }
+                    }
+                }
+            };
+            tokio::select! { biased; () = hint => {} () = poll => pause = (pause * 2).min(Duration::from_secs(1)) }
+        }
+    }
+
+    /// Like [`Self::wait`], but not longer than `limit`.
+    pub async fn wait_for(&self, limit: Duration) -> Result<GroupRecord, WaitError> {
+        let timer = self.core.clock.sleep(limit);
+        tokio::select! {
+            biased;
+            result = self.wait() => result,
+            () = timer => Err(WaitError::GroupTimedOut { group: self.id, limit }),
+        }
+    }
+
+    /// Calls off everything in the group that has not ended. `false` if it had ended already.
+    pub async fn cancel(&self) -> Result<bool, CommandError> {
+        let ratchet = Ratchet { core: Arc::clone(&self.core) };
+        let reply = ratchet.command(Command::CancelGroup(self.id)).await?;
+        Ok(matches!(reply, CommandReply::GroupCanceled(_)))
+    }
+
+    /// Adds children to an open batch, all or none; gives back which came into being.
+    pub async fn add<J: Begins>(
+        &self,
+        jobs: impl IntoIterator<Item = J>,
+    ) -> Result<Vec<Inserted>, SubmitError> {
+        let jobs: Result<Vec<_>, _> = jobs.into_iter().map(|job| self.child(&job)).collect();
+        self.extend(jobs?, false).await
+    }
+
+    /// No more children come: the batch ends when those it has have ended.
+    pub async fn seal(&self) -> Result<(), SubmitError> {
+        self.extend(Vec::new(), true).await.map(drop)
+    }
+
+    fn child<J: Begins>(&self, job: &J) -> Result<NewJob, SubmitError> {
+        let mut job = Enqueue::step(&self.core, job).into_new_job()?;
+        let mut step = Step::default();
+        step.group = Some(self.id);
+        job.spec.step = Some(Box::new(step));
+        Ok(job)
+    }
+
+    async fn extend(&self, jobs: Vec<NewJob>, seal: bool) -> Result<Vec<Inserted>, SubmitError> {
+        let extend = Extend { group: self.id, jobs: jobs.clone(), seal };
+        insert(&self.core, &jobs, self.core.store.extend(extend)).await
+    }
+}
+
+impl fmt::Debug for GroupHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GroupHandle").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// Reads a group and everything in it, level by level.
+async fn view(store: &dyn Store, group: GroupRecord) -> Result<GroupView, StoreError> {
+    let mut open = vec![shallow(store, group).await?];
+    let mut path = vec![inner(store, open[0].group.id).await?];
+    // Depth first with a stack of its own: groups may be nested as deep as somebody likes.
+    loop {
+        let next = path.last_mut().and_then(Vec::pop);
+        match next {
+            Some(group) => {
+                path.push(inner(store, group.id).await?);
+                open.push(shallow(store, group).await?);
+            }
+            None => {
+                path.pop();
+                let Some(done) = open.pop() else { unreachable_view() };
+                match open.last_mut() {
+                    Some(outer) => outer.groups.push(done),
+                    None => return Ok(done),
+                }
+            }
+        }
+    }
+}
+
+fn unreachable_view() -> ! {
+    unreachable!("there is one open group for every level of the path")
+}
+
+/// The groups in a group, newest first, so that they are taken from the end oldest first.
+async fn inner(store: &dyn Store, id: GroupId) -> Result<Vec<GroupRecord>, StoreError> {
+    store.groups(&GroupFilter::any().inside(id), None, u32::MAX).await
+}
+
+async fn shallow(store: &dyn Store, group: GroupRecord) -> Result<GroupView, StoreError> {
+    let mut members = store.members(group.id, None, u32::MAX).await?;
+    members.sort_by_key(|member| (member.number, member.id));
+    let mut parents: Vec<_> =
+        members.iter().filter(|member| member.edges).map(|member| Point::Job(member.id)).collect();
+    for inner in inner(store, group.id).await? {
+        parents.push(Point::Group(inner.id));
+    }
+    let mut edges = store.edges(&parents).await?;
+    let own = store.edges(&[Point::Group(group.id)]).await?;
+    let mut followers = Vec::new();
+    for id in own.iter().filter_map(|edge: &Edge| edge.child.job()) {
+        if let Some(job) = store.get(id).await?
+            && job.spec.step.as_ref().is_some_and(|step| step.reports == Some(group.id))
+        {
+            followers.push(job.member());
+        }
+    }
+    let reports = |edge: &Edge| followers.iter().any(|it| edge.child == Point::Job(it.id));
+    edges.extend(own.into_iter().filter(reports));
+    Ok(GroupView { group, members, groups: Vec::new(), edges, followers })
+}

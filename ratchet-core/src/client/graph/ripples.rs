@@ -1,0 +1,37 @@
+//! Events from what moved in a graph.
+
+use crate::client::Core;
+use crate::events::{Event, GroupRef};
+use crate::model::{GroupKind, GroupRecord, GroupState, Ripples};
+
+/// Tells what else moved in a commit.
+pub(crate) fn publish_ripples(core: &Core, ripples: &Ripples) {
+    for canceled in &ripples.canceled {
+        core.events.publish(|| Event::Canceled { job: canceled.job, cause: canceled.cause });
+    }
+    for group in &ripples.groups {
+        if let Some(event) = event(group) {
+            core.events.publish(|| event);
+        }
+    }
+}
+
+fn event(record: &GroupRecord) -> Option<Event> {
+    let group = GroupRef { id: record.id, kind: record.kind, name: record.name.as_str().into() };
+    let root_cause = record.root_cause;
+    let event = match (record.kind, record.state) {
+        (GroupKind::Batch, state) if state.is_ended() => {
+            Event::BatchCompleted { group, counts: record.counts }
+        }
+        (GroupKind::Batch, _) => Event::BatchProgress { group, counts: record.counts },
+        (_, GroupState::Waiting | GroupState::Running) => return None,
+        (GroupKind::Chain, GroupState::Succeeded) => Event::ChainCompleted { group },
+        (GroupKind::Chain, GroupState::Failed) => Event::ChainFailed { group, root_cause },
+        (GroupKind::Workflow, GroupState::Succeeded) => Event::WorkflowCompleted { group },
+        (GroupKind::Workflow, GroupState::Failed) => Event::WorkflowFailed { group, root_cause },
+        (GroupKind::Chain | GroupKind::Workflow, GroupState::Canceled) => {
+            Event::GroupCanceled { group }
+        }
+    };
+    Some(event)
+}

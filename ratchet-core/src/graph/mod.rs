@@ -1,0 +1,20 @@
+//! What follows in a graph when something ends, is called off or is tried again. Pure rules, and one walk over rows.
+//!
+//! A store keeps the rows; [`ripple`] reads what it touches through [`GraphRows`], wave by wave, and answers with
+//! [`Changes`] that the store writes **in the commit of the outcome that set them off**. So no store can decide
+//! otherwise than another, and there is no gap for a crash to fall into.
+
+mod changes;
+mod check;
+mod link;
+mod open;
+mod ripple;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+pub use changes::{Changes, JobChange};
+pub use check::{GraphError, check};
+pub use link::link;
+pub use ripple::{GraphRows, Inside, Seed, ripple};
+pub use rules::admit;

@@ -1,0 +1,202 @@
+//! The rules as tables.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use uuid::Uuid;
+
+use super::rules::{End, Waited, resolve};
+use super::{GraphError, check, link};
+use crate::model::{
+    CancelCause, ClaimRequest, Edge, GroupId, GroupKind, GroupRecord, GroupState, JobId, JobRecord,
+    JobSpec, JobState, KnownJobs, Member, NewGraph, NewJob, NodeInfo, Point, Resolution, Step,
+    Wait, WaitMode, When,
+};
+use crate::{MemoryStore, Store};
+
+fn id(number: u128) -> JobId {
+    JobId::from_uuid(Uuid::from_u128(number))
+}
+
+fn group_id(number: u128) -> GroupId {
+    GroupId::from_uuid(Uuid::from_u128(number))
+}
+
+fn member(state: JobState, canceled: Option<CancelCause>) -> Member {
+    let now = jiff::Timestamp::UNIX_EPOCH;
+    let job = JobRecord::pending(id(1), JobSpec::new("a", Vec::new()), now, now);
+    Member { state, canceled, ..job.member() }
+}
+
+fn after(when: When, member: &Member, answers: &[(String, bool)]) -> Resolution {
+    let edge = Edge::new(Point::Job(id(1)), Point::Job(id(2)), when);
+    resolve(&[edge], &End::Job { member, answers })[0]
+}
+
+fn dead(cause: CancelCause) -> Resolution {
+    Resolution::Dead { cause, root: Point::Job(id(1)) }
+}
+
+// spec: W-04
+#[test]
+fn w_04_when_an_edge_of_a_job_fires() {
+    use CancelCause::{NotTaken, Requested, UpstreamCanceled, UpstreamFailed};
+    use JobState::{Canceled, Failed, Succeeded};
+    let big = When::Condition("big".to_owned());
+    let fired = Resolution::Fired;
+    for (state, canceled, when, answer, expected) in [
+        (Succeeded, None, When::Success, false, fired),
+        (Succeeded, None, When::Always, false, fired),
+        (Succeeded, None, When::Failure, false, dead(NotTaken)),
+        (Succeeded, None, big.clone(), true, fired),
+        (Succeeded, None, big.clone(), false, dead(NotTaken)),
+        (Failed, None, When::Success, false, dead(UpstreamFailed)),
+        (Failed, None, When::Failure, false, fired),
+        (Failed, None, When::Always, false, fired),
+        (Failed, None, big.clone(), true, dead(UpstreamFailed)),
+        (Canceled, Some(Requested), When::Success, false, dead(UpstreamCanceled)),
+        (Canceled, Some(Requested), When::Always, false, dead(UpstreamCanceled)),
+        (Canceled, Some(Requested), When::Failure, false, dead(UpstreamCanceled)),
+        (Canceled, Some(UpstreamFailed), When::Always, false, dead(UpstreamFailed)),
+        (Canceled, Some(NotTaken), When::Success, false, dead(NotTaken)),
+    ] {
+        let answers = [("big".to_owned(), answer)];
+        let real = after(when.clone(), &member(state, canceled), &answers);
+        assert_eq!(real, expected, "{state} {canceled:?} {when:?} {answer}");
+    }
+}
+
+// spec: W-04
+#[test]
+fn w_04_condition_that_was_not_judged_does_not_hold() {
+    let real = after(When::Condition("big".to_owned()), &member(JobState::Succeeded, None), &[]);
+    assert_eq!(real, dead(CancelCause::NotTaken));
+}
+
+// spec: W-03
+#[test]
+fn w_03_how_a_group_ends() {
+    use GroupState::{Canceled, Failed, Succeeded};
+    for (succeeded, failed, canceled, skipped, expected) in [
+        (0, 0, 0, 0, Succeeded),
+        (3, 0, 0, 0, Succeeded),
+        (2, 0, 0, 1, Succeeded),
+        (2, 1, 0, 0, Failed),
+        (1, 1, 1, 1, Failed),
+        (2, 0, 1, 0, Canceled),
+        (0, 0, 0, 2, Succeeded),
+    ] {
+        let mut group = GroupRecord::new(group_id(1), GroupKind::Batch, "b");
+        group.counts.total = succeeded + failed + canceled + skipped;
+        group.counts.succeeded = succeeded;
+        group.counts.failed = failed;
+        group.counts.canceled = canceled;
+        group.counts.skipped = skipped;
+        assert!(group.end_if_done(jiff::Timestamp::UNIX_EPOCH));
+        assert_eq!(group.state, expected, "{:?}", group.counts);
+        assert!(!group.end_if_done(jiff::Timestamp::UNIX_EPOCH), "once");
+    }
+}
+
+// spec: W-04
+#[test]
+fn w_04_how_long_a_point_waits() {
+    for (mode, edges, fired, dead, expected) in [
+        (WaitMode::All, 2, 1, 0, Waited::NotYet),
+        (WaitMode::All, 2, 2, 0, Waited::Enough),
+        (WaitMode::All, 2, 1, 1, Waited::InVain),
+        (WaitMode::Any, 2, 0, 1, Waited::NotYet),
+        (WaitMode::Any, 2, 1, 1, Waited::Enough),
+        (WaitMode::Any, 2, 0, 2, Waited::InVain),
+        (WaitMode::All, 0, 0, 0, Waited::NotYet),
+    ] {
+        assert_eq!(Wait { mode, edges, fired, dead }.waited(), expected);
+    }
+}
+
+/// A graph of jobs in one workflow, with these edges.
+fn graph(jobs: u128, edges: &[(u128, u128)]) -> NewGraph {
+    let flow = GroupRecord::new(group_id(1_000_000), GroupKind::Workflow, "flow");
+    let job = |number| {
+        let mut spec = JobSpec::new(format!("job-{number}"), b"{}".to_vec());
+        let step = Step { group: Some(flow.id), ..Step::default() };
+        spec.step = Some(Box::new(step));
+        NewJob {
+            id: id(number),
+            spec,
+            due: crate::Due::Now,
+            on_taken: crate::model::OnTaken::Refuse,
+        }
+    };
+    let edge =
+        |&(a, b): &(u128, u128)| Edge::new(Point::Job(id(a)), Point::Job(id(b)), When::Success);
+    let mut graph = NewGraph {
+        jobs: (1..=jobs).map(job).collect(),
+        edges: edges.iter().map(edge).collect(),
+        groups: vec![flow],
+    };
+    link(&mut graph);
+    graph
+}
+
+// spec: W-04
+#[test]
+fn w_04_circles_are_found_and_named() {
+    assert_eq!(check(&graph(3, &[(1, 2), (2, 3), (1, 3)])), Ok(()));
+    let circle = check(&graph(5, &[(1, 2), (2, 3), (3, 2), (3, 4), (4, 5)]));
+    let expected = vec!["`job-2`".to_owned(), "`job-3`".to_owned()];
+    assert_eq!(circle, Err(GraphError::Cycle { steps: expected }), "and nobody else");
+    assert!(check(&graph(1, &[(1, 1)])).is_err());
+}
+
+// spec: W-04
+#[test]
+fn w_04_circle_through_a_group_is_found() {
+    let mut graph = graph(2, &[(1, 2)]);
+    let flow = Point::Group(graph.groups[0].id);
+    graph.edges.push(Edge::new(flow, Point::Job(id(1)), When::Success));
+    assert!(
+        matches!(check(&graph), Err(GraphError::Cycle { .. })),
+        "a member cannot wait for its group"
+    );
+}
+
+// spec: W-01
+#[tokio::test]
+async fn w_01_chain_of_a_hundred_thousand_steps() {
+    const STEPS: u128 = 100_000;
+    let edges: Vec<_> = (1..STEPS).map(|number| (number, number + 1)).collect();
+    let mut graph = graph(STEPS, &edges);
+    assert_eq!(check(&graph), Ok(()));
+    for job in &mut graph.jobs {
+        job.spec.name = "step".to_owned();
+    }
+    let store = MemoryStore::new();
+    store.insert_graph(graph).await.expect("inserts");
+    let node = NodeInfo::new(crate::model::NodeId::from_uuid(Uuid::from_u128(7)));
+    store.join(node.clone(), Duration::from_hours(1)).await.expect("joins");
+    let request = ClaimRequest {
+        node: node.id,
+        queues: vec![crate::model::QueueRoom { queue: "default".to_owned(), room: 5 }],
+        known: Arc::new(KnownJobs([("step".to_owned(), 1)].into())),
+        alone: crate::model::Alone::No { crashes: 2 },
+        starting: true,
+    };
+    let claimed = store.claim(request).await.expect("claims").jobs;
+    assert_eq!(claimed.len(), 1);
+    let failure =
+        crate::failure::record(crate::model::FailureKind::Error, "E".into(), "boom".into(), None);
+    let reason = crate::model::TerminalReason::NonRetryable;
+    let envelope = crate::model::Envelope::new(id(1), "step", reason, failure, node.id);
+    let fail =
+        crate::model::Verdict::Fail { attempts: 1, crashes: 0, envelope: Box::new(envelope) };
+    let outcome = crate::model::AttemptOutcome::Failure;
+    let settlement = crate::model::Settlement::new(claimed[0].token, fail, outcome);
+    store.settle(vec![settlement]).await.expect("settles");
+    let last = store.get(id(STEPS)).await.expect("reads").expect("is there");
+    assert_eq!(last.state, JobState::Canceled);
+    assert_eq!(last.root_cause, Some(Point::Job(id(1))));
+    store.command(crate::model::Command::Retry(id(1))).await.expect("retries");
+    let last = store.get(id(STEPS)).await.expect("reads").expect("is there");
+    assert_eq!(last.state, JobState::Pending);
+}

@@ -1,0 +1,147 @@
+//! A cron expression in a zone.
+
+use std::str::FromStr;
+
+use jiff::civil::DateTime;
+use jiff::tz::{Offset, TimeZone};
+use jiff::{SignedDuration, Timestamp};
+
+/// A cron expression in a zone: five fields, or six with seconds first, or `@daily` and the like.
+///
+/// ```
+/// use ratchet_core::recurring::Cron;
+///
+/// // On the last Sunday of March clocks in Berlin jump from 2:00 to 3:00.
+/// let cron = Cron::new("30 2 * * *", "Europe/Berlin")?;
+/// let next = cron.after("2026-03-28T12:00:00Z".parse()?).unwrap();
+/// assert_eq!(next.to_string(), "2026-03-29T01:00:00Z");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Cron {
+    pattern: croner::Cron,
+    zone: TimeZone,
+    /// The hour field is a wildcard: a repeated hour is two hours.
+    every_hour: bool,
+}
+
+/// A schedule that cannot be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CronError {
+    /// The expression cannot be read.
+    #[error("cannot read the cron expression `{expression}`: {why}")]
+    Expression {
+        /// The expression.
+        expression: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// There is no such zone.
+    #[error("there is no time zone `{0}`; write it like `Europe/Berlin`")]
+    Zone(String),
+}
+
+/// A stretch of time in which the zone's offset does not change.
+struct Stretch {
+    start: Option<Timestamp>,
+    end: Option<Timestamp>,
+    offset: Offset,
+    /// The offset before it.
+    before: Offset,
+}
+
+impl Cron {
+    /// Reads an expression and finds its zone.
+    pub fn new(expression: &str, zone: &str) -> Result<Self, CronError> {
+        let pattern = croner::Cron::from_str(expression).map_err(|error| {
+            CronError::Expression { expression: expression.to_owned(), why: error.to_string() }
+        })?;
+        let found = TimeZone::get(zone).map_err(|_| CronError::Zone(zone.to_owned()))?;
+        let fields: Vec<_> = expression.split_whitespace().collect();
+        let hour = match fields.len() {
+            6.. => fields.get(2),
+            5 => fields.get(1),
+            _ => None,
+        };
+        let every_hour = match hour {
+            Some(hour) => hour.contains('*'),
+            None => expression.eq_ignore_ascii_case("@hourly"),
+        };
+        Ok(Self { pattern, zone: found, every_hour })
+    }
+
+    /// The first occurrence after an instant; `None` if there is none in sight.
+    pub fn after(&self, instant: Timestamp) -> Option<Timestamp> {
+        let mut stretch = self.stretch(instant);
+        // Occurrences are whole seconds: nothing lies between an instant and its second.
+        let mut from = floor(instant);
+        let mut inclusive = false;
+        loop {
+            let local = local(from, stretch.offset)?;
+            // In a stretch that was just entered: what was skipped comes first, what is repeated has been.
+            let first = match stretch.start {
+                Some(start) if inclusive => {
+                    let was = self::local(start, stretch.before)?;
+                    if was < local && self.next(was, true).is_some_and(|skipped| skipped < local) {
+                        return Some(start);
+                    }
+                    if self.every_hour { local } else { local.max(was) }
+                }
+                Some(start) if !self.every_hour => {
+                    let was = self::local(start, stretch.before)?;
+                    inclusive = was > local;
+                    local.max(was)
+                }
+                _ => local,
+            };
+            let next = self.next(first, inclusive)?;
+            let found = instant_of(next, stretch.offset)?;
+            match stretch.end {
+                Some(end) if found >= end => {
+                    stretch = self.stretch(end);
+                    from = end;
+                    inclusive = true;
+                }
+                _ => return Some(found),
+            }
+        }
+    }
+
+    /// The first local time that fits, as if there were no daylight saving.
+    fn next(&self, from: DateTime, inclusive: bool) -> Option<DateTime> {
+        let from = from.to_zoned(TimeZone::UTC).ok()?;
+        let next = self.pattern.find_next_occurrence(&from, inclusive).ok()?;
+        Some(next.datetime())
+    }
+
+    fn stretch(&self, instant: Timestamp) -> Stretch {
+        // The transition at the instant itself begins the stretch.
+        let just_after = instant.checked_add(SignedDuration::from_nanos(1)).unwrap_or(instant);
+        let begun = self.zone.preceding(just_after).next();
+        let offset = self.zone.to_offset(instant);
+        let start = begun.as_ref().map(|transition| transition.timestamp());
+        let before = start
+            .and_then(|start| start.checked_sub(SignedDuration::from_nanos(1)).ok())
+            .map_or(offset, |before| self.zone.to_offset(before));
+        let end = self.zone.following(instant).next().map(|transition| transition.timestamp());
+        Stretch { start, end, offset, before }
+    }
+}
+
+fn floor(instant: Timestamp) -> Timestamp {
+    let second = instant.as_second() - i64::from(instant.subsec_nanosecond() < 0);
+    Timestamp::from_second(second).unwrap_or(instant)
+}
+
+/// The local time of an instant at an offset.
+fn local(instant: Timestamp, offset: Offset) -> Option<DateTime> {
+    let shifted = instant.checked_add(SignedDuration::from_secs(offset.seconds().into())).ok()?;
+    Some(Offset::UTC.to_datetime(shifted))
+}
+
+/// The instant of a local time at an offset.
+fn instant_of(local: DateTime, offset: Offset) -> Option<Timestamp> {
+    let shifted = Offset::UTC.to_timestamp(local).ok()?;
+    shifted.checked_sub(SignedDuration::from_secs(offset.seconds().into())).ok()
+}

@@ -1,0 +1,87 @@
+//! Recurring jobs fire: any node may, the fence of the schedule sees to it that one does.
+
+use crate::client::{Core, ScheduleError, declare, definition, schedule_job};
+use crate::events::{Event, JobRef};
+use crate::model::{Due, ScheduleRecord, ScheduleWritten, WriteSchedule};
+use crate::recurring::{Cron, fire};
+use crate::store::{StoreError, StoreErrorKind};
+
+/// Declares the schedules that jobs of this program carry.
+pub(super) async fn declare_all(core: &Core) -> Result<(), StoreError> {
+    for job in core.resolver.all() {
+        let Some(schedule) = definition(core, &job) else { continue };
+        match declare(core, schedule).await {
+            Ok(()) => {}
+            Err(ScheduleError::Store(error)) => return Err(error),
+            // A literal was checked by the compiler; this is a constant that could not be.
+            Err(error) => {
+                let why = format!("job `{}` ({}): {error}", job.def.name, job.def.location);
+                return Err(StoreError::new(StoreErrorKind::Config, why));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Fires every schedule that is due and whose job this program knows.
+pub(super) async fn fire_due(core: &Core) -> Result<(), StoreError> {
+    const BATCH: u32 = 1000;
+    let due = core.store.due_schedules(BATCH).await?;
+    if due.is_empty() {
+        return Ok(());
+    }
+    let now = core.store.now().await?;
+    for schedule in due {
+        let known = core.resolver.resolve(&schedule.spec.name);
+        if known.is_none_or(|job| job.def.version < schedule.spec.version) {
+            tracing::debug!(schedule = %schedule.name, job = %schedule.spec.name, "a schedule is due whose job is not known here");
+            continue;
+        }
+        match Cron::new(&schedule.expression, &schedule.zone) {
+            Ok(cron) => fire_one(core, schedule, &cron, now).await?,
+            Err(error) => {
+                tracing::error!(schedule = %schedule.name, %error, "a schedule cannot fire");
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn fire_one(
+    core: &Core,
+    schedule: ScheduleRecord,
+    cron: &Cron,
+    now: jiff::Timestamp,
+) -> Result<(), StoreError> {
+    let Some(firing) = fire(&schedule, cron, now) else { return Ok(()) };
+    let jobs: Vec<_> = firing
+        .occurrences
+        .iter()
+        .map(|occurrence| schedule_job(core, &schedule, Due::At(*occurrence)))
+        .collect();
+    let refs: Vec<_> = jobs
+        .iter()
+        .map(|job| JobRef {
+            id: job.id,
+            name: job.spec.name.as_str().into(),
+            queue: job.spec.queue.as_str().into(),
+        })
+        .collect();
+    let (name, replaces) = (schedule.name.clone(), Some(schedule.version));
+    let last = firing.occurrences.last().copied().or(schedule.last);
+    let record = Some(ScheduleRecord { next: firing.next, last, ..schedule });
+    let write = WriteSchedule { name: name.clone(), replaces, record, jobs };
+    match core.store.write_schedule(write).await? {
+        // Somebody else was quicker: no news.
+        ScheduleWritten::Stale => {}
+        ScheduleWritten::Written { created, dropped } => {
+            for job in refs.into_iter().filter(|job| created.contains(&job.id)) {
+                core.events.publish(|| Event::Submitted { job });
+            }
+            for job in dropped {
+                tracing::info!(schedule = %name, job = %job.name, why = %job.why, "an occurrence was passed over");
+            }
+        }
+    }
+    Ok(())
+}

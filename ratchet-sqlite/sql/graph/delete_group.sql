@@ -1,0 +1,2 @@
+-- One group.
+DELETE FROM ratchet_group WHERE id = ?1

@@ -1,0 +1,2 @@
+-- One group.
+SELECT body FROM ratchet_group WHERE id = ?1

@@ -1,0 +1,2 @@
+-- One schedule.
+DELETE FROM ratchet_schedule WHERE name = ?1

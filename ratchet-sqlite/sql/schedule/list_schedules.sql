@@ -1,0 +1,2 @@
+-- Every schedule, by name.
+SELECT version, body FROM ratchet_schedule ORDER BY name

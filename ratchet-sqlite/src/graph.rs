@@ -1,0 +1,423 @@
+//! Groups and edges, and what follows in them: [`ripple`] decides, this reads and writes.
+
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+use ratchet_core::graph::{Changes, GraphRows, Inside, JobChange, Seed, admit, ripple};
+use ratchet_core::model::{
+    CommandError, CommandReply, Edge, Extend, GraphInserted, GroupFilter, GroupId, GroupRecord,
+    InsertError, Inserted, JobId, JobRecord, JobState, Member, NewGraph, NewJob, Point, Ripples,
+};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row as _, SqliteConnection};
+use uuid::Uuid;
+
+use crate::command::Answer;
+use crate::error::unreadable;
+use crate::query::Look;
+use crate::row::{JobRow, job_row};
+use crate::session::Session;
+use crate::sql;
+use crate::value::{bytes, json, number, optional_json, parse, parse_optional, unhex};
+
+/// A point as it is stored: what it is, then its id.
+fn point_bytes(point: Point) -> Vec<u8> {
+    let kind = u8::from(point.group().is_some());
+    [&[kind], point.uuid().as_bytes().as_slice()].concat()
+}
+
+fn point(stored: &[u8]) -> Result<Point, sqlx::Error> {
+    let odd = || sqlx::Error::Decode("not a point".into());
+    let (kind, id) = stored.split_first().ok_or_else(odd)?;
+    let id = Uuid::from_slice(id).map_err(unreadable)?;
+    match kind {
+        0 => Ok(Point::Job(JobId::from_uuid(id))),
+        1 => Ok(Point::Group(GroupId::from_uuid(id))),
+        _ => Err(odd()),
+    }
+}
+
+fn group_id(stored: &[u8]) -> Result<GroupId, sqlx::Error> {
+    Uuid::from_slice(stored).map(GroupId::from_uuid).map_err(unreadable)
+}
+
+/// What sets off a walk, if this job has ended and is part of a graph.
+pub(crate) fn ended(job: &JobRecord) -> Option<Seed> {
+    let ended = job.spec.step.is_some() && job.state.is_terminal();
+    ended.then(|| Seed::Ended { member: job.member(), answers: Vec::new() })
+}
+
+impl Session<'_> {
+    pub(crate) async fn insert_graph(
+        &mut self,
+        graph: &NewGraph,
+    ) -> Result<Result<GraphInserted, InsertError>, sqlx::Error> {
+        for group in &graph.groups {
+            if get_group(self.conn, group.id).await?.is_some() {
+                return Ok(Err(InsertError::GroupSealed(group.id)));
+            }
+        }
+        let (jobs, absent) = match self.insert_members(&graph.jobs).await? {
+            Ok(inserted) => inserted,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        for group in &graph.groups {
+            let mut group = group.clone();
+            group.queued_at = self.now;
+            let gone = graph.jobs.iter().filter(|job| job.owner() == Some(group.id));
+            let gone = gone.filter(|job| absent.contains(&job.id)).count() as u64;
+            group.counts.total = group.counts.total.saturating_sub(gone);
+            self.save_group(&group).await?;
+        }
+        for edge in &graph.edges {
+            self.save_edge(edge).await?;
+        }
+        let seeds = graph.groups.iter().map(|group| Seed::Check(group.id)).collect();
+        let ripples = self.ripple(seeds).await?;
+        Ok(Ok(GraphInserted { jobs, ripples }))
+    }
+
+    pub(crate) async fn extend(
+        &mut self,
+        extend: &Extend,
+    ) -> Result<Result<GraphInserted, InsertError>, sqlx::Error> {
+        let id = extend.group;
+        let Some(mut group) = get_group(self.conn, id).await? else {
+            return Ok(Err(InsertError::GroupNotFound(id)));
+        };
+        if group.sealed {
+            return Ok(Err(InsertError::GroupSealed(id)));
+        }
+        let (jobs, absent) = match self.insert_members(&extend.jobs).await? {
+            Ok(inserted) => inserted,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        group.counts.total += (extend.jobs.len() - absent.len()) as u64;
+        group.sealed = extend.seal;
+        self.save_group(&group).await?;
+        let ripples = self.ripple(vec![Seed::Check(id)]).await?;
+        Ok(Ok(GraphInserted { jobs, ripples }))
+    }
+
+    /// Inserts jobs of a graph; answers which of them exist already under another name and are no members.
+    async fn insert_members(
+        &mut self,
+        jobs: &[NewJob],
+    ) -> Result<Result<(Vec<Inserted>, HashSet<JobId>), InsertError>, sqlx::Error> {
+        let plan = match self.planned(jobs).await? {
+            Ok(plan) => plan,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        let mut absent = HashSet::new();
+        for (job, answer) in jobs.iter().zip(&plan.answers) {
+            match admit(job, *answer) {
+                Ok(true) => {}
+                Ok(false) => drop(absent.insert(job.id)),
+                Err(refused) => return Ok(Err(refused)),
+            }
+        }
+        let answers = self.carry_out(jobs, plan).await?;
+        Ok(Ok((answers, absent)))
+    }
+
+    pub(crate) async fn cancel_group(&mut self, id: GroupId) -> Answer {
+        let Some(group) = get_group(self.conn, id).await? else {
+            return Ok(Err(CommandError::GroupNotFound(id)));
+        };
+        if group.state.is_ended() {
+            return Ok(Ok(CommandReply::GroupUnchanged { state: group.state }));
+        }
+        let ripples = self.ripple(vec![Seed::CancelGroup(id)]).await?;
+        Ok(Ok(CommandReply::GroupCanceled(Box::new(ripples))))
+    }
+
+    /// What opens again when this failed job is tried again; refused if one of its steps cannot have its key.
+    pub(crate) async fn opened(
+        &mut self,
+        row: &JobRow,
+    ) -> Result<Result<Changes, CommandError>, sqlx::Error> {
+        if row.job.spec.step.is_none() {
+            return Ok(Ok(Changes::default()));
+        }
+        let changes = self.walk(vec![Seed::Retry { member: row.job.member() }]).await?;
+        for id in changes.reopened() {
+            let Some(step) = self.load(id).await? else { continue };
+            let Some(key) = &step.scoped_key else { continue };
+            if let Some(holder) = self.holder(key).await?.filter(|holder| *holder != id) {
+                let key = step.job.spec.business_key.clone().unwrap_or_default();
+                return Ok(Err(CommandError::BusinessKeyTaken { job: id, key, holder }));
+            }
+        }
+        Ok(Ok(changes))
+    }
+
+    /// Carries out what follows from some seeds.
+    pub(crate) async fn ripple(&mut self, seeds: Vec<Seed>) -> Result<Ripples, sqlx::Error> {
+        if seeds.is_empty() {
+            return Ok(Ripples::default());
+        }
+        let changes = self.walk(seeds).await?;
+        self.apply(changes).await
+    }
+
+    async fn walk(&mut self, seeds: Vec<Seed>) -> Result<Changes, sqlx::Error> {
+        let now = self.now;
+        ripple(&mut Rows { session: self }, seeds, now).await
+    }
+
+    pub(crate) async fn apply(&mut self, changes: Changes) -> Result<Ripples, sqlx::Error> {
+        let now = self.now;
+        for change in &changes.jobs {
+            let (JobChange::Wait { job, .. }
+            | JobChange::Release { job }
+            | JobChange::Cancel { job, .. }
+            | JobChange::Reopen { job, .. }) = change;
+            let Some(mut row) = self.load(*job).await? else { continue };
+            match change {
+                JobChange::Wait { wait, .. } => {
+                    let save = sqlx::query(sql::graph::SAVE_WAIT).bind(row.seq).bind(json(wait)?);
+                    save.execute(&mut *self.conn).await?;
+                }
+                JobChange::Release { .. } => self.advance(&mut row, |job| job.release(now)).await?,
+                JobChange::Cancel { cause, root, wait, .. } => {
+                    row.job.wait = *wait;
+                    self.call_off(&mut row, *cause, Some(*root)).await?;
+                }
+                JobChange::Reopen { wait, .. } => {
+                    if let Some(key) = row.scoped_key.clone() {
+                        sqlx::query(sql::key::TAKE_BUSINESS_KEY)
+                            .bind(key)
+                            .bind(bytes(job.uuid()))
+                            .execute(&mut *self.conn)
+                            .await?;
+                    }
+                    self.advance(&mut row, |job| job.reopen(*wait)).await?;
+                }
+            }
+        }
+        for group in &changes.groups {
+            self.save_group(group).await?;
+        }
+        for edge in &changes.edges {
+            self.save_edge(edge).await?;
+        }
+        Ok(changes.into_ripples())
+    }
+
+    /// A step that succeeded with nothing to write but its output. Only one that something waits for is read.
+    pub(crate) async fn succeeded_member(
+        &mut self,
+        id: JobId,
+        linked: bool,
+        group: &str,
+    ) -> Result<Member, sqlx::Error> {
+        if linked && let Some(row) = self.load(id).await? {
+            return Ok(row.job.member());
+        }
+        let spec = ratchet_core::model::JobSpec::new("", Vec::new());
+        let mut member = JobRecord::pending(id, spec, self.now, self.now).member();
+        member.state = JobState::Succeeded;
+        member.group = match group {
+            "" => None,
+            group => Some(group_id(&unhex(group)?)?),
+        };
+        Ok(member)
+    }
+
+    async fn save_group(&mut self, group: &GroupRecord) -> Result<(), sqlx::Error> {
+        sqlx::query(sql::graph::INSERT_GROUP)
+            .bind(bytes(group.id.uuid()))
+            .bind(group.owner.map(|owner| bytes(owner.uuid())))
+            .bind(group.kind.to_string())
+            .bind(group.name.as_str())
+            .bind(group.state.name())
+            .bind(group.finished_at.map(Timestamp::as_microsecond))
+            .bind(json(group)?)
+            .execute(&mut *self.conn)
+            .await?;
+        Ok(())
+    }
+
+    async fn save_edge(&mut self, edge: &Edge) -> Result<(), sqlx::Error> {
+        sqlx::query(sql::graph::INSERT_EDGE)
+            .bind(point_bytes(edge.parent))
+            .bind(i64::from(edge.ordinal))
+            .bind(point_bytes(edge.child))
+            .bind(json(&edge.when)?)
+            .bind(optional_json(edge.resolution.as_ref())?)
+            .execute(&mut *self.conn)
+            .await?;
+        Ok(())
+    }
+
+    pub(crate) async fn purge_groups(
+        &mut self,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<(), sqlx::Error> {
+        let old = sqlx::query(sql::graph::LIST_OLD_GROUPS)
+            .bind(until.as_microsecond())
+            .bind(i64::from(limit))
+            .fetch_all(&mut *self.conn)
+            .await?;
+        for row in old {
+            let id = group_id(row.try_get(0)?)?;
+            sqlx::query(sql::graph::DELETE_GROUP_EDGES)
+                .bind(point_bytes(Point::Group(id)))
+                .execute(&mut *self.conn)
+                .await?;
+            sqlx::query(sql::graph::DELETE_GROUP)
+                .bind(bytes(id.uuid()))
+                .execute(&mut *self.conn)
+                .await?;
+        }
+        Ok(())
+    }
+}
+
+impl Look<'_> {
+    pub(crate) async fn group(&mut self, id: GroupId) -> Result<Option<GroupRecord>, sqlx::Error> {
+        get_group(self.conn, id).await
+    }
+
+    pub(crate) async fn groups(
+        &mut self,
+        filter: &GroupFilter,
+        before: Option<GroupId>,
+        limit: u32,
+    ) -> Result<Vec<GroupRecord>, sqlx::Error> {
+        const CHUNK: i64 = 500;
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        // Longer than every id, so behind all of them.
+        let mut before = before.map_or(vec![0xff; 17], |id| bytes(id.uuid()));
+        let mut groups = Vec::new();
+        loop {
+            let page = match filter.owner {
+                Some(owner) => sqlx::query(sql::graph::LIST_INNER_GROUPS)
+                    .bind(bytes(owner.uuid()))
+                    .bind(before)
+                    .bind(CHUNK),
+                None => sqlx::query(sql::graph::LIST_GROUPS).bind(before).bind(CHUNK),
+            };
+            let rows = page.fetch_all(&mut *self.conn).await?;
+            let mut last = None;
+            for row in &rows {
+                let group: GroupRecord = parse(row.try_get(0)?)?;
+                last = Some(bytes(group.id.uuid()));
+                if filter.matches(&group) && groups.len() < limit {
+                    groups.push(group);
+                }
+            }
+            match last {
+                Some(last) if groups.len() < limit => before = last,
+                _ => return Ok(groups),
+            }
+        }
+    }
+
+    pub(crate) async fn members(
+        &mut self,
+        group: GroupId,
+        after: Option<JobId>,
+        limit: u32,
+    ) -> Result<Vec<Member>, sqlx::Error> {
+        let rows = list_members(self.conn, group, after, limit).await?;
+        let mut members = Vec::with_capacity(rows.len());
+        for row in &rows {
+            members.push(self.job_row(row).await?.job.member());
+        }
+        Ok(members)
+    }
+
+    pub(crate) async fn edges(&mut self, parents: &[Point]) -> Result<Vec<Edge>, sqlx::Error> {
+        list_edges(self.conn, parents).await
+    }
+}
+
+async fn get_group(
+    conn: &mut SqliteConnection,
+    id: GroupId,
+) -> Result<Option<GroupRecord>, sqlx::Error> {
+    let row =
+        sqlx::query(sql::graph::GET_GROUP).bind(bytes(id.uuid())).fetch_optional(conn).await?;
+    row.map(|row| parse(row.try_get(0)?)).transpose()
+}
+
+async fn list_members(
+    conn: &mut SqliteConnection,
+    group: GroupId,
+    after: Option<JobId>,
+    limit: u32,
+) -> Result<Vec<SqliteRow>, sqlx::Error> {
+    sqlx::query(sql::graph::LIST_MEMBERS)
+        .bind(bytes(group.uuid()))
+        .bind(after.map_or_else(Vec::new, |id| bytes(id.uuid())))
+        .bind(i64::from(limit))
+        .fetch_all(conn)
+        .await
+}
+
+async fn list_edges(
+    conn: &mut SqliteConnection,
+    parents: &[Point],
+) -> Result<Vec<Edge>, sqlx::Error> {
+    let mut edges = Vec::new();
+    for parent in parents {
+        let rows = sqlx::query(sql::graph::LIST_EDGES).bind(point_bytes(*parent));
+        for row in rows.fetch_all(&mut *conn).await? {
+            edges.push(Edge {
+                parent: *parent,
+                ordinal: number(row.try_get(0)?)?,
+                child: point(row.try_get(1)?)?,
+                when: parse(row.try_get(2)?)?,
+                resolution: parse_optional(row.try_get(3)?)?,
+            });
+        }
+    }
+    Ok(edges)
+}
+
+/// The rows of a transaction, for the walk.
+struct Rows<'s, 'c> {
+    session: &'s mut Session<'c>,
+}
+
+impl GraphRows for Rows<'_, '_> {
+    type Error = sqlx::Error;
+
+    async fn edges_from(&mut self, parents: &[Point]) -> Result<Vec<Edge>, sqlx::Error> {
+        list_edges(self.session.conn, parents).await
+    }
+
+    async fn jobs(&mut self, ids: &[JobId]) -> Result<Vec<Member>, sqlx::Error> {
+        let mut members = Vec::with_capacity(ids.len());
+        for id in ids {
+            members.extend(self.session.load(*id).await?.map(|row| row.job.member()));
+        }
+        Ok(members)
+    }
+
+    async fn groups(&mut self, ids: &[GroupId]) -> Result<Vec<GroupRecord>, sqlx::Error> {
+        let mut groups = Vec::with_capacity(ids.len());
+        for id in ids {
+            groups.extend(get_group(self.session.conn, *id).await?);
+        }
+        Ok(groups)
+    }
+
+    async fn inside(&mut self, group: GroupId) -> Result<Inside, sqlx::Error> {
+        let mut inside = Inside::default();
+        for row in list_members(self.session.conn, group, None, u32::MAX).await? {
+            let template = self.session.template(row.try_get("template")?).await?;
+            inside.jobs.push(job_row(&row, &template)?.job.member());
+        }
+        let rows = sqlx::query(sql::graph::LIST_INNER_GROUPS)
+            .bind(bytes(group.uuid()))
+            .bind(vec![0xff_u8; 17])
+            .bind(i64::MAX);
+        for row in rows.fetch_all(&mut *self.session.conn).await? {
+            inside.groups.push(parse(row.try_get(0)?)?);
+        }
+        Ok(inside)
+    }
+}

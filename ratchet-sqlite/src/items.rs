@@ -1,0 +1,176 @@
+//! Items that were set aside, and checkpoints that were handed on.
+
+use std::time::Duration;
+
+use ratchet_core::model::{
+    Due, HandOff, HandOffStats, JobId, JobRecord, NewHandOff, Reject, RejectFilter, RejectGroup,
+    Settlement,
+};
+use sqlx::Row as _;
+
+use crate::query::Look;
+use crate::session::Session;
+use crate::sql;
+use crate::value::{bytes, job_id, json, number, parse, signed, time};
+
+impl Session<'_> {
+    /// What a committed run set aside and handed on.
+    pub(crate) async fn keep_items(
+        &mut self,
+        job: &JobRecord,
+        settlement: &Settlement,
+    ) -> Result<(), sqlx::Error> {
+        let id = bytes(job.id.uuid());
+        for item in &settlement.rejects {
+            let reject = Reject {
+                job: job.id,
+                job_name: job.spec.name.clone(),
+                run: job.run,
+                at: self.now,
+                item: item.clone(),
+            };
+            sqlx::query(sql::items::INSERT_REJECT)
+                .bind(id.as_slice())
+                .bind(signed(item.index))
+                .bind(reject.job_name.as_str())
+                .bind(item.error_type.as_str())
+                .bind(item.fingerprint.as_str())
+                .bind(self.micros())
+                .bind(json(&reject)?)
+                .execute(&mut *self.conn)
+                .await?;
+        }
+        for handed in &settlement.hand_offs {
+            sqlx::query(sql::items::INSERT_HAND_OFF)
+                .bind(handed.pipeline.as_str())
+                .bind(handed.key.as_str())
+                .bind(id.as_slice())
+                .bind(json(&handed.checkpoint)?)
+                .bind(self.micros())
+                .execute(&mut *self.conn)
+                .await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn forget_rejects(
+        &mut self,
+        rejects: &[(JobId, u64)],
+    ) -> Result<(), sqlx::Error> {
+        for (job, index) in rejects {
+            sqlx::query(sql::items::DELETE_REJECT)
+                .bind(bytes(job.uuid()))
+                .bind(signed(*index))
+                .execute(&mut *self.conn)
+                .await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn take_hand_offs(
+        &mut self,
+        pipeline: &str,
+        limit: u32,
+        hold: Duration,
+    ) -> Result<Vec<HandOff>, sqlx::Error> {
+        let rows = sqlx::query(sql::items::LIST_HAND_OFFS)
+            .bind(pipeline)
+            .bind(self.micros())
+            .bind(i64::from(limit))
+            .fetch_all(&mut *self.conn)
+            .await?;
+        let (mut numbers, mut taken) = (Vec::<i64>::new(), Vec::new());
+        for row in rows {
+            numbers.push(row.try_get(0)?);
+            let handed = NewHandOff {
+                pipeline: pipeline.to_owned(),
+                key: row.try_get(1)?,
+                checkpoint: parse(row.try_get(3)?)?,
+            };
+            taken.push(HandOff {
+                handed,
+                job: job_id(row.try_get(2)?)?,
+                at: time(row.try_get(4)?)?,
+                repeats: number(row.try_get(5)?)?,
+            });
+        }
+        sqlx::query(sql::items::HOLD_HAND_OFFS)
+            .bind(json(&numbers)?)
+            .bind(Due::In(hold).at(self.now).as_microsecond())
+            .execute(&mut *self.conn)
+            .await?;
+        Ok(taken)
+    }
+
+    pub(crate) async fn finish_hand_offs(
+        &mut self,
+        pipeline: &str,
+        keys: &[String],
+    ) -> Result<(), sqlx::Error> {
+        let finish = sqlx::query(sql::items::FINISH_HAND_OFFS).bind(pipeline).bind(json(&keys)?);
+        finish.execute(&mut *self.conn).await?;
+        Ok(())
+    }
+}
+
+impl Look<'_> {
+    pub(crate) async fn rejects(
+        &mut self,
+        filter: &RejectFilter,
+        after: Option<(JobId, u64)>,
+        limit: u32,
+    ) -> Result<Vec<Reject>, sqlx::Error> {
+        let (job, index) =
+            after.map_or((Vec::new(), -1), |(job, index)| (bytes(job.uuid()), signed(index)));
+        let rows = sqlx::query(sql::items::LIST_REJECTS)
+            .bind(job)
+            .bind(index)
+            .bind(filter.job.map(|job| bytes(job.uuid())))
+            .bind(filter.job_name.as_deref())
+            .bind(filter.error_type.as_deref())
+            .bind(filter.fingerprint.as_deref())
+            .bind(i64::from(limit))
+            .fetch_all(&mut *self.conn)
+            .await?;
+        rows.iter().map(|row| parse(row.try_get(2)?)).collect()
+    }
+
+    pub(crate) async fn reject_groups(
+        &mut self,
+        filter: &RejectFilter,
+    ) -> Result<Vec<RejectGroup>, sqlx::Error> {
+        let rows = sqlx::query(sql::items::COUNT_REJECTS)
+            .bind(filter.job.map(|job| bytes(job.uuid())))
+            .bind(filter.job_name.as_deref())
+            .bind(filter.error_type.as_deref())
+            .bind(filter.fingerprint.as_deref())
+            .fetch_all(&mut *self.conn)
+            .await?;
+        let group = |row: &sqlx::sqlite::SqliteRow| {
+            Ok(RejectGroup {
+                job_name: row.try_get(0)?,
+                error_type: row.try_get(1)?,
+                fingerprint: row.try_get(2)?,
+                count: number(row.try_get(3)?)?,
+                latest: time(row.try_get(4)?)?,
+            })
+        };
+        rows.iter().map(group).collect()
+    }
+
+    pub(crate) async fn hand_off_stats(
+        &mut self,
+        pipeline: &str,
+    ) -> Result<HandOffStats, sqlx::Error> {
+        let row = sqlx::query(sql::items::COUNT_HAND_OFFS).bind(pipeline);
+        let row = row.fetch_one(&mut *self.conn).await?;
+        let oldest: Option<i64> = row.try_get(1)?;
+        let lag = oldest.map_or(0, |at| self.now.saturating_sub(at).max(0)).unsigned_abs();
+        Ok(HandOffStats::new(
+            number(row.try_get(0)?)?,
+            Duration::from_micros(lag),
+            number(row.try_get(2)?)?,
+            number(row.try_get(3)?)?,
+        ))
+    }
+}

@@ -1,0 +1,77 @@
+//! Recurring jobs: one row each, fenced by its version.
+
+use jiff::Timestamp;
+use ratchet_core::model::{DroppedChild, Inserted, ScheduleRecord, ScheduleWritten, WriteSchedule};
+use sqlx::Row as _;
+use sqlx::sqlite::SqliteRow;
+
+use crate::query::Look;
+use crate::session::Session;
+use crate::sql;
+use crate::value::{json, number, parse, signed};
+
+fn schedule(row: &SqliteRow) -> Result<ScheduleRecord, sqlx::Error> {
+    let mut schedule: ScheduleRecord = parse(row.try_get(1)?)?;
+    schedule.version = number(row.try_get(0)?)?;
+    Ok(schedule)
+}
+
+impl Look<'_> {
+    pub(crate) async fn schedules(&mut self) -> Result<Vec<ScheduleRecord>, sqlx::Error> {
+        let rows = sqlx::query(sql::schedule::LIST_SCHEDULES).fetch_all(&mut *self.conn).await?;
+        rows.iter().map(schedule).collect()
+    }
+
+    pub(crate) async fn due_schedules(
+        &mut self,
+        limit: u32,
+    ) -> Result<Vec<ScheduleRecord>, sqlx::Error> {
+        let due = sqlx::query(sql::schedule::LIST_DUE).bind(self.now).bind(i64::from(limit));
+        due.fetch_all(&mut *self.conn).await?.iter().map(schedule).collect()
+    }
+}
+
+impl Session<'_> {
+    pub(crate) async fn write_schedule(
+        &mut self,
+        write: &WriteSchedule,
+    ) -> Result<ScheduleWritten, sqlx::Error> {
+        let there = sqlx::query(sql::schedule::GET_VERSION).bind(write.name.as_str());
+        let there = there.fetch_optional(&mut *self.conn).await?;
+        let version: Option<u64> = there.map(|row| number(row.try_get(0)?)).transpose()?;
+        if version != write.replaces {
+            return Ok(ScheduleWritten::Stale);
+        }
+        match &write.record {
+            Some(record) => {
+                sqlx::query(sql::schedule::SAVE_SCHEDULE)
+                    .bind(write.name.as_str())
+                    .bind(signed(version.unwrap_or(0) + 1))
+                    .bind(record.next.map(Timestamp::as_microsecond))
+                    .bind(record.paused)
+                    .bind(json(record)?)
+                    .execute(&mut *self.conn)
+                    .await?;
+            }
+            None => {
+                let delete = sqlx::query(sql::schedule::DELETE_SCHEDULE).bind(write.name.as_str());
+                delete.execute(&mut *self.conn).await?;
+            }
+        }
+        let (mut created, mut dropped) = (Vec::new(), Vec::new());
+        for job in &write.jobs {
+            let careful = std::mem::replace(&mut self.careful, true);
+            let inserted = self.insert(std::slice::from_ref(job)).await;
+            self.careful = careful;
+            match inserted?.as_deref() {
+                Ok([Inserted::Created(id)]) => created.push(*id),
+                Ok(_) => {}
+                Err(refused) => {
+                    let (id, name) = (job.id, job.spec.name.clone());
+                    dropped.push(DroppedChild { id, name, why: refused.to_string() });
+                }
+            }
+        }
+        Ok(ScheduleWritten::Written { created, dropped })
+    }
+}
