@@ -16,6 +16,26 @@ macro_rules! suite {
                 d_03_alerts_are_listed_newest_first_and_bounded
                 d_03_two_of_a_kind_in_one_commit
             }
+            breaker {
+                b_02_failures_open_it_and_the_change_is_told
+                b_02_votes_of_one_batch_count_in_order
+                b_02_a_stale_run_has_no_vote
+                b_03_it_holds_for_every_node
+                b_04_a_waiting_job_uses_nothing
+                b_04_the_claim_says_when_to_ask_again
+                b_07_others_do_not_wait_behind_it
+                b_02_half_open_lets_only_probes_through
+                b_02_good_probes_close_it
+                b_02_one_bad_probe_opens_it_again
+                b_07_a_blank_probe_is_handed_back
+                b_07_a_canceled_probe_is_handed_back
+                b_07_the_probe_of_a_dead_node_is_handed_back
+                b_02_runs_from_before_say_nothing_new
+                b_06_operators_open_and_close_it
+                b_06_an_order_may_be_for_a_while
+                b_03_every_service_has_its_own
+                b_07_what_was_held_back_comes_in_order
+            }
             bulk {
                 s_06_thousands_at_once_in_order
                 s_06_all_or_nothing
@@ -172,6 +192,24 @@ macro_rules! suite {
                 l_01_reschedule_to_now_makes_it_claimable
                 l_01_reschedule_changes_nothing_else
             }
+            explain {
+                q_04_all_clear
+                q_04_unknown_job_has_no_surroundings
+                q_04_not_waiting
+                q_04_not_due
+                q_04_queue_paused
+                q_04_queue_full
+                q_04_rate_spent
+                q_04_key_held_by
+                q_04_breaker_open
+                q_04_breaker_probing
+                q_04_no_worker_knows_it
+                q_04_no_worker_serves_it
+                q_04_a_dead_worker_is_none
+                q_04_must_run_alone
+                q_04_all_reasons_are_told
+                q_04_the_answer_is_the_claims_own
+            }
             fence {
                 l_06_every_move_raises_the_version_by_one
                 l_06_stale_settle_changes_nothing
@@ -324,6 +362,21 @@ macro_rules! suite {
                 v_03_counts_are_kept_by_queue
                 v_03_empty_store_counts_nothing
             }
+            queue_rules {
+                q_01_a_paused_queue_gives_nothing
+                q_01_what_runs_goes_on_when_a_queue_is_paused
+                q_03_a_paused_queue_uses_nothing
+                q_01_concurrency_holds_over_the_cluster
+                q_01_every_end_of_a_run_makes_room
+                q_01_a_lingering_run_keeps_its_place_in_the_queue
+                q_01_the_places_of_a_dead_node_are_free_after_its_rescue
+                q_01_other_queues_are_not_limited
+                q_01_a_rate_holds_over_the_cluster
+                q_05_retries_count_against_the_rate
+                q_01_the_claim_says_when_the_rate_opens
+                q_01_rules_are_listed_and_go
+                q_01_a_lonely_job_counts_too
+            }
             retry_manual {
                 d_04_manual_retry_starts_a_new_life
                 d_04_manual_retry_is_due_now
@@ -372,6 +425,9 @@ macro_rules! suite {
                 s_09_commands_that_make_work_wake
                 l_08_every_end_is_told
                 l_04_canceled_run_is_told
+                s_09_resuming_a_queue_wakes
+                s_09_closing_a_breaker_wakes
+                s_09_the_end_of_a_run_wakes_a_full_queue
             }
         }
     };

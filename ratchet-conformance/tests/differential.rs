@@ -42,7 +42,7 @@ fn every_operation_is_generated() {
         .collect();
     names.sort();
     names.dedup();
-    assert_eq!(names.len(), 18, "{names:?}");
+    assert_eq!(names.len(), 21, "{names:?}");
     assert!(ops.iter().any(|op| matches!(op, Op::Pass(_))));
 }
 

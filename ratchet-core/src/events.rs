@@ -10,8 +10,8 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
 use crate::model::{
-    CancelCause, Deferral, Envelope, FailureRecord, GroupCounts, GroupId, GroupKind, JobId, NodeId,
-    Point,
+    BreakerChange, CancelCause, Deferral, Envelope, FailureRecord, GroupCounts, GroupId, GroupKind,
+    JobId, NodeId, Point,
 };
 
 /// The job an event speaks of.
@@ -172,6 +172,18 @@ pub enum Event {
         /// The job it was to follow.
         parent: JobId,
     },
+    /// The breaker of a service opened: its jobs wait.
+    BreakerOpened {
+        /// The service.
+        service: String,
+        /// When probes are let through; without it, when an operator says so.
+        until: Option<Timestamp>,
+    },
+    /// The breaker of a service closed.
+    BreakerClosed {
+        /// The service.
+        service: String,
+    },
     /// A child of a batch has ended, and others have not.
     BatchProgress {
         /// The batch.
@@ -225,7 +237,15 @@ pub enum Event {
 }
 
 impl Event {
-    /// The job it speaks of; `None` if it speaks of a group.
+    pub(crate) fn of_breaker(service: &str, change: BreakerChange) -> Self {
+        let service = service.to_owned();
+        match change {
+            BreakerChange::Opened { until } => Self::BreakerOpened { service, until },
+            BreakerChange::Closed => Self::BreakerClosed { service },
+        }
+    }
+
+    /// The job it speaks of; `None` if it speaks of a group or a service.
     pub fn job_id(&self) -> Option<JobId> {
         match self {
             Self::BatchProgress { .. }
@@ -254,6 +274,7 @@ impl Event {
             | Self::Paused { job }
             | Self::Resumed { job }
             | Self::Retried { job } => Some(*job),
+            Self::BreakerOpened { .. } | Self::BreakerClosed { .. } => None,
         }
     }
 }

@@ -21,11 +21,12 @@ mod worker;
 pub use async_trait::async_trait;
 
 pub use client::{
-    Batch, BuildError, Builder, Bulk, Chain, ChainHandle, Declare, Enqueue, Finished, GroupHandle,
-    GroupReport, JobHandle, Pipeline, Ratchet, Redrive, Rejects, ScheduleError, ScheduleView,
-    Schedules, StepRef, SubmitError, WaitError, Whole, Wiring, Workflow, Yields,
+    Batch, Breakers, BuildError, Builder, Bulk, Chain, ChainHandle, Declare, Enqueue, Finished,
+    GroupHandle, GroupReport, JobHandle, Pipeline, Queues, Ratchet, Redrive, Rejects,
+    ScheduleError, ScheduleView, Schedules, StepRef, SubmitError, WaitError, Whole, Wiring,
+    Workflow, Yields,
 };
-pub use config::{Config, QueueConfig};
+pub use config::{BreakerConfig, Config, Depth, QueueConfig};
 pub use context::JobContext;
 pub use decide::{AlwaysRetry, Outcome, Policies, RetryPolicy, decide};
 pub use events::{Event, EventStream, GroupRef, JobRef};
@@ -42,7 +43,8 @@ pub use job::{
     Keys, Location, Need, NoOutput, Output, PanicPolicy, Priority, RunFuture, State, States,
 };
 pub use model::{
-    Due, Filter, GroupFilter, GroupId, JobId, JobRecord, JobState, Missed, PageRequest,
+    BreakerState, Due, Explanation, Filter, GroupFilter, GroupId, JobId, JobRecord, JobState,
+    Missed, PageRequest, QueueLimits, Rate, Waiting,
 };
 pub use registry::{
     InvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,

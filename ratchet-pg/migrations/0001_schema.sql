@@ -9,11 +9,13 @@ $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint $$;
 CREATE TABLE ratchet.job (
     id uuid PRIMARY KEY,
     queued_at bigint NOT NULL,
+    -- When it was first due.
+    due bigint NOT NULL,
     -- How far before its due time the job sorts: its priority times the boost interval.
     head bigint NOT NULL,
     version integer NOT NULL,
-    priority smallint NOT NULL,
     climit integer,
+    priority smallint NOT NULL,
     name text NOT NULL,
     queue text NOT NULL,
     payload bytea NOT NULL,
@@ -26,7 +28,7 @@ CREATE TABLE ratchet.job (
     tags jsonb,
     -- Options, callbacks and the finished parent as JSON, unless all of them are at their defaults.
     extra text
-);
+) PARTITION BY RANGE (id);
 
 -- Jobs that are due. A claim deletes its rows.
 CREATE TABLE ratchet.ready (
@@ -46,10 +48,13 @@ CREATE TABLE ratchet.ready (
     keyed boolean NOT NULL,
     queue text NOT NULL,
     name text NOT NULL,
-    ckey text
+    ckey text,
+    -- The service whose breaker may hold it back.
+    service text
 ) WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
-CREATE UNIQUE INDEX ready_job ON ratchet.ready (job);
 CREATE INDEX ready_order ON ratchet.ready (queue, sort_key, due, job);
+-- A job that has not moved yet stands where its submit has put it, and is found there. So most jobs are in one index.
+CREATE UNIQUE INDEX ready_moved ON ratchet.ready (job) WHERE version > 0;
 
 -- Jobs that fall due later. A claim that finds them due moves them to `ready`.
 CREATE TABLE ratchet.scheduled (LIKE ratchet.ready)
@@ -60,7 +65,8 @@ CREATE INDEX scheduled_order ON ratchet.scheduled (queue, due, job);
 -- Jobs set aside. Those that had failed keep their outcome beside this row.
 CREATE TABLE ratchet.paused (LIKE ratchet.ready, failed boolean NOT NULL, PRIMARY KEY (job));
 
--- Claimed batches, one row each. A member has left when its version is 0 or its job has an outcome.
+-- Claimed batches, one row each. A member has left when its version is 0 or its job has an outcome. What is left out is as it
+-- is for a first run: version and run 1, generation 1, no attempts, crashes and deferrals.
 CREATE TABLE ratchet.lease (
     id uuid PRIMARY KEY,
     node uuid NOT NULL,
@@ -72,15 +78,17 @@ CREATE TABLE ratchet.lease (
     -- Whether any member has a key to be freed.
     keyed boolean NOT NULL,
     queue text NOT NULL,
+    -- Too random to be worth compressing.
     jobs uuid[] NOT NULL,
-    versions bigint[] NOT NULL,
     dues bigint[] NOT NULL,
-    runs bigint[] NOT NULL,
-    attempts integer[] NOT NULL,
-    crashes integer[] NOT NULL,
-    deferrals integer[] NOT NULL,
-    generations integer[] NOT NULL
+    versions bigint[],
+    runs bigint[],
+    attempts integer[],
+    crashes integer[],
+    deferrals integer[],
+    generations integer[]
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
+ALTER TABLE ratchet.lease ALTER COLUMN jobs SET STORAGE EXTERNAL, ALTER COLUMN dues SET STORAGE EXTERNAL;
 CREATE INDEX lease_node ON ratchet.lease (node);
 
 -- How jobs ended, with their last run. One standing outcome per job: the second fence.
@@ -111,9 +119,10 @@ CREATE TABLE ratchet.outcome (
     envelope text,
     reason text,
     fingerprint text
-);
-CREATE INDEX outcome_ended ON ratchet.outcome (state, at, job);
+) PARTITION BY RANGE (job);
+-- Successes are found by their id alone: they are many, and an index is a third of what it costs to write one.
 CREATE INDEX outcome_failed ON ratchet.outcome (job) WHERE state = 3;
+CREATE INDEX outcome_canceled ON ratchet.outcome (job) WHERE state = 5;
 
 -- Runs that did not end their job, and those whose end was undone by a retry.
 CREATE TABLE ratchet.attempt (
@@ -130,7 +139,7 @@ CREATE TABLE ratchet.attempt (
     error text,
     note text,
     PRIMARY KEY (job, run)
-);
+) PARTITION BY RANGE (job);
 
 -- What runs left behind.
 CREATE TABLE ratchet.note (
@@ -139,16 +148,17 @@ CREATE TABLE ratchet.note (
     message text,
     checkpoint text,
     warnings text[] NOT NULL DEFAULT '{}'
-);
+) PARTITION BY RANGE (job);
+CREATE SEQUENCE ratchet.log_line;
 CREATE TABLE ratchet.log (
     job uuid NOT NULL,
-    line bigint GENERATED ALWAYS AS IDENTITY,
+    line bigint NOT NULL DEFAULT nextval('ratchet.log_line'),
     run bigint NOT NULL,
     after bigint NOT NULL,
     level smallint NOT NULL,
     message text NOT NULL,
     PRIMARY KEY (job, line)
-);
+) PARTITION BY RANGE (job);
 
 -- Idempotency keys, for ever. A scope is a tenant.
 CREATE TABLE ratchet.idempotency (
@@ -169,16 +179,33 @@ CREATE TABLE ratchet.business (
 );
 CREATE INDEX business_job ON ratchet.business (job);
 
--- Runs that hold a concurrency key.
+-- Runs that hold a concurrency key, or are probes of a breaker: then the key is 'probe service/opening'.
 CREATE TABLE ratchet.slot (
     job uuid NOT NULL,
     lease uuid NOT NULL,
     version bigint NOT NULL,
     key text NOT NULL,
     queue text NOT NULL,
-    PRIMARY KEY (job, lease, version)
+    PRIMARY KEY (job, lease, version, key)
 );
 CREATE INDEX slot_key ON ratchet.slot (key);
+
+-- Queues that are paused or limited. The rules are JSON.
+CREATE TABLE ratchet.queue (
+    name text PRIMARY KEY,
+    -- Whether the end of a run makes room.
+    limited boolean NOT NULL,
+    rules text NOT NULL
+);
+
+-- Circuit breakers, as JSON, with what a claim must know of them.
+CREATE TABLE ratchet.breaker (
+    service text PRIMARY KEY,
+    closed boolean NOT NULL,
+    -- When probes may go out, if it is not closed; none if an operator must close it.
+    until bigint,
+    breaker text NOT NULL
+) WITH (fillfactor = 50);
 
 -- Runs that are over in the store while their handler may still be running.
 CREATE TABLE ratchet.lingering (
@@ -231,9 +258,11 @@ CREATE TABLE ratchet.delivery (
 );
 CREATE INDEX delivery_channel ON ratchet.delivery (channel, id);
 
--- How many jobs ended, as changes that maintenance adds up.
+-- How many jobs ended, as changes that maintenance adds up. Kept apart by the table their outcomes are in: when that is
+-- dropped, so are its numbers.
 CREATE TABLE ratchet.tally (
     queue text NOT NULL,
     state smallint NOT NULL,
+    part oid NOT NULL,
     change bigint NOT NULL
 );

@@ -1,6 +1,6 @@
 //! Claiming: one statement where nothing is odd, a closer look where a key, a lonely job or a due time needs one.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,7 +10,8 @@ use sqlx::{PgConnection, Row};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::record::claimed;
+use crate::exchange::Successes;
+use crate::gates::{Gates, Pass, probe_key};
 use crate::spec::{duration, small};
 use crate::store::{Fault, Inner, transact};
 
@@ -20,21 +21,25 @@ const PROMOTED: i64 = 5000;
 /// How many candidates are looked at in one go on the long way.
 const WINDOW: u32 = 100;
 
+/// How often a claim puts due jobs in line and asks again before it takes the long way.
+const TURNS: u32 = 2;
+
 /// What the claimer knows, as columns.
-struct Known {
-    names: Vec<String>,
-    versions: Vec<i32>,
+#[derive(Debug, Default)]
+pub(crate) struct Known<'a> {
+    pub(crate) names: Vec<&'a str>,
+    pub(crate) versions: Vec<i32>,
 }
 
-impl Known {
-    fn of(request: &ClaimRequest) -> Self {
+impl<'a> Known<'a> {
+    pub(crate) fn of(request: &'a ClaimRequest) -> Self {
         let (names, versions) =
-            request.known.0.iter().map(|(name, version)| (name.clone(), small(*version))).unzip();
+            request.known.0.iter().map(|(name, version)| (name.as_str(), small(*version))).unzip();
         Self { names, versions }
     }
 }
 
-fn lonely_from(alone: Alone) -> i32 {
+pub(crate) fn lonely_from(alone: Alone) -> i32 {
     let (Alone::No { crashes } | Alone::Yes { crashes }) = alone;
     small(crashes)
 }
@@ -49,54 +54,41 @@ impl Inner {
         transact!(self, |db| self.claim_closely(db, request).await?)
     }
 
-    /// Claims within a transaction.
-    pub(crate) async fn claim_within(
-        &self,
-        db: &mut PgConnection,
-        request: &ClaimRequest,
-    ) -> Result<ClaimReply, Fault> {
-        match self.claim_shortly(db, request).await? {
-            Some(reply) => Ok(reply),
-            None => self.claim_closely(db, request).await,
-        }
-    }
-
     /// Claims in one statement, unless something needs a closer look.
     async fn claim_shortly(
         &self,
         db: &mut PgConnection,
         request: &ClaimRequest,
     ) -> Result<Option<ClaimReply>, Fault> {
-        let known = Known::of(request);
-        let asked: Vec<_> = request.queues.iter().collect();
-        let bounds = self.bounds.of(request.node, &asked);
-        let rows = sqlx::query(self.sql.take_ready())
-            .bind(asked.iter().map(|room| room.queue.clone()).collect::<Vec<_>>())
-            .bind(asked.iter().map(|room| small(room.room)).collect::<Vec<_>>())
-            .bind(asked.iter().map(|_| self.ids.lease().uuid()).collect::<Vec<_>>())
-            .bind(bounds)
-            .bind(request.node.uuid())
-            .bind(known.names)
-            .bind(known.versions)
-            .bind(lonely_from(request.alone))
-            .bind(request.starting)
-            .fetch_all(db)
-            .await?;
-        let mut reply = ClaimReply::default();
-        let mut last = HashMap::new();
-        for row in &rows {
-            if row.try_get::<bool, _>("long")? {
-                return Ok(None);
+        for _ in 0..TURNS {
+            let (told, reply) = self.exchange(db, Successes::default(), Some(request)).await?;
+            if told.answered() {
+                return Ok(Some(reply));
             }
-            reply.next_due = next_due(row)?;
-            if row.try_get::<Option<Uuid>, _>("job")?.is_some() {
-                let job = claimed(row, request.node)?;
-                last.insert(job.spec.queue.clone(), row.try_get::<i64, _>("sort_key")?);
-                reply.jobs.push(job);
+            if told.long {
+                break;
             }
+            self.promote(db, request, told.now).await?;
         }
-        self.bounds.raise(request.node, last);
-        Ok(Some(reply))
+        Ok(None)
+    }
+
+    /// Puts jobs in line that have fallen due.
+    async fn promote(
+        &self,
+        db: &mut PgConnection,
+        request: &ClaimRequest,
+        now: i64,
+    ) -> Result<(), Fault> {
+        let queues: Vec<_> = request.queues.iter().map(|room| room.queue.as_str()).collect();
+        sqlx::query(self.sql.promote_due())
+            .bind(queues)
+            .bind(now)
+            .bind(PROMOTED)
+            .execute(db)
+            .await?;
+        self.bounds.clear();
+        Ok(())
     }
 
     /// Claims by looking at candidates one by one. Keys that another claim decides on are passed over.
@@ -110,62 +102,78 @@ impl Inner {
             .fetch_optional(&mut *db)
             .await?;
         let Some(now) = now else { return Ok(ClaimReply::default()) };
-        self.bounds.clear();
-        let queues: Vec<_> = request.queues.iter().map(|room| room.queue.clone()).collect();
-        sqlx::query(self.sql.promote_due())
-            .bind(&queues)
-            .bind(now)
-            .bind(PROMOTED)
-            .execute(&mut *db)
-            .await?;
+        self.promote(db, request, now).await?;
+        let queues: Vec<_> = request.queues.iter().map(|room| room.queue.as_str()).collect();
         let known = Known::of(request);
-        let mut walk = Walk { inner: self, known, slots: HashMap::new() };
+        let gates = self.gates(db, request, now).await?;
+        let mut walk =
+            Walk { inner: self, known, slots: HashMap::new(), gates, probes: Vec::new() };
         let mut chosen = Vec::new();
         let mut lonely_waiting = false;
         if let Some(first) = walk.first_if_lonely(db, request).await? {
-            chosen.push((first, self.ids.lease().uuid()));
+            chosen.push(first);
         } else {
             for room in &request.queues {
-                let lease = self.ids.lease().uuid();
-                let jobs = walk.queue(db, room, request.alone, &mut lonely_waiting).await?;
-                chosen.extend(jobs.into_iter().map(|job| (job, lease)));
+                chosen.extend(walk.queue(db, room, request.alone, &mut lonely_waiting).await?);
             }
         }
         let next_due = walk.next_due(db, &queues, now).await?;
-        let (jobs, leases): (Vec<_>, Vec<_>) = chosen.into_iter().unzip();
+        // Read after every lock: what made room for these runs has ended before they begin.
+        let now = self.now(&mut *db).await?;
+        let leases: Vec<_> = queues.iter().map(|_| self.ids.lease().uuid()).collect();
         let rows = sqlx::query(self.sql.take_chosen())
-            .bind(jobs)
-            .bind(leases)
+            .bind(chosen)
+            .bind(queues)
+            .bind(&leases)
             .bind(request.node.uuid())
             .bind(now)
             .bind(request.starting)
-            .fetch_all(db)
+            .bind(walk.probes.iter().map(|probe| probe.spot.as_str()).collect::<Vec<_>>())
+            .bind(walk.probes.iter().map(|probe| probe.key.as_str()).collect::<Vec<_>>())
+            .fetch_all(&mut *db)
             .await?;
-        let jobs = rows.iter().map(|row| claimed(row, request.node)).collect::<Result<_, _>>()?;
+        let rows: Vec<_> = rows.iter().collect();
+        let mut jobs = self.claimed(db, request, &leases, now, &rows, 0).await?;
+        let mut spent = BTreeMap::new();
+        for job in &mut jobs {
+            let probe = walk.probes.iter().find(|probe| probe.job == job.id().uuid());
+            job.probe = probe.map(|probe| probe.opening);
+            *spent.entry(job.spec.queue.clone()).or_default() += 1;
+        }
+        self.spend(db, spent, &mut walk.gates, now).await?;
+        let next_due = [next_due, walk.gates.opens_in()].into_iter().flatten().min();
         Ok(ClaimReply { jobs, lonely_waiting, next_due })
     }
-}
-
-fn next_due(row: &PgRow) -> Result<Option<Duration>, sqlx::Error> {
-    let (now, next): (i64, Option<i64>) = (row.try_get("now")?, row.try_get("next_due")?);
-    Ok(next.map(|next| duration(next - now)))
 }
 
 /// A due job that might be claimed.
 #[derive(Debug, Clone)]
 struct Candidate {
-    job: Uuid,
+    /// Where its row is; locked, so it stays there.
+    spot: String,
     place: (i64, i64, Uuid),
     crashes: i32,
     key: Option<(String, i32)>,
+    service: Option<String>,
+}
+
+/// A job that tries a service whose breaker is half open.
+struct Probe {
+    spot: String,
+    job: Uuid,
+    opening: u64,
+    /// What it holds.
+    key: String,
 }
 
 /// A walk along the due jobs of some queues.
 struct Walk<'a> {
     inner: &'a Inner,
-    known: Known,
+    known: Known<'a>,
     /// How many runs hold each key this claim may decide on; none for a key that another claim has locked.
     slots: HashMap<String, Option<i64>>,
+    gates: Gates,
+    probes: Vec<Probe>,
 }
 
 impl Walk<'_> {
@@ -176,10 +184,11 @@ impl Walk<'_> {
         room: &QueueRoom,
         alone: Alone,
         lonely_waiting: &mut bool,
-    ) -> Result<Vec<Uuid>, Fault> {
+    ) -> Result<Vec<String>, Fault> {
         let mut chosen = Vec::new();
         let mut after = FIRST;
-        let enough = usize::try_from(room.room).unwrap_or(usize::MAX);
+        let most = room.room.min(self.gates.most(&room.queue));
+        let enough = usize::try_from(most).unwrap_or(usize::MAX);
         while chosen.len() < enough {
             let window = self.window(db, &room.queue, after, room.room.max(WINDOW)).await?;
             let Some(last) = window.last() else { break };
@@ -188,15 +197,15 @@ impl Walk<'_> {
                 if chosen.len() >= enough {
                     break;
                 }
-                if !self.has_slot(&candidate) {
+                if !self.may_run(&candidate) {
                     continue;
                 }
                 if candidate.crashes >= lonely_from(alone) {
                     *lonely_waiting = true;
                     continue;
                 }
-                self.take_slot(&candidate);
-                chosen.push(candidate.job);
+                self.take(&candidate);
+                chosen.push(candidate.spot);
             }
         }
         Ok(chosen)
@@ -207,19 +216,22 @@ impl Walk<'_> {
         &mut self,
         db: &mut PgConnection,
         request: &ClaimRequest,
-    ) -> Result<Option<Uuid>, Fault> {
+    ) -> Result<Option<String>, Fault> {
         if matches!(request.alone, Alone::No { .. }) {
             return Ok(None);
         }
         let mut first: Option<Candidate> = None;
-        for room in request.queues.iter().filter(|room| room.room > 0) {
+        for room in &request.queues {
+            if room.room.min(self.gates.most(&room.queue)) == 0 {
+                continue;
+            }
             let mut after = FIRST;
             let found = 'queue: loop {
                 let window = self.window(db, &room.queue, after, WINDOW).await?;
                 let Some(last) = window.last() else { break None };
                 after = last.place;
                 for candidate in window {
-                    if self.has_slot(&candidate) {
+                    if self.may_run(&candidate) {
                         break 'queue Some(candidate);
                     }
                 }
@@ -232,8 +244,8 @@ impl Walk<'_> {
         }
         let lonely = first.filter(|first| first.crashes >= lonely_from(request.alone));
         Ok(lonely.map(|first| {
-            self.take_slot(&first);
-            first.job
+            self.take(&first);
+            first.spot
         }))
     }
 
@@ -252,6 +264,7 @@ impl Walk<'_> {
             .bind(&self.known.names)
             .bind(&self.known.versions)
             .bind(i64::from(limit))
+            .bind(self.gates.held_back())
             .fetch_all(&mut *db)
             .await?;
         let window = rows.iter().map(candidate).collect::<Result<Vec<_>, _>>()?;
@@ -288,6 +301,25 @@ impl Walk<'_> {
         held.is_some_and(|held| held < i64::from(*limit))
     }
 
+    fn may_run(&self, candidate: &Candidate) -> bool {
+        self.has_slot(candidate) && self.gates.pass(candidate.service.as_deref()) != Pass::No
+    }
+
+    /// Takes what a candidate holds while it runs.
+    fn take(&mut self, candidate: &Candidate) {
+        self.take_slot(candidate);
+        let service = candidate.service.as_deref();
+        if let (Pass::Probe(opening), Some(name)) = (self.gates.pass(service), service) {
+            self.gates.probe(service);
+            self.probes.push(Probe {
+                spot: candidate.spot.clone(),
+                job: candidate.place.2,
+                opening,
+                key: probe_key(name, opening),
+            });
+        }
+    }
+
     fn take_slot(&mut self, candidate: &Candidate) {
         if let Some((key, _)) = &candidate.key
             && let Some(Some(held)) = self.slots.get_mut(key)
@@ -299,7 +331,7 @@ impl Walk<'_> {
     async fn next_due(
         &self,
         db: &mut PgConnection,
-        queues: &[String],
+        queues: &[&str],
         now: i64,
     ) -> Result<Option<Duration>, Fault> {
         let next: Option<i64> = sqlx::query_scalar(self.inner.sql.select_next_due())
@@ -315,14 +347,14 @@ impl Walk<'_> {
 const FIRST: (i64, i64, Uuid) = (i64::MIN, i64::MIN, Uuid::nil());
 
 fn candidate(row: &PgRow) -> Result<Candidate, sqlx::Error> {
-    let job = row.try_get("job")?;
     let key: Option<String> = row.try_get("ckey")?;
     let limit = row.try_get::<Option<i32>, _>("climit")?.unwrap_or(1);
     Ok(Candidate {
-        job,
-        place: (row.try_get("sort_key")?, row.try_get("due")?, job),
+        spot: row.try_get("spot")?,
+        place: (row.try_get("sort_key")?, row.try_get("due")?, row.try_get("job")?),
         crashes: row.try_get("crashes")?,
         key: key.map(|key| (key, limit)),
+        service: row.try_get("service")?,
     })
 }
 
@@ -344,10 +376,10 @@ struct Bound {
 const RESCAN: Duration = Duration::from_millis(100);
 
 impl Bounds {
-    fn of(&self, node: NodeId, asked: &[&QueueRoom]) -> Vec<i64> {
+    pub(crate) fn of(&self, node: NodeId, asked: &[QueueRoom]) -> Vec<i64> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
-        let mut bound = |room: &&QueueRoom| {
+        let mut bound = |room: &QueueRoom| {
             let key = (node, room.queue.clone());
             match known.get(&key) {
                 Some(bound) if now.duration_since(bound.since) < RESCAN => bound.sort_key,
@@ -361,10 +393,10 @@ impl Bounds {
     }
 
     /// Everything up to here was claimed.
-    fn raise(&self, node: NodeId, last: HashMap<String, i64>) {
+    pub(crate) fn raise<'a>(&self, node: NodeId, last: impl Iterator<Item = (&'a str, i64)>) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         for (queue, sort_key) in last {
-            if let Some(bound) = known.get_mut(&(node, queue)) {
+            if let Some(bound) = known.get_mut(&(node, queue.to_owned())) {
                 bound.sort_key = bound.sort_key.max(sort_key);
             }
         }

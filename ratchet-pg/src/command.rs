@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::insert::business_key;
 use crate::moving::Moving;
 use crate::query::bind_filter;
-use crate::record::{due_micros, state_number, text};
+use crate::record::{due_micros, text};
 use crate::settle::{Ends, Left, Lines, News, RunEnd};
 use crate::spec::json;
 use crate::store::{Fault, Inner, transact};
@@ -101,11 +101,12 @@ impl Inner {
             .bind(&row.queue)
             .bind(&row.name)
             .bind(&row.ckey)
+            .bind(&row.service)
             .bind(failed)
             .execute(&mut *db)
             .await?;
         if failed {
-            self.tally_failed(db, row.queue, -1).await?;
+            self.tally_failed(db, row.job, &row.queue, -1).await?;
         }
         done(from, JobState::Paused)
     }
@@ -121,7 +122,7 @@ impl Inner {
         if failed {
             let raised = sqlx::query(self.sql.update_outcome()).bind(row.job).bind(row.version);
             raised.execute(&mut *db).await?;
-            self.tally_failed(db, row.queue, 1).await?;
+            self.tally_failed(db, row.job, &row.queue, 1).await?;
             return done(JobState::Paused, JobState::Failed);
         }
         let now = self.now(&mut *db).await?;
@@ -185,7 +186,7 @@ impl Inner {
         let left = Left { cause: Some(cause), ..Left::default() };
         ends.push(&member.moving, Some((&member, end)), JobState::Canceled, left);
         ends.write(self, db, now).await?;
-        news.empty.extend(self.leave_leases(db, vec![(member.lease, member.moving.job)]).await?);
+        self.leave_leases(db, vec![(member.lease, member.moving.job)]).await?;
         self.linger(db, &[token], vec![member.node], true).await?;
         news.wakes.extend([Wake::Finished(job.id), Wake::Canceled(token)]);
         done(JobState::Running, JobState::Canceled)
@@ -225,7 +226,7 @@ impl Inner {
                 }
             }
         }
-        let undone = sqlx::query(self.sql.delete_outcome()).bind(id.uuid());
+        let undone = sqlx::query(self.sql.delete_outcome()).bind(id.uuid()).bind(&job.spec.queue);
         let Some(outcome) = undone.fetch_optional(&mut *db).await? else {
             let (scopes, keys): (Vec<_>, Vec<_>) = wanted.into_keys().unzip();
             let freed = sqlx::query(self.sql.delete_business()).bind(scopes).bind(keys);
@@ -244,7 +245,6 @@ impl Inner {
         row.version = outcome.try_get::<i64, _>("version")? + 1;
         row.run = outcome.try_get("run")?;
         row.generation = outcome.try_get::<i32, _>("generation")?.saturating_add(1);
-        self.tally_failed(db, row.queue.clone(), -1).await?;
         self.put_back(db, &[row], now, &mut news.wakes).await?;
         done(from, JobState::Pending)
     }
@@ -332,16 +332,20 @@ impl Inner {
             queue: row.try_get("queue")?,
             name: row.try_get("name")?,
             ckey: row.try_get("ckey")?,
+            service: row.try_get("service")?,
         })
     }
 
     async fn tally_failed(
         &self,
         db: &mut PgConnection,
-        queue: String,
+        job: Uuid,
+        queue: &str,
         change: i64,
     ) -> Result<(), Fault> {
-        self.tally(db, vec![queue], vec![state_number(JobState::Failed)], vec![change]).await
+        let tallied = sqlx::query(self.sql.insert_tally()).bind(job).bind(queue).bind(change);
+        tallied.execute(db).await?;
+        Ok(())
     }
 }
 
@@ -357,12 +361,4 @@ fn illegal(job: &JobRecord, verb: Move) -> Fault {
 
 fn unavailable(why: &str) -> Fault {
     Fault::Command(CommandError::Store(StoreError::new(StoreErrorKind::Unavailable, why)))
-}
-
-/// The jobs a transaction of the caller may cancel and reschedule.
-pub(crate) fn in_tx(id: JobId, due: Option<Due>) -> Command {
-    match due {
-        Some(due) => Command::Reschedule(id, due),
-        None => Command::Cancel(id, CancelCause::Requested),
-    }
 }

@@ -1,6 +1,7 @@
 //! Inserting: keys are reserved first, in one order, then the batch is planned, then it is written.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use ratchet_core::model::{InsertError, Inserted, JobId, JobSpec, NewJob, OnTaken, TakenKey};
 use ratchet_core::store::Wake;
@@ -9,8 +10,9 @@ use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
 use crate::error::is_unique_violation;
+use crate::group::Group;
 use crate::record::due_micros;
-use crate::spec::{Columns, clean, scope};
+use crate::spec::{Columns, clean, cleaned, scope};
 use crate::store::{Fault, Inner, transact};
 
 /// A key within its scope.
@@ -54,45 +56,65 @@ struct Reserved {
     business: BTreeMap<Scoped, JobId>,
 }
 
-/// Jobs with places of their own, to be told once they are committed.
+/// Jobs that are due at once, to be told once they are committed: the first place in each queue.
 #[derive(Debug, Default)]
 pub(crate) struct Fresh {
-    /// Queue and sort key of what is due.
-    pub(crate) due: Vec<(String, i64)>,
+    due: BTreeMap<String, i64>,
 }
 
 impl Fresh {
-    pub(crate) fn queues(&self) -> BTreeSet<&str> {
-        self.due.iter().map(|(queue, _)| queue.as_str()).collect()
+    fn add(&mut self, queue: &str, sort_key: i64) {
+        let queue = cleaned(queue);
+        match self.due.get_mut(queue.as_ref()) {
+            Some(first) => *first = sort_key.min(*first),
+            None => drop(self.due.insert(queue.into_owned(), sort_key)),
+        }
     }
 
     pub(crate) fn wakes(&self) -> Vec<Wake> {
-        self.queues().into_iter().map(|queue| Wake::Work { queue: queue.to_owned() }).collect()
+        self.due.keys().map(|queue| Wake::Work { queue: queue.clone() }).collect()
     }
 }
 
 impl Inner {
-    pub(crate) async fn insert(&self, jobs: Vec<NewJob>) -> Result<Vec<Inserted>, Fault> {
+    pub(crate) async fn insert(
+        self: &Arc<Self>,
+        jobs: Vec<NewJob>,
+    ) -> Result<Vec<Inserted>, Fault> {
         if jobs.is_empty() {
             return Ok(Vec::new());
         }
         let plain = jobs
             .iter()
             .all(|job| job.spec.idempotency_key.is_none() && job.spec.business_key.is_none());
-        if plain {
-            let answers = jobs.iter().map(|job| Inserted::Created(job.id)).collect();
-            let mut db = self.pool.acquire().await?;
-            match self.store(&mut db, jobs.clone(), None).await {
-                Ok(fresh) => {
-                    self.told(&fresh);
-                    return Ok(answers);
-                }
-                // An id was used before; the long way finds out which.
-                Err(Fault::Database(error)) if is_unique_violation(&error) => {}
-                Err(fault) => return Err(fault),
-            }
+        match plain {
+            true if jobs.len() <= Group::MOST_JOBS => self.insert_together(jobs).await,
+            true => self.insert_plain(&jobs).await,
+            false => self.insert_closely(&jobs).await,
         }
-        let (answers, fresh) = transact!(self, |db| self.insert_within(db, &jobs).await?)?;
+    }
+
+    /// Inserts jobs without keys in one statement.
+    pub(crate) async fn insert_plain(&self, jobs: &[NewJob]) -> Result<Vec<Inserted>, Fault> {
+        let stored = async {
+            let mut db = self.pool.acquire().await?;
+            self.store(&mut db, jobs.iter(), None).await
+        };
+        match stored.await {
+            Ok(fresh) => {
+                self.told(&fresh);
+                Ok(jobs.iter().map(|job| Inserted::Created(job.id)).collect())
+            }
+            // An id was used before; the long way finds out which.
+            Err(Fault::Database(error)) if is_unique_violation(&error) => {
+                self.insert_closely(jobs).await
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+
+    async fn insert_closely(&self, jobs: &[NewJob]) -> Result<Vec<Inserted>, Fault> {
+        let (answers, fresh) = transact!(self, |db| self.insert_within(db, jobs).await?)?;
         self.told(&fresh);
         Ok(answers)
     }
@@ -259,36 +281,29 @@ impl Inner {
             given.bind(holders).execute(&mut *db).await?;
         }
         // An idempotent repeat of a stored job answers `Created` too, but is not planned.
-        let planned = jobs.iter().filter(|job| plan.ids.remove(&job.id)).cloned().collect();
-        self.store(db, planned, now).await
+        let planned: Vec<_> = jobs.iter().filter(|job| plan.ids.remove(&job.id)).collect();
+        self.store(db, planned.into_iter(), now).await
     }
 
     /// Stores jobs whose keys are settled.
-    async fn store(
+    pub(crate) async fn store<'a>(
         &self,
         db: &mut PgConnection,
-        jobs: Vec<NewJob>,
+        jobs: impl ExactSizeIterator<Item = &'a NewJob> + Clone,
         now: Option<i64>,
     ) -> Result<Fresh, Fault> {
-        let places: Vec<_> = jobs
-            .iter()
-            .map(|job| (clean(&job.spec.queue), job.due, -job.spec.sort_key(0)))
-            .collect();
-        let mut columns = Columns::default();
-        for job in jobs {
-            columns.push(job);
-        }
-        if columns.is_empty() {
+        if jobs.len() == 0 {
             return Ok(Fresh::default());
         }
-        let stored =
-            columns.bind(sqlx::query(self.sql.insert_jobs())).bind(now).fetch_one(db).await?;
-        let now: i64 = stored.try_get("now")?;
+        let mut columns = Columns::default();
+        jobs.clone().for_each(|job| columns.push(job));
+        let stored = columns.bind(sqlx::query(self.sql.insert_jobs())).bind(now);
+        let now: i64 = stored.fetch_one(db).await?.try_get("now")?;
         let mut fresh = Fresh::default();
-        for (queue, due, head) in places {
-            let due = due_micros(due, now);
+        for job in jobs {
+            let due = due_micros(job.due, now);
             if due <= now {
-                fresh.due.push((queue, due - head));
+                fresh.add(&job.spec.queue, job.spec.sort_key(due));
             }
         }
         Ok(fresh)

@@ -23,6 +23,7 @@ pub(crate) struct Moving {
     pub(crate) queue: String,
     pub(crate) name: String,
     pub(crate) ckey: Option<String>,
+    pub(crate) service: Option<String>,
 }
 
 impl Moving {
@@ -43,6 +44,7 @@ impl Moving {
             queue: row.try_get("queue")?,
             name: row.try_get("name")?,
             ckey: row.try_get("ckey")?,
+            service: row.try_get("service")?,
         })
     }
 
@@ -78,4 +80,5 @@ pub(crate) fn bind_all<'q>(
         .bind(column(rows, |row| row.queue.clone()))
         .bind(column(rows, |row| row.name.clone()))
         .bind(column(rows, |row| row.ckey.clone()))
+        .bind(column(rows, |row| row.service.clone()))
 }

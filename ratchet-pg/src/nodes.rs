@@ -72,7 +72,9 @@ impl Inner {
             .fetch_optional(&self.pool)
             .await?;
         if leader.is_some() {
-            sqlx::query(self.sql.fold_tally()).execute(&self.pool).await?;
+            let mut db = self.pool.acquire().await?;
+            sqlx::query(self.sql.fold_tally()).execute(&mut *db).await?;
+            crate::parts::make(&mut db, &self.sql, self.range).await.map_err(Fault::from)?;
         }
         Ok(leader.is_some())
     }
@@ -83,10 +85,6 @@ impl Inner {
     }
 
     pub(crate) async fn orphans(&self, limit: u32) -> Result<Vec<Orphan>, Fault> {
-        let empty = self.take_empty();
-        if !empty.is_empty() {
-            sqlx::query(self.sql.delete_leases()).bind(empty).execute(&self.pool).await?;
-        }
         let now: i64 = sqlx::query_scalar(self.sql.now()).fetch_one(&self.pool).await?;
         let lost = sqlx::query(self.sql.select_lost_runs()).bind(now).fetch_all(&self.pool).await?;
         if !lost.is_empty() {

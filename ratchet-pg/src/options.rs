@@ -16,6 +16,7 @@ pub struct PgOptions {
     pub(crate) statement_timeout: Duration,
     pub(crate) poll_only: bool,
     pub(crate) migrate: bool,
+    pub(crate) range: Duration,
 }
 
 impl PgOptions {
@@ -37,6 +38,7 @@ impl PgOptions {
             statement_timeout: Duration::from_secs(30),
             poll_only: false,
             migrate: true,
+            range: Duration::from_hours(7 * 24),
         }
     }
 
@@ -70,6 +72,13 @@ impl PgOptions {
     pub fn poll_only(mut self) -> Self {
         self.poll_only = true;
         self.connect = self.connect.statement_cache_capacity(0);
+        self
+    }
+
+    /// How much time one partition holds (a week; at least an hour). Jobs are kept in partitions by the time of their submit, and
+    /// what is old is dropped a partition at a time.
+    pub fn partition(mut self, range: Duration) -> Self {
+        self.range = range.max(Duration::from_hours(1));
         self
     }
 

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::record::{attempt, job, log, numbered_state, reason_name, state_number};
 use crate::spec::{clean_option, micros, whole};
-use crate::store::{Fault, Inner};
+use crate::store::{Fault, Inner, transact};
 
 impl Inner {
     pub(crate) async fn get(&self, id: JobId) -> Result<Option<JobRecord>, Fault> {
@@ -83,13 +83,22 @@ impl Inner {
         if !state.is_terminal() {
             return Ok(0);
         }
-        let removed: i64 = sqlx::query_scalar(self.sql.purge_jobs())
-            .bind(state_number(state))
-            .bind(micros(age))
-            .bind(i64::from(limit))
-            .fetch_one(&self.pool)
-            .await?;
-        Ok(whole(removed))
+        let dropped = match state {
+            JobState::Succeeded => self.drop_parts(age).await,
+            _ => 0,
+        };
+        // Which index serves depends on the state.
+        let removed: i64 = transact!(self, |db| {
+            sqlx::query(self.sql.plan_anew()).execute(&mut *db).await?;
+            sqlx::query_scalar(self.sql.purge_jobs())
+                .bind(state_number(state))
+                .bind(micros(age))
+                .bind(i64::from(limit))
+                .fetch_one(&mut *db)
+                .await?
+        })?;
+        // Whole ranges are beyond the limit, and cheaper than it.
+        Ok(dropped + whole(removed))
     }
 }
 

@@ -13,7 +13,8 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 use uuid::Uuid;
 
-use crate::spec::{duration, instant, json, natural, notes, spec, whole};
+pub(crate) use crate::spec::notes_of;
+use crate::spec::{duration, instant, json, natural, spec, whole};
 
 /// The outcomes of runs by their number in the database. The order never changes.
 const OUTCOMES: [AttemptOutcome; 10] = [
@@ -85,7 +86,7 @@ pub(crate) fn token(row: &PgRow) -> Result<Token, sqlx::Error> {
 
 /// A claimed job; `now` is when it was claimed.
 pub(crate) fn claimed(row: &PgRow, node: NodeId) -> Result<Claimed, sqlx::Error> {
-    let (progress, checkpoint) = notes(row)?;
+    let (progress, checkpoint) = notes_of(row)?;
     Ok(Claimed {
         token: token(row)?,
         spec: Arc::new(spec(row)?),
@@ -100,6 +101,7 @@ pub(crate) fn claimed(row: &PgRow, node: NodeId) -> Result<Claimed, sqlx::Error>
         node,
         progress,
         checkpoint,
+        probe: None,
     })
 }
 
@@ -125,7 +127,7 @@ pub(crate) fn job(row: &PgRow) -> Result<JobRecord, sqlx::Error> {
     job.queue_wait = started.zip(run_due).map(|(started, due)| wait(started, due));
     job.duration = row.try_get::<Option<i64>, _>("duration")?.map(duration);
     job.node = row.try_get::<Option<Uuid>, _>("node")?.map(NodeId::from_uuid);
-    (job.progress, job.checkpoint) = notes(row)?;
+    (job.progress, job.checkpoint) = notes_of(row)?;
     job.output = row.try_get("output")?;
     job.envelope = parsed::<Envelope>(row, "envelope")?;
     job.error = match &job.envelope {
@@ -158,6 +160,7 @@ pub(crate) fn attempt(row: &PgRow) -> Result<AttemptLine, sqlx::Error> {
         node: NodeId::from_uuid(row.try_get("node")?),
         progress: None,
         checkpoint: None,
+        probe: None,
     };
     let result = numbered(&OUTCOMES, row.try_get("result")?)?;
     let mut line = AttemptLine::new(&claimed, instant(row.try_get("finished_at")?), result);

@@ -11,7 +11,7 @@ use ratchet_core::model::{
 use serde::{Deserialize, Serialize};
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
-use sqlx::{Postgres, Row};
+use sqlx::{Column as _, Postgres, Row};
 use uuid::Uuid;
 
 /// What few jobs set: kept as JSON, and not at all where it is at its defaults.
@@ -46,6 +46,11 @@ fn extra(spec: &JobSpec) -> Option<String> {
 /// PostgreSQL has no text with a NUL in it; one must not void its batch.
 pub(crate) fn clean(text: &str) -> String {
     if text.contains('\0') { text.replace('\0', "") } else { text.to_owned() }
+}
+
+/// The same, copied only if there is one.
+pub(crate) fn cleaned(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') { Cow::Owned(clean(text)) } else { Cow::Borrowed(text) }
 }
 
 pub(crate) fn clean_option(text: Option<&String>) -> Option<String> {
@@ -90,7 +95,7 @@ pub(crate) fn scope(tenant: Option<&str>) -> String {
 
 /// New jobs, column by column.
 #[derive(Default)]
-pub(crate) struct Columns {
+pub(crate) struct Columns<'a> {
     id: Vec<Uuid>,
     at: Vec<Option<i64>>,
     delay: Vec<i64>,
@@ -98,56 +103,56 @@ pub(crate) struct Columns {
     version: Vec<i32>,
     priority: Vec<i16>,
     climit: Vec<Option<i32>>,
-    name: Vec<String>,
-    queue: Vec<String>,
-    payload: Vec<Vec<u8>>,
-    business_key: Vec<Option<String>>,
-    idempotency_key: Vec<Option<String>>,
-    ckey: Vec<Option<String>>,
-    service: Vec<Option<String>>,
-    tenant: Vec<Option<String>>,
-    correlation_id: Vec<Option<String>>,
+    name: Vec<Cow<'a, str>>,
+    queue: Vec<Cow<'a, str>>,
+    payload: Vec<&'a [u8]>,
+    business_key: Vec<Option<Cow<'a, str>>>,
+    idempotency_key: Vec<Option<Cow<'a, str>>>,
+    ckey: Vec<Option<Cow<'a, str>>>,
+    service: Vec<Option<Cow<'a, str>>>,
+    tenant: Vec<Option<Cow<'a, str>>>,
+    correlation_id: Vec<Option<Cow<'a, str>>>,
     tags: Vec<Option<String>>,
     extra: Vec<Option<String>>,
 }
 
-impl Columns {
-    pub(crate) fn push(&mut self, job: NewJob) {
-        let NewJob { id, spec, due, on_taken: _ } = job;
-        let (at, delay) = match due {
+impl<'a> Columns<'a> {
+    pub(crate) fn push(&mut self, job: &'a NewJob) {
+        let spec = &job.spec;
+        let (at, delay) = match job.due {
             Due::Now => (None, Duration::ZERO),
             Due::In(delay) => (None, delay),
             Due::At(instant) => (Some(instant.as_microsecond()), Duration::ZERO),
         };
-        self.id.push(id.uuid());
+        let clean = |text: &'a Option<String>| text.as_deref().map(cleaned);
+        self.id.push(job.id.uuid());
         self.at.push(at);
         self.delay.push(micros(delay));
         self.head.push(-spec.sort_key(0));
         self.version.push(small(spec.version));
         self.priority.push(i16::from(spec.priority.level()));
         self.climit.push(spec.concurrency.as_ref().map(|key| small(key.limit)));
-        self.extra.push(extra(&spec));
-        self.name.push(clean(&spec.name));
-        self.queue.push(clean(&spec.queue));
-        self.payload.push(spec.payload);
-        self.business_key.push(clean_option(spec.business_key.as_ref()));
-        self.idempotency_key.push(clean_option(spec.idempotency_key.as_ref()));
-        self.ckey.push(spec.concurrency.as_ref().map(|key| clean(&key.key)));
-        self.service.push(clean_option(spec.service.as_ref()));
-        self.tenant.push(clean_option(spec.tenant.as_ref()));
-        self.correlation_id.push(clean_option(spec.correlation_id.as_ref()));
-        let tags: Vec<_> = spec.tags.iter().map(|tag| clean(tag)).collect();
-        self.tags.push((!tags.is_empty()).then(|| serde_json::json!(tags).to_string()));
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.id.is_empty()
+        self.extra.push(extra(spec));
+        self.name.push(cleaned(&spec.name));
+        self.queue.push(cleaned(&spec.queue));
+        self.payload.push(&spec.payload);
+        self.business_key.push(clean(&spec.business_key));
+        self.idempotency_key.push(clean(&spec.idempotency_key));
+        self.ckey.push(spec.concurrency.as_ref().map(|key| cleaned(&key.key)));
+        self.service.push(clean(&spec.service));
+        self.tenant.push(clean(&spec.tenant));
+        self.correlation_id.push(clean(&spec.correlation_id));
+        let tags = (!spec.tags.is_empty()).then(|| {
+            let tags: Vec<_> = spec.tags.iter().map(|tag| cleaned(tag)).collect();
+            serde_json::json!(tags).to_string()
+        });
+        self.tags.push(tags);
     }
 
     pub(crate) fn bind(
         self,
-        query: Query<'_, Postgres, PgArguments>,
-    ) -> Query<'_, Postgres, PgArguments> {
+        query: Query<'a, Postgres, PgArguments>,
+    ) -> Query<'a, Postgres, PgArguments> {
         query
             .bind(self.id)
             .bind(self.at)
@@ -172,23 +177,31 @@ impl Columns {
 
 /// The spec in a row that has the columns of `job`.
 pub(crate) fn spec(row: &PgRow) -> Result<JobSpec, sqlx::Error> {
-    let mut spec = JobSpec::new(row.try_get::<String, _>("name")?, row.try_get("payload")?);
-    spec.version = natural(row.try_get("job_version")?);
-    spec.queue = row.try_get("queue")?;
-    let level = u8::try_from(row.try_get::<i16, _>("priority")?).unwrap_or(u8::MAX);
+    let first = row.column("name").ordinal();
+    spec_from(row, first, row.try_get("queue")?)
+}
+
+/// The spec in a row that has the columns of `job` from `first` on, all but the queue.
+pub(crate) fn spec_from(row: &PgRow, first: usize, queue: &str) -> Result<JobSpec, sqlx::Error> {
+    let text = |at: usize| row.try_get::<Option<String>, _>(first + at);
+    let mut spec = JobSpec::new(row.try_get::<String, _>(first)?, row.try_get(first + 3)?);
+    spec.version = natural(row.try_get(first + 1)?);
+    spec.queue = queue.to_owned();
+    let level = u8::try_from(row.try_get::<i16, _>(first + 2)?).unwrap_or(u8::MAX);
     spec.priority = Priority::from_level(level).unwrap_or_default();
-    spec.business_key = row.try_get("business_key")?;
-    spec.idempotency_key = row.try_get("idempotency_key")?;
-    let limit = row.try_get::<Option<i32>, _>("climit")?.map_or(1, natural);
-    spec.concurrency =
-        row.try_get::<Option<String>, _>("ckey")?.map(|key| ConcurrencyKey { key, limit });
-    spec.service = row.try_get("service")?;
-    spec.tenant = row.try_get("tenant")?;
-    spec.correlation_id = row.try_get("correlation_id")?;
-    if let Some(tags) = row.try_get::<Option<&str>, _>("tags")? {
+    spec.business_key = text(4)?;
+    spec.idempotency_key = text(5)?;
+    if let Some(key) = text(6)? {
+        let limit = row.try_get::<Option<i32>, _>(first + 7)?.map_or(1, natural);
+        spec.concurrency = Some(ConcurrencyKey { key, limit });
+    }
+    spec.service = text(8)?;
+    if let Some(tags) = row.try_get::<Option<&str>, _>(first + 9)? {
         spec.tags = json(tags)?;
     }
-    if let Some(extra) = row.try_get::<Option<&str>, _>("extra")? {
+    spec.tenant = text(10)?;
+    spec.correlation_id = text(11)?;
+    if let Some(extra) = row.try_get::<Option<&str>, _>(first + 12)? {
         let extra: Extra<'_> = json(extra)?;
         spec.options = extra.options.into_owned();
         spec.boost = extra.boost;
@@ -200,7 +213,7 @@ pub(crate) fn spec(row: &PgRow) -> Result<JobSpec, sqlx::Error> {
 }
 
 /// Progress and checkpoint in a row that has the columns of `note`.
-pub(crate) fn notes(
+pub(crate) fn notes_of(
     row: &PgRow,
 ) -> Result<(Option<Progress>, Option<serde_json::Value>), sqlx::Error> {
     let message = row.try_get::<Option<String>, _>("message")?.unwrap_or_default();

@@ -45,6 +45,7 @@ statements! {
     lock_migrations: "migrate/lock_migrations.sql",
     has_migrations: "migrate/has_migrations.sql",
     select_migration: "migrate/select_migration.sql",
+    make_parts: "migrate/make_parts.sql",
     insert_migration: "migrate/insert_migration.sql",
     insert_jobs: "insert/insert_jobs.sql",
     reserve_idempotency: "insert/reserve_idempotency.sql",
@@ -55,7 +56,8 @@ statements! {
     assign_business: "insert/assign_business.sql",
     delete_business: "insert/delete_business.sql",
     select_ids: "insert/select_ids.sql",
-    take_ready: "claim/take_ready.sql",
+    exchange: "exchange/exchange.sql",
+    select_notes: "claim/select_notes.sql",
     select_room: "claim/select_room.sql",
     promote_due: "claim/promote_due.sql",
     select_candidates: "claim/select_candidates.sql",
@@ -63,7 +65,18 @@ statements! {
     count_slots: "claim/count_slots.sql",
     select_next_due: "claim/select_next_due.sql",
     take_chosen: "claim/take_chosen.sql",
-    settle_succeeded: "settle/settle_succeeded.sql",
+    lock_rules: "gate/lock_rules.sql",
+    select_rules: "gate/select_rules.sql",
+    insert_rules: "gate/insert_rules.sql",
+    update_rules: "gate/update_rules.sql",
+    delete_rules: "gate/delete_rules.sql",
+    count_runs: "gate/count_runs.sql",
+    lock_breakers: "gate/lock_breakers.sql",
+    lock_open_breakers: "gate/lock_open_breakers.sql",
+    select_breakers: "gate/select_breakers.sql",
+    insert_breaker: "gate/insert_breaker.sql",
+    update_breaker: "gate/update_breaker.sql",
+    select_holders: "gate/select_holders.sql",
     lock_leases: "settle/lock_leases.sql",
     select_members: "settle/select_members.sql",
     insert_outcomes: "settle/insert_outcomes.sql",
@@ -116,6 +129,7 @@ statements! {
     select_logs: "query/select_logs.sql",
     select_unknown: "query/select_unknown.sql",
     purge_jobs: "query/purge_jobs.sql",
+    drop_part: "query/drop_part.sql",
     notify: "wake/notify.sql",
 }
 
@@ -126,17 +140,21 @@ impl Sql {
 
     /// A migration, whose text is part of this program.
     pub(crate) fn migration(&self, text: &'static str) -> SqlStr {
-        let channel = format!("'{}'", channel(&self.schema).replace('\'', "''"));
-        AssertSqlSafe(place(text, &self.quoted).replace("__CHANNEL__", &channel)).into_sql_str()
+        let literal = |text: &str| format!("'{}'", text.replace('\'', "''"));
+        let text = place(text, &self.quoted)
+            .replace("__CHANNEL__", &literal(&channel(&self.schema)))
+            .replace("__HOME__", &literal(&self.schema));
+        AssertSqlSafe(text).into_sql_str()
     }
 }
 
-/// What a connection is set to. Sequential scans are a mistake of the planner here: the small tables are small only most
-/// of the time, and a plan outlives the moment it was made in. Planning a claim anew costs more than the claim.
+/// What a connection is set to. Sequential and bitmap scans are a mistake of the planner here: the small tables are small
+/// only most of the time, a plan outlives the moment it was made in, and a bitmap of a queue is its whole backlog, to be
+/// sorted. Planning a claim anew costs more than the claim.
 pub(crate) fn session(statement_timeout: std::time::Duration) -> SqlStr {
     let millis = statement_timeout.as_millis();
     AssertSqlSafe(format!(
-        "SET enable_seqscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan; \
+        "SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan; \
          SET statement_timeout = {millis}"
     ))
     .into_sql_str()

@@ -1,34 +1,36 @@
 //! The store: a pool, its statements, and the verbs in files of their own.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_core::model::{
-    Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
-    Counts, Delivery, DeliveryId, Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId,
-    GroupRecord, HandOff, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord,
-    JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page,
-    PageRequest, Point, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord,
-    ScheduleWritten, Settled, Settlement, Token, WriteSchedule,
+    Alert, AttemptLine, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
+    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
+    Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, Reject,
+    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
+    Surroundings, Token, WriteSchedule,
 };
 use ratchet_core::store::{Store, StoreError, Wake};
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{Connection, PgConnection, PgPool};
 use tokio::sync::{broadcast, mpsc};
-use uuid::Uuid;
 
 use crate::claim::Bounds;
 use crate::compose;
 use crate::error::{is_conflict, store_error};
+use crate::group::Group;
 use crate::home::Home;
+use crate::leases::Leases;
 use crate::options::PgOptions;
 use crate::sql::{self, Sql};
 use crate::wake::{Wakes, listen, tell_others, tested_listener};
-use crate::{migrate, spec};
+use crate::{migrate, parts, spec};
 
 /// A store on PostgreSQL. Clones share its connections.
 ///
@@ -46,9 +48,12 @@ pub(crate) struct Inner {
     pub(crate) wakes: Arc<Wakes>,
     pub(crate) channel: String,
     pub(crate) ids: IdSource,
+    /// How long a range of ids is.
+    pub(crate) range: Duration,
     pub(crate) bounds: Bounds,
-    /// Leases found empty; the next settle removes them.
-    empty: Mutex<Vec<Uuid>>,
+    pub(crate) leases: Leases,
+    pub(crate) group: Group,
+    pub(crate) patience: parts::Patience,
 }
 
 /// Why a transaction was given up.
@@ -57,6 +62,13 @@ pub(crate) enum Fault {
     Database(sqlx::Error),
     Insert(InsertError),
     Command(CommandError),
+    Store(StoreError),
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
 }
 
 impl From<sqlx::Error> for Fault {
@@ -71,7 +83,8 @@ impl From<Fault> for StoreError {
         match fault {
             Fault::Database(error) => store_error(error),
             Fault::Insert(InsertError::Store(error))
-            | Fault::Command(CommandError::Store(error)) => error,
+            | Fault::Command(CommandError::Store(error))
+            | Fault::Store(error) => error,
             Fault::Insert(error) => odd(error.to_string()),
             Fault::Command(error) => odd(error.to_string()),
         }
@@ -129,14 +142,6 @@ pub(crate) fn met(fault: &Fault) -> bool {
 }
 
 impl Inner {
-    pub(crate) fn leave_empty(&self, lease: Uuid) {
-        self.empty.lock().unwrap_or_else(PoisonError::into_inner).push(lease);
-    }
-
-    pub(crate) fn take_empty(&self) -> Vec<Uuid> {
-        std::mem::take(&mut *self.empty.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
     pub(crate) async fn now(&self, db: &mut PgConnection) -> Result<i64, sqlx::Error> {
         sqlx::query_scalar(self.sql.now()).fetch_one(db).await
     }
@@ -169,8 +174,16 @@ impl PgStore {
 }
 
 async fn open(options: PgOptions, home: std::sync::Weak<Home>) -> Result<Arc<Inner>, StoreError> {
-    let PgOptions { connect, schema, connections, patience, statement_timeout, poll_only, migrate } =
-        options;
+    let PgOptions {
+        connect,
+        schema,
+        connections,
+        patience,
+        statement_timeout,
+        poll_only,
+        migrate,
+        range,
+    } = options;
     let mut pool = PgPoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(patience)
@@ -196,6 +209,7 @@ async fn open(options: PgOptions, home: std::sync::Weak<Home>) -> Result<Arc<Inn
     let sql = Arc::new(Sql::new(&schema));
     let mut first = pool.acquire().await.map_err(store_error)?;
     migrate::migrate(&mut first, &sql, migrate).await?;
+    parts::make(&mut first, &sql, range).await?;
     drop(first);
     let channel = sql::channel(&schema);
     let (sender, hints) = mpsc::unbounded_channel();
@@ -213,8 +227,11 @@ async fn open(options: PgOptions, home: std::sync::Weak<Home>) -> Result<Arc<Inn
         wakes,
         channel,
         ids: IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy)),
+        range,
         bounds: Bounds::default(),
-        empty: Mutex::default(),
+        leases: Leases::default(),
+        group: Group::default(),
+        patience: parts::Patience::default(),
     }))
 }
 
@@ -381,6 +398,32 @@ impl Store for PgStore {
 
     async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
         at_home!(self, |inner| inner.command(command))
+    }
+
+    async fn order_queue(&self, queue: &str, order: QueueOrder) -> Result<bool, StoreError> {
+        let queue = queue.to_owned();
+        at_home!(self, |inner| inner.order_queue(&queue, order))
+    }
+
+    async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError> {
+        at_home!(self, |inner| inner.queues())
+    }
+
+    async fn order_breaker(
+        &self,
+        service: &str,
+        order: BreakerOrder,
+    ) -> Result<Option<BreakerChange>, StoreError> {
+        let service = service.to_owned();
+        at_home!(self, |inner| inner.order_breaker(&service, order))
+    }
+
+    async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError> {
+        at_home!(self, |inner| inner.breakers())
+    }
+
+    async fn surroundings(&self, id: JobId) -> Result<Option<Surroundings>, StoreError> {
+        at_home!(self, |inner| inner.surroundings(id))
     }
 
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {

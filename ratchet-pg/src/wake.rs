@@ -48,8 +48,11 @@ impl Wakes {
 
     /// Tells what was committed.
     pub(crate) fn send(&self, wakes: impl IntoIterator<Item = Wake>) {
+        let mut ends = 0;
         for wake in wakes {
-            if let Some(elsewhere) = &self.elsewhere {
+            let end = matches!(wake, Wake::Finished(_));
+            ends += usize::from(end);
+            if let Some(elsewhere) = self.elsewhere.as_ref().filter(|_| !end || ends <= MOST_ENDS) {
                 // The task is gone only when the store is.
                 let _ = elsewhere.send(wake.clone());
             }
@@ -72,6 +75,7 @@ pub(crate) fn line(origin: &str, wake: &Wake) -> Option<String> {
             format!("{origin} c {job} {lease} {}", token.version)
         }
         Wake::Finished(job) => format!("{origin} f {}", job.uuid().simple()),
+        Wake::Unblocked => format!("{origin} u -"),
         _ => return None,
     })
 }
@@ -85,6 +89,7 @@ fn read(origin: &str, line: &str) -> Vec<Wake> {
     let uuid = |text: &str| Uuid::try_parse(text).ok();
     match kind {
         "w" => vec![Wake::Work { queue: rest.to_owned() }],
+        "u" => vec![Wake::Unblocked],
         "f" => {
             let ids = rest.split(' ').filter_map(uuid);
             ids.map(|id| Wake::Finished(JobId::from_uuid(id))).collect()
@@ -132,6 +137,7 @@ struct Round {
     queues: BTreeSet<String>,
     canceled: Vec<Token>,
     finished: Vec<JobId>,
+    unblocked: bool,
 }
 
 impl Round {
@@ -141,6 +147,7 @@ impl Round {
                 self.queues.insert(queue);
             }
             Wake::Canceled(token) => self.canceled.push(token),
+            Wake::Unblocked => self.unblocked = true,
             Wake::Finished(job) if self.finished.len() < MOST_ENDS => self.finished.push(job),
             _ => {}
         }
@@ -149,8 +156,12 @@ impl Round {
     fn lines(self, origin: &str) -> Vec<String> {
         let queues = self.queues.into_iter().map(|queue| Wake::Work { queue });
         let canceled = self.canceled.into_iter().map(Wake::Canceled);
-        let mut lines: Vec<_> =
-            queues.chain(canceled).filter_map(|wake| line(origin, &wake)).collect();
+        let unblocked = self.unblocked.then_some(Wake::Unblocked);
+        let mut lines: Vec<_> = queues
+            .chain(canceled)
+            .chain(unblocked)
+            .filter_map(|wake| line(origin, &wake))
+            .collect();
         if !self.finished.is_empty() {
             let mut ends = format!("{origin} f");
             for job in self.finished {
@@ -226,8 +237,12 @@ mod tests {
     fn hints_read_back_as_they_were() {
         let job = JobId::from_uuid(Uuid::from_u128(7));
         let token = Token { job, lease: LeaseId::from_uuid(Uuid::from_u128(8)), version: 9 };
-        let hints =
-            [Wake::Work { queue: "a".to_owned() }, Wake::Canceled(token), Wake::Finished(job)];
+        let hints = [
+            Wake::Work { queue: "a".to_owned() },
+            Wake::Canceled(token),
+            Wake::Unblocked,
+            Wake::Finished(job),
+        ];
         let mut round = Round::default();
         hints.iter().cloned().for_each(|hint| round.add(hint));
         let lines = round.lines("me");

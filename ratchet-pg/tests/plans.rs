@@ -2,13 +2,18 @@
 
 mod support;
 
+use std::time::Duration;
+
 use ratchet_conformance::Harness;
+use ratchet_core::model::{NodeId, NodeInfo};
+use ratchet_core::store::Store;
+use ratchet_pg::PgStore;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row};
 use support::PgHarness;
 
 const FILL: &str = "
-    INSERT INTO ratchet.job (id, queued_at, head, version, priority, name, queue, payload)
-    SELECT lpad(to_hex(g), 32, '0')::uuid, g, 0, 1, 2, 'mail', 'default', '{}'
+    INSERT INTO ratchet.job (id, queued_at, due, head, version, priority, name, queue, payload)
+    SELECT lpad(to_hex(g), 32, '0')::uuid, g, g, 0, 1, 2, 'mail', 'default', '{}'
     FROM generate_series(1, 1000000) g;
     INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation,
         keyed, queue, name)
@@ -25,6 +30,18 @@ const FILL: &str = "
     SELECT lpad(to_hex(g), 32, '0')::uuid, 1, g, g, g, 0, lpad('', 32, '0')::uuid, 1, 1, 1
     FROM generate_series(1300001, 1600000) g;
     ANALYZE ratchet.job, ratchet.ready, ratchet.scheduled, ratchet.outcome, ratchet.attempt";
+
+/// Jobs of twenty hours, each in a range of its own.
+const TWENTY: &str = "
+    CREATE OR REPLACE FUNCTION plans.now_micros() RETURNS bigint LANGUAGE sql VOLATILE AS
+    $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint $$;
+    SELECT plans.make_parts(3600000000, 68400000000);
+    INSERT INTO plans.job (id, queued_at, due, head, version, priority, name, queue, payload)
+    SELECT plans.id_at(plans.now_micros() + g * 3600000000), g, g, 0, 1, 2, 'mail', 'default', '{}'
+    FROM generate_series(0, 19) g;
+    INSERT INTO plans.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation,
+        keyed, queue, name)
+    SELECT id, due, due, 0, 0, 1, 0, 0, 0, 1, false, 'default', 'mail' FROM plans.job";
 
 /// A statement, what its plan must have, and what it must not have.
 struct Hot {
@@ -46,7 +63,7 @@ macro_rules! hot {
 }
 
 /// No statement reads one of these from end to end.
-const LARGE: [&str; 5] = ["job", "ready", "scheduled", "outcome", "attempt"];
+const LARGE: [&str; 5] = ["job_rest", "ready", "scheduled", "outcome_rest", "attempt_rest"];
 
 #[tokio::test]
 async fn c_06_hot_statements_use_their_indexes_with_a_million_rows() {
@@ -56,19 +73,19 @@ async fn c_06_hot_statements_use_their_indexes_with_a_million_rows() {
     // The plan must do for any parameters, as that of a prepared statement does. Scans are left to the planner here.
     db.execute("SET plan_cache_mode = force_generic_plan; SET jit = off").await.expect("set");
     for hot in [
-        hot!("claim/take_ready", has: ["Index Scan using ready_order", "Index Scan using job_pkey", "Tid Scan on ready"],
+        hot!("exchange/exchange", has: ["Index Scan using ready_order", "Index Scan using job_rest_pkey", "Tid Scan on ready"],
             has_not: ["Sort Key: r."]),
         hot!("claim/select_candidates", has: ["Index Scan using ready_order"], has_not: ["Sort Key"]),
         hot!("claim/promote_due", has: ["Index Scan using scheduled_order"], has_not: ["Sort Key"]),
         hot!("claim/select_next_due", has: ["using scheduled_order"], has_not: ["Sort Key"]),
-        hot!("claim/take_chosen", has: ["Index Scan using ready_job", "Index Scan using job_pkey"], has_not: []),
-        hot!("settle/settle_succeeded", has: ["Conflict Arbiter Indexes: outcome_pkey"], has_not: []),
-        hot!("settle/select_members", has: ["using outcome_pkey", "using job_pkey"], has_not: []),
-        hot!("command/take_pending", has: ["using ready_job", "using scheduled_job"], has_not: []),
-        hot!("query/select_jobs", has: ["using job_pkey", "using outcome_pkey"], has_not: []),
-        hot!("query/list_ids", has: ["Scan Backward using job_pkey"], has_not: ["Sort Key"]),
-        hot!("query/purge_jobs", has: ["Index Scan using outcome_ended", "(at <= (clock.now - $2))"], has_not: ["Sort Key: o."]),
-        hot!("node/select_orphans", has: ["using job_pkey"], has_not: []),
+        hot!("claim/take_chosen", has: ["Tid Scan on ready", "Index Scan using job_rest_pkey"], has_not: []),
+        hot!("claim/select_notes", has: ["using note_rest_pkey"], has_not: []),
+        hot!("settle/select_members", has: ["using outcome_rest_pkey", "using job_rest_pkey"], has_not: []),
+        hot!("command/take_pending", has: ["using ready_moved", "using ready_order", "using scheduled_job"], has_not: []),
+        hot!("query/select_jobs", has: ["using job_rest_pkey", "using outcome_rest_pkey"], has_not: []),
+        hot!("query/list_ids", has: ["Scan Backward using job_rest_pkey"], has_not: ["Sort  (cost"]),
+        hot!("query/purge_jobs", has: ["Index Scan using outcome_rest_pkey"], has_not: ["Sort Key: o."]),
+        hot!("node/select_orphans", has: ["using job_rest_pkey"], has_not: []),
     ] {
         let plan = plan(&mut db, &hot).await;
         for wanted in hot.has {
@@ -91,14 +108,45 @@ async fn plan(db: &mut PgConnection, hot: &Hot) -> String {
         .await
         .unwrap_or_else(|error| panic!("{}: {error}", hot.name));
     let mut values = vec!["NULL"; parameters];
-    // The store plans this one anew for each filter.
-    let custom = hot.name == "query/list_ids";
-    if custom {
+    // The store plans these anew for each filter and state.
+    match hot.name {
+        "query/list_ids" => (values[0], values[2]) = ("101", "'{}'"),
+        "query/purge_jobs" => (values[0], values[1], values[2]) = ("2", "1", "1000"),
+        _ => {}
+    }
+    if values[0] != "NULL" {
         db.execute("SET plan_cache_mode = force_custom_plan").await.expect("set");
-        (values[0], values[2]) = ("101", "'{}'");
     }
     let explain = AssertSqlSafe(format!("EXPLAIN EXECUTE hot({})", values.join(", ")));
     let rows = sqlx::raw_sql(explain).fetch_all(&mut *db).await.expect("explains");
     db.execute("DEALLOCATE hot; SET plan_cache_mode = force_generic_plan").await.expect("set");
     rows.iter().map(|row| row.get::<String, _>(0) + "\n").collect()
+}
+
+/// Of twenty ranges, a claim looks into those its jobs are in, and a settle writes to those alone.
+#[tokio::test]
+async fn c_06_claims_look_into_one_range_per_job() {
+    let pg = PgHarness::fresh().await;
+    pg.database.execute("DROP SCHEMA IF EXISTS plans CASCADE").await;
+    let options = pg.database.options().schema("plans").partition(Duration::from_hours(1));
+    let store = PgStore::open(options).await.expect("opens");
+    pg.database.execute(TWENTY).await;
+    let node = NodeId::from_uuid(uuid::Uuid::from_u128(1));
+    store.join(NodeInfo::new(node), Duration::from_hours(1)).await.expect("joins");
+    let mut db = PgConnection::connect(&pg.database.url()).await.expect("connects");
+    db.execute("SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off")
+        .await
+        .expect("set");
+    let sql = include_str!("../sql/exchange/exchange.sql").replace("ratchet.", "plans.");
+    db.execute(AssertSqlSafe(format!("PREPARE hot AS {sql}"))).await.expect("prepared");
+    let explain = "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE hot(
+        '{}', '{}', '{}', '{}', '{}', '{}', 0, '{default}', '{3}', '{00000000-0000-0000-0000-000000000002}',
+        '{-9223372036854775808}', '00000000-0000-0000-0000-000000000001', '{mail}', '{1}', 2, true)";
+    let rows = sqlx::raw_sql(explain).fetch_all(&mut db).await.expect("explains");
+    let plan: String = rows.iter().map(|row| row.get::<String, _>(0) + "\n").collect();
+    let look_ups: Vec<_> = plan.lines().filter(|line| line.contains(" on job_")).collect();
+    let never = look_ups.iter().filter(|line| line.contains("never executed")).count();
+    assert!(look_ups.len() >= 20, "every range is in the plan:\n{plan}");
+    assert_eq!(look_ups.len() - never, 3, "three jobs of three hours:\n{plan}");
+    pg.database.execute("DROP SCHEMA plans CASCADE").await;
 }

@@ -47,7 +47,7 @@ async fn s_07_committed_job_is_there_and_wakes() {
     let mut tx = pg.database.pool.begin().await.expect("begins");
     let job = job();
     let id = job.id;
-    pg.store.within(&mut tx).insert(vec![job]).await.expect("inserted");
+    pg.store.insert_in_tx(&mut tx, &[job]).await.expect("inserted");
     assert_eq!(pg.store.get(id).await.expect("reads"), None, "not before the commit");
     tx.commit().await.expect("commits");
     hears(&mut wakes, &work("default")).await;
@@ -66,7 +66,7 @@ async fn s_07_rolled_back_job_leaves_no_trace_and_wakes_nobody() {
     gone.spec.idempotency_key = Some("once".to_owned());
     gone.spec.queue = "gone".to_owned();
     let id = gone.id;
-    pg.store.within(&mut tx).insert(vec![gone]).await.expect("inserted");
+    pg.store.insert_in_tx(&mut tx, &[gone]).await.expect("inserted");
     tx.rollback().await.expect("rolls back");
     let mut again = keyed("order");
     again.spec.idempotency_key = Some("once".to_owned());
@@ -82,10 +82,10 @@ async fn s_07_refused_submit_leaves_the_transaction_usable() {
     let pg = PgHarness::fresh().await;
     pg.store.insert(vec![keyed("order")]).await.expect("inserted");
     let mut tx = pg.database.pool.begin().await.expect("begins");
-    let refused = pg.store.within(&mut tx).insert(vec![keyed("order")]).await;
+    let refused = pg.store.insert_in_tx(&mut tx, &[keyed("order")]).await;
     assert!(matches!(refused, Err(InsertError::BusinessKeysTaken(_))));
     let other = job();
-    pg.store.within(&mut tx).insert(vec![other.clone()]).await.expect("the rest goes on");
+    pg.store.insert_in_tx(&mut tx, &[other.clone()]).await.expect("the rest goes on");
     tx.commit().await.expect("commits");
     assert!(pg.store.get(other.id).await.expect("reads").is_some());
 }
@@ -98,11 +98,10 @@ async fn s_07_cancel_and_reschedule_commit_with_the_caller() {
     pg.store.insert(vec![a, b]).await.expect("inserted");
     for commit in [false, true] {
         let mut tx = pg.database.pool.begin().await.expect("begins");
-        let mut within = pg.store.within(&mut tx);
-        let canceled = within.cancel(first).await.expect("cancels");
+        let canceled = pg.store.cancel_in_tx(&mut tx, first).await.expect("cancels");
         assert!(matches!(canceled, CommandReply::Done { to: JobState::Canceled, .. }));
         let later = Due::In(Duration::from_hours(1));
-        within.reschedule(second, later).await.expect("reschedules");
+        pg.store.reschedule_in_tx(&mut tx, second, later).await.expect("reschedules");
         if commit {
             tx.commit().await.expect("commits");
         } else {

@@ -39,6 +39,8 @@ CREATE TABLE ratchet_job (
     node        BLOB,
     lease       BLOB,
     handler_started INTEGER,
+    -- The opening of its service's breaker that it is a probe of: 'service/opening'.
+    probe       TEXT,
     started_at  INTEGER,
     finished_at INTEGER,
     queue_wait  INTEGER,
@@ -61,6 +63,7 @@ CREATE INDEX ratchet_job_future ON ratchet_job (template, due) WHERE state = 0 A
 CREATE INDEX ratchet_job_aside ON ratchet_job (lane, sort_key, due, id) WHERE state = 0 AND ready = 2;
 CREATE INDEX ratchet_job_running ON ratchet_job (node, id) WHERE state = 1;
 CREATE INDEX ratchet_job_slot ON ratchet_job (slot_key) WHERE state = 1 AND slot_key IS NOT NULL;
+CREATE INDEX ratchet_job_probe ON ratchet_job (probe) WHERE state = 1 AND probe IS NOT NULL;
 CREATE INDEX ratchet_job_finished ON ratchet_job (state, finished_at, id) WHERE finished_at IS NOT NULL;
 CREATE INDEX ratchet_job_failed ON ratchet_job (id) WHERE state = 3;
 
@@ -80,9 +83,10 @@ CREATE TABLE ratchet_aside (
     version    INTEGER NOT NULL,
     slot_key   TEXT,
     slot_limit INTEGER,
+    service    TEXT,
     unknown    INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX ratchet_aside_unknown ON ratchet_aside (queue) WHERE unknown = 1;
+CREATE INDEX ratchet_aside_unknown ON ratchet_aside (queue) WHERE unknown = 1 OR service IS NOT NULL;
 CREATE INDEX ratchet_aside_slot ON ratchet_aside (slot_key) WHERE slot_key IS NOT NULL;
 
 -- Idempotency keys, for ever.
@@ -107,10 +111,28 @@ CREATE TABLE ratchet_lingering (
     node     BLOB    NOT NULL,
     canceled INTEGER NOT NULL,
     slot_key TEXT,
+    queue    TEXT    NOT NULL,
+    probe    TEXT,
     PRIMARY KEY (job, lease, fence)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ratchet_lingering_node ON ratchet_lingering (node);
 CREATE INDEX ratchet_lingering_slot ON ratchet_lingering (slot_key) WHERE slot_key IS NOT NULL;
+
+-- Queues that are paused or limited. The rules are JSON.
+CREATE TABLE ratchet_queue (
+    name    TEXT    PRIMARY KEY,
+    -- Whether the end of a run makes room.
+    limited INTEGER NOT NULL,
+    rules   TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Circuit breakers, as JSON.
+CREATE TABLE ratchet_breaker (
+    service TEXT    PRIMARY KEY,
+    closed  INTEGER NOT NULL,
+    breaker TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX ratchet_breaker_open ON ratchet_breaker (closed) WHERE closed = 0;
 
 CREATE TABLE ratchet_attempt (
     job  BLOB    NOT NULL,

@@ -1,8 +1,8 @@
 //! Jobs that a claim could not run are set aside, by lane, so that the claims after it do not pass over them again.
 //!
-//! All jobs of a lane share queue, name, version and concurrency key: what holds up one holds up all. A lane whose name
-//! was unknown is brought back by the first claim that knows it, a lane whose key was at its limit by the run that lets
-//! go of a slot. Jobs that have crashed their worker are never set aside: they wait for other reasons than their lane.
+//! All jobs of a lane share queue, name, version, service and concurrency key: what holds up one holds up all. A lane whose
+//! name was unknown is brought back by the first claim that knows it, a lane whose breaker was open by the first claim that
+//! it admits, a lane whose key was at its limit by the run that lets go of a slot. Jobs that have crashed their worker are never set aside: they wait for other reasons than their lane.
 
 use std::collections::HashMap;
 
@@ -10,6 +10,7 @@ use ratchet_core::model::{ClaimRequest, JobSpec};
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
+use crate::gates::Gates;
 use crate::session::Session;
 use crate::sql;
 use crate::value::{json, lane, number};
@@ -38,6 +39,7 @@ impl Session<'_> {
                 .bind(i64::from(spec.version))
                 .bind(slot.map(|slot| slot.key.as_str()))
                 .bind(slot.map(|slot| i64::from(slot.limit)))
+                .bind(spec.service.as_deref())
                 .bind(!known)
                 .execute(&mut *self.conn)
                 .await?;
@@ -45,12 +47,13 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Brings back the first jobs of a lane that was unknown to another claimer, if this one can run them: as many as it
-    /// could take.
-    pub(crate) async fn bring_back_known(
+    /// Brings back the first jobs of a lane that was unknown to another claimer or held back by a breaker, if this one can
+    /// run them: as many as it could take.
+    pub(crate) async fn bring_back_runnable(
         &mut self,
         lane: &SqliteRow,
         request: &ClaimRequest,
+        gates: &Gates,
     ) -> Result<(), sqlx::Error> {
         if !request.known.knows(lane.try_get(2)?, number(lane.try_get(3)?)?) {
             return Ok(());
@@ -61,8 +64,12 @@ impl Session<'_> {
                 return Ok(());
             }
         }
-        let room = request.queues.iter().map(|room| i64::from(room.room)).max().unwrap_or(0);
-        self.bring_back(lane.try_get(1)?, room).await
+        let room = request.queues.iter().map(|room| room.room).max().unwrap_or(0);
+        let room = room.min(gates.room(lane.try_get(7)?, self.now));
+        if room == 0 {
+            return Ok(());
+        }
+        self.bring_back(lane.try_get(1)?, i64::from(room)).await
     }
 
     /// Brings back the first jobs of every lane of a concurrency key.

@@ -1,7 +1,7 @@
 //! Claiming: the line of each queue is read in order; what is chosen is moved with one statement.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 use uuid::Uuid;
 
+use crate::gates::{Gates, Pass, probe_name};
 use crate::session::Session;
 use crate::value::{bytes, job_id, json, number, parse_borrowed, parse_optional, time, unhex};
 use crate::{sql, template};
@@ -26,6 +27,8 @@ const LOOK_MOST: usize = 20_000;
 /// Topics of the survey.
 const NODE: i64 = 0;
 const KIND: i64 = 1;
+const RULES: i64 = 2;
+const BREAKER: i64 = 3;
 
 /// A row of the line: numbers first, then what may be long.
 type InLine<'a> = (
@@ -81,25 +84,35 @@ impl Session<'_> {
             return Ok(ClaimReply::default());
         }
         let mut next_due = None;
+        let mut gates = Gates::default();
         for row in rest {
-            if row.try_get::<i64, _>(0)? == KIND {
-                let due = self.promote(row, request).await?;
-                next_due = [next_due, due].into_iter().flatten().min();
-            } else {
-                self.bring_back_known(row, request).await?;
+            match row.try_get(0)? {
+                KIND => {
+                    let due = self.promote(row, request).await?;
+                    next_due = [next_due, due].into_iter().flatten().min();
+                }
+                RULES => self.read_rules(row, &mut gates).await?,
+                BREAKER => self.read_breaker(row, &mut gates).await?,
+                // The survey tells of gates before it tells of lanes.
+                _ => self.bring_back_runnable(row, request, &gates).await?,
             }
         }
 
         let lease = new_lease();
         let mut haul = Haul::default();
         for room in &request.queues {
-            self.choose(room, request, lease, &mut haul).await?;
+            self.choose(room, request, lease, &mut haul, &mut gates).await?;
         }
         if haul.lonely_seen
             && matches!(request.alone, Alone::Yes { .. })
-            && let Some(first) = self.first_if_lonely(request, lease).await?
+            && let Some(mut first) = self.first_if_lonely(request, lease, &gates).await?
         {
             // What was passed over because of the others' slots is not held up now.
+            if let Pass::Probe(opening) =
+                gates.pass(first.claimed.spec.service.as_deref(), self.now)
+            {
+                first.claimed.probe = Some(opening);
+            }
             haul = Haul { chosen: vec![first], ..Haul::default() };
         }
         if haul.passed.len() > self.patience {
@@ -109,6 +122,12 @@ impl Session<'_> {
             self.set_aside(jobs.collect()).await?;
         }
         self.start(&haul.chosen, lease, request).await?;
+        let mut claimed = BTreeMap::<String, u32>::new();
+        for candidate in &haul.chosen {
+            *claimed.entry(candidate.claimed.spec.queue.clone()).or_default() += 1;
+        }
+        self.spend(&claimed, &mut gates).await?;
+        next_due = [next_due, gates.opens_in(self.now)].into_iter().flatten().min();
         Ok(ClaimReply {
             jobs: haul.chosen.into_iter().map(|candidate| candidate.claimed).collect(),
             lonely_waiting: haul.lonely_waiting,
@@ -147,8 +166,10 @@ impl Session<'_> {
         request: &ClaimRequest,
         lease: LeaseId,
         haul: &mut Haul,
+        gates: &mut Gates,
     ) -> Result<(), sqlx::Error> {
-        let mut left = usize::try_from(room.room).unwrap_or(usize::MAX);
+        let most = room.room.min(gates.most(&room.queue, self.now));
+        let mut left = usize::try_from(most).unwrap_or(usize::MAX);
         let mut looked = 0;
         let mut after = None;
         while left > 0 {
@@ -159,7 +180,7 @@ impl Session<'_> {
             let (count, end) = (rows.len(), rows.len() < limit);
             looked += count;
             for row in rows {
-                let candidate = self.candidate(row, request, lease).await?;
+                let mut candidate = self.candidate(row, request, lease).await?;
                 after = Some(candidate.place.clone());
                 if left == 0 {
                     break;
@@ -167,11 +188,17 @@ impl Session<'_> {
                 let lonely = is_lonely(&candidate, request.alone);
                 haul.lonely_seen |= lonely;
                 let known = knows(&candidate, request);
-                if !known || !self.has_slot(&candidate, haul).await? {
+                let service = candidate.claimed.spec.service.as_deref();
+                let pass = gates.pass(service, self.now);
+                if !known || pass == Pass::No || !self.has_slot(&candidate, haul).await? {
                     haul.passed.push((candidate, known));
                 } else if lonely {
                     haul.lonely_waiting = true;
                 } else {
+                    if let Pass::Probe(opening) = pass {
+                        gates.probe(service);
+                        candidate.claimed.probe = Some(opening);
+                    }
                     take_slot(&candidate, haul);
                     haul.chosen.push(candidate);
                     left -= 1;
@@ -193,11 +220,14 @@ impl Session<'_> {
         &mut self,
         request: &ClaimRequest,
         lease: LeaseId,
+        gates: &Gates,
     ) -> Result<Option<Candidate>, sqlx::Error> {
         let mut first: Option<Candidate> = None;
         // Nothing is chosen yet, so slots are counted anew.
         let mut haul = Haul::default();
-        for room in request.queues.iter().filter(|room| room.room > 0) {
+        let now = self.now;
+        let open = |room: &&QueueRoom| room.room > 0 && gates.most(&room.queue, now) > 0;
+        for room in request.queues.iter().filter(open) {
             let mut after = None;
             'line: loop {
                 let line = self.line(&room.queue, 64, after.as_ref()).await?;
@@ -205,7 +235,11 @@ impl Session<'_> {
                 let end = rows.len() < 64;
                 for row in rows {
                     let candidate = self.candidate(row, request, lease).await?;
-                    if knows(&candidate, request) && self.has_slot(&candidate, &mut haul).await? {
+                    let service = candidate.claimed.spec.service.as_deref();
+                    if knows(&candidate, request)
+                        && gates.pass(service, now) != Pass::No
+                        && self.has_slot(&candidate, &mut haul).await?
+                    {
                         let sooner =
                             first.as_ref().is_none_or(|first| candidate.place < first.place);
                         first = if sooner { Some(candidate) } else { first };
@@ -288,6 +322,7 @@ impl Session<'_> {
                 node: request.node,
                 progress: parse_optional(progress.as_deref())?,
                 checkpoint: parse_optional(checkpoint.as_deref())?,
+                probe: None,
             },
             place: (sort_key, due, id),
         })
@@ -304,7 +339,7 @@ impl Session<'_> {
             None => self.slots_taken(&slot.key).await?,
         };
         haul.slots.insert(slot.key.clone(), taken);
-        Ok(taken < u64::from(slot.limit))
+        Ok(slot.has_room(taken))
     }
 
     async fn start(
@@ -325,9 +360,26 @@ impl Session<'_> {
             .bind(self.micros())
             .execute(&mut *self.conn)
             .await?;
+        self.mark_probes(chosen).await?;
         for candidate in chosen {
             self.effects.count(candidate.template, JobState::Pending, -1);
             self.effects.count(candidate.template, JobState::Running, 1);
+        }
+        Ok(())
+    }
+
+    async fn mark_probes(&mut self, chosen: &[Candidate]) -> Result<(), sqlx::Error> {
+        let mut probes: HashMap<String, Vec<i64>> = HashMap::new();
+        for candidate in chosen {
+            if let (Some(service), Some(opening)) =
+                (&candidate.claimed.spec.service, candidate.claimed.probe)
+            {
+                probes.entry(probe_name(service, opening)).or_default().push(candidate.seq);
+            }
+        }
+        for (probe, jobs) in probes {
+            let query = sqlx::query(sql::gate::MARK_PROBES).bind(json(&jobs)?).bind(probe);
+            query.execute(&mut *self.conn).await?;
         }
         Ok(())
     }

@@ -48,6 +48,7 @@ impl Session<'_> {
         if lingered.is_none() {
             return Ok(());
         }
+        self.wake_limited().await?;
         if let Some(row) = self.load(token.job).await? {
             self.free_slot(&row.job.spec).await?;
             self.free_business_key(&row).await?;

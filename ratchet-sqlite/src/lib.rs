@@ -24,6 +24,8 @@ mod aside;
 mod claim;
 mod command;
 mod error;
+mod explain;
+mod gates;
 mod graph;
 mod in_tx;
 mod insert;

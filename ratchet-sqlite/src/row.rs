@@ -28,6 +28,8 @@ pub(crate) struct JobRow {
     /// Present while the job is running.
     pub(crate) lease: Option<LeaseId>,
     pub(crate) handler_started: bool,
+    /// The opening that its current run is a probe of.
+    probe: Option<String>,
 }
 
 impl JobRow {
@@ -106,6 +108,7 @@ pub(crate) fn job_row(row: &SqliteRow, template_spec: &JobSpec) -> Result<JobRow
         scoped_key: row.try_get("scoped_key")?,
         lease: row.try_get::<Option<&[u8]>, _>("lease")?.map(lease_id).transpose()?,
         handler_started: row.try_get::<Option<bool>, _>("handler_started")?.unwrap_or_default(),
+        probe: row.try_get("probe")?,
     })
 }
 
@@ -218,6 +221,8 @@ impl Session<'_> {
                     .bind(bytes(node.uuid()))
                     .bind(held == Held::Canceled)
                     .bind(row.job.spec.concurrency.as_ref().map(|slot| slot.key.as_str()))
+                    .bind(row.job.spec.queue.as_str())
+                    .bind(row.probe.as_deref())
                     .execute(&mut *self.conn)
                     .await?;
             }

@@ -57,6 +57,8 @@ impl Session<'_> {
                 applied.ripples = ripples;
             }
         }
+        self.count_votes(settlements, &mut settled).await?;
+        self.wake_limited().await?;
         self.spawn(settlements, &mut settled).await?;
         Ok(settled)
     }

@@ -28,6 +28,21 @@ pub(crate) mod count {
         concat!(include_str!("../sql/count/add_jobs.sql"), "; COMMIT");
 }
 
+pub(crate) mod gate {
+    pub(crate) const COUNT_PROBES: &str = include_str!("../sql/gate/count_probes.sql");
+    pub(crate) const COUNT_RUNS: &str = include_str!("../sql/gate/count_runs.sql");
+    pub(crate) const DELETE_RULES: &str = include_str!("../sql/gate/delete_rules.sql");
+    pub(crate) const GET_BREAKER: &str = include_str!("../sql/gate/get_breaker.sql");
+    pub(crate) const GET_RULES: &str = include_str!("../sql/gate/get_rules.sql");
+    pub(crate) const LIST_BREAKERS: &str = include_str!("../sql/gate/list_breakers.sql");
+    pub(crate) const LIST_HOLDERS: &str = include_str!("../sql/gate/list_holders.sql");
+    pub(crate) const LIST_LIMITED: &str = include_str!("../sql/gate/list_limited.sql");
+    pub(crate) const LIST_RULES: &str = include_str!("../sql/gate/list_rules.sql");
+    pub(crate) const MARK_PROBES: &str = include_str!("../sql/gate/mark_probes.sql");
+    pub(crate) const SAVE_BREAKER: &str = include_str!("../sql/gate/save_breaker.sql");
+    pub(crate) const SAVE_RULES: &str = include_str!("../sql/gate/save_rules.sql");
+}
+
 pub(crate) mod graph {
     pub(crate) const DELETE_EDGES: &str = include_str!("../sql/graph/delete_edges.sql");
     pub(crate) const DELETE_GROUP: &str = include_str!("../sql/graph/delete_group.sql");

@@ -8,12 +8,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_core::model::{
-    Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
-    Counts, Delivery, DeliveryId, Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId,
-    GroupRecord, HandOff, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord,
-    JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page,
-    PageRequest, Point, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord,
-    ScheduleWritten, Settled, Settlement, Token, WriteSchedule,
+    Alert, AttemptLine, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
+    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
+    Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, Reject,
+    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
+    Surroundings, Token, WriteSchedule,
 };
 use ratchet_core::store::{Store, Wake};
 use ratchet_core::{Clock, StoreError, StoreErrorKind};
@@ -27,8 +28,8 @@ use crate::readers::Readers;
 use crate::template::Templates;
 use crate::verb::{
     Asked, Beat, Carry, ChangeSchedule, Claim, Delivered, FinishHandOffs, ForgetRejects, HandOut,
-    Insert, InsertGraph, Join, Lead, Leave, Lengthen, LetGo, Orphans, Purge, Report, Request,
-    Settle, SettleAndClaim, TakeHandOffs, Verb,
+    Insert, InsertGraph, Join, Lead, Leave, Lengthen, LetGo, OrderBreaker, OrderQueue, Orphans,
+    Purge, Report, Request, Settle, SettleAndClaim, TakeHandOffs, Verb,
 };
 
 /// A store in one SQLite file: the embedded default. Clones share the connections.
@@ -261,6 +262,30 @@ impl Store for SqliteStore {
 
     async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
         self.write(Carry { command }).await?
+    }
+
+    async fn order_queue(&self, queue: &str, order: QueueOrder) -> Result<bool, StoreError> {
+        self.write(OrderQueue { queue: queue.to_owned(), order }).await
+    }
+
+    async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError> {
+        read!(self, |look| look.queues())
+    }
+
+    async fn order_breaker(
+        &self,
+        service: &str,
+        order: BreakerOrder,
+    ) -> Result<Option<BreakerChange>, StoreError> {
+        self.write(OrderBreaker { service: service.to_owned(), order }).await
+    }
+
+    async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError> {
+        read!(self, |look| look.breakers())
+    }
+
+    async fn surroundings(&self, id: JobId) -> Result<Option<Surroundings>, StoreError> {
+        read!(self, |look| look.surroundings(id))
     }
 
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {

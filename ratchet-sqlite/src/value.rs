@@ -153,6 +153,10 @@ pub(crate) fn lane(spec: &JobSpec) -> i64 {
         add(&slot.key);
         add(&slot.limit.to_string());
     }
+    if let Some(service) = &spec.service {
+        add("service");
+        add(service);
+    }
     let digest: [u8; 32] = hash.finalize().into();
     digest[..8].iter().fold(0, |lane, byte| lane << 8 | i64::from(*byte))
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use ratchet_core::StoreError;
 use ratchet_core::model::{
-    Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Delivery, DeliveryId,
-    Extend, GraphInserted, HandOff, Heartbeat, InsertError, Inserted, JobId, JobState, NewGraph,
-    NewJob, NodeId, NodeInfo, Orphan, RunNotes, ScheduleWritten, Settled, Settlement, Token,
-    WriteSchedule,
+    BreakerChange, BreakerOrder, Channel, ClaimReply, ClaimRequest, Command, CommandError,
+    CommandReply, Delivery, DeliveryId, Extend, GraphInserted, HandOff, Heartbeat, InsertError,
+    Inserted, JobId, JobState, NewGraph, NewJob, NodeId, NodeInfo, Orphan, QueueOrder, RunNotes,
+    ScheduleWritten, Settled, Settlement, Token, WriteSchedule,
 };
 use tokio::sync::oneshot;
 
@@ -114,6 +114,10 @@ verbs! {
     Purge { state: JobState, age: Duration, limit: u32 } -> u64 =
         |session, this| session.purge(this.state, this.age, this.limit);
     Carry { command: Command } -> Result<CommandReply, CommandError> = |session, this| session.command(&this.command);
+    OrderQueue { queue: String, order: QueueOrder } -> bool =
+        |session, this| session.order_queue(&this.queue, this.order);
+    OrderBreaker { service: String, order: BreakerOrder } -> Option<BreakerChange> =
+        |session, this| session.order_breaker(&this.service, this.order);
     HandOut { channel: Channel, limit: u32, hold: Duration } -> Vec<Delivery> =
         |session, this| session.hand_out(this.channel, this.limit, this.hold);
     InsertGraph { graph: NewGraph } -> Result<GraphInserted, InsertError> =

@@ -14,6 +14,12 @@ const READS_A_WHOLE_TABLE: &[&str] = &[
     "node/delete_dead_nodes",
     "node/list_orphans",
     "key/list_lost_lingering",
+    // One row per queue with rules, one per service, and what runs at the moment.
+    "gate/list_rules",
+    "gate/list_limited",
+    "gate/list_breakers",
+    "gate/count_runs",
+    "gate/count_probes",
     // One row per template and state.
     "count/list_counts",
     "count/list_waiting",

@@ -6,6 +6,9 @@ pub mod retries {}
 #[doc = include_str!("../../docs/guide/keys.md")]
 pub mod keys {}
 
+#[doc = include_str!("../../docs/guide/guards.md")]
+pub mod guards {}
+
 #[doc = include_str!("../../docs/guide/operations.md")]
 pub mod operations {}
 

@@ -1,5 +1,8 @@
 //! What the programs share: a scratch server as durable as one in production, jobs, and a claimer.
 
+pub mod cpu;
+pub mod raw;
+
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -52,6 +55,10 @@ impl Server {
         let mut pg_ctl = as_postgres("pg_ctl");
         pg_ctl.args(["stop", "-w", "-s", "-m", mode, "-D"]).arg(self.folder.join("data"));
         run(&mut pg_ctl);
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.folder.join("data")
     }
 
     pub fn url(&self) -> String {

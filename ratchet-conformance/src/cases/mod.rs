@@ -1,6 +1,7 @@
 //! The cases, by theme. Each is named after the rule it proves.
 
 pub mod alerts;
+pub mod breaker;
 pub mod bulk;
 pub mod business_key;
 pub mod cancel;
@@ -12,6 +13,7 @@ pub mod concurrency;
 pub mod concurrency_key;
 pub mod deliveries;
 pub mod due;
+pub mod explain;
 pub mod fence;
 pub mod history;
 pub mod idempotency;
@@ -24,6 +26,7 @@ pub mod pause;
 pub mod purge;
 pub mod put_off;
 pub mod query;
+pub mod queue_rules;
 pub mod retry_manual;
 pub mod settle;
 pub mod transitions;

@@ -1,5 +1,6 @@
 //! Hints that save a poll.
 
+use ratchet_core::model::{BreakerOrder, QueueLimits, QueueOrder};
 use ratchet_core::store::Wake;
 
 use crate::World;
@@ -83,4 +84,26 @@ pub async fn l_08_every_end_is_told(world: &World) {
 pub async fn l_04_canceled_run_is_told(world: &World) {
     let run = world.run(world.job()).await;
     wakes(world, Wake::Canceled(run.token), world.cancel(run.id())).await;
+}
+
+pub async fn s_09_resuming_a_queue_wakes(world: &World) {
+    let order = |order| world.store.order_queue("default", order);
+    order(QueueOrder::Pause).await.expect("queues obey");
+    wakes(world, Wake::Unblocked, order(QueueOrder::Resume)).await.expect("queues obey");
+}
+
+pub async fn s_09_closing_a_breaker_wakes(world: &World) {
+    let order = |order| world.store.order_breaker("pay", order);
+    order(BreakerOrder::Open(None)).await.expect("breakers obey");
+    wakes(world, Wake::Unblocked, order(BreakerOrder::Close)).await.expect("breakers obey");
+}
+
+pub async fn s_09_the_end_of_a_run_wakes_a_full_queue(world: &World) {
+    let mut limits = QueueLimits::default();
+    limits.concurrency = Some(1);
+    let limited = world.store.order_queue("default", QueueOrder::Limit(limits)).await;
+    limited.expect("queues obey");
+    let run = world.run(world.job()).await;
+    world.submit(world.job()).await;
+    wakes(world, work("default"), world.apply(run.succeed())).await;
 }

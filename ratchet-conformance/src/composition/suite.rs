@@ -36,6 +36,7 @@ macro_rules! composition_suite {
             chain {
                 w_01_steps_run_in_order
                 w_01_waiting_step_is_pending_and_not_claimable
+                q_04_a_waiting_step_says_for_what
                 w_01_next_step_is_released_with_the_success
                 w_01_settle_and_claim_brings_the_next_step
                 w_01_retry_releases_nothing

@@ -5,7 +5,8 @@ use std::time::Duration;
 use fastrand::Rng;
 use ratchet_core::Priority;
 use ratchet_core::model::{
-    CancelCause, Channel, Command, Due, Filter, JobId, JobSpec, JobState, NewJob, NodeId, OnTaken,
+    BreakerOrder, CancelCause, Channel, Command, Due, Filter, JobId, JobSpec, JobState, NewJob,
+    NodeId, OnTaken, QueueLimits, QueueOrder, Rate,
 };
 use uuid::{Builder, Uuid};
 
@@ -36,7 +37,7 @@ impl Generator {
     }
 
     fn op(&mut self) -> Op {
-        match self.rng.u32(0..100) {
+        match self.rng.u32(0..106) {
             0..20 => Op::Insert(self.batch()),
             20..42 => {
                 let (room, idle) = (self.rng.u32(0..5), self.rng.u8(0..4) == 0);
@@ -61,6 +62,12 @@ impl Generator {
             }
             95 => Op::Purge(*self.one_of(&JobState::ALL), self.rng.u32(0..8)),
             96..98 => Op::Get(self.any_job()),
+            100..102 => {
+                let queue = ["default", "other"][self.rng.usize(..2)];
+                Op::OrderQueue(queue, self.queue_order())
+            }
+            102..104 => Op::OrderBreaker(self.breaker_order()),
+            104..106 => Op::Explain(self.any_job()),
             _ => Op::List(self.filter(), self.rng.u32(1..8)),
         }
     }
@@ -100,6 +107,9 @@ impl Generator {
         if rng.u8(..4) == 0 {
             job = job.at_most(rng.u32(1..3), ["k", "l"][rng.usize(..2)]);
         }
+        if rng.u8(..4) == 0 {
+            job = job.service("pay");
+        }
         if rng.u8(..3) == 0 {
             job = job.or_holder();
         }
@@ -108,6 +118,27 @@ impl Generator {
         }
         self.jobs.push(id);
         job
+    }
+
+    /// Mostly what lets jobs through, or nothing would happen any more.
+    fn queue_order(&mut self) -> QueueOrder {
+        let mut limits = QueueLimits::default();
+        match self.rng.u8(0..8) {
+            0 => return QueueOrder::Pause,
+            1..4 => return QueueOrder::Resume,
+            4 => limits.concurrency = Some(self.rng.u32(1..4)),
+            5 => limits.rate = Some(Rate { jobs: self.rng.u32(1..4), per: TICK * 2 }),
+            _ => {}
+        }
+        QueueOrder::Limit(limits)
+    }
+
+    fn breaker_order(&mut self) -> BreakerOrder {
+        match self.rng.u8(0..6) {
+            0 => BreakerOrder::Open(None),
+            1..3 => BreakerOrder::Open(Some(TICK * self.rng.u32(1..3))),
+            _ => BreakerOrder::Close,
+        }
     }
 
     fn endings(&mut self) -> Vec<Ending> {

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use ratchet_core::model::{
-    Alert, Applied, AttemptLine, Claimed, DeliveryBody, Envelope, JobRecord, LeaseId, NodeRecord,
+    Alert, Applied, AttemptLine, BreakerChange, BreakerState, Claimed, DeliveryBody, Envelope,
+    Explanation, JobRecord, LeaseId, NodeRecord, Waiting,
 };
 use uuid::Uuid;
 
@@ -56,10 +57,44 @@ impl Normal {
     pub(super) fn applied(self, mut applied: Applied) -> Applied {
         applied.at = self.time(applied.at);
         applied.due = applied.due.map(|due| self.time(due));
+        applied.breaker = applied.breaker.map(|change| self.change(change));
         for child in &mut applied.dropped {
             child.why.clear();
         }
         applied
+    }
+
+    pub(super) fn change(self, change: BreakerChange) -> BreakerChange {
+        match change {
+            BreakerChange::Opened { until } => {
+                BreakerChange::Opened { until: until.map(|until| self.time(until)) }
+            }
+            BreakerChange::Closed => BreakerChange::Closed,
+        }
+    }
+
+    pub(super) fn breaker(self, state: BreakerState) -> BreakerState {
+        match state {
+            BreakerState::Open { until } => {
+                BreakerState::Open { until: until.map(|until| self.time(until)) }
+            }
+            other => other,
+        }
+    }
+
+    pub(super) fn explanation(self, explanation: Explanation) -> String {
+        let Explanation::Waits(mut reasons) = explanation else {
+            return format!("{explanation:?}");
+        };
+        for reason in &mut reasons {
+            match reason {
+                Waiting::NotDue { due } => *due = self.time(*due),
+                Waiting::RateSpent { until, .. }
+                | Waiting::BreakerOpen { until: Some(until), .. } => *until = self.time(*until),
+                _ => {}
+            }
+        }
+        format!("{reasons:?}")
     }
 
     pub(super) fn node(self, mut node: NodeRecord) -> NodeRecord {

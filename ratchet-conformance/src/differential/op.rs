@@ -1,6 +1,8 @@
 //! What can be done to a store.
 
-use ratchet_core::model::{Channel, Command, Filter, JobId, JobState, NewJob, NodeId};
+use ratchet_core::model::{
+    BreakerOrder, Channel, Command, Filter, JobId, JobState, NewJob, NodeId, QueueOrder,
+};
 
 /// One operation. Runs are named by how many claims ago they were made.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +41,12 @@ pub enum Op {
     Cancel(usize),
     /// Has the job of a run tried again.
     Retry(usize),
+    /// Pauses, resumes or limits a queue.
+    OrderQueue(&'static str, QueueOrder),
+    /// Opens or closes the breaker of the one service.
+    OrderBreaker(BreakerOrder),
+    /// Asks why a job waits.
+    Explain(JobId),
     /// Purges a state by an age in ticks.
     Purge(JobState, u32),
     /// Takes deliveries and acknowledges every other one.

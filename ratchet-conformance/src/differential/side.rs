@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_core::model::{
-    Alone, CancelCause, Channel, ClaimRequest, Claimed, Command, Filter, Heartbeat, JobId,
-    KnownJobs, NodeId, NodeInfo, PageRequest, Progress, QueueRoom, RunNotes, Settled, Settlement,
-    Token,
+    Alone, Ballot, BreakerSettings, CancelCause, Channel, ClaimRequest, Claimed, Command, Filter,
+    Heartbeat, JobId, KnownJobs, NodeId, NodeInfo, PageRequest, Progress, QueueRoom, RunNotes,
+    Settled, Settlement, Token, Vote,
 };
 use ratchet_core::store::{Store, StoreError};
 
@@ -68,6 +68,16 @@ impl<'a> Side<'a> {
         let alerts: Vec<_> = alerts.into_iter().map(|alert| self.normal.alert(alert)).collect();
         let unknown = ok(self.store.unknown_jobs().await);
         let _ = write!(told, "{nodes:?}\n{alerts:?}\n{unknown:?}");
+        for queue in ok(self.store.queues().await) {
+            let rules = queue.rules;
+            let _ = write!(told, "\n{} {} {:?}", queue.queue, rules.paused, rules.limits);
+            let _ = write!(told, " {} {}", queue.running, queue.gate.most());
+        }
+        for record in ok(self.store.breakers().await) {
+            let (seen, opening) = (record.breaker.seen(), record.breaker.opening());
+            let state = self.normal.breaker(record.state);
+            let _ = write!(told, "\n{} {seen:?} {opening} {state:?}", record.service);
+        }
         told
     }
 
@@ -103,6 +113,17 @@ impl<'a> Side<'a> {
                 self.command_run(*ago, |id| Command::Cancel(id, CancelCause::Requested)).await
             }
             Op::Retry(ago) => self.command_run(*ago, Command::Retry).await,
+            Op::OrderQueue(queue, order) => {
+                format!("{:?}", ok(store.order_queue(queue, *order).await))
+            }
+            Op::OrderBreaker(order) => {
+                let change = ok(store.order_breaker("pay", *order).await);
+                format!("{:?}", change.map(|change| self.normal.change(change)))
+            }
+            Op::Explain(id) => match ok(store.surroundings(*id).await) {
+                Some(around) => self.normal.explanation(around.explain(2)),
+                None => String::new(),
+            },
             Op::Purge(state, ticks) => {
                 format!("{:?}", ok(store.purge(*state, TICK * *ticks, 100_000).await))
             }
@@ -203,6 +224,14 @@ fn info(id: NodeId) -> NodeInfo {
     info
 }
 
+/// A breaker that opens and closes often.
+fn settings() -> BreakerSettings {
+    let mut settings = BreakerSettings::default();
+    (settings.min_calls, settings.window) = (2, 4);
+    (settings.probes, settings.open_for) = (1, TICK);
+    settings
+}
+
 fn progress(percent: f32) -> RunNotes {
     let mut notes = RunNotes::default();
     notes.progress = Some(Progress { percent, message: String::new() });
@@ -230,5 +259,15 @@ fn end(run: &Claimed, ending: &Ending) -> Settlement {
         How::Fail(fingerprint) => run.fail_with(&fingerprint.to_string()).alerting().publishing(),
     };
     settlement.lingering = ending.lingering;
+    settlement.vote = run.spec.service.clone().map(|service| Vote {
+        service,
+        ballot: match ending.how {
+            How::Succeed => Ballot::Good,
+            How::Retry(_) | How::Fail(_) => Ballot::Bad,
+            How::Defer(_) | How::Release => Ballot::Blank,
+        },
+        probe: run.probe,
+        settings: settings(),
+    });
     settlement.spawning(ending.children.clone())
 }

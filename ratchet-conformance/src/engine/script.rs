@@ -348,6 +348,73 @@ pub(super) async fn mourn(#[inject] stage: State<Stage>, #[inject] finished: Fin
     ));
 }
 
+/// Plays a script against a service.
+#[job(name = "test.paying", max_retries = 5, crate = ::ratchet_core)]
+#[circuit_breaker(service = "pay", min_calls = 3, probes = 2)]
+pub(super) async fn paying(
+    #[inject] ctx: JobContext,
+    #[inject] stage: State<Stage>,
+    steps: Vec<Step>,
+) -> Result<String, JobError> {
+    script(ctx, stage, steps).await
+}
+
+impl Paying {
+    pub(super) fn of(steps: impl IntoIterator<Item = Step>) -> Self {
+        Self { steps: steps.into_iter().collect() }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("busy")]
+pub(super) struct Busy;
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum PickyError {
+    #[error("turned away")]
+    Busy(#[source] Busy),
+    #[error("garbled")]
+    Format(#[source] std::fmt::Error),
+    #[error("other")]
+    Other,
+}
+
+impl PickyError {
+    fn of(what: &str) -> Self {
+        match what {
+            "busy" => Self::Busy(Busy),
+            "format" => Self::Format(std::fmt::Error),
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Fails in one of three ways; one of them does not count.
+#[job(name = "test.ignoring", max_retries = 0, crate = ::ratchet_core)]
+#[circuit_breaker(service = "ignoring", ignore(Busy))]
+pub(super) async fn ignoring(what: String) -> Result<(), PickyError> {
+    Err(PickyError::of(&what))
+}
+
+/// Fails in one of three ways; one of them counts.
+#[job(name = "test.recording", max_retries = 0, crate = ::ratchet_core)]
+#[circuit_breaker(service = "recording", record(std::fmt::Error))]
+pub(super) async fn recording(what: String) -> Result<(), PickyError> {
+    Err(PickyError::of(&what))
+}
+
+/// Fails, and its breaker is set by a profile.
+#[job(name = "test.profiled", max_retries = 0, crate = ::ratchet_core)]
+#[circuit_breaker(service = "slow", profile = "careful", open_for = "90s")]
+pub(super) async fn profiled() -> Result<(), JobError> {
+    Err(JobError::msg("down"))
+}
+
+/// Shares a service and sets it differently.
+#[job(name = "test.contrary", crate = ::ratchet_core)]
+#[circuit_breaker(service = "slow", open_for = "10s")]
+pub(super) async fn contrary() {}
+
 /// On another queue.
 #[job(name = "test.elsewhere", queue = "elsewhere", crate = ::ratchet_core)]
 pub(super) async fn elsewhere() {}
@@ -356,6 +423,9 @@ pub(super) async fn elsewhere() {}
 pub(super) fn jobs() -> Vec<Registration> {
     vec![
         Script::JOB,
+        Paying::JOB,
+        Ignoring::JOB,
+        Recording::JOB,
         Block::JOB,
         BlockPanic::JOB,
         Fragile::JOB,

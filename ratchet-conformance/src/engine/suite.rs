@@ -34,6 +34,18 @@ macro_rules! engine_suite {
     ($harness:ty) => {
         type EngineHarness = $harness;
         $crate::__engine_themes! {
+            breaker {
+                b_02_an_outage_from_end_to_end
+                b_02_a_failed_probe_uses_no_attempt
+                e_11_failed_probes_count_as_deferrals
+                b_05_what_says_nothing_of_the_service_does_not_count
+                b_05_panics_and_timeouts_count
+                b_05_lists_refine_what_counts
+                b_07_a_refusal_before_the_run_does_not_trip_it
+                b_06_operators_open_close_and_inspect
+                b_08_profiles_and_configuration
+                b_01_jobs_that_share_a_service_agree
+            }
             callbacks {
                 d_06_on_success_learns_the_output
                 d_06_on_failure_runs_once_and_only_at_the_end
@@ -89,10 +101,23 @@ macro_rules! engine_suite {
                 u_01_a_payload_too_new_is_left_for_a_newer_worker
                 x_01_hostile_handlers_do_not_stop_the_worker
             }
+            health {
+                h_01_an_unhealthy_worker_claims_nothing_and_picks_up_again
+                h_01_a_check_may_guard_some_queues_only
+                h_01_a_worker_asks_before_it_claims
+                h_01_a_check_that_hangs_or_panics_fails
+                h_04_a_rejection_makes_it_ask_before_it_claims_more
+                h_04_without_checks_a_rejection_holds_up_nobody
+            }
             limits {
                 c_03_a_worker_takes_no_more_than_it_has_room_for
                 q_01_a_queue_has_a_limit_of_its_own
                 q_02_a_concurrency_key_limits_runs
+                q_01_cluster_limits_are_declared_by_the_worker
+                q_01_a_rate_is_waited_for
+                q_01_a_queue_can_be_paused_and_resumed
+                h_03_a_deep_queue_refuses
+                h_03_a_deep_queue_warns_if_asked
             }
             many {
                 x_01_ten_thousand_random_jobs_end_as_the_model_predicts

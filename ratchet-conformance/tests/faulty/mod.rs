@@ -6,12 +6,13 @@ use std::time::Duration;
 use jiff::Timestamp;
 use ratchet_conformance::{Harness, async_trait};
 use ratchet_core::model::{
-    Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
-    Counts, Delivery, DeliveryId, Due, Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId,
-    GroupRecord, HandOff, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord,
-    JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page,
-    PageRequest, Point, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord,
-    ScheduleWritten, Settled, Settlement, Token, WriteSchedule,
+    Alert, AttemptLine, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
+    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Due, Edge,
+    Extend, Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats,
+    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
+    NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder,
+    QueueRecord, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
+    Settled, Settlement, Surroundings, Token, WriteSchedule,
 };
 use ratchet_core::store::{Store, StoreError, Wake};
 use ratchet_core::{MemoryStore, Priority, VirtualClock};
@@ -212,6 +213,30 @@ impl Store for Faulty {
 
     async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
         self.inner.command(command).await
+    }
+
+    async fn order_queue(&self, queue: &str, order: QueueOrder) -> Result<bool, StoreError> {
+        self.inner.order_queue(queue, order).await
+    }
+
+    async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError> {
+        self.inner.queues().await
+    }
+
+    async fn order_breaker(
+        &self,
+        service: &str,
+        order: BreakerOrder,
+    ) -> Result<Option<BreakerChange>, StoreError> {
+        self.inner.order_breaker(service, order).await
+    }
+
+    async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError> {
+        self.inner.breakers().await
+    }
+
+    async fn surroundings(&self, id: JobId) -> Result<Option<Surroundings>, StoreError> {
+        self.inner.surroundings(id).await
     }
 
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {

@@ -1,18 +1,18 @@
 //! Building a runtime: every setting, and every mistake reported at once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Core, Ratchet};
-use crate::config::{Config, QueueConfig};
+use crate::config::{BreakerConfig, Config, QueueConfig, breaker_settings};
 use crate::decide::{Policies, RetryPolicy};
 use crate::failure::{Classifier, DefaultSanitizer, ErrorSanitizer};
 use crate::job::{Need, States, collect_conditions};
 use crate::registry::{InvocationResolver, Registration, Registry, RegistryError};
 use crate::seam::{Clock, Entropy, OsEntropy, SystemClock};
 use crate::store::Store;
-use crate::worker::{AlertSink, DeadLetterSink, Middleware, Sinks};
+use crate::worker::{AlertSink, DeadLetterSink, HealthCheck, Middleware, SinkError, Sinks};
 
 /// Builds a [`Ratchet`].
 #[derive(Debug)]
@@ -27,6 +27,7 @@ pub struct Builder {
     states: States,
     middleware: Vec<Arc<dyn Middleware>>,
     sinks: Sinks,
+    checks: Vec<HealthCheck>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
 }
@@ -44,6 +45,7 @@ impl Builder {
             states: States::default(),
             middleware: Vec::new(),
             sinks: Sinks::default(),
+            checks: Vec::new(),
             clock: Arc::new(SystemClock::default()),
             entropy: Arc::new(OsEntropy),
         }
@@ -64,6 +66,30 @@ impl Builder {
         let name = name.into();
         let queue = self.config.queues.remove(&name).unwrap_or_default();
         self.config.queues.insert(name, configure(queue));
+        self
+    }
+
+    /// Defines a named bundle of breaker settings: `#[circuit_breaker(service = "…", profile = "external-api")]`.
+    pub fn breaker_profile(
+        mut self,
+        name: impl Into<String>,
+        configure: impl FnOnce(BreakerConfig) -> BreakerConfig,
+    ) -> Self {
+        let name = name.into();
+        let profile = self.config.breaker_profiles.remove(&name).unwrap_or_default();
+        self.config.breaker_profiles.insert(name, configure(profile));
+        self
+    }
+
+    /// Sets the breaker of a service; goes before what annotations and profiles say.
+    pub fn breaker(
+        mut self,
+        service: impl Into<String>,
+        configure: impl FnOnce(BreakerConfig) -> BreakerConfig,
+    ) -> Self {
+        let service = service.into();
+        let breaker = self.config.breakers.remove(&service).unwrap_or_default();
+        self.config.breakers.insert(service, configure(breaker));
         self
     }
 
@@ -107,6 +133,43 @@ impl Builder {
     pub fn dead_letter_sink(mut self, sink: impl DeadLetterSink) -> Self {
         self.sinks.dead_letters = Some(Arc::new(sink));
         self.policies.publish_dead_letters = true;
+        self
+    }
+
+    /// Registers a health check. While it fails the worker claims nothing, lets running work finish, and is not ready; it
+    /// picks up again when the check passes.
+    ///
+    /// ```
+    /// # use ratchet_core::{MemoryStore, Ratchet};
+    /// # async fn ping() -> Result<(), std::io::Error> { Ok(()) }
+    /// let builder = Ratchet::builder(MemoryStore::new()).health_check("database", || ping());
+    /// ```
+    pub fn health_check<F, E>(
+        mut self,
+        name: impl Into<String>,
+        check: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<(), E>> + Send + 'static,
+        E: Into<SinkError>,
+    {
+        self.checks.push(HealthCheck::new(name.into(), BTreeSet::new(), check));
+        self
+    }
+
+    /// Registers a health check that guards some queues only: the others go on while it fails.
+    pub fn health_check_of<F, E>(
+        mut self,
+        name: impl Into<String>,
+        queues: impl IntoIterator<Item = impl Into<String>>,
+        check: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<(), E>> + Send + 'static,
+        E: Into<SinkError>,
+    {
+        let queues = queues.into_iter().map(Into::into).collect();
+        self.checks.push(HealthCheck::new(name.into(), queues, check));
         self
     }
 
@@ -180,6 +243,7 @@ impl Builder {
         };
         let mut problems = self.config.problems();
         problems.extend(callback_problems(&resolver.all()));
+        let breakers = breaker_settings(&resolver.all(), &self.config, &mut problems);
         let conditions = collect_conditions().unwrap_or_else(|clashes| {
             problems.extend(clashes);
             BTreeMap::new()
@@ -192,10 +256,12 @@ impl Builder {
             resolver,
             self.config,
             self.policies,
+            breakers,
             Classifier::new(self.sanitizer),
             self.states,
             self.middleware,
             self.sinks,
+            self.checks,
             self.clock,
             self.entropy,
             conditions,

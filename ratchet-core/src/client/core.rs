@@ -4,16 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use super::depth::Depths;
 use crate::config::Config;
-use crate::decide::Policies;
+use crate::decide::{Outcome, Policies, vote};
 use crate::events::Events;
 use crate::failure::{Classifier, DefaultSanitizer};
 use crate::job::{Callback, ConditionDef, JobDef, States};
-use crate::model::{Claimed, JobSpec, KnownJobs, RunOptions, Token};
+use crate::model::{BreakerSettings, Claimed, JobSpec, KnownJobs, RunOptions, Token, Vote};
 use crate::registry::{InvocationResolver, Registry};
 use crate::seam::{Clock, Entropy, IdSource, OsEntropy, SystemClock};
 use crate::store::{MemoryStore, Store};
-use crate::worker::{Middleware, Sinks};
+use crate::worker::{HealthCheck, Middleware, Sinks};
 
 /// One runtime: the store, the registry, the settings and the seams.
 #[derive(Debug)]
@@ -22,10 +23,13 @@ pub(crate) struct Core {
     pub(crate) resolver: Arc<dyn InvocationResolver>,
     pub(crate) config: Config,
     pub(crate) policies: Policies,
+    /// How the breakers of the registered jobs' services are set.
+    pub(crate) breakers: BTreeMap<String, BreakerSettings>,
     pub(crate) classifier: Classifier,
     pub(crate) states: Arc<States>,
     pub(crate) middleware: Vec<Arc<dyn Middleware>>,
     pub(crate) sinks: Sinks,
+    pub(crate) checks: Vec<HealthCheck>,
     pub(crate) events: Events,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
@@ -33,6 +37,7 @@ pub(crate) struct Core {
     pub(crate) conditions: BTreeMap<&'static str, ConditionDef>,
     /// The queues that live workers serve, and when they were last asked for.
     served: Mutex<Option<(Duration, BTreeSet<String>)>>,
+    pub(super) depths: Depths,
 }
 
 impl Core {
@@ -42,10 +47,12 @@ impl Core {
         resolver: Arc<dyn InvocationResolver>,
         config: Config,
         policies: Policies,
+        breakers: BTreeMap<String, BreakerSettings>,
         classifier: Classifier,
         states: States,
         middleware: Vec<Arc<dyn Middleware>>,
         sinks: Sinks,
+        checks: Vec<HealthCheck>,
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
         conditions: BTreeMap<&'static str, ConditionDef>,
@@ -56,16 +63,19 @@ impl Core {
             resolver,
             config,
             policies,
+            breakers,
             classifier,
             states: Arc::new(states),
             middleware,
             sinks,
+            checks,
             events: Events::new(),
             clock,
             entropy,
             ids,
             conditions,
             served: Mutex::new(None),
+            depths: Depths::default(),
         }
     }
 
@@ -76,10 +86,12 @@ impl Core {
             Arc::new(Registry::default()),
             Config::default(),
             Policies::default(),
+            BTreeMap::new(),
             Classifier::new(Arc::new(DefaultSanitizer::default())),
             States::default(),
             Vec::new(),
             Sinks::default(),
+            Vec::new(),
             Arc::new(SystemClock::default()),
             Arc::new(OsEntropy),
             BTreeMap::new(),
@@ -103,6 +115,7 @@ impl Core {
             node: self.ids.node(),
             progress: None,
             checkpoint: None,
+            probe: None,
         }
     }
 
@@ -155,6 +168,15 @@ impl Core {
                 .chain(conditions)
                 .collect(),
         )
+    }
+
+    /// What a run says of the service it called.
+    pub(crate) fn vote(&self, job: &Claimed, outcome: &Outcome) -> Option<Vote> {
+        let service = job.spec.service.as_deref()?;
+        let registration = self.resolver.resolve(&job.spec.name);
+        let def = registration.as_ref().and_then(|found| found.def.breaker.as_ref());
+        let settings = self.breakers.get(service).copied().unwrap_or_default();
+        vote(job, outcome, def, settings)
     }
 
     /// Whether some live worker serves a queue, as far as was known a moment ago.

@@ -12,7 +12,7 @@ use crate::context::JobContext;
 use crate::events::JobRef;
 use crate::job::{Backoff, Job, Priority};
 use crate::model::{ConcurrencyKey, Due, Inserted, JobId, JobSpec, NewJob, OnTaken};
-use crate::store::{StoreError, StoreErrorKind};
+use crate::store::{Store, StoreError, StoreErrorKind};
 
 /// A job about to be enqueued: add options, then `.await`.
 ///
@@ -201,6 +201,11 @@ impl<'a, J: Job> Enqueue<'a, J> {
 
 // Without `J: Job`: what is not a job was refused by `enqueue`, and one error is enough.
 impl<J> Enqueue<'_, J> {
+    /// The store it goes to: what `in_tx` of a store looks for itself in.
+    pub fn store(&self) -> &dyn Store {
+        self.target.core().store.as_ref()
+    }
+
     /// The checked row, without storing it: what `in_tx` of a store inserts.
     pub fn into_new_job(self) -> Result<NewJob, SubmitError> {
         let mut job = self.job?;
@@ -256,6 +261,7 @@ pub(super) async fn insert(
         queue: queue.as_str().into(),
     });
     let expected = core.events.expect_submits(expected);
+    let deep = core.check_depth(&jobs).await?;
     let inserted = core.store.insert(jobs).await;
     let name_of = |wanted| {
         about
@@ -273,9 +279,13 @@ pub(super) async fn insert(
             continue;
         };
         core.events.submitted(*id);
+        core.depths.grew(queue);
         // One warning per queue is enough for ten thousand jobs.
-        let warnings =
-            if warned.insert(queue) { unserved(core, *id, name, queue).await } else { Vec::new() };
+        let mut warnings = Vec::new();
+        if warned.insert(queue) {
+            warnings.extend(unserved(core, *id, name, queue).await);
+            warnings.extend(deep.get(queue).cloned());
+        }
         answers.push((inserted, warnings));
     }
     // What was not created is no news.
@@ -284,14 +294,14 @@ pub(super) async fn insert(
 }
 
 /// A warning if nobody will run a job.
-async fn unserved(core: &Core, id: JobId, name: &str, queue: &str) -> Vec<String> {
+async fn unserved(core: &Core, id: JobId, name: &str, queue: &str) -> Option<String> {
     if core.is_served(queue).await {
-        return Vec::new();
+        return None;
     }
     let warning =
         format!("no live worker serves queue `{queue}`; job {id} (`{name}`) waits until one does");
     tracing::warn!(job.id = %id, job.name = name, job.queue = queue, "{warning}");
-    vec![warning]
+    Some(warning)
 }
 
 impl<'a, J: 'static> IntoFuture for Enqueue<'a, J> {

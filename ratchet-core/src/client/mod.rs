@@ -3,8 +3,10 @@
 mod builder;
 mod bulk;
 mod core;
+mod depth;
 mod enqueue;
 mod finished;
+mod gates;
 mod graph;
 mod handle;
 mod items;
@@ -18,6 +20,7 @@ pub use bulk::Bulk;
 pub(crate) use core::Core;
 pub use enqueue::Enqueue;
 pub use finished::Finished;
+pub use gates::{Breakers, Queues};
 pub(crate) use graph::publish_ripples;
 pub use graph::{
     Batch, Chain, ChainHandle, GroupHandle, GroupReport, StepRef, Whole, Wiring, Workflow, Yields,

@@ -48,6 +48,20 @@ pub enum SubmitError {
         /// The queue.
         queue: String,
     },
+    /// More jobs wait in the queue than may.
+    #[error(
+        "cannot enqueue `{job}`: {depth} jobs wait in queue `{queue}`, the limit is {limit}; try again later"
+    )]
+    QueueFull {
+        /// The job.
+        job: String,
+        /// The queue.
+        queue: String,
+        /// How many jobs wait in it.
+        depth: u64,
+        /// How many may.
+        limit: u64,
+    },
     /// An option that cannot work.
     #[error("cannot enqueue `{job}`: {problem}")]
     BadOption {

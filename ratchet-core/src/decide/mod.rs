@@ -8,6 +8,7 @@
 //! 4. attempts exceed `max_retries`: dead letter;
 //! 5. otherwise another attempt, after the backoff.
 
+mod breaker;
 mod follow_up;
 mod orphan;
 mod policy;
@@ -16,6 +17,7 @@ mod tests;
 
 use std::time::Duration;
 
+pub(crate) use breaker::{after_probe, vote};
 pub(crate) use follow_up::follow_up;
 pub(crate) use orphan::decide_orphan;
 pub use policy::{AlwaysRetry, Policies, RetryPolicy};

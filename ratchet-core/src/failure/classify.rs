@@ -47,7 +47,12 @@ impl Failure {
 
     /// The first error of type `E` in the source chain.
     pub fn find<E: Error + 'static>(&self) -> Option<&E> {
-        self.caught.as_deref()?.chain().find_map(|link| link.downcast_ref())
+        self.chain().find_map(|link| link.downcast_ref())
+    }
+
+    /// The source chain of the error the handler returned, outermost first.
+    pub fn chain(&self) -> impl Iterator<Item = &(dyn Error + 'static)> {
+        self.caught.as_deref().into_iter().flat_map(Caught::chain)
     }
 }
 

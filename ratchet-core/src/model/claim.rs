@@ -83,7 +83,8 @@ pub struct ClaimReply {
     pub jobs: Vec<Claimed>,
     /// A due job was passed over because it must run alone: there was room left when its turn came.
     pub lonely_waiting: bool,
-    /// How long until the next job of these queues that the node knows falls due, if there is one.
+    /// How long until the next job of these queues that the node knows falls due, a rate lets more through, or a breaker
+    /// half-opens, if any of that is to be expected.
     pub next_due: Option<Duration>,
 }
 
@@ -116,6 +117,8 @@ pub struct Claimed {
     pub progress: Option<Progress>,
     /// The last state a run saved.
     pub checkpoint: Option<serde_json::Value>,
+    /// This run tries a service whose breaker is half open: which opening it is a probe of.
+    pub probe: Option<u64>,
 }
 
 impl Claimed {

@@ -1,9 +1,11 @@
 //! What is stored: the nouns that client, engine and stores share. Plain data, no I/O and no decisions.
 
 mod attempt;
+mod breaker;
 mod claim;
 mod command;
 mod envelope;
+mod explain;
 mod filter;
 mod graph;
 mod id;
@@ -12,6 +14,7 @@ mod moves;
 mod new_job;
 mod node;
 mod notice;
+mod queue;
 mod record;
 mod schedule;
 mod settlement;
@@ -19,9 +22,14 @@ mod spec;
 mod state;
 
 pub use attempt::{AttemptLine, AttemptOutcome, LogLevel, LogLine};
+pub use breaker::{
+    Admission, Ballot, Breaker, BreakerChange, BreakerOrder, BreakerRecord, BreakerSettings,
+    BreakerState, Vote,
+};
 pub use claim::{Alone, ClaimReply, ClaimRequest, Claimed, KnownJobs, Orphan, QueueRoom};
 pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};
 pub use envelope::{Envelope, FailureKind, FailureRecord, TerminalReason};
+pub use explain::{Explanation, Surroundings, Waiting};
 pub use filter::{Counts, Filter, Page, PageRequest, QueueCounts};
 pub use graph::{
     CanceledMember, Edge, Extend, GraphInserted, GroupCounts, GroupFilter, GroupKind, GroupRecord,
@@ -34,6 +42,7 @@ pub(crate) use new_job::later;
 pub use new_job::{Due, InsertError, Inserted, NewJob, OnTaken, TakenKey};
 pub use node::{Heartbeat, NodeInfo, NodeRecord};
 pub use notice::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Notice};
+pub use queue::{Gate, QueueLimits, QueueOrder, QueueRecord, QueueRules, Rate};
 pub use record::{JobRecord, Progress};
 pub use schedule::{Missed, ScheduleRecord, ScheduleWritten, WriteSchedule};
 pub use settlement::{Applied, Deferral, DroppedChild, RunNotes, Settled, Settlement, Verdict};

@@ -27,6 +27,7 @@ impl JobRecord {
             node: self.node?,
             progress: self.progress.clone(),
             checkpoint: self.checkpoint.clone(),
+            probe: None,
         })
     }
 

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AttemptOutcome, Envelope, FailureRecord, JobId, JobState, LogLine, NewHandOff, NewJob,
-    NewReject, Notice, Progress, Ripples, Token,
+    AttemptOutcome, BreakerChange, Envelope, FailureRecord, JobId, JobState, LogLine, NewHandOff,
+    NewJob, NewReject, Notice, Progress, Ripples, Token, Vote,
 };
 
 /// What is to happen to a claimed job, with everything that must commit together with it.
@@ -30,6 +30,8 @@ pub struct Settlement {
     pub spawned: Vec<NewJob>,
     /// What is to be published once this is committed.
     pub notices: Vec<Notice>,
+    /// What the run says of the service it called: counted in the order of the batch.
+    pub vote: Option<Vote>,
     /// How the conditions on the edges of a step were judged.
     pub answers: Vec<(String, bool)>,
     /// Items that the run set aside.
@@ -52,6 +54,7 @@ impl Settlement {
             notes: RunNotes::default(),
             spawned: Vec::new(),
             notices: Vec::new(),
+            vote: None,
             answers: Vec::new(),
             rejects: Vec::new(),
             hand_offs: Vec::new(),
@@ -167,6 +170,8 @@ pub struct Applied {
     pub spawned: Vec<JobId>,
     /// The spawned jobs that do not, because of a key.
     pub dropped: Vec<DroppedChild>,
+    /// What its vote did to the breaker of its service.
+    pub breaker: Option<BreakerChange>,
     /// What else moved in the graphs of this commit: told once, with the first settlement that set something off.
     pub ripples: Ripples,
 }
@@ -180,6 +185,7 @@ impl Applied {
             due,
             spawned: Vec::new(),
             dropped: Vec::new(),
+            breaker: None,
             ripples: Ripples::default(),
         }
     }

@@ -67,7 +67,7 @@ pub struct RunOptions {
 }
 
 /// A key that limits how many jobs run at once.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ConcurrencyKey {
     /// The key: one for all queues and all tenants.
     pub key: String,

@@ -11,6 +11,7 @@ mod memory;
 pub use error::{StoreError, StoreErrorKind};
 pub use memory::MemoryStore;
 
+use std::any::Any;
 use std::fmt;
 use std::time::Duration;
 
@@ -19,12 +20,13 @@ use jiff::Timestamp;
 use tokio::sync::broadcast;
 
 use crate::model::{
-    Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
-    Counts, Delivery, DeliveryId, Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId,
-    GroupRecord, HandOff, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord,
-    JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page,
-    PageRequest, Point, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord,
-    ScheduleWritten, Settled, Settlement, Token, WriteSchedule,
+    Alert, AttemptLine, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
+    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
+    Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, Reject,
+    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
+    Surroundings, Token, WriteSchedule,
 };
 
 /// How many lines of its log are kept with a job: the newest, so that the last run can be understood.
@@ -40,7 +42,7 @@ pub const MAX_LOG_LINES: usize = 1000;
     note = "enable the `sqlite` or `pg` feature and use `SqliteStore` or `PgStore`, or use `MemoryStore` in tests"
 )]
 #[async_trait]
-pub trait Store: Send + Sync + fmt::Debug + 'static {
+pub trait Store: Any + Send + Sync + fmt::Debug {
     /// The store's clock, by which everything is due.
     async fn now(&self) -> Result<Timestamp, StoreError>;
 
@@ -61,14 +63,18 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// Takes due jobs, each for exactly one claimer, in the order of their queue.
     ///
     /// Takes nothing for a node that has not joined or whose lease ran out. A job whose concurrency key is at its limit
-    /// is passed over without holding up the jobs behind it.
+    /// is passed over without holding up the jobs behind it, and so is one whose service has a breaker that does not
+    /// admit it ([`Breaker::admits`](crate::model::Breaker::admits)); a job that a half-open breaker admits is marked as its
+    /// probe. Takes no more of a queue than its rules let through
+    /// ([`QueueRules::gate`](crate::model::QueueRules::gate)).
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError>;
 
     /// Settles runs in one commit. The answers are in the order of the settlements; a stale one changes nothing and does
     /// not disturb its neighbours. All moves come before all spawned jobs, so that a key freed by one settlement is there
     /// for the children of another. What follows in a graph from the ends of its jobs
-    /// ([`graph::ripple`](crate::graph::ripple)) is part of the commit. Settling a canceled run with its own token lets go of what it held, unless the
-    /// settlement says that the handler lingers.
+    /// ([`graph::ripple`](crate::graph::ripple)) is part of the commit, and so are the votes of applied settlements, counted
+    /// in their order ([`Breaker::count`](crate::model::Breaker::count)). Settling a canceled run with its own token lets go
+    /// of what it held, unless the settlement says that the handler lingers.
     async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError>;
 
     /// Settles, then claims: in one round trip where the store can.
@@ -113,6 +119,25 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
 
     /// Carries out a command.
     async fn command(&self, command: Command) -> Result<CommandReply, CommandError>;
+
+    /// Pauses, resumes or limits a queue. Answers whether anything changed.
+    async fn order_queue(&self, queue: &str, order: QueueOrder) -> Result<bool, StoreError>;
+
+    /// Queues with rules, by name.
+    async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError>;
+
+    /// Opens or closes a breaker by hand. Answers what that changed.
+    async fn order_breaker(
+        &self,
+        service: &str,
+        order: BreakerOrder,
+    ) -> Result<Option<BreakerChange>, StoreError>;
+
+    /// Breakers that were ever counted or ordered, by service.
+    async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError>;
+
+    /// What a claim would see around a job.
+    async fn surroundings(&self, id: JobId) -> Result<Option<Surroundings>, StoreError>;
 
     /// One job.
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError>;
@@ -221,6 +246,8 @@ pub enum Wake {
         /// The queue.
         queue: String,
     },
+    /// What held jobs back is over: a queue goes on, a breaker has closed. Any queue may have work.
+    Unblocked,
     /// A running job was canceled.
     Canceled(Token),
     /// A job has come to its end.

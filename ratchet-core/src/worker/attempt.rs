@@ -11,7 +11,7 @@ use super::middleware::RunReport;
 use super::upstream;
 use crate::client::Core;
 use crate::context::JobContext;
-use crate::decide::{Outcome, decide, follow_up};
+use crate::decide::{Outcome, after_probe, decide, follow_up};
 use crate::failure::{Classified, Classifier, Failure, JobError, guarded};
 use crate::job::Output;
 use crate::model::{Claimed, Deferral, NewJob, RunNotes, Settlement};
@@ -61,10 +61,11 @@ pub(crate) async fn attempt(
     }
     let (mut notes, spawned, items) = ctx.take();
     notes.warnings.extend(left.warnings);
-    let mut settlement = settlement(core, job, &outcome, duration, notes, spawned);
+    let done = matches!(outcome, Outcome::Done { .. });
+    let mut settlement = settlement(core, job, outcome, duration, notes, spawned);
     settlement.answers = left.answers;
     settlement.rejects = items.rejects;
-    if matches!(outcome, Outcome::Done { .. }) {
+    if done {
         settlement.hand_offs = items.hand_offs;
     }
     settlement.lingering = lingering;
@@ -97,17 +98,21 @@ async fn ready(
 pub(super) fn settlement(
     core: &Core,
     job: &Claimed,
-    outcome: &Outcome,
+    outcome: Outcome,
     duration: Duration,
     notes: RunNotes,
     spawned: Vec<NewJob>,
 ) -> Settlement {
-    let verdict = decide(job, outcome, &core.policies, core.entropy.bits());
+    let vote = core.vote(job, &outcome);
+    let succeeded = matches!(outcome, Outcome::Done { .. });
+    let outcome = after_probe(outcome, vote.as_ref(), core.entropy.bits());
+    let verdict = decide(job, &outcome, &core.policies, core.entropy.bits());
     let mut settlement = Settlement::new(job.token, verdict, outcome.in_history());
+    settlement.vote = vote;
     settlement.duration = duration;
     settlement.notes = notes;
     // Children belong to a success: if the attempt fails, none of them ever existed.
-    if matches!(outcome, Outcome::Done { .. }) {
+    if succeeded {
         settlement.spawned = spawned;
     }
     follow_up(job, &mut settlement, &core.policies, || core.ids.job());

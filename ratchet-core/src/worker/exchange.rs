@@ -3,9 +3,9 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use super::settler::{Outgoing, account, settle_one_by_one};
+use super::settler::{Outgoing, account, settle_in_halves};
 use super::shared::Shared;
-use crate::model::{ClaimReply, ClaimRequest, Token};
+use crate::model::{ClaimReply, ClaimRequest, QueueRoom, Token};
 
 /// What an exchange with the store brought.
 pub(super) struct Exchanged {
@@ -15,12 +15,19 @@ pub(super) struct Exchanged {
     pub(super) unsettled: Vec<Outgoing>,
     /// What the claim brought, if there was one.
     pub(super) claimed: Option<ClaimReply>,
-    /// How many jobs were asked for.
-    pub(super) asked: u32,
+    /// What the claim asked for, if there was one.
+    pub(super) asked: Option<Vec<QueueRoom>>,
     /// The store is not available.
     pub(super) failed: bool,
     /// What could not be let go.
     pub(super) still_held: Vec<Token>,
+}
+
+impl Exchanged {
+    /// How many jobs were asked for.
+    pub(super) fn room(&self) -> u32 {
+        self.asked.iter().flatten().map(|queue| queue.room).sum()
+    }
 }
 
 /// An exchange in the air.
@@ -35,8 +42,7 @@ pub(super) async fn exchange(
 ) -> Exchanged {
     let store = &shared.core.store;
     let settlements: Vec<_> = batch.iter().map(|outgoing| outgoing.settlement.clone()).collect();
-    let asked =
-        request.as_ref().map_or(0, |request| request.queues.iter().map(|queue| queue.room).sum());
+    let asked = request.as_ref().map(|request| request.queues.clone());
     let answer = match (settlements.is_empty(), request) {
         (true, None) => Ok((Vec::new(), None)),
         (true, Some(request)) => {
@@ -73,8 +79,8 @@ pub(super) async fn exchange(
             }
         }
         Err(error) => {
-            tracing::error!(%error, "the store refuses a batch of outcomes; they are settled one by one");
-            let unsettled = settle_one_by_one(&shared, batch).await;
+            tracing::error!(%error, "the store refuses a batch of outcomes; they are settled in halves");
+            let unsettled = settle_in_halves(&shared, batch).await;
             Exchanged {
                 settled: false,
                 failed: !unsettled.is_empty(),

@@ -54,6 +54,7 @@ pub(super) fn readiness(shared: &Shared) -> Health {
     if shared.fenced.load(Ordering::Relaxed) {
         problems.push("the node cannot renew its lease".to_owned());
     }
+    problems.extend(shared.unhealthy());
     if shared.stopping.is_cancelled() {
         problems.push("the worker is stopping".to_owned());
     }

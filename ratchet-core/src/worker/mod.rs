@@ -11,6 +11,7 @@
 //! worker. So a handler that never yields delays other handlers at worst.
 
 mod attempt;
+mod checks;
 mod control;
 mod exchange;
 mod flight;
@@ -18,6 +19,7 @@ mod handler;
 mod health;
 mod heartbeat;
 mod hunger;
+mod inbox;
 mod maintenance;
 mod middleware;
 mod publish;
@@ -33,6 +35,7 @@ mod upstream;
 mod watchdog;
 
 pub(crate) use attempt::{Ended, attempt};
+pub(crate) use checks::HealthCheck;
 pub(crate) use control::{RunControl, StopCause};
 pub use health::{Health, WorkerStats};
 pub use middleware::{Middleware, Next, RunReport};

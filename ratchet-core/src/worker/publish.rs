@@ -87,6 +87,10 @@ pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settl
         Verdict::Release => events.publish(|| Event::Released { job: job_ref(job) }),
         Verdict::Rescue { .. } => {}
     }
+    if let (Some(vote), Some(change)) = (&settlement.vote, applied.breaker) {
+        tracing::warn!(service = vote.service, ?change, "a circuit breaker has changed");
+        events.publish(|| Event::of_breaker(&vote.service, change));
+    }
     publish_ripples(core, &applied.ripples);
     for child in settlement.spawned.iter().filter(|child| applied.spawned.contains(&child.id)) {
         events.publish(|| Event::Submitted {

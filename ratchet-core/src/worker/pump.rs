@@ -1,14 +1,14 @@
 //! The pump: one loop that claims, launches, watches the clock and settles.
 //!
-//! At most one exchange with the store is in the air; while it is, the loop goes on watching deadlines and messages. So a
-//! store that hangs delays claims and settlements and nothing else.
+//! At most two exchanges with the store are in the air, so that one can work while the other waits for the disk; meanwhile
+//! the loop goes on watching deadlines and messages. So a store that hangs delays claims and settlements and nothing else.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use tokio::sync::broadcast;
-use tokio::sync::mpsc;
 
 use super::attempt::{self, Ended};
 use super::control::StopCause;
@@ -20,14 +20,15 @@ use super::room::Rooms;
 use super::settler::{Outgoing, Settler};
 use super::shared::{Message, Shared};
 use crate::events::Event;
-use crate::model::{Alone, AttemptOutcome, ClaimRequest, Claimed, Settlement, Token, Verdict};
+use crate::model::{
+    Alone, AttemptOutcome, ClaimRequest, Claimed, Deferral, Settlement, Token, Verdict,
+};
 use crate::store::Wake;
 
 /// The loop and everything it alone may touch.
 #[derive(Debug)]
 pub(super) struct Pump {
     shared: Arc<Shared>,
-    inbox: mpsc::UnboundedReceiver<Message>,
     /// `None` for a store that has stopped sending any: polling is the floor.
     wakes: Option<broadcast::Receiver<Wake>>,
     rooms: Rooms,
@@ -40,8 +41,21 @@ pub(super) struct Pump {
     lonely: Option<Token>,
     /// A due job was passed over because it must run alone: run dry, then take it.
     lonely_waits: bool,
+    air: Air,
     stop: Option<Stop>,
 }
+
+/// What is in the air.
+#[derive(Debug, Default)]
+struct Air {
+    exchanges: usize,
+    claims: usize,
+    /// A claim that may bring a job that must be alone: no other claim beside it.
+    alone: bool,
+}
+
+/// How many exchanges may be in the air.
+const LANES: usize = 2;
 
 #[derive(Debug, Clone, Copy)]
 struct Stop {
@@ -53,13 +67,15 @@ struct Stop {
 }
 
 impl Pump {
-    pub(super) fn new(shared: Arc<Shared>, inbox: mpsc::UnboundedReceiver<Message>) -> Self {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
         let wakes = Some(shared.core.store.wakes());
-        let rooms = Rooms::new(&shared.queues, &shared.core.config);
+        let mut rooms = Rooms::new(&shared.queues, &shared.core.config);
+        // A worker does not know that it is healthy before it has asked.
+        let guarded = |queue: &&String| shared.core.checks.iter().any(|check| check.guards(queue));
+        rooms.checked(&shared.queues.iter().filter(guarded).cloned().collect(), 0);
         let poll = shared.core.config.poll;
         Self {
             shared,
-            inbox,
             wakes,
             rooms,
             flight: Flight::default(),
@@ -68,38 +84,38 @@ impl Pump {
             letting_go: Vec::new(),
             lonely: None,
             lonely_waits: false,
+            air: Air::default(),
             stop: None,
         }
     }
 
     /// Runs until the worker has stopped.
     pub(super) async fn run(mut self) {
-        let mut exchange: Option<Exchange> = None;
+        let shared = Arc::clone(&self.shared);
+        let mut exchanges = FuturesUnordered::<Exchange>::new();
         loop {
-            self.shared.turned();
+            shared.turned();
+            for message in shared.inbox.take() {
+                self.take(message);
+            }
             self.watch_the_clock();
-            if self.is_done(exchange.is_some()) {
+            if self.is_done() {
                 break;
             }
-            if exchange.is_none() {
-                exchange = self.next_exchange();
+            while self.air.exchanges < LANES
+                && let Some(exchange) = self.next_exchange()
+            {
+                self.air.exchanges += 1;
+                exchanges.push(exchange);
             }
-            let timer = self.shared.core.clock.sleep(self.next_wait(exchange.is_some()));
+            let timer = self.shared.core.clock.sleep(self.next_wait());
             tokio::select! {
                 biased;
-                done = or_never(exchange.as_mut()) => {
-                    exchange = None;
+                Some(done) = exchanges.next() => {
+                    self.air.exchanges -= 1;
                     self.exchanged(done);
                 }
-                message = self.inbox.recv() => {
-                    if let Some(message) = message {
-                        self.take(message);
-                    }
-                    // Whatever else has arrived meanwhile costs no further turn.
-                    while let Ok(message) = self.inbox.try_recv() {
-                        self.take(message);
-                    }
-                }
+                () = shared.inbox.wait_for(self.patience()) => {}
                 wake = next_wake(self.wakes.as_mut()) => {
                     self.wake(wake);
                     // A drained batch tells of hundreds of ends at once; they are worth one turn.
@@ -111,6 +127,15 @@ impl Pump {
             }
         }
         self.leave().await;
+    }
+
+    /// How many ends of runs are worth a turn: the first, and then as many as make an exchange.
+    fn patience(&self) -> usize {
+        let enough = match self.settler.len() {
+            0 => 1,
+            held => self.shared.core.config.portion().saturating_sub(held),
+        };
+        enough.min(self.rooms.running() as usize).max(1)
     }
 
     fn now(&self) -> Duration {
@@ -149,7 +174,7 @@ impl Pump {
         let duration = now.saturating_sub(run.started);
         let notes =
             run.control.context().and_then(crate::JobContext::take_news).unwrap_or_default();
-        let mut settlement = attempt::settlement(core, &job, &outcome, duration, notes, Vec::new());
+        let mut settlement = attempt::settlement(core, &job, outcome, duration, notes, Vec::new());
         settlement.lingering = true;
         self.settler.push(Outgoing { job, settlement }, now);
     }
@@ -162,18 +187,22 @@ impl Pump {
             return None;
         }
         let claim = self.wants_work(now);
-        let full = self.settler.len() >= config.batch;
+        let portion = config.portion();
+        let full = self.settler.len() >= portion;
+        // What is in the air brings the next turn soon: only a full load goes beside it.
+        let busy = self.air.exchanges > 0;
         // Nobody else can come: no reason to wait for company.
         let last = self.rooms.running() == 0 || self.flight.only_runaways();
         let ripe = self.settler.due_at(config.settle_delay).is_some_and(|at| now >= at);
-        let settle = !self.settler.is_empty()
-            && (full || last || ripe || (claim && self.hunger.is_urgent()));
+        let urgent = claim && self.hunger.is_urgent();
+        let settle = !self.settler.is_empty() && (full || urgent || (!busy && (last || ripe)));
         // A claim waits for the settlements that are about to come, unless there are none or it is urgent.
-        let claim = claim && (settle || self.settler.is_empty() || self.hunger.is_urgent());
+        let worth = !busy || self.rooms.free() as usize >= portion;
+        let claim = claim && (settle || urgent || (self.settler.is_empty() && worth));
         if !settle && !claim && self.letting_go.is_empty() {
             return None;
         }
-        let batch = if settle { self.settler.take(config.batch) } else { Vec::new() };
+        let batch = if settle { self.settler.take(portion) } else { Vec::new() };
         let request = claim.then(|| self.request());
         self.hunger.asked();
         let letting_go = std::mem::take(&mut self.letting_go);
@@ -183,21 +212,29 @@ impl Pump {
     fn wants_work(&self, now: Duration) -> bool {
         let shared = &self.shared;
         let open = self.stop.is_none()
+            && !self.air.alone
             && !shared.fenced.load(Ordering::Relaxed)
             && !shared.stalled.load(Ordering::Relaxed)
             && self.lonely.is_none()
             && self.rooms.is_open();
-        let dry_enough = !self.lonely_waits || self.rooms.running() == 0;
+        let dry_enough = !self.lonely_waits || self.is_idle();
         open && dry_enough && self.hunger.asks(now)
+    }
+
+    /// Nothing runs, and nothing may come.
+    fn is_idle(&self) -> bool {
+        self.rooms.running() == 0 && self.air.claims == 0
     }
 
     fn request(&mut self) -> ClaimRequest {
         let config = &self.shared.core.config;
         let crashes = config.lonely_after;
-        let idle = self.rooms.running() == 0;
+        let idle = self.is_idle();
+        self.air.claims += 1;
+        self.air.alone = idle;
         ClaimRequest {
             node: self.shared.node(),
-            queues: self.rooms.divide(config.batch),
+            queues: self.rooms.divide(config.portion()),
             known: Arc::clone(&self.shared.known),
             alone: if idle { Alone::Yes { crashes } } else { Alone::No { crashes } },
             starting: true,
@@ -207,7 +244,13 @@ impl Pump {
     fn exchanged(&mut self, done: Exchanged) {
         let now = self.now();
         let shared = Arc::clone(&self.shared);
+        let room = done.room();
         self.letting_go.extend(done.still_held);
+        if let Some(asked) = &done.asked {
+            self.air.claims -= 1;
+            self.air.alone = false;
+            self.rooms.answered(asked);
+        }
         if done.failed {
             self.settler.failed(done.unsettled, now, shared.core.entropy.bits());
             self.hunger.guess();
@@ -220,20 +263,15 @@ impl Pump {
         self.lonely_waits = reply.lonely_waiting;
         let got = u32::try_from(reply.jobs.len()).unwrap_or(u32::MAX);
         shared.counters.claimed.fetch_add(u64::from(got), Ordering::Relaxed);
-        self.hunger.fed(
-            now,
-            got >= done.asked,
-            got > 0,
-            reply.next_due,
-            shared.core.entropy.bits(),
-        );
-        // The claim was in the air when the worker was told to stop, or lost its trust in the lease.
-        if self.stop.is_some() || shared.fenced.load(Ordering::Relaxed) {
-            reply.jobs.into_iter().for_each(|job| self.give_back(job, now));
-            return;
-        }
+        self.hunger.fed(now, got >= room, got > 0, reply.next_due, shared.core.entropy.bits());
+        // The claim was in the air when the worker was told to stop, lost its trust in the lease, or became unhealthy.
+        let closed = self.stop.is_some() || shared.fenced.load(Ordering::Relaxed);
         let alone = reply.jobs.len() == 1;
         for job in reply.jobs {
+            if closed || self.rooms.is_closed(&job.spec.queue) {
+                self.give_back(job, now);
+                continue;
+            }
             let lonely = alone && job.crashes >= shared.core.config.lonely_after;
             self.launch(job, lonely, now);
         }
@@ -283,6 +321,12 @@ impl Pump {
                 shared.fenced.store(false, Ordering::Relaxed);
                 self.hunger.guess();
             }
+            Message::Health { closed, seen, problems } => {
+                if self.rooms.checked(&closed, seen) {
+                    self.hunger.announce();
+                }
+                shared.set_unhealthy(problems);
+            }
             Message::Stop => self.begin_stop(now, shared.core.config.shutdown_grace),
             Message::StopNow => self.begin_stop(now, Duration::ZERO),
         }
@@ -319,10 +363,22 @@ impl Pump {
         };
         match ended {
             Ended::Settle(settlement) => {
+                self.doubt_if_rejected(&run, &settlement.verdict);
                 self.settler.push(Outgoing { job: run, settlement: *settlement }, now);
             }
             Ended::Discard { lingering: false } => self.letting_go.push(token),
             Ended::Discard { lingering: true } => {}
+        }
+    }
+
+    /// A handler turned work away: its queue waits until the health checks have been asked again.
+    fn doubt_if_rejected(&mut self, job: &Claimed, verdict: &Verdict) {
+        let queue = &job.spec.queue;
+        let rejected = matches!(verdict, Verdict::Defer { why: Deferral::Reject, .. });
+        if rejected && self.shared.core.checks.iter().any(|check| check.guards(queue)) {
+            let doubt = self.shared.doubts.fetch_add(1, Ordering::AcqRel) + 1;
+            self.rooms.doubt(queue, doubt);
+            self.shared.doubt.notify_one();
         }
     }
 
@@ -348,6 +404,7 @@ impl Pump {
             Ok(Wake::Work { queue }) if self.shared.queues.contains(&queue) => {
                 self.hunger.announce();
             }
+            Ok(Wake::Unblocked) => self.hunger.announce(),
             Ok(Wake::Canceled(token)) => self.take(Message::Cancel(token)),
             Ok(_) => {}
             // Something was missed; it may have been work.
@@ -357,28 +414,26 @@ impl Pump {
     }
 
     /// How long nothing can be due. Bounded, so that the watchdog sees the loop turn.
-    fn next_wait(&self, exchanging: bool) -> Duration {
+    fn next_wait(&self) -> Duration {
         const LONGEST: Duration = Duration::from_secs(1);
         let now = self.now();
         let mut at = now.saturating_add(LONGEST);
         let mut sooner = |candidate: Option<Duration>| at = at.min(candidate.unwrap_or(at));
         sooner(self.flight.next_check());
-        if !exchanging {
+        if self.air.exchanges == 0 {
             sooner(self.settler.due_at(self.shared.core.config.settle_delay));
-            sooner(
-                Some(self.hunger.next_poll())
-                    .filter(|_| self.stop.is_none() && self.rooms.is_open()),
-            );
+            let may_ask = self.stop.is_none() && !self.air.alone && self.rooms.is_open();
+            sooner(Some(self.hunger.next_poll()).filter(|_| may_ask));
         }
         sooner(self.stop.filter(|stop| !stop.released).map(|stop| stop.until));
         at.saturating_sub(now)
     }
 
-    fn is_done(&self, exchanging: bool) -> bool {
+    fn is_done(&self) -> bool {
         let Some(stop) = self.stop else { return false };
         let landed =
             self.flight.only_runaways() && self.settler.is_empty() && self.letting_go.is_empty();
-        (landed && !exchanging) || self.now() >= stop.give_up
+        (landed && self.air.exchanges == 0) || self.now() >= stop.give_up
     }
 
     fn count(&self) {
@@ -391,13 +446,6 @@ impl Pump {
         if let Err(error) = self.shared.core.store.leave(self.shared.node()).await {
             tracing::warn!(%error, "the node could not sign off; its lease will run out");
         }
-    }
-}
-
-async fn or_never(exchange: Option<&mut Exchange>) -> Exchanged {
-    match exchange {
-        Some(exchange) => exchange.await,
-        None => std::future::pending().await,
     }
 }
 

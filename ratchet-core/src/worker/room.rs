@@ -1,6 +1,6 @@
 //! Room: how many jobs of which queue may be claimed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::Config;
 use crate::model::QueueRoom;
@@ -12,6 +12,8 @@ pub(super) struct Rooms {
     by_name: BTreeMap<String, usize>,
     limit: u32,
     running: u32,
+    /// Asked for and not answered yet.
+    asked: u32,
     /// Where the next share begins, so that what does not divide evenly goes around.
     turn: usize,
 }
@@ -22,6 +24,20 @@ struct Queue {
     limit: u32,
     weight: u32,
     running: u32,
+    asked: u32,
+    /// A health check that guards it fails, or has not been asked since this doubt.
+    closed: bool,
+    doubt: Option<u64>,
+}
+
+impl Queue {
+    fn free(&self) -> u32 {
+        if self.closed || self.doubt.is_some() {
+            0
+        } else {
+            self.limit.saturating_sub(self.running + self.asked)
+        }
+    }
 }
 
 impl Rooms {
@@ -35,12 +51,15 @@ impl Rooms {
                     limit: queue.and_then(|queue| queue.concurrency).unwrap_or(config.concurrency),
                     weight: queue.map_or(1, |queue| queue.weight).max(1),
                     running: 0,
+                    asked: 0,
+                    closed: false,
+                    doubt: None,
                 }
             })
             .collect();
         let by_name =
             queues.iter().enumerate().map(|(at, queue)| (queue.name.clone(), at)).collect();
-        Self { queues, by_name, limit: config.concurrency, running: 0, turn: 0 }
+        Self { queues, by_name, limit: config.concurrency, running: 0, asked: 0, turn: 0 }
     }
 
     pub(super) fn running(&self) -> u32 {
@@ -61,16 +80,47 @@ impl Rooms {
         }
     }
 
+    /// How many more jobs may be asked for, over all queues.
+    pub(super) fn free(&self) -> u32 {
+        self.limit.saturating_sub(self.running + self.asked)
+    }
+
+    /// Nothing is claimed from a queue until the health checks have been asked after this doubt.
+    pub(super) fn doubt(&mut self, queue: &str, doubt: u64) {
+        if let Some(at) = self.by_name.get(queue) {
+            self.queues[*at].doubt = Some(doubt);
+        }
+    }
+
+    /// The health checks were asked: these queues stay closed, the others are open, doubts up to `seen` are settled.
+    /// Answers whether more may be claimed than before.
+    pub(super) fn checked(&mut self, closed: &BTreeSet<String>, seen: u64) -> bool {
+        let mut opened = false;
+        for queue in &mut self.queues {
+            let before = queue.free();
+            queue.closed = closed.contains(&queue.name);
+            queue.doubt = queue.doubt.filter(|doubt| *doubt > seen);
+            opened |= queue.free() > before;
+        }
+        opened
+    }
+
+    /// Whether a health check, or the lack of one, keeps a queue closed.
+    pub(super) fn is_closed(&self, queue: &str) -> bool {
+        let queue = self.by_name.get(queue).map(|at| &self.queues[*at]);
+        queue.is_some_and(|queue| queue.closed || queue.doubt.is_some())
+    }
+
     /// Whether anything may be claimed at all.
     pub(super) fn is_open(&self) -> bool {
-        self.running < self.limit && self.queues.iter().any(|queue| queue.running < queue.limit)
+        self.free() > 0 && self.queues.iter().any(|queue| queue.free() > 0)
     }
 
     /// Divides the room among the queues by their weights: each turn gives every queue its weight, until all is given.
     /// What a queue does not use is there again for the next claim.
     pub(super) fn divide(&mut self, batch: usize) -> Vec<QueueRoom> {
         let most = u32::try_from(batch).unwrap_or(u32::MAX);
-        let mut left = self.limit.saturating_sub(self.running).min(most);
+        let mut left = self.free().min(most);
         let mut given = vec![0_u32; self.queues.len()];
         let start = self.turn;
         while left > 0 {
@@ -78,7 +128,7 @@ impl Rooms {
             for offset in 0..self.queues.len() {
                 let at = (start + offset) % self.queues.len();
                 let queue = &self.queues[at];
-                let free = queue.limit.saturating_sub(queue.running + given[at]);
+                let free = queue.free().saturating_sub(given[at]);
                 let share = queue.weight.min(free).min(left);
                 given[at] += share;
                 left -= share;
@@ -88,12 +138,26 @@ impl Rooms {
             }
         }
         self.turn = (start + 1) % self.queues.len().max(1);
+        for (queue, given) in self.queues.iter_mut().zip(&given) {
+            queue.asked += given;
+            self.asked += given;
+        }
         let rooms = self
             .queues
             .iter()
             .zip(given)
             .map(|(queue, room)| QueueRoom { queue: queue.name.clone(), room });
         rooms.filter(|room| room.room > 0).collect()
+    }
+
+    /// A claim was answered, or failed: what it asked for is no longer on its way.
+    pub(super) fn answered(&mut self, rooms: &[QueueRoom]) {
+        for room in rooms {
+            self.asked = self.asked.saturating_sub(room.room);
+            if let Some(at) = self.by_name.get(&room.queue) {
+                self.queues[*at].asked = self.queues[*at].asked.saturating_sub(room.room);
+            }
+        }
     }
 }
 
@@ -126,7 +190,9 @@ mod tests {
     #[test]
     fn c_03_no_queue_gets_more_than_its_limit() {
         let mut rooms = rooms(10, &[("a", 1, Some(2)), ("b", 1, None)]);
-        assert_eq!(shares(&rooms.divide(100)), [("a", 2), ("b", 8)]);
+        let asked = rooms.divide(100);
+        assert_eq!(shares(&asked), [("a", 2), ("b", 8)]);
+        rooms.answered(&asked);
         rooms.enter("a");
         assert_eq!(shares(&rooms.divide(100)), [("a", 1), ("b", 8)]);
     }
@@ -134,8 +200,41 @@ mod tests {
     #[test]
     fn c_02_what_does_not_divide_goes_around() {
         let mut rooms = rooms(1, &[("a", 1, None), ("b", 1, None)]);
-        assert_eq!(shares(&rooms.divide(100)), [("a", 1)]);
+        let asked = rooms.divide(100);
+        assert_eq!(shares(&asked), [("a", 1)]);
+        rooms.answered(&asked);
         assert_eq!(shares(&rooms.divide(100)), [("b", 1)]);
+    }
+
+    #[test]
+    fn c_03_what_is_asked_for_is_not_asked_for_twice() {
+        let mut rooms = rooms(10, &[("a", 1, None)]);
+        let first = rooms.divide(6);
+        assert_eq!(shares(&rooms.divide(6)), [("a", 4)]);
+        assert!(!rooms.is_open());
+        rooms.answered(&first);
+        assert_eq!(shares(&rooms.divide(100)), [("a", 6)]);
+    }
+
+    #[test]
+    fn h_01_a_closed_queue_gets_no_room_and_its_share_goes_to_the_others() {
+        let mut rooms = rooms(4, &[("a", 1, None), ("b", 1, None)]);
+        assert!(!rooms.checked(&BTreeSet::from(["a".to_owned()]), 0));
+        let asked = rooms.divide(100);
+        assert_eq!(shares(&asked), [("b", 4)]);
+        rooms.answered(&asked);
+        assert!(rooms.checked(&BTreeSet::new(), 0));
+        assert_eq!(shares(&rooms.divide(100)), [("a", 2), ("b", 2)]);
+    }
+
+    #[test]
+    fn h_04_a_doubt_is_settled_by_a_check_that_began_after_it() {
+        let mut rooms = rooms(4, &[("a", 1, None)]);
+        rooms.doubt("a", 2);
+        assert!(!rooms.checked(&BTreeSet::new(), 1));
+        assert!(!rooms.is_open());
+        assert!(rooms.checked(&BTreeSet::new(), 2));
+        assert!(rooms.is_open());
     }
 
     #[test]

@@ -95,30 +95,54 @@ pub(super) fn account(shared: &Shared, batch: &[Outgoing], settled: &[Settled]) 
     }
 }
 
-/// Settles a batch that the store refused as data: each alone, then without what may have offended it, then not at all.
+/// Settles a batch that the store refused as data: in halves, down to the one that offends it. That one is settled alone, then
+/// without what may have offended, then not at all.
 ///
 /// What cannot be settled stays claimed, is counted as stuck, and is brought back by the rescue when this node is gone.
 /// Returns what could not be tried because the store went away meanwhile.
-pub(super) async fn settle_one_by_one(shared: &Shared, batch: Vec<Outgoing>) -> Vec<Outgoing> {
-    let mut left = Vec::new();
-    for outgoing in batch {
-        match settle_alone(shared, &outgoing).await {
-            Ok(true) => {}
-            Ok(false) => {
-                shared.counters.stuck.fetch_add(1, Ordering::Relaxed);
-                let job = &outgoing.job;
-                tracing::error!(
-                    job.id = %job.id(), job.name = %job.spec.name,
-                    "the store refuses the outcome of a run; the job stays claimed until this node is gone"
-                );
+pub(super) async fn settle_in_halves(shared: &Shared, batch: Vec<Outgoing>) -> Vec<Outgoing> {
+    let (mut left, mut refused) = (Vec::new(), vec![batch]);
+    while let Some(mut batch) = refused.pop() {
+        if batch.len() > 1 {
+            let second = batch.split_off(batch.len() / 2);
+            for half in [second, batch] {
+                match settle_half(shared, &half).await {
+                    Ok(()) => {}
+                    Err(error) if error.is_transient() => {
+                        tracing::warn!(%error, "the store went away while outcomes were settled; they are held");
+                        left.extend(half);
+                    }
+                    Err(_) => refused.push(half),
+                }
             }
-            Err(error) => {
-                tracing::warn!(%error, "the store went away while outcomes were settled; they are held");
-                left.push(outgoing);
+            continue;
+        }
+        for outgoing in batch {
+            match settle_alone(shared, &outgoing).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    shared.counters.stuck.fetch_add(1, Ordering::Relaxed);
+                    let job = &outgoing.job;
+                    tracing::error!(
+                        job.id = %job.id(), job.name = %job.spec.name,
+                        "the store refuses the outcome of a run; the job stays claimed until this node is gone"
+                    );
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "the store went away while outcomes were settled; they are held");
+                    left.push(outgoing);
+                }
             }
         }
     }
     left
+}
+
+async fn settle_half(shared: &Shared, half: &[Outgoing]) -> Result<(), StoreError> {
+    let settlements = half.iter().map(|outgoing| outgoing.settlement.clone()).collect();
+    let settled = shared.core.store.settle(settlements).await?;
+    account(shared, half, &settled);
+    Ok(())
 }
 
 /// Whether one settlement could be settled, whole or at least in its bare minimum. An error means: try again later.

@@ -1,15 +1,16 @@
 //! What the parts of a worker share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::attempt::Ended;
 use super::control::RunControl;
+use super::inbox::Inbox;
 use crate::client::Core;
 use crate::model::{Claimed, KnownJobs, NodeId, NodeInfo, Token};
 use crate::seam::Spawn;
@@ -27,6 +28,8 @@ pub(super) enum Message {
     Fence,
     /// The lease holds again.
     Unfence,
+    /// The application's health checks were asked: these queues are not to be claimed from. Doubts up to `seen` are settled.
+    Health { closed: BTreeSet<String>, seen: u64, problems: Vec<String> },
     /// Finish in good order.
     Stop,
     /// Stop at once.
@@ -41,7 +44,7 @@ pub(super) struct Shared {
     pub(super) known: Arc<KnownJobs>,
     pub(super) queues: Vec<String>,
     /// To the pump.
-    pub(super) pump: mpsc::UnboundedSender<Message>,
+    pub(super) inbox: Inbox,
     /// Fires when the worker begins to stop; handlers see it.
     pub(super) stopping: CancellationToken,
     /// Fires when the pump has ended; everything else ends with it.
@@ -53,6 +56,11 @@ pub(super) struct Shared {
     pub(super) stalled: AtomicBool,
     /// The node does not trust its lease.
     pub(super) fenced: AtomicBool,
+    /// Why health checks fail.
+    unhealthy: Mutex<Vec<String>>,
+    /// How often a handler turned work away; the checks are asked at once.
+    pub(super) doubts: AtomicU64,
+    pub(super) doubt: Notify,
     pub(super) counters: Counters,
 }
 
@@ -71,12 +79,7 @@ pub(super) struct Counters {
 }
 
 impl Shared {
-    pub(super) fn new(
-        core: Arc<Core>,
-        spawn: Arc<dyn Spawn>,
-        queues: Vec<String>,
-        pump: mpsc::UnboundedSender<Message>,
-    ) -> Self {
+    pub(super) fn new(core: Arc<Core>, spawn: Arc<dyn Spawn>, queues: Vec<String>) -> Self {
         let node = core.ids.node();
         let known = Arc::new(core.known_jobs());
         Self {
@@ -84,13 +87,16 @@ impl Shared {
             spawn,
             known,
             queues,
-            pump,
+            inbox: Inbox::default(),
             stopping: CancellationToken::new(),
             over: CancellationToken::new(),
             node: Mutex::new(node),
             runs: Mutex::default(),
             stalled: AtomicBool::new(false),
             fenced: AtomicBool::new(false),
+            unhealthy: Mutex::default(),
+            doubts: AtomicU64::new(0),
+            doubt: Notify::new(),
             counters: Counters::default(),
         }
     }
@@ -118,12 +124,27 @@ impl Shared {
     }
 
     pub(super) fn send(&self, message: Message) {
-        // A pump that has ended needs no messages.
-        let _ = self.pump.send(message);
+        self.inbox.send(message);
     }
 
     pub(super) fn runs(&self) -> MutexGuard<'_, BTreeMap<Token, Arc<RunControl>>> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn set_unhealthy(&self, problems: Vec<String>) {
+        let mut unhealthy = self.unhealthy.lock().unwrap_or_else(PoisonError::into_inner);
+        if *unhealthy != problems {
+            if problems.is_empty() {
+                tracing::info!("the worker is healthy again");
+            } else {
+                tracing::warn!(?problems, "the worker is unhealthy");
+            }
+            *unhealthy = problems;
+        }
+    }
+
+    pub(super) fn unhealthy(&self) -> Vec<String> {
+        self.unhealthy.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(super) fn turned(&self) {

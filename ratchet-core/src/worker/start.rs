@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use tokio::sync::mpsc;
-
+use super::checks::check;
 use super::health::{Health, WorkerStats, liveness, readiness, stats};
 use super::heartbeat::beat;
 use super::maintenance::maintain;
@@ -15,7 +14,7 @@ use super::signals::Signals;
 use super::watchdog::watch;
 use crate::client::{Core, Ratchet};
 use crate::job::Need;
-use crate::model::NodeId;
+use crate::model::{NodeId, QueueOrder};
 use crate::seam::{OwnThread, Spawn};
 use crate::store::StoreError;
 
@@ -50,13 +49,13 @@ impl Ratchet {
         }
         let declared = jobs.iter().map(|job| job.def.queue.to_owned());
         let queues: BTreeSet<String> = declared.chain(core.config.queues.keys().cloned()).collect();
-        let (tell, inbox) = mpsc::unbounded_channel();
-        let shared = Arc::new(Shared::new(
-            Arc::clone(core),
-            Arc::new(spawn),
-            queues.into_iter().collect(),
-            tell,
-        ));
+        let shared =
+            Arc::new(Shared::new(Arc::clone(core), Arc::new(spawn), queues.into_iter().collect()));
+        for (name, queue) in &core.config.queues {
+            if !queue.cluster.is_empty() {
+                core.store.order_queue(name, QueueOrder::Limit(queue.cluster)).await?;
+            }
+        }
         core.store.join(shared.info(), core.config.lease).await?;
         declare_all(core).await?;
         tracing::info!(
@@ -64,7 +63,7 @@ impl Ratchet {
             "a worker starts"
         );
         shared.turned();
-        let pump = Pump::new(Arc::clone(&shared), inbox);
+        let pump = Pump::new(Arc::clone(&shared));
         let engine = Arc::clone(&shared);
         let parts = async move {
             // Also when the pump panics: nobody must wait for a worker that is gone.
@@ -77,7 +76,8 @@ impl Ratchet {
                 pump,
                 beat(Arc::clone(&engine)),
                 maintain(Arc::clone(&engine)),
-                watch(Arc::clone(&engine))
+                watch(Arc::clone(&engine)),
+                check(Arc::clone(&engine))
             );
         };
         shared.spawn.engine(Box::pin(parts)).map_err(StartError::Thread)?;

@@ -1,28 +1,35 @@
--- The claimed jobs, in order.
-WITH chosen AS MATERIALIZED (
-    SELECT * FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS c(job, lease, place)
+-- The claimed jobs, whose rows were locked before and have not moved since.
+WITH asked AS MATERIALIZED (
+    SELECT * FROM unnest($2::text[], $3::uuid[]) WITH ORDINALITY AS a(queue, lease, place)
 ),
--- Their rows, locked before.
-taken AS (DELETE FROM ratchet.ready r USING chosen c WHERE r.job = c.job RETURNING r.*, c.lease, c.place),
--- One lease per queue.
+-- Where the probes are, and what they hold.
+probe AS MATERIALIZED (SELECT p.spot, p.key FROM unnest($7::text[]::tid[], $8::text[]) AS p(spot, key)),
+taken AS (
+    DELETE FROM ratchet.ready r USING asked a
+    WHERE r.ctid = ANY ($1::text[]::tid[]) AND a.queue = r.queue
+    RETURNING r.*, a.lease, a.place, (SELECT p.key FROM probe p WHERE p.spot = r.ctid) AS probe
+),
+-- One lease per queue, its members in the order in which they are told below.
 leased AS (
     INSERT INTO ratchet.lease (id, node, at, remaining, started, keyed, queue, jobs, versions, dues, runs, attempts,
         crashes, deferrals, generations)
-    SELECT lease, $3, $4, count(*), $5, bool_or(keyed), queue, array_agg(job), array_agg(version + 1), array_agg(due),
-        array_agg(run + 1), array_agg(attempts), array_agg(crashes), array_agg(deferrals), array_agg(generation)
-    FROM taken GROUP BY lease, queue
+    SELECT a.lease, $4, $5, g.n, $6, g.keyed, a.queue, g.jobs, g.versions, g.dues, g.runs, g.attempts, g.crashes,
+        g.deferrals, g.generations
+    FROM asked a CROSS JOIN LATERAL (
+        SELECT count(*) AS n, bool_or(t.keyed OR t.probe IS NOT NULL) AS keyed, array_agg(t.job) AS jobs, array_agg(t.version + 1) AS versions,
+            array_agg(t.due) AS dues, array_agg(t.run + 1) AS runs, array_agg(t.attempts) AS attempts,
+            array_agg(t.crashes) AS crashes, array_agg(t.deferrals) AS deferrals, array_agg(t.generation) AS generations
+        FROM taken t WHERE t.place = a.place
+    ) g
+    WHERE g.n > 0
 ),
--- One slot per run with a key.
+-- One slot per run with a key, and one per probe.
 slots AS (
     INSERT INTO ratchet.slot (job, lease, version, key, queue)
     SELECT job, lease, version + 1, ckey, queue FROM taken WHERE ckey IS NOT NULL
+    UNION ALL SELECT job, lease, version + 1, probe, queue FROM taken WHERE probe IS NOT NULL
 )
-SELECT $4::bigint AS now, t.lease, t.job, t.version + 1 AS version, t.run + 1 AS run, t.due, t.attempts, t.crashes,
-    t.deferrals, t.generation, t.sort_key,
-    j.queued_at, j.name, j.version AS job_version, j.queue, j.priority, j.payload, j.business_key, j.idempotency_key,
-    j.ckey, j.climit, j.service, j.tags::text AS tags, j.tenant, j.correlation_id, j.extra,
-    n.percent, n.message, n.checkpoint
-FROM taken t
-CROSS JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = t.job OFFSET 0) j
-LEFT JOIN LATERAL (SELECT * FROM ratchet.note n WHERE n.job = t.job OFFSET 0) n ON true
-ORDER BY t.place
+SELECT t.job, t.place, t.version, t.run, t.due, t.attempts, t.crashes, t.deferrals, t.generation,
+    j.queued_at, j.name, j.version AS job_version, j.priority, j.payload, j.business_key, j.idempotency_key, j.ckey,
+    j.climit, j.service, j.tags::text AS tags, j.tenant, j.correlation_id, j.extra
+FROM taken t CROSS JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = t.job OFFSET 0) j

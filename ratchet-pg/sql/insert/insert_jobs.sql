@@ -13,22 +13,22 @@ fresh AS MATERIALIZED (
 ),
 -- What never changes.
 stored AS (
-    INSERT INTO ratchet.job (id, queued_at, head, version, priority, climit, name, queue, payload, business_key,
+    INSERT INTO ratchet.job (id, queued_at, due, head, version, priority, climit, name, queue, payload, business_key,
         idempotency_key, ckey, service, tenant, correlation_id, tags, extra)
-    SELECT id, now, head, version, priority, climit, name, queue, payload, business_key, idempotency_key, ckey, service,
+    SELECT id, now, due, head, version, priority, climit, name, queue, payload, business_key, idempotency_key, ckey, service,
         tenant, correlation_id, tags::jsonb, extra
     FROM fresh
 ),
 -- What is due now.
 due_now AS (
-    INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey)
-    SELECT id, due - head, due, 0, 0, version, 0, 0, 0, 1, climit, keyed, queue, name, ckey
+    INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service)
+    SELECT id, due - head, due, 0, 0, version, 0, 0, 0, 1, climit, keyed, queue, name, ckey, service
     FROM fresh WHERE due <= now
 ),
 -- What is due later.
 due_later AS (
-    INSERT INTO ratchet.scheduled (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey)
-    SELECT id, due - head, due, 0, 0, version, 0, 0, 0, 1, climit, keyed, queue, name, ckey
+    INSERT INTO ratchet.scheduled (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service)
+    SELECT id, due - head, due, 0, 0, version, 0, 0, 0, 1, climit, keyed, queue, name, ckey, service
     FROM fresh WHERE due > now
 )
 SELECT now FROM clock

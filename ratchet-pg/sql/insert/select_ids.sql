@@ -1,2 +1,2 @@
 -- Those of the ids that exist.
-SELECT id FROM ratchet.job WHERE id = ANY($1::uuid[])
+SELECT j.id FROM unnest($1::uuid[]) AS x(id) CROSS JOIN LATERAL (SELECT j.id FROM ratchet.job j WHERE j.id = x.id OFFSET 0) j

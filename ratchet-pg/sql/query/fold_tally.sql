@@ -1,4 +1,4 @@
--- No rows: the changes so far in one row per queue and state.
-WITH old AS (DELETE FROM ratchet.tally RETURNING queue, state, change)
-INSERT INTO ratchet.tally (queue, state, change)
-SELECT queue, state, sum(change) FROM old GROUP BY queue, state HAVING sum(change) <> 0
+-- No rows: the changes so far in one row per queue, state and table.
+WITH old AS (DELETE FROM ratchet.tally RETURNING queue, state, part, change)
+INSERT INTO ratchet.tally (queue, state, part, change)
+SELECT queue, state, part, sum(change) FROM old GROUP BY queue, state, part HAVING sum(change) <> 0

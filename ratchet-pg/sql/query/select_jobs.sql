@@ -1,9 +1,11 @@
 -- Jobs as they stand, newest first.
 WITH held AS MATERIALIZED (
-    SELECT l.node, l.at AS started_at, m.*
+    SELECT l.node, l.at AS started_at, m.job, m.due, COALESCE(m.version, 1) AS version, COALESCE(m.run, 1) AS run,
+        COALESCE(m.attempts, 0) AS attempts, COALESCE(m.crashes, 0) AS crashes, COALESCE(m.deferrals, 0) AS deferrals,
+        COALESCE(m.generation, 1) AS generation
     FROM ratchet.lease l CROSS JOIN LATERAL unnest(l.jobs, l.versions, l.dues, l.runs, l.attempts, l.crashes, l.deferrals, l.generations)
         AS m(job, version, due, run, attempts, crashes, deferrals, generation)
-    WHERE l.remaining > 0 AND m.version > 0 AND m.job = ANY($1::uuid[])
+    WHERE l.remaining > 0 AND m.version IS DISTINCT FROM 0 AND m.job = ANY($1::uuid[])
 )
 SELECT j.id AS job,
     CASE WHEN p.job IS NOT NULL THEN 4 WHEN o.job IS NOT NULL THEN o.state WHEN w.job IS NOT NULL THEN 0 ELSE 1
@@ -23,15 +25,22 @@ SELECT j.id AS job,
     CASE WHEN o.started_at IS NOT NULL THEN o.duration WHEN h.job IS NOT NULL THEN NULL ELSE a.duration END AS duration,
     COALESCE(o.node, h.node, a.node) AS node,
     e.error,
-    j.queued_at, j.name, j.version AS job_version, j.queue, j.priority, j.payload, j.business_key, j.idempotency_key,
+    j.queued_at, j.queue, j.name, j.version AS job_version, j.priority, j.payload, j.business_key, j.idempotency_key,
     j.ckey, j.climit, j.service, j.tags::text AS tags, j.tenant, j.correlation_id, j.extra,
     n.percent, n.message, n.checkpoint, n.warnings
-FROM ratchet.job j
-LEFT JOIN ratchet.paused p ON p.job = j.id
-LEFT JOIN ratchet.outcome o ON o.job = j.id
+-- Look-ups one by one, so that each looks into one partition only.
+FROM unnest($1::uuid[]) AS x(id)
+CROSS JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = x.id OFFSET 0) j
+LEFT JOIN LATERAL (SELECT * FROM ratchet.paused p WHERE p.job = j.id OFFSET 0) p ON true
+LEFT JOIN LATERAL (SELECT * FROM ratchet.outcome o WHERE o.job = j.id OFFSET 0) o ON true
 LEFT JOIN LATERAL (
     SELECT r.job, r.due, r.version, r.run, r.attempts, r.crashes, r.deferrals, r.generation
-    FROM ratchet.ready r WHERE r.job = j.id
+    FROM ratchet.ready r WHERE r.job = j.id AND r.version > 0
+    UNION ALL
+    -- One that has not moved stands where its submit has put it.
+    SELECT r.job, r.due, r.version, r.run, r.attempts, r.crashes, r.deferrals, r.generation
+    FROM ratchet.ready r
+    WHERE r.queue = j.queue AND r.sort_key = j.due - j.head AND r.due = j.due AND r.job = j.id AND r.version = 0
     UNION ALL
     SELECT s.job, s.due, s.version, s.run, s.attempts, s.crashes, s.deferrals, s.generation
     FROM ratchet.scheduled s WHERE s.job = j.id
@@ -46,6 +55,5 @@ LEFT JOIN LATERAL (
         AND e.generation = COALESCE(p.generation, o.generation, w.generation, h.generation)
     ORDER BY e.run DESC LIMIT 1
 ) e ON true
-LEFT JOIN ratchet.note n ON n.job = j.id
-WHERE j.id = ANY($1::uuid[])
+LEFT JOIN LATERAL (SELECT * FROM ratchet.note n WHERE n.job = j.id OFFSET 0) n ON true
 ORDER BY j.id DESC

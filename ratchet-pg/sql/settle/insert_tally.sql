@@ -1,3 +1,3 @@
--- No rows: how many more, or fewer, jobs there are in terminal states.
-INSERT INTO ratchet.tally (queue, state, change)
-SELECT * FROM unnest($1::text[], $2::smallint[], $3::bigint[])
+-- No rows: a failed job more, or fewer.
+INSERT INTO ratchet.tally (queue, state, part, change)
+SELECT $2, 3, o.tableoid, $3 FROM ratchet.outcome o WHERE o.job = $1

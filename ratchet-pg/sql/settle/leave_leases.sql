@@ -1,8 +1,8 @@
--- What is left of each lease after these members have gone.
+-- No rows: these members have left their leases.
 UPDATE ratchet.lease l
 SET remaining = l.remaining - g.n,
     versions = ARRAY(
-        SELECT CASE WHEN m.job = ANY(g.jobs) THEN 0 ELSE m.version END
+        SELECT CASE WHEN m.job = ANY(g.jobs) THEN 0 ELSE COALESCE(m.version, 1) END
         FROM unnest(l.jobs, l.versions) WITH ORDINALITY AS m(job, version, place) ORDER BY m.place
     )
 FROM (
@@ -10,4 +10,3 @@ FROM (
     FROM unnest($1::uuid[], $2::uuid[]) AS x(lease, job) GROUP BY x.lease
 ) g
 WHERE l.id = g.lease
-RETURNING l.id, l.remaining

@@ -1,13 +1,16 @@
--- The members that the tokens speak for and that have not left: their place in the batch and everything that moves.
-SELECT a.place, l.id AS lease, l.node, l.at AS started_at, l.queue, m.*, m.due - j.head AS sort_key, j.name,
-    j.version AS job_version, j.head, j.ckey, j.climit, j.business_key IS NOT NULL OR j.ckey IS NOT NULL AS keyed
-FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) WITH ORDINALITY AS a(lease, job, version, place)
-JOIN ratchet.lease l ON l.id = a.lease
-JOIN LATERAL (
-    SELECT m.* FROM unnest(l.jobs, l.versions, l.dues, l.runs, l.attempts, l.crashes, l.deferrals, l.generations)
+-- The members of these leases that are asked for and have not left, with everything that moves.
+WITH member AS MATERIALIZED (
+    SELECT l.id AS lease, l.node, l.at AS started_at, l.queue, l.keyed AS held, m.job, m.due, COALESCE(m.version, 1) AS version, COALESCE(m.run, 1) AS run,
+        COALESCE(m.attempts, 0) AS attempts, COALESCE(m.crashes, 0) AS crashes, COALESCE(m.deferrals, 0) AS deferrals,
+        COALESCE(m.generation, 1) AS generation
+    FROM unnest($1::uuid[]) AS x(lease) JOIN ratchet.lease l ON l.id = x.lease
+    CROSS JOIN LATERAL unnest(l.jobs, l.versions, l.dues, l.runs, l.attempts, l.crashes, l.deferrals, l.generations)
         AS m(job, version, due, run, attempts, crashes, deferrals, generation)
-    WHERE m.job = a.job AND m.version = a.version
-) m ON true
+    WHERE m.version IS DISTINCT FROM 0 AND m.job = ANY($2::uuid[])
+)
+SELECT m.*, m.due - j.head AS sort_key, j.name, j.version AS job_version, j.head, j.ckey, j.climit, j.service,
+    j.business_key IS NOT NULL OR j.ckey IS NOT NULL AS keyed
+FROM member m
 CROSS JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = m.job OFFSET 0) j
-WHERE NOT EXISTS (SELECT FROM ratchet.outcome o WHERE o.job = m.job)
-ORDER BY a.place
+LEFT JOIN LATERAL (SELECT o.job FROM ratchet.outcome o WHERE o.job = m.job OFFSET 0) o ON true
+WHERE o.job IS NULL

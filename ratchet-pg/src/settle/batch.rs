@@ -8,7 +8,7 @@ use ratchet_core::model::{
     Verdict,
 };
 use ratchet_core::store::Wake;
-use sqlx::{PgConnection, Row};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::moves::Member;
@@ -41,7 +41,7 @@ impl Inner {
     pub(super) async fn settle_batch(
         &self,
         db: &mut PgConnection,
-        settlements: &[Settlement],
+        settlements: &[&Settlement],
     ) -> Result<(Vec<Settled>, News), Fault> {
         let tokens: Vec<_> = settlements.iter().map(|settlement| settlement.token).collect();
         let (now, mut members) = self.members(db, &tokens).await?;
@@ -81,9 +81,8 @@ impl Inner {
         sqlx::query(self.sql.lock_leases()).bind(&columns.lease).fetch_all(&mut *db).await?;
         let now = self.now(&mut *db).await?;
         let rows = sqlx::query(self.sql.select_members())
-            .bind(columns.lease)
+            .bind(columns.distinct_leases())
             .bind(columns.job)
-            .bind(columns.version)
             .fetch_all(db)
             .await?;
         let mut members = HashMap::new();
@@ -103,7 +102,7 @@ impl Inner {
         let mut news = News { wakes: batch.wakes, ..News::default() };
         batch.lines.write(self, db).await?;
         batch.ends.write(self, db, now).await?;
-        news.empty = self.leave_leases(db, batch.left).await?;
+        self.leave_leases(db, batch.left).await?;
         if !batch.back.is_empty() {
             news.unsettled = true;
             self.put_back(db, &batch.back, now, &mut news.wakes).await?;
@@ -121,24 +120,20 @@ impl Inner {
         Ok(news)
     }
 
-    /// Takes members out of their leases. Answers with the leases that are empty.
+    /// Takes members out of their leases; a lease without members goes.
     pub(crate) async fn leave_leases(
         &self,
         db: &mut PgConnection,
         left: Vec<(Uuid, Uuid)>,
-    ) -> Result<Vec<Uuid>, Fault> {
+    ) -> Result<(), Fault> {
         if left.is_empty() {
-            return Ok(Vec::new());
+            return Ok(());
         }
         let (leases, jobs): (Vec<_>, Vec<_>) = left.into_iter().unzip();
-        let rows = sqlx::query(self.sql.leave_leases()).bind(leases).bind(jobs);
-        let mut empty = Vec::new();
-        for row in rows.fetch_all(db).await? {
-            if row.try_get::<i32, _>("remaining")? <= 0 {
-                empty.push(row.try_get("id")?);
-            }
-        }
-        Ok(empty)
+        let left = sqlx::query(self.sql.leave_leases()).bind(&leases).bind(jobs);
+        left.execute(&mut *db).await?;
+        sqlx::query(self.sql.delete_leases()).bind(leases).execute(db).await?;
+        Ok(())
     }
 
     /// Has jobs wait again.
@@ -182,23 +177,11 @@ impl Inner {
         Ok(())
     }
 
-    pub(crate) async fn tally(
-        &self,
-        db: &mut PgConnection,
-        queues: Vec<String>,
-        states: Vec<i16>,
-        changes: Vec<i64>,
-    ) -> Result<(), Fault> {
-        let tallied = sqlx::query(self.sql.insert_tally()).bind(queues).bind(states).bind(changes);
-        tallied.execute(db).await?;
-        Ok(())
-    }
-
     /// Inserts the children of what was applied.
     async fn spawn(
         &self,
         db: &mut PgConnection,
-        settlements: &[Settlement],
+        settlements: &[&Settlement],
         answers: &mut [Settled],
         news: &mut News,
         now: i64,
@@ -252,7 +235,7 @@ impl Gathered {
         self.left.push((member.lease, member.moving.job));
         if settlement.lingering {
             self.lingering.push((token, member.node));
-        } else if member.moving.keyed {
+        } else if member.held {
             self.freed.push(token);
         }
         let mut row = member.moving.clone();

@@ -1,4 +1,4 @@
-//! Settling: successes in one statement; what needs more in one transaction of a few, whatever the size of the batch.
+//! Settling: successes in passing; what needs more in one transaction of a few statements, whatever the size of the batch.
 
 mod batch;
 mod moves;
@@ -7,45 +7,41 @@ mod notes;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use ratchet_core::model::{
-    Applied, ClaimReply, ClaimRequest, JobId, JobState, Settled, Settlement, Token, Verdict,
+    Applied, AttemptOutcome, ClaimReply, ClaimRequest, JobId, JobState, Settled, Settlement, Token,
+    Verdict,
 };
 use ratchet_core::store::Wake;
-use sqlx::{PgConnection, Row};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 pub(crate) use self::moves::{Ends, Left, Lines, RunEnd};
-use crate::spec::{clean_option, instant, large, micros};
+use crate::error::is_unique_violation;
+use crate::exchange::Successes;
+use crate::leases::Place;
+use crate::spec::{instant, large};
 use crate::store::{Fault, Inner, transact};
 
 /// What is to be told once a settle is committed.
 #[derive(Debug, Default)]
 pub(crate) struct News {
     pub(crate) wakes: Vec<Wake>,
-    pub(crate) empty: Vec<Uuid>,
     /// Jobs may be claimable that were not, or stand where nobody looks.
     pub(crate) unsettled: bool,
+    /// A breaker has closed.
+    pub(crate) closed: bool,
+}
+
+impl News {
+    fn add(&mut self, more: Self) {
+        self.wakes.extend(more.wakes);
+        self.unsettled |= more.unsettled;
+        self.closed |= more.closed;
+    }
 }
 
 impl Inner {
     pub(crate) async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, Fault> {
-        if settlements.is_empty() {
-            return Ok(Vec::new());
-        }
-        if are_plain(&settlements) {
-            let mut db = self.pool.acquire().await?;
-            let (settled, news) = self.settle_plain(&mut db, &settlements).await?;
-            self.tell(news);
-            if let Some(settled) = settled.whole() {
-                return Ok(settled);
-            }
-            drop(db);
-            let (settled, news) =
-                transact!(self, |db| self.settle_stale(db, &settlements, &settled).await?)?;
-            self.tell(news);
-            return Ok(settled);
-        }
-        let (settled, news) = transact!(self, |db| self.settle_batch(db, &settlements).await?)?;
-        self.tell(news);
+        let (settled, _) = self.settle_then(&settlements, None).await?;
         Ok(settled)
     }
 
@@ -54,102 +50,173 @@ impl Inner {
         settlements: Vec<Settlement>,
         request: &ClaimRequest,
     ) -> Result<(Vec<Settled>, ClaimReply), Fault> {
-        let (settled, news, reply) = transact!(self, |db| {
-            let (settled, news) = self.settle_within(db, &settlements).await?;
-            if news.unsettled {
-                self.bounds.clear();
-            }
-            (settled, news, self.claim_within(db, request).await?)
-        })?;
-        self.tell(news);
+        let (settled, reply) = self.settle_then(&settlements, Some(request)).await?;
+        let reply = match reply {
+            Some(reply) => reply,
+            // What was settled must not be hidden by a claim that fails.
+            None => self.claim(request).await.unwrap_or_else(|fault| {
+                let error = ratchet_core::StoreError::from(fault);
+                tracing::warn!(%error, "a claim failed after its settlements; the next one tries again");
+                ClaimReply::default()
+            }),
+        };
         Ok((settled, reply))
     }
 
-    async fn settle_within(
+    /// Settles, and claims in the same commit if that can be done in passing.
+    async fn settle_then(
+        &self,
+        settlements: &[Settlement],
+        request: Option<&ClaimRequest>,
+    ) -> Result<(Vec<Settled>, Option<ClaimReply>), Fault> {
+        if settlements.is_empty() {
+            return Ok((Vec::new(), None));
+        }
+        let sorted = self.sort(settlements);
+        if sorted.rest.is_empty() {
+            match self.settle_alike(settlements, &sorted.plain, request).await {
+                Ok((settled, news, reply)) => {
+                    self.tell(news);
+                    return Ok((self.settle_late(settlements, settled).await?, reply));
+                }
+                // Somebody has settled one of them before; the long way finds out which.
+                Err(Fault::Database(error)) if is_unique_violation(&error) => {}
+                Err(fault) => return Err(fault),
+            }
+        } else if !sorted.plain.is_empty() {
+            match self.settle_mixed(settlements, &sorted).await {
+                Ok(settled) => return Ok((self.settle_late(settlements, settled).await?, None)),
+                Err(Fault::Database(error)) if is_unique_violation(&error) => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+        let all: Vec<_> = settlements.iter().collect();
+        let (settled, news) = transact!(self, |db| self.settle_closely(db, &all).await?)?;
+        self.tell(news);
+        Ok((settled, None))
+    }
+
+    /// Settles successes alone: in one statement, unless they have a word on their services to be counted with it.
+    async fn settle_alike(
+        &self,
+        settlements: &[Settlement],
+        plain: &[(usize, &Settlement, Place)],
+        request: Option<&ClaimRequest>,
+    ) -> Result<(Vec<Option<Settled>>, News, Option<ClaimReply>), Fault> {
+        let count = settlements.len();
+        if settlements.iter().all(|settlement| settlement.vote.is_none()) {
+            let mut db = self.pool.acquire().await?;
+            return self.settle_plain(&mut db, count, plain, request).await;
+        }
+        let mut tx = self.pool.begin().await?;
+        let (mut settled, mut news, reply) =
+            self.settle_plain(&mut tx, count, plain, request).await?;
+        let all: Vec<_> = settlements.iter().collect();
+        let mut answers: Vec<_> = settled.iter_mut().map(Option::as_mut).collect();
+        news.closed = self.count_votes(&mut tx, &all, &mut answers).await?;
+        tx.commit().await?;
+        Ok((settled, news, reply))
+    }
+
+    /// Settles whatever there is, and counts what it says of services.
+    async fn settle_closely(
         &self,
         db: &mut PgConnection,
-        settlements: &[Settlement],
+        settlements: &[&Settlement],
     ) -> Result<(Vec<Settled>, News), Fault> {
-        if settlements.is_empty() {
-            return Ok(Default::default());
-        }
-        if !are_plain(settlements) {
-            return self.settle_batch(db, settlements).await;
-        }
-        let (settled, mut news) = self.settle_plain(db, settlements).await?;
-        if let Some(settled) = settled.whole() {
-            return Ok((settled, news));
-        }
-        let (settled, more) = self.settle_stale(db, settlements, &settled).await?;
-        news.wakes.extend(more.wakes);
-        news.unsettled |= more.unsettled;
+        let (mut settled, mut news) = self.settle_batch(db, settlements).await?;
+        let mut answers: Vec<_> = settled.iter_mut().map(Some).collect();
+        news.closed = self.count_votes(db, settlements, &mut answers).await?;
         Ok((settled, news))
     }
 
-    /// Settles successes that have nothing beside their result, in one statement.
+    /// Settles successes in passing and the rest closely, in one commit.
+    async fn settle_mixed(
+        &self,
+        settlements: &[Settlement],
+        sorted: &Sorted<'_>,
+    ) -> Result<Vec<Option<Settled>>, Fault> {
+        let mut tx = self.pool.begin().await?;
+        let plain = self.settle_plain(&mut tx, settlements.len(), &sorted.plain, None).await?;
+        let (mut settled, mut news, _) = plain;
+        let rest: Vec<_> = sorted.rest.iter().map(|(_, settlement)| *settlement).collect();
+        let (answers, more) = self.settle_batch(&mut tx, &rest).await?;
+        news.add(more);
+        for ((index, _), answer) in sorted.rest.iter().zip(answers) {
+            settled[*index] = Some(answer);
+        }
+        let all: Vec<_> = settlements.iter().collect();
+        let mut answers: Vec<_> = settled.iter_mut().map(Option::as_mut).collect();
+        news.closed = self.count_votes(&mut tx, &all, &mut answers).await?;
+        tx.commit().await?;
+        self.tell(news);
+        Ok(settled)
+    }
+
+    /// Settles closely what the short road has left: their leases know of no such run, so most are stale.
+    async fn settle_late(
+        &self,
+        settlements: &[Settlement],
+        mut settled: Vec<Option<Settled>>,
+    ) -> Result<Vec<Settled>, Fault> {
+        let late = |index: &usize| settled[*index].is_none();
+        let late: Vec<_> = (0..settlements.len()).filter(late).collect();
+        if !late.is_empty() {
+            let those: Vec<_> = late.iter().map(|index| &settlements[*index]).collect();
+            let (answers, news) = transact!(self, |db| self.settle_closely(db, &those).await?)?;
+            self.tell(news);
+            for (index, answer) in late.into_iter().zip(answers) {
+                settled[index] = Some(answer);
+            }
+        }
+        Ok(settled.into_iter().flatten().collect())
+    }
+
+    /// Settles successes that have nothing beside their result, in one statement that may also claim.
     async fn settle_plain(
         &self,
         db: &mut PgConnection,
-        settlements: &[Settlement],
-    ) -> Result<(Partly, News), Fault> {
-        let tokens: Vec<_> = settlements.iter().map(|settlement| settlement.token).collect();
-        let outputs = settlements.iter().map(|settlement| match &settlement.verdict {
-            Verdict::Succeed { output } => clean_option(output.as_ref()),
-            _ => None,
-        });
-        let durations = settlements.iter().map(|settlement| micros(settlement.duration));
-        let rows = sqlx::query(self.sql.settle_succeeded())
-            .bind(tokens.iter().map(|token| token.lease.uuid()).collect::<Vec<_>>())
-            .bind(tokens.iter().map(|token| token.job.uuid()).collect::<Vec<_>>())
-            .bind(tokens.iter().map(|token| large(token.version)).collect::<Vec<_>>())
-            .bind(durations.collect::<Vec<_>>())
-            .bind(outputs.collect::<Vec<_>>())
-            .bind(self.take_empty())
-            .fetch_all(db)
-            .await?;
-        let mut settled = Partly(vec![None; settlements.len()]);
-        let (mut news, mut empty, mut queues) = (News::default(), HashSet::new(), BTreeSet::new());
-        for row in &rows {
-            let at = instant(row.try_get("now")?);
-            let place = usize::try_from(row.try_get::<i64, _>("place")?).unwrap_or(0);
-            let Some(index) = place.checked_sub(1).filter(|index| *index < tokens.len()) else {
-                continue;
-            };
-            settled.0[index] = Some(Settled::Applied(Applied::new(JobState::Succeeded, at, None)));
-            news.wakes.push(Wake::Finished(tokens[index].job));
-            if row.try_get::<Option<i32>, _>("remaining")?.is_some_and(|left| left <= 0) {
-                empty.insert(row.try_get::<Uuid, _>("lease")?);
+        count: usize,
+        plain: &[(usize, &Settlement, Place)],
+        request: Option<&ClaimRequest>,
+    ) -> Result<(Vec<Option<Settled>>, News, Option<ClaimReply>), Fault> {
+        let placed: Vec<_> = plain.iter().map(|(_, asked, place)| (*asked, *place)).collect();
+        let (told, reply) = self.exchange(db, Successes::new(&placed), request).await?;
+        let applied: Option<HashSet<_>> = told.applied.as_ref().map(|jobs| jobs.iter().collect());
+        let mut settled = vec![None; count];
+        let mut news = News { unsettled: !told.freed.is_empty(), ..News::default() };
+        let at = instant(told.now);
+        for (index, asked, _) in plain {
+            if applied.as_ref().is_none_or(|jobs| jobs.contains(&asked.token.job.uuid())) {
+                let done = Applied::new(JobState::Succeeded, at, None);
+                settled[*index] = Some(Settled::Applied(done));
+                news.wakes.push(Wake::Finished(asked.token.job));
             }
-            queues.extend(row.try_get::<Option<Vec<String>>, _>("queues")?.unwrap_or_default());
         }
-        news.empty = empty.into_iter().collect();
-        news.unsettled = !queues.is_empty();
-        news.wakes.extend(queues.into_iter().map(|queue| Wake::Work { queue }));
-        Ok((settled, news))
+        let reply = request.filter(|_| told.answered()).map(|_| reply);
+        news.wakes.extend(told.freed.into_iter().map(|queue| Wake::Work { queue }));
+        Ok((settled, news, reply))
     }
 
-    /// Says of the settlements that were not applied in what state their jobs are, and lets go of what they held.
-    async fn settle_stale(
-        &self,
-        db: &mut PgConnection,
-        settlements: &[Settlement],
-        partly: &Partly,
-    ) -> Result<(Vec<Settled>, News), Fault> {
-        let late: Vec<_> = settlements
-            .iter()
-            .zip(&partly.0)
-            .filter(|(_, settled)| settled.is_none())
-            .map(|(settlement, _)| settlement.token)
-            .collect();
-        let found = self.states(db, late.iter().map(|token| token.job)).await?;
-        let wakes = self.let_go_within(db, &late).await?;
-        let outcome = |(asked, known): (&Settlement, &Option<Settled>)| {
-            let state = found.get(&asked.token.job).copied();
-            known.clone().unwrap_or(Settled::Stale { state })
-        };
-        let answers = settlements.iter().zip(&partly.0).map(outcome).collect();
-        let unsettled = !wakes.is_empty();
-        Ok((answers, News { wakes, empty: Vec::new(), unsettled }))
+    /// Tells the successes that the short road can take from the rest.
+    fn sort<'a>(&self, settlements: &'a [Settlement]) -> Sorted<'a> {
+        let places = self.leases.places(settlements.iter().map(|settlement| settlement.token));
+        let mut sorted = Sorted::default();
+        let mut jobs = HashSet::with_capacity(settlements.len());
+        for ((index, settlement), place) in settlements.iter().enumerate().zip(places) {
+            match place.filter(|_| is_plain(settlement)) {
+                // A job that is settled twice in one batch is not: the first wins, in its order.
+                Some(place) if jobs.insert(settlement.token.job) => {
+                    sorted.plain.push((index, settlement, place));
+                }
+                _ => sorted.rest.push((index, settlement)),
+            }
+        }
+        let twice = |(_, other): &(usize, &Settlement)| jobs.contains(&other.token.job);
+        if sorted.rest.iter().any(twice) {
+            sorted = Sorted { plain: Vec::new(), rest: settlements.iter().enumerate().collect() };
+        }
+        sorted
     }
 
     pub(crate) async fn states(
@@ -167,11 +234,13 @@ impl Inner {
 
     /// Tells what was committed.
     pub(crate) fn tell(&self, news: News) {
-        news.empty.into_iter().for_each(|lease| self.leave_empty(lease));
         if news.unsettled {
             self.bounds.clear();
         }
         self.wakes.send(news.wakes);
+        if news.closed {
+            self.unblocked();
+        }
     }
 
     /// Frees what runs still held after their end. Answers with the queues where a slot came free.
@@ -217,14 +286,11 @@ impl Inner {
     }
 }
 
-/// The answers so far.
-struct Partly(Vec<Option<Settled>>);
-
-impl Partly {
-    /// All of them, if there is one for every settlement.
-    fn whole(&self) -> Option<Vec<Settled>> {
-        self.0.iter().cloned().collect()
-    }
+/// Settlements by the road they take, with their place in the batch.
+#[derive(Debug, Default)]
+struct Sorted<'a> {
+    plain: Vec<(usize, &'a Settlement, Place)>,
+    rest: Vec<(usize, &'a Settlement)>,
 }
 
 /// Tokens, column by column.
@@ -235,6 +301,10 @@ pub(crate) struct Tokens {
 }
 
 impl Tokens {
+    pub(crate) fn distinct_leases(&self) -> Vec<Uuid> {
+        self.lease.iter().copied().collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
     pub(crate) fn of(tokens: &[Token]) -> Self {
         Self {
             job: tokens.iter().map(|token| token.job.uuid()).collect(),
@@ -244,16 +314,12 @@ impl Tokens {
     }
 }
 
-/// Whether all are successes with nothing beside their result, of different jobs.
-fn are_plain(settlements: &[Settlement]) -> bool {
-    let mut jobs = HashSet::with_capacity(settlements.len());
-    settlements.iter().all(|settlement| {
-        matches!(settlement.verdict, Verdict::Succeed { .. })
-            && settlement.outcome == ratchet_core::model::AttemptOutcome::Success
-            && settlement.notes.is_empty()
-            && settlement.spawned.is_empty()
-            && settlement.notices.is_empty()
-            && !settlement.lingering
-            && jobs.insert(settlement.token.job)
-    })
+/// Whether it is a success with nothing beside its result.
+fn is_plain(settlement: &Settlement) -> bool {
+    matches!(settlement.verdict, Verdict::Succeed { .. })
+        && settlement.outcome == AttemptOutcome::Success
+        && settlement.notes.is_empty()
+        && settlement.spawned.is_empty()
+        && settlement.notices.is_empty()
+        && !settlement.lingering
 }

@@ -17,6 +17,8 @@ pub(crate) struct Member {
     pub(crate) lease: Uuid,
     pub(crate) node: Uuid,
     pub(crate) started_at: i64,
+    /// Whether it may hold a slot.
+    pub(crate) held: bool,
 }
 
 impl Member {
@@ -26,6 +28,7 @@ impl Member {
             lease: row.try_get("lease")?,
             node: row.try_get("node")?,
             started_at: row.try_get("started_at")?,
+            held: row.try_get("held")?,
         })
     }
 
@@ -119,8 +122,6 @@ impl Ends {
         if self.job.is_empty() {
             return Ok(());
         }
-        let ones = vec![1_i64; self.job.len()];
-        let states = self.state.clone();
         sqlx::query(inner.sql.insert_outcomes())
             .bind(now)
             .bind(self.job)
@@ -143,9 +144,10 @@ impl Ends {
             .bind(self.envelope)
             .bind(self.reason)
             .bind(self.fingerprint)
-            .execute(&mut *db)
+            .bind(self.queue)
+            .execute(db)
             .await?;
-        inner.tally(db, self.queue, states, ones).await
+        Ok(())
     }
 }
 

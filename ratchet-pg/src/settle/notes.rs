@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use ratchet_core::model::{RunNotes, Token};
 use ratchet_core::store::MAX_LOG_LINES;
-use sqlx::{PgConnection, Row};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::Tokens;
@@ -117,18 +117,12 @@ impl Inner {
         let columns = Tokens::of(&tokens);
         sqlx::query(self.sql.lock_leases()).bind(&columns.lease).fetch_all(&mut *db).await?;
         let rows = sqlx::query(self.sql.select_members())
-            .bind(columns.lease)
+            .bind(columns.distinct_leases())
             .bind(columns.job)
-            .bind(columns.version)
             .fetch_all(&mut *db)
             .await?;
-        let mut current = vec![false; notes.len()];
-        for row in rows {
-            let place = usize::try_from(row.try_get::<i64, _>("place")?).unwrap_or(0);
-            if let Some(current) = place.checked_sub(1).and_then(|place| current.get_mut(place)) {
-                *current = true;
-            }
-        }
+        let held: HashSet<_> = rows.iter().map(crate::record::token).collect::<Result<_, _>>()?;
+        let current: Vec<_> = tokens.iter().map(|token| held.contains(token)).collect();
         let mut kept = Notes::default();
         for ((token, notes), _) in notes.iter().zip(&current).filter(|(_, current)| **current) {
             kept.push(token.job.uuid(), notes);

@@ -105,7 +105,7 @@ impl Database {
         self.execute(
             "DO $$ DECLARE t text; filled boolean; BEGIN
                 FOR t IN SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
-                    WHERE schemaname = 'ratchet' AND tablename <> 'migration' LOOP
+                    WHERE schemaname = 'ratchet' AND tablename NOT IN ('migration', 'part') LOOP
                     EXECUTE 'SELECT EXISTS (SELECT FROM ' || t || ')' INTO filled;
                     IF filled THEN EXECUTE 'DELETE FROM ' || t; END IF;
                 END LOOP;
@@ -130,7 +130,8 @@ impl Database {
 fn fingerprint() -> String {
     let texts = [
         include_str!("../../migrations/0001_schema.sql"),
-        include_str!("../../migrations/0002_enqueue.sql"),
+        include_str!("../../migrations/0002_partitions.sql"),
+        include_str!("../../migrations/0003_enqueue.sql"),
     ];
     let hash =
         texts.concat().bytes().fold(5381_u64, |hash, b| hash.wrapping_mul(33) ^ u64::from(b));

@@ -1,68 +1,134 @@
-//! How fast a backlog goes: by the store's verbs alone, and by the engine with handlers that do nothing.
+//! How fast a backlog goes, in one interleaved run: the raw floor, the store's verbs alone, the engine with handlers that
+//! do nothing, and graphile_worker if `GRAPHILE` names the program of its adapter.
 
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use ratchet::{Ratchet, Store, job};
-use ratchet_bench_pg::{Server, fill, join, request, spent, success};
+use ratchet_bench_pg::cpu::{Cpu, cpu};
+use ratchet_bench_pg::{Server, fill, join, raw, request, spent, success};
 use ratchet_pg::PgStore;
 use sqlx::PgPool;
+
+static RAN: AtomicUsize = AtomicUsize::new(0);
 
 #[job(name = "bench.noop")]
 async fn noop(id: i64) {
     let _ = id;
+    RAN.fetch_add(1, Ordering::Relaxed);
+}
+
+struct Bench {
+    server: Server,
+    pool: PgPool,
+    store: PgStore,
+    ratchet: Ratchet,
+    jobs: usize,
 }
 
 #[tokio::main]
 async fn main() {
-    let jobs: usize = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(100_000);
+    let mut args = std::env::args().skip(1);
+    let mut number = |or| args.next().and_then(|n| n.parse().ok()).unwrap_or(or);
+    let (jobs, rounds, concurrency) = (number(100_000), number(3), number(500));
     let server = Server::start();
     let pool = PgPool::connect(&server.url()).await.expect("connects");
     let store = PgStore::connect(&server.url()).await.expect("opens");
-    let started = Instant::now();
-    fill(&store, "bench.noop", jobs).await;
-    report("bulk insert by 1000", jobs, started.elapsed());
-    for room in [100, 500] {
-        for workers in [1, 2] {
-            if room != 100 || workers != 1 {
-                fill(&store, "bench.noop", jobs).await;
-            }
-            let before = spent(&pool).await;
-            let started = Instant::now();
-            let tasks = (0..workers).map(|_| tokio::spawn(drain(store.clone(), room)));
-            for task in tasks.collect::<Vec<_>>() {
-                task.await.expect("drains");
-            }
-            report(&format!("verbs, {workers} claimers, K={room}"), jobs, started.elapsed());
-            let after = spent(&pool).await;
-            let per = |total: i64| total as f64 / jobs as f64;
-            println!("    WAL {:.0} B/job", per(after.0 - before.0));
+    let limit = u32::try_from(concurrency).expect("fits");
+    let ratchet = Ratchet::builder(store.clone()).concurrency(limit).build().await.expect("builds");
+    raw::tables(&pool).await;
+    let bench = Bench { server, pool, store, ratchet, jobs };
+    for _ in 0..rounds {
+        bench.raw().await;
+        bench.insert().await;
+        bench.verbs(1).await;
+        fill(&bench.store, "bench.noop", jobs).await;
+        bench.verbs(2).await;
+        bench.engine().await;
+        if let Ok(program) = std::env::var("GRAPHILE") {
+            bench.graphile(&program);
         }
     }
-    let ratchet = Ratchet::builder(store.clone()).concurrency(1000).build().await.expect("builds");
-    for round in 0..3 {
-        let before = spent(&pool).await;
-        fill(&store, "bench.noop", jobs).await;
-        let filled = spent(&pool).await;
-        let started = Instant::now();
-        let worker = ratchet.start().await.expect("starts");
-        let mut left = 1;
-        while left > 0 {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-            let sql = "SELECT (SELECT count(*) FROM ratchet.ready) + (SELECT COALESCE(sum(remaining), 0) FROM ratchet.lease)";
-            left = sqlx::query_scalar::<_, i64>(sql).fetch_one(&pool).await.expect("counts");
-        }
-        report(&format!("engine, round {round}"), jobs, started.elapsed());
-        worker.stop().await;
-        let after = spent(&pool).await;
-        let per = |total: i64| total as f64 / jobs as f64;
+    bench.store.close().await;
+}
+
+impl Bench {
+    fn cpu(&self) -> Cpu {
+        cpu(&self.server.data())
+    }
+
+    fn report(&self, what: &str, took: Duration, cpu: Cpu) {
+        let rate = self.jobs as f64 / took.as_secs_f64();
+        let per = |seconds: f64| seconds * 1e6 / self.jobs as f64;
         println!(
-            "    WAL {:.0} B/job enqueue to outcome, {:.4} commits/job in the drain",
-            per(after.0 - before.0),
-            per(after.1 - filled.1)
+            "{what:<28} {rate:>8.0} jobs/s   client {:>5.1} µs/job   server {:>5.1} µs/job",
+            per(cpu.client),
+            per(cpu.server)
         );
     }
-    drop(pool);
-    store.close().await;
+
+    async fn raw(&self) {
+        let (before, started) = (self.cpu(), Instant::now());
+        raw::fill(&self.pool, self.jobs).await;
+        self.report("raw bulk insert by 1000", started.elapsed(), self.cpu().since(before));
+        let (before, started) = (self.cpu(), Instant::now());
+        assert_eq!(raw::drain(&self.pool, 2, 500).await, self.jobs);
+        self.report("raw BA, 2 claimers, K=500", started.elapsed(), self.cpu().since(before));
+    }
+
+    async fn insert(&self) {
+        let (before, started) = (self.cpu(), Instant::now());
+        fill(&self.store, "bench.noop", self.jobs).await;
+        self.report("ours bulk insert by 1000", started.elapsed(), self.cpu().since(before));
+    }
+
+    async fn verbs(&self, claimers: usize) {
+        let (before, started) = (self.cpu(), Instant::now());
+        let tasks = (0..claimers).map(|_| tokio::spawn(drain(self.store.clone(), 500)));
+        for task in tasks.collect::<Vec<_>>() {
+            task.await.expect("drains");
+        }
+        let what = format!("ours verbs, {claimers} claimers, K=500");
+        self.report(&what, started.elapsed(), self.cpu().since(before));
+    }
+
+    async fn engine(&self) {
+        let first = spent(&self.pool).await;
+        fill(&self.store, "bench.noop", self.jobs).await;
+        let filled = spent(&self.pool).await;
+        RAN.store(0, Ordering::Relaxed);
+        let (before, started) = (self.cpu(), Instant::now());
+        let worker = self.ratchet.start().await.expect("starts");
+        while worker.stats().settled < self.jobs as u64 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        self.report("ours engine", started.elapsed(), self.cpu().since(before));
+        worker.stop().await;
+        assert_eq!(RAN.load(Ordering::Relaxed), self.jobs, "each ran once");
+        let last = spent(&self.pool).await;
+        let per = |total: i64| total as f64 / self.jobs as f64;
+        println!(
+            "    WAL {:.0} B/job enqueue, {:.0} B/job enqueue to outcome, {:.4} commits/job in the drain",
+            per(filled.0 - first.0),
+            per(last.0 - first.0),
+            per(last.1 - filled.1)
+        );
+    }
+
+    /// The fastest peer, through its adapter.
+    fn graphile(&self, program: &str) {
+        for phase in ["setup", "bulk", "work"] {
+            let jobs = self.jobs.to_string();
+            let told = Command::new(program)
+                .arg(phase)
+                .env("DATABASE_URL", self.server.url())
+                .envs([("N", jobs.as_str()), ("TOTAL", &jobs), ("CONC", "50"), ("BATCH", "1000")])
+                .output()
+                .expect("the peer runs");
+            print!("graphile_worker {}", String::from_utf8_lossy(&told.stdout));
+        }
+    }
 }
 
 async fn drain(store: PgStore, room: u32) {
@@ -76,8 +142,4 @@ async fn drain(store: PgStore, room: u32) {
         }
         settlements = reply.jobs.iter().map(success).collect();
     }
-}
-
-fn report(what: &str, jobs: usize, took: Duration) {
-    println!("{what}: {:.0} jobs/s ({took:?})", jobs as f64 / took.as_secs_f64());
 }

@@ -1,6 +1,8 @@
 //! Steps in order.
 
-use ratchet_core::model::{CancelCause, Claimed, GroupState, JobState, Point};
+use ratchet_core::model::{
+    CancelCause, Claimed, Explanation, GroupState, JobState, Point, Waiting,
+};
 use ratchet_core::store::Wake;
 
 use crate::World;
@@ -31,6 +33,20 @@ pub async fn w_01_waiting_step_is_pending_and_not_claimable(world: &World) {
     let step = world.get(ids[1]).await;
     assert_eq!((step.state, step.is_claimable()), (Pending, false));
     assert_eq!(world.counts().await.state(Pending), 1);
+}
+
+// spec: Q-04
+pub async fn q_04_a_waiting_step_says_for_what(world: &World) {
+    let node = world.node().await;
+    let (_, ids) = world.chain(2).await;
+    let why = async || {
+        let around = world.store.surroundings(ids[1]).await.expect("the store knows");
+        around.expect("the step exists").explain(2)
+    };
+    let waits = Waiting::ParentNotDone { parents: 1, ended: 0 };
+    assert_eq!(why().await, Explanation::Waits(vec![waits]));
+    world.apply(node.claim_one().await.succeed()).await;
+    assert_eq!(why().await, Explanation::AllClear);
 }
 
 pub async fn w_01_next_step_is_released_with_the_success(world: &World) {

@@ -1,6 +1,8 @@
 //! How much a worker takes.
 
-use ratchet_core::JobState;
+use std::time::Duration;
+
+use ratchet_core::{Explanation, JobState, SubmitError, Waiting};
 
 use crate::engine::bench::{Bench, eventually, start};
 use crate::engine::script::{Script, Step};
@@ -58,4 +60,96 @@ pub async fn q_02_a_concurrency_key_limits_runs(bench: Bench) {
     .await;
     assert!(bench.stage().most_at_once() <= 3, "two of the key and the other");
     worker.stop().await;
+}
+
+pub async fn q_01_cluster_limits_are_declared_by_the_worker(bench: Bench) {
+    let limited = || bench.builder().queue("default", |queue| queue.cluster_concurrency(2));
+    let (ratchet, one) = start(limited()).await;
+    let (_, two) = start(limited()).await;
+    for _ in 0..6 {
+        bench.play(&ratchet, [Step::Gate]).await;
+    }
+    eventually("two run", async || bench.stage().running() == 2).await;
+    let waiting = bench.play(&ratchet, [Step::Ok]).await;
+    let why = ratchet.explain(waiting.id()).await.expect("reads").expect("exists");
+    let full = Waiting::QueueFull { queue: "default".to_owned(), limit: 2 };
+    assert_eq!(why, Explanation::Waits(vec![full]));
+    bench.stage().open_gate();
+    eventually("all are done", async || {
+        ratchet.counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 7)
+    })
+    .await;
+    assert_eq!(bench.stage().most_at_once(), 2);
+    one.stop().await;
+    two.stop().await;
+}
+
+pub async fn q_01_a_rate_is_waited_for(bench: Bench) {
+    let rate = |queue: ratchet_core::QueueConfig| queue.rate(3, Duration::from_mins(1));
+    let (ratchet, worker) = start(bench.builder().queue("default", rate)).await;
+    let mut jobs = Vec::new();
+    for _ in 0..7 {
+        jobs.push(bench.play(&ratchet, [Step::Ok]).await);
+    }
+    for job in &jobs {
+        bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+    }
+    let mut started = Vec::new();
+    for job in &jobs {
+        started.push(ratchet.get(job.id()).await.expect("reads").and_then(|job| job.started_at));
+    }
+    started.sort_unstable();
+    for window in started.windows(4) {
+        let span = window[3].expect("ran").duration_since(window[0].expect("ran"));
+        assert!(span.as_secs() >= 60, "four within {span:?}");
+    }
+    worker.stop().await;
+}
+
+pub async fn q_01_a_queue_can_be_paused_and_resumed(bench: Bench) {
+    let (ratchet, worker) = bench.start().await;
+    ratchet.queues().pause("default").await.expect("pauses");
+    let job = bench.play(&ratchet, [Step::Ok]).await;
+    let why = ratchet.explain(job.id()).await.expect("reads").expect("exists");
+    assert_eq!(why.to_string(), "queue `default` is paused");
+    assert!(ratchet.queues().list().await.expect("lists")[0].rules.paused);
+    ratchet.queues().resume("default").await.expect("resumes");
+    bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+    worker.stop().await;
+}
+
+pub async fn h_03_a_deep_queue_refuses(bench: Bench) {
+    let ratchet = bench.builder().queue("default", |queue| queue.depth(3)).build().await;
+    let ratchet = ratchet.expect("builds");
+    for _ in 0..3 {
+        bench.play(&ratchet, [Step::Ok]).await;
+    }
+    let refused = ratchet.enqueue(Script::of([Step::Ok])).await;
+    let Err(SubmitError::QueueFull { queue, depth: 3, limit: 3, .. }) = refused else {
+        panic!("it is full: {refused:?}");
+    };
+    assert_eq!(queue, "default");
+    let bulk = ratchet.bulk().jobs([Script::of([Step::Ok])]).await;
+    assert!(matches!(bulk, Err(SubmitError::QueueFull { .. })));
+    ratchet.enqueue(Script::of([Step::Ok])).queue("other").await.expect("another queue has room");
+    assert_eq!(ratchet.counts().await.expect("counts").on("default", JobState::Pending), 3);
+
+    // Another process makes room, and the refusal ends by itself.
+    let (other, worker) = bench.start().await;
+    eventually("it is empty", async || {
+        other.counts().await.is_ok_and(|counts| counts.on("default", JobState::Succeeded) == 3)
+    })
+    .await;
+    worker.stop().await;
+    bench.play(&ratchet, [Step::Ok]).await;
+}
+
+pub async fn h_03_a_deep_queue_warns_if_asked(bench: Bench) {
+    let ratchet = bench.builder().queue("default", |queue| queue.warn_depth(2)).build().await;
+    let ratchet = ratchet.expect("builds");
+    let deep = |warnings: &[String]| warnings.iter().any(|warning| warning.contains("more than 2"));
+    for _ in 0..2 {
+        assert!(!deep(bench.play(&ratchet, [Step::Ok]).await.warnings()));
+    }
+    assert!(deep(bench.play(&ratchet, [Step::Ok]).await.warnings()));
 }

@@ -1,5 +1,6 @@
 //! The cases, by theme.
 
+pub mod breaker;
 pub mod callbacks;
 pub mod cancel;
 pub mod context;
@@ -7,6 +8,7 @@ pub mod crash;
 pub mod dead_letters;
 pub mod events;
 pub mod failures;
+pub mod health;
 pub mod limits;
 pub mod many;
 pub mod middleware;

@@ -1,12 +1,18 @@
 //! Claiming: a walk along the heads of each queue, in order.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use uuid::Uuid;
 
+use super::keys::Slot;
 use super::ready::{Lane, Place};
 use super::row::Claim;
 use super::tables::Tables;
-use crate::model::{Alone, ClaimReply, ClaimRequest, Claimed, JobId, JobState, LeaseId, QueueRoom};
+use crate::model::{
+    Admission, Alone, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, JobId, JobState, LeaseId,
+    QueueRoom,
+};
 
 impl Tables {
     pub(super) fn claim(&mut self, request: &ClaimRequest, now: Timestamp) -> ClaimReply {
@@ -23,13 +29,15 @@ impl Tables {
         self.leases += 1;
         let lease = LeaseId::from_uuid(Uuid::from_u128(self.leases));
         let mut reply = ClaimReply { next_due: self.next_due(request, now), ..Default::default() };
-        if let Some(id) = self.first_if_lonely(request) {
+        if let Some(id) = self.first_if_lonely(request, now) {
             reply.jobs.extend(self.start(id, lease, request, now));
-            return reply;
+        } else {
+            for room in &request.queues {
+                self.claim_queue(room, lease, request, now, &mut reply);
+            }
         }
-        for room in &request.queues {
-            self.claim_queue(room, lease, request, now, &mut reply);
-        }
+        let opens = self.gates_open_in(request, now);
+        reply.next_due = [reply.next_due, opens].into_iter().flatten().min();
         reply
     }
 
@@ -41,14 +49,15 @@ impl Tables {
         now: Timestamp,
         reply: &mut ClaimReply,
     ) {
+        let most = room.room.min(self.gate(&room.queue, now).most());
         let mut given = 0;
         let mut at = None;
-        while given < room.room
+        while given < most
             && let Some((place, lane)) =
                 self.index.line(&room.queue).and_then(|line| line.after(at))
         {
             at = Some(place);
-            if !self.can_run(&lane, request) {
+            if !self.can_run(&lane, request, now) {
                 continue;
             }
             if is_lonely(&lane, request.alone) {
@@ -61,32 +70,40 @@ impl Tables {
     }
 
     /// The job that stands first of all that could be claimed, if it must run alone and may.
-    fn first_if_lonely(&self, request: &ClaimRequest) -> Option<JobId> {
+    fn first_if_lonely(&self, request: &ClaimRequest, now: Timestamp) -> Option<JobId> {
         if matches!(request.alone, Alone::No { .. }) {
             return None;
         }
-        let with_room = request.queues.iter().filter(|room| room.room > 0);
-        let firsts = with_room.filter_map(|room| self.first(&room.queue, request));
+        let open = |room: &&QueueRoom| room.room > 0 && self.gate(&room.queue, now).most() > 0;
+        let with_room = request.queues.iter().filter(open);
+        let firsts = with_room.filter_map(|room| self.first(&room.queue, request, now));
         let (place, lonely) = firsts.min()?;
         lonely.then_some(place.id)
     }
 
-    fn first(&self, queue: &str, request: &ClaimRequest) -> Option<(Place, bool)> {
+    fn first(&self, queue: &str, request: &ClaimRequest, now: Timestamp) -> Option<(Place, bool)> {
         let due = self.index.line(queue)?;
         let mut at = None;
         loop {
             let (place, lane) = due.after(at)?;
-            if self.can_run(&lane, request) {
+            if self.can_run(&lane, request, now) {
                 return Some((place, is_lonely(&lane, request.alone)));
             }
             at = Some(place);
         }
     }
 
-    fn can_run(&self, lane: &Lane, request: &ClaimRequest) -> bool {
+    fn can_run(&self, lane: &Lane, request: &ClaimRequest, now: Timestamp) -> bool {
+        let has_room =
+            |key: &ConcurrencyKey| key.has_room(self.keys.taken(&Slot::Key(key.key.clone())));
         request.known.knows(&lane.name, lane.version)
             && lane.conditions.iter().all(|condition| request.known.knows_condition(condition))
-            && lane.concurrency.as_ref().is_none_or(|(key, limit)| self.keys.has_slot(key, *limit))
+            && lane.concurrency.as_ref().is_none_or(has_room)
+            && lane.service.as_ref().is_none_or(|service| match self.admits(service, now) {
+                Admission::All => true,
+                Admission::Probes { left, .. } => left > 0,
+                Admission::Nothing { .. } => false,
+            })
     }
 
     fn start(
@@ -106,8 +123,18 @@ impl Tables {
         });
         let row = self.jobs.get_mut(&id)?;
         row.claim = Some(Claim { lease, started: request.starting });
-        let claimed = row.claimed()?;
-        self.keys.take_slot(claimed.spec.concurrency.as_ref(), claimed.token);
+        let mut claimed = row.claimed()?;
+        let spec = Arc::clone(&claimed.spec);
+        if let Some(key) = &spec.concurrency {
+            self.keys.take_slot(Slot::Key(key.key.clone()), claimed.token);
+        }
+        if let Some(service) = &spec.service
+            && let Admission::Probes { opening, .. } = self.admits(service, now)
+        {
+            self.keys.take_slot(Slot::Probe(service.clone(), opening), claimed.token);
+            claimed.probe = Some(opening);
+        }
+        self.gates.claimed(&spec.queue, now);
         self.nodes.hold(request.node, id);
         Some(claimed)
     }

@@ -116,6 +116,12 @@ impl Index {
         self.counts.clone()
     }
 
+    /// How many jobs of a queue are in a state.
+    pub(super) fn counts_of(&self, queue: &str, state: JobState) -> u64 {
+        let counts = self.counts.queues.get(queue).and_then(|counts| counts.states.get(&state));
+        counts.copied().unwrap_or_default()
+    }
+
     fn uncount(&mut self, job: &JobRecord) {
         let queue = &job.spec.queue;
         if let Some(counts) = self.counts.queues.get_mut(queue) {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::model::{ConcurrencyKey, JobId, JobSpec, LeaseId, NodeId, Token};
+use crate::model::{JobId, JobSpec, LeaseId, NodeId, Token};
 
 /// A key within its tenant.
 pub(super) type Scoped = (Option<String>, String);
@@ -37,6 +37,15 @@ pub(super) struct Lingering {
     pub(super) canceled: bool,
 }
 
+/// What only so many runs may hold at once.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Slot {
+    /// A concurrency key.
+    Key(String),
+    /// A probe of an opening of a service's breaker.
+    Probe(String, u64),
+}
+
 /// The holders of all keys. Sets of holders, never counters: a counter can be wrong.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
@@ -44,34 +53,45 @@ pub(super) struct Keys {
     pub(super) ledger: HashMap<Scoped, Entry>,
     /// Business keys.
     pub(super) business: HashMap<Scoped, JobId>,
-    /// Runs by concurrency key.
-    slots: HashMap<String, HashSet<Token>>,
+    /// Runs by what they hold.
+    slots: HashMap<Slot, HashSet<Token>>,
+    /// What runs hold.
+    held: HashMap<Token, Vec<Slot>>,
     /// What keeps keys taken although its job has moved on.
     lingering: BTreeMap<Token, Lingering>,
 }
 
 impl Keys {
-    /// Whether one more run fits under the limit.
-    pub(super) fn has_slot(&self, key: &str, limit: u32) -> bool {
-        let taken = self.slots.get(key).map_or(0, HashSet::len);
-        u32::try_from(taken).is_ok_and(|taken| taken < limit)
+    /// How many runs hold a slot.
+    pub(super) fn taken(&self, slot: &Slot) -> u64 {
+        self.slots.get(slot).map_or(0, HashSet::len) as u64
     }
 
-    pub(super) fn take_slot(&mut self, key: Option<&ConcurrencyKey>, token: Token) {
-        if let Some(key) = key {
-            self.slots.entry(key.key.clone()).or_default().insert(token);
-        }
+    /// The jobs whose runs hold a slot.
+    pub(super) fn holders(&self, slot: &Slot) -> Vec<JobId> {
+        let mut holders: Vec<_> =
+            self.slots.get(slot).into_iter().flatten().map(|token| token.job).collect();
+        holders.sort_unstable();
+        holders
     }
 
-    pub(super) fn free_slot(&mut self, key: Option<&ConcurrencyKey>, token: Token) {
-        if let Some(key) = key
-            && let Some(holders) = self.slots.get_mut(&key.key)
-        {
-            holders.remove(&token);
-            if holders.is_empty() {
-                self.slots.remove(&key.key);
+    pub(super) fn take_slot(&mut self, slot: Slot, token: Token) {
+        self.slots.entry(slot.clone()).or_default().insert(token);
+        self.held.entry(token).or_default().push(slot);
+    }
+
+    /// Frees what a run held. Answers whether it held anything.
+    pub(super) fn free_slots(&mut self, token: Token) -> bool {
+        let Some(held) = self.held.remove(&token) else { return false };
+        for slot in held {
+            if let Some(holders) = self.slots.get_mut(&slot) {
+                holders.remove(&token);
+                if holders.is_empty() {
+                    self.slots.remove(&slot);
+                }
             }
         }
+        true
     }
 
     pub(super) fn linger(&mut self, token: Token, run: Lingering) {

@@ -2,6 +2,7 @@
 
 mod claim;
 mod command;
+mod gates;
 mod graph;
 mod index;
 mod insert;
@@ -28,12 +29,13 @@ use tokio::sync::broadcast;
 use self::tables::Tables;
 use super::{Store, StoreError, Wake};
 use crate::model::{
-    Alert, AttemptLine, Channel, ClaimReply, ClaimRequest, Command, CommandError, CommandReply,
-    Counts, Delivery, DeliveryId, Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId,
-    GroupRecord, HandOff, HandOffStats, Heartbeat, InsertError, Inserted, JobId, JobRecord,
-    JobState, LogLine, Member, NewGraph, NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page,
-    PageRequest, Point, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord,
-    ScheduleWritten, Settled, Settlement, Token, WriteSchedule,
+    Alert, AttemptLine, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
+    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
+    Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, Reject,
+    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
+    Surroundings, Token, WriteSchedule,
 };
 use crate::seam::{Clock, SystemClock};
 
@@ -184,6 +186,30 @@ impl Store for MemoryStore {
 
     async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
         self.verb(|tables, now| tables.command(command, now))
+    }
+
+    async fn order_queue(&self, queue: &str, order: QueueOrder) -> Result<bool, StoreError> {
+        Ok(self.verb(|tables, _| tables.order_queue(queue, order)))
+    }
+
+    async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError> {
+        Ok(self.verb(|tables, now| tables.queues(now)))
+    }
+
+    async fn order_breaker(
+        &self,
+        service: &str,
+        order: BreakerOrder,
+    ) -> Result<Option<BreakerChange>, StoreError> {
+        Ok(self.verb(|tables, now| tables.order_breaker(service, order, now)))
+    }
+
+    async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError> {
+        Ok(self.verb(|tables, now| tables.breakers(now)))
+    }
+
+    async fn surroundings(&self, id: JobId) -> Result<Option<Surroundings>, StoreError> {
+        Ok(self.verb(|tables, now| tables.surroundings(id, now)))
     }
 
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {

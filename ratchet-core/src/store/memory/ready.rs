@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::model::{JobId, JobRecord};
+use crate::model::{ConcurrencyKey, JobId, JobRecord};
 
 /// Where a job stands in its queue: lower comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,8 +30,8 @@ impl Place {
 pub(super) struct Lane {
     pub(super) name: String,
     pub(super) version: u32,
-    /// The concurrency key and its limit.
-    pub(super) concurrency: Option<(String, u32)>,
+    pub(super) concurrency: Option<ConcurrencyKey>,
+    pub(super) service: Option<String>,
     pub(super) crashes: u32,
     /// Conditions that whoever runs it must be able to judge.
     pub(super) conditions: Vec<String>,
@@ -43,7 +43,8 @@ impl Lane {
         Self {
             name: spec.name.clone(),
             version: spec.version,
-            concurrency: spec.concurrency.as_ref().map(|key| (key.key.clone(), key.limit)),
+            concurrency: spec.concurrency.clone(),
+            service: spec.service.clone(),
             crashes: job.crashes,
             conditions: spec.step.as_ref().map(|step| step.conditions.clone()).unwrap_or_default(),
         }
@@ -116,6 +117,7 @@ mod tests {
             name: number.to_string(),
             version: 1,
             concurrency: None,
+            service: None,
             crashes: 0,
             conditions: vec![],
         }

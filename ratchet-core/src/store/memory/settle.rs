@@ -16,9 +16,10 @@ impl Tables {
         let mut seeds = Vec::new();
         for mut settlement in settlements {
             let (parent, children) = (settlement.token.job, mem::take(&mut settlement.spawned));
-            let answers = mem::take(&mut settlement.answers);
-            let settled = self.settle_one(settlement, now);
-            if let Settled::Applied(_) = settled {
+            let (vote, answers) = (settlement.vote.take(), mem::take(&mut settlement.answers));
+            let mut settled = self.settle_one(settlement, now);
+            if let Settled::Applied(applied) = &mut settled {
+                applied.breaker = vote.and_then(|vote| self.count_vote(&vote, now));
                 seeds.extend(self.ended(parent, answers).map(|seed| (families.len(), seed)));
             }
             families.push((parent, children, settled));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use super::gates::Gates;
 use super::graph::Graph;
 use super::index::Index;
 use super::items::Items;
@@ -20,6 +21,7 @@ pub(super) struct Tables {
     pub(super) jobs: BTreeMap<JobId, Row>,
     pub(super) index: Index,
     pub(super) keys: Keys,
+    pub(super) gates: Gates,
     pub(super) nodes: Nodes,
     pub(super) outbox: Outbox,
     pub(super) graph: Graph,
@@ -116,12 +118,12 @@ impl Tables {
     }
 
     fn free_slot(&mut self, token: Token) {
+        let freed = self.keys.free_slots(token);
         let Some(row) = self.jobs.get(&token.job) else { return };
-        let spec = &row.job.spec;
-        if spec.concurrency.is_some() {
-            self.keys.free_slot(spec.concurrency.as_ref(), token);
+        let queue = &row.job.spec.queue;
+        if freed || self.gates.limits_runs(queue) {
             // Jobs of the same key are likely on the same queue.
-            let queue = spec.queue.clone();
+            let queue = queue.clone();
             self.wake(queue);
         }
     }

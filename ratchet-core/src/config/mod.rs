@@ -1,7 +1,14 @@
 //! Settings of a runtime.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod breaker;
+mod queue;
+
+use std::collections::BTreeMap;
 use std::time::Duration;
+
+pub use breaker::BreakerConfig;
+pub(crate) use breaker::breaker_settings;
+pub use queue::{Depth, QueueConfig};
 
 use crate::model::JobSpec;
 
@@ -49,6 +56,16 @@ pub struct Config {
     pub queues: BTreeMap<String, QueueConfig>,
     /// The default of [`QueueConfig::boost`].
     pub boost: Duration,
+    /// Settings of breakers by the name of a profile.
+    pub breaker_profiles: BTreeMap<String, BreakerConfig>,
+    /// Settings of breakers by service; they go before annotation and profile.
+    pub breakers: BTreeMap<String, BreakerConfig>,
+    /// How often a healthy worker is checked.
+    pub health_every: Duration,
+    /// How often an unhealthy one is.
+    pub health_retry: Duration,
+    /// The longest a health check may take before it counts as failed.
+    pub health_timeout: Duration,
 }
 
 impl Default for Config {
@@ -75,65 +92,12 @@ impl Default for Config {
             delivery_hold: Duration::from_secs(30),
             queues: BTreeMap::new(),
             boost: JobSpec::DEFAULT_BOOST,
+            breaker_profiles: BTreeMap::new(),
+            breakers: BTreeMap::new(),
+            health_every: Duration::from_secs(10),
+            health_retry: Duration::from_secs(1),
+            health_timeout: Duration::from_secs(5),
         }
-    }
-}
-
-/// Settings of one queue.
-///
-/// ```
-/// use ratchet_core::QueueConfig;
-///
-/// let queue = QueueConfig::default().concurrency(8).weight(3).allow(["shop.send_email"]);
-/// assert!(!queue.allows("shop.format_disk"));
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct QueueConfig {
-    /// How many of its jobs this worker runs at once; the worker's own limit if not set.
-    pub concurrency: Option<u32>,
-    /// Its share of the room when several queues have work.
-    pub weight: u32,
-    /// The only jobs allowed on it; empty means all.
-    pub allow: BTreeSet<String>,
-    /// How long waiting counts as one level of priority; zero switches ageing off.
-    pub boost: Option<Duration>,
-}
-
-impl Default for QueueConfig {
-    fn default() -> Self {
-        Self { concurrency: None, weight: 1, allow: BTreeSet::new(), boost: None }
-    }
-}
-
-impl QueueConfig {
-    /// How many of its jobs this worker runs at once.
-    pub fn concurrency(mut self, limit: u32) -> Self {
-        self.concurrency = Some(limit);
-        self
-    }
-
-    /// Its share of the room when several queues have work; at least 1.
-    pub fn weight(mut self, weight: u32) -> Self {
-        self.weight = weight;
-        self
-    }
-
-    /// The only jobs allowed on it. Refused at submit and again at dispatch.
-    pub fn allow(mut self, jobs: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.allow.extend(jobs.into_iter().map(Into::into));
-        self
-    }
-
-    /// How long waiting counts as one level of priority; zero switches ageing off.
-    pub fn boost(mut self, interval: Duration) -> Self {
-        self.boost = Some(interval);
-        self
-    }
-
-    /// Whether a job may be on this queue.
-    pub fn allows(&self, job: &str) -> bool {
-        self.allow.is_empty() || self.allow.contains(job)
     }
 }
 
@@ -141,6 +105,13 @@ impl Config {
     /// Whether a job may be on a queue.
     pub(crate) fn allows(&self, queue: &str, job: &str) -> bool {
         self.queues.get(queue).is_none_or(|queue| queue.allows(job))
+    }
+
+    /// How many jobs an exchange with the store moves at most: half of what may run, so that one half runs while the store
+    /// works on the other.
+    pub(crate) fn portion(&self) -> usize {
+        let half = usize::try_from(self.concurrency.div_ceil(2)).unwrap_or(usize::MAX);
+        self.batch.min(half)
     }
 
     /// How long waiting counts as one level of priority on a queue.
@@ -168,16 +139,15 @@ impl Config {
             !self.poll.0.is_zero() && self.poll.0 <= self.poll.1,
             "`poll` is longer than zero and its lower bound comes first",
         );
+        check(
+            !self.health_every.is_zero() && !self.health_retry.is_zero(),
+            "`health_every` and `health_retry` are longer than zero",
+        );
         for (name, queue) in &self.queues {
-            check(
-                queue.concurrency != Some(0),
-                &format!("`concurrency` of queue `{name}` is at least 1"),
-            );
-            check(queue.weight >= 1, &format!("`weight` of queue `{name}` is at least 1"));
-            check(
-                crate::client::is_name(name),
-                &format!("queue `{name}` has a name of letters, digits and `_ - . / :`"),
-            );
+            queue.problems(name, &mut problems);
+        }
+        for (name, breaker) in self.breaker_profiles.iter().chain(&self.breakers) {
+            breaker.problems(name, &mut problems);
         }
         problems
     }

@@ -12,7 +12,8 @@ CREATE FUNCTION ratchet.enqueue(
     tenant text DEFAULT NULL,
     tags text[] DEFAULT '{}',
     version integer DEFAULT 1,
-    correlation_id text DEFAULT NULL
+    correlation_id text DEFAULT NULL,
+    service text DEFAULT NULL
 ) RETURNS uuid LANGUAGE plpgsql AS $body$
 #variable_conflict use_column
 DECLARE
@@ -52,22 +53,22 @@ BEGIN
             RAISE EXCEPTION 'business key % is held by job %', enqueue.business_key, seen.job USING ERRCODE = '23505';
         END IF;
     END IF;
-    INSERT INTO ratchet.job (id, queued_at, head, version, priority, name, queue, payload, business_key,
-        idempotency_key, tenant, correlation_id, tags)
-    VALUES (new_id, now_at, ahead, enqueue.version, enqueue.priority, enqueue.name, enqueue.queue, bytes,
-        enqueue.business_key, enqueue.idempotency_key, enqueue.tenant, enqueue.correlation_id,
+    INSERT INTO ratchet.job (id, queued_at, due, head, version, priority, name, queue, payload, business_key,
+        idempotency_key, service, tenant, correlation_id, tags)
+    VALUES (new_id, now_at, due_at, ahead, enqueue.version, enqueue.priority, enqueue.name, enqueue.queue, bytes,
+        enqueue.business_key, enqueue.idempotency_key, enqueue.service, enqueue.tenant, enqueue.correlation_id,
         CASE WHEN cardinality(enqueue.tags) > 0 THEN to_jsonb(enqueue.tags) END);
     IF due_at <= now_at THEN
         INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals,
-            generation, keyed, queue, name)
+            generation, keyed, queue, name, service)
         VALUES (new_id, due_at - ahead, due_at, 0, 0, enqueue.version, 0, 0, 0, 1, is_keyed, enqueue.queue,
-            enqueue.name);
+            enqueue.name, enqueue.service);
         PERFORM pg_notify(__CHANNEL__, 'sql w ' || enqueue.queue);
     ELSE
         INSERT INTO ratchet.scheduled (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals,
-            generation, keyed, queue, name)
+            generation, keyed, queue, name, service)
         VALUES (new_id, due_at - ahead, due_at, 0, 0, enqueue.version, 0, 0, 0, 1, is_keyed, enqueue.queue,
-            enqueue.name);
+            enqueue.name, enqueue.service);
     END IF;
     RETURN new_id;
 END

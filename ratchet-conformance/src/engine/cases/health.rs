@@ -1,0 +1,159 @@
+//! Health checks: work waits while one fails.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+use ratchet_core::{Builder, JobState};
+
+use crate::engine::bench::{Bench, eventually, start};
+use crate::engine::script::{Script, Step};
+
+/// A dependency that can be switched off.
+#[derive(Debug, Clone, Default)]
+struct Database {
+    down: Arc<AtomicBool>,
+    asked: Arc<AtomicU32>,
+}
+
+impl Database {
+    fn set_down(&self, down: bool) {
+        self.down.store(down, Ordering::SeqCst);
+    }
+
+    fn asked(&self) -> u32 {
+        self.asked.load(Ordering::SeqCst)
+    }
+
+    fn ping(&self) -> std::future::Ready<Result<(), String>> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let down = self.down.load(Ordering::SeqCst);
+        std::future::ready(if down { Err("connection refused".to_owned()) } else { Ok(()) })
+    }
+}
+
+fn explode() -> std::future::Ready<Result<(), String>> {
+    panic!("boom")
+}
+
+fn quick(builder: Builder) -> Builder {
+    builder.config(|config| {
+        config.health_every = Duration::from_millis(5);
+        config.health_retry = Duration::from_millis(5);
+    })
+}
+
+pub async fn h_01_an_unhealthy_worker_claims_nothing_and_picks_up_again(bench: Bench) {
+    let database = Database::default();
+    let ping = database.clone();
+    let builder = quick(bench.builder()).health_check("database", move || ping.ping());
+    let (ratchet, worker) = start(builder).await;
+    let running = bench.play(&ratchet, [Step::Gate]).await;
+    eventually("it runs", async || bench.stage().runs(running.id()) == 1).await;
+    assert!(worker.readiness().ok);
+
+    database.set_down(true);
+    eventually("it is not ready", async || !worker.readiness().ok).await;
+    assert!(worker.readiness().problems[0].contains("connection refused"));
+    assert!(worker.liveness().ok, "it is alive all the same");
+    let waiting = bench.play(&ratchet, [Step::Ok]).await;
+    // What runs may finish.
+    bench.stage().let_one_pass();
+    bench.until(&ratchet, running.id(), JobState::Succeeded).await;
+    let asked = database.asked();
+    eventually("it was asked again and again", async || database.asked() > asked + 3).await;
+    let job = ratchet.get(waiting.id()).await.expect("reads").expect("exists");
+    // A claim that was in the air may have been given back; the handler was not called.
+    assert_eq!((job.state, job.attempts), (JobState::Pending, 0));
+    assert_eq!(bench.stage().runs(waiting.id()), 0);
+
+    database.set_down(false);
+    bench.until(&ratchet, waiting.id(), JobState::Succeeded).await;
+    eventually("it is ready", async || worker.readiness().ok).await;
+    worker.stop().await;
+}
+
+pub async fn h_01_a_check_may_guard_some_queues_only(bench: Bench) {
+    let database = Database::default();
+    database.set_down(true);
+    let ping = database.clone();
+    let builder = quick(bench.builder()).queue("guarded", |queue| queue);
+    let builder = builder.health_check_of("gateway", ["guarded"], move || ping.ping());
+    let (ratchet, worker) = start(builder).await;
+    let guarded = ratchet.enqueue(Script::of([Step::Ok])).queue("guarded").await.expect("enqueues");
+    let free = bench.play(&ratchet, [Step::Ok]).await;
+    bench.until(&ratchet, free.id(), JobState::Succeeded).await;
+    assert_eq!(bench.stage().runs(guarded.id()), 0);
+    database.set_down(false);
+    bench.until(&ratchet, guarded.id(), JobState::Succeeded).await;
+    worker.stop().await;
+}
+
+/// Nothing is claimed before the first answer.
+pub async fn h_01_a_worker_asks_before_it_claims(bench: Bench) {
+    let ratchet = bench.ratchet().await;
+    let job = bench.play(&ratchet, [Step::Ok]).await;
+    let database = Database::default();
+    database.set_down(true);
+    let ping = database.clone();
+    let builder = quick(bench.builder()).health_check("database", move || ping.ping());
+    let (ratchet, worker) = start(builder).await;
+    eventually("it was asked", async || database.asked() > 3).await;
+    assert_eq!(bench.stage().runs(job.id()), 0);
+    database.set_down(false);
+    bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+    worker.stop().await;
+}
+
+pub async fn h_01_a_check_that_hangs_or_panics_fails(bench: Bench) {
+    let builder = quick(bench.builder())
+        .config(|config| config.health_timeout = Duration::from_millis(50))
+        .health_check("hangs", std::future::pending::<Result<(), String>>)
+        .health_check("panics", explode);
+    let (_ratchet, worker) = start(builder).await;
+    // On a busy machine the second may be too slow for its fifty milliseconds once, too.
+    eventually("both are told", async || {
+        let problems = worker.readiness().problems.join("\n");
+        problems.contains("`hangs` fails: no answer within 50ms")
+            && problems.contains("`panics` fails: it panicked")
+    })
+    .await;
+    worker.stop().await;
+}
+
+/// A rejected job makes the worker ask at once, though the next regular check is an hour away.
+pub async fn h_04_a_rejection_makes_it_ask_before_it_claims_more(bench: Bench) {
+    let database = Database::default();
+    let ping = database.clone();
+    let builder = bench.builder().concurrency(1).config(|config| {
+        config.health_every = Duration::from_hours(1);
+        config.health_retry = Duration::from_millis(5);
+    });
+    let builder = builder.health_check("database", move || ping.ping());
+    let (ratchet, worker) = start(builder).await;
+    eventually("it was asked", async || database.asked() == 1).await;
+    let gate = bench.play(&ratchet, [Step::Gate]).await;
+    eventually("it runs", async || bench.stage().runs(gate.id()) == 1).await;
+    // The next job will be turned away, and by then the database is down.
+    let rejected = bench.play(&ratchet, [Step::Reject, Step::Ok]).await;
+    let behind = bench.play(&ratchet, [Step::Ok]).await;
+    database.set_down(true);
+    bench.stage().let_one_pass();
+    eventually("it asked again", async || database.asked() > 3).await;
+    assert_eq!(bench.stage().runs(rejected.id()), 1);
+    assert_eq!(bench.stage().runs(behind.id()), 0, "nothing more is claimed");
+    database.set_down(false);
+    bench.until(&ratchet, behind.id(), JobState::Succeeded).await;
+    bench.until(&ratchet, rejected.id(), JobState::Succeeded).await;
+    worker.stop().await;
+}
+
+/// Without checks there is nothing to ask, and a rejection holds up nobody.
+pub async fn h_04_without_checks_a_rejection_holds_up_nobody(bench: Bench) {
+    let (ratchet, worker) = start(bench.builder().concurrency(1)).await;
+    let rejected = bench.play(&ratchet, [Step::Reject, Step::Ok]).await;
+    let behind = bench.play(&ratchet, [Step::Ok]).await;
+    bench.until(&ratchet, behind.id(), JobState::Succeeded).await;
+    bench.until(&ratchet, rejected.id(), JobState::Succeeded).await;
+    worker.stop().await;
+}

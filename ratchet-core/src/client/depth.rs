@@ -1,0 +1,82 @@
+//! Back-pressure: how many jobs wait in a queue, as the submitting process knows it.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use super::{Core, SubmitError};
+use crate::config::Depth;
+use crate::model::{JobState, NewJob};
+
+/// How old a count may be.
+const FRESH: Duration = Duration::from_millis(250);
+
+/// What was counted, when, and what this process has added since.
+#[derive(Debug, Default)]
+pub(super) struct Depths(Mutex<BTreeMap<String, (Duration, u64)>>);
+
+impl Depths {
+    fn get(&self, queue: &str, now: Duration) -> Option<u64> {
+        let depths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, depth) = depths.get(queue)?;
+        (now.saturating_sub(*at) < FRESH).then_some(*depth)
+    }
+
+    fn set(&self, queue: &str, now: Duration, depth: u64) {
+        let mut depths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        depths.insert(queue.to_owned(), (now, depth));
+    }
+
+    /// A job was stored.
+    pub(super) fn grew(&self, queue: &str) {
+        let mut depths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, depth)) = depths.get_mut(queue) {
+            *depth += 1;
+        }
+    }
+}
+
+impl Core {
+    /// Refuses jobs that would make a queue deeper than it may be; answers with warnings by queue.
+    pub(super) async fn check_depth(
+        &self,
+        jobs: &[NewJob],
+    ) -> Result<BTreeMap<String, String>, SubmitError> {
+        let mut warnings = BTreeMap::new();
+        let mut added: BTreeMap<&str, (u64, &NewJob)> = BTreeMap::new();
+        for job in jobs {
+            added.entry(&job.spec.queue).or_insert((0, job)).0 += 1;
+        }
+        for (queue, (more, job)) in added {
+            let Some(limit) = self.config.queues.get(queue).and_then(|queue| queue.depth) else {
+                continue;
+            };
+            let (Depth::Refuse(most) | Depth::Warn(most)) = limit;
+            let depth = self.depth(queue, most.saturating_sub(more)).await?;
+            if depth + more <= most {
+                continue;
+            }
+            if let Depth::Refuse(limit) = limit {
+                let (job, queue) = (job.spec.name.clone(), queue.to_owned());
+                return Err(SubmitError::QueueFull { job, queue, depth, limit });
+            }
+            let warning = format!("{depth} jobs wait in queue `{queue}`, more than {most}");
+            tracing::warn!(job.queue = queue, depth, "{warning}");
+            warnings.insert(queue.to_owned(), warning);
+        }
+        Ok(warnings)
+    }
+
+    /// How many jobs wait in a queue. A remembered count is good enough while it stays below `line`.
+    async fn depth(&self, queue: &str, line: u64) -> Result<u64, SubmitError> {
+        let now = self.clock.monotonic();
+        if let Some(depth) = self.depths.get(queue, now).filter(|depth| *depth <= line) {
+            return Ok(depth);
+        }
+        let counts = self.store.counts().await?;
+        let states = counts.queues.get(queue).map(|counts| &counts.states);
+        let depth = states.and_then(|states| states.get(&JobState::Pending)).copied().unwrap_or(0);
+        self.depths.set(queue, now, depth);
+        Ok(depth)
+    }
+}

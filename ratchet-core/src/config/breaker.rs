@@ -1,0 +1,160 @@
+//! Settings of circuit breakers: default, profile, annotation, configuration, in this order.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::Config;
+use crate::job::BreakerDef;
+use crate::model::BreakerSettings;
+use crate::registry::Registration;
+
+/// Settings of a breaker; what is not set is left to whoever comes before.
+///
+/// ```
+/// use ratchet_core::BreakerConfig;
+/// use std::time::Duration;
+///
+/// let patient = BreakerConfig::default().failure_rate(80).open_for(Duration::from_secs(5));
+/// assert_eq!(patient.failure_rate, Some(80));
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BreakerConfig {
+    /// The share of failed calls, in percent (1–100), that opens it.
+    pub failure_rate: Option<u8>,
+    /// How many of the last outcomes are looked at.
+    pub window: Option<u32>,
+    /// How many outcomes there must be before the rate counts.
+    pub min_calls: Option<u32>,
+    /// How long it stays open before it lets probes through.
+    pub open_for: Option<Duration>,
+    /// How many probes must succeed to close it again.
+    pub probes: Option<u32>,
+}
+
+impl BreakerConfig {
+    /// Opens when this share of calls, in percent, failed.
+    pub fn failure_rate(mut self, percent: u8) -> Self {
+        self.failure_rate = Some(percent);
+        self
+    }
+
+    /// Looks at the last `calls` outcomes.
+    pub fn window(mut self, calls: u32) -> Self {
+        self.window = Some(calls);
+        self
+    }
+
+    /// Judges nothing before `calls` outcomes are known.
+    pub fn min_calls(mut self, calls: u32) -> Self {
+        self.min_calls = Some(calls);
+        self
+    }
+
+    /// Stays open this long before probing.
+    pub fn open_for(mut self, duration: Duration) -> Self {
+        self.open_for = Some(duration);
+        self
+    }
+
+    /// Closes after this many good probes.
+    pub fn probes(mut self, probes: u32) -> Self {
+        self.probes = Some(probes);
+        self
+    }
+
+    fn of(def: &BreakerDef) -> Self {
+        Self {
+            failure_rate: def.failure_rate,
+            window: def.window,
+            min_calls: def.min_calls,
+            open_for: def.open_for,
+            probes: def.probes,
+        }
+    }
+
+    /// These settings where they are set, the others where not.
+    fn or(self, other: Self) -> Self {
+        Self {
+            failure_rate: self.failure_rate.or(other.failure_rate),
+            window: self.window.or(other.window),
+            min_calls: self.min_calls.or(other.min_calls),
+            open_for: self.open_for.or(other.open_for),
+            probes: self.probes.or(other.probes),
+        }
+    }
+
+    fn settings(self) -> BreakerSettings {
+        let default = BreakerSettings::default();
+        BreakerSettings {
+            failure_rate: self.failure_rate.unwrap_or(default.failure_rate),
+            window: self.window.unwrap_or(default.window),
+            min_calls: self.min_calls.unwrap_or(default.min_calls),
+            open_for: self.open_for.unwrap_or(default.open_for),
+            probes: self.probes.unwrap_or(default.probes),
+        }
+    }
+
+    pub(super) fn problems(&self, name: &str, problems: &mut Vec<String>) {
+        let mut check = |ok: bool, rule: &str| {
+            if !ok {
+                problems.push(format!("breaker `{name}`: {rule}"));
+            }
+        };
+        let rate = self.failure_rate.unwrap_or(1);
+        check((1..=100).contains(&rate), "`failure_rate` is a percentage between 1 and 100");
+        let window = self.window.unwrap_or(1);
+        check((1..=10_000).contains(&window), "`window` is between 1 and 10000 calls");
+        check(self.min_calls != Some(0), "`min_calls` is at least 1");
+        check(self.open_for != Some(Duration::ZERO), "`open_for` is longer than zero");
+        check(self.probes != Some(0), "`probes` is at least 1");
+    }
+}
+
+/// The settings of every service that a job names. Jobs that share a service may each say a part; they must not
+/// contradict one another.
+pub(crate) fn breaker_settings(
+    jobs: &[Registration],
+    config: &Config,
+    problems: &mut Vec<String>,
+) -> BTreeMap<String, BreakerSettings> {
+    let mut said: BTreeMap<String, (BreakerConfig, &Registration)> = BTreeMap::new();
+    for job in jobs {
+        let Some(def) = &job.def.breaker else { continue };
+        let mut own = BreakerConfig::of(def);
+        if let Some(profile) = def.profile {
+            match config.breaker_profiles.get(profile) {
+                Some(profile) => own = own.or(*profile),
+                None => problems.push(format!(
+                    "job `{}` ({}) names the breaker profile `{profile}`, which nobody defined; \
+                     call `.breaker_profile(\"{profile}\", |breaker| …)` on the builder",
+                    job.def.name, job.def.location
+                )),
+            }
+        }
+        match said.get_mut(def.service) {
+            None => {
+                said.insert(def.service.to_owned(), (own, job));
+            }
+            Some((settings, first)) => {
+                // The two agree if it does not matter who is asked first.
+                if settings.or(own) != own.or(*settings) {
+                    problems.push(format!(
+                        "jobs `{}` ({}) and `{}` ({}) share the breaker of `{}` and set it differently; \
+                         set it on one of them, or with `.breaker(\"{}\", |breaker| …)` on the builder",
+                        first.def.name, first.def.location, job.def.name, job.def.location,
+                        def.service, def.service
+                    ));
+                }
+                *settings = settings.or(own);
+            }
+        }
+    }
+    let configured = |service: &str| config.breakers.get(service).copied().unwrap_or_default();
+    said.into_iter()
+        .map(|(service, (settings, _))| {
+            let settings = configured(&service).or(settings).settings();
+            (service, settings)
+        })
+        .collect()
+}

@@ -1,0 +1,117 @@
+//! Health checks of the application: while one fails, nothing is claimed from the queues it guards.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use futures_util::FutureExt as _;
+use tokio::sync::oneshot;
+
+use super::shared::{Message, Shared};
+use super::sinks::SinkError;
+
+type Checking = Pin<Box<dyn Future<Output = Result<(), SinkError>> + Send>>;
+
+/// A question to the application: can it work now?
+#[derive(Clone)]
+pub(crate) struct HealthCheck {
+    name: String,
+    /// The queues it guards; all of them if none are named.
+    queues: BTreeSet<String>,
+    run: Arc<dyn Fn() -> Checking + Send + Sync>,
+}
+
+impl HealthCheck {
+    pub(crate) fn new<F, E>(
+        name: String,
+        queues: BTreeSet<String>,
+        check: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<(), E>> + Send + 'static,
+        E: Into<SinkError>,
+    {
+        let run = move || -> Checking {
+            let checking = check();
+            Box::pin(async move { checking.await.map_err(Into::into) })
+        };
+        Self { name, queues, run: Arc::new(run) }
+    }
+
+    pub(super) fn guards(&self, queue: &str) -> bool {
+        self.queues.is_empty() || self.queues.contains(queue)
+    }
+}
+
+impl fmt::Debug for HealthCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HealthCheck")
+            .field("name", &self.name)
+            .field("queues", &self.queues)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Asks all checks again and again: more often while one fails, at once when a handler turned work away.
+pub(super) async fn check(shared: Arc<Shared>) {
+    let core = &shared.core;
+    if core.checks.is_empty() {
+        return;
+    }
+    loop {
+        let seen = shared.doubts.load(Ordering::Acquire);
+        let failing = tokio::select! {
+            biased;
+            () = shared.over.cancelled() => return,
+            failing = ask_all(&shared) => failing,
+        };
+        let healthy = failing.is_empty();
+        let guards = |queue: &&String| failing.iter().any(|(check, _)| check.guards(queue));
+        let closed = shared.queues.iter().filter(guards).cloned().collect();
+        let problems = failing
+            .into_iter()
+            .map(|(check, why)| format!("health check `{}` fails: {why}", check.name));
+        let problems = problems.collect();
+        // The pump closes the queues and says so in one turn: what is not ready claims nothing.
+        shared.send(Message::Health { closed, seen, problems });
+        let pause = if healthy { core.config.health_every } else { core.config.health_retry };
+        tokio::select! {
+            biased;
+            () = shared.over.cancelled() => return,
+            () = shared.doubt.notified() => {}
+            () = core.clock.sleep(pause) => {}
+        }
+    }
+}
+
+/// The checks that fail, and why.
+async fn ask_all(shared: &Shared) -> Vec<(&HealthCheck, String)> {
+    let checks = shared.core.checks.iter();
+    let asked = checks.map(|check| async move { Some((check, ask(shared, check).await?)) });
+    futures_util::future::join_all(asked).await.into_iter().flatten().collect()
+}
+
+/// Why a check fails. It is the user's code: it runs where handlers run, and may panic or hang.
+async fn ask(shared: &Shared, check: &HealthCheck) -> Option<String> {
+    let (tell, answer) = oneshot::channel();
+    let run = Arc::clone(&check.run);
+    shared.spawn.handler(Box::pin(async move {
+        let checking = AssertUnwindSafe(async move { run().await }).catch_unwind();
+        let problem = match checking.await {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(_) => Some("it panicked".to_owned()),
+        };
+        // Nobody waits any more: it took too long.
+        let _ = tell.send(problem);
+    }));
+    let limit = shared.core.config.health_timeout;
+    tokio::select! {
+        biased;
+        answer = answer => answer.unwrap_or_else(|_| Some("it was dropped".to_owned())),
+        () = shared.core.clock.sleep(limit) => Some(format!("no answer within {limit:?}")),
+    }
+}

@@ -1,0 +1,248 @@
+//! The short road: successes settled and jobs claimed by one statement, in one commit.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use ratchet_core::model::{
+    ClaimReply, ClaimRequest, Claimed, JobId, LeaseId, NodeId, Settlement, Token, Verdict,
+};
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
+use uuid::Uuid;
+
+use crate::claim::{Known, lonely_from};
+use crate::leases::Place;
+use crate::record::notes_of;
+use crate::spec::{cleaned, duration, instant, micros, natural, small, spec_from, whole};
+use crate::store::{Fault, Inner};
+
+/// Successes on their way, lease by lease: what is said of a run stands at the place the run has in its lease.
+#[derive(Debug, Default)]
+pub(crate) struct Successes<'a> {
+    leases: Vec<Uuid>,
+    low: Vec<i32>,
+    high: Vec<i32>,
+    jobs: Vec<Option<Uuid>>,
+    durations: Vec<Option<i64>>,
+    outputs: Vec<Option<Cow<'a, str>>>,
+    count: i64,
+}
+
+impl<'a> Successes<'a> {
+    /// Puts settlements at the places of their runs.
+    pub(crate) fn new(settlements: &[(&'a Settlement, Place)]) -> Self {
+        let mut all = Self::default();
+        let mut starts = HashMap::new();
+        for (settlement, place) in settlements {
+            let start = *starts.entry(settlement.token.lease).or_insert_with(|| {
+                let start = all.jobs.len();
+                all.leases.push(settlement.token.lease.uuid());
+                all.jobs.resize(start + place.of, None);
+                all.durations.resize(start + place.of, None);
+                all.outputs.resize(start + place.of, None);
+                // Arrays count from one.
+                let bound = |at: usize| i32::try_from(at).unwrap_or(i32::MAX);
+                all.low.push(bound(start + 1));
+                all.high.push(bound(start + place.of));
+                start
+            });
+            let at = start + place.at;
+            all.jobs[at] = Some(settlement.token.job.uuid());
+            all.durations[at] = Some(micros(settlement.duration));
+            if let Verdict::Succeed { output: Some(output) } = &settlement.verdict {
+                all.outputs[at] = Some(cleaned(output));
+            }
+            all.count += 1;
+        }
+        all
+    }
+}
+
+/// What an exchange has to tell beside the jobs.
+#[derive(Debug)]
+pub(crate) struct Tidings {
+    pub(crate) now: i64,
+    /// A job has fallen due and must be put in line first; nothing was claimed.
+    pub(crate) due_waits: bool,
+    /// A key or a lonely job needs a closer look; nothing was claimed.
+    pub(crate) long: bool,
+    /// If some successes were not applied: the jobs of those that were.
+    pub(crate) applied: Option<Vec<Uuid>>,
+    /// Queues in which a slot came free.
+    pub(crate) freed: Vec<String>,
+}
+
+impl Tidings {
+    /// Whether the claim was answered.
+    pub(crate) fn answered(&self) -> bool {
+        !self.due_waits && !self.long
+    }
+}
+
+impl Inner {
+    /// Settles and claims. A success whose job has an end already fails the whole with a unique violation.
+    pub(crate) async fn exchange(
+        &self,
+        db: &mut PgConnection,
+        successes: Successes<'_>,
+        request: Option<&ClaimRequest>,
+    ) -> Result<(Tidings, ClaimReply), Fault> {
+        let rooms = request.map_or(&[][..], |request| &request.queues);
+        let known = request.map(Known::of).unwrap_or_default();
+        let leases: Vec<_> = rooms.iter().map(|_| self.ids.lease().uuid()).collect();
+        let node = request.map_or_else(|| NodeId::from_uuid(Uuid::nil()), |request| request.node);
+        let rows = sqlx::query(self.sql.exchange())
+            .bind(successes.leases)
+            .bind(successes.low)
+            .bind(successes.high)
+            .bind(successes.jobs)
+            .bind(successes.durations)
+            .bind(successes.outputs)
+            .bind(successes.count)
+            .bind(rooms.iter().map(|room| room.queue.as_str()).collect::<Vec<_>>())
+            .bind(rooms.iter().map(|room| small(room.room)).collect::<Vec<_>>())
+            .bind(&leases)
+            .bind(self.bounds.of(node, rooms))
+            .bind(node.uuid())
+            .bind(known.names)
+            .bind(known.versions)
+            .bind(request.map_or(i32::MAX, |request| lonely_from(request.alone)))
+            .bind(request.is_some_and(|request| request.starting))
+            .fetch_all(&mut *db)
+            .await?;
+        let mut told = None;
+        let mut taken = Vec::with_capacity(rows.len().saturating_sub(1));
+        for row in &rows {
+            match row.try_get::<Option<i64>, _>(0)? {
+                Some(now) => told = Some((tidings(row, now)?, next_due(row, now)?)),
+                None => taken.push(row),
+            }
+        }
+        let nothing = || sqlx::Error::Protocol("an exchange told nothing".to_owned());
+        let ((told, emptied), next_due) = told.ok_or_else(nothing)?;
+        self.leases.forget(&emptied);
+        let mut reply = ClaimReply { next_due, ..ClaimReply::default() };
+        if let Some(request) = request.filter(|_| told.answered()) {
+            let jobs = self.claimed(db, request, &leases, told.now, &taken, JOB).await?;
+            let last = |(room, lease): (_, &Uuid)| {
+                let of_queue = |job: &&Claimed| job.token.lease.uuid() == *lease;
+                let last = jobs.iter().rfind(of_queue)?;
+                Some((room, last.spec.sort_key(last.due.as_microsecond())))
+            };
+            let queues = rooms.iter().map(|room| room.queue.as_str());
+            self.bounds.raise(request.node, queues.zip(&leases).filter_map(last));
+            reply.jobs = jobs;
+        }
+        Ok((told, reply))
+    }
+
+    /// Makes claims of rows that have the columns of a claimed job from `first` on, in the order of their queues.
+    pub(crate) async fn claimed(
+        &self,
+        db: &mut PgConnection,
+        request: &ClaimRequest,
+        leases: &[Uuid],
+        now: i64,
+        rows: &[&PgRow],
+        first: usize,
+    ) -> Result<Vec<Claimed>, Fault> {
+        let mut jobs = Vec::with_capacity(rows.len());
+        for row in rows {
+            let place: i64 = row.try_get(first + 1)?;
+            let place = usize::try_from(place).ok().and_then(|place| place.checked_sub(1));
+            let odd = || sqlx::Error::Protocol("a claim from no queue".to_owned());
+            let place = place.filter(|place| *place < leases.len()).ok_or_else(odd)?;
+            let job = claimed(
+                row,
+                first,
+                &request.queues[place].queue,
+                leases[place],
+                now,
+                request.node,
+            )?;
+            jobs.push((place, job));
+        }
+        self.leases.remember(leases, jobs.iter().map(|(place, job)| (*place, job.token)));
+        // They come in this order from the database; nothing promises it.
+        let order = |(place, job): &(usize, Claimed)| {
+            (*place, job.spec.sort_key(job.due.as_microsecond()), job.due, job.id())
+        };
+        if !jobs.is_sorted_by_key(order) {
+            jobs.sort_by_key(order);
+        }
+        let mut jobs: Vec<_> = jobs.into_iter().map(|(_, job)| job).collect();
+        self.add_notes(db, &mut jobs).await?;
+        Ok(jobs)
+    }
+
+    /// What earlier runs left behind; a first run has none.
+    async fn add_notes(&self, db: &mut PgConnection, jobs: &mut [Claimed]) -> Result<(), Fault> {
+        let again: Vec<_> =
+            jobs.iter().filter(|job| job.run > 1).map(|job| job.id().uuid()).collect();
+        if again.is_empty() {
+            return Ok(());
+        }
+        let mut found = HashMap::new();
+        for row in sqlx::query(self.sql.select_notes()).bind(again).fetch_all(db).await? {
+            found.insert(JobId::from_uuid(row.try_get("job")?), notes_of(&row)?);
+        }
+        for job in jobs.iter_mut().filter(|job| job.run > 1) {
+            (job.progress, job.checkpoint) = found.remove(&job.id()).unwrap_or_default();
+        }
+        Ok(())
+    }
+}
+
+/// Where the columns of a job begin in a row of an exchange.
+const JOB: usize = 7;
+
+fn tidings(row: &PgRow, now: i64) -> Result<(Tidings, Vec<Uuid>), sqlx::Error> {
+    let told = Tidings {
+        now,
+        due_waits: row.try_get("due_waits")?,
+        long: row.try_get("long")?,
+        applied: row.try_get("applied")?,
+        freed: row.try_get("freed")?,
+    };
+    Ok((told, row.try_get("emptied")?))
+}
+
+fn next_due(row: &PgRow, now: i64) -> Result<Option<std::time::Duration>, sqlx::Error> {
+    let next: Option<i64> = row.try_get("next_due")?;
+    Ok(next.map(|next| duration(next - now)))
+}
+
+/// Columns are read by their place: by name, looking them up would be most of the work.
+fn claimed(
+    row: &PgRow,
+    first: usize,
+    queue: &str,
+    lease: Uuid,
+    now: i64,
+    node: NodeId,
+) -> Result<Claimed, sqlx::Error> {
+    let whole = |at: usize| Ok::<_, sqlx::Error>(whole(row.try_get::<i64, _>(first + at)?));
+    let natural = |at: usize| Ok::<_, sqlx::Error>(natural(row.try_get::<i32, _>(first + at)?));
+    let time = |at: usize| Ok::<_, sqlx::Error>(instant(row.try_get(first + at)?));
+    let token = Token {
+        job: JobId::from_uuid(row.try_get(first)?),
+        lease: LeaseId::from_uuid(lease),
+        version: whole(2)? + 1,
+    };
+    Ok(Claimed {
+        token,
+        run: whole(3)? + 1,
+        due: time(4)?,
+        attempts: natural(5)?,
+        crashes: natural(6)?,
+        deferrals: natural(7)?,
+        generation: natural(8)?,
+        queued_at: time(9)?,
+        spec: std::sync::Arc::new(spec_from(row, first + 10, queue)?),
+        claimed_at: instant(now),
+        node,
+        progress: None,
+        checkpoint: None,
+        probe: None,
+    })
+}

@@ -1,0 +1,378 @@
+//! What holds jobs back: rules of queues, breakers of services. The conditions themselves are the model's.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use ratchet_core::model::{
+    Admission, Breaker, BreakerChange, BreakerOrder, BreakerRecord, BreakerSettings, BreakerState,
+    ClaimRequest, JobId, QueueOrder, QueueRecord, QueueRules, Settled, Settlement, Surroundings,
+};
+use ratchet_core::store::Wake;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
+use uuid::Uuid;
+
+use crate::spec::{clean, instant};
+use crate::store::{Fault, Inner, transact};
+
+/// What holds back the jobs of one claim.
+#[derive(Debug)]
+pub(crate) struct Gates {
+    now: Timestamp,
+    /// Rules by queue, and how many of its jobs run.
+    queues: HashMap<String, (QueueRules, u64)>,
+    /// Breakers that are not closed, and how many probes are out.
+    services: HashMap<String, (Breaker, u64)>,
+}
+
+/// How a job may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pass {
+    /// Not now.
+    No,
+    /// Like any other.
+    Free,
+    /// As a probe of this opening.
+    Probe(u64),
+}
+
+impl Gates {
+    /// How many jobs of a queue may be claimed.
+    pub(crate) fn most(&self, queue: &str) -> u32 {
+        let rules = self.queues.get(queue);
+        rules.map_or(u32::MAX, |(rules, running)| rules.gate(*running, self.now).most())
+    }
+
+    /// How a job of a service may run.
+    pub(crate) fn pass(&self, service: Option<&str>) -> Pass {
+        let Some((breaker, probing)) = service.and_then(|service| self.services.get(service))
+        else {
+            return Pass::Free;
+        };
+        match breaker.admits(*probing, self.now) {
+            Admission::All => Pass::Free,
+            Admission::Probes { left: 1.., opening } => Pass::Probe(opening),
+            Admission::Probes { left: 0, .. } | Admission::Nothing { .. } => Pass::No,
+        }
+    }
+
+    /// Services none of whose jobs may run.
+    pub(crate) fn held_back(&self) -> Vec<&str> {
+        let services = self.services.keys().map(String::as_str);
+        services.filter(|service| self.pass(Some(service)) == Pass::No).collect()
+    }
+
+    /// A probe goes out.
+    pub(crate) fn probe(&mut self, service: Option<&str>) {
+        if let Some((_, probing)) = service.and_then(|service| self.services.get_mut(service)) {
+            *probing += 1;
+        }
+    }
+
+    /// How long until something that holds jobs back opens by itself.
+    pub(crate) fn opens_in(&self) -> Option<Duration> {
+        let queues = self.queues.values();
+        let rates = queues.filter_map(|(rules, running)| rules.gate(*running, self.now).until());
+        let breakers = self.services.values().filter_map(|(breaker, probing)| {
+            match breaker.admits(*probing, self.now) {
+                Admission::Nothing { until } => until,
+                Admission::All | Admission::Probes { .. } => None,
+            }
+        });
+        rates.chain(breakers).min()?.duration_since(self.now).try_into().ok()
+    }
+}
+
+impl Inner {
+    /// What holds back the jobs of a claim, locked until it is decided.
+    pub(crate) async fn gates(
+        &self,
+        db: &mut PgConnection,
+        request: &ClaimRequest,
+        now: i64,
+    ) -> Result<Gates, Fault> {
+        let wanted: Vec<_> = request.queues.iter().map(|room| clean(&room.queue)).collect();
+        let rows = sqlx::query(self.sql.lock_rules()).bind(wanted).fetch_all(&mut *db).await?;
+        let rules = rows.iter().map(named).collect::<Result<Vec<(String, QueueRules)>, _>>()?;
+        let running =
+            self.running(db, rules.iter().map(|(queue, _)| queue.clone()).collect()).await?;
+        let count = |queue: &String| running.get(queue).copied().unwrap_or(0);
+        let queues =
+            rules.into_iter().map(|(queue, rules)| (queue.clone(), (rules, count(&queue))));
+        let mut gates =
+            Gates { now: instant(now), queues: queues.collect(), services: HashMap::new() };
+        for row in sqlx::query(self.sql.lock_open_breakers()).fetch_all(&mut *db).await? {
+            let (service, breaker): (String, Breaker) = named(&row)?;
+            let probing = self.probing(db, &service, &breaker).await?;
+            gates.services.insert(service, (breaker, probing));
+        }
+        Ok(gates)
+    }
+
+    /// Jobs were claimed: what counts against rates is written.
+    pub(crate) async fn spend(
+        &self,
+        db: &mut PgConnection,
+        claimed: BTreeMap<String, u32>,
+        gates: &mut Gates,
+        now: i64,
+    ) -> Result<(), Fault> {
+        let now = instant(now);
+        for (queue, jobs) in claimed {
+            let Some((rules, running)) = gates.queues.get_mut(&queue) else { continue };
+            *running += u64::from(jobs);
+            let before = rules.clone();
+            rules.claimed(jobs, now);
+            if *rules != before {
+                self.save_rules(db, &queue, rules).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many jobs of queues run.
+    async fn running(
+        &self,
+        db: &mut PgConnection,
+        queues: Vec<String>,
+    ) -> Result<HashMap<String, u64>, Fault> {
+        if queues.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let rows = sqlx::query(self.sql.count_runs()).bind(queues).fetch_all(db).await?;
+        let count = |row: &PgRow| Ok((row.try_get(0)?, row.try_get::<i64, _>(1)?.unsigned_abs()));
+        Ok(rows.iter().map(count).collect::<Result<_, sqlx::Error>>()?)
+    }
+
+    /// How many probes of the breaker's present opening are out.
+    async fn probing(
+        &self,
+        db: &mut PgConnection,
+        service: &str,
+        breaker: &Breaker,
+    ) -> Result<u64, Fault> {
+        let key = probe_key(service, breaker.opening());
+        let rows = sqlx::query(self.sql.select_holders()).bind(key).fetch_all(db).await?;
+        Ok(rows.len() as u64)
+    }
+
+    pub(crate) async fn order_queue(&self, queue: &str, order: QueueOrder) -> Result<bool, Fault> {
+        let queue = clean(queue);
+        let changed = transact!(self, |db| {
+            let fresh = json(&QueueRules::default())?;
+            sqlx::query(self.sql.insert_rules()).bind(&queue).bind(fresh).execute(&mut *db).await?;
+            let locked = sqlx::query(self.sql.lock_rules()).bind(vec![queue.clone()]);
+            let (_, mut rules): (String, QueueRules) = named(&locked.fetch_one(&mut *db).await?)?;
+            let changed = rules.obey(order);
+            self.save_rules(db, &queue, &rules).await?;
+            changed
+        })?;
+        if changed {
+            self.unblocked();
+        }
+        Ok(changed)
+    }
+
+    async fn save_rules(
+        &self,
+        db: &mut PgConnection,
+        queue: &str,
+        rules: &QueueRules,
+    ) -> Result<(), Fault> {
+        let query = if rules.is_empty() {
+            sqlx::query(self.sql.delete_rules()).bind(queue)
+        } else {
+            let limited = rules.limits.concurrency.is_some();
+            sqlx::query(self.sql.update_rules()).bind(queue).bind(limited).bind(json(rules)?)
+        };
+        query.execute(db).await?;
+        Ok(())
+    }
+
+    /// Counts what the applied runs of a batch say of their services, in order. Answers whether a breaker has closed.
+    pub(crate) async fn count_votes(
+        &self,
+        db: &mut PgConnection,
+        settlements: &[&Settlement],
+        settled: &mut [Option<&mut Settled>],
+    ) -> Result<bool, Fault> {
+        let applied = |settled: &Option<&mut Settled>| matches!(settled, Some(Settled::Applied(_)));
+        let votes = settlements.iter().zip(settled.iter());
+        let votes =
+            votes.filter_map(|(asked, settled)| asked.vote.as_ref().filter(|_| applied(settled)));
+        let settings: BTreeMap<String, BreakerSettings> =
+            votes.map(|vote| (clean(&vote.service), vote.settings)).collect();
+        if settings.is_empty() {
+            return Ok(false);
+        }
+        let now = instant(self.now(&mut *db).await?);
+        let stored = self.lock_breakers(db, settings, now).await?;
+        let mut breakers = stored.clone();
+        let mut closed = false;
+        for (settlement, settled) in settlements.iter().zip(settled) {
+            if let (Some(vote), Some(Settled::Applied(applied))) = (&settlement.vote, settled)
+                && let Some(breaker) = breakers.get_mut(&clean(&vote.service))
+            {
+                applied.breaker = breaker.count(vote, now);
+                closed |= applied.breaker == Some(BreakerChange::Closed);
+            }
+        }
+        for (service, breaker) in breakers {
+            // A window full of good outcomes does not change by another.
+            if stored.get(&service) != Some(&breaker) {
+                self.save_breaker(db, &service, &breaker, now).await?;
+            }
+        }
+        Ok(closed)
+    }
+
+    async fn lock_breakers(
+        &self,
+        db: &mut PgConnection,
+        settings: BTreeMap<String, BreakerSettings>,
+        now: Timestamp,
+    ) -> Result<BTreeMap<String, Breaker>, Fault> {
+        let services: Vec<_> = settings.keys().cloned().collect();
+        loop {
+            let locked = sqlx::query(self.sql.lock_breakers()).bind(&services);
+            let rows = locked.fetch_all(&mut *db).await?;
+            let breakers = rows.iter().map(named).collect::<Result<BTreeMap<_, Breaker>, _>>()?;
+            let missing = |(service, _): &(&String, _)| !breakers.contains_key(*service);
+            let missing: Vec<_> = settings.iter().filter(missing).collect();
+            if missing.is_empty() {
+                return Ok(breakers);
+            }
+            for (service, settings) in missing {
+                let fresh = json(&Breaker::new(*settings, now))?;
+                let insert = sqlx::query(self.sql.insert_breaker()).bind(service).bind(fresh);
+                insert.execute(&mut *db).await?;
+            }
+        }
+    }
+
+    pub(crate) async fn order_breaker(
+        &self,
+        service: &str,
+        order: BreakerOrder,
+    ) -> Result<Option<BreakerChange>, Fault> {
+        let service = clean(service);
+        let change = transact!(self, |db| {
+            let now = instant(self.now(&mut *db).await?);
+            let settings = BTreeMap::from([(service.clone(), BreakerSettings::default())]);
+            let mut change = None;
+            for (service, mut breaker) in self.lock_breakers(db, settings, now).await? {
+                change = breaker.obey(order, now);
+                self.save_breaker(db, &service, &breaker, now).await?;
+            }
+            change
+        })?;
+        if change == Some(BreakerChange::Closed) {
+            self.unblocked();
+        }
+        Ok(change)
+    }
+
+    async fn save_breaker(
+        &self,
+        db: &mut PgConnection,
+        service: &str,
+        breaker: &Breaker,
+        now: Timestamp,
+    ) -> Result<(), Fault> {
+        let until = match breaker.state(now) {
+            BreakerState::Open { until } => until,
+            // It may be tried at any time.
+            BreakerState::HalfOpen { .. } => Some(now),
+            BreakerState::Closed => None,
+        };
+        sqlx::query(self.sql.update_breaker())
+            .bind(service)
+            .bind(breaker.is_closed())
+            .bind(until.map(Timestamp::as_microsecond))
+            .bind(json(breaker)?)
+            .execute(db)
+            .await?;
+        Ok(())
+    }
+
+    /// What held jobs back is over.
+    pub(crate) fn unblocked(&self) {
+        self.bounds.clear();
+        self.wakes.send([Wake::Unblocked]);
+    }
+
+    pub(crate) async fn queues(&self) -> Result<Vec<QueueRecord>, Fault> {
+        let mut db = self.pool.acquire().await?;
+        let now = instant(self.now(&mut db).await?);
+        let rows = sqlx::query(self.sql.select_rules()).bind(None::<String>);
+        let rows = rows.fetch_all(&mut *db).await?;
+        let rules = rows.iter().map(named).collect::<Result<Vec<(String, QueueRules)>, _>>()?;
+        let queues = rules.iter().map(|(queue, _)| queue.clone()).collect();
+        let running = self.running(&mut db, queues).await?;
+        let record = |(queue, rules): (String, QueueRules)| {
+            let running = running.get(&queue).copied().unwrap_or(0);
+            let gate = rules.gate(running, now);
+            QueueRecord { queue, rules, running, gate }
+        };
+        Ok(rules.into_iter().map(record).collect())
+    }
+
+    pub(crate) async fn breakers(&self) -> Result<Vec<BreakerRecord>, Fault> {
+        let mut db = self.pool.acquire().await?;
+        let now = instant(self.now(&mut db).await?);
+        let rows = sqlx::query(self.sql.select_breakers()).bind(None::<String>);
+        let record = |row: &PgRow| {
+            let (service, breaker): (String, Breaker) = named(row)?;
+            let state = breaker.state(now);
+            Ok(BreakerRecord { service, breaker, state })
+        };
+        rows.fetch_all(&mut *db).await?.iter().map(record).collect()
+    }
+
+    pub(crate) async fn surroundings(&self, id: JobId) -> Result<Option<Surroundings>, Fault> {
+        let Some(job) = self.get(id).await? else { return Ok(None) };
+        let nodes = self.nodes().await?;
+        let mut db = self.pool.acquire().await?;
+        let spec = std::sync::Arc::clone(&job.spec);
+        let mut around = Surroundings::new(job, instant(self.now(&mut db).await?));
+        around.nodes = nodes;
+        let rules = sqlx::query(self.sql.select_rules()).bind(Some(clean(&spec.queue)));
+        if let Some(row) = rules.fetch_optional(&mut *db).await? {
+            around.rules = named(&row)?.1;
+        }
+        let running = self.running(&mut db, vec![clean(&spec.queue)]).await?;
+        around.running = running.values().sum();
+        if let Some(key) = &spec.concurrency {
+            let holders = sqlx::query_scalar::<_, Uuid>(self.sql.select_holders());
+            let holders = holders.bind(clean(&key.key)).fetch_all(&mut *db).await?;
+            around.holders = holders.into_iter().map(JobId::from_uuid).collect();
+        }
+        if let Some(service) = &spec.service {
+            let breaker = sqlx::query(self.sql.select_breakers()).bind(Some(clean(service)));
+            if let Some(row) = breaker.fetch_optional(&mut *db).await? {
+                let (service, breaker): (String, Breaker) = named(&row)?;
+                around.probing = self.probing(&mut db, &service, &breaker).await?;
+                around.breaker = Some(breaker);
+            }
+        }
+        Ok(Some(around))
+    }
+}
+
+/// What a probe holds.
+pub(crate) fn probe_key(service: &str, opening: u64) -> String {
+    format!("probe {service}/{opening}")
+}
+
+/// A row of a name and what JSON says of it.
+fn named<T: DeserializeOwned>(row: &PgRow) -> Result<(String, T), Fault> {
+    let value = serde_json::from_str(row.try_get(1)?);
+    Ok((row.try_get(0)?, value.map_err(|error| sqlx::Error::Decode(Box::new(error)))?))
+}
+
+fn json<T: Serialize>(value: &T) -> Result<String, Fault> {
+    Ok(serde_json::to_string(value).map_err(|error| sqlx::Error::Encode(Box::new(error)))?)
+}

@@ -1,0 +1,137 @@
+//! Submits that come at the same time share a commit: each is answered when its own jobs are durable.
+//!
+//! Nobody waits for company. While one commit is on its way the next submits gather, and go together.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ratchet_core::model::{Inserted, NewJob};
+use ratchet_core::store::{StoreError, StoreErrorKind};
+use tokio::sync::oneshot;
+
+use crate::error::store_error;
+use crate::store::{Fault, Inner};
+
+/// Submits on their way.
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    waiting: VecDeque<Waiting>,
+    /// How many commits are on their way.
+    busy: usize,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    jobs: Vec<NewJob>,
+    answer: oneshot::Sender<Answer>,
+}
+
+#[derive(Debug)]
+enum Answer {
+    Stored,
+    Failed(StoreError),
+    /// One of those who went together was refused: it must be tried alone.
+    Alone(Vec<NewJob>),
+}
+
+impl Group {
+    /// A submit of more jobs than this is a commit of its own.
+    pub(crate) const MOST_JOBS: usize = 16;
+    /// The most jobs in a commit.
+    const FULL: usize = 512;
+    /// While one waits for the disk the other can be written.
+    const LANES: usize = 2;
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a submit. Answers whether the caller must see to it that it goes.
+    fn add(&self, waiting: Waiting) -> bool {
+        let mut state = self.state();
+        state.waiting.push_back(waiting);
+        let leads = state.busy < Self::LANES;
+        state.busy += usize::from(leads);
+        leads
+    }
+
+    /// Those who go next; none ends the lead.
+    fn next(&self) -> Vec<Waiting> {
+        let mut state = self.state();
+        let (mut next, mut jobs) = (Vec::new(), 0);
+        while let Some(first) = state.waiting.front() {
+            jobs += first.jobs.len();
+            if jobs > Self::FULL && !next.is_empty() {
+                break;
+            }
+            next.extend(state.waiting.pop_front());
+        }
+        if next.is_empty() {
+            state.busy -= 1;
+        }
+        next
+    }
+}
+
+impl Inner {
+    /// Inserts jobs without keys, together with whoever else does so now.
+    pub(crate) async fn insert_together(
+        self: &Arc<Self>,
+        jobs: Vec<NewJob>,
+    ) -> Result<Vec<Inserted>, Fault> {
+        let created = jobs.iter().map(|job| Inserted::Created(job.id)).collect();
+        let (answer, answered) = oneshot::channel();
+        if self.group.add(Waiting { jobs, answer }) {
+            // A task of its own: it may go on for others when this submit is answered.
+            let inner = Arc::clone(self);
+            tokio::spawn(async move { inner.lead_submits().await });
+        }
+        match answered.await {
+            Ok(Answer::Stored) => Ok(created),
+            Ok(Answer::Alone(jobs)) => self.insert_plain(&jobs).await,
+            Ok(Answer::Failed(error)) => Err(Fault::Store(error)),
+            Err(_) => {
+                let why = "the store's thread has stopped";
+                Err(Fault::Store(StoreError::new(StoreErrorKind::Unavailable, why)))
+            }
+        }
+    }
+
+    /// Commits what has gathered until nothing has.
+    async fn lead_submits(&self) {
+        loop {
+            let mut together = self.group.next();
+            if together.is_empty() {
+                return;
+            }
+            let stored = async {
+                let jobs: Vec<_> = together.iter().flat_map(|waiting| &waiting.jobs).collect();
+                let mut db = self.pool.acquire().await?;
+                self.store(&mut db, jobs.into_iter(), None).await
+            };
+            let error = match stored.await {
+                Ok(fresh) => {
+                    self.told(&fresh);
+                    None
+                }
+                Err(Fault::Database(error)) => Some(store_error(error)),
+                Err(fault) => Some(StoreError::from(fault)),
+            };
+            for Waiting { jobs, answer } in together.drain(..) {
+                let told = match &error {
+                    None => Answer::Stored,
+                    // What is wrong with one must not fail the others.
+                    Some(error) if error.kind() == StoreErrorKind::Data => Answer::Alone(jobs),
+                    Some(error) => Answer::Failed(StoreError::new(error.kind(), error.to_string())),
+                };
+                // Whoever does not wait any more has dropped the submit; its jobs are stored all the same.
+                let _ = answer.send(told);
+            }
+        }
+    }
+}

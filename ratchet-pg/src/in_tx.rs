@@ -1,0 +1,170 @@
+//! Enqueuing, canceling and rescheduling in the caller's own transaction: it commits with the caller's data, or leaves no
+//! trace.
+
+use std::any::Any;
+use std::collections::BTreeSet;
+use std::future::Future;
+
+use ratchet_core::model::{
+    CancelCause, Command, CommandError, CommandReply, Due, InsertError, Inserted, JobId, NewJob,
+    TakenKey,
+};
+use ratchet_core::store::Wake;
+use ratchet_core::{Enqueue, Job, JobHandle, SubmitError};
+use sqlx::{Connection, PgConnection};
+
+use crate::settle::News;
+use crate::store::{Fault, PgStore};
+use crate::wake::line;
+
+/// `.in_tx(&mut tx)` on what `ratchet.enqueue(job)` gives.
+///
+/// The transaction is one of `sqlx` on the database of the runtime's [`PgStore`]: the application's own tables may live beside
+/// it. Workers hear of the job with the commit. A refused submit leaves the transaction usable; a key that another open
+/// transaction has taken is waited for until that one ends.
+///
+/// ```no_run
+/// use ratchet_core::{Job, Ratchet};
+/// use ratchet_pg::EnqueueInTx;
+///
+/// async fn place_order<J: Job>(
+///     pool: &sqlx::PgPool,
+///     ratchet: &Ratchet,
+///     charge: J,
+/// ) -> Result<(), Box<dyn std::error::Error>> {
+///     let mut tx = pool.begin().await?;
+///     sqlx::query("INSERT INTO orders (total) VALUES (42)").execute(&mut *tx).await?;
+///     let job = ratchet.enqueue(charge).in_tx(&mut tx).await?;
+///     tx.commit().await?; // both, or neither
+///     println!("job {} is on its way", job.id());
+///     Ok(())
+/// }
+/// ```
+pub trait EnqueueInTx: Sized {
+    /// The job that is enqueued.
+    type Job;
+
+    /// Enqueues the job in a transaction of the caller. Answers with the handle of the job that stands for it: another one if
+    /// its idempotency key was used before, or if it was asked for the holder of its business key.
+    fn in_tx(
+        self,
+        tx: &mut PgConnection,
+    ) -> impl Future<Output = Result<JobHandle<Self::Job>, SubmitError>> + Send;
+}
+
+impl<J: Job> EnqueueInTx for Enqueue<'_, J> {
+    type Job = J;
+
+    async fn in_tx(self, tx: &mut PgConnection) -> Result<JobHandle<J>, SubmitError> {
+        let here: &dyn Any = self.store();
+        let store = here.downcast_ref::<PgStore>().cloned();
+        let (job, handle) = self.into_parts()?;
+        let name = job.spec.name.clone();
+        let Some(store) = store else {
+            let problem = "`in_tx` needs a runtime whose store is a `PgStore`".to_owned();
+            return Err(SubmitError::BadOption { job: name, problem });
+        };
+        let inserted = store.insert_in_tx(tx, &[job]).await;
+        let inserted = inserted.map_err(|refused| submit_error(refused, name))?;
+        Ok(inserted.first().map_or_else(|| handle.clone(), |inserted| handle.at(inserted.id())))
+    }
+}
+
+impl PgStore {
+    /// Inserts jobs in a transaction of the caller, all or none: what bulk submits use.
+    pub async fn insert_in_tx(
+        &self,
+        tx: &mut PgConnection,
+        jobs: &[NewJob],
+    ) -> Result<Vec<Inserted>, InsertError> {
+        let inserted = async {
+            let mut part = tx.begin().await?;
+            let (answers, fresh) = self.inner.insert_within(&mut part, jobs).await?;
+            notify(self, &mut part, fresh.wakes()).await?;
+            part.commit().await?;
+            Ok::<_, Fault>(answers)
+        };
+        Ok(inserted.await?)
+    }
+
+    /// Calls a job off in a transaction of the caller. A running handler hears of it with the commit.
+    ///
+    /// ```no_run
+    /// # use ratchet_core::model::{CommandError, JobId};
+    /// # use ratchet_pg::PgStore;
+    /// # async fn demo(store: &PgStore, tx: &mut sqlx::PgConnection, id: JobId) -> Result<(), CommandError> {
+    /// store.cancel_in_tx(tx, id).await?;
+    /// # Ok(()) }
+    /// ```
+    pub async fn cancel_in_tx(
+        &self,
+        tx: &mut PgConnection,
+        id: JobId,
+    ) -> Result<CommandReply, CommandError> {
+        self.command_in_tx(tx, Command::Cancel(id, CancelCause::Requested)).await
+    }
+
+    /// Gives a pending job another due time in a transaction of the caller.
+    ///
+    /// ```no_run
+    /// # use ratchet_core::model::{CommandError, Due, JobId};
+    /// # use ratchet_pg::PgStore;
+    /// # async fn demo(store: &PgStore, tx: &mut sqlx::PgConnection, id: JobId) -> Result<(), CommandError> {
+    /// store.reschedule_in_tx(tx, id, Due::In(std::time::Duration::from_secs(60))).await?;
+    /// # Ok(()) }
+    /// ```
+    pub async fn reschedule_in_tx(
+        &self,
+        tx: &mut PgConnection,
+        id: JobId,
+        due: Due,
+    ) -> Result<CommandReply, CommandError> {
+        self.command_in_tx(tx, Command::Reschedule(id, due)).await
+    }
+
+    async fn command_in_tx(
+        &self,
+        tx: &mut PgConnection,
+        command: Command,
+    ) -> Result<CommandReply, CommandError> {
+        let done = async {
+            let mut part = tx.begin().await?;
+            let mut news = News::default();
+            let reply = self.inner.command_within(&mut part, &command, &mut news).await?;
+            notify(self, &mut part, news.wakes).await?;
+            part.commit().await?;
+            Ok::<_, Fault>(reply)
+        };
+        Ok(done.await?)
+    }
+}
+
+/// Hints that go out if and when the transaction commits.
+async fn notify(store: &PgStore, db: &mut PgConnection, wakes: Vec<Wake>) -> Result<(), Fault> {
+    /// No process calls itself that, so every one listens, this one too.
+    const ORIGIN: &str = "tx";
+    let lines: BTreeSet<_> = wakes.iter().filter_map(|wake| line(ORIGIN, wake)).collect();
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let lines: Vec<_> = lines.into_iter().collect();
+    let sent = sqlx::query(store.inner.sql.notify()).bind(&store.inner.channel).bind(lines);
+    sent.execute(db).await?;
+    Ok(())
+}
+
+fn submit_error(refused: InsertError, job: String) -> SubmitError {
+    match refused {
+        InsertError::BusinessKeysTaken(mut taken) if taken.len() == 1 => {
+            let TakenKey { key, holder, .. } = taken.remove(0);
+            SubmitError::BusinessKeyTaken { job, key, holder }
+        }
+        InsertError::BusinessKeysTaken(taken) => SubmitError::BusinessKeysTaken(taken),
+        InsertError::IdempotencyMismatch { key, original, .. } => {
+            SubmitError::IdempotencyMismatch { job, key, original }
+        }
+        InsertError::DuplicateId(id) => SubmitError::DuplicateId(id),
+        InsertError::Store(error) => SubmitError::Store(error),
+        other => SubmitError::BadOption { job, problem: other.to_string() },
+    }
+}

@@ -1,0 +1,10 @@
+//! Jobs for the tests.
+
+use ratchet_macros::job;
+
+/// Greets somebody.
+#[allow(clippy::unused_async)] // a job is an async fn
+#[job(name = "test.greet", crate = ::ratchet_core)]
+pub(crate) async fn greet(name: String) -> String {
+    format!("hello {name}")
+}

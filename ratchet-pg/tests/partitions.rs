@@ -1,0 +1,188 @@
+//! Ranges of ids: jobs go where their id belongs, and what is old is dropped as a whole.
+
+mod support;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ratchet_conformance::Harness;
+use ratchet_core::model::{
+    Alone, AttemptOutcome, ClaimRequest, Claimed, Due, Envelope, FailureKind, FailureRecord, JobId,
+    JobSpec, JobState, KnownJobs, NewJob, NodeInfo, OnTaken, QueueRoom, Settlement, TerminalReason,
+    Verdict,
+};
+use ratchet_core::store::Store;
+use ratchet_core::{IdSource, OsEntropy, SystemClock};
+use ratchet_pg::PgStore;
+use support::PgHarness;
+
+const HOUR: Duration = Duration::from_hours(1);
+
+struct Parts {
+    pg: PgHarness,
+    store: PgStore,
+    ids: IdSource,
+}
+
+impl Parts {
+    /// A schema of its own, with a range per hour and a clock that can be moved.
+    async fn fresh() -> Self {
+        let pg = PgHarness::fresh().await;
+        pg.database.execute("DROP SCHEMA IF EXISTS parts CASCADE").await;
+        let options = pg.database.options().schema("parts").partition(HOUR);
+        let store = PgStore::open(options).await.expect("opens");
+        let ids = IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy));
+        let parts = Self { pg, store, ids };
+        parts.pass(0).await;
+        parts
+    }
+
+    /// So many hours from now it is.
+    async fn pass(&self, hours: u32) {
+        let sql = format!(
+            "CREATE OR REPLACE FUNCTION parts.now_micros() RETURNS bigint LANGUAGE sql VOLATILE AS
+             $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint + {hours} * 3600000000 $$"
+        );
+        self.pg.database.execute(&sql).await;
+    }
+
+    async fn submit(&self, name: &str) -> JobId {
+        let job = NewJob {
+            id: self.ids.job(),
+            spec: JobSpec::new(name, b"{}".to_vec()),
+            due: Due::Now,
+            on_taken: OnTaken::Refuse,
+        };
+        let id = job.id;
+        self.store.insert(vec![job]).await.expect("inserted");
+        id
+    }
+
+    async fn run(&self, name: &str) -> Claimed {
+        let id = self.submit(name).await;
+        let node = self.ids.node();
+        self.store.join(NodeInfo::new(node), 100 * HOUR).await.expect("joins");
+        let request = ClaimRequest {
+            node,
+            queues: vec![QueueRoom { queue: "default".to_owned(), room: 1 }],
+            known: Arc::new(KnownJobs([(name.to_owned(), 1)].into())),
+            alone: Alone::No { crashes: 2 },
+            starting: true,
+        };
+        let run = self.store.claim(request).await.expect("claims").jobs.remove(0);
+        assert_eq!(run.id(), id);
+        run
+    }
+
+    async fn succeed(&self, run: &Claimed) {
+        let verdict = Verdict::Succeed { output: None };
+        let settlement = Settlement::new(run.token, verdict, AttemptOutcome::Success);
+        self.store.settle(vec![settlement]).await.expect("settles");
+    }
+
+    async fn fail(&self, run: &Claimed) {
+        let failure = FailureRecord {
+            kind: FailureKind::Error,
+            error_type: "Odd".to_owned(),
+            message: "boom".to_owned(),
+            code: "error".to_owned(),
+            fingerprint: "boom".to_owned(),
+            retryable: false,
+        };
+        let reason = TerminalReason::NonRetryable;
+        let envelope = Envelope::new(run.id(), &run.spec.name, reason, failure, run.node);
+        let verdict = Verdict::Fail { attempts: 1, crashes: 0, envelope: Box::new(envelope) };
+        let settlement = Settlement::new(run.token, verdict, AttemptOutcome::Failure);
+        self.store.settle(vec![settlement]).await.expect("settles");
+    }
+
+    async fn state(&self, id: JobId) -> Option<JobState> {
+        self.store.get(id).await.expect("reads").map(|job| job.state)
+    }
+
+    async fn count(&self, sql: &'static str) -> i64 {
+        sqlx::query_scalar(sql).fetch_one(&self.pg.database.pool).await.expect("counts")
+    }
+
+    async fn purge(&self) -> u64 {
+        self.store.purge(JobState::Succeeded, HOUR, 1000).await.expect("purges")
+    }
+}
+
+#[tokio::test]
+async fn a_01_jobs_are_kept_in_ranges_of_their_ids() {
+    let parts = Parts::fresh().await;
+    assert_eq!(parts.count("SELECT count(*) FROM parts.part").await, 3, "this hour and two more");
+    let run = parts.run("mail").await;
+    parts.succeed(&run).await;
+    assert_eq!(parts.count("SELECT count(*) FROM parts.job_rest").await, 0);
+    assert_eq!(parts.count("SELECT count(*) FROM parts.outcome_rest").await, 0);
+    let mut skewed = NewJob {
+        id: JobId::from_uuid(uuid::Uuid::from_u128(1)),
+        spec: JobSpec::new("mail", b"{}".to_vec()),
+        due: Due::Now,
+        on_taken: OnTaken::Refuse,
+    };
+    parts.store.insert(vec![skewed.clone()]).await.expect("inserted");
+    skewed.id = JobId::from_uuid(uuid::Uuid::max());
+    parts.store.insert(vec![skewed]).await.expect("inserted");
+    assert_eq!(parts.count("SELECT count(*) FROM parts.job_rest").await, 2);
+}
+
+#[tokio::test]
+async fn a_01_old_successes_go_with_their_range() {
+    let parts = Parts::fresh().await;
+    let mut done = Vec::new();
+    for _ in 0..5 {
+        let run = parts.run("mail").await;
+        parts.succeed(&run).await;
+        done.push(run.id());
+    }
+    parts.pass(1).await;
+    let before = parts.count("SELECT count(*) FROM parts.part").await;
+    assert_eq!(parts.purge().await, 0, "the hour is not over for all of them");
+    assert_eq!(parts.count("SELECT count(*) FROM parts.part").await, before);
+    parts.pass(3).await;
+    assert_eq!(parts.purge().await, 5);
+    assert!(parts.count("SELECT count(*) FROM parts.part").await < before);
+    for id in done {
+        assert_eq!(parts.state(id).await, None);
+    }
+    assert_eq!(parts.store.counts().await.expect("counts").state(JobState::Succeeded), 0);
+    assert_eq!(parts.purge().await, 0);
+}
+
+#[tokio::test]
+async fn d_05_what_lives_and_what_failed_outlives_its_range() {
+    let parts = Parts::fresh().await;
+    let gone = parts.run("mail").await;
+    parts.succeed(&gone).await;
+    let failed = parts.run("mail").await;
+    parts.fail(&failed).await;
+    let running = parts.run("mail").await;
+    let waiting = parts.submit("bill").await;
+    parts.pass(5).await;
+    let late = parts.run("mail").await;
+    parts.succeed(&late).await;
+    assert_eq!(parts.purge().await, 1);
+    assert_eq!(
+        parts
+            .count(
+                "SELECT count(*) FROM parts.part WHERE starts < 1000000 * extract(epoch FROM now())"
+            )
+            .await,
+        0
+    );
+    assert_eq!(parts.state(gone.id()).await, None);
+    assert_eq!(parts.state(failed.id()).await, Some(JobState::Failed));
+    assert_eq!(parts.state(running.id()).await, Some(JobState::Running));
+    assert_eq!(parts.state(waiting).await, Some(JobState::Pending));
+    assert_eq!(parts.state(late.id()).await, Some(JobState::Succeeded), "it ended late");
+    let counts = parts.store.counts().await.expect("counts");
+    assert_eq!((counts.state(JobState::Failed), counts.state(JobState::Succeeded)), (1, 1));
+    assert_eq!(parts.store.attempts(failed.id()).await.expect("reads").len(), 1);
+    parts.succeed(&running).await;
+    assert_eq!(parts.state(running.id()).await, Some(JobState::Succeeded), "its token still holds");
+    parts.store.command(ratchet_core::model::Command::Retry(failed.id())).await.expect("retries");
+    assert_eq!(parts.state(failed.id()).await, Some(JobState::Pending));
+}

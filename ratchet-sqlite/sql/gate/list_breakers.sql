@@ -1,0 +1,2 @@
+-- Every breaker.
+SELECT service, breaker FROM ratchet_breaker ORDER BY service

@@ -1,0 +1,68 @@
+//! What is around a job, and the lists of rules and breakers.
+
+use jiff::Timestamp;
+use ratchet_core::model::{Breaker, BreakerRecord, JobId, QueueRecord, QueueRules, Surroundings};
+use sqlx::Row as _;
+
+use crate::gates::{breaker, probes, runs};
+use crate::query::Look;
+use crate::sql;
+use crate::value::{job_id, parse, parse_optional, time};
+
+impl Look<'_> {
+    pub(crate) async fn queues(&mut self) -> Result<Vec<QueueRecord>, sqlx::Error> {
+        let now = self.instant()?;
+        let mut queues = Vec::new();
+        for row in sqlx::query(sql::gate::LIST_RULES).fetch_all(&mut *self.conn).await? {
+            let (queue, rules): (String, QueueRules) = (row.try_get(0)?, parse(row.try_get(1)?)?);
+            let running = runs(self.conn, &queue).await?;
+            let gate = rules.gate(running, now);
+            queues.push(QueueRecord { queue, rules, running, gate });
+        }
+        Ok(queues)
+    }
+
+    pub(crate) async fn breakers(&mut self) -> Result<Vec<BreakerRecord>, sqlx::Error> {
+        let now = self.instant()?;
+        let rows = sqlx::query(sql::gate::LIST_BREAKERS).fetch_all(&mut *self.conn).await?;
+        let record = |row: &sqlx::sqlite::SqliteRow| {
+            let breaker: Breaker = parse(row.try_get(1)?)?;
+            let state = breaker.state(now);
+            Ok(BreakerRecord { service: row.try_get(0)?, breaker, state })
+        };
+        rows.iter().map(record).collect()
+    }
+
+    pub(crate) async fn surroundings(
+        &mut self,
+        id: JobId,
+    ) -> Result<Option<Surroundings>, sqlx::Error> {
+        let Some(row) = self.get(id).await? else { return Ok(None) };
+        let spec = std::sync::Arc::clone(&row.job.spec);
+        let mut around = Surroundings::new(row.job, self.instant()?);
+        let rules = sqlx::query(sql::gate::GET_RULES).bind(spec.queue.as_str());
+        let rules = rules.fetch_optional(&mut *self.conn).await?;
+        let rules = rules.as_ref().map(|row| row.try_get(0)).transpose()?;
+        around.rules = parse_optional(rules)?.unwrap_or_default();
+        around.running = runs(self.conn, &spec.queue).await?;
+        if let Some(key) = &spec.concurrency {
+            let holders = sqlx::query(sql::gate::LIST_HOLDERS).bind(key.key.as_str());
+            let holders = holders.fetch_all(&mut *self.conn).await?;
+            let holder = |row: &sqlx::sqlite::SqliteRow| job_id(row.try_get(0)?);
+            around.holders = holders.iter().map(holder).collect::<Result<_, _>>()?;
+            around.holders.sort_unstable();
+        }
+        if let Some(service) = &spec.service {
+            around.breaker = breaker(self.conn, service).await?;
+            if let Some(breaker) = &around.breaker {
+                around.probing = probes(self.conn, service, breaker).await?;
+            }
+        }
+        around.nodes = self.nodes().await?;
+        Ok(Some(around))
+    }
+
+    fn instant(&self) -> Result<Timestamp, sqlx::Error> {
+        time(self.now)
+    }
+}
