@@ -29,7 +29,7 @@ pub(crate) const OPTIONS: Table = Table {
 /// ```text
 /// pub const BIG: ::ratchet::Condition<Order> = …;
 /// ```
-pub(crate) fn expand(args: TokenStream, input: TokenStream) -> TokenStream {
+pub(crate) fn expand(args: TokenStream, input: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let mut krate = Krate::default();
     let mut name = None;

@@ -44,7 +44,7 @@ pub fn do_not_retry(args: TokenStream, item: TokenStream) -> TokenStream {
 /// Makes a function over a step's output a condition for the edges of workflows.
 #[proc_macro_attribute]
 pub fn condition(args: TokenStream, item: TokenStream) -> TokenStream {
-    guarded(args, item, condition::expand)
+    guarded(args, item, |args, item| condition::expand(args, &item))
 }
 
 /// Guards the service a job calls.

@@ -26,6 +26,10 @@ const READS_A_WHOLE_TABLE: &[&str] = &[
     "count/list_waiting_queues",
     // Newest first, as far as it is asked for.
     "outbox/list_alerts",
+    // All that was set aside is counted; all schedules are shown.
+    "items/count_rejects",
+    "items/list_rejects",
+    "schedule/list_schedules",
     "schema/get_version",
     "schema/find_schema",
 ];

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::model::{
-    Edge, GroupCounts, GroupId, GroupState, JobSpec, NewGraph, Point, Step, Wait, WaitMode, When,
+    Edge, GroupCounts, GroupId, GroupState, JobSpec, NewGraph, NewJob, Point, Step, Wait, WaitMode,
+    When,
 };
 
 /// Fills in what can be derived: waits, marks and totals. A wait that is already there says its mode; edges are numbered
@@ -18,7 +19,7 @@ pub fn link(graph: &mut NewGraph) {
     }
     let mut totals = BTreeMap::<GroupId, u64>::new();
     let owners = graph.groups.iter().filter_map(|group| group.owner);
-    for owner in owners.chain(graph.jobs.iter().filter_map(|job| job.owner())) {
+    for owner in owners.chain(graph.jobs.iter().filter_map(NewJob::owner)) {
         *totals.entry(owner).or_default() += 1;
     }
     let mut waiting = BTreeMap::<GroupId, bool>::new();

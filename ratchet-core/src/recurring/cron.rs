@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use jiff::civil::DateTime;
-use jiff::tz::{Offset, TimeZone};
+use jiff::tz::{Offset, TimeZone, TimeZoneTransition};
 use jiff::{SignedDuration, Timestamp};
 
 /// A cron expression in a zone: five fields, or six with seconds first, or `@daily` and the like.
@@ -120,7 +120,7 @@ impl Cron {
         let just_after = instant.checked_add(SignedDuration::from_nanos(1)).unwrap_or(instant);
         let begun = self.zone.preceding(just_after).next();
         let offset = self.zone.to_offset(instant);
-        let start = begun.as_ref().map(|transition| transition.timestamp());
+        let start = begun.as_ref().map(TimeZoneTransition::timestamp);
         let before = start
             .and_then(|start| start.checked_sub(SignedDuration::from_nanos(1)).ok())
             .map_or(offset, |before| self.zone.to_offset(before));

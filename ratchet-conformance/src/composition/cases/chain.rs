@@ -1,6 +1,8 @@
 //! Steps in order.
 
-use ratchet_core::model::{CancelCause, Explanation, GroupState, JobState, Point, Waiting};
+use ratchet_core::model::{
+    CancelCause, Claimed, Explanation, GroupState, JobState, Point, Waiting,
+};
 use ratchet_core::store::Wake;
 
 use crate::World;
@@ -14,7 +16,7 @@ pub async fn w_01_steps_run_in_order(world: &World) {
     let (chain, ids) = world.chain(3).await;
     for id in &ids {
         let run = node.claim(5).await;
-        assert_eq!(run.iter().map(|run| run.id()).collect::<Vec<_>>(), [*id]);
+        assert_eq!(run.iter().map(Claimed::id).collect::<Vec<_>>(), [*id]);
         assert_eq!(world.group_state(chain).await, GroupState::Running);
         world.apply(run[0].succeed()).await;
     }
@@ -77,7 +79,7 @@ pub async fn w_01_settle_and_claim_brings_the_next_step(world: &World) {
     if reply.jobs.is_empty() {
         reply = node.ask(node.request(5)).await;
     }
-    assert_eq!(reply.jobs.iter().map(|run| run.id()).collect::<Vec<_>>(), [ids[1]]);
+    assert_eq!(reply.jobs.iter().map(Claimed::id).collect::<Vec<_>>(), [ids[1]]);
 }
 
 pub async fn w_01_retry_releases_nothing(world: &World) {

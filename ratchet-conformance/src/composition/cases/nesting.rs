@@ -1,7 +1,7 @@
 //! Groups in groups.
 
 use ratchet_core::model::{
-    CancelCause, GroupId, GroupKind, GroupState, JobId, JobState, Point, When,
+    CancelCause, Claimed, GroupId, GroupKind, GroupState, JobId, JobState, Point, When,
 };
 
 use crate::World;
@@ -31,7 +31,7 @@ pub async fn w_03_batch_as_a_step_begins_in_its_turn(world: &World) {
     let (_, batch, first, inside, _) = chain_with_a_batch(world, 2).await;
     assert_eq!(world.group_state(batch).await, GroupState::Waiting);
     let run = node.claim(5).await;
-    assert_eq!(run.iter().map(|run| run.id()).collect::<Vec<_>>(), [first]);
+    assert_eq!(run.iter().map(Claimed::id).collect::<Vec<_>>(), [first]);
     let applied = world.apply(run[0].succeed()).await;
     assert_eq!(applied.ripples.released, inside);
 }
@@ -42,7 +42,7 @@ pub async fn w_01_what_follows_a_batch_waits_for_all_of_it(world: &World) {
     world.apply(node.claim_one().await.succeed()).await;
     assert_eq!(world.group_state(batch).await, GroupState::Running);
     let runs = node.claim(5).await;
-    assert_eq!(runs.iter().map(|run| run.id()).collect::<Vec<_>>(), inside);
+    assert_eq!(runs.iter().map(Claimed::id).collect::<Vec<_>>(), inside);
     world.apply(runs[0].succeed()).await;
     assert!(node.claim(5).await.is_empty());
     world.apply(runs[1].succeed()).await;
@@ -111,7 +111,7 @@ pub async fn w_03_chains_as_children_of_a_batch(world: &World) {
     }
     world.insert_graph(sketch).await;
     let runs = node.claim(5).await;
-    assert_eq!(runs.iter().map(|run| run.id()).collect::<Vec<_>>(), [chains[0].1, chains[1].1]);
+    assert_eq!(runs.iter().map(Claimed::id).collect::<Vec<_>>(), [chains[0].1, chains[1].1]);
     world.apply(runs[0].fail()).await;
     assert_eq!(world.state(chains[0].2).await, Canceled);
     assert_eq!(world.tally(batch).await, [0, 1, 0, 0, 2]);
@@ -137,7 +137,7 @@ pub async fn w_04_groups_three_deep(world: &World) {
     world.insert_graph(sketch).await;
     for id in [first, child, after_batch, last] {
         let run = node.claim(5).await;
-        assert_eq!(run.iter().map(|run| run.id()).collect::<Vec<_>>(), [id]);
+        assert_eq!(run.iter().map(Claimed::id).collect::<Vec<_>>(), [id]);
         world.apply(run[0].succeed()).await;
     }
     for group in [flow, chain, batch] {

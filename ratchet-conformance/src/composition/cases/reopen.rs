@@ -1,7 +1,7 @@
 //! A failed step is tried again, and with it what was called off because of it.
 
 use ratchet_core::model::{
-    Command, CommandError, CommandReply, Filter, GroupKind, GroupState, JobState, When,
+    Claimed, Command, CommandError, CommandReply, Filter, GroupKind, GroupState, JobState, When,
 };
 
 use crate::World;
@@ -27,7 +27,7 @@ pub async fn w_01_retry_reopens_what_was_canceled(world: &World) {
     assert_eq!(world.tally(chain).await, [1, 0, 0, 0, 4]);
     for id in &ids[1..] {
         let run = node.claim(5).await;
-        assert_eq!(run.iter().map(|run| run.id()).collect::<Vec<_>>(), [*id]);
+        assert_eq!(run.iter().map(Claimed::id).collect::<Vec<_>>(), [*id]);
         world.apply(run[0].succeed()).await;
     }
     assert_eq!(world.group_state(chain).await, GroupState::Succeeded);
@@ -164,7 +164,7 @@ pub async fn w_03_retried_child_opens_its_batch_and_what_follows(world: &World) 
     world.retry(a).await;
     for id in [a, c, last] {
         let run = node.claim(5).await;
-        assert_eq!(run.iter().map(|run| run.id()).collect::<Vec<_>>(), [id]);
+        assert_eq!(run.iter().map(Claimed::id).collect::<Vec<_>>(), [id]);
         world.apply(run[0].succeed()).await;
     }
     for group in [chain, batch, inner] {

@@ -2,7 +2,7 @@
 
 use ratchet_core::graph::GraphError;
 use ratchet_core::model::GroupState;
-use ratchet_core::{Event, Filter, JobState, PageRequest, SubmitError};
+use ratchet_core::{Event, Filter, JobState, PageRequest, SubmitError, Wiring};
 
 use super::ended;
 use super::jobs::{BREAKS, Charge, Double, IS_BIG, Mark, Place, Summary};
@@ -12,7 +12,7 @@ pub async fn w_04_conditions_choose_the_branch(bench: Bench) {
     let (ratchet, worker) = bench.start_composed().await;
     for (amount, expected) in [(500, "charge 500"), (5, "otherwise")] {
         let mut flow = ratchet.workflow("order");
-        let order = flow.step("order", Place { amount }, |step| step.first_match());
+        let order = flow.step("order", Place { amount }, Wiring::first_match);
         flow.step("charge", Charge {}, |step| step.after_if(&order, IS_BIG));
         flow.step("otherwise", Mark::ok("otherwise"), |step| step.after(&order));
         let flow = flow.await.expect("submits");

@@ -77,10 +77,8 @@ impl<'a> Draft<'a> {
 
     fn push(&mut self, mut job: NewJob, group: Option<GroupId>, name: Option<String>) -> JobId {
         let number = self.graph.jobs.iter().filter(|other| other.owner() == group).count();
-        let mut step = Step::default();
-        step.group = group;
-        step.name = name;
-        step.number = u32::try_from(number).unwrap_or(u32::MAX);
+        let number = u32::try_from(number).unwrap_or(u32::MAX);
+        let mut step = Step { group, name, number, ..Step::default() };
         if let Due::In(delay) = job.due {
             step.delay = delay;
             job.due = Due::Now;

@@ -125,8 +125,7 @@ impl GroupHandle {
 
     fn child<J: Begins>(&self, job: &J) -> Result<NewJob, SubmitError> {
         let mut job = Enqueue::step(&self.core, job).into_new_job()?;
-        let mut step = Step::default();
-        step.group = Some(self.id);
+        let step = Step { group: Some(self.id), ..Step::default() };
         job.spec.step = Some(Box::new(step));
         Ok(job)
     }

@@ -110,7 +110,7 @@ pub struct Wiring<'a, J> {
     _job: PhantomData<fn() -> J>,
 }
 
-impl<'a, J> Wiring<'a, J> {
+impl<J> Wiring<'_, J> {
     fn new() -> Self {
         Self {
             parents: Vec::new(),
