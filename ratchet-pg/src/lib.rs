@@ -14,6 +14,7 @@ mod blocked;
 mod claim;
 mod command;
 mod compose;
+mod doubt;
 mod error;
 mod exchange;
 mod gates;

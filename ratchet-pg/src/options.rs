@@ -71,7 +71,8 @@ impl PgOptions {
     /// per transaction. Work is found by polling.
     pub fn poll_only(mut self) -> Self {
         self.poll_only = true;
-        self.connect = self.connect.statement_cache_capacity(0);
+        // A pooler refuses parameters that it does not track.
+        self.connect = self.connect.statement_cache_capacity(0).extra_float_digits(None);
         self
     }
 
