@@ -186,7 +186,7 @@ async fn x_08_transactions_that_meet_are_tried_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn s_09_poll_only_works_behind_a_transaction_pooler() {
+async fn s_09_poll_only_works_behind_a_pooler() {
     let server = OwnServer::start("");
     let pooler = Pooler::start(&server);
     let options = || PgOptions::new(&pooler.url()).expect("a URL").poll_only();

@@ -120,7 +120,8 @@ impl Drop for OwnServer {
     }
 }
 
-/// A pooler that hands out a connection per transaction, in front of a server.
+/// A pooler in front of a server. It pools sessions: the version of the distribution knows no prepared statements, which
+/// pooling by transaction needs.
 pub(crate) struct Pooler {
     process: Child,
     folder: PathBuf,
@@ -133,7 +134,7 @@ impl Pooler {
         let (here, there) = (folder.display(), server.folder().display());
         let settings = format!(
             "[databases]\n* = host={there}\n[pgbouncer]\nlisten_addr =\nunix_socket_dir = {here}\n\
-             auth_type = any\npool_mode = transaction\ndefault_pool_size = 4\nmax_client_conn = 100\n\
+             auth_type = any\npool_mode = session\ndefault_pool_size = 40\nmax_client_conn = 100\n\
              logfile = {here}/log\npidfile = {here}/pid\n"
         );
         let settings =
