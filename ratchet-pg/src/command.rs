@@ -1,32 +1,26 @@
 //! Commands: what operators and clients do to a job. Each finds the job where it is and takes it from there; if it has
 //! moved on in between, it looks again.
 
-use std::collections::BTreeMap;
-
+use ratchet_core::graph::Seed;
 use ratchet_core::model::{
-    AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, Envelope, Filter,
-    JobRecord, JobState, LeaseId, Move, Redriven, Token,
+    AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, JobRecord, JobState,
+    LeaseId, Move, Token,
 };
 use ratchet_core::store::{StoreError, StoreErrorKind, Wake};
 use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
-use crate::insert::business_key;
 use crate::moving::Moving;
-use crate::query::bind_filter;
-use crate::record::{due_micros, text};
-use crate::settle::{Ends, Left, Lines, News, RunEnd};
-use crate::spec::json;
+use crate::record::due_micros;
+use crate::settle::{Ends, Left, News, RunEnd};
+use crate::spec::instant;
 use crate::store::{Fault, Inner, transact};
 
 /// How often a command looks again for a job that keeps moving.
 const LOOKS: u32 = 50;
 
-/// How many failed jobs a re-drive looks at in one go.
-const PAGE: i64 = 200;
-
 /// The answer of a look: none if the job has moved on meanwhile.
-type Looked = Result<Option<CommandReply>, Fault>;
+pub(crate) type Looked = Result<Option<CommandReply>, Fault>;
 
 impl Inner {
     pub(crate) async fn command(&self, command: Command) -> Result<CommandReply, Fault> {
@@ -53,8 +47,10 @@ impl Inner {
             Command::Redrive { filter, limit } => {
                 return self.redrive(db, filter, *limit, news).await;
             }
+            Command::CancelGroup(id) => return self.cancel_group(db, *id, news).await,
             _ => return Err(unavailable("this store does not know the command")),
         };
+        self.lock_graphs(db, vec![id.uuid()]).await?;
         for _ in 0..LOOKS {
             let job = self.jobs(db, vec![id.uuid()]).await?.pop();
             let Some(job) = job else {
@@ -63,7 +59,7 @@ impl Inner {
             let done = match command {
                 Command::Pause(_) => self.pause(db, &job).await?,
                 Command::Resume(_) => self.resume(db, &job, news).await?,
-                Command::Cancel(_, cause) => self.cancel(db, &job, *cause, news).await?,
+                Command::Cancel(_, cause) => self.cancel_step(db, &job, *cause, news).await?,
                 Command::Reschedule(_, due) => self.reschedule(db, &job, *due, news).await?,
                 _ => self.retry(db, &job, news).await?,
             };
@@ -102,6 +98,7 @@ impl Inner {
             .bind(&row.name)
             .bind(&row.ckey)
             .bind(&row.service)
+            .bind(&row.judges)
             .bind(failed)
             .execute(&mut *db)
             .await?;
@@ -126,8 +123,30 @@ impl Inner {
             return done(JobState::Paused, JobState::Failed);
         }
         let now = self.now(&mut *db).await?;
-        self.put_back(db, &[row], now, &mut news.wakes).await?;
+        self.put_anew(db, job, row, now, news).await?;
         done(JobState::Paused, JobState::Pending)
+    }
+
+    /// Cancels a job, and what follows from that in its graph.
+    async fn cancel_step(
+        &self,
+        db: &mut PgConnection,
+        job: &JobRecord,
+        cause: CancelCause,
+        news: &mut News,
+    ) -> Looked {
+        let done = self.cancel(db, job, cause, news).await?;
+        match done {
+            Some(CommandReply::Done { from, to }) if job.spec.step.is_some() => {
+                let now = self.now(&mut *db).await?;
+                let mut canceled = job.clone();
+                canceled.cancel(cause, None, instant(now));
+                let seed = Seed::Ended { member: canceled.member(), answers: Vec::new() };
+                let ripples = self.ripple(db, vec![seed], now, news).await?;
+                Ok(Some(CommandReply::moved(from, to, ripples)))
+            }
+            done => Ok(done),
+        }
     }
 
     async fn cancel(
@@ -206,81 +225,23 @@ impl Inner {
         let now = self.now(&mut *db).await?;
         row.due_at(due_micros(due, now));
         row.version += 1;
-        self.put_back(db, &[row], now, &mut news.wakes).await?;
+        self.put_anew(db, job, row, now, news).await?;
         done(JobState::Pending, JobState::Pending)
     }
 
-    async fn retry(&self, db: &mut PgConnection, job: &JobRecord, news: &mut News) -> Looked {
-        let (id, from) = (job.id, job.state);
-        if from != JobState::Failed {
-            return Err(illegal(job, Move::RetryManually));
-        }
-        let key = business_key(&job.spec);
-        let mut wanted: BTreeMap<_, _> = key.into_iter().map(|key| (key, id)).collect();
-        if !wanted.is_empty() {
-            let lost = self.reserve_business(db, &mut wanted).await?;
-            for (key, holder) in self.holders(db, lost).await? {
-                if holder != id {
-                    let taken = CommandError::BusinessKeyTaken { job: id, key: key.1, holder };
-                    return Err(Fault::Command(taken));
-                }
-            }
-        }
-        let undone = sqlx::query(self.sql.delete_outcome()).bind(id.uuid()).bind(&job.spec.queue);
-        let Some(outcome) = undone.fetch_optional(&mut *db).await? else {
-            let (scopes, keys): (Vec<_>, Vec<_>) = wanted.into_keys().unzip();
-            let freed = sqlx::query(self.sql.delete_business()).bind(scopes).bind(keys);
-            freed.execute(db).await?;
-            return Ok(None);
-        };
-        let envelope: Option<Envelope> =
-            outcome.try_get::<Option<&str>, _>("envelope")?.map(json).transpose()?;
-        let error = envelope.and_then(|envelope| text(&envelope.failure));
-        let mut lines = Lines::default();
-        lines.push_undone(id.uuid(), &outcome, error)?;
-        lines.write(self, db).await?;
-        let now = self.now(&mut *db).await?;
-        let mut row = self.fixed(db, id.uuid()).await?;
-        row.due_at(now);
-        row.version = outcome.try_get::<i64, _>("version")? + 1;
-        row.run = outcome.try_get("run")?;
-        row.generation = outcome.try_get::<i32, _>("generation")?.saturating_add(1);
-        self.put_back(db, &[row], now, &mut news.wakes).await?;
-        done(from, JobState::Pending)
-    }
-
-    async fn redrive(
+    /// Has a job wait as it did: for others, for a worker, or for its time.
+    async fn put_anew(
         &self,
         db: &mut PgConnection,
-        filter: &Filter,
-        limit: u32,
+        job: &JobRecord,
+        row: Moving,
+        now: i64,
         news: &mut News,
-    ) -> Result<CommandReply, Fault> {
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let (mut redriven, mut after) = (Redriven::default(), None);
-        sqlx::query(self.sql.plan_anew()).execute(&mut *db).await?;
-        'pages: loop {
-            let query = sqlx::query_scalar(self.sql.select_failed());
-            let query = query.bind(PAGE).bind(after);
-            let ids: Vec<Uuid> = bind_filter(query, filter).fetch_all(&mut *db).await?;
-            let Some(last) = ids.last() else { break };
-            after = Some(*last);
-            let mut jobs = self.jobs(db, ids).await?;
-            jobs.reverse();
-            for job in jobs {
-                if redriven.retried.len() >= limit {
-                    break 'pages;
-                }
-                match self.retry(db, &job, news).await {
-                    Ok(Some(_)) => redriven.retried.push(job.id),
-                    // Somebody else was quicker.
-                    Ok(None) | Err(Fault::Command(CommandError::IllegalTransition { .. })) => {}
-                    Err(Fault::Command(_)) => redriven.key_taken.push(job.id),
-                    Err(fault) => return Err(fault),
-                }
-            }
+    ) -> Result<(), Fault> {
+        match job.wait {
+            Some(_) => self.put_waiting(db, &[row]).await,
+            None => self.put_back(db, &[row], now, &mut news.wakes).await,
         }
-        Ok(CommandReply::Redriven(redriven))
     }
 
     async fn take_pending(&self, db: &mut PgConnection, id: Uuid) -> Result<Option<Moving>, Fault> {
@@ -314,7 +275,7 @@ impl Inner {
     }
 
     /// The moving row of a job as its submit made it, due at the start of time.
-    async fn fixed(&self, db: &mut PgConnection, id: Uuid) -> Result<Moving, Fault> {
+    pub(crate) async fn fixed(&self, db: &mut PgConnection, id: Uuid) -> Result<Moving, Fault> {
         let row = sqlx::query(self.sql.select_pending()).bind(id).fetch_one(db).await?;
         Ok(Moving {
             job: id,
@@ -333,6 +294,7 @@ impl Inner {
             name: row.try_get("name")?,
             ckey: row.try_get("ckey")?,
             service: row.try_get("service")?,
+            judges: row.try_get("judges")?,
         })
     }
 
@@ -354,7 +316,7 @@ fn done(from: JobState, to: JobState) -> Looked {
     Ok(Some(CommandReply::Done { from, to }))
 }
 
-fn illegal(job: &JobRecord, verb: Move) -> Fault {
+pub(crate) fn illegal(job: &JobRecord, verb: Move) -> Fault {
     let error = CommandError::IllegalTransition { job: job.id, state: job.state, verb };
     Fault::Command(error)
 }

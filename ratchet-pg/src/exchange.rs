@@ -165,7 +165,10 @@ impl Inner {
             )?;
             jobs.push((place, job));
         }
-        self.leases.remember(leases, jobs.iter().map(|(place, job)| (*place, job.token)));
+        self.leases.remember(
+            leases,
+            jobs.iter().map(|(place, job)| (*place, job.token, job.spec.step.is_some())),
+        );
         // They come in this order from the database; nothing promises it.
         let order = |(place, job): &(usize, Claimed)| {
             (*place, job.spec.sort_key(job.due.as_microsecond()), job.due, job.id())

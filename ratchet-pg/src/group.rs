@@ -10,6 +10,7 @@ use ratchet_core::store::{StoreError, StoreErrorKind};
 use tokio::sync::oneshot;
 
 use crate::error::store_error;
+use crate::insert::Stored;
 use crate::store::{Fault, Inner};
 
 /// Submits on their way.
@@ -112,7 +113,7 @@ impl Inner {
             let stored = async {
                 let jobs: Vec<_> = together.iter().flat_map(|waiting| &waiting.jobs).collect();
                 let mut db = self.pool.acquire().await?;
-                self.store(&mut db, jobs.into_iter(), None).await
+                self.store(&mut db, jobs.into_iter(), Stored::default()).await
             };
             let error = match stored.await {
                 Ok(fresh) => {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use ratchet_core::graph::admit;
 use ratchet_core::model::{InsertError, Inserted, JobId, JobSpec, NewJob, OnTaken, TakenKey};
 use ratchet_core::store::Wake;
 use sha2::{Digest, Sha256};
@@ -10,13 +11,14 @@ use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
 use crate::error::is_unique_violation;
+use crate::graph::{StepColumns, waits};
 use crate::group::Group;
 use crate::record::due_micros;
 use crate::spec::{Columns, clean, cleaned, scope};
 use crate::store::{Fault, Inner, transact};
 
 /// A key within its scope.
-type Scoped = (String, String);
+pub(crate) type Scoped = (String, String);
 
 /// What an idempotency key was used for.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,6 +56,13 @@ struct Plan {
 struct Reserved {
     ledger: BTreeMap<Scoped, Entry>,
     business: BTreeMap<Scoped, JobId>,
+}
+
+/// When jobs are stored, if that is decided already, and the graph that steps among them are part of.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Stored {
+    pub(crate) now: Option<i64>,
+    pub(crate) graph: Option<Uuid>,
 }
 
 /// Jobs that are due at once, to be told once they are committed: the first place in each queue.
@@ -98,7 +107,7 @@ impl Inner {
     pub(crate) async fn insert_plain(&self, jobs: &[NewJob]) -> Result<Vec<Inserted>, Fault> {
         let stored = async {
             let mut db = self.pool.acquire().await?;
-            self.store(&mut db, jobs.iter(), None).await
+            self.store(&mut db, jobs.iter(), Stored::default()).await
         };
         match stored.await {
             Ok(fresh) => {
@@ -126,19 +135,29 @@ impl Inner {
         jobs: &[NewJob],
     ) -> Result<(Vec<Inserted>, Fresh), Fault> {
         let (before, reserved) = self.reserve(db, jobs).await?;
-        let (mut plan, mut answers, mut taken) = (Plan::default(), Vec::new(), Vec::new());
-        for job in jobs {
-            match plan_one(job, &before, &mut plan) {
-                Ok(answer) => answers.push(answer),
-                Err(InsertError::BusinessKeysTaken(keys)) => taken.extend(keys),
-                Err(refused) => return Err(Fault::Insert(refused)),
+        let (plan, answers) = plan_all(jobs, &before).map_err(Fault::Insert)?;
+        let fresh = self.write_jobs(db, jobs, plan, reserved, Stored::default()).await?;
+        Ok((answers, fresh))
+    }
+
+    /// Inserts jobs of a graph within a transaction, all or none. Answers also with those that exist already and are no
+    /// members of it.
+    pub(crate) async fn insert_members(
+        &self,
+        db: &mut PgConnection,
+        jobs: &[NewJob],
+        stored: Stored,
+    ) -> Result<(Vec<Inserted>, HashSet<JobId>, Fresh), Fault> {
+        let (before, reserved) = self.reserve(db, jobs).await?;
+        let (plan, answers) = plan_all(jobs, &before).map_err(Fault::Insert)?;
+        let mut absent = HashSet::new();
+        for (job, answer) in jobs.iter().zip(&answers) {
+            if !admit(job, *answer).map_err(Fault::Insert)? {
+                absent.insert(job.id);
             }
         }
-        if !taken.is_empty() {
-            return Err(Fault::Insert(InsertError::BusinessKeysTaken(taken)));
-        }
-        let fresh = self.write_jobs(db, jobs, plan, reserved, None).await?;
-        Ok((answers, fresh))
+        let fresh = self.write_jobs(db, jobs, plan, reserved, stored).await?;
+        Ok((answers, absent, fresh))
     }
 
     /// Inserts children within a transaction, at the time of their parent's end: a refused one is dropped alone.
@@ -151,7 +170,8 @@ impl Inner {
         let (before, reserved) = self.reserve(db, jobs).await?;
         let mut plan = Plan::default();
         let answers = jobs.iter().map(|job| plan_one(job, &before, &mut plan)).collect();
-        let fresh = self.write_jobs(db, jobs, plan, reserved, Some(now)).await?;
+        let stored = Stored { now: Some(now), graph: None };
+        let fresh = self.write_jobs(db, jobs, plan, reserved, stored).await?;
         Ok((answers, fresh))
     }
 
@@ -255,7 +275,7 @@ impl Inner {
         jobs: &[NewJob],
         mut plan: Plan,
         reserved: Reserved,
-        now: Option<i64>,
+        stored: Stored,
     ) -> Result<Fresh, Fault> {
         let wrong =
             reserved.ledger.iter().filter(|(key, entry)| plan.ledger.get(*key) != Some(entry));
@@ -282,7 +302,7 @@ impl Inner {
         }
         // An idempotent repeat of a stored job answers `Created` too, but is not planned.
         let planned: Vec<_> = jobs.iter().filter(|job| plan.ids.remove(&job.id)).collect();
-        self.store(db, planned.into_iter(), now).await
+        self.store(db, planned.into_iter(), stored).await
     }
 
     /// Stores jobs whose keys are settled.
@@ -290,19 +310,25 @@ impl Inner {
         &self,
         db: &mut PgConnection,
         jobs: impl ExactSizeIterator<Item = &'a NewJob> + Clone,
-        now: Option<i64>,
+        stored: Stored,
     ) -> Result<Fresh, Fault> {
         if jobs.len() == 0 {
             return Ok(Fresh::default());
         }
         let mut columns = Columns::default();
         jobs.clone().for_each(|job| columns.push(job));
-        let stored = columns.bind(sqlx::query(self.sql.insert_jobs())).bind(now);
-        let now: i64 = stored.fetch_one(db).await?.try_get("now")?;
+        let query = if jobs.clone().any(|job| job.spec.step.is_some()) {
+            let mut steps = StepColumns::default();
+            jobs.clone().for_each(|job| steps.push(job, stored.graph));
+            steps.bind(columns.bind(sqlx::query(self.sql.insert_steps())).bind(stored.now))
+        } else {
+            columns.bind(sqlx::query(self.sql.insert_jobs())).bind(stored.now)
+        };
+        let now: i64 = query.fetch_one(db).await?.try_get("now")?;
         let mut fresh = Fresh::default();
         for job in jobs {
             let due = due_micros(job.due, now);
-            if due <= now {
+            if due <= now && !waits(job) {
                 fresh.add(&job.spec.queue, job.spec.sort_key(due));
             }
         }
@@ -330,6 +356,19 @@ fn split<T>(
     let lost = wanted.keys().filter(|key| !keys.contains(*key)).cloned().collect();
     wanted.retain(|key, _| keys.contains(key));
     Ok(lost)
+}
+
+/// Plans all of them, or refuses all of them.
+fn plan_all(jobs: &[NewJob], before: &Before) -> Result<(Plan, Vec<Inserted>), InsertError> {
+    let (mut plan, mut answers, mut taken) = (Plan::default(), Vec::new(), Vec::new());
+    for job in jobs {
+        match plan_one(job, before, &mut plan) {
+            Ok(answer) => answers.push(answer),
+            Err(InsertError::BusinessKeysTaken(keys)) => taken.extend(keys),
+            Err(refused) => return Err(refused),
+        }
+    }
+    if taken.is_empty() { Ok((plan, answers)) } else { Err(InsertError::BusinessKeysTaken(taken)) }
 }
 
 /// Plans one job after those before it, exactly as the store in memory does.

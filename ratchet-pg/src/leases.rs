@@ -9,8 +9,16 @@ use uuid::Uuid;
 /// More leases than this are not remembered: what is forgotten is settled the long way.
 const MOST: usize = 4096;
 
-/// The members of a lease: their places and the versions they were claimed with.
-type Members = HashMap<JobId, (usize, u64)>;
+/// The members of a lease.
+type Members = HashMap<JobId, Kept>;
+
+/// What is remembered of a run: its place, the version it was claimed with, and whether it is part of a graph.
+#[derive(Debug, Clone, Copy)]
+struct Kept {
+    at: usize,
+    version: u64,
+    step: bool,
+}
 
 /// The leases this process has claimed and not settled to the end. The newest are kept.
 #[derive(Debug, Default)]
@@ -31,11 +39,15 @@ impl Leases {
     }
 
     /// Keeps the members of new leases, in the order they have there.
-    pub(crate) fn remember(&self, leases: &[Uuid], members: impl Iterator<Item = (usize, Token)>) {
+    pub(crate) fn remember(
+        &self,
+        leases: &[Uuid],
+        members: impl Iterator<Item = (usize, Token, bool)>,
+    ) {
         let mut fresh = vec![Members::new(); leases.len()];
-        for (lease, token) in members {
+        for (lease, token, step) in members {
             let at = fresh[lease].len();
-            fresh[lease].insert(token.job, (at, token.version));
+            fresh[lease].insert(token.job, Kept { at, version: token.version, step });
         }
         let mut known = self.known();
         known.extend(leases.iter().copied().zip(fresh).filter(|(_, members)| !members.is_empty()));
@@ -44,15 +56,24 @@ impl Leases {
         }
     }
 
-    /// The places of these runs, none if one of them is not known here.
+    /// The places of these runs; none for one that is not known here, or is part of a graph: what follows from its end is
+    /// for the long way.
     pub(crate) fn places(&self, tokens: impl Iterator<Item = Token>) -> Vec<Option<Place>> {
         let known = self.known();
         let place = |token: Token| {
             let members = known.get(&token.lease.uuid())?;
-            let (at, version) = members.get(&token.job)?;
-            (*version == token.version).then_some(Place { at: *at, of: members.len() })
+            let kept = members.get(&token.job)?;
+            let plain = kept.version == token.version && !kept.step;
+            plain.then_some(Place { at: kept.at, of: members.len() })
         };
         tokens.map(place).collect()
+    }
+
+    /// Whether this run may be part of a graph.
+    pub(crate) fn may_be_step(&self, token: Token) -> bool {
+        let known = self.known();
+        let kept = known.get(&token.lease.uuid()).and_then(|members| members.get(&token.job));
+        kept.is_none_or(|kept| kept.step)
     }
 
     /// These leases are gone.

@@ -24,6 +24,7 @@ pub(crate) struct Moving {
     pub(crate) name: String,
     pub(crate) ckey: Option<String>,
     pub(crate) service: Option<String>,
+    pub(crate) judges: Option<String>,
 }
 
 impl Moving {
@@ -45,6 +46,7 @@ impl Moving {
             name: row.try_get("name")?,
             ckey: row.try_get("ckey")?,
             service: row.try_get("service")?,
+            judges: row.try_get("judges")?,
         })
     }
 
@@ -81,4 +83,5 @@ pub(crate) fn bind_all<'q>(
         .bind(column(rows, |row| row.name.clone()))
         .bind(column(rows, |row| row.ckey.clone()))
         .bind(column(rows, |row| row.service.clone()))
+        .bind(column(rows, |row| row.judges.clone()))
 }

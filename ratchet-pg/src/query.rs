@@ -90,12 +90,14 @@ impl Inner {
         // Which index serves depends on the state.
         let removed: i64 = transact!(self, |db| {
             sqlx::query(self.sql.plan_anew()).execute(&mut *db).await?;
-            sqlx::query_scalar(self.sql.purge_jobs())
+            let row = sqlx::query(self.sql.purge_jobs())
                 .bind(state_number(state))
                 .bind(micros(age))
                 .bind(i64::from(limit))
                 .fetch_one(&mut *db)
-                .await?
+                .await?;
+            self.purge_groups(db, age, limit, row.try_get("graphs")?).await?;
+            row.try_get("n")?
         })?;
         // Whole ranges are beyond the limit, and cheaper than it.
         Ok(dropped + whole(removed))

@@ -29,8 +29,12 @@ const OUTCOMES: [AttemptOutcome; 10] = [
     AttemptOutcome::Crashed,
     AttemptOutcome::Canceled,
 ];
-const CAUSES: [CancelCause; 3] =
-    [CancelCause::Requested, CancelCause::UpstreamFailed, CancelCause::UpstreamCanceled];
+const CAUSES: [CancelCause; 4] = [
+    CancelCause::Requested,
+    CancelCause::UpstreamFailed,
+    CancelCause::UpstreamCanceled,
+    CancelCause::NotTaken,
+];
 const LEVELS: [LogLevel; 4] = [LogLevel::Debug, LogLevel::Info, LogLevel::Warn, LogLevel::Error];
 
 fn number<T: PartialEq>(all: &[T], one: &T) -> i16 {
@@ -49,6 +53,10 @@ pub(crate) fn outcome_number(outcome: AttemptOutcome) -> i16 {
 
 pub(crate) fn cause_number(cause: CancelCause) -> i16 {
     number(&CAUSES, &cause)
+}
+
+pub(crate) fn numbered_cause(number: i16) -> Result<CancelCause, sqlx::Error> {
+    numbered(&CAUSES, number)
 }
 
 pub(crate) fn level_number(level: LogLevel) -> i16 {
@@ -72,7 +80,10 @@ pub(crate) fn text<T: Serialize>(value: &T) -> Option<String> {
     serde_json::to_string(value).ok()
 }
 
-fn parsed<T: DeserializeOwned>(row: &PgRow, column: &str) -> Result<Option<T>, sqlx::Error> {
+pub(crate) fn parsed<T: DeserializeOwned>(
+    row: &PgRow,
+    column: &str,
+) -> Result<Option<T>, sqlx::Error> {
     row.try_get::<Option<&str>, _>(column)?.map(json).transpose()
 }
 
@@ -135,7 +146,9 @@ pub(crate) fn job(row: &PgRow) -> Result<JobRecord, sqlx::Error> {
         None => parsed(row, "error")?,
     };
     let cause = row.try_get::<Option<i16>, _>("cause")?;
-    job.canceled = cause.map(|cause| numbered(&CAUSES, cause)).transpose()?;
+    job.canceled = cause.map(numbered_cause).transpose()?;
+    job.wait = parsed(row, "wait")?;
+    job.root_cause = parsed(row, "root")?;
     job.warnings = row.try_get::<Option<Vec<String>>, _>("warnings")?.unwrap_or_default();
     Ok(job)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use ratchet_core::Priority;
 use ratchet_core::model::{
-    ConcurrencyKey, Due, FinishedParent, JobSpec, NewJob, Progress, RunOptions,
+    ConcurrencyKey, Due, FinishedParent, JobSpec, NewJob, Progress, RunOptions, Step,
 };
 use serde::{Deserialize, Serialize};
 use sqlx::postgres::{PgArguments, PgRow};
@@ -22,6 +22,8 @@ struct Extra<'a> {
     on_success: Option<Cow<'a, JobSpec>>,
     on_failure: Option<Cow<'a, JobSpec>>,
     finished: Option<Cow<'a, FinishedParent>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    step: Option<Cow<'a, Step>>,
 }
 
 fn extra(spec: &JobSpec) -> Option<String> {
@@ -29,7 +31,8 @@ fn extra(spec: &JobSpec) -> Option<String> {
         && spec.boost == JobSpec::DEFAULT_BOOST
         && spec.on_success.is_none()
         && spec.on_failure.is_none()
-        && spec.finished.is_none();
+        && spec.finished.is_none()
+        && spec.step.is_none();
     if plain {
         return None;
     }
@@ -39,6 +42,7 @@ fn extra(spec: &JobSpec) -> Option<String> {
         on_success: spec.on_success.as_deref().map(Cow::Borrowed),
         on_failure: spec.on_failure.as_deref().map(Cow::Borrowed),
         finished: spec.finished.as_deref().map(Cow::Borrowed),
+        step: spec.step.as_deref().map(Cow::Borrowed),
     };
     serde_json::to_string(&extra).ok()
 }
@@ -208,6 +212,7 @@ pub(crate) fn spec_from(row: &PgRow, first: usize, queue: &str) -> Result<JobSpe
         spec.on_success = extra.on_success.map(|spec| Box::new(spec.into_owned()));
         spec.on_failure = extra.on_failure.map(|spec| Box::new(spec.into_owned()));
         spec.finished = extra.finished.map(|finished| Box::new(finished.into_owned()));
+        spec.step = extra.step.map(|step| Box::new(step.into_owned()));
     }
     Ok(spec)
 }

@@ -23,7 +23,6 @@ use tokio::sync::{broadcast, mpsc};
 
 use crate::blocked::Causes;
 use crate::claim::Bounds;
-use crate::compose;
 use crate::doubt::Doubts;
 use crate::error::{is_conflict, store_error};
 use crate::group::Group;
@@ -67,6 +66,8 @@ pub(crate) enum Fault {
     Insert(InsertError),
     Command(CommandError),
     Store(StoreError),
+    /// What was read has changed before it could be written.
+    Met,
 }
 
 impl From<StoreError> for Fault {
@@ -89,6 +90,10 @@ impl From<Fault> for StoreError {
             Fault::Insert(InsertError::Store(error))
             | Fault::Command(CommandError::Store(error))
             | Fault::Store(error) => error,
+            Fault::Met => {
+                let why = "what was to be changed kept moving";
+                Self::new(ratchet_core::StoreErrorKind::Unavailable, why)
+            }
             Fault::Insert(error) => odd(error.to_string()),
             Fault::Command(error) => odd(error.to_string()),
         }
@@ -141,8 +146,11 @@ pub(crate) use transact;
 
 /// Whether a transaction only failed because it met another one.
 pub(crate) fn met(fault: &Fault) -> bool {
-    matches!(fault, Fault::Database(error)
-        if is_conflict(error) || crate::error::is_unique_violation(error))
+    match fault {
+        Fault::Met => true,
+        Fault::Database(error) => is_conflict(error) || crate::error::is_unique_violation(error),
+        _ => false,
+    }
 }
 
 impl Inner {
@@ -271,102 +279,107 @@ impl Store for PgStore {
         at_home!(self, |inner| inner.insert(jobs))
     }
 
-    async fn insert_graph(&self, _graph: NewGraph) -> Result<GraphInserted, InsertError> {
-        Err(compose::missing().into())
+    async fn insert_graph(&self, graph: NewGraph) -> Result<GraphInserted, InsertError> {
+        at_home!(self, |inner| inner.insert_graph(graph))
     }
 
-    async fn extend(&self, _extend: Extend) -> Result<GraphInserted, InsertError> {
-        Err(compose::missing().into())
+    async fn extend(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
+        at_home!(self, |inner| inner.extend(extend))
     }
 
-    async fn group(&self, _id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
-        Err(compose::missing())
+    async fn group(&self, id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
+        at_home!(self, |inner| inner.one_group(id))
     }
 
     async fn groups(
         &self,
-        _filter: &GroupFilter,
-        _before: Option<GroupId>,
-        _limit: u32,
+        filter: &GroupFilter,
+        before: Option<GroupId>,
+        limit: u32,
     ) -> Result<Vec<GroupRecord>, StoreError> {
-        Err(compose::missing())
+        let filter = filter.clone();
+        at_home!(self, |inner| inner.list_groups(&filter, before, limit))
     }
 
     async fn members(
         &self,
-        _group: GroupId,
-        _after: Option<JobId>,
-        _limit: u32,
+        group: GroupId,
+        after: Option<JobId>,
+        limit: u32,
     ) -> Result<Vec<Member>, StoreError> {
-        Err(compose::missing())
+        at_home!(self, |inner| inner.group_members(group, after, limit))
     }
 
-    async fn edges(&self, _parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
-        Err(compose::missing())
+    async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
+        let parents = parents.to_vec();
+        at_home!(self, |inner| inner.edges(&parents))
     }
 
     async fn schedules(&self) -> Result<Vec<ScheduleRecord>, StoreError> {
-        // None can be written, so there are none.
-        Ok(Vec::new())
+        at_home!(self, |inner| inner.schedules())
     }
 
-    async fn due_schedules(&self, _limit: u32) -> Result<Vec<ScheduleRecord>, StoreError> {
-        Ok(Vec::new())
+    async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, StoreError> {
+        at_home!(self, |inner| inner.due_schedules(limit))
     }
 
-    async fn write_schedule(&self, _write: WriteSchedule) -> Result<ScheduleWritten, StoreError> {
-        Err(compose::missing())
+    async fn write_schedule(&self, write: WriteSchedule) -> Result<ScheduleWritten, StoreError> {
+        at_home!(self, |inner| inner.write_schedule(write))
     }
 
     async fn rejects(
         &self,
-        _filter: &RejectFilter,
-        _after: Option<(JobId, u64)>,
-        _limit: u32,
+        filter: &RejectFilter,
+        after: Option<(JobId, u64)>,
+        limit: u32,
     ) -> Result<Vec<Reject>, StoreError> {
-        Err(compose::missing())
+        let filter = filter.clone();
+        at_home!(self, |inner| inner.rejects(&filter, after, limit))
     }
 
-    async fn reject_groups(&self, _filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError> {
-        Err(compose::missing())
+    async fn reject_groups(&self, filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError> {
+        let filter = filter.clone();
+        at_home!(self, |inner| inner.reject_groups(&filter))
     }
 
-    async fn forget_rejects(&self, _rejects: &[(JobId, u64)]) -> Result<(), StoreError> {
-        Err(compose::missing())
+    async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), StoreError> {
+        let rejects = rejects.to_vec();
+        at_home!(self, |inner| inner.forget_rejects(&rejects))
     }
 
     async fn take_hand_offs(
         &self,
-        _pipeline: &str,
-        _limit: u32,
-        _hold: Duration,
+        pipeline: &str,
+        limit: u32,
+        hold: Duration,
     ) -> Result<Vec<HandOff>, StoreError> {
-        Err(compose::missing())
+        let pipeline = pipeline.to_owned();
+        at_home!(self, |inner| inner.take_hand_offs(&pipeline, limit, hold))
     }
 
-    async fn finish_hand_offs(&self, _pipeline: &str, _keys: &[String]) -> Result<(), StoreError> {
-        Err(compose::missing())
+    async fn finish_hand_offs(&self, pipeline: &str, keys: &[String]) -> Result<(), StoreError> {
+        let (pipeline, keys) = (pipeline.to_owned(), keys.to_vec());
+        at_home!(self, |inner| inner.finish_hand_offs(&pipeline, &keys))
     }
 
-    async fn hand_off_stats(&self, _pipeline: &str) -> Result<HandOffStats, StoreError> {
-        Err(compose::missing())
+    async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
+        let pipeline = pipeline.to_owned();
+        at_home!(self, |inner| inner.hand_off_stats(&pipeline))
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
         at_home!(self, |inner| inner.claim(&request))
     }
 
-    async fn settle(&self, mut settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
-        compose::warn_of_items(&mut settlements);
+    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
         at_home!(self, |inner| inner.settle(settlements))
     }
 
     async fn settle_and_claim(
         &self,
-        mut settlements: Vec<Settlement>,
+        settlements: Vec<Settlement>,
         request: ClaimRequest,
     ) -> Result<(Vec<Settled>, ClaimReply), StoreError> {
-        compose::warn_of_items(&mut settlements);
         at_home!(self, |inner| inner.settle_and_claim(settlements, &request))
     }
 

@@ -41,9 +41,9 @@ first AS MATERIALIZED (
 moved AS (DELETE FROM ratchet.blocked WHERE ctid = ANY (ARRAY(SELECT spot FROM first)) RETURNING *),
 put AS (
     INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
-        queue, name, ckey, service)
+        queue, name, ckey, service, judges)
     SELECT job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
-        queue, name, ckey, service FROM moved
+        queue, name, ckey, service, judges FROM moved
     RETURNING queue
 )
 SELECT (SELECT max(cause) FROM causes) AS last, (SELECT count(*) FROM put) AS n,

@@ -42,9 +42,9 @@ locked AS MATERIALIZED (
 moved AS (DELETE FROM ratchet.ready WHERE ctid = ANY (ARRAY(SELECT spot FROM locked)) RETURNING *),
 stored AS (
     INSERT INTO ratchet.blocked (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
-        queue, name, ckey, service, cause)
+        queue, name, ckey, service, judges, cause)
     SELECT job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
-        queue, name, ckey, service, CASE
+        queue, name, ckey, service, judges, CASE
         WHEN NOT EXISTS (SELECT FROM known k WHERE k.name = m.name AND m.job_version <= k.version)
             THEN 'name:' || m.name || ':' || m.job_version
         WHEN (SELECT count(*) FROM ratchet.slot s WHERE s.key = m.ckey) >= m.climit THEN 'key:' || m.ckey

@@ -9,5 +9,5 @@ WITH due AS MATERIALIZED (
 ),
 -- The rows that move.
 moved AS (DELETE FROM ratchet.scheduled WHERE ctid = ANY (ARRAY(SELECT ctid FROM due)) RETURNING *)
-INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service)
-SELECT job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service FROM moved
+INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, judges)
+SELECT job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, judges FROM moved

@@ -4,6 +4,7 @@ SELECT r.ctid::text AS spot, r.job, r.sort_key, r.due, r.crashes, r.ckey, r.clim
 FROM ratchet.ready r
 WHERE r.queue = $1 AND (r.sort_key, r.due, r.job) > ($2, $3, $4)
     AND r.job_version <= ($6::integer[])[array_position($5::text[], r.name)]
+    AND (r.judges IS NULL OR r.judges::jsonb <@ to_jsonb($5::text[]))
     AND (r.ckey IS NULL OR (SELECT count(*) FROM ratchet.slot s WHERE s.key = r.ckey) < r.climit)
     AND (r.service IS NULL OR r.service <> ALL ($8::text[]))
 ORDER BY r.sort_key, r.due, r.job

@@ -3,5 +3,6 @@ SELECT min(s.due)
 FROM unnest($1::text[]) AS q(queue) CROSS JOIN LATERAL (
     SELECT s.due FROM ratchet.scheduled s
     WHERE s.queue = q.queue AND s.job_version <= ($3::integer[])[array_position($2::text[], s.name)]
+        AND (s.judges IS NULL OR s.judges::jsonb <@ to_jsonb($2::text[]))
     ORDER BY s.due LIMIT 1
 ) s

@@ -48,9 +48,9 @@ next AS MATERIALIZED (
 unblocked AS (DELETE FROM ratchet.blocked WHERE ctid = ANY (ARRAY(SELECT spot FROM next)) RETURNING *),
 put AS (
     INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
-        queue, name, ckey, service)
+        queue, name, ckey, service, judges)
     SELECT job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
-        queue, name, ckey, service
+        queue, name, ckey, service, judges
     FROM unblocked
     RETURNING queue
 ),
@@ -79,6 +79,7 @@ picked AS MATERIALIZED (
         FROM ratchet.ready r
         WHERE r.queue = a.queue AND r.sort_key >= a.bound
             AND r.job_version <= ($14::integer[])[array_position($13::text[], r.name)]
+            AND (r.judges IS NULL OR r.judges::jsonb <@ to_jsonb($13::text[]))
             AND (r.ckey IS NULL OR (SELECT count(*) FROM ratchet.slot s WHERE s.key = r.ckey) < r.climit)
             AND (r.service IS NULL OR NOT EXISTS (SELECT FROM ratchet.breaker b
                 WHERE b.service = r.service AND NOT b.closed AND (b.until IS NULL OR b.until > (SELECT now FROM clock))))
@@ -97,6 +98,7 @@ coming AS MATERIALIZED (
     LEFT JOIN LATERAL (
         SELECT s.due FROM ratchet.scheduled s
         WHERE s.queue = a.queue AND s.job_version <= ($14::integer[])[array_position($13::text[], s.name)]
+            AND (s.judges IS NULL OR s.judges::jsonb <@ to_jsonb($13::text[]))
         ORDER BY s.due LIMIT 1
     ) k ON true
 ),

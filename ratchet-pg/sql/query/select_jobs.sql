@@ -27,6 +27,7 @@ SELECT j.id AS job,
     e.error,
     j.queued_at, j.queue, j.name, j.version AS job_version, j.priority, j.payload, j.business_key, j.idempotency_key,
     j.ckey, j.climit, j.service, j.tags::text AS tags, j.tenant, j.correlation_id, j.extra,
+    m.wait, m.root,
     n.percent, n.message, n.checkpoint, n.warnings
 -- Look-ups one by one, so that each looks into one partition only.
 FROM unnest($1::uuid[]) AS x(id)
@@ -58,5 +59,6 @@ LEFT JOIN LATERAL (
         AND e.generation = COALESCE(p.generation, o.generation, w.generation, h.generation)
     ORDER BY e.run DESC LIMIT 1
 ) e ON true
+LEFT JOIN LATERAL (SELECT m.wait, m.root FROM ratchet.member m WHERE m.job = j.id AND j.extra IS NOT NULL) m ON true
 LEFT JOIN LATERAL (SELECT * FROM ratchet.note n WHERE n.job = j.id OFFSET 0) n ON true
 ORDER BY j.id DESC

@@ -14,9 +14,9 @@ next AS MATERIALIZED (
 moved AS (DELETE FROM ratchet.blocked WHERE ctid = ANY (ARRAY(SELECT spot FROM next)) RETURNING *),
 put AS (
     INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
-        queue, name, ckey, service)
+        queue, name, ckey, service, judges)
     SELECT job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
-        queue, name, ckey, service FROM moved
+        queue, name, ckey, service, judges FROM moved
     RETURNING queue
 )
 SELECT queue FROM freed UNION SELECT queue FROM put

@@ -9,8 +9,10 @@ WITH member AS MATERIALIZED (
     WHERE m.version IS DISTINCT FROM 0 AND m.job = ANY($2::uuid[])
 )
 SELECT m.*, m.due - j.head AS sort_key, j.name, j.version AS job_version, j.head, j.ckey, j.climit, j.service,
-    j.business_key IS NOT NULL OR j.ckey IS NOT NULL AS keyed
+    j.business_key IS NOT NULL OR j.ckey IS NOT NULL AS keyed, g.job IS NOT NULL AS step, g.grp, g.linked, g.first_match, g.judges
 FROM member m
 CROSS JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = m.job OFFSET 0) j
+-- A job of no graph has no options to speak of, or is not found.
+LEFT JOIN LATERAL (SELECT * FROM ratchet.member g WHERE g.job = j.id AND j.extra IS NOT NULL) g ON true
 LEFT JOIN LATERAL (SELECT o.job FROM ratchet.outcome o WHERE o.job = m.job OFFSET 0) o ON true
 WHERE o.job IS NULL

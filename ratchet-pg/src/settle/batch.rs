@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use ratchet_core::graph::Seed;
 use ratchet_core::model::{
     Applied, DroppedChild, Inserted, JobId, JobState, NewJob, Notice, Settled, Settlement, Token,
     Verdict,
@@ -14,6 +15,7 @@ use uuid::Uuid;
 use super::moves::Member;
 use super::notes::Notes;
 use super::{Ends, Left, Lines, News, RunEnd, Tokens};
+use crate::items::Items;
 use crate::moving::{Moving, bind_all};
 use crate::record::{due_micros, reason_name, text};
 use crate::spec::{clean, clean_option, instant, micros, small};
@@ -34,6 +36,9 @@ struct Gathered {
     /// Stale ones that are heard of for the last time.
     stale: Vec<Token>,
     ended: Vec<Uuid>,
+    /// Ends of steps, with the place of their settlement.
+    seeds: Vec<(usize, Seed)>,
+    items: Items,
     wakes: Vec<Wake>,
 }
 
@@ -51,7 +56,7 @@ impl Inner {
         let mut states = self.states(db, asked.into_iter()).await?;
         let mut batch = Gathered::default();
         let mut answers = Vec::new();
-        for settlement in settlements {
+        for (place, settlement) in settlements.iter().enumerate() {
             let token = settlement.token;
             let member = is_current(&token, &members).then(|| members.remove(&token.job)).flatten();
             let Some(member) = member else {
@@ -63,10 +68,20 @@ impl Inner {
                 continue;
             };
             let applied = batch.add(settlement, &member, now);
+            if let Some(seed) = ended(&member, &applied, settlement) {
+                batch.seeds.push((place, seed));
+            }
             states.insert(token.job, applied.state);
             answers.push(Settled::Applied(applied));
         }
+        let (places, seeds): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut batch.seeds).into_iter().unzip();
         let mut news = self.write_batch(db, batch, now).await?;
+        if let Some(first) = places.first()
+            && let Settled::Applied(applied) = &mut answers[*first]
+        {
+            applied.ripples = self.ripple(db, seeds, now, &mut news).await?;
+        }
         self.spawn(db, settlements, &mut answers, &mut news, now).await?;
         Ok((answers, news))
     }
@@ -108,6 +123,7 @@ impl Inner {
             self.put_back(db, &batch.back, now, &mut news.wakes).await?;
         }
         batch.notes.write(self, db).await?;
+        batch.items.write(self, db, now).await?;
         if !batch.notices.is_empty() {
             self.record(db, batch.notices, now).await?;
         }
@@ -225,6 +241,14 @@ fn is_current(token: &Token, members: &HashMap<JobId, Member>) -> bool {
     })
 }
 
+/// What follows from the end of a step.
+fn ended(member: &Member, applied: &Applied, settlement: &Settlement) -> Option<Seed> {
+    let place = member.step.as_ref().filter(|_| applied.state.is_terminal())?;
+    let id = settlement.token.job;
+    let member = place.member(id, &member.moving.name, applied.state);
+    Some(Seed::Ended { member, answers: settlement.answers.clone() })
+}
+
 impl Gathered {
     /// Adds a settlement that is current.
     fn add(&mut self, settlement: &Settlement, member: &Member, now: i64) -> Applied {
@@ -232,6 +256,7 @@ impl Gathered {
         let end = RunEnd { outcome: settlement.outcome, duration: micros(settlement.duration) };
         self.notes.push(token.job.uuid(), &settlement.notes);
         self.notices.extend(settlement.notices.iter().cloned());
+        self.items.push(settlement, &member.moving);
         self.left.push((member.lease, member.moving.job));
         if settlement.lingering {
             self.lingering.push((token, member.node));

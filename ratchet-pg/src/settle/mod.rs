@@ -33,7 +33,7 @@ pub(crate) struct News {
 }
 
 impl News {
-    fn add(&mut self, more: Self) {
+    pub(crate) fn add(&mut self, more: Self) {
         self.wakes.extend(more.wakes);
         self.unsettled |= more.unsettled;
         self.closed |= more.closed;
@@ -128,6 +128,7 @@ impl Inner {
         db: &mut PgConnection,
         settlements: &[&Settlement],
     ) -> Result<(Vec<Settled>, News), Fault> {
+        self.lock_graphs_of(db, settlements).await?;
         let (mut settled, mut news) = self.settle_batch(db, settlements).await?;
         let mut answers: Vec<_> = settled.iter_mut().map(Some).collect();
         news.closed = self.count_votes(db, settlements, &mut answers).await?;
@@ -140,13 +141,14 @@ impl Inner {
         settlements: &[Settlement],
         sorted: &Sorted<'_>,
     ) -> Result<Vec<Option<Settled>>, Fault> {
+        let rest: Vec<_> = sorted.rest.iter().map(|(_, settlement)| *settlement).collect();
         let mut tx = self.pool.begin().await?;
+        self.lock_graphs_of(&mut tx, &rest).await?;
         // Nothing is claimed.
         let doubt = self.doubts.begin();
         let plain =
             self.settle_plain(&mut tx, settlements.len(), &sorted.plain, None, &doubt).await?;
         let (mut settled, mut news, _) = plain;
-        let rest: Vec<_> = sorted.rest.iter().map(|(_, settlement)| *settlement).collect();
         let (answers, more) = self.settle_batch(&mut tx, &rest).await?;
         news.add(more);
         for ((index, _), answer) in sorted.rest.iter().zip(answers) {
@@ -177,6 +179,18 @@ impl Inner {
             }
         }
         Ok(settled.into_iter().flatten().collect())
+    }
+
+    /// Locks the graphs that these settlements may be about, before anything else. What is known to be part of none asks
+    /// for nothing.
+    async fn lock_graphs_of(
+        &self,
+        db: &mut PgConnection,
+        settlements: &[&Settlement],
+    ) -> Result<(), Fault> {
+        let tokens = settlements.iter().map(|settlement| settlement.token);
+        let steps = tokens.filter(|token| self.leases.may_be_step(*token));
+        self.lock_graphs(db, steps.map(|token| token.job.uuid()).collect()).await
     }
 
     /// Settles successes that have nothing beside their result, in one statement that may also claim.
@@ -329,5 +343,7 @@ fn is_plain(settlement: &Settlement) -> bool {
         && settlement.notes.is_empty()
         && settlement.spawned.is_empty()
         && settlement.notices.is_empty()
+        && settlement.rejects.is_empty()
+        && settlement.hand_offs.is_empty()
         && !settlement.lingering
 }

@@ -6,6 +6,7 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 use uuid::Uuid;
 
+use crate::graph::Place;
 use crate::moving::Moving;
 use crate::record::{cause_number, outcome_number, state_number};
 use crate::store::{Fault, Inner};
@@ -19,6 +20,8 @@ pub(crate) struct Member {
     pub(crate) started_at: i64,
     /// Whether it may hold a slot.
     pub(crate) held: bool,
+    /// Its place in a graph.
+    pub(crate) step: Option<Place>,
 }
 
 impl Member {
@@ -29,6 +32,7 @@ impl Member {
             node: row.try_get("node")?,
             started_at: row.try_get("started_at")?,
             held: row.try_get("held")?,
+            step: row.try_get::<bool, _>("step")?.then(|| Place::read(row)).transpose()?,
         })
     }
 

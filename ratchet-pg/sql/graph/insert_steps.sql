@@ -1,0 +1,48 @@
+-- One row: the store's clock at the insert, of jobs some of which are part of a graph.
+WITH clock AS MATERIALIZED (SELECT COALESCE($19::bigint, ratchet.now_micros()) AS now),
+-- The new jobs with their due times, held at the end of time.
+fresh AS MATERIALIZED (
+    SELECT n.*, COALESCE(n.at, LEAST(clock.now + n.delay, 253402207200999999)) AS due, clock.now,
+        n.business_key IS NOT NULL OR n.ckey IS NOT NULL AS keyed
+    FROM clock, unnest(
+        $1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::integer[], $6::smallint[], $7::integer[], $8::text[],
+        $9::text[], $10::bytea[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[],
+        $17::text[], $18::text[], $20::uuid[], $21::uuid[], $22::bigint[], $23::boolean[], $24::boolean[], $25::text[],
+        $26::text[]
+    ) AS n(id, at, delay, head, version, priority, climit, name, queue, payload, business_key, idempotency_key, ckey,
+        service, tenant, correlation_id, tags, extra, graph, grp, pause, linked, first_match, judges, wait)
+),
+-- What never changes.
+stored AS (
+    INSERT INTO ratchet.job (id, queued_at, due, head, version, priority, climit, name, queue, payload, business_key,
+        idempotency_key, ckey, service, tenant, correlation_id, tags, extra)
+    SELECT id, now, due, head, version, priority, climit, name, queue, payload, business_key, idempotency_key, ckey, service,
+        tenant, correlation_id, tags::jsonb, extra
+    FROM fresh
+),
+-- What is due now.
+due_now AS (
+    INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, judges)
+    SELECT id, due - head, due, 0, 0, version, 0, 0, 0, 1, climit, keyed, queue, name, ckey, service, judges
+    FROM fresh WHERE wait IS NULL AND due <= now
+),
+-- What is due later.
+due_later AS (
+    INSERT INTO ratchet.scheduled (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, judges)
+    SELECT id, due - head, due, 0, 0, version, 0, 0, 0, 1, climit, keyed, queue, name, ckey, service, judges
+    FROM fresh WHERE wait IS NULL AND due > now
+),
+-- What waits for others.
+waiting AS (
+    INSERT INTO ratchet.blocked (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, judges, cause)
+    SELECT id, due - head, due, 0, 0, version, 0, 0, 0, 1, climit, keyed, queue, name, ckey, service, judges, 'parent'
+    FROM fresh WHERE wait IS NOT NULL
+),
+graphs AS (
+    INSERT INTO ratchet.graph (id) SELECT DISTINCT graph FROM fresh WHERE graph IS NOT NULL ON CONFLICT DO NOTHING
+),
+members AS (
+    INSERT INTO ratchet.member (job, graph, grp, delay, linked, first_match, judges, wait)
+    SELECT id, graph, grp, pause, linked, first_match, judges, wait FROM fresh WHERE graph IS NOT NULL
+)
+SELECT now FROM clock

@@ -1,0 +1,5 @@
+-- No rows: graphs of which nothing is left.
+DELETE FROM ratchet.graph g
+WHERE g.id = ANY($1::uuid[])
+    AND NOT EXISTS (SELECT FROM ratchet.member m WHERE m.graph = g.id)
+    AND NOT EXISTS (SELECT FROM ratchet.job_group o WHERE o.graph = g.id)

@@ -1,0 +1,3 @@
+-- These groups.
+SELECT g.body FROM unnest($1::uuid[]) AS x(id)
+CROSS JOIN LATERAL (SELECT * FROM ratchet.job_group g WHERE g.id = x.id OFFSET 0) g

@@ -1,0 +1,8 @@
+-- Items that were set aside and fit, counted by what they have in common.
+SELECT job_name, error_type, fingerprint, count(*) AS n, max(at) AS latest FROM ratchet.reject
+WHERE ($1::uuid IS NULL OR job = $1)
+    AND ($2::text IS NULL OR job_name = $2)
+    AND ($3::text IS NULL OR error_type = $3)
+    AND ($4::text IS NULL OR fingerprint = $4)
+GROUP BY job_name, error_type, fingerprint
+ORDER BY job_name COLLATE "C", error_type COLLATE "C", fingerprint COLLATE "C"

@@ -1,0 +1,7 @@
+-- No rows: checkpoints that are handed on, or more repeats of them.
+INSERT INTO ratchet.hand_off AS h (pipeline, key, job, at, repeats, checkpoint)
+SELECT x.pipeline, x.key, x.job, $1, x.repeats, x.checkpoint
+FROM unnest($2::text[], $3::text[], $4::uuid[], $5::bigint[], $6::text[]) WITH ORDINALITY
+    AS x(pipeline, key, job, repeats, checkpoint, place)
+ORDER BY x.place
+ON CONFLICT (pipeline, key) DO UPDATE SET repeats = h.repeats + EXCLUDED.repeats + 1

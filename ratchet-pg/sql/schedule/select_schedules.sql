@@ -1,0 +1,2 @@
+-- Every schedule, by name.
+SELECT version, body FROM ratchet.schedule ORDER BY name COLLATE "C"

@@ -1,0 +1,225 @@
+//! Writing what a walk has found, in the commit of what set it off.
+
+use std::collections::HashMap;
+
+use ratchet_core::graph::{Changes, JobChange, Seed, ripple};
+use ratchet_core::model::{
+    AttemptOutcome, CancelCause, Edge, GroupRecord, JobId, JobState, LeaseId, Ripples, Token,
+};
+use ratchet_core::store::Wake;
+use sqlx::{PgConnection, Row};
+use uuid::Uuid;
+
+use super::finished_at;
+use super::rows::Rows;
+use crate::moving::{Moving, bind_all};
+use crate::record::text;
+use crate::settle::{Ends, Left, News, RunEnd};
+use crate::spec::{instant, small, whole};
+use crate::store::{Fault, Inner};
+
+/// How often jobs that keep moving are looked for.
+const LOOKS: u32 = 50;
+
+/// What members wait for now and what their cancel goes back to, column by column.
+#[derive(Default)]
+struct Marks {
+    job: Vec<Uuid>,
+    wait: Vec<Option<String>>,
+    root: Vec<Option<String>>,
+}
+
+impl Inner {
+    /// Carries out what follows from some seeds. Their graphs are locked.
+    pub(crate) async fn ripple(
+        &self,
+        db: &mut PgConnection,
+        seeds: Vec<Seed>,
+        now: i64,
+        news: &mut News,
+    ) -> Result<Ripples, Fault> {
+        if seeds.is_empty() {
+            return Ok(Ripples::default());
+        }
+        let changes = self.walk(db, seeds, now).await?;
+        self.apply(db, changes, now, news).await
+    }
+
+    pub(crate) async fn walk(
+        &self,
+        db: &mut PgConnection,
+        seeds: Vec<Seed>,
+        now: i64,
+    ) -> Result<Changes, Fault> {
+        ripple(&mut Rows::new(self, db), seeds, instant(now)).await
+    }
+
+    /// Writes changes. Steps that are opened again have their business keys already.
+    pub(crate) async fn apply(
+        &self,
+        db: &mut PgConnection,
+        changes: Changes,
+        now: i64,
+        news: &mut News,
+    ) -> Result<Ripples, Fault> {
+        let (mut marks, mut canceled) = (Marks::default(), HashMap::new());
+        let (mut released, mut reopened) = (Vec::new(), Vec::new());
+        let mut mark = |job: JobId, wait, root| {
+            marks.job.push(job.uuid());
+            marks.wait.push(wait);
+            marks.root.push(root);
+        };
+        for change in &changes.jobs {
+            match change {
+                JobChange::Wait { job, wait } => mark(*job, text(wait), None),
+                JobChange::Release { job } => released.push(job.uuid()),
+                JobChange::Cancel { job, cause, root, wait } => {
+                    mark(*job, wait.as_ref().and_then(text), text(root));
+                    canceled.insert(job.uuid(), *cause);
+                }
+                JobChange::Reopen { job, wait } => {
+                    mark(*job, text(wait), None);
+                    reopened.push(job.uuid());
+                }
+            }
+        }
+        self.call_off(db, canceled, now, news).await?;
+        self.reopen(db, reopened).await?;
+        if !marks.job.is_empty() {
+            let marked = sqlx::query(self.sql.update_members()).bind(marks.job).bind(marks.wait);
+            marked.bind(marks.root).execute(&mut *db).await?;
+        }
+        if !released.is_empty() {
+            let queues: Vec<String> = sqlx::query_scalar(self.sql.release_steps())
+                .bind(released)
+                .bind(now)
+                .fetch_all(&mut *db)
+                .await?;
+            news.unsettled = true;
+            news.wakes.extend(queues.into_iter().map(|queue| Wake::Work { queue }));
+        }
+        self.save_groups(db, &changes.groups).await?;
+        self.save_edges(db, &changes.edges).await?;
+        Ok(changes.into_ripples())
+    }
+
+    /// Cancels jobs, wherever they are; runs keep what they hold until they have heard.
+    async fn call_off(
+        &self,
+        db: &mut PgConnection,
+        mut left: HashMap<Uuid, CancelCause>,
+        now: i64,
+        news: &mut News,
+    ) -> Result<(), Fault> {
+        if left.is_empty() {
+            return Ok(());
+        }
+        let mut ends = Ends::default();
+        let (mut leavers, mut runs, mut nodes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut keyed = Vec::new();
+        for _ in 0..LOOKS {
+            let jobs: Vec<_> = left.keys().copied().collect();
+            let taken = sqlx::query(self.sql.take_steps()).bind(jobs).fetch_all(&mut *db).await?;
+            for row in &taken {
+                let row = Moving::read(row)?;
+                let cause = left.remove(&row.job);
+                ends.push(&row, None, JobState::Canceled, Left { cause, ..Left::default() });
+                news.wakes.push(Wake::Finished(JobId::from_uuid(row.job)));
+                keyed.extend(row.keyed.then_some(row.job));
+            }
+            if left.is_empty() {
+                break;
+            }
+            let jobs: Vec<_> = left.keys().copied().collect();
+            let found = sqlx::query(self.sql.find_runs()).bind(jobs).fetch_all(&mut *db).await?;
+            let mut tokens = Vec::with_capacity(found.len());
+            for row in &found {
+                let lease = LeaseId::from_uuid(row.try_get("lease")?);
+                tokens.push(Token {
+                    job: JobId::from_uuid(row.try_get("job")?),
+                    lease,
+                    version: 0,
+                });
+            }
+            let (_, members) = self.members(db, &tokens).await?;
+            for (job, member) in members {
+                let cause = left.remove(&job.uuid());
+                let duration = now.saturating_sub(member.started_at).max(0);
+                let end = RunEnd { outcome: AttemptOutcome::Canceled, duration };
+                let canceled = Left { cause, ..Left::default() };
+                ends.push(&member.moving, Some((&member, end)), JobState::Canceled, canceled);
+                let (lease, version) = (LeaseId::from_uuid(member.lease), member.moving.version);
+                let token = Token { job, lease, version: whole(version) };
+                news.wakes.extend([Wake::Finished(job), Wake::Canceled(token)]);
+                leavers.push((member.lease, member.moving.job));
+                runs.push(token);
+                nodes.push(member.node);
+            }
+            if left.is_empty() {
+                break;
+            }
+        }
+        if !left.is_empty() {
+            return Err(Fault::Met);
+        }
+        ends.write(self, db, now).await?;
+        self.leave_leases(db, leavers).await?;
+        self.linger(db, &runs, nodes, true).await?;
+        if !keyed.is_empty() {
+            self.free(db, &[], keyed).await?;
+        }
+        Ok(())
+    }
+
+    /// Steps that were called off wait again.
+    async fn reopen(&self, db: &mut PgConnection, jobs: Vec<Uuid>) -> Result<(), Fault> {
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        let wanted = jobs.len();
+        let back = sqlx::query(self.sql.reopen_steps()).bind(jobs).fetch_all(db).await?;
+        // One that was purged in between is not waited for: the walk is done again without it.
+        if back.len() == wanted { Ok(()) } else { Err(Fault::Met) }
+    }
+
+    /// Has steps wait for others, as they did.
+    pub(crate) async fn put_waiting(
+        &self,
+        db: &mut PgConnection,
+        rows: &[Moving],
+    ) -> Result<(), Fault> {
+        bind_all(sqlx::query(self.sql.insert_waiting()), rows).execute(db).await?;
+        Ok(())
+    }
+
+    pub(super) async fn save_groups(
+        &self,
+        db: &mut PgConnection,
+        groups: &[GroupRecord],
+    ) -> Result<(), Fault> {
+        if groups.is_empty() {
+            return Ok(());
+        }
+        sqlx::query(self.sql.update_groups())
+            .bind(groups.iter().map(|group| group.id.uuid()).collect::<Vec<_>>())
+            .bind(groups.iter().map(finished_at).collect::<Vec<_>>())
+            .bind(groups.iter().map(text).collect::<Vec<_>>())
+            .execute(db)
+            .await?;
+        Ok(())
+    }
+
+    async fn save_edges(&self, db: &mut PgConnection, edges: &[Edge]) -> Result<(), Fault> {
+        if edges.is_empty() {
+            return Ok(());
+        }
+        let resolution = |edge: &Edge| edge.resolution.as_ref().and_then(text);
+        sqlx::query(self.sql.update_edges())
+            .bind(edges.iter().map(|edge| edge.parent.uuid()).collect::<Vec<_>>())
+            .bind(edges.iter().map(|edge| small(edge.ordinal)).collect::<Vec<_>>())
+            .bind(edges.iter().map(resolution).collect::<Vec<_>>())
+            .execute(db)
+            .await?;
+        Ok(())
+    }
+}

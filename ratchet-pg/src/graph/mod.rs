@@ -1,0 +1,254 @@
+//! Jobs that depend on one another. [`ratchet_core::graph`] decides what follows from what; this reads, locks and writes.
+//!
+//! Whoever changes anything in a graph locks its row first, then leases, then keys. So what a walk has read stays as it is
+//! until it is written, counts are exact, and nobody waits in a circle. A claim moves members without that lock: to a walk,
+//! waiting and running are the same.
+
+mod apply;
+mod look;
+mod rows;
+
+use jiff::Timestamp;
+use ratchet_core::graph::Seed;
+use ratchet_core::model::{
+    CommandError, CommandReply, Edge, Extend, GraphInserted, GroupId, GroupRecord, InsertError,
+    JobId, JobRecord, JobSpec, JobState, KnownJobs, Member, NewGraph, NewJob, Step,
+};
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::query::Query;
+use sqlx::{PgConnection, Postgres, Row};
+use uuid::Uuid;
+
+use crate::insert::Stored;
+use crate::record::text;
+use crate::settle::News;
+use crate::spec::{instant, micros, small};
+use crate::store::{Fault, Inner, transact};
+
+/// Whether a job waits for others.
+pub(crate) fn waits(job: &NewJob) -> bool {
+    job.spec.step.as_ref().is_some_and(|step| step.wait.is_some())
+}
+
+/// The place of a job in its graph, as a walk needs it.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    group: Option<GroupId>,
+    linked: bool,
+    first_match: bool,
+}
+
+impl Place {
+    pub(crate) fn read(row: &PgRow) -> Result<Self, sqlx::Error> {
+        Ok(Self {
+            group: row.try_get::<Option<Uuid>, _>("grp")?.map(GroupId::from_uuid),
+            linked: row.try_get("linked")?,
+            first_match: row.try_get("first_match")?,
+        })
+    }
+
+    /// The member of this place that is in this state and waits for nothing.
+    pub(crate) fn member(&self, id: JobId, name: &str, state: JobState) -> Member {
+        let mut step = Step::default();
+        step.group = self.group;
+        step.edges = self.linked;
+        step.first_match = self.first_match;
+        let mut spec = JobSpec::new(name, Vec::new());
+        spec.step = Some(Box::new(step));
+        let mut job = JobRecord::pending(id, spec, Timestamp::UNIX_EPOCH, Timestamp::UNIX_EPOCH);
+        job.state = state;
+        job.member()
+    }
+}
+
+/// What steps have beside other jobs, column by column.
+#[derive(Default)]
+pub(crate) struct StepColumns {
+    graph: Vec<Option<Uuid>>,
+    group: Vec<Option<Uuid>>,
+    delay: Vec<i64>,
+    linked: Vec<bool>,
+    first_match: Vec<bool>,
+    judges: Vec<Option<String>>,
+    wait: Vec<Option<String>>,
+}
+
+impl StepColumns {
+    /// Adds a job. A step that is submitted on its own is a graph on its own.
+    pub(crate) fn push(&mut self, job: &NewJob, graph: Option<Uuid>) {
+        let step = job.spec.step.as_deref();
+        self.graph.push(step.map(|_| graph.unwrap_or(job.id.uuid())));
+        self.group.push(step.and_then(|step| step.group).map(GroupId::uuid));
+        self.delay.push(step.map_or(0, |step| micros(step.delay)));
+        self.linked.push(step.is_some_and(|step| step.edges));
+        self.first_match.push(step.is_some_and(|step| step.first_match));
+        let conditions = step.map(|step| step.conditions.as_slice()).unwrap_or_default();
+        let judges: Vec<_> = conditions.iter().map(|name| KnownJobs::condition(name)).collect();
+        self.judges.push(text(&judges).filter(|_| !judges.is_empty()));
+        self.wait.push(step.and_then(|step| step.wait).and_then(|wait| text(&wait)));
+    }
+
+    pub(crate) fn bind(
+        self,
+        query: Query<'_, Postgres, PgArguments>,
+    ) -> Query<'_, Postgres, PgArguments> {
+        query
+            .bind(self.graph)
+            .bind(self.group)
+            .bind(self.delay)
+            .bind(self.linked)
+            .bind(self.first_match)
+            .bind(self.judges)
+            .bind(self.wait)
+    }
+}
+
+impl Inner {
+    pub(crate) async fn insert_graph(&self, graph: NewGraph) -> Result<GraphInserted, Fault> {
+        let (inserted, news) = transact!(self, |db| self.insert_graph_within(db, &graph).await?)?;
+        self.tell(news);
+        Ok(inserted)
+    }
+
+    async fn insert_graph_within(
+        &self,
+        db: &mut PgConnection,
+        graph: &NewGraph,
+    ) -> Result<(GraphInserted, News), Fault> {
+        let ids: Vec<_> = graph.groups.iter().map(|group| group.id).collect();
+        if let Some(there) = self.read_groups(db, &ids).await?.first() {
+            return Err(Fault::Insert(InsertError::GroupSealed(there.id)));
+        }
+        let first_job = || graph.jobs.first().map(|job| job.id.uuid());
+        let id = ids.first().map(|id| id.uuid()).or_else(first_job).unwrap_or_default();
+        let now = self.now(&mut *db).await?;
+        sqlx::query(self.sql.insert_graph()).bind(id).execute(&mut *db).await?;
+        let stored = Stored { now: Some(now), graph: Some(id) };
+        let (jobs, absent, fresh) = self.insert_members(db, &graph.jobs, stored).await?;
+        let mut groups = graph.groups.clone();
+        for group in &mut groups {
+            group.queued_at = instant(now);
+            let gone = graph.jobs.iter().filter(|job| job.owner() == Some(group.id));
+            let gone = gone.filter(|job| absent.contains(&job.id)).count();
+            let gone = u64::try_from(gone).unwrap_or(u64::MAX);
+            group.counts.total = group.counts.total.saturating_sub(gone);
+        }
+        self.write_groups(db, id, &groups).await?;
+        self.write_edges(db, &graph.edges).await?;
+        let mut news = News { wakes: fresh.wakes(), unsettled: true, ..News::default() };
+        let seeds = ids.into_iter().map(Seed::Check).collect();
+        let ripples = self.ripple(db, seeds, now, &mut news).await?;
+        Ok((GraphInserted { jobs, ripples }, news))
+    }
+
+    pub(crate) async fn extend(&self, extend: Extend) -> Result<GraphInserted, Fault> {
+        let (inserted, news) = transact!(self, |db| self.extend_within(db, &extend).await?)?;
+        self.tell(news);
+        Ok(inserted)
+    }
+
+    async fn extend_within(
+        &self,
+        db: &mut PgConnection,
+        extend: &Extend,
+    ) -> Result<(GraphInserted, News), Fault> {
+        let id = extend.group;
+        let Some((graph, mut group)) = self.lock_group(db, id).await? else {
+            return Err(Fault::Insert(InsertError::GroupNotFound(id)));
+        };
+        if group.sealed {
+            return Err(Fault::Insert(InsertError::GroupSealed(id)));
+        }
+        let now = self.now(&mut *db).await?;
+        let stored = Stored { now: Some(now), graph: Some(graph) };
+        let (jobs, absent, fresh) = self.insert_members(db, &extend.jobs, stored).await?;
+        let more = extend.jobs.len() - absent.len();
+        group.counts.total += u64::try_from(more).unwrap_or(u64::MAX);
+        group.sealed = extend.seal;
+        self.save_groups(db, &[group]).await?;
+        let mut news = News { wakes: fresh.wakes(), unsettled: true, ..News::default() };
+        let ripples = self.ripple(db, vec![Seed::Check(id)], now, &mut news).await?;
+        Ok((GraphInserted { jobs, ripples }, news))
+    }
+
+    pub(crate) async fn cancel_group(
+        &self,
+        db: &mut PgConnection,
+        id: GroupId,
+        news: &mut News,
+    ) -> Result<CommandReply, Fault> {
+        let Some((_, group)) = self.lock_group(db, id).await? else {
+            return Err(Fault::Command(CommandError::GroupNotFound(id)));
+        };
+        if group.state.is_ended() {
+            return Ok(CommandReply::GroupUnchanged { state: group.state });
+        }
+        let now = self.now(&mut *db).await?;
+        let ripples = self.ripple(db, vec![Seed::CancelGroup(id)], now, news).await?;
+        Ok(CommandReply::GroupCanceled(Box::new(ripples)))
+    }
+
+    /// Locks the graphs of these jobs, if they are part of any.
+    pub(crate) async fn lock_graphs(
+        &self,
+        db: &mut PgConnection,
+        jobs: Vec<Uuid>,
+    ) -> Result<(), Fault> {
+        if !jobs.is_empty() {
+            sqlx::query(self.sql.lock_graphs()).bind(jobs).execute(db).await?;
+        }
+        Ok(())
+    }
+
+    /// Locks the graph of a group; answers with both.
+    async fn lock_group(
+        &self,
+        db: &mut PgConnection,
+        id: GroupId,
+    ) -> Result<Option<(Uuid, GroupRecord)>, Fault> {
+        let graph = sqlx::query_scalar(self.sql.lock_group()).bind(id.uuid());
+        let Some(graph) = graph.fetch_optional(&mut *db).await? else { return Ok(None) };
+        Ok(self.read_groups(db, &[id]).await?.pop().map(|group| (graph, group)))
+    }
+
+    async fn write_groups(
+        &self,
+        db: &mut PgConnection,
+        graph: Uuid,
+        groups: &[GroupRecord],
+    ) -> Result<(), Fault> {
+        if groups.is_empty() {
+            return Ok(());
+        }
+        let owner = |group: &GroupRecord| group.owner.map(GroupId::uuid);
+        sqlx::query(self.sql.insert_groups())
+            .bind(graph)
+            .bind(groups.iter().map(|group| group.id.uuid()).collect::<Vec<_>>())
+            .bind(groups.iter().map(owner).collect::<Vec<_>>())
+            .bind(groups.iter().map(finished_at).collect::<Vec<_>>())
+            .bind(groups.iter().map(text).collect::<Vec<_>>())
+            .execute(db)
+            .await?;
+        Ok(())
+    }
+
+    async fn write_edges(&self, db: &mut PgConnection, edges: &[Edge]) -> Result<(), Fault> {
+        if edges.is_empty() {
+            return Ok(());
+        }
+        sqlx::query(self.sql.insert_edges())
+            .bind(edges.iter().map(|edge| edge.parent.uuid()).collect::<Vec<_>>())
+            .bind(edges.iter().map(|edge| small(edge.ordinal)).collect::<Vec<_>>())
+            .bind(edges.iter().map(|edge| edge.child.uuid()).collect::<Vec<_>>())
+            .bind(edges.iter().map(|edge| edge.parent.group().is_some()).collect::<Vec<_>>())
+            .bind(edges.iter().map(|edge| edge.child.group().is_some()).collect::<Vec<_>>())
+            .bind(edges.iter().map(|edge| text(&edge.when)).collect::<Vec<_>>())
+            .execute(db)
+            .await?;
+        Ok(())
+    }
+}
+
+fn finished_at(group: &GroupRecord) -> Option<i64> {
+    group.finished_at.map(Timestamp::as_microsecond)
+}

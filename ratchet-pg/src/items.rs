@@ -1,0 +1,219 @@
+//! Items that runs set aside, and checkpoints that they hand on.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use ratchet_core::model::{
+    Due, HandOff, HandOffStats, JobId, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup,
+    Settlement,
+};
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
+use uuid::Uuid;
+
+use crate::moving::Moving;
+use crate::record::{due_micros, text};
+use crate::spec::{clean, clean_option, duration, instant, json, large, whole};
+use crate::store::{Fault, Inner, transact};
+
+/// What the runs of a batch set aside and hand on.
+#[derive(Debug, Default)]
+pub(crate) struct Items {
+    /// By job and index: what was said last holds.
+    rejects: BTreeMap<(Uuid, i64), (String, i64, NewReject)>,
+    /// In their order, each key once: the job, the checkpoint, and how often it was repeated.
+    hand_offs: Vec<(Uuid, NewHandOff, i64)>,
+}
+
+impl Items {
+    pub(crate) fn push(&mut self, settlement: &Settlement, run: &Moving) {
+        for item in &settlement.rejects {
+            let said = (run.name.clone(), run.run, item.clone());
+            self.rejects.insert((run.job, large(item.index)), said);
+        }
+        for handed in &settlement.hand_offs {
+            let same = |(_, other, _): &&mut (Uuid, NewHandOff, i64)| {
+                other.pipeline == handed.pipeline && other.key == handed.key
+            };
+            match self.hand_offs.iter_mut().find(same) {
+                Some((_, _, repeats)) => *repeats += 1,
+                None => self.hand_offs.push((run.job, handed.clone(), 0)),
+            }
+        }
+    }
+
+    pub(crate) async fn write(
+        self,
+        inner: &Inner,
+        db: &mut PgConnection,
+        now: i64,
+    ) -> Result<(), Fault> {
+        if !self.rejects.is_empty() {
+            let (keys, said): (Vec<_>, Vec<_>) = self.rejects.into_iter().unzip();
+            let (jobs, numbers): (Vec<_>, Vec<_>) = keys.into_iter().unzip();
+            let texts = |of: fn(&NewReject) -> &String| -> Vec<String> {
+                said.iter().map(|(_, _, item)| clean(of(item))).collect()
+            };
+            let payload = |item: &NewReject| clean_option(item.payload.as_ref());
+            sqlx::query(inner.sql.upsert_rejects())
+                .bind(now)
+                .bind(jobs)
+                .bind(numbers)
+                .bind(said.iter().map(|(_, run, _)| *run).collect::<Vec<_>>())
+                .bind(said.iter().map(|(name, _, _)| name.as_str()).collect::<Vec<_>>())
+                .bind(texts(|item| &item.error_type))
+                .bind(texts(|item| &item.fingerprint))
+                .bind(texts(|item| &item.message))
+                .bind(said.iter().map(|(_, _, item)| payload(item)).collect::<Vec<_>>())
+                .execute(&mut *db)
+                .await?;
+        }
+        if !self.hand_offs.is_empty() {
+            let handed = &self.hand_offs;
+            let mut pipelines: Vec<_> =
+                handed.iter().map(|(_, it, _)| clean(&it.pipeline)).collect();
+            let locked = {
+                let mut each = pipelines.clone();
+                each.sort_unstable();
+                each.dedup();
+                each
+            };
+            sqlx::query(inner.sql.lock_pipelines()).bind(locked).execute(&mut *db).await?;
+            sqlx::query(inner.sql.upsert_hand_offs())
+                .bind(now)
+                .bind(std::mem::take(&mut pipelines))
+                .bind(handed.iter().map(|(_, it, _)| clean(&it.key)).collect::<Vec<_>>())
+                .bind(handed.iter().map(|(job, _, _)| *job).collect::<Vec<_>>())
+                .bind(handed.iter().map(|(_, _, repeats)| *repeats).collect::<Vec<_>>())
+                .bind(handed.iter().map(|(_, it, _)| text(&it.checkpoint)).collect::<Vec<_>>())
+                .execute(db)
+                .await?;
+        }
+        Ok(())
+    }
+}
+
+impl Inner {
+    pub(crate) async fn rejects(
+        &self,
+        filter: &RejectFilter,
+        after: Option<(JobId, u64)>,
+        limit: u32,
+    ) -> Result<Vec<Reject>, Fault> {
+        let (job, number) =
+            after.map_or((Uuid::nil(), -1), |(job, index)| (job.uuid(), large(index)));
+        let rows = sqlx::query(self.sql.select_rejects())
+            .bind(job)
+            .bind(number)
+            .bind(i64::from(limit))
+            .bind(filter.job.map(JobId::uuid))
+            .bind(clean_option(filter.job_name.as_ref()))
+            .bind(clean_option(filter.error_type.as_ref()))
+            .bind(clean_option(filter.fingerprint.as_ref()))
+            .fetch_all(&self.pool)
+            .await?;
+        Ok(rows.iter().map(reject).collect::<Result<_, _>>()?)
+    }
+
+    pub(crate) async fn reject_groups(
+        &self,
+        filter: &RejectFilter,
+    ) -> Result<Vec<RejectGroup>, Fault> {
+        let rows = sqlx::query(self.sql.count_rejects())
+            .bind(filter.job.map(JobId::uuid))
+            .bind(clean_option(filter.job_name.as_ref()))
+            .bind(clean_option(filter.error_type.as_ref()))
+            .bind(clean_option(filter.fingerprint.as_ref()))
+            .fetch_all(&self.pool)
+            .await?;
+        let group = |row: &PgRow| {
+            Ok::<_, sqlx::Error>(RejectGroup {
+                job_name: row.try_get("job_name")?,
+                error_type: row.try_get("error_type")?,
+                fingerprint: row.try_get("fingerprint")?,
+                count: whole(row.try_get("n")?),
+                latest: instant(row.try_get("latest")?),
+            })
+        };
+        Ok(rows.iter().map(group).collect::<Result<_, _>>()?)
+    }
+
+    pub(crate) async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), Fault> {
+        let (jobs, numbers): (Vec<_>, Vec<_>) =
+            rejects.iter().map(|(job, index)| (job.uuid(), large(*index))).unzip();
+        let gone = sqlx::query(self.sql.delete_rejects()).bind(jobs).bind(numbers);
+        gone.execute(&self.pool).await?;
+        Ok(())
+    }
+
+    pub(crate) async fn take_hand_offs(
+        &self,
+        pipeline: &str,
+        limit: u32,
+        hold: Duration,
+    ) -> Result<Vec<HandOff>, Fault> {
+        let rows = transact!(self, |db| {
+            let now = self.now(&mut *db).await?;
+            sqlx::query(self.sql.take_hand_offs())
+                .bind(clean(pipeline))
+                .bind(now)
+                .bind(due_micros(Due::In(hold), now))
+                .bind(i64::from(limit))
+                .fetch_all(&mut *db)
+                .await?
+        })?;
+        let hand_off = |row: &PgRow| {
+            let handed = NewHandOff {
+                pipeline: pipeline.to_owned(),
+                key: row.try_get("key")?,
+                checkpoint: json(row.try_get("checkpoint")?)?,
+            };
+            Ok::<_, sqlx::Error>(HandOff {
+                handed,
+                job: JobId::from_uuid(row.try_get("job")?),
+                at: instant(row.try_get("at")?),
+                repeats: whole(row.try_get("repeats")?),
+            })
+        };
+        Ok(rows.iter().map(hand_off).collect::<Result<_, _>>()?)
+    }
+
+    pub(crate) async fn finish_hand_offs(
+        &self,
+        pipeline: &str,
+        keys: &[String],
+    ) -> Result<(), Fault> {
+        let keys: Vec<_> = keys.iter().map(|key| clean(key)).collect();
+        let finished = sqlx::query(self.sql.finish_hand_offs()).bind(clean(pipeline)).bind(keys);
+        finished.execute(&self.pool).await?;
+        Ok(())
+    }
+
+    pub(crate) async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, Fault> {
+        let row = sqlx::query(self.sql.count_hand_offs()).bind(clean(pipeline));
+        let row = row.fetch_one(&self.pool).await?;
+        let (now, oldest): (i64, Option<i64>) = (row.try_get("now")?, row.try_get("oldest")?);
+        Ok(HandOffStats::new(
+            whole(row.try_get("backlog")?),
+            oldest.map_or(Duration::ZERO, |at| duration(now.saturating_sub(at))),
+            whole(row.try_get("finished")?),
+            whole(row.try_get("repeats")?),
+        ))
+    }
+}
+
+fn reject(row: &PgRow) -> Result<Reject, sqlx::Error> {
+    Ok(Reject {
+        job: JobId::from_uuid(row.try_get("job")?),
+        job_name: row.try_get("job_name")?,
+        run: whole(row.try_get("run")?),
+        at: instant(row.try_get("at")?),
+        item: NewReject {
+            index: whole(row.try_get("number")?),
+            error_type: row.try_get("error_type")?,
+            message: row.try_get("message")?,
+            fingerprint: row.try_get("fingerprint")?,
+            payload: row.try_get("payload")?,
+        },
+    })
+}

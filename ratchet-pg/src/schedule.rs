@@ -1,0 +1,85 @@
+//! Recurring jobs: one row each, fenced by its version.
+
+use jiff::Timestamp;
+use ratchet_core::model::{DroppedChild, Inserted, ScheduleRecord, ScheduleWritten, WriteSchedule};
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
+
+use crate::insert::Fresh;
+use crate::record::text;
+use crate::spec::{clean, json, large, whole};
+use crate::store::{Fault, Inner, transact};
+
+impl Inner {
+    pub(crate) async fn schedules(&self) -> Result<Vec<ScheduleRecord>, Fault> {
+        let rows = sqlx::query(self.sql.select_schedules()).fetch_all(&self.pool).await?;
+        rows.iter().map(schedule).collect()
+    }
+
+    pub(crate) async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, Fault> {
+        let rows = sqlx::query(self.sql.select_due()).bind(i64::from(limit));
+        rows.fetch_all(&self.pool).await?.iter().map(schedule).collect()
+    }
+
+    pub(crate) async fn write_schedule(
+        &self,
+        write: WriteSchedule,
+    ) -> Result<ScheduleWritten, Fault> {
+        let (written, fresh) =
+            transact!(self, |db| self.write_schedule_within(db, &write).await?)?;
+        self.told(&fresh);
+        Ok(written)
+    }
+
+    async fn write_schedule_within(
+        &self,
+        db: &mut PgConnection,
+        write: &WriteSchedule,
+    ) -> Result<(ScheduleWritten, Fresh), Fault> {
+        let name = clean(&write.name);
+        let there = sqlx::query_scalar(self.sql.lock_schedule()).bind(&name);
+        let version: Option<i64> = there.fetch_optional(&mut *db).await?;
+        if version.map(whole) != write.replaces {
+            return Ok((ScheduleWritten::Stale, Fresh::default()));
+        }
+        match (&write.record, version) {
+            (Some(record), version) => {
+                let save = match version {
+                    Some(_) => self.sql.update_schedule(),
+                    None => self.sql.insert_schedule(),
+                };
+                sqlx::query(save)
+                    .bind(name)
+                    .bind(large(version.map_or(0, whole) + 1))
+                    .bind(record.next.map(Timestamp::as_microsecond))
+                    .bind(record.paused)
+                    .bind(text(record))
+                    .execute(&mut *db)
+                    .await?;
+            }
+            (None, _) => {
+                sqlx::query(self.sql.delete_schedule()).bind(name).execute(&mut *db).await?;
+            }
+        }
+        let now = self.now(&mut *db).await?;
+        let (inserted, fresh) = self.insert_children(db, &write.jobs, now).await?;
+        let (mut created, mut dropped) = (Vec::new(), Vec::new());
+        for (job, inserted) in write.jobs.iter().zip(inserted) {
+            match inserted {
+                Ok(Inserted::Created(id)) => created.push(id),
+                Ok(_) => {}
+                Err(refused) => {
+                    let (id, name) = (job.id, job.spec.name.clone());
+                    dropped.push(DroppedChild { id, name, why: refused.to_string() });
+                }
+            }
+        }
+        Ok((ScheduleWritten::Written { created, dropped }, fresh))
+    }
+}
+
+fn schedule(row: &PgRow) -> Result<ScheduleRecord, Fault> {
+    let mut schedule: ScheduleRecord = json(row.try_get("body")?)?;
+    schedule.version = whole(row.try_get("version")?);
+    Ok(schedule)
+}
