@@ -121,6 +121,8 @@ impl Inner {
         now: i64,
     ) -> Result<(), Fault> {
         let now = instant(now);
+        // What opens by itself is told from the instant of the claim, not from that of its first look.
+        gates.now = now;
         for (queue, jobs) in claimed {
             let Some((rules, running)) = gates.queues.get_mut(&queue) else { continue };
             *running += u64::from(jobs);

@@ -113,7 +113,7 @@ impl Inner {
         let ids = self.member_ids(&mut db, group, after, i64::from(limit)).await?;
         let jobs = self.jobs(&mut db, ids.into_iter().map(JobId::uuid).collect()).await?;
         // They come newest first.
-        Ok(jobs.iter().rev().map(|job| job.member()).collect())
+        Ok(jobs.iter().rev().map(ratchet_core::JobRecord::member).collect())
     }
 
     pub(crate) async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, Fault> {
