@@ -248,13 +248,6 @@ impl Event {
     /// The job it speaks of; `None` if it speaks of a group or a service.
     pub fn job_id(&self) -> Option<JobId> {
         match self {
-            Self::BatchProgress { .. }
-            | Self::BatchCompleted { .. }
-            | Self::ChainCompleted { .. }
-            | Self::ChainFailed { .. }
-            | Self::WorkflowCompleted { .. }
-            | Self::WorkflowFailed { .. }
-            | Self::GroupCanceled { .. } => None,
             Self::Submitted { job }
             | Self::Started { job, .. }
             | Self::Succeeded { job, .. }
@@ -274,7 +267,15 @@ impl Event {
             | Self::Paused { job }
             | Self::Resumed { job }
             | Self::Retried { job } => Some(*job),
-            Self::BreakerOpened { .. } | Self::BreakerClosed { .. } => None,
+            Self::BatchProgress { .. }
+            | Self::BatchCompleted { .. }
+            | Self::ChainCompleted { .. }
+            | Self::ChainFailed { .. }
+            | Self::WorkflowCompleted { .. }
+            | Self::WorkflowFailed { .. }
+            | Self::GroupCanceled { .. }
+            | Self::BreakerOpened { .. }
+            | Self::BreakerClosed { .. } => None,
         }
     }
 }

@@ -10,6 +10,7 @@ use sqlx::{PgConnection, Row};
 use tokio::time::Instant;
 use uuid::Uuid;
 
+use crate::doubt::Doubt;
 use crate::exchange::Successes;
 use crate::gates::{Gates, Pass, probe_key};
 use crate::spec::{duration, small};
@@ -46,12 +47,17 @@ pub(crate) fn lonely_from(alone: Alone) -> i32 {
 
 impl Inner {
     pub(crate) async fn claim(&self, request: &ClaimRequest) -> Result<ClaimReply, Fault> {
+        self.give_back_lost().await?;
+        let doubt = self.doubts.begin();
         let mut db = self.pool.acquire().await?;
-        if let Some(reply) = self.claim_shortly(&mut db, request).await? {
-            return Ok(reply);
-        }
+        let short = self.claim_shortly(&mut db, request, &doubt).await?;
         drop(db);
-        transact!(self, |db| self.claim_closely(db, request).await?)
+        let reply = match short {
+            Some(reply) => reply,
+            None => transact!(self, |db| self.claim_closely(db, request, &doubt).await?)?,
+        };
+        doubt.over();
+        Ok(reply)
     }
 
     /// Claims in one statement, unless something needs a closer look.
@@ -59,9 +65,11 @@ impl Inner {
         &self,
         db: &mut PgConnection,
         request: &ClaimRequest,
+        doubt: &Doubt<'_>,
     ) -> Result<Option<ClaimReply>, Fault> {
         for _ in 0..TURNS {
-            let (told, reply) = self.exchange(db, Successes::default(), Some(request)).await?;
+            let (told, reply) =
+                self.exchange(db, Successes::default(), Some(request), doubt).await?;
             if told.answered() {
                 return Ok(Some(reply));
             }
@@ -96,6 +104,7 @@ impl Inner {
         &self,
         db: &mut PgConnection,
         request: &ClaimRequest,
+        doubt: &Doubt<'_>,
     ) -> Result<ClaimReply, Fault> {
         let now: Option<i64> = sqlx::query_scalar(self.sql.select_room())
             .bind(request.node.uuid())
@@ -121,6 +130,7 @@ impl Inner {
         // Read after every lock: what made room for these runs has ended before they begin.
         let now = self.now(&mut *db).await?;
         let leases: Vec<_> = queues.iter().map(|_| self.ids.lease().uuid()).collect();
+        doubt.about(&leases);
         let rows = sqlx::query(self.sql.take_chosen())
             .bind(chosen)
             .bind(queues)

@@ -11,6 +11,7 @@ use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
 use crate::claim::{Known, lonely_from};
+use crate::doubt::Doubt;
 use crate::leases::Place;
 use crate::record::notes_of;
 use crate::spec::{cleaned, duration, instant, micros, natural, small, spec_from, whole};
@@ -86,11 +87,13 @@ impl Inner {
         db: &mut PgConnection,
         successes: Successes<'_>,
         request: Option<&ClaimRequest>,
+        doubt: &Doubt<'_>,
     ) -> Result<(Tidings, ClaimReply), Fault> {
         let rooms = request.map_or(&[][..], |request| &request.queues);
         let known = request.map(Known::of).unwrap_or_default();
         let leases: Vec<_> = rooms.iter().map(|_| self.ids.lease().uuid()).collect();
         let node = request.map_or_else(|| NodeId::from_uuid(Uuid::nil()), |request| request.node);
+        doubt.about(&leases);
         let rows = sqlx::query(self.sql.exchange())
             .bind(successes.leases)
             .bind(successes.low)

@@ -121,7 +121,7 @@ impl Inner {
         now: i64,
     ) -> Result<(), Fault> {
         let now = instant(now);
-        // What opens by itself is told from the instant of the claim, not from that of its first look.
+        // What opens by itself is told from here on: a wait is not longer than its rule.
         gates.now = now;
         for (queue, jobs) in claimed {
             let Some((rules, running)) = gates.queues.get_mut(&queue) else { continue };

@@ -13,6 +13,7 @@
 mod blocked;
 mod claim;
 mod command;
+mod doubt;
 mod error;
 mod exchange;
 mod gates;

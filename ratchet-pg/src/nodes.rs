@@ -46,6 +46,10 @@ impl Inner {
         node: NodeId,
         lease: Duration,
     ) -> Result<Heartbeat, Fault> {
+        if let Err(fault) = self.give_back_lost().await {
+            let error = StoreError::from(fault);
+            tracing::debug!(%error, "what a lost claim took is given back later");
+        }
         let renewed: Option<Uuid> = sqlx::query_scalar(self.sql.renew_node())
             .bind(node.uuid())
             .bind(micros(lease))

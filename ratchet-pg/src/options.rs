@@ -67,11 +67,14 @@ impl PgOptions {
         self
     }
 
-    /// Neither listens nor prepares statements nor sets anything per session: for a pooler that hands out a connection
-    /// per transaction. Work is found by polling.
+    /// Neither listens nor sets anything per session: for a pooler. Work is found by polling.
+    ///
+    /// A pooler that hands out a connection per transaction must know prepared statements: `pgbouncer` 1.21 or newer with
+    /// `max_prepared_statements`. Older ones must pool sessions.
     pub fn poll_only(mut self) -> Self {
         self.poll_only = true;
-        self.connect = self.connect.statement_cache_capacity(0);
+        // A pooler refuses parameters that it does not track.
+        self.connect = self.connect.extra_float_digits(None);
         self
     }
 

@@ -81,6 +81,7 @@ statements! {
     select_holders: "gate/select_holders.sql",
     lock_leases: "settle/lock_leases.sql",
     select_members: "settle/select_members.sql",
+    select_tokens: "settle/select_tokens.sql",
     insert_outcomes: "settle/insert_outcomes.sql",
     insert_attempts: "settle/insert_attempts.sql",
     leave_leases: "settle/leave_leases.sql",

@@ -23,6 +23,7 @@ use tokio::sync::{broadcast, mpsc};
 
 use crate::blocked::Causes;
 use crate::claim::Bounds;
+use crate::doubt::Doubts;
 use crate::error::{is_conflict, store_error};
 use crate::group::Group;
 use crate::home::Home;
@@ -52,6 +53,7 @@ pub(crate) struct Inner {
     pub(crate) range: Duration,
     pub(crate) bounds: Bounds,
     pub(crate) leases: Leases,
+    pub(crate) doubts: Doubts,
     pub(crate) group: Group,
     pub(crate) patience: parts::Patience,
     pub(crate) causes: Causes,
@@ -240,6 +242,7 @@ async fn open(options: PgOptions, home: std::sync::Weak<Home>) -> Result<Arc<Inn
         range,
         bounds: Bounds::default(),
         leases: Leases::default(),
+        doubts: Doubts::default(),
         group: Group::default(),
         patience: parts::Patience::default(),
         causes: Causes::default(),

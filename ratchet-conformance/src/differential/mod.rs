@@ -114,7 +114,7 @@ mod tests {
     #[tokio::test]
     async fn random_operations_reach_every_kind_of_answer() {
         let mut told = String::new();
-        for seed in 0..10 {
+        for seed in 0..30 {
             let memory = Memory::fresh().await;
             let mut side = Side::new(&memory).await;
             for op in generate(seed, 400) {

@@ -146,6 +146,7 @@ impl RunNotes {
 
 /// What the store made of a settlement.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant)] // nearly always the large one, and gone as soon as it was told
 pub enum Settled {
     /// It is committed.
     Applied(Applied),

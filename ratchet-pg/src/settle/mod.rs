@@ -15,6 +15,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 pub(crate) use self::moves::{Ends, Left, Lines, RunEnd};
+use crate::doubt::Doubt;
 use crate::error::is_unique_violation;
 use crate::exchange::Successes;
 use crate::leases::Place;
@@ -74,8 +75,10 @@ impl Inner {
         }
         let sorted = self.sort(settlements);
         if sorted.rest.is_empty() {
-            match self.settle_alike(settlements, &sorted.plain, request).await {
+            let doubt = self.doubts.begin();
+            match self.settle_alike(settlements, &sorted.plain, request, &doubt).await {
                 Ok((settled, news, reply)) => {
+                    doubt.over();
                     self.tell(news);
                     return Ok((self.settle_late(settlements, settled).await?, reply));
                 }
@@ -102,15 +105,16 @@ impl Inner {
         settlements: &[Settlement],
         plain: &[(usize, &Settlement, Place)],
         request: Option<&ClaimRequest>,
+        doubt: &Doubt<'_>,
     ) -> Result<(Vec<Option<Settled>>, News, Option<ClaimReply>), Fault> {
         let count = settlements.len();
         if settlements.iter().all(|settlement| settlement.vote.is_none()) {
             let mut db = self.pool.acquire().await?;
-            return self.settle_plain(&mut db, count, plain, request).await;
+            return self.settle_plain(&mut db, count, plain, request, doubt).await;
         }
         let mut tx = self.pool.begin().await?;
         let (mut settled, mut news, reply) =
-            self.settle_plain(&mut tx, count, plain, request).await?;
+            self.settle_plain(&mut tx, count, plain, request, doubt).await?;
         let all: Vec<_> = settlements.iter().collect();
         let mut answers: Vec<_> = settled.iter_mut().map(Option::as_mut).collect();
         news.closed = self.count_votes(&mut tx, &all, &mut answers).await?;
@@ -119,7 +123,7 @@ impl Inner {
     }
 
     /// Settles whatever there is, and counts what it says of services.
-    async fn settle_closely(
+    pub(crate) async fn settle_closely(
         &self,
         db: &mut PgConnection,
         settlements: &[&Settlement],
@@ -140,7 +144,10 @@ impl Inner {
         let rest: Vec<_> = sorted.rest.iter().map(|(_, settlement)| *settlement).collect();
         let mut tx = self.pool.begin().await?;
         self.lock_graphs_of(&mut tx, &rest).await?;
-        let plain = self.settle_plain(&mut tx, settlements.len(), &sorted.plain, None).await?;
+        // Nothing is claimed.
+        let doubt = self.doubts.begin();
+        let plain =
+            self.settle_plain(&mut tx, settlements.len(), &sorted.plain, None, &doubt).await?;
         let (mut settled, mut news, _) = plain;
         let (answers, more) = self.settle_batch(&mut tx, &rest).await?;
         news.add(more);
@@ -193,9 +200,10 @@ impl Inner {
         count: usize,
         plain: &[(usize, &Settlement, Place)],
         request: Option<&ClaimRequest>,
+        doubt: &Doubt<'_>,
     ) -> Result<(Vec<Option<Settled>>, News, Option<ClaimReply>), Fault> {
         let placed: Vec<_> = plain.iter().map(|(_, asked, place)| (*asked, *place)).collect();
-        let (told, reply) = self.exchange(db, Successes::new(&placed), request).await?;
+        let (told, reply) = self.exchange(db, Successes::new(&placed), request, doubt).await?;
         let applied: Option<HashSet<_>> = told.applied.as_ref().map(|jobs| jobs.iter().collect());
         let mut settled = vec![None; count];
         let mut news = News { unsettled: !told.freed.is_empty(), ..News::default() };

@@ -1,9 +1,10 @@
 //! A throwaway PostgreSQL for all test processes of a run, and a clean database for each test.
 
 // Each test file uses what it needs.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 mod database;
+mod own;
 mod server;
 
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use ratchet_core::store::Store;
 use ratchet_pg::{PgOptions, PgStore};
 
 pub(crate) use database::Database;
+pub(crate) use own::{OwnServer, Pooler};
 
 /// A store on a clean database, on a clock that can be moved.
 pub(crate) struct PgHarness {

@@ -58,7 +58,7 @@ fn is_up(folder: &Path) -> bool {
 }
 
 /// A program of PostgreSQL, from the path or the distribution's folder.
-fn binary(name: &str) -> PathBuf {
+pub(super) fn binary(name: &str) -> PathBuf {
     let on_path = std::env::var_os("PATH").into_iter().flat_map(|path| {
         std::env::split_paths(&path).map(|folder| folder.join(name)).collect::<Vec<_>>()
     });
@@ -74,7 +74,7 @@ fn binary(name: &str) -> PathBuf {
 }
 
 /// A command as a user the server agrees to run as.
-fn unprivileged(program: &Path) -> Command {
+pub(super) fn unprivileged(program: &Path) -> Command {
     if !is_root() {
         return Command::new(program);
     }
@@ -84,17 +84,17 @@ fn unprivileged(program: &Path) -> Command {
     command
 }
 
-fn is_root() -> bool {
+pub(super) fn is_root() -> bool {
     let id = Command::new("id").arg("-u").output().expect("`id` runs");
     id.stdout.trim_ascii() == b"0"
 }
 
-fn user() -> &'static str {
+pub(super) fn user() -> &'static str {
     let known = fs::read_to_string("/etc/passwd").unwrap_or_default();
     if known.lines().any(|line| line.starts_with("postgres:")) { "postgres" } else { "nobody" }
 }
 
-fn run(command: &mut Command) {
+pub(super) fn run(command: &mut Command) {
     let output = command.stdin(Stdio::null()).output().expect("the command runs");
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?} failed: {told}");

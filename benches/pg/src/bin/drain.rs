@@ -41,6 +41,7 @@ async fn main() {
     let bench = Bench { server, pool, store, ratchet, jobs };
     for _ in 0..rounds {
         bench.raw().await;
+        bench.enqueue(8).await;
         bench.insert().await;
         bench.verbs(1).await;
         fill(&bench.store, "bench.noop", jobs).await;
@@ -59,8 +60,13 @@ impl Bench {
     }
 
     fn report(&self, what: &str, took: Duration, cpu: Cpu) {
-        let rate = self.jobs as f64 / took.as_secs_f64();
-        let per = |seconds: f64| seconds * 1e6 / self.jobs as f64;
+        self.report_of(None, what, took, cpu);
+    }
+
+    fn report_of(&self, jobs: Option<usize>, what: &str, took: Duration, cpu: Cpu) {
+        let jobs = jobs.unwrap_or(self.jobs) as f64;
+        let rate = jobs / took.as_secs_f64();
+        let per = |seconds: f64| seconds * 1e6 / jobs;
         println!(
             "{what:<28} {rate:>8.0} jobs/s   client {:>5.1} µs/job   server {:>5.1} µs/job",
             per(cpu.client),
@@ -81,6 +87,33 @@ impl Bench {
         let (before, started) = (self.cpu(), Instant::now());
         fill(&self.store, "bench.noop", self.jobs).await;
         self.report("ours bulk insert by 1000", started.elapsed(), self.cpu().since(before));
+    }
+
+    /// One at a time, by several tasks.
+    async fn enqueue(&self, tasks: usize) {
+        let each = self.jobs / 10 / tasks;
+        let (before, started) = (self.cpu(), Instant::now());
+        let tasks: Vec<_> = (0..tasks)
+            .map(|_| {
+                let ratchet = self.ratchet.clone();
+                tokio::spawn(async move {
+                    for id in 0..each {
+                        ratchet.enqueue(Noop { id: id as i64 }).await.expect("enqueues");
+                    }
+                })
+            })
+            .collect();
+        let jobs = each * tasks.len();
+        for task in tasks {
+            task.await.expect("enqueues");
+        }
+        let some = Some(jobs);
+        self.report_of(
+            some,
+            "ours single enqueue, 8 tasks",
+            started.elapsed(),
+            self.cpu().since(before),
+        );
     }
 
     async fn verbs(&self, claimers: usize) {
@@ -118,8 +151,8 @@ impl Bench {
 
     /// The fastest peer, through its adapter.
     fn graphile(&self, program: &str) {
-        for phase in ["setup", "bulk", "work"] {
-            let jobs = self.jobs.to_string();
+        for phase in ["setup", "enqueue", "work", "bulk", "work"] {
+            let jobs = if phase == "enqueue" { self.jobs / 50 } else { self.jobs }.to_string();
             let told = Command::new(program)
                 .arg(phase)
                 .env("DATABASE_URL", self.server.url())

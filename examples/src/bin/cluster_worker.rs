@@ -1,0 +1,29 @@
+//! A worker process of a cluster: start as many as you like, on as many machines.
+//!
+//! `cluster_worker <address of PostgreSQL> <name>`; `scripts/cluster` starts two of them on a scratch server.
+
+#[path = "../cluster/shop.rs"]
+mod shop;
+
+use ratchet::PgStore;
+use ratchet::prelude::*;
+use shop::Shop;
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let (Some(address), Some(name)) = (arguments.next(), arguments.next()) else {
+        anyhow::bail!("usage: cluster_worker <address of PostgreSQL> <name>");
+    };
+    let shop = Shop::open(&address).await?;
+    let ratchet = Ratchet::builder(PgStore::connect(&address).await?)
+        .state(shop)
+        .concurrency(8)
+        .build()
+        .await?;
+    let worker = ratchet.start().await?;
+    // SIGTERM or SIGINT: what runs may finish, the rest goes back to the others.
+    worker.run_until_signal().await?;
+    eprintln!("worker {name} ran {} jobs", worker.stats().settled);
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! What the processes of the cluster example share: a table of orders, and the job that ships one.
+
+use ratchet::State;
+use ratchet::prelude::*;
+
+/// The shop's own database.
+#[derive(Debug, Clone)]
+pub struct Shop {
+    /// Its connections.
+    pub pool: sqlx::PgPool,
+}
+
+impl Shop {
+    /// Connects, and creates the table of orders if it is missing.
+    pub async fn open(address: &str) -> Result<Self, sqlx::Error> {
+        let pool = sqlx::PgPool::connect(address).await?;
+        // Two processes may create it at the same time.
+        sqlx::raw_sql(
+            "SELECT pg_advisory_lock(7);
+             CREATE TABLE IF NOT EXISTS shop_order (number int PRIMARY KEY, shipped boolean NOT NULL DEFAULT false);
+             SELECT pg_advisory_unlock(7);",
+        )
+        .execute(&pool)
+        .await?;
+        Ok(Self { pool })
+    }
+}
+
+/// Ships one order.
+#[job(queue = "shipping", max_retries = 3, business_key = "order-{number}")]
+pub async fn ship(#[inject] shop: State<Shop>, number: i32) -> Result<(), sqlx::Error> {
+    sqlx::query("UPDATE shop_order SET shipped = true WHERE number = $1")
+        .bind(number)
+        .execute(&shop.pool)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! A server of a test's own: it may be stopped, filled up, copied, or hidden behind a pooler.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use super::server::{binary, is_root, run, unprivileged, user};
+
+/// A server in a folder of its own, gone when dropped.
+pub(crate) struct OwnServer {
+    folder: PathBuf,
+    /// A small file system that was mounted for it.
+    small: Option<PathBuf>,
+}
+
+impl OwnServer {
+    /// Starts one with the given settings.
+    pub(crate) fn start(settings: &str) -> Self {
+        let server = Self::empty();
+        let data = server.data();
+        let mut initdb = unprivileged(&binary("initdb"));
+        initdb.args(["-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "-D"]);
+        run(initdb.arg(&data).env("LC_ALL", "C.UTF-8"));
+        server.configure(settings);
+        server.up();
+        server
+    }
+
+    /// A standby of this server that has everything it has now.
+    pub(crate) fn standby(&self) -> Self {
+        let standby = Self::empty();
+        let _ = fs::remove_dir_all(standby.data());
+        let mut copy = unprivileged(&binary("pg_basebackup"));
+        copy.args(["-U", "postgres", "-R", "-X", "stream", "-c", "fast", "-h"]).arg(&self.folder);
+        run(copy.arg("-D").arg(standby.data()));
+        standby.configure("hot_standby = on");
+        standby.up();
+        standby
+    }
+
+    fn empty() -> Self {
+        let folder = std::env::temp_dir().join(format!("ratchet-own-{:08x}", fastrand::u32(..)));
+        let server = Self { folder, small: None };
+        fs::create_dir_all(server.data()).expect("a folder");
+        own(&server.folder);
+        let mode = Command::new("chmod").arg("700").arg(server.data()).status();
+        assert!(mode.is_ok_and(|mode| mode.success()));
+        server
+    }
+
+    fn configure(&self, settings: &str) {
+        let file = self.data().join("postgresql.conf");
+        let mut file = OpenOptions::new().append(true).open(file).expect("settings");
+        let folder = self.folder.display();
+        write!(
+            file,
+            "listen_addresses = ''\nunix_socket_directories = '{folder}'\nfsync = off\n{settings}\n"
+        )
+        .expect("settings can be written");
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    /// Starts it again.
+    pub(crate) fn up(&self) {
+        let mut pg_ctl = unprivileged(&binary("pg_ctl"));
+        pg_ctl.args(["start", "-w", "-t", "60", "-s", "-l"]).arg(self.folder.join("log"));
+        run(pg_ctl.arg("-D").arg(self.data()).stdout(Stdio::null()));
+    }
+
+    /// Stops it: `fast` or `immediate`.
+    pub(crate) fn down(&self, mode: &str) {
+        let mut pg_ctl = unprivileged(&binary("pg_ctl"));
+        run(pg_ctl.args(["stop", "-w", "-s", "-m", mode, "-D"]).arg(self.data()));
+    }
+
+    /// Where its socket is.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(crate) fn url(&self, database: &str) -> String {
+        let host = self.folder.display().to_string().replace('/', "%2F");
+        format!("postgres://postgres@{host}/{database}")
+    }
+
+    /// A folder on a file system of this many megabytes; none if this user cannot mount one.
+    pub(crate) fn small_disk(&mut self, megabytes: u32) -> Option<PathBuf> {
+        let place = self.folder.join("small");
+        fs::create_dir_all(&place).expect("a folder");
+        let size = format!("size={megabytes}m");
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &size, "tmpfs"])
+            .arg(&place)
+            .stderr(Stdio::null())
+            .status();
+        if !mounted.is_ok_and(|status| status.success()) {
+            return None;
+        }
+        self.small = Some(place.clone());
+        let space = place.join("space");
+        fs::create_dir_all(&space).expect("a folder");
+        own(&place);
+        Some(space)
+    }
+}
+
+impl Drop for OwnServer {
+    fn drop(&mut self) {
+        let mut pg_ctl = unprivileged(&binary("pg_ctl"));
+        let _ =
+            pg_ctl.args(["stop", "-w", "-s", "-m", "immediate", "-D"]).arg(self.data()).status();
+        if let Some(place) = &self.small {
+            let _ = Command::new("umount").arg(place).status();
+        }
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// A pooler in front of a server. It pools sessions: the version of the distribution knows no prepared statements, which
+/// pooling by transaction needs.
+pub(crate) struct Pooler {
+    process: Child,
+    folder: PathBuf,
+}
+
+impl Pooler {
+    pub(crate) fn start(server: &OwnServer) -> Self {
+        let folder = server.folder().join("pooler");
+        fs::create_dir_all(&folder).expect("a folder");
+        let (here, there) = (folder.display(), server.folder().display());
+        let settings = format!(
+            "[databases]\n* = host={there}\n[pgbouncer]\nlisten_addr =\nunix_socket_dir = {here}\n\
+             auth_type = any\npool_mode = session\ndefault_pool_size = 40\nmax_client_conn = 100\n\
+             logfile = {here}/log\npidfile = {here}/pid\n"
+        );
+        let settings =
+            settings.replace("* = host=", "postgres = user=postgres dbname=postgres host=");
+        fs::write(folder.join("pgbouncer.ini"), settings).expect("settings");
+        own(&folder);
+        let mut pooler = unprivileged(&pgbouncer());
+        let process = pooler.arg(folder.join("pgbouncer.ini")).stdout(Stdio::null()).spawn();
+        Self { process: process.expect("the pooler starts"), folder }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        let host = self.folder.display().to_string().replace('/', "%2F");
+        format!("postgres://postgres@{host}:6432/postgres")
+    }
+}
+
+impl Drop for Pooler {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn pgbouncer() -> PathBuf {
+    let places = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer"];
+    let found = places.into_iter().map(PathBuf::from).find(|place| place.exists());
+    found.expect("pgbouncer is installed: `scripts/test` brings it (Debian: apt install pgbouncer)")
+}
+
+/// Gives a folder to the user the server runs as.
+fn own(folder: &Path) {
+    if is_root() {
+        run(Command::new("chown").args(["-R", user()]).arg(folder));
+    }
+}
