@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use ratchet_conformance::Harness;
 use ratchet_core::model::{
-    Alone, AttemptOutcome, ClaimRequest, Claimed, Due, Envelope, FailureKind, FailureRecord, JobId,
-    JobSpec, JobState, KnownJobs, NewJob, NodeInfo, OnTaken, QueueRoom, Settlement, TerminalReason,
-    Verdict,
+    Alone, AttemptOutcome, ClaimRequest, Claimed, Due, Envelope, FailureKind, FailureRecord,
+    GroupId, GroupKind, GroupRecord, JobId, JobSpec, JobState, KnownJobs, NewGraph, NewJob,
+    NodeInfo, OnTaken, QueueRoom, Settlement, Step, TerminalReason, Verdict,
 };
 use ratchet_core::store::Store;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -60,6 +60,12 @@ impl Parts {
 
     async fn run(&self, name: &str) -> Claimed {
         let id = self.submit(name).await;
+        let run = self.claim(name).await;
+        assert_eq!(run.id(), id);
+        run
+    }
+
+    async fn claim(&self, name: &str) -> Claimed {
         let node = self.ids.node();
         self.store.join(NodeInfo::new(node), 100 * HOUR).await.expect("joins");
         let request = ClaimRequest {
@@ -69,9 +75,24 @@ impl Parts {
             alone: Alone::No { crashes: 2 },
             starting: true,
         };
-        let run = self.store.claim(request).await.expect("claims").jobs.remove(0);
-        assert_eq!(run.id(), id);
-        run
+        self.store.claim(request).await.expect("claims").jobs.remove(0)
+    }
+
+    /// A batch of two jobs.
+    async fn batch(&self, name: &str) -> GroupId {
+        let batch = GroupId::from_uuid(self.ids.job().uuid());
+        let mut step = Step::default();
+        step.group = Some(batch);
+        let job = || {
+            let mut spec = JobSpec::new(name, b"{}".to_vec());
+            spec.step = Some(Box::new(step.clone()));
+            NewJob { id: self.ids.job(), spec, due: Due::Now, on_taken: OnTaken::Refuse }
+        };
+        let groups = vec![GroupRecord::new(batch, GroupKind::Batch, name)];
+        let mut graph = NewGraph { groups, jobs: vec![job(), job()], edges: Vec::new() };
+        ratchet_core::graph::link(&mut graph);
+        self.store.insert_graph(graph).await.expect("inserted");
+        batch
     }
 
     async fn succeed(&self, run: &Claimed) {
@@ -184,4 +205,30 @@ async fn d_05_what_lives_and_what_failed_outlives_its_range() {
     assert_eq!(parts.state(running.id()).await, Some(JobState::Succeeded), "its token still holds");
     parts.store.command(ratchet_core::model::Command::Retry(failed.id())).await.expect("retries");
     assert_eq!(parts.state(failed.id()).await, Some(JobState::Pending));
+}
+
+#[tokio::test]
+async fn d_05_members_of_a_group_that_goes_on_outlive_their_range() {
+    let parts = Parts::fresh().await;
+    let batch = parts.batch("mail").await;
+    let (first, second) = (parts.claim("mail").await, parts.claim("mail").await);
+    parts.succeed(&first).await;
+    parts.pass(4).await;
+    parts.purge().await;
+    assert_eq!(parts.state(first.id()).await, Some(JobState::Succeeded), "its group goes on");
+    assert_eq!(parts.count("SELECT count(*) FROM parts.member").await, 2);
+    parts.succeed(&second).await;
+    let group = parts.store.group(batch).await.expect("reads").expect("is there");
+    assert_eq!((group.counts.succeeded, group.counts.total), (2, 2));
+    parts.pass(8).await;
+    parts.purge().await;
+    assert_eq!(parts.state(first.id()).await, None);
+    for table in ["member", "job_group", "graph", "edge"] {
+        let left: i64 =
+            sqlx::query_scalar(sqlx::AssertSqlSafe(format!("SELECT count(*) FROM parts.{table}")))
+                .fetch_one(&parts.pg.database.pool)
+                .await
+                .expect("counts");
+        assert_eq!(left, 0, "{table}");
+    }
 }

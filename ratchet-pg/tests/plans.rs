@@ -29,7 +29,24 @@ const FILL: &str = "
     INSERT INTO ratchet.attempt (job, run, started_at, finished_at, due, duration, node, attempt, generation, result)
     SELECT lpad(to_hex(g), 32, '0')::uuid, 1, g, g, g, 0, lpad('', 32, '0')::uuid, 1, 1, 1
     FROM generate_series(1300001, 1600000) g;
-    ANALYZE ratchet.job, ratchet.ready, ratchet.scheduled, ratchet.outcome, ratchet.attempt";
+    INSERT INTO ratchet.note (job, percent)
+    SELECT lpad(to_hex(g), 32, '0')::uuid, 1 FROM generate_series(1300001, 1400000) g;
+    INSERT INTO ratchet.graph (id) SELECT lpad(to_hex(g), 32, '0')::uuid FROM generate_series(1, 30000) g;
+    INSERT INTO ratchet.job_group (id, graph, body)
+    SELECT lpad(to_hex(g), 32, '0')::uuid, lpad(to_hex(g), 32, '0')::uuid, '{}' FROM generate_series(1, 30000) g;
+    INSERT INTO ratchet.member (job, graph, grp, delay, linked, first_match, wait)
+    SELECT lpad(to_hex(g), 32, '0')::uuid, lpad(to_hex(g / 10), 32, '0')::uuid, lpad(to_hex(g / 10), 32, '0')::uuid, 0, true,
+        false, '{}'
+    FROM generate_series(1, 300000) g;
+    INSERT INTO ratchet.edge (parent, ordinal, child, parent_group, child_group, condition)
+    SELECT lpad(to_hex(g), 32, '0')::uuid, 0, lpad(to_hex(g + 1), 32, '0')::uuid, false, false, '{}'
+    FROM generate_series(1, 300000) g;
+    INSERT INTO ratchet.blocked (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation,
+        keyed, queue, name, cause)
+    SELECT lpad(to_hex(g), 32, '0')::uuid, g, g, 0, 0, 1, 0, 0, 0, 1, false, 'default', 'mail', 'parent'
+    FROM generate_series(2000001, 2300000) g;
+    ANALYZE ratchet.job, ratchet.ready, ratchet.scheduled, ratchet.outcome, ratchet.attempt, ratchet.note, ratchet.graph,
+        ratchet.job_group, ratchet.member, ratchet.edge, ratchet.blocked";
 
 /// Jobs of twenty hours, each in a range of its own.
 const TWENTY: &str = "
@@ -63,7 +80,19 @@ macro_rules! hot {
 }
 
 /// No statement reads one of these from end to end.
-const LARGE: [&str; 5] = ["job_rest", "ready", "scheduled", "outcome_rest", "attempt_rest"];
+const LARGE: [&str; 11] = [
+    "job_rest",
+    "ready",
+    "scheduled",
+    "outcome_rest",
+    "attempt_rest",
+    "note_rest",
+    "graph",
+    "job_group",
+    "member",
+    "edge",
+    "blocked",
+];
 
 #[tokio::test]
 async fn c_06_hot_statements_use_their_indexes_with_a_million_rows() {
@@ -85,6 +114,17 @@ async fn c_06_hot_statements_use_their_indexes_with_a_million_rows() {
         hot!("query/select_jobs", has: ["using job_rest_pkey", "using outcome_rest_pkey"], has_not: []),
         hot!("query/list_ids", has: ["Scan Backward using job_rest_pkey"], has_not: ["Sort  (cost"]),
         hot!("query/purge_jobs", has: ["Index Scan using outcome_rest_pkey"], has_not: ["Sort Key: o."]),
+        hot!("graph/lock_graphs", has: ["using graph_pkey", "using member_pkey"], has_not: []),
+        hot!("graph/select_steps", has: ["using member_pkey", "using outcome_rest_pkey"], has_not: []),
+        hot!("graph/select_groups", has: ["using job_group_pkey"], has_not: []),
+        hot!("graph/walk_edges", has: ["using edge_pkey"], has_not: []),
+        hot!("graph/list_members", has: ["using member_group"], has_not: ["Sort Key"]),
+        hot!("graph/update_groups", has: ["using job_group_pkey"], has_not: []),
+        hot!("graph/update_edges", has: ["using edge_pkey"], has_not: []),
+        hot!("graph/update_members", has: ["using member_pkey"], has_not: []),
+        hot!("graph/release_steps", has: ["using member_pkey", "using blocked_job"], has_not: []),
+        hot!("graph/take_steps", has: ["using ready_moved", "using ready_order", "using scheduled_job", "using blocked_job"],
+            has_not: []),
         hot!("node/select_orphans", has: ["using job_rest_pkey"], has_not: []),
     ] {
         let plan = plan(&mut db, &hot).await;

@@ -20,7 +20,7 @@ use crate::error::is_unique_violation;
 use crate::exchange::Successes;
 use crate::leases::Place;
 use crate::spec::{instant, large};
-use crate::store::{Fault, Inner, transact};
+use crate::store::{Fault, Inner, met, transact};
 
 /// What is to be told once a settle is committed.
 #[derive(Debug, Default)]
@@ -89,7 +89,8 @@ impl Inner {
         } else if !sorted.plain.is_empty() {
             match self.settle_mixed(settlements, &sorted).await {
                 Ok(settled) => return Ok((self.settle_late(settlements, settled).await?, None)),
-                Err(Fault::Database(error)) if is_unique_violation(&error) => {}
+                // Or it met another one, in a graph.
+                Err(fault) if met(&fault) => {}
                 Err(fault) => return Err(fault),
             }
         }
