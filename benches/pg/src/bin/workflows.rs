@@ -12,7 +12,7 @@ use ratchet::model::{
     Due, Edge, GroupId, GroupKind, GroupRecord, GroupState, JobId, JobSpec, JobState, NewGraph,
     NewJob, OnTaken, Point, Step, Wait, WaitMode, When,
 };
-use ratchet::{Ratchet, Store, condition, job};
+use ratchet::{Job as _, Ratchet, Store, condition, job};
 use ratchet_bench_pg::{Server, ids};
 use ratchet_conformance::composition::{Fate, fate, predict};
 use ratchet_pg::PgStore;
@@ -208,6 +208,8 @@ async fn main() {
 async fn work(url: &str) {
     let store = PgStore::connect(url).await.expect("opens");
     let ratchet = Ratchet::builder(store)
+        // Not those of the suites.
+        .jobs([WorkStep::JOB])
         .concurrency(20)
         .config(|config| {
             config.lease = Duration::from_secs(2);
