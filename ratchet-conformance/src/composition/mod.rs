@@ -5,3 +5,6 @@
 pub mod cases;
 mod predict;
 mod suite;
+
+#[doc(hidden)]
+pub use predict::{Fate, fate, predict};

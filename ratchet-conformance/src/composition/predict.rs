@@ -13,8 +13,10 @@ use crate::fixture::Sketch;
 
 /// How a point ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
+pub enum Fate {
+    /// It ran and succeeded.
     Succeeded,
+    /// It ran and failed for good.
     Failed,
     /// Called off because something failed or was called off.
     Canceled,
@@ -68,7 +70,7 @@ pub(super) fn sketch(world: &World, rng: &mut Rng, jobs: usize) -> NewGraph {
 }
 
 /// How everything ends, given which jobs fail if they run.
-pub(super) fn predict(graph: &NewGraph, fails: impl Fn(JobId) -> bool) -> BTreeMap<Point, Fate> {
+pub fn predict(graph: &NewGraph, fails: impl Fn(JobId) -> bool) -> BTreeMap<Point, Fate> {
     let mut fates = BTreeMap::new();
     let mut begun = BTreeMap::new();
     loop {
@@ -194,6 +196,6 @@ fn group_end(
 }
 
 /// A cause as a fate.
-pub(super) fn fate(cause: Option<CancelCause>) -> Fate {
+pub fn fate(cause: Option<CancelCause>) -> Fate {
     if cause == Some(CancelCause::NotTaken) { Fate::Skipped } else { Fate::Canceled }
 }

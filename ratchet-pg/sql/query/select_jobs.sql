@@ -59,6 +59,6 @@ LEFT JOIN LATERAL (
         AND e.generation = COALESCE(p.generation, o.generation, w.generation, h.generation)
     ORDER BY e.run DESC LIMIT 1
 ) e ON true
-LEFT JOIN LATERAL (SELECT m.wait, m.root FROM ratchet.member m WHERE m.job = j.id AND j.extra IS NOT NULL) m ON true
+LEFT JOIN LATERAL (SELECT m.wait, m.root FROM ratchet.member m WHERE m.job = j.id AND j.extra IS NOT NULL OFFSET 0) m ON true
 LEFT JOIN LATERAL (SELECT * FROM ratchet.note n WHERE n.job = j.id OFFSET 0) n ON true
 ORDER BY j.id DESC

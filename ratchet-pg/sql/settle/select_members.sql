@@ -13,6 +13,6 @@ SELECT m.*, m.due - j.head AS sort_key, j.name, j.version AS job_version, j.head
 FROM member m
 CROSS JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = m.job OFFSET 0) j
 -- A job of no graph has no options to speak of, or is not found.
-LEFT JOIN LATERAL (SELECT * FROM ratchet.member g WHERE g.job = j.id AND j.extra IS NOT NULL) g ON true
+LEFT JOIN LATERAL (SELECT * FROM ratchet.member g WHERE g.job = j.id AND j.extra IS NOT NULL OFFSET 0) g ON true
 LEFT JOIN LATERAL (SELECT o.job FROM ratchet.outcome o WHERE o.job = m.job OFFSET 0) o ON true
 WHERE o.job IS NULL
