@@ -264,8 +264,11 @@ impl Pump {
         let got = u32::try_from(reply.jobs.len()).unwrap_or(u32::MAX);
         shared.counters.claimed.fetch_add(u64::from(got), Ordering::Relaxed);
         self.hunger.fed(now, got >= room, got > 0, reply.next_due, shared.core.entropy.bits());
-        // The claim was in the air when the worker was told to stop, lost its trust in the lease, or became unhealthy.
-        let closed = self.stop.is_some() || shared.fenced.load(Ordering::Relaxed);
+        // The claim was in the air when the worker was told to stop, lost its trust in the lease, became unhealthy, or lost
+        // its last free thread.
+        let closed = self.stop.is_some()
+            || shared.fenced.load(Ordering::Relaxed)
+            || shared.stalled.load(Ordering::Relaxed);
         let alone = reply.jobs.len() == 1;
         for job in reply.jobs {
             if closed || self.rooms.is_closed(&job.spec.queue) {
