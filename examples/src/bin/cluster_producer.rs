@@ -19,6 +19,14 @@ async fn main() -> anyhow::Result<()> {
     // This process only enqueues: it needs neither state nor a worker.
     let ratchet = Ratchet::builder(PgStore::connect(&address).await?).build().await?;
 
+    // Orders would wait for their workers as well; this is to see both of them at work.
+    for _ in 0..600 {
+        if ratchet.nodes().await?.len() >= 2 {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+
     let mut handles = Vec::new();
     for number in 1..=40 {
         let mut tx = shop.pool.begin().await?;

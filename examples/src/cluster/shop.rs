@@ -14,11 +14,10 @@ impl Shop {
     /// Connects, and creates the table of orders if it is missing.
     pub async fn open(address: &str) -> Result<Self, sqlx::Error> {
         let pool = sqlx::PgPool::connect(address).await?;
-        // Two processes may create it at the same time.
+        // Processes may start at the same time: the lock is held until the table is committed.
         sqlx::raw_sql(
-            "SELECT pg_advisory_lock(7);
-             CREATE TABLE IF NOT EXISTS shop_order (number int PRIMARY KEY, shipped boolean NOT NULL DEFAULT false);
-             SELECT pg_advisory_unlock(7);",
+            "SELECT pg_advisory_xact_lock(7);
+             CREATE TABLE IF NOT EXISTS shop_order (number int PRIMARY KEY, shipped boolean NOT NULL DEFAULT false);",
         )
         .execute(&pool)
         .await?;
