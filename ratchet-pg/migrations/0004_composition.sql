@@ -94,8 +94,10 @@ CREATE TABLE ratchet.hand_off (
 );
 CREATE INDEX hand_off_waiting ON ratchet.hand_off (pipeline, number) WHERE NOT finished;
 
--- As before, and what belongs to graphs and rejects goes with its jobs.
-CREATE OR REPLACE FUNCTION ratchet.drop_part(cutoff bigint, most integer) RETURNS bigint LANGUAGE plpgsql AS $body$
+-- Drops the oldest range whose ids are all older than `cutoff`, with the successes that ended before it. What must stay moves
+-- to the rest, unless it is more than `most`. Answers with how many jobs went; null if there was nothing to drop, -1 if too
+-- much must stay. What belongs to graphs and rejects goes with its jobs.
+CREATE FUNCTION ratchet.drop_part(cutoff bigint, most integer) RETURNS bigint LANGUAGE plpgsql AS $body$
 DECLARE
     old record;
     base text;

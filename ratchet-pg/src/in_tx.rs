@@ -7,7 +7,6 @@ use std::future::Future;
 
 use ratchet_core::model::{
     CancelCause, Command, CommandError, CommandReply, Due, InsertError, Inserted, JobId, NewJob,
-    TakenKey,
 };
 use ratchet_core::store::Wake;
 use ratchet_core::{Enqueue, Job, JobHandle, SubmitError};
@@ -65,7 +64,7 @@ impl<J: Job> EnqueueInTx for Enqueue<'_, J> {
             return Err(SubmitError::BadOption { job: name, problem });
         };
         let inserted = store.insert_in_tx(tx, &[job]).await;
-        let inserted = inserted.map_err(|refused| submit_error(refused, name))?;
+        let inserted = inserted.map_err(|refused| SubmitError::refused(refused, &name))?;
         Ok(inserted.first().map_or_else(|| handle.clone(), |inserted| handle.at(inserted.id())))
     }
 }
@@ -151,20 +150,4 @@ async fn notify(store: &PgStore, db: &mut PgConnection, wakes: Vec<Wake>) -> Res
     let sent = sqlx::query(store.inner.sql.notify()).bind(&store.inner.channel).bind(lines);
     sent.execute(db).await?;
     Ok(())
-}
-
-fn submit_error(refused: InsertError, job: String) -> SubmitError {
-    match refused {
-        InsertError::BusinessKeysTaken(mut taken) if taken.len() == 1 => {
-            let TakenKey { key, holder, .. } = taken.remove(0);
-            SubmitError::BusinessKeyTaken { job, key, holder }
-        }
-        InsertError::BusinessKeysTaken(taken) => SubmitError::BusinessKeysTaken(taken),
-        InsertError::IdempotencyMismatch { key, original, .. } => {
-            SubmitError::IdempotencyMismatch { job, key, original }
-        }
-        InsertError::DuplicateId(id) => SubmitError::DuplicateId(id),
-        InsertError::Store(error) => SubmitError::Store(error),
-        other => SubmitError::BadOption { job, problem: other.to_string() },
-    }
 }

@@ -5,7 +5,7 @@ use std::future::Future;
 
 use jiff::Timestamp;
 use ratchet_core::model::{
-    Command, CommandError, CommandReply, Due, InsertError, Inserted, JobId, NewJob, TakenKey,
+    Command, CommandError, CommandReply, Due, InsertError, Inserted, JobId, NewJob,
 };
 use ratchet_core::{Clock as _, Enqueue, Job, JobHandle, SubmitError, SystemClock};
 use sqlx::SqliteConnection;
@@ -56,7 +56,7 @@ impl<J: Job> EnqueueInTx for Enqueue<'_, J> {
         let (job, handle) = self.into_parts()?;
         let name = job.spec.name.clone();
         let inserted = insert(tx, &[job], SystemClock::default().now()).await;
-        let inserted = inserted.map_err(|refused| submit_error(refused, name))?;
+        let inserted = inserted.map_err(|refused| SubmitError::refused(refused, &name))?;
         Ok(inserted.first().map_or_else(|| handle.clone(), |inserted| handle.at(inserted.id())))
     }
 }
@@ -144,20 +144,4 @@ fn session<'a>(
     now: Timestamp,
 ) -> Session<'a> {
     Session { conn, now, templates, effects, patience: usize::MAX, careful: true }
-}
-
-fn submit_error(refused: InsertError, job: String) -> SubmitError {
-    match refused {
-        InsertError::BusinessKeysTaken(mut taken) if taken.len() == 1 => {
-            let TakenKey { key, holder, .. } = taken.remove(0);
-            SubmitError::BusinessKeyTaken { job, key, holder }
-        }
-        InsertError::BusinessKeysTaken(taken) => SubmitError::BusinessKeysTaken(taken),
-        InsertError::IdempotencyMismatch { key, original, .. } => {
-            SubmitError::IdempotencyMismatch { job, key, original }
-        }
-        InsertError::DuplicateId(id) => SubmitError::DuplicateId(id),
-        InsertError::Store(error) => SubmitError::Store(error),
-        other => SubmitError::BadOption { job, problem: other.to_string() },
-    }
 }

@@ -140,6 +140,11 @@ pub enum SubmitError {
 }
 
 impl SubmitError {
+    /// Says why one job was not inserted in words of its submit: for stores that insert in a caller's own transaction.
+    pub fn refused(error: InsertError, job: &str) -> Self {
+        Self::from_insert(error, |_| job.to_owned(), true)
+    }
+
     /// Says an insert error in words of the submit.
     pub(super) fn from_insert(
         error: InsertError,
