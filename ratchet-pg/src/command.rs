@@ -1,6 +1,8 @@
 //! Commands: what operators and clients do to a job. Each finds the job where it is and takes it from there; if it has
 //! moved on in between, it looks again.
 
+use std::collections::BTreeSet;
+
 use ratchet_core::graph::Seed;
 use ratchet_core::model::{
     AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, JobRecord, JobState,
@@ -50,7 +52,7 @@ impl Inner {
             Command::CancelGroup(id) => return self.cancel_group(db, *id, news).await,
             _ => return Err(unavailable("this store does not know the command")),
         };
-        self.lock_graphs(db, vec![id.uuid()]).await?;
+        self.lock_graphs(db, vec![id.uuid()], BTreeSet::new()).await?;
         for _ in 0..LOOKS {
             let job = self.jobs(db, vec![id.uuid()]).await?.pop();
             let Some(job) = job else {

@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use crate::claim::{Known, lonely_from};
 use crate::doubt::Doubt;
+use crate::graph;
 use crate::leases::Place;
 use crate::record::notes_of;
 use crate::spec::{cleaned, duration, instant, micros, natural, small, spec_from, whole};
@@ -167,7 +168,9 @@ impl Inner {
         }
         self.leases.remember(
             leases,
-            jobs.iter().map(|(place, job)| (*place, job.token, job.spec.step.is_some())),
+            jobs.iter().map(|(place, job)| {
+                (*place, job.token, job.spec.step.as_deref().map(graph::Place::of))
+            }),
         );
         // They come in this order from the database; nothing promises it.
         let order = |(place, job): &(usize, Claimed)| {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use ratchet_core::graph::admit;
-use ratchet_core::model::{InsertError, Inserted, JobId, JobSpec, NewJob, OnTaken, TakenKey};
+use ratchet_core::model::{Due, InsertError, Inserted, JobId, JobSpec, NewJob, OnTaken, TakenKey};
 use ratchet_core::store::Wake;
 use sha2::{Digest, Sha256};
 use sqlx::{PgConnection, Row};
@@ -315,9 +315,15 @@ impl Inner {
         if jobs.len() == 0 {
             return Ok(Fresh::default());
         }
+        let alike = alike(jobs.clone());
         let mut columns = Columns::default();
-        jobs.clone().for_each(|job| columns.push(job));
-        let query = if jobs.clone().any(|job| job.spec.step.is_some()) {
+        let written = if alike { 1 } else { usize::MAX };
+        jobs.clone().take(written).for_each(|job| columns.push(job));
+        let query = if alike {
+            let ids = jobs.clone().map(|job| job.id.uuid()).collect();
+            let payloads = jobs.clone().map(|job| job.spec.payload.as_slice()).collect();
+            columns.bind_shared(sqlx::query(self.sql.insert_alike()), ids, payloads, stored.now)
+        } else if jobs.clone().any(|job| job.spec.step.is_some()) {
             let mut steps = StepColumns::default();
             jobs.clone().for_each(|job| steps.push(job, stored.graph));
             steps.bind(columns.bind(sqlx::query(self.sql.insert_steps())).bind(stored.now))
@@ -342,6 +348,19 @@ impl Inner {
         }
         self.wakes.send(fresh.wakes());
     }
+}
+
+/// Whether these jobs are due at once, have no keys, and differ in nothing but their arguments.
+fn alike<'a>(mut jobs: impl Iterator<Item = &'a NewJob>) -> bool {
+    let plain = |job: &NewJob| {
+        let spec = &job.spec;
+        job.due == Due::Now
+            && spec.step.is_none()
+            && spec.business_key.is_none()
+            && spec.idempotency_key.is_none()
+    };
+    let Some(first) = jobs.next().filter(|first| plain(first)) else { return false };
+    jobs.all(|job| job.due == Due::Now && job.spec.is_like(&first.spec))
 }
 
 /// Splits off the keys that were not won.

@@ -6,18 +6,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use ratchet_core::model::{JobId, Token};
 use uuid::Uuid;
 
+use crate::graph;
+
 /// More leases than this are not remembered: what is forgotten is settled the long way.
 const MOST: usize = 4096;
 
 /// The members of a lease.
 type Members = HashMap<JobId, Kept>;
 
-/// What is remembered of a run: its place, the version it was claimed with, and whether it is part of a graph.
+/// What is remembered of a run: its place, the version it was claimed with, and what it is in a graph.
 #[derive(Debug, Clone, Copy)]
 struct Kept {
     at: usize,
     version: u64,
-    step: bool,
+    step: Option<graph::Place>,
 }
 
 /// The leases this process has claimed and not settled to the end. The newest are kept.
@@ -26,11 +28,23 @@ pub(crate) struct Leases {
     known: Mutex<BTreeMap<Uuid, Members>>,
 }
 
-/// The place of a run in its lease, and how many places that has.
+/// The place of a run in its lease, how many places that has, and what it is in a graph.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) at: usize,
     pub(crate) of: usize,
+    pub(crate) step: Option<graph::Place>,
+}
+
+/// What is remembered of a run and graphs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Known {
+    /// Nothing: it may be part of one.
+    Nothing,
+    /// It is part of none.
+    Alone,
+    /// It is this in one.
+    Step(graph::Place),
 }
 
 impl Leases {
@@ -42,7 +56,7 @@ impl Leases {
     pub(crate) fn remember(
         &self,
         leases: &[Uuid],
-        members: impl Iterator<Item = (usize, Token, bool)>,
+        members: impl Iterator<Item = (usize, Token, Option<graph::Place>)>,
     ) {
         let mut fresh = vec![Members::new(); leases.len()];
         for (lease, token, step) in members {
@@ -56,24 +70,27 @@ impl Leases {
         }
     }
 
-    /// The places of these runs; none for one that is not known here, or is part of a graph: what follows from its end is
-    /// for the long way.
+    /// The places of these runs; none for one that is not known here.
     pub(crate) fn places(&self, tokens: impl Iterator<Item = Token>) -> Vec<Option<Place>> {
         let known = self.known();
         let place = |token: Token| {
             let members = known.get(&token.lease.uuid())?;
             let kept = members.get(&token.job)?;
-            let plain = kept.version == token.version && !kept.step;
-            plain.then_some(Place { at: kept.at, of: members.len() })
+            let same = kept.version == token.version;
+            same.then_some(Place { at: kept.at, of: members.len(), step: kept.step })
         };
         tokens.map(place).collect()
     }
 
-    /// Whether this run may be part of a graph.
-    pub(crate) fn may_be_step(&self, token: Token) -> bool {
+    /// What this run is in a graph, if it is known here.
+    pub(crate) fn step(&self, token: Token) -> Known {
         let known = self.known();
         let kept = known.get(&token.lease.uuid()).and_then(|members| members.get(&token.job));
-        kept.is_none_or(|kept| kept.step)
+        match kept {
+            None => Known::Nothing,
+            Some(Kept { step: None, .. }) => Known::Alone,
+            Some(Kept { step: Some(place), .. }) => Known::Step(*place),
+        }
     }
 
     /// These leases are gone.

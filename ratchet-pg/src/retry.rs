@@ -1,6 +1,6 @@
 //! Trying failed jobs again by hand, and with them what was called off because of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ratchet_core::graph::{Changes, Seed};
 use ratchet_core::model::{
@@ -114,7 +114,7 @@ impl Inner {
             let ids: Vec<Uuid> = bind_filter(query, filter).fetch_all(&mut *db).await?;
             let Some(last) = ids.last() else { break };
             after = Some(*last);
-            self.lock_graphs(db, ids.clone()).await?;
+            self.lock_graphs(db, ids.clone(), BTreeSet::new()).await?;
             let mut jobs = self.jobs(db, ids).await?;
             jobs.reverse();
             for job in jobs {

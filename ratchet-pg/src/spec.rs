@@ -15,36 +15,39 @@ use sqlx::{Column as _, Postgres, Row};
 use uuid::Uuid;
 
 /// What few jobs set: kept as JSON, and not at all where it is at its defaults.
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
 struct Extra<'a> {
-    options: Cow<'a, RunOptions>,
-    boost: Duration,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    options: Option<Cow<'a, RunOptions>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    boost: Option<Duration>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     on_success: Option<Cow<'a, JobSpec>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     on_failure: Option<Cow<'a, JobSpec>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     finished: Option<Cow<'a, FinishedParent>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<Cow<'a, Step>>,
 }
 
 fn extra(spec: &JobSpec) -> Option<String> {
-    let plain = spec.options == RunOptions::default()
-        && spec.boost == JobSpec::DEFAULT_BOOST
-        && spec.on_success.is_none()
-        && spec.on_failure.is_none()
-        && spec.finished.is_none()
-        && spec.step.is_none();
-    if plain {
-        return None;
-    }
     let extra = Extra {
-        options: Cow::Borrowed(&spec.options),
-        boost: spec.boost,
+        options: (spec.options != RunOptions::default()).then_some(Cow::Borrowed(&spec.options)),
+        boost: (spec.boost != JobSpec::DEFAULT_BOOST).then_some(spec.boost),
         on_success: spec.on_success.as_deref().map(Cow::Borrowed),
         on_failure: spec.on_failure.as_deref().map(Cow::Borrowed),
         finished: spec.finished.as_deref().map(Cow::Borrowed),
         step: spec.step.as_deref().map(Cow::Borrowed),
     };
-    serde_json::to_string(&extra).ok()
+    let plain = extra.options.is_none()
+        && extra.boost.is_none()
+        && extra.on_success.is_none()
+        && extra.on_failure.is_none()
+        && extra.finished.is_none()
+        && extra.step.is_none();
+    if plain { None } else { serde_json::to_string(&extra).ok() }
 }
 
 /// PostgreSQL has no text with a NUL in it; one must not void its batch.
@@ -179,6 +182,34 @@ impl<'a> Columns<'a> {
     }
 }
 
+impl<'a> Columns<'a> {
+    /// Binds what the jobs of a batch have in common, taken from the one that was pushed, with what they have not.
+    pub(crate) fn bind_shared(
+        mut self,
+        query: Query<'a, Postgres, PgArguments>,
+        ids: Vec<Uuid>,
+        payloads: Vec<&'a [u8]>,
+        now: Option<i64>,
+    ) -> Query<'a, Postgres, PgArguments> {
+        query
+            .bind(ids)
+            .bind(payloads)
+            .bind(now)
+            .bind(self.head.pop())
+            .bind(self.version.pop())
+            .bind(self.priority.pop())
+            .bind(self.climit.pop().flatten())
+            .bind(self.name.pop())
+            .bind(self.queue.pop())
+            .bind(self.ckey.pop().flatten())
+            .bind(self.service.pop().flatten())
+            .bind(self.tenant.pop().flatten())
+            .bind(self.correlation_id.pop().flatten())
+            .bind(self.tags.pop().flatten())
+            .bind(self.extra.pop().flatten())
+    }
+}
+
 /// The spec in a row that has the columns of `job`.
 pub(crate) fn spec(row: &PgRow) -> Result<JobSpec, sqlx::Error> {
     let first = row.column("name").ordinal();
@@ -207,8 +238,8 @@ pub(crate) fn spec_from(row: &PgRow, first: usize, queue: &str) -> Result<JobSpe
     spec.correlation_id = text(11)?;
     if let Some(extra) = row.try_get::<Option<&str>, _>(first + 12)? {
         let extra: Extra<'_> = json(extra)?;
-        spec.options = extra.options.into_owned();
-        spec.boost = extra.boost;
+        spec.options = extra.options.map(Cow::into_owned).unwrap_or_default();
+        spec.boost = extra.boost.unwrap_or(JobSpec::DEFAULT_BOOST);
         spec.on_success = extra.on_success.map(|spec| Box::new(spec.into_owned()));
         spec.on_failure = extra.on_failure.map(|spec| Box::new(spec.into_owned()));
         spec.finished = extra.finished.map(|finished| Box::new(finished.into_owned()));

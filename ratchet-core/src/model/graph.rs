@@ -258,25 +258,40 @@ pub enum Resolution {
 #[non_exhaustive]
 pub struct Step {
     /// The group it is a member of.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupId>,
     /// Its name in its group.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Its number in its group.
+    #[serde(skip_serializing_if = "is_default")]
     pub number: u32,
     /// Something waits for it.
+    #[serde(skip_serializing_if = "is_default")]
     pub edges: bool,
     /// Only the first edge that could fire does.
+    #[serde(skip_serializing_if = "is_default")]
     pub first_match: bool,
     /// Conditions to be judged when it has succeeded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<String>,
     /// What it waits for when it is submitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<Wait>,
     /// How long it waits once it is released.
+    #[serde(skip_serializing_if = "Duration::is_zero")]
     pub delay: Duration,
     /// Whose outputs it takes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<StepInput>,
     /// The group whose end it is told of.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reports: Option<GroupId>,
+}
+
+/// What most steps have is not written.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// The outputs a step takes.

@@ -133,6 +133,48 @@ impl JobSpec {
         }
     }
 
+    /// Whether both ask for the same in every respect but their arguments: a store may write what they share once.
+    pub fn is_like(&self, other: &Self) -> bool {
+        // Named one by one, so that a new field cannot be forgotten.
+        let Self {
+            name,
+            version,
+            queue,
+            priority,
+            payload: _,
+            options,
+            business_key,
+            idempotency_key,
+            concurrency,
+            service,
+            tags,
+            tenant,
+            correlation_id,
+            on_success,
+            on_failure,
+            finished,
+            boost,
+            step,
+        } = self;
+        *name == other.name
+            && *version == other.version
+            && *queue == other.queue
+            && *priority == other.priority
+            && *options == other.options
+            && *business_key == other.business_key
+            && *idempotency_key == other.idempotency_key
+            && *concurrency == other.concurrency
+            && *service == other.service
+            && *tags == other.tags
+            && *tenant == other.tenant
+            && *correlation_id == other.correlation_id
+            && *on_success == other.on_success
+            && *on_failure == other.on_failure
+            && *finished == other.finished
+            && *boost == other.boost
+            && *step == other.step
+    }
+
     /// Where the job stands in its queue once it is due at `due_micros`: lower comes first.
     ///
     /// Ascending order of this key is descending order of `priority + age / boost`, because "now" cancels out. So it

@@ -8,6 +8,8 @@ mod apply;
 mod look;
 mod rows;
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use ratchet_core::graph::Seed;
 use ratchet_core::model::{
@@ -31,7 +33,7 @@ pub(crate) fn waits(job: &NewJob) -> bool {
 }
 
 /// The place of a job in its graph, as a walk needs it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     group: Option<GroupId>,
     linked: bool,
@@ -47,8 +49,22 @@ impl Place {
         })
     }
 
+    pub(crate) fn of(step: &Step) -> Self {
+        Self { group: step.group, linked: step.edges, first_match: step.first_match }
+    }
+
+    /// The group it counts in.
+    pub(crate) fn group(self) -> Option<GroupId> {
+        self.group
+    }
+
+    /// Whether something waits for it.
+    pub(crate) fn is_linked(self) -> bool {
+        self.linked
+    }
+
     /// The member of this place that is in this state and waits for nothing.
-    pub(crate) fn member(&self, id: JobId, name: &str, state: JobState) -> Member {
+    pub(crate) fn member(self, id: JobId, name: &str, state: JobState) -> Member {
         let mut step = Step::default();
         step.group = self.group;
         step.edges = self.linked;
@@ -188,14 +204,16 @@ impl Inner {
         Ok(CommandReply::GroupCanceled(Box::new(ripples)))
     }
 
-    /// Locks the graphs of these jobs, if they are part of any.
+    /// Locks the graphs of these jobs, if they are part of any, and of these groups.
     pub(crate) async fn lock_graphs(
         &self,
         db: &mut PgConnection,
         jobs: Vec<Uuid>,
+        groups: BTreeSet<GroupId>,
     ) -> Result<(), Fault> {
-        if !jobs.is_empty() {
-            sqlx::query(self.sql.lock_graphs()).bind(jobs).execute(db).await?;
+        if !jobs.is_empty() || !groups.is_empty() {
+            let groups: Vec<_> = groups.into_iter().map(GroupId::uuid).collect();
+            sqlx::query(self.sql.lock_graphs()).bind(jobs).bind(groups).execute(db).await?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 mod batch;
 mod moves;
 mod notes;
+mod steps;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -15,10 +16,10 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 pub(crate) use self::moves::{Ends, Left, Lines, RunEnd};
+use self::steps::{Plain, any_linked, any_step};
 use crate::doubt::Doubt;
-use crate::error::is_unique_violation;
 use crate::exchange::Successes;
-use crate::leases::Place;
+use crate::leases::Known;
 use crate::spec::{instant, large};
 use crate::store::{Fault, Inner, met, transact};
 
@@ -82,8 +83,8 @@ impl Inner {
                     self.tell(news);
                     return Ok((self.settle_late(settlements, settled).await?, reply));
                 }
-                // Somebody has settled one of them before; the long way finds out which.
-                Err(Fault::Database(error)) if is_unique_violation(&error) => {}
+                // Somebody has settled one of them before, or it met another one in a graph; the long way finds out.
+                Err(fault) if met(&fault) => {}
                 Err(fault) => return Err(fault),
             }
         } else if !sorted.plain.is_empty() {
@@ -100,22 +101,28 @@ impl Inner {
         Ok((settled, None))
     }
 
-    /// Settles successes alone: in one statement, unless they have a word on their services to be counted with it.
+    /// Settles successes alone: in one statement, unless something follows from them, or they have a word on their services
+    /// to be counted with it.
     async fn settle_alike(
         &self,
         settlements: &[Settlement],
-        plain: &[(usize, &Settlement, Place)],
+        plain: &[Plain<'_>],
         request: Option<&ClaimRequest>,
         doubt: &Doubt<'_>,
     ) -> Result<(Vec<Option<Settled>>, News, Option<ClaimReply>), Fault> {
         let count = settlements.len();
-        if settlements.iter().all(|settlement| settlement.vote.is_none()) {
+        let silent = settlements.iter().all(|settlement| settlement.vote.is_none());
+        if silent && !any_step(plain) {
             let mut db = self.pool.acquire().await?;
             return self.settle_plain(&mut db, count, plain, request, doubt).await;
         }
+        // What they release is claimed after them.
+        let request = request.filter(|_| !any_linked(plain));
         let mut tx = self.pool.begin().await?;
+        self.lock_graphs_of(&mut tx, plain.iter().map(|(_, settlement, _)| *settlement)).await?;
         let (mut settled, mut news, reply) =
             self.settle_plain(&mut tx, count, plain, request, doubt).await?;
+        self.ripple_plain(&mut tx, plain, &mut settled, &mut news).await?;
         let all: Vec<_> = settlements.iter().collect();
         let mut answers: Vec<_> = settled.iter_mut().map(Option::as_mut).collect();
         news.closed = self.count_votes(&mut tx, &all, &mut answers).await?;
@@ -129,7 +136,7 @@ impl Inner {
         db: &mut PgConnection,
         settlements: &[&Settlement],
     ) -> Result<(Vec<Settled>, News), Fault> {
-        self.lock_graphs_of(db, settlements).await?;
+        self.lock_graphs_of(db, settlements.iter().copied()).await?;
         let (mut settled, mut news) = self.settle_batch(db, settlements).await?;
         let mut answers: Vec<_> = settled.iter_mut().map(Some).collect();
         news.closed = self.count_votes(db, settlements, &mut answers).await?;
@@ -144,12 +151,13 @@ impl Inner {
     ) -> Result<Vec<Option<Settled>>, Fault> {
         let rest: Vec<_> = sorted.rest.iter().map(|(_, settlement)| *settlement).collect();
         let mut tx = self.pool.begin().await?;
-        self.lock_graphs_of(&mut tx, &rest).await?;
+        self.lock_graphs_of(&mut tx, settlements.iter()).await?;
         // Nothing is claimed.
         let doubt = self.doubts.begin();
         let plain =
             self.settle_plain(&mut tx, settlements.len(), &sorted.plain, None, &doubt).await?;
         let (mut settled, mut news, _) = plain;
+        self.ripple_plain(&mut tx, &sorted.plain, &mut settled, &mut news).await?;
         let (answers, more) = self.settle_batch(&mut tx, &rest).await?;
         news.add(more);
         for ((index, _), answer) in sorted.rest.iter().zip(answers) {
@@ -187,11 +195,17 @@ impl Inner {
     async fn lock_graphs_of(
         &self,
         db: &mut PgConnection,
-        settlements: &[&Settlement],
+        settlements: impl Iterator<Item = &Settlement>,
     ) -> Result<(), Fault> {
-        let tokens = settlements.iter().map(|settlement| settlement.token);
-        let steps = tokens.filter(|token| self.leases.may_be_step(*token));
-        self.lock_graphs(db, steps.map(|token| token.job.uuid()).collect()).await
+        let (mut jobs, mut groups) = (Vec::new(), BTreeSet::new());
+        for Settlement { token, .. } in settlements {
+            match self.leases.step(*token) {
+                Known::Alone => {}
+                Known::Step(place) if place.group().is_some() => groups.extend(place.group()),
+                Known::Step(_) | Known::Nothing => jobs.push(token.job.uuid()),
+            }
+        }
+        self.lock_graphs(db, jobs, groups).await
     }
 
     /// Settles successes that have nothing beside their result, in one statement that may also claim.
@@ -199,7 +213,7 @@ impl Inner {
         &self,
         db: &mut PgConnection,
         count: usize,
-        plain: &[(usize, &Settlement, Place)],
+        plain: &[Plain<'_>],
         request: Option<&ClaimRequest>,
         doubt: &Doubt<'_>,
     ) -> Result<(Vec<Option<Settled>>, News, Option<ClaimReply>), Fault> {
@@ -312,7 +326,7 @@ impl Inner {
 /// Settlements by the road they take, with their place in the batch.
 #[derive(Debug, Default)]
 struct Sorted<'a> {
-    plain: Vec<(usize, &'a Settlement, Place)>,
+    plain: Vec<Plain<'a>>,
     rest: Vec<(usize, &'a Settlement)>,
 }
 

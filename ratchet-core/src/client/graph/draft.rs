@@ -1,6 +1,7 @@
 //! A graph in the making.
 
 use std::any::type_name;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::handle::GroupHandle;
@@ -21,6 +22,8 @@ pub(super) struct Draft<'a> {
     pub(super) graph: NewGraph,
     pub(super) root: GroupId,
     pub(super) error: Option<SubmitError>,
+    /// How many jobs each group has; those of no group are callbacks.
+    sizes: HashMap<Option<GroupId>, u32>,
 }
 
 /// What is known of the type of a step.
@@ -46,7 +49,7 @@ impl<'a> Draft<'a> {
             error = Some(SubmitError::BadOption { job: std::mem::take(&mut group.name), problem });
         }
         let graph = NewGraph { groups: vec![group], jobs: Vec::new(), edges: Vec::new() };
-        Self { core, graph, root, error }
+        Self { core, graph, root, error, sizes: HashMap::new() }
     }
 
     pub(super) fn fail(&mut self, error: impl Into<SubmitError>) {
@@ -76,8 +79,9 @@ impl<'a> Draft<'a> {
     }
 
     fn push(&mut self, mut job: NewJob, group: Option<GroupId>, name: Option<String>) -> JobId {
-        let number = self.graph.jobs.iter().filter(|other| other.owner() == group).count();
-        let number = u32::try_from(number).unwrap_or(u32::MAX);
+        let size = self.sizes.entry(group).or_default();
+        let number = *size;
+        *size = size.saturating_add(1);
         let mut step = Step { group, name, number, ..Step::default() };
         if let Due::In(delay) = job.due {
             step.delay = delay;
@@ -123,6 +127,10 @@ impl<'a> Draft<'a> {
         self.graph.groups.append(&mut other.graph.groups);
         self.graph.jobs.append(&mut other.graph.jobs);
         self.graph.edges.append(&mut other.graph.edges);
+        for (group, more) in other.sizes {
+            let size = self.sizes.entry(group).or_default();
+            *size = size.saturating_add(more);
+        }
         Point::Group(root)
     }
 

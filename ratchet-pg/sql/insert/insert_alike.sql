@@ -1,0 +1,17 @@
+-- One row: the store's clock at the insert, of jobs that are due at once and differ in nothing but their arguments.
+WITH clock AS MATERIALIZED (SELECT COALESCE($3::bigint, ratchet.now_micros()) AS now),
+-- What never changes.
+stored AS (
+    INSERT INTO ratchet.job (id, queued_at, due, head, version, priority, climit, name, queue, payload, ckey, service, tenant,
+        correlation_id, tags, extra)
+    SELECT n.id, clock.now, clock.now, $4::bigint, $5::integer, $6::smallint, $7::integer, $8::text, $9::text, n.payload,
+        $10::text, $11::text, $12::text, $13::text, $14::jsonb, $15::text
+    FROM clock, unnest($1::uuid[], $2::bytea[]) AS n(id, payload)
+),
+due_now AS (
+    INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service)
+    SELECT n.id, clock.now - $4::bigint, clock.now, 0, 0, $5::integer, 0, 0, 0, 1, $7::integer, $10::text IS NOT NULL, $9::text,
+        $8::text, $10::text, $11::text
+    FROM clock, unnest($1::uuid[]) AS n(id)
+)
+SELECT now FROM clock
