@@ -3,7 +3,7 @@
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-use ratchet::{Ratchet, Store, job};
+use ratchet::{Ratchet, job};
 use ratchet_bench_pg::{Server, fill};
 use ratchet_pg::PgStore;
 use sqlx::PgPool;

@@ -1,7 +1,8 @@
 //! Random workflows on four worker processes, one of them killed again and again: every job and every group ends as the model
 //! predicts, and every member is counted once.
 //!
-//! `cargo run --release --bin workflows -- 300` runs three hundred of them.
+//! `cargo run --release --features workflows --bin workflows -- 300` runs three hundred small ones, `-- 100 1000` a hundred of a
+//! thousand steps.
 
 use std::collections::{BTreeMap, HashSet};
 use std::process::{Child, Command};
@@ -16,6 +17,7 @@ use ratchet::{Job as _, Ratchet, Store, condition, job};
 use ratchet_bench_pg::{Server, ids};
 use ratchet_conformance::composition::{Fate, fate, predict};
 use ratchet_pg::PgStore;
+use sqlx::PgPool;
 
 #[job(name = "bench.step")]
 async fn work_step(fails: bool, nap: u64) -> Result<u32, std::io::Error> {
@@ -52,7 +54,7 @@ fn flow(rng: &mut Rng, jobs: usize) -> Flow {
     let mut fails = HashSet::new();
     for number in 0..jobs {
         let owner = graph.groups[rng.usize(..graph.groups.len())].id;
-        let point = if rng.u8(..6) == 0 && graph.groups.len() < 6 {
+        let point = if rng.u8(..6) == 0 && graph.groups.len() < 6 + jobs / 20 {
             let kind = [GroupKind::Chain, GroupKind::Batch, GroupKind::Workflow][rng.usize(..3)];
             let inner = group(kind, Some(owner));
             let id = inner.id;
@@ -112,12 +114,13 @@ async fn main() {
         return work(&arg).await;
     }
     let count: usize = arg.parse().unwrap_or(200);
+    let steps: Option<usize> = args.next().and_then(|steps| steps.parse().ok()).filter(|n| *n > 0);
     let seed = args.next().and_then(|seed| seed.parse().ok()).unwrap_or_else(|| fastrand::u64(..));
     println!("seed {seed}");
     let mut rng = Rng::with_seed(seed);
     let server = Server::start();
     let store = PgStore::connect(&server.url()).await.expect("opens");
-    let flows: Vec<_> = (0..count).map(|n| flow(&mut rng, 4 + n % 40)).collect();
+    let flows: Vec<_> = (0..count).map(|n| flow(&mut rng, steps.unwrap_or(4 + n % 40))).collect();
     let worker = || {
         let program = std::env::current_exe().expect("this program");
         Command::new(program).arg(server.url()).spawn().expect("starts")
@@ -146,7 +149,7 @@ async fn main() {
         if all_in && open.is_empty() {
             break;
         }
-        assert!(started.elapsed() < Duration::from_secs(300), "{} do not end", open.len());
+        assert!(started.elapsed() < Duration::from_secs(900), "{} do not end", open.len());
         // The last ones may end in peace: a job that is always killed is poison, rightly.
         if !all_in || open.len() > count / 20 {
             let victim = rng.usize(..workers.len());
@@ -199,6 +202,12 @@ async fn main() {
             assert!(alike(real, fates[&point]), "{point}: {real:?}, not {:?}", fates[&point]);
         }
     }
+    // A step that was released twice would have a run that nobody lost.
+    let pool = PgPool::connect(&server.url()).await.expect("connects");
+    let sql = "SELECT count(*) FROM ratchet.outcome o WHERE o.run > 0 AND o.run - 1 <>
+        (SELECT count(*) FROM ratchet.attempt a WHERE a.job = o.job AND a.run < o.run)";
+    let twice: i64 = sqlx::query_scalar(sql).fetch_one(&pool).await.expect("counts");
+    assert_eq!(twice, 0, "runs without a line in the history");
     println!(
         "{count} workflows of {jobs} jobs, {kills} kills, {took:?}: all as predicted; {reruns} re-runs, {poisoned} poisoned"
     );

@@ -1,0 +1,107 @@
+//! Ratchet beside its peers: the same scenarios in one interleaved run, and one table of medians, ratios and bars.
+//!
+//! ```text
+//! cargo run --release -- --quick        # under five minutes
+//! cargo run --release                   # under an hour; goes on where it was interrupted
+//! cargo run --release -- --only drain,bulk --fresh
+//! ```
+//!
+//! What was measured is kept in `target/measured.jsonl`, the table is written to `target/peers.md` and printed.
+
+mod bars;
+mod phase;
+mod plot;
+mod results;
+mod scenarios;
+mod systems;
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use ratchet_bench_pg::Server;
+use sqlx::PgPool;
+
+use crate::results::Results;
+use crate::scenarios::{Bench, SCENARIOS, Scenario, Size};
+use crate::systems::{Kind, POSTGRES, System};
+
+#[tokio::main]
+async fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let flag = |name: &str| args.iter().any(|arg| arg == name);
+    let value = |name: &str| {
+        args.iter().position(|arg| arg == name).and_then(|at| args.get(at + 1)).cloned()
+    };
+    let quick = flag("--quick");
+    let size = match quick {
+        true => Size { part: 0.3, seconds: 10, many: 100_000 },
+        false => Size { part: 1.0, seconds: 60, many: 1_000_000 },
+    };
+    let only = value("--only").map(|list| list.split(',').map(str::to_owned).collect::<Vec<_>>());
+    let of = value("--systems").map(|list| list.split(',').map(str::to_owned).collect::<Vec<_>>());
+    let wanted = |list: &Option<Vec<String>>, name: &str| {
+        list.as_ref().is_none_or(|list| list.iter().any(|other| other == name))
+    };
+    let systems: Vec<System> =
+        POSTGRES.iter().filter(|system| wanted(&of, system.name)).copied().collect();
+    let rounds =
+        value("--rounds").and_then(|n| n.parse().ok()).unwrap_or(if quick { 1 } else { 3 });
+    phase::build(&systems);
+    let file = if quick { "measured-quick.jsonl" } else { "measured.jsonl" };
+    let mut results = Results::open(file, flag("--fresh"));
+    let server = Server::start();
+    let pool = PgPool::connect(&server.url()).await.expect("connects");
+    let mut bench = Bench { server, pool, size, peaks: BTreeMap::new() };
+    let started = Instant::now();
+    for round in 0..rounds {
+        for scenario in SCENARIOS.iter().filter(|scenario| wanted(&only, scenario.name)) {
+            for system in systems.iter().filter(|system| (scenario.of)(system)) {
+                if round > 0 && !in_all_rounds(&results, scenario, system) {
+                    continue;
+                }
+                if let Some(told) = results.of(scenario.name, system.name, round) {
+                    if scenario.name == "sustained" {
+                        bench.peaks.insert(system.name, told["rate"]);
+                    }
+                    continue;
+                }
+                let told = bench.run(scenario, system).await.unwrap_or_default();
+                let number = told.get(scenario.number);
+                let shown =
+                    number.map_or_else(|| "failed".to_owned(), |number| format!("{number:.1}"));
+                let at = started.elapsed().as_secs();
+                eprintln!(
+                    "{at:>5} s  round {} {:<10} {:<16} {shown}",
+                    round + 1,
+                    scenario.name,
+                    system.name
+                );
+                results.add(scenario.name, system.name, round, told);
+            }
+        }
+    }
+    let text = bars::table(&results, &systems);
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("target");
+    std::fs::write(folder.join("peers.md"), &text).expect("written");
+    plot::draw(&results, &systems, &folder);
+    println!("{text}");
+}
+
+/// The slow ones are measured once: ours, the floor and the two fastest peers of a scenario get all rounds.
+fn in_all_rounds(results: &Results, scenario: &Scenario, system: &System) -> bool {
+    if system.kind != Kind::Peer {
+        return true;
+    }
+    let mut peers: Vec<_> = POSTGRES
+        .iter()
+        .filter(|peer| peer.kind == Kind::Peer)
+        .filter_map(|peer| {
+            Some((results.median(scenario.name, peer.name, scenario.number)?, peer.name))
+        })
+        .collect();
+    peers.sort_by(|a, b| a.0.total_cmp(&b.0));
+    if !scenario.lower_is_better {
+        peers.reverse();
+    }
+    peers.iter().take(2).any(|(_, name)| *name == system.name)
+}

@@ -1,0 +1,65 @@
+//! What was measured, a line each: an interrupted run goes on where it was.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::scenarios::Told;
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Line {
+    scenario: String,
+    system: String,
+    round: usize,
+    told: Told,
+}
+
+#[derive(Debug)]
+pub struct Results {
+    path: PathBuf,
+    lines: BTreeMap<(String, String, usize), Told>,
+}
+
+impl Results {
+    pub fn open(file: &str, fresh: bool) -> Self {
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target").join(file);
+        if fresh {
+            let _ = std::fs::remove_file(&path);
+        }
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
+        let lines = lines.map(|line| ((line.scenario, line.system, line.round), line.told));
+        Self { path, lines: lines.collect() }
+    }
+
+    pub fn of(&self, scenario: &str, system: &str, round: usize) -> Option<&Told> {
+        self.lines.get(&(scenario.to_owned(), system.to_owned(), round))
+    }
+
+    pub fn add(&mut self, scenario: &str, system: &str, round: usize, told: Told) {
+        // What has failed is tried again by the next run.
+        if told.is_empty() {
+            return;
+        }
+        let line = Line { scenario: scenario.to_owned(), system: system.to_owned(), round, told };
+        let mut file =
+            std::fs::OpenOptions::new().create(true).append(true).open(&self.path).expect("a file");
+        writeln!(file, "{}", serde_json::to_string(&line).expect("JSON")).expect("written");
+        self.lines.insert((line.scenario, line.system, round), line.told);
+    }
+
+    /// The median over the rounds of one number.
+    pub fn median(&self, scenario: &str, system: &str, number: &str) -> Option<f64> {
+        let mut values: Vec<f64> = self
+            .lines
+            .iter()
+            .filter(|((of, by, _), _)| of == scenario && by == system)
+            .filter_map(|(_, told)| told.get(number).copied())
+            .collect();
+        values.sort_by(f64::total_cmp);
+        let middle = values.len().checked_sub(1)? / 2;
+        Some(values[middle])
+    }
+}

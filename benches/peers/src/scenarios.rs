@@ -1,0 +1,247 @@
+//! What is measured: each scenario gives one number per system and round, and some a few more.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use ratchet_bench_pg::Server;
+use ratchet_bench_pg::cpu::cpu;
+use serde_json::Value;
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, PgPool};
+
+use crate::phase::{Caller, finish, migrations};
+use crate::systems::{Kind, System};
+
+/// Numbers by name.
+pub type Told = BTreeMap<String, f64>;
+
+#[derive(Debug, Clone, Copy)]
+pub struct Scenario {
+    pub name: &'static str,
+    pub about: &'static str,
+    /// Whether this one is for a system.
+    pub of: fn(&System) -> bool,
+    /// The number it is about; latencies are better when lower.
+    pub number: &'static str,
+    pub lower_is_better: bool,
+}
+
+const fn rate(name: &'static str, about: &'static str, of: fn(&System) -> bool) -> Scenario {
+    Scenario { name, about, of, number: "rate", lower_is_better: false }
+}
+
+fn not_floor(system: &System) -> bool {
+    system.kind != Kind::Floor
+}
+
+/// Those that are fast enough for a hundred thousand jobs and more.
+fn fast(system: &System) -> bool {
+    system.kind == Kind::Ours || system.drain >= 50_000 && system.kind == Kind::Peer
+}
+
+fn ours(system: &System) -> bool {
+    system.kind == Kind::Ours
+}
+
+pub const SCENARIOS: &[Scenario] = &[
+    rate("single", "submit one by one, 8 tasks", not_floor),
+    rate("bulk", "submit 100,000 in bulk", |system| system.bulk),
+    rate("drain", "drain of no-op jobs, one process", |_| true),
+    rate("drain-2", "drain of no-op jobs, two processes", |system| {
+        not_floor(system) && system.drain >= 10_000
+    }),
+    Scenario {
+        name: "pick-up",
+        about: "commit → start on an idle system, p95 ms",
+        of: not_floor,
+        number: "p95",
+        lower_is_better: true,
+    },
+    rate("sustained", "produce and consume at once", fast),
+    Scenario {
+        name: "half-load",
+        about: "commit → start at half of the sustained rate, p99 ms",
+        of: fast,
+        number: "p99",
+        lower_is_better: true,
+    },
+    rate("pinned", "drain while a transaction holds an old snapshot", fast),
+    rate("finished", "drain beside 1 M finished jobs", ours),
+    rate("pending", "the first 100,000 of 1 M pending", |system| ours(system)),
+    rate("large", "drain of jobs with 64 KiB of arguments", fast),
+    rate("failing", "drain where one in ten fails once", ours),
+];
+
+/// How large a run is.
+#[derive(Debug, Clone, Copy)]
+pub struct Size {
+    /// The part of the jobs of a full run.
+    pub part: f64,
+    /// How long `sustained` goes on.
+    pub seconds: usize,
+    /// Jobs that are already there in `finished` and `pending`.
+    pub many: usize,
+}
+
+impl Size {
+    fn of(&self, jobs: usize) -> usize {
+        ((jobs as f64 * self.part) as usize).max(500)
+    }
+}
+
+pub struct Bench {
+    pub server: Server,
+    pub pool: PgPool,
+    pub size: Size,
+    /// Sustained rates, for `half-load`.
+    pub peaks: BTreeMap<&'static str, f64>,
+}
+
+impl Bench {
+    /// Runs a scenario for a system, in a database of its own.
+    pub async fn run(&mut self, scenario: &Scenario, system: &System) -> Option<Told> {
+        let name = format!("b_{}", uuid::Uuid::now_v7().simple());
+        self.sql(&format!("CREATE DATABASE {name}")).await;
+        let url = self.server.url().replace("/postgres", &format!("/{name}"));
+        let caller = Caller::new(system, url.clone());
+        for file in migrations(system) {
+            let mut db = PgConnection::connect(&url).await.expect("connects");
+            db.execute(sqlx::raw_sql(AssertSqlSafe(file))).await.expect("migrates");
+        }
+        caller.run("setup", 0).await;
+        let told = self.measure(scenario, &caller).await;
+        self.sql(&format!("DROP DATABASE {name} WITH (FORCE)")).await;
+        told
+    }
+
+    async fn sql(&self, sql: &str) {
+        self.pool.execute(AssertSqlSafe(sql.to_owned())).await.expect("an answer");
+    }
+
+    async fn measure(&mut self, scenario: &Scenario, caller: &Caller<'_>) -> Option<Told> {
+        let (system, size) = (caller.system, self.size);
+        let jobs = size.of(system.drain);
+        match scenario.name {
+            "single" => numbers(&caller.run("enqueue", size.of(system.single)).await?),
+            "bulk" => numbers(&caller.run("bulk", size.of(100_000)).await?),
+            "drain" => self.drain(caller, jobs).await,
+            "drain-2" => self.drain_by_two(caller, jobs).await,
+            "pick-up" => numbers(&caller.run("latency", 500).await?),
+            "sustained" => {
+                let caller = caller.with("SECS", size.seconds);
+                let told = numbers(&finish(caller.start("sustained", 10_000_000), 240).await?)?;
+                self.peaks.insert(system.name, told["rate"]);
+                Some(told)
+            }
+            "half-load" => {
+                let rate = self.peaks.get(system.name).copied()? / 2.0;
+                let caller = caller.with("RATE", rate as usize).with("SECS", 10);
+                numbers(&finish(caller.start("paced", (rate * 10.0) as usize), 120).await?)
+            }
+            "pinned" => {
+                let mut other = PgConnection::connect(&caller.url).await.expect("connects");
+                other.execute("BEGIN ISOLATION LEVEL REPEATABLE READ").await.expect("begins");
+                other.execute("SELECT txid_current()").await.expect("an answer");
+                let told = self.drain(caller, jobs).await;
+                other.execute("ROLLBACK").await.expect("ends");
+                told
+            }
+            "finished" => {
+                caller.fill(size.many).await?;
+                caller.run("work", size.many).await?;
+                self.drain(caller, jobs).await
+            }
+            "pending" => {
+                caller.fill(size.many).await?;
+                let jobs = size.of(100_000).min(size.many);
+                numbers(&caller.with("STOP", jobs).run("work", size.many).await?)
+            }
+            "large" => self.drain(&caller.with("PAYLOAD", 65_536), jobs / 20).await,
+            "failing" => self.drain(&caller.with("FAILING", 10), jobs).await,
+            other => panic!("no scenario {other}"),
+        }
+    }
+
+    /// Fills and drains. Beside the rate: what it cost, and whether each job ran once.
+    async fn drain(&self, caller: &Caller<'_>, jobs: usize) -> Option<Told> {
+        let mut db = PgConnection::connect(&caller.url).await.expect("connects");
+        let begun = spent(&mut db).await;
+        caller.fill(jobs).await?;
+        let (filled, server) = (spent(&mut db).await, cpu(&self.server.data()).server);
+        let value = caller.run("work", jobs).await?;
+        let (done, server) = (spent(&mut db).await, cpu(&self.server.data()).server - server);
+        let mut told = numbers(&value)?;
+        let per_job = |total: f64| total / jobs as f64;
+        told.insert("wal".into(), per_job(done.wal - begun.wal));
+        told.insert("commits".into(), per_job(done.commits - filled.commits));
+        told.insert("dead".into(), done.dead);
+        told.insert("server_us".into(), per_job(server) * 1e6);
+        let client = told.get("cpu").copied().unwrap_or(0.0);
+        told.insert("client_us".into(), per_job(client) * 1e6);
+        Some(told)
+    }
+
+    async fn drain_by_two(&self, caller: &Caller<'_>, jobs: usize) -> Option<Told> {
+        caller.fill(jobs).await?;
+        let out = |name| {
+            std::env::temp_dir().join(format!("ratchet-peers-{name}-{}", std::process::id()))
+        };
+        let children = ["a", "b"].map(|name| {
+            caller.with("WNAME", name).with("OUT", out(name).display()).start("work", jobs)
+        });
+        let (mut first, mut last) = (f64::MAX, 0.0_f64);
+        for child in children {
+            let told = numbers(&finish(child, 240).await?)?;
+            first = first.min(told["start"]);
+            last = last.max(told["end"]);
+        }
+        let [a, b] = ["a", "b"].map(|name| std::fs::read(out(name)).expect("counts"));
+        let runs: Vec<_> = a.iter().zip(&b).map(|(a, b)| a + b).collect();
+        let told = [
+            ("rate", jobs as f64 / (last - first)),
+            ("once", runs.iter().filter(|runs| **runs == 1).count() as f64),
+            ("dup", runs.iter().filter(|runs| **runs > 1).count() as f64),
+            ("none", runs.iter().filter(|runs| **runs == 0).count() as f64),
+        ];
+        Some(told.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+}
+
+struct Spent {
+    wal: f64,
+    commits: f64,
+    dead: f64,
+}
+
+/// What the database has spent so far. Statistics come late, so they are asked for until they stand still.
+async fn spent(db: &mut PgConnection) -> Spent {
+    let started = Instant::now();
+    let mut last = None;
+    loop {
+        db.execute("SELECT pg_stat_clear_snapshot()").await.expect("an answer");
+        let sql = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8, xact_commit::float8,
+            (SELECT COALESCE(sum(n_dead_tup), 0)::float8 FROM pg_stat_user_tables)
+            FROM pg_stat_database WHERE datname = current_database()";
+        let (wal, commits, dead): (f64, f64, f64) =
+            sqlx::query_as(sql).fetch_one(&mut *db).await.expect("an answer");
+        // Asking is a commit, too.
+        let still = last.is_some_and(|last: f64| commits - last <= 3.0);
+        if still || started.elapsed() > Duration::from_secs(3) {
+            return Spent { wal, commits, dead };
+        }
+        last = Some(commits);
+        tokio::time::sleep(Duration::from_millis(300)).await;
+    }
+}
+
+fn numbers(told: &Value) -> Option<Told> {
+    let mut numbers = Told::new();
+    for (name, value) in told.as_object()? {
+        if let Some(number) = value.as_f64() {
+            numbers.insert(name.clone(), number);
+        }
+        for (at, value) in value.as_array().into_iter().flatten().enumerate() {
+            numbers.insert(format!("{name}_{at}"), value.as_f64()?);
+        }
+    }
+    Some(numbers)
+}

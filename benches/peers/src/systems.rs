@@ -1,0 +1,91 @@
+//! Who takes part, and with which settings.
+
+/// A library behind an adapter: a program of one protocol (`adapters/common.rs`).
+#[derive(Debug, Clone, Copy)]
+pub struct System {
+    pub name: &'static str,
+    /// The folder of its adapter, or none for those of this package.
+    pub adapter: Option<&'static str>,
+    pub program: &'static str,
+    /// Jobs per claim, by its documentation or found to be the best.
+    pub batch: &'static str,
+    /// Jobs in a drain: the slow ones get fewer.
+    pub drain: usize,
+    /// Jobs submitted one by one.
+    pub single: usize,
+    /// It can submit many at once.
+    pub bulk: bool,
+    /// A submit wakes a worker.
+    pub wakes: bool,
+    /// Where its crate keeps migrations that a user applies by hand.
+    pub migrations: Option<&'static str>,
+    pub kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Ours,
+    Peer,
+    /// Hand-written SQL of the same shape, without a client to speak of.
+    Floor,
+}
+
+const PEER: System = System {
+    name: "",
+    adapter: None,
+    program: "",
+    batch: "500",
+    drain: 100_000,
+    single: 4_000,
+    bulk: true,
+    wakes: true,
+    migrations: None,
+    kind: Kind::Peer,
+};
+
+pub const POSTGRES: &[System] = &[
+    System { name: "ratchet", program: "ours", single: 40_000, kind: Kind::Ours, ..PEER },
+    System { name: "raw SQL", program: "raw", single: 0, kind: Kind::Floor, ..PEER },
+    System {
+        name: "graphile_worker",
+        adapter: Some("graphile"),
+        program: "peer-graphile",
+        batch: "1000",
+        ..PEER
+    },
+    System { name: "awa", adapter: Some("awa"), program: "peer-awa", batch: "512", ..PEER },
+    System {
+        name: "apalis-postgres",
+        adapter: Some("apalis"),
+        program: "peer-apalis",
+        drain: 50_000,
+        ..PEER
+    },
+    System {
+        name: "sqlxmq",
+        adapter: Some("sqlxmq"),
+        program: "peer-sqlxmq",
+        drain: 10_000,
+        bulk: false,
+        migrations: Some("migrations"),
+        ..PEER
+    },
+    System {
+        name: "underway",
+        adapter: Some("underway"),
+        program: "peer-underway",
+        drain: 2_000,
+        ..PEER
+    },
+    System {
+        name: "fang",
+        adapter: Some("fang"),
+        program: "peer-fang",
+        drain: 2_000,
+        single: 20_000,
+        bulk: false,
+        wakes: false,
+        migrations: Some("postgres_migrations"),
+        ..PEER
+    },
+];
