@@ -9,7 +9,7 @@ mod error;
 mod memory;
 
 pub use error::{StoreError, StoreErrorKind};
-pub use memory::MemoryStore;
+pub use memory::{Inspection, MemoryStore};
 
 use std::any::Any;
 use std::fmt;
