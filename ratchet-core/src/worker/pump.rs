@@ -210,6 +210,11 @@ impl Pump {
     }
 
     fn wants_work(&self, now: Duration) -> bool {
+        self.may_ask() && self.hunger.asks(now)
+    }
+
+    /// Whether a claim may go out, if there is appetite for one.
+    fn may_ask(&self) -> bool {
         let shared = &self.shared;
         let open = self.stop.is_none()
             && !self.air.alone
@@ -218,7 +223,7 @@ impl Pump {
             && self.lonely.is_none()
             && self.rooms.is_open();
         let dry_enough = !self.lonely_waits || self.is_idle();
-        open && dry_enough && self.hunger.asks(now)
+        open && dry_enough
     }
 
     /// Nothing runs, and nothing may come.
@@ -425,8 +430,10 @@ impl Pump {
         sooner(self.flight.next_check());
         if self.air.exchanges == 0 {
             sooner(self.settler.due_at(self.shared.core.config.settle_delay));
-            let may_ask = self.stop.is_none() && !self.air.alone && self.rooms.is_open();
-            sooner(Some(self.hunger.next_poll()).filter(|_| may_ask));
+            // Only what can then be done is worth a turn, or the loop would go round for nothing: a claim that may not go
+            // out yet, or that waits for settlements, is no reason to wake.
+            let asks = self.settler.is_empty() && self.may_ask();
+            sooner(asks.then(|| self.hunger.next_ask().max(self.settler.not_before())));
         }
         sooner(self.stop.filter(|stop| !stop.released).map(|stop| stop.until));
         at.saturating_sub(now)
