@@ -216,6 +216,14 @@ impl Sim {
                 self.later(long, Chaos::Clear);
             }
             Chaos::Clear => self.world.network().weather.storm = None,
+            // A schedule in which little happened goes on.
+            Chaos::Calm if self.world.trace().steps() < crate::MIN_STEPS => {
+                for _ in 0..3 {
+                    let at = Duration::from_millis(self.rng.u64(..2_000));
+                    self.later(at, Chaos::Act);
+                }
+                self.later(Duration::from_secs(2), Chaos::Calm);
+            }
             Chaos::Calm => self.calm(),
         }
     }
@@ -321,7 +329,7 @@ fn ratchet(world: &Arc<World>, owner: Owner, seed: u64, rng: &mut Rng) -> Ratche
     let skew = SignedDuration::from_millis(rng.i64(-300_000..300_000));
     let uptime = Duration::from_millis(rng.u64(..1_000_000));
     let clock = NodeClock { base: world.clock.clone(), skew, uptime };
-    let store = FaultyStore { world: Arc::clone(world), owner };
+    let store = FaultyStore::new(Arc::clone(world), owner);
     let built = Ratchet::builder(store)
         .clock(clock)
         .entropy(SeededEntropy::new(crate::trace::mix(seed ^ u64::from(owner) << 48)))

@@ -4,7 +4,7 @@
 //! is paused or is dead by then.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -12,13 +12,13 @@ use futures_util::FutureExt as _;
 use jiff::Timestamp;
 use ratchet_core::MemoryStore;
 use ratchet_core::model::{
-    Alert, AttemptLine, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
+    Alert, AttemptLine, AttemptOutcome, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
     Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    Surroundings, Token, WriteSchedule,
+    Surroundings, Token, Verdict, WriteSchedule,
 };
 use ratchet_core::store::{Inspection, Store, StoreError, StoreErrorKind, Wake};
 use tokio::sync::{broadcast, oneshot};
@@ -35,6 +35,9 @@ use crate::world::World;
 pub(crate) struct FaultyStore {
     pub(crate) world: Arc<World>,
     pub(crate) owner: Owner,
+    /// What claims took whose answer was lost. As the contract of a claim asks, it is given back before the next one, and with
+    /// the next sign of life.
+    doubts: Arc<Mutex<Vec<Token>>>,
 }
 
 impl fmt::Debug for FaultyStore {
@@ -53,6 +56,49 @@ fn unavailable(why: &str) -> StoreError {
 }
 
 impl FaultyStore {
+    pub(crate) fn new(world: Arc<World>, owner: Owner) -> Self {
+        Self { world, owner, doubts: Arc::default() }
+    }
+
+    /// Sends a claim; if its answer is lost, what it took is noted.
+    async fn send_claim<T: Send + 'static>(
+        &self,
+        op: Op,
+        verb: impl FnOnce(&Arc<World>) -> T + Send + 'static,
+        reply: impl Fn(&T) -> &ClaimReply + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.give_back_lost().await?;
+        let taken = Arc::new(Mutex::new(Vec::new()));
+        let noted = Arc::clone(&taken);
+        let answer = self.send(op, move |world| {
+            let answer = verb(world);
+            let tokens = reply(&answer).jobs.iter().map(|job| job.token);
+            noted.lock().unwrap_or_else(PoisonError::into_inner).extend(tokens);
+            answer
+        });
+        let answer = answer.await;
+        if answer.is_err() {
+            let mut taken = taken.lock().unwrap_or_else(PoisonError::into_inner);
+            self.doubts.lock().unwrap_or_else(PoisonError::into_inner).append(&mut taken);
+        }
+        answer
+    }
+
+    async fn give_back_lost(&self) -> Result<(), StoreError> {
+        let lost =
+            std::mem::take(&mut *self.doubts.lock().unwrap_or_else(PoisonError::into_inner));
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let release = |token: &Token| Settlement::new(*token, Verdict::Release, AttemptOutcome::Released);
+        let settlements = lost.iter().map(release).collect();
+        let given = self.settle(settlements).await;
+        if given.is_err() {
+            self.doubts.lock().unwrap_or_else(PoisonError::into_inner).extend(lost);
+        }
+        given.map(drop)
+    }
+
     /// Sends a request over the wire. `Err` is what the wire did; what the store says is in the answer.
     async fn send<T: Send + 'static>(
         &self,
@@ -194,16 +240,15 @@ impl Store for FaultyStore {
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
         let (owner, asked) = (self.owner, request.clone());
-        self.ask(
-            Op::Claim,
-            |store| at_once(store.claim(request)),
-            move |oracle, view, reply| {
-                if let Ok(reply) = reply {
-                    oracle.claimed(view, owner, &asked, reply);
-                }
-            },
-        )
-        .await?
+        let claim = move |world: &Arc<World>| {
+            world.commit(
+                owner,
+                Op::Claim,
+                |store| at_once(store.claim(request)).unwrap_or_default(),
+                |oracle, view, reply| oracle.claimed(view, owner, &asked, reply),
+            )
+        };
+        self.send_claim(Op::Claim, claim, |reply| reply).await
     }
 
     async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
@@ -219,10 +264,8 @@ impl Store for FaultyStore {
     ) -> Result<(Vec<Settled>, ClaimReply), StoreError> {
         let owner = self.owner;
         self.maybe_again(&settlements);
-        self.send(Op::SettleAndClaim, move |world| {
-            settle_and_claim(world, owner, settlements, request)
-        })
-        .await
+        let both = move |world: &Arc<World>| settle_and_claim(world, owner, settlements, request);
+        self.send_claim(Op::SettleAndClaim, both, |(_, reply)| reply).await
     }
 
     async fn report(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
@@ -248,6 +291,7 @@ impl Store for FaultyStore {
     }
 
     async fn heartbeat(&self, node: NodeId, lease: Duration) -> Result<Heartbeat, StoreError> {
+        self.give_back_lost().await?;
         self.ask(
             Op::Heartbeat,
             move |store| at_once(store.heartbeat(node, lease)),

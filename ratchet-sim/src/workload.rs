@@ -25,7 +25,6 @@ pub(crate) struct Client {
 struct Known {
     jobs: Vec<JobId>,
     groups: Vec<GroupHandle>,
-    open: Vec<GroupHandle>,
     /// The number of the next submit.
     next: u64,
 }
@@ -128,7 +127,9 @@ impl Client {
     async fn block(&self) {
         let number = self.number();
         self.asked(&[number], false);
-        let job = self.ratchet.enqueue(Block { number, deeds: self.deeds() });
+        let mut deeds = self.deeds();
+        deeds.retain(|deed| matches!(deed, Deed::Done(_) | Deed::Fail(_) | Deed::Panic(_)));
+        let job = self.ratchet.enqueue(Block { number, deeds });
         let job = if self.random(Rng::bool) { job.concurrency_key("two", 2) } else { job };
         let _ = self.heard(number, job.await);
     }
@@ -170,7 +171,6 @@ impl Client {
     async fn open_batch(&self) {
         let batch = self.ratchet.batch("open").job(self.work()).open().on_complete(self.tally());
         let Ok(batch) = batch.await else { return };
-        self.known().open.push(batch.clone());
         self.known().groups.push(batch.clone());
         let more = vec![self.work(), self.work()];
         let _ = batch.add(more).await;
@@ -238,14 +238,15 @@ impl Client {
         drop(ratchet.queues().resume("side").await);
         drop(ratchet.breakers().close("pay").await);
         drop(ratchet.schedules().pause("sim.tick").await);
-        let open = std::mem::take(&mut self.known().open);
-        for batch in open {
-            drop(batch.seal().await);
-        }
-        let paused = self.world.store.inspect(|view| {
+        // By looking, not by memory: the answer to a submit may have been lost.
+        let (open, paused) = self.world.store.inspect(|view| {
+            let open = view.groups().filter(|group| !group.sealed).map(|group| group.id);
             let paused = view.jobs().filter(|job| job.state == ratchet_core::JobState::Paused);
-            paused.map(|job| job.id).collect::<Vec<_>>()
+            (open.collect::<Vec<_>>(), paused.map(|job| job.id).collect::<Vec<_>>())
         });
+        for id in open {
+            drop(ratchet.group(id).seal().await);
+        }
         for id in paused {
             drop(ratchet.resume(id).await);
         }

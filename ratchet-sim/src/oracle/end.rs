@@ -61,9 +61,6 @@ impl Oracle {
             if !child && self.ledger.get(*number).is_none() {
                 problem = Some(format!("nobody submitted {}", about(jobs[0])));
             }
-            if child && jobs.len() > 1 {
-                problem = Some(format!("child {number} exists {} times", jobs.len()));
-            }
         }
         if let Some(problem) = problem {
             self.accuse(|| problem);
