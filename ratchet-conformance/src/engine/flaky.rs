@@ -29,6 +29,8 @@ pub struct Switches {
     pub refuse_outputs: AtomicBool,
     /// Settlements of any kind are refused as bad data.
     pub refuse_settles: AtomicBool,
+    /// Settle calls wait while this is held.
+    pub settling: tokio::sync::Mutex<()>,
     /// How many settle calls came through.
     pub settles: AtomicU64,
 }
@@ -265,6 +267,7 @@ impl Store for Flaky {
         {
             return Err(StoreError::new(StoreErrorKind::Data, "refused"));
         }
+        drop(self.switches.settling.lock().await);
         self.switches.settles.fetch_add(1, Ordering::SeqCst);
         store.settle(settlements).await
     }

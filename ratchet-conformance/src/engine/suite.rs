@@ -165,6 +165,7 @@ macro_rules! engine_suite {
             stuck {
                 x_03_all_but_one_stuck_leave_the_rest_running
                 h_02_liveness_fails_when_every_thread_is_stuck_and_claiming_stops
+                q_02_thread_that_ends_while_its_timeout_is_settled_frees_its_key
             }
             submit {
                 s_02_defaults_are_those_of_the_contract

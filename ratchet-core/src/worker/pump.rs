@@ -3,6 +3,7 @@
 //! At most two exchanges with the store are in the air, so that one can work while the other waits for the disk; meanwhile
 //! the loop goes on watching deadlines and messages. So a store that hangs delays claims and settlements and nothing else.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -37,6 +38,9 @@ pub(super) struct Pump {
     hunger: Hunger,
     /// Runs that ended late or were canceled: the store may free what they held.
     letting_go: Vec<Token>,
+    /// Runs that are to be settled as lingering: to let go of one before the store knows would change nothing, and the
+    /// settlement that comes behind would keep what it holds for ever.
+    unsaid: BTreeSet<Token>,
     /// A job runs that must be alone.
     lonely: Option<Token>,
     /// A due job was passed over because it must run alone: run dry, then take it.
@@ -82,6 +86,7 @@ impl Pump {
             settler: Settler::default(),
             hunger: Hunger::new(poll),
             letting_go: Vec::new(),
+            unsaid: BTreeSet::new(),
             lonely: None,
             lonely_waits: false,
             air: Air::default(),
@@ -176,6 +181,7 @@ impl Pump {
             run.control.context().and_then(crate::JobContext::take_news).unwrap_or_default();
         let mut settlement = attempt::settlement(core, &job, outcome, duration, notes, Vec::new());
         settlement.lingering = true;
+        self.unsaid.insert(token);
         self.settler.push(Outgoing { job, settlement }, now);
     }
 
@@ -199,13 +205,15 @@ impl Pump {
         // A claim waits for the settlements that are about to come, unless there are none or it is urgent.
         let worth = !busy || self.rooms.free() as usize >= portion;
         let claim = claim && (settle || urgent || (self.settler.is_empty() && worth));
-        if !settle && !claim && self.letting_go.is_empty() {
+        let lets_go = self.letting_go.iter().any(|token| !self.unsaid.contains(token));
+        if !settle && !claim && !lets_go {
             return None;
         }
         let batch = if settle { self.settler.take(portion) } else { Vec::new() };
         let request = claim.then(|| self.request());
         self.hunger.asked();
-        let letting_go = std::mem::take(&mut self.letting_go);
+        let letting_go = self.letting_go.extract_if(.., |token| !self.unsaid.contains(token));
+        let letting_go = letting_go.collect();
         Some(Box::pin(exchange(Arc::clone(&self.shared), batch, request, letting_go)))
     }
 
@@ -250,7 +258,11 @@ impl Pump {
         let now = self.now();
         let shared = Arc::clone(&self.shared);
         let room = done.room();
+        let refused = !done.still_held.is_empty();
         self.letting_go.extend(done.still_held);
+        for token in done.lingering {
+            self.unsaid.remove(&token);
+        }
         if let Some(asked) = &done.asked {
             self.air.claims -= 1;
             self.air.alone = false;
@@ -263,6 +275,10 @@ impl Pump {
         }
         if done.settled {
             self.settler.done();
+        }
+        if refused {
+            // Not at once again: a store that is down would be asked without a pause.
+            self.settler.failed(Vec::new(), now, shared.core.entropy.bits());
         }
         let Some(reply) = done.claimed else { return };
         self.lonely_waits = reply.lonely_waiting;
@@ -372,6 +388,9 @@ impl Pump {
         match ended {
             Ended::Settle(settlement) => {
                 self.doubt_if_rejected(&run, &settlement.verdict);
+                if settlement.lingering {
+                    self.unsaid.insert(token);
+                }
                 self.settler.push(Outgoing { job: run, settlement: *settlement }, now);
             }
             Ended::Discard { lingering: false } => self.letting_go.push(token),
