@@ -85,18 +85,17 @@ impl FaultyStore {
     }
 
     async fn give_back_lost(&self) -> Result<(), StoreError> {
-        let lost =
-            std::mem::take(&mut *self.doubts.lock().unwrap_or_else(PoisonError::into_inner));
+        let doubts = || self.doubts.lock().unwrap_or_else(PoisonError::into_inner);
+        // Noted until they are given back: whoever waits for this may give up in between.
+        let lost = doubts().clone();
         if lost.is_empty() {
             return Ok(());
         }
-        let release = |token: &Token| Settlement::new(*token, Verdict::Release, AttemptOutcome::Released);
-        let settlements = lost.iter().map(release).collect();
-        let given = self.settle(settlements).await;
-        if given.is_err() {
-            self.doubts.lock().unwrap_or_else(PoisonError::into_inner).extend(lost);
-        }
-        given.map(drop)
+        let release =
+            |token: &Token| Settlement::new(*token, Verdict::Release, AttemptOutcome::Released);
+        self.settle(lost.iter().map(release).collect()).await?;
+        doubts().retain(|token| !lost.contains(token));
+        Ok(())
     }
 
     /// Sends a request over the wire. `Err` is what the wire did; what the store says is in the answer.

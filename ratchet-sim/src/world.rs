@@ -162,7 +162,7 @@ impl World {
 
     /// A listener for the wake-ups that get through to this owner.
     pub(crate) fn listen(&self, owner: Owner) -> broadcast::Receiver<Wake> {
-        const KEPT: usize = 256;
+        const KEPT: usize = 64;
         let (sender, receiver) = broadcast::channel(KEPT);
         self.network().listeners.push((owner, sender));
         receiver
