@@ -296,11 +296,7 @@ impl Events {
     const ROOM: usize = 4096;
 
     pub(crate) fn new() -> Self {
-        Self {
-            sender: Arc::default(),
-            lagged: Arc::default(),
-            submitting: Arc::default(),
-        }
+        Self { sender: Arc::default(), lagged: Arc::default(), submitting: Arc::default() }
     }
 
     /// Publishes what `event` makes, if anybody listens.

@@ -40,7 +40,8 @@ pub(crate) fn plan(rng: &mut Rng, places: usize) -> Vec<(Duration, Chaos)> {
     for _ in 0..rng.usize(1..5) {
         let (at, place) = (rng.u64(300..length), rng.usize(..places));
         // Around the length of a lease, which is three seconds.
-        let long = Duration::from_millis([500, 2_000, 3_500, 7_000][rng.usize(..4)] + rng.u64(..500));
+        let long =
+            Duration::from_millis([500, 2_000, 3_500, 7_000][rng.usize(..4)] + rng.u64(..500));
         let chaos = match rng.u8(..11) {
             0..=2 => Chaos::Pause(place, long),
             3..=5 => Chaos::Kill(place, long / 4),

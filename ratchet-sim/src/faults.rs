@@ -120,7 +120,11 @@ impl Network {
             Fate::AnswerLost(short(rng), late(rng))
         } else if dice < weather.refused + weather.lost + weather.slow {
             let slow = Duration::from_millis(rng.u64(..6000));
-            if rng.bool() { Fate::Answered(slow, short(rng)) } else { Fate::Answered(short(rng), slow) }
+            if rng.bool() {
+                Fate::Answered(slow, short(rng))
+            } else {
+                Fate::Answered(short(rng), slow)
+            }
         } else if op == Op::Now || rng.u8(..100) < weather.quick {
             Fate::AtOnce
         } else {

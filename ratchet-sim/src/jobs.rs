@@ -76,7 +76,7 @@ impl Stage {
         let key = ctx.transition_key();
         let run = key.rsplit(':').next().and_then(|run| run.parse().ok()).unwrap_or(0);
         let performance =
-            Performance { stage: self.clone(), job: ctx.job_id(), run, end: RunEnd::NotOk };
+            Performance { stage: self.clone(), job: ctx.job_id(), run, how: RunEnd::NotOk };
         let world = &self.world;
         let now = world.store.inspect(|view| view.now());
         world.oracle().begin(self.owner, ctx.job_id(), run, now);
@@ -90,13 +90,13 @@ struct Performance {
     stage: Stage,
     job: JobId,
     run: u64,
-    end: RunEnd,
+    how: RunEnd,
 }
 
 impl Performance {
-    fn is_done<T>(mut self, result: &Result<T, JobError>) {
+    fn end<T>(mut self, result: &Result<T, JobError>) {
         if result.is_ok() {
-            self.end = RunEnd::Ok;
+            self.how = RunEnd::Ok;
         }
     }
 }
@@ -104,7 +104,7 @@ impl Performance {
 impl Drop for Performance {
     fn drop(&mut self) {
         let world = &self.stage.world;
-        world.oracle().finish(self.job, self.run, self.end);
+        world.oracle().finish(self.job, self.run, self.how);
         world.handler_step(self.stage.owner);
     }
 }
@@ -131,7 +131,7 @@ async fn perform(
 ) -> Result<u64, JobError> {
     let performance = stage.enter(ctx);
     let result = play(ctx, number, deed(deeds, performance.run)).await;
-    performance.is_done(&result);
+    performance.end(&result);
     result
 }
 
@@ -231,7 +231,7 @@ pub(crate) fn block(
         Deed::Panic(_) => std::panic::panic_any("a panic on purpose"),
         _ => Ok(number),
     };
-    performance.is_done(&result);
+    performance.end(&result);
     result
 }
 
@@ -248,7 +248,7 @@ pub(crate) async fn tally(
         counts if counts.ended() <= counts.total => Ok(number),
         counts => Err(JobError::msg(format!("more ended than there are: {counts:?}"))),
     };
-    performance.is_done(&result);
+    performance.end(&result);
     result
 }
 
@@ -260,13 +260,13 @@ pub(crate) async fn note(
     #[inject] finished: Finished<Work>,
 ) {
     let performance = stage.enter(&ctx);
-    performance.is_done(&finished.outcome.map_err(|_| JobError::msg("it failed")));
+    performance.end(&finished.outcome.map_err(|_| JobError::msg("it failed")));
 }
 
 /// Comes again and again.
 #[job(name = "sim.tick", queue = "side", cron = "*/6 * * * * *", max_retries = 9, backoff = exponential("100ms", max = "1s"), timeout = "2s", crate = ::ratchet_core)]
 pub(crate) async fn tick(#[inject] ctx: JobContext, #[inject] stage: State<Stage>) {
-    stage.enter(&ctx).is_done(&Ok(()));
+    stage.enter(&ctx).end(&Ok(()));
 }
 
 /// Every job.

@@ -59,7 +59,7 @@ pub struct Report {
 
 /// Runs the schedule of a seed.
 pub fn run(seed: u64, options: Options) -> Report {
-    sim::Sim::new(seed, &options).run()
+    sim::Sim::new(seed, options).run()
 }
 
 /// Keeps panics of simulated handlers from being printed; those of anything else still are.

@@ -11,7 +11,8 @@ use std::time::Duration;
 use ratchet_core::{Clock as _, SystemClock};
 use ratchet_sim::{Bug, Options, Report, quiet_panics, run};
 
-const USAGE: &str = "usage: ratchet-sim (--seeds A..B | --seed N) [--trace] [--threads N] [--bug NAME]
+const USAGE: &str =
+    "usage: ratchet-sim (--seeds A..B | --seed N) [--trace] [--threads N] [--bug NAME]
 bugs: unfenced-settle, hasty-rescue";
 
 struct Args {

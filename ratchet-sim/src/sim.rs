@@ -40,7 +40,7 @@ pub(crate) struct Sim {
 }
 
 impl Sim {
-    pub(crate) fn new(seed: u64, options: &Options) -> Self {
+    pub(crate) fn new(seed: u64, options: Options) -> Self {
         let world = Arc::new(World::new(seed, options));
         world.oracle().talkative = options.trace;
         // A stream of its own, so that the plan does not depend on what the wires do.
@@ -139,7 +139,8 @@ impl Sim {
                 true
             }
             Some(what) if waited > PATIENCE => {
-                oracle.accuse(|| format!("{PATIENCE:?} after the faults this has not ended: {what}"));
+                oracle
+                    .accuse(|| format!("{PATIENCE:?} after the faults this has not ended: {what}"));
                 true
             }
             Some(_) => false,
@@ -270,7 +271,8 @@ impl Sim {
                 loop {
                     let spawn = NodeSpawn { world: Arc::clone(&world), owner };
                     if let Ok(worker) = ratchet.start_on(spawn).await {
-                        let mut workers = world.workers.lock().unwrap_or_else(PoisonError::into_inner);
+                        let mut workers =
+                            world.workers.lock().unwrap_or_else(PoisonError::into_inner);
                         workers.insert(owner, worker);
                         return;
                     }

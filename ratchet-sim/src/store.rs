@@ -12,13 +12,13 @@ use futures_util::FutureExt as _;
 use jiff::Timestamp;
 use ratchet_core::MemoryStore;
 use ratchet_core::model::{
-    Alert, AttemptLine, AttemptOutcome, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
-    Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
-    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, Reject,
-    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    Surroundings, Token, Verdict, WriteSchedule,
+    Alert, AttemptLine, AttemptOutcome, BreakerChange, BreakerOrder, BreakerRecord, Channel,
+    ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId,
+    Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats,
+    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
+    NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder,
+    QueueRecord, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
+    Settled, Settlement, Surroundings, Token, Verdict, WriteSchedule,
 };
 use ratchet_core::store::{Inspection, Store, StoreError, StoreErrorKind, Wake};
 use tokio::sync::{broadcast, oneshot};
@@ -184,12 +184,7 @@ fn lost_with_its_sender(world: &World, owner: Owner) -> bool {
     dead && world.random(fastrand::Rng::bool)
 }
 
-fn settle(
-    world: &Arc<World>,
-    owner: Owner,
-    op: Op,
-    settlements: Vec<Settlement>,
-) -> Vec<Settled> {
+fn settle(world: &Arc<World>, owner: Owner, op: Op, settlements: Vec<Settlement>) -> Vec<Settled> {
     let sent = settlements.clone();
     let settlements = bugs::unfenced(world, settlements);
     world.commit(
@@ -315,8 +310,12 @@ impl Store for FaultyStore {
     async fn orphans(&self, limit: u32) -> Result<Vec<Orphan>, StoreError> {
         let owner = self.owner;
         let orphans = self.send(Op::Orphans, move |world| {
-            let orphans =
-                world.commit(owner, Op::Orphans, |store| at_once(store.orphans(limit)), |_, _, _| {});
+            let orphans = world.commit(
+                owner,
+                Op::Orphans,
+                |store| at_once(store.orphans(limit)),
+                |_, _, _| {},
+            );
             orphans.map(|orphans| bugs::hasty_rescue(world, orphans))
         });
         orphans.await?

@@ -83,7 +83,8 @@ impl Client {
         let keyed = self.random(|rng| (rng.u8(..5) == 0).then(|| rng.u64(..3)));
         let number = keyed.map_or_else(|| self.number(), |key| KEYED + key);
         // The same key is the same request: it must have the same arguments.
-        let deeds = if keyed.is_some() { vec![Deed::Fail(20), Deed::Done(30)] } else { self.deeds() };
+        let deeds =
+            if keyed.is_some() { vec![Deed::Fail(20), Deed::Done(30)] } else { self.deeds() };
         let dress = self.random(|rng| Dress::draw(rng, keyed));
         for _ in 0..3 {
             self.asked(&[number], keyed.is_some());
@@ -107,7 +108,8 @@ impl Client {
     }
 
     async fn bulk(&self) {
-        let jobs: Vec<_> = (0..3).map(|_| Work { number: self.number(), deeds: self.deeds() }).collect();
+        let jobs: Vec<_> =
+            (0..3).map(|_| Work { number: self.number(), deeds: self.deeds() }).collect();
         self.asked(&jobs.iter().map(|job| job.number).collect::<Vec<_>>(), false);
         if let Ok(answers) = self.ratchet.bulk().jobs(jobs).await {
             self.known().jobs.extend(answers.iter().map(|answer| answer.id()));
@@ -119,7 +121,11 @@ impl Client {
         for _ in 0..3 {
             let number = self.number();
             self.asked(&[number], false);
-            let deeds = if down { vec![Deed::Fail(10), Deed::Fail(30), Deed::Fail(5)] } else { self.deeds() };
+            let deeds = if down {
+                vec![Deed::Fail(10), Deed::Fail(30), Deed::Fail(5)]
+            } else {
+                self.deeds()
+            };
             let _ = self.heard(number, self.ratchet.enqueue(Pay { number, deeds }).await);
         }
     }
@@ -222,7 +228,8 @@ impl Client {
     }
 
     async fn gate(&self) {
-        let (ratchet, pause) = (&self.ratchet, Duration::from_millis(self.random(|rng| rng.u64(..3000))));
+        let (ratchet, pause) =
+            (&self.ratchet, Duration::from_millis(self.random(|rng| rng.u64(..3000))));
         if self.random(Rng::bool) {
             drop(ratchet.queues().pause("side").await);
             self.world.clock.sleep(pause).await;

@@ -55,7 +55,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl World {
-    pub(crate) fn new(seed: u64, options: &Options) -> Self {
+    pub(crate) fn new(seed: u64, options: Options) -> Self {
         let mut rng = Rng::with_seed(seed);
         let clock = VirtualClock::new();
         let store = MemoryStore::with_clock(Arc::new(clock.clone()));

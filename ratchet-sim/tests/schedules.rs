@@ -10,7 +10,10 @@ fn run_clean(seeds: std::ops::Range<u64>) -> Vec<u64> {
     seeds
         .map(|seed| {
             let report = run(seed, Options::default());
-            assert_eq!(report.violation, None, "seed {seed}; again: ratchet-sim --seed {seed} --trace");
+            assert_eq!(
+                report.violation, None,
+                "seed {seed}; again: ratchet-sim --seed {seed} --trace"
+            );
             assert!(report.steps >= MIN_STEPS && report.nodes >= 3, "{report:?}");
             report.hash
         })

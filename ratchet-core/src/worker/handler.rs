@@ -129,7 +129,8 @@ mod tests {
     #[tokio::test]
     async fn run_that_was_called_off_does_not_start_its_handler() {
         for blocking in [false, true] {
-            let (began, control) = (Arc::new(AtomicBool::new(false)), Arc::new(RunControl::default()));
+            let (began, control) =
+                (Arc::new(AtomicBool::new(false)), Arc::new(RunControl::default()));
             control.abort(StopCause::Released);
             let begin = Arc::clone(&began);
             let play = move || {

@@ -290,9 +290,11 @@ impl Pump {
         let closed = self.stop.is_some()
             || shared.fenced.load(Ordering::Relaxed)
             || shared.stalled.load(Ordering::Relaxed);
-        let alone = reply.jobs.len() == 1;
+        let (alone, node) = (reply.jobs.len() == 1, shared.node());
         for job in reply.jobs {
-            if closed || self.rooms.is_closed(&job.spec.queue) {
+            // Claimed under a name whose lease has run out since: others rescue it, and may run it by now.
+            let lost = job.node != node;
+            if closed || lost || self.rooms.is_closed(&job.spec.queue) {
                 self.give_back(job, now);
                 continue;
             }

@@ -56,7 +56,9 @@ impl Oracle {
         for job in &reply.jobs {
             self.note(|| format!("claims {} run {}", job.id(), job.run));
             if !self.holds(request.node, now) {
-                self.accuse(|| format!("{} was given to {}, which has no lease", job.id(), job.node));
+                self.accuse(|| {
+                    format!("{} was given to {}, which has no lease", job.id(), job.node)
+                });
             }
             if job.due > now {
                 self.accuse(|| format!("{} was claimed before it was due", job.id()));
@@ -82,7 +84,9 @@ impl Oracle {
         let running = self.shadows.iter().filter(|it| it.state == ratchet_core::JobState::Running);
         let (running, given) = (running.count(), self.holding.len());
         if wrong.is_some() || running != given {
-            self.accuse(|| format!("{running} jobs run, {given} were given out; wrong is {wrong:?}"));
+            self.accuse(|| {
+                format!("{running} jobs run, {given} were given out; wrong is {wrong:?}")
+            });
         }
     }
 
@@ -139,7 +143,9 @@ impl Oracle {
         };
         if !fits {
             let verdict = word(&settlement.verdict);
-            self.accuse(|| format!("{id} run {} ended as {end:?} and was settled: {verdict}", run.run));
+            self.accuse(|| {
+                format!("{id} run {} ended as {end:?} and was settled: {verdict}", run.run)
+            });
         }
     }
 }

@@ -46,11 +46,15 @@ impl Oracle {
         for (number, submit) in self.ledger.all() {
             let jobs = found.get(&number).map_or(0, Vec::len) as u64;
             if let Some(lost) = submit.told.iter().find(|id| !ids.contains(id)) {
-                problem = Some(format!("submit {number} was acknowledged as {lost}, which is lost"));
+                problem =
+                    Some(format!("submit {number} was acknowledged as {lost}, which is lost"));
             }
             let most = if submit.once { 1 } else { submit.tries };
             if jobs > most {
-                problem = Some(format!("submit {number} was tried {} times and made {jobs} jobs", submit.tries));
+                problem = Some(format!(
+                    "submit {number} was tried {} times and made {jobs} jobs",
+                    submit.tries
+                ));
             }
             if submit.once && submit.told.iter().collect::<BTreeSet<_>>().len() > 1 {
                 problem = Some(format!("submit {number} was told of {:?}", submit.told));

@@ -34,7 +34,10 @@ impl Oracle {
             let real = counts[&group.id];
             if group.counts != real {
                 self.accuse(|| {
-                    format!("group {} counts {:?}, its members are {real:?}", group.id, group.counts)
+                    format!(
+                        "group {} counts {:?}, its members are {real:?}",
+                        group.id, group.counts
+                    )
                 });
             }
             let done = real.ended() == real.total && group.sealed;
@@ -58,11 +61,15 @@ impl Oracle {
             _ => fired == edges.len(),
         };
         if !enough {
-            self.accuse(|| format!("{} was released with {fired} of {} edges", about(job), edges.len()));
+            self.accuse(|| {
+                format!("{} was released with {fired} of {} edges", about(job), edges.len())
+            });
         }
         for edge in edges.into_iter().filter(|edge| edge.resolution == Some(Resolution::Fired)) {
             if !allows(edge, view) {
-                self.accuse(|| format!("{} was released by {edge:?}, which should not", about(job)));
+                self.accuse(|| {
+                    format!("{} was released by {edge:?}, which should not", about(job))
+                });
             }
         }
         let owner = job.spec.step.as_ref().and_then(|step| step.group);
@@ -95,6 +102,7 @@ fn allows(edge: &Edge, view: &Inspection<'_>) -> bool {
     }
 }
 
+#[derive(Clone, Copy)]
 enum Class {
     Open,
     Succeeded,

@@ -62,11 +62,11 @@ impl Oracle {
                     problem = Some(format!("more than {limit} jobs of key `{name}` run"));
                 }
             }
-            if let Some(key) = shadow.business.filter(|_| shadow.holds_business_key()) {
-                if let Some(other) = holder[key].replace(shadow.id) {
-                    let name = &self.keys.business[key];
-                    problem = Some(format!("{other} and {} both hold `{name}`", shadow.id));
-                }
+            if let Some(key) = shadow.business.filter(|_| shadow.holds_business_key())
+                && let Some(other) = holder[key].replace(shadow.id)
+            {
+                let name = &self.keys.business[key];
+                problem = Some(format!("{other} and {} both hold `{name}`", shadow.id));
             }
         }
         let held = view.business_keys().map(|(name, id)| (self.keys.business_of(name), id));

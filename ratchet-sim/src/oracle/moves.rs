@@ -69,7 +69,8 @@ impl Oracle {
                 }
                 Some(shadow) => {
                     moved = true;
-                    let now = Shadow { key: shadow.key, business: shadow.business, ..Shadow::of(job) };
+                    let now =
+                        Shadow { key: shadow.key, business: shadow.business, ..Shadow::of(job) };
                     self.judge_move(op, shadow, job, view);
                     *shadow = now;
                     self.moved(job);
@@ -98,7 +99,14 @@ impl Oracle {
         self.digest(job.version << 8 | job.state as u64);
         self.note(|| {
             let wait = job.wait.map(|wait| format!(" waits {wait:?}")).unwrap_or_default();
-            format!("{} v{} run {} attempts {} crashes {}{wait}", about(job), job.version, job.run, job.attempts, job.crashes)
+            format!(
+                "{} v{} run {} attempts {} crashes {}{wait}",
+                about(job),
+                job.version,
+                job.run,
+                job.attempts,
+                job.crashes
+            )
         });
         if job.state != JobState::Running {
             self.holding.remove(&job.id);
@@ -110,7 +118,9 @@ impl Oracle {
             job.attempts
         };
         if used > most {
-            self.accuse(|| format!("{} has used {} attempts of {}", about(job), job.attempts, most + 1));
+            self.accuse(|| {
+                format!("{} has used {} attempts of {}", about(job), job.attempts, most + 1)
+            });
         }
     }
 

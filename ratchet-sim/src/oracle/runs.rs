@@ -77,7 +77,9 @@ impl Oracle {
             let (name, limit) = self.keys.limit(key);
             if at_once > limit {
                 let name = name.to_owned();
-                self.accuse(|| format!("{at_once} handlers of key `{name}` at once, {limit} may be"));
+                self.accuse(|| {
+                    format!("{at_once} handlers of key `{name}` at once, {limit} may be")
+                });
             }
         }
     }
