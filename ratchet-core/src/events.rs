@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -283,7 +283,8 @@ impl Event {
 /// The broadcast of events. Publishing never waits: a subscriber that falls behind loses the oldest and is told.
 #[derive(Debug, Clone)]
 pub(crate) struct Events {
-    sender: broadcast::Sender<Event>,
+    /// Made for the first subscriber: its room takes a megabyte, and most processes have none.
+    sender: Arc<OnceLock<broadcast::Sender<Event>>>,
     lagged: Arc<AtomicU64>,
     /// Submits on their way to the store. A worker of this process may claim a job before its submit has heard of the
     /// commit; then the worker tells of the submit, so that `Submitted` always comes before `Started`.
@@ -295,25 +296,26 @@ impl Events {
     const ROOM: usize = 4096;
 
     pub(crate) fn new() -> Self {
-        Self {
-            sender: broadcast::channel(Self::ROOM).0,
-            lagged: Arc::default(),
-            submitting: Arc::default(),
-        }
+        Self { sender: Arc::default(), lagged: Arc::default(), submitting: Arc::default() }
     }
 
     /// Publishes what `event` makes, if anybody listens.
     pub(crate) fn publish(&self, event: impl FnOnce() -> Event) {
-        if self.sender.receiver_count() > 0 {
+        if let Some(sender) = self.heard() {
             // The last subscriber may have gone in between; nobody is there to miss it.
-            let _ = self.sender.send(event());
+            let _ = sender.send(event());
         }
+    }
+
+    /// The sender, if anybody listens.
+    fn heard(&self) -> Option<&broadcast::Sender<Event>> {
+        self.sender.get().filter(|sender| sender.receiver_count() > 0)
     }
 
     /// Submits are about to go to the store. What has not been told when the guard goes came to nothing.
     pub(crate) fn expect_submits(&self, jobs: impl Iterator<Item = JobRef>) -> Expected<'_> {
         let mut ids = Vec::new();
-        if self.sender.receiver_count() > 0 {
+        if self.heard().is_some() {
             let mut submitting = self.submitting();
             for job in jobs {
                 ids.push(job.id);
@@ -335,7 +337,8 @@ impl Events {
     }
 
     pub(crate) fn subscribe(&self) -> EventStream {
-        EventStream { receiver: self.sender.subscribe(), lagged: Arc::clone(&self.lagged) }
+        let sender = self.sender.get_or_init(|| broadcast::channel(Self::ROOM).0);
+        EventStream { receiver: sender.subscribe(), lagged: Arc::clone(&self.lagged) }
     }
 
     pub(crate) fn lagged(&self) -> u64 {

@@ -29,6 +29,10 @@ pub struct Switches {
     pub refuse_outputs: AtomicBool,
     /// Settlements of any kind are refused as bad data.
     pub refuse_settles: AtomicBool,
+    /// Settle calls wait while this is held.
+    pub settling: tokio::sync::Mutex<()>,
+    /// The answers to claims wait while this is held.
+    pub answering: tokio::sync::Mutex<()>,
     /// How many settle calls came through.
     pub settles: AtomicU64,
 }
@@ -150,7 +154,9 @@ impl Store for Flaky {
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
-        self.up()?.claim(request).await
+        let reply = self.up()?.claim(request).await;
+        drop(self.switches.answering.lock().await);
+        reply
     }
 
     async fn report(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
@@ -265,6 +271,7 @@ impl Store for Flaky {
         {
             return Err(StoreError::new(StoreErrorKind::Data, "refused"));
         }
+        drop(self.switches.settling.lock().await);
         self.switches.settles.fetch_add(1, Ordering::SeqCst);
         store.settle(settlements).await
     }

@@ -130,6 +130,7 @@ macro_rules! engine_suite {
             outage {
                 x_08_outcomes_are_held_through_an_outage
                 p_03_a_node_that_cannot_renew_its_lease_fences_itself
+                p_03_claim_that_is_answered_after_the_lease_ran_out_is_not_started
                 c_04_a_node_that_lost_its_lease_joins_under_a_new_name
                 h_05_a_success_is_settled_without_its_result_rather_than_not_at_all
                 h_05_what_cannot_be_settled_is_counted_as_stuck_and_rescued
@@ -165,6 +166,7 @@ macro_rules! engine_suite {
             stuck {
                 x_03_all_but_one_stuck_leave_the_rest_running
                 h_02_liveness_fails_when_every_thread_is_stuck_and_claiming_stops
+                q_02_thread_that_ends_while_its_timeout_is_settled_frees_its_key
             }
             submit {
                 s_02_defaults_are_those_of_the_contract

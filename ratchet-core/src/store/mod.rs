@@ -9,7 +9,7 @@ mod error;
 mod memory;
 
 pub use error::{StoreError, StoreErrorKind};
-pub use memory::MemoryStore;
+pub use memory::{Inspection, MemoryStore};
 
 use std::any::Any;
 use std::fmt;
@@ -67,6 +67,9 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// admit it ([`Breaker::admits`](crate::model::Breaker::admits)); a job that a half-open breaker admits is marked as its
     /// probe. Takes no more of a queue than its rules let through
     /// ([`QueueRules::gate`](crate::model::QueueRules::gate)).
+    ///
+    /// A store that can lose its answer on the way gives back what was taken, before the next claim: the node lives, so no
+    /// rescue would ever look at jobs it does not know of.
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError>;
 
     /// Settles runs in one commit. The answers are in the order of the settlements; a stale one changes nothing and does

@@ -21,6 +21,8 @@ pub(super) struct Exchanged {
     pub(super) failed: bool,
     /// What could not be let go.
     pub(super) still_held: Vec<Token>,
+    /// Runs that the store now knows to linger: only from here on can they be let go.
+    pub(super) lingering: Vec<Token>,
 }
 
 impl Exchanged {
@@ -55,6 +57,7 @@ pub(super) async fn exchange(
             .map(|(settled, claimed)| (settled, Some(claimed))),
     };
     let still_held = let_go(&shared, letting_go).await;
+    let mut lingering = lingering(&batch);
     match answer {
         Ok((settled, claimed)) => {
             account(&shared, &batch, &settled);
@@ -65,6 +68,7 @@ pub(super) async fn exchange(
                 asked,
                 failed: false,
                 still_held,
+                lingering,
             }
         }
         Err(error) if error.is_transient() || batch.is_empty() => {
@@ -76,11 +80,13 @@ pub(super) async fn exchange(
                 asked,
                 failed: true,
                 still_held,
+                lingering: Vec::new(),
             }
         }
         Err(error) => {
             tracing::error!(%error, "the store refuses a batch of outcomes; they are settled in halves");
             let unsettled = settle_in_halves(&shared, batch).await;
+            lingering.retain(|token| unsettled.iter().all(|left| left.settlement.token != *token));
             Exchanged {
                 settled: false,
                 failed: !unsettled.is_empty(),
@@ -88,9 +94,15 @@ pub(super) async fn exchange(
                 claimed: None,
                 asked,
                 still_held,
+                lingering,
             }
         }
     }
+}
+
+fn lingering(batch: &[Outgoing]) -> Vec<Token> {
+    let lingering = batch.iter().filter(|outgoing| outgoing.settlement.lingering);
+    lingering.map(|outgoing| outgoing.settlement.token).collect()
 }
 
 /// Frees what ended runs still held; gives back what could not be freed now.

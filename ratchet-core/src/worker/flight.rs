@@ -111,7 +111,9 @@ impl Flight {
 
     /// Stops every run and gives its job back.
     pub(super) fn release_all(&mut self, now: Duration, config: &Config) {
-        let tokens: Vec<_> = self.runs.keys().copied().collect();
+        let mut tokens: Vec<_> = self.runs.keys().copied().collect();
+        // The order of a hash map differs from run to run: a simulation could not be repeated.
+        tokens.sort_unstable();
         for token in tokens {
             self.abort(token, StopCause::Released, now, config);
         }

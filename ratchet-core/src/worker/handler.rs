@@ -33,6 +33,11 @@ pub(super) async fn call(
     run: RunFuture,
     on_late_end: Box<dyn FnOnce() + Send>,
 ) -> HandlerEnd {
+    // Called off while it waited for its inputs or its middleware: its job may run elsewhere by now, and the first poll of
+    // a handler can be all of it.
+    if control.abort.is_cancelled() {
+        return HandlerEnd::Stopped { lingering: false };
+    }
     let (handler, blocking) = match run.work {
         Work::Async(future) => (future, None),
         Work::Blocking(call) => {
@@ -108,4 +113,40 @@ fn on_thread(
         }
     });
     (future, Thread { panic: panic_rx, ended: ended_rx })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+    use crate::job::Output;
+    use crate::seam::CurrentRuntime;
+    use crate::worker::StopCause;
+
+    // spec: P-03
+    #[tokio::test]
+    async fn run_that_was_called_off_does_not_start_its_handler() {
+        for blocking in [false, true] {
+            let (began, control) =
+                (Arc::new(AtomicBool::new(false)), Arc::new(RunControl::default()));
+            control.abort(StopCause::Released);
+            let begin = Arc::clone(&began);
+            let play = move || {
+                begin.store(true, Ordering::SeqCst);
+                Ok(Output::Json(None))
+            };
+            let work = if blocking {
+                Work::Blocking(Box::new(play))
+            } else {
+                Work::Async(Box::pin(async move { play() }))
+            };
+            let (core, ctx) = (Core::for_test(), JobContext::for_test());
+            let run = RunFuture { work };
+            let end = call(&core, &ctx, &control, &CurrentRuntime, run, Box::new(|| {})).await;
+            assert!(matches!(end, HandlerEnd::Stopped { lingering: false }));
+            assert!(!began.load(Ordering::SeqCst));
+        }
+    }
 }

@@ -39,8 +39,9 @@ impl Hunger {
         self.urgent
     }
 
-    pub(super) fn next_poll(&self) -> Duration {
-        self.next_poll
+    /// When it asks next, if nothing is announced before.
+    pub(super) fn next_ask(&self) -> Duration {
+        if self.hungry { Duration::ZERO } else { self.next_poll }
     }
 
     /// New work was announced.
@@ -94,13 +95,13 @@ mod tests {
             hunger.asked();
             hunger.fed(now, false, false, None, u64::MAX);
             assert!(!hunger.asks(now));
-            pauses.push(hunger.next_poll().saturating_sub(now).as_millis());
-            now = hunger.next_poll();
+            pauses.push(hunger.next_ask().saturating_sub(now).as_millis());
+            now = hunger.next_ask();
         }
         assert_eq!(pauses, [19, 39, 79, 99, 99, 99]);
         hunger.fed(now, false, true, None, u64::MAX);
         assert_eq!(
-            hunger.next_poll().saturating_sub(now).as_millis(),
+            hunger.next_ask().saturating_sub(now).as_millis(),
             9,
             "work makes it quick again"
         );
@@ -120,6 +121,6 @@ mod tests {
         let mut hunger = Hunger::new((10 * MS, 1000 * MS));
         hunger.asked();
         hunger.fed(Duration::ZERO, false, false, Some(3 * MS), 0);
-        assert_eq!(hunger.next_poll(), 3 * MS);
+        assert_eq!(hunger.next_ask(), 3 * MS);
     }
 }

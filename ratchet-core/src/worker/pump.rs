@@ -3,6 +3,7 @@
 //! At most two exchanges with the store are in the air, so that one can work while the other waits for the disk; meanwhile
 //! the loop goes on watching deadlines and messages. So a store that hangs delays claims and settlements and nothing else.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -37,6 +38,9 @@ pub(super) struct Pump {
     hunger: Hunger,
     /// Runs that ended late or were canceled: the store may free what they held.
     letting_go: Vec<Token>,
+    /// Runs that are to be settled as lingering: to let go of one before the store knows would change nothing, and the
+    /// settlement that comes behind would keep what it holds for ever.
+    unsaid: BTreeSet<Token>,
     /// A job runs that must be alone.
     lonely: Option<Token>,
     /// A due job was passed over because it must run alone: run dry, then take it.
@@ -82,6 +86,7 @@ impl Pump {
             settler: Settler::default(),
             hunger: Hunger::new(poll),
             letting_go: Vec::new(),
+            unsaid: BTreeSet::new(),
             lonely: None,
             lonely_waits: false,
             air: Air::default(),
@@ -176,6 +181,7 @@ impl Pump {
             run.control.context().and_then(crate::JobContext::take_news).unwrap_or_default();
         let mut settlement = attempt::settlement(core, &job, outcome, duration, notes, Vec::new());
         settlement.lingering = true;
+        self.unsaid.insert(token);
         self.settler.push(Outgoing { job, settlement }, now);
     }
 
@@ -199,17 +205,24 @@ impl Pump {
         // A claim waits for the settlements that are about to come, unless there are none or it is urgent.
         let worth = !busy || self.rooms.free() as usize >= portion;
         let claim = claim && (settle || urgent || (self.settler.is_empty() && worth));
-        if !settle && !claim && self.letting_go.is_empty() {
+        let lets_go = self.letting_go.iter().any(|token| !self.unsaid.contains(token));
+        if !settle && !claim && !lets_go {
             return None;
         }
         let batch = if settle { self.settler.take(portion) } else { Vec::new() };
         let request = claim.then(|| self.request());
         self.hunger.asked();
-        let letting_go = std::mem::take(&mut self.letting_go);
+        let letting_go = self.letting_go.extract_if(.., |token| !self.unsaid.contains(token));
+        let letting_go = letting_go.collect();
         Some(Box::pin(exchange(Arc::clone(&self.shared), batch, request, letting_go)))
     }
 
     fn wants_work(&self, now: Duration) -> bool {
+        self.may_ask() && self.hunger.asks(now)
+    }
+
+    /// Whether a claim may go out, if there is appetite for one.
+    fn may_ask(&self) -> bool {
         let shared = &self.shared;
         let open = self.stop.is_none()
             && !self.air.alone
@@ -218,7 +231,7 @@ impl Pump {
             && self.lonely.is_none()
             && self.rooms.is_open();
         let dry_enough = !self.lonely_waits || self.is_idle();
-        open && dry_enough && self.hunger.asks(now)
+        open && dry_enough
     }
 
     /// Nothing runs, and nothing may come.
@@ -245,7 +258,11 @@ impl Pump {
         let now = self.now();
         let shared = Arc::clone(&self.shared);
         let room = done.room();
+        let refused = !done.still_held.is_empty();
         self.letting_go.extend(done.still_held);
+        for token in done.lingering {
+            self.unsaid.remove(&token);
+        }
         if let Some(asked) = &done.asked {
             self.air.claims -= 1;
             self.air.alone = false;
@@ -259,6 +276,10 @@ impl Pump {
         if done.settled {
             self.settler.done();
         }
+        if refused {
+            // Not at once again: a store that is down would be asked without a pause.
+            self.settler.failed(Vec::new(), now, shared.core.entropy.bits());
+        }
         let Some(reply) = done.claimed else { return };
         self.lonely_waits = reply.lonely_waiting;
         let got = u32::try_from(reply.jobs.len()).unwrap_or(u32::MAX);
@@ -269,9 +290,11 @@ impl Pump {
         let closed = self.stop.is_some()
             || shared.fenced.load(Ordering::Relaxed)
             || shared.stalled.load(Ordering::Relaxed);
-        let alone = reply.jobs.len() == 1;
+        let (alone, node) = (reply.jobs.len() == 1, shared.node());
         for job in reply.jobs {
-            if closed || self.rooms.is_closed(&job.spec.queue) {
+            // Claimed under a name whose lease has run out since: others rescue it, and may run it by now.
+            let lost = job.node != node;
+            if closed || lost || self.rooms.is_closed(&job.spec.queue) {
                 self.give_back(job, now);
                 continue;
             }
@@ -367,6 +390,9 @@ impl Pump {
         match ended {
             Ended::Settle(settlement) => {
                 self.doubt_if_rejected(&run, &settlement.verdict);
+                if settlement.lingering {
+                    self.unsaid.insert(token);
+                }
                 self.settler.push(Outgoing { job: run, settlement: *settlement }, now);
             }
             Ended::Discard { lingering: false } => self.letting_go.push(token),
@@ -425,8 +451,10 @@ impl Pump {
         sooner(self.flight.next_check());
         if self.air.exchanges == 0 {
             sooner(self.settler.due_at(self.shared.core.config.settle_delay));
-            let may_ask = self.stop.is_none() && !self.air.alone && self.rooms.is_open();
-            sooner(Some(self.hunger.next_poll()).filter(|_| may_ask));
+            // Only what can then be done is worth a turn, or the loop would go round for nothing: a claim that may not go
+            // out yet, or that waits for settlements, is no reason to wake.
+            let asks = self.settler.is_empty() && self.may_ask();
+            sooner(asks.then(|| self.hunger.next_ask().max(self.settler.not_before())));
         }
         sooner(self.stop.filter(|stop| !stop.released).map(|stop| stop.until));
         at.saturating_sub(now)

@@ -45,7 +45,12 @@ impl Settler {
     /// When the next batch may and should go: a settlement waits a moment for company, longer after a failure.
     pub(super) fn due_at(&self, delay: Duration) -> Option<Duration> {
         let since = self.since?;
-        Some(self.not_before.unwrap_or(Duration::ZERO).max(since.saturating_add(delay)))
+        Some(self.not_before().max(since.saturating_add(delay)))
+    }
+
+    /// Until then the store is left alone.
+    pub(super) fn not_before(&self) -> Duration {
+        self.not_before.unwrap_or(Duration::ZERO)
     }
 
     /// Whether the store is believed to be down.

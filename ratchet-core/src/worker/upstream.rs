@@ -32,7 +32,12 @@ pub(super) async fn read(
         return Ok(());
     }
     for attempt in 1..=TRIES {
-        match upstream(core, step).await {
+        let upstream = tokio::select! {
+            biased;
+            () = control.abort.cancelled() => return Err(Outcome::Released),
+            upstream = upstream(core, step) => upstream,
+        };
+        match upstream {
             Ok(upstream) => {
                 ctx.set_upstream(upstream);
                 return Ok(());

@@ -49,6 +49,25 @@ pub async fn p_03_a_node_that_cannot_renew_its_lease_fences_itself(bench: Bench)
     worker.stop().await;
 }
 
+pub async fn p_03_claim_that_is_answered_after_the_lease_ran_out_is_not_started(bench: Bench) {
+    let (ratchet, worker) = bench.start().await;
+    let before = worker.node();
+    let answering = bench.switches().answering.lock().await;
+    let job = bench.play(&ratchet, [Step::Ok]).await;
+    eventually("it is claimed", async || {
+        job.status().await.is_ok_and(|state| state == Some(JobState::Running))
+    })
+    .await;
+    bench.advance(Duration::from_hours(2)).await;
+    eventually("it has a new name", async || worker.node() != before).await;
+    eventually("it works again", async || worker.readiness().ok).await;
+    drop(answering);
+    let record = bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+    assert_eq!(record.run, 2, "rescued, or given back");
+    assert_eq!(bench.stage().runs(job.id()), 1, "the first claim came to nothing");
+    worker.stop().await;
+}
+
 pub async fn c_04_a_node_that_lost_its_lease_joins_under_a_new_name(bench: Bench) {
     let (ratchet, worker) = start(bench.builder().lease(Duration::from_millis(600))).await;
     let before = worker.node();

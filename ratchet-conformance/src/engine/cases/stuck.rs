@@ -5,7 +5,7 @@ use std::time::Duration;
 use ratchet_core::JobState;
 
 use crate::engine::bench::{Bench, eventually};
-use crate::engine::script::{Script, Step};
+use crate::engine::script::{Block, Script, Step};
 
 /// The runtime of the cases has four threads.
 const THREADS: usize = 4;
@@ -69,4 +69,19 @@ pub async fn h_02_liveness_fails_when_every_thread_is_stuck_and_claiming_stops(b
     eventually("liveness is back", async || worker.liveness().ok).await;
     worker.stop().await;
     handlers.shutdown_background();
+}
+
+pub async fn q_02_thread_that_ends_while_its_timeout_is_settled_frees_its_key(bench: Bench) {
+    let (ratchet, worker) = bench.start().await;
+    let block = || ratchet.enqueue(Block {}).concurrency_key("one", 1).max_retries(0);
+    let settling = bench.switches().settling.lock().await;
+    let first = block().timeout(Duration::from_millis(50)).await.expect("enqueues");
+    eventually("it is given up", async || worker.stats().runaways == 1).await;
+    bench.stage().open_gate();
+    eventually("its thread is free", async || worker.stats().runaways == 0).await;
+    drop(settling);
+    bench.until(&ratchet, first.id(), JobState::Failed).await;
+    let second = block().await.expect("enqueues");
+    bench.until(&ratchet, second.id(), JobState::Succeeded).await;
+    worker.stop().await;
 }

@@ -17,7 +17,7 @@ use crate::store::Wake;
 #[derive(Debug, Default)]
 pub(super) struct Gates {
     queues: BTreeMap<String, QueueRules>,
-    breakers: BTreeMap<String, Breaker>,
+    pub(super) breakers: BTreeMap<String, Breaker>,
 }
 
 impl Gates {

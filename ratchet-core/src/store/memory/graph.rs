@@ -18,7 +18,7 @@ use crate::model::{
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     pub(super) groups: BTreeMap<GroupId, GroupRecord>,
-    edges: BTreeMap<(Point, u32), Edge>,
+    pub(super) edges: BTreeMap<(Point, u32), Edge>,
     /// The jobs of a group.
     members: BTreeMap<GroupId, BTreeSet<JobId>>,
     /// The groups of a group.

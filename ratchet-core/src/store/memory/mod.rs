@@ -6,6 +6,7 @@ mod gates;
 mod graph;
 mod index;
 mod insert;
+mod inspect;
 mod items;
 mod keys;
 mod nodes;
@@ -26,6 +27,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio::sync::broadcast;
 
+pub use self::inspect::Inspection;
 use self::tables::Tables;
 use super::{Store, StoreError, Wake};
 use crate::model::{

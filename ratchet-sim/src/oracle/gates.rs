@@ -1,0 +1,95 @@
+//! Breakers and the rules of queues, kept a second time.
+
+use std::collections::VecDeque;
+
+use jiff::{SignedDuration, Timestamp};
+use ratchet_core::model::{
+    Breaker, BreakerOrder, BreakerSettings, Claimed, QueueLimits, QueueOrder, Settlement,
+};
+use ratchet_core::store::Inspection;
+
+use super::Oracle;
+
+/// What was ordered of a queue, and what was claimed from it.
+#[derive(Debug, Default)]
+pub(super) struct QueueBook {
+    paused: bool,
+    limits: QueueLimits,
+    claims: VecDeque<Timestamp>,
+}
+
+impl Oracle {
+    pub(crate) fn queue_ordered(&mut self, queue: &str, order: QueueOrder) {
+        let book = self.queues.entry(queue.to_owned()).or_default();
+        match order {
+            QueueOrder::Pause => book.paused = true,
+            QueueOrder::Resume => book.paused = false,
+            QueueOrder::Limit(limits) => book.limits = limits,
+        }
+    }
+
+    /// A job was claimed: its queue must have let it through.
+    pub(super) fn gate_passed(&mut self, job: &Claimed, now: Timestamp) {
+        let queue = &job.spec.queue;
+        let running = self.holding.values().filter(|run| run.spec.queue == *queue).count();
+        let Some(book) = self.queues.get_mut(queue) else { return };
+        book.claims.push_back(now);
+        let mut problem = book.paused.then(|| "it is paused".to_owned());
+        if let Some(limit) = book.limits.concurrency
+            && running > limit as usize
+        {
+            problem = Some(format!("{running} run, {limit} may"));
+        }
+        if let Some(rate) = book.limits.rate {
+            let per = SignedDuration::try_from(rate.per).unwrap_or(SignedDuration::MAX);
+            while book.claims.front().is_some_and(|first| now.duration_since(*first) >= per) {
+                book.claims.pop_front();
+            }
+            if book.claims.len() > rate.jobs as usize {
+                problem = Some(format!("{} claims within {:?}", book.claims.len(), rate.per));
+            }
+        }
+        if let Some(problem) = problem {
+            self.accuse(|| format!("{} was claimed from queue `{queue}`: {problem}", job.id()));
+        }
+    }
+
+    pub(crate) fn breaker_ordered(
+        &mut self,
+        view: &Inspection<'_>,
+        service: &str,
+        order: BreakerOrder,
+    ) {
+        let now = view.now();
+        self.breaker(service, BreakerSettings::default(), now).obey(order, now);
+        self.check_breakers(view);
+    }
+
+    /// A settlement was applied: its vote counts, once, in the order of the commits.
+    pub(super) fn voted(&mut self, view: &Inspection<'_>, settlement: &Settlement) {
+        if let Some(vote) = &settlement.vote {
+            let now = view.now();
+            self.breaker(&vote.service, vote.settings, now).count(vote, now);
+        }
+    }
+
+    pub(super) fn check_breakers(&mut self, view: &Inspection<'_>) {
+        let wrong =
+            self.breakers.iter().find(|(service, breaker)| view.breaker(service) != Some(breaker));
+        let wrong = wrong.map(|(service, breaker)| {
+            format!("breaker `{service}` is {:?}, its votes say {breaker:?}", view.breaker(service))
+        });
+        if let Some(wrong) = wrong {
+            self.accuse(|| wrong);
+        }
+    }
+
+    fn breaker(
+        &mut self,
+        service: &str,
+        settings: BreakerSettings,
+        now: Timestamp,
+    ) -> &mut Breaker {
+        self.breakers.entry(service.to_owned()).or_insert_with(|| Breaker::new(settings, now))
+    }
+}

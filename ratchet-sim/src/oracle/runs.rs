@@ -1,0 +1,109 @@
+//! What handlers really do, whatever the store believes.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use ratchet_core::model::{Claimed, JobId, NodeId};
+
+use super::Oracle;
+use crate::exec::Owner;
+
+/// How a handler ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RunEnd {
+    /// It returned a value.
+    Ok,
+    /// It returned an error, panicked, or was dropped.
+    NotOk,
+}
+
+#[derive(Debug)]
+struct Run {
+    owner: Owner,
+    node: NodeId,
+    key: Option<usize>,
+    begun: bool,
+    end: Option<RunEnd>,
+}
+
+impl Run {
+    fn is_active(&self) -> bool {
+        self.begun && self.end.is_none()
+    }
+}
+
+/// Every run that was ever claimed.
+#[derive(Debug, Default)]
+pub(crate) struct RunBook {
+    runs: HashMap<(JobId, u64), Run>,
+    active: Vec<(JobId, u64)>,
+    /// How many handlers were started.
+    pub(super) begun: u64,
+}
+
+impl Oracle {
+    pub(super) fn run_claimed(&mut self, owner: Owner, job: &Claimed) {
+        let (key, _) = self.keys.learn(&job.spec);
+        let run = Run { owner, node: job.node, key, begun: false, end: None };
+        if self.runs.runs.insert((job.id(), job.run), run).is_some() {
+            self.accuse(|| format!("run {} of {} was given out twice", job.run, job.id()));
+        }
+    }
+
+    pub(super) fn run_end(&self, job: JobId, run: u64) -> Option<RunEnd> {
+        self.runs.runs.get(&(job, run)).and_then(|run| run.end)
+    }
+
+    /// A handler begins.
+    pub(crate) fn begin(&mut self, owner: Owner, job: JobId, number: u64, now: Timestamp) {
+        self.digest(number << 1);
+        self.note(|| format!("begins {job} run {number}"));
+        self.runs.begun += 1;
+        let Some(run) = self.runs.runs.get_mut(&(job, number)) else {
+            return self.accuse(|| format!("run {number} of {job} began and was never claimed"));
+        };
+        let again = std::mem::replace(&mut run.begun, true);
+        let (key, claimer) = (run.key, run.owner);
+        if again || claimer != owner {
+            return self.accuse(|| format!("run {number} of {job} began twice or elsewhere"));
+        }
+        let rival = self.active(now).find(|(other, _)| *other == job).copied();
+        if let Some((_, other)) = rival {
+            return self.accuse(|| format!("runs {other} and {number} of {job} go on at once"));
+        }
+        self.runs.active.push((job, number));
+        if let Some(key) = key {
+            let at_once = self.active(now).filter(|id| self.runs.runs[id].key == Some(key)).count();
+            let (name, limit) = self.keys.limit(key);
+            if at_once > limit {
+                let name = name.to_owned();
+                self.accuse(|| {
+                    format!("{at_once} handlers of key `{name}` at once, {limit} may be")
+                });
+            }
+        }
+    }
+
+    /// A handler ends.
+    pub(crate) fn finish(&mut self, job: JobId, number: u64, end: RunEnd) {
+        self.digest(number << 1 | 1);
+        self.note(|| format!("ends {job} run {number}: {end:?}"));
+        self.runs.active.retain(|id| *id != (job, number));
+        if let Some(run) = self.runs.runs.get_mut(&(job, number)) {
+            run.end = Some(end);
+        }
+    }
+
+    /// Handlers that run on nodes whose lease holds: the others do not count, their jobs may run elsewhere.
+    fn active(&self, now: Timestamp) -> impl Iterator<Item = &(JobId, u64)> {
+        let counts = move |id: &&(JobId, u64)| {
+            let run = &self.runs.runs[*id];
+            run.is_active() && self.holds(run.node, now)
+        };
+        self.runs.active.iter().filter(counts)
+    }
+
+    pub(crate) fn handlers_begun(&self) -> u64 {
+        self.runs.begun
+    }
+}

@@ -1,0 +1,499 @@
+//! The store as one node sees it: behind a wire that loses, delays and repeats.
+//!
+//! A request is an event of its own, not a part of the task that sent it: it arrives although its sender has given up,
+//! is paused or is dead by then.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::FutureExt as _;
+use jiff::Timestamp;
+use ratchet_core::MemoryStore;
+use ratchet_core::model::{
+    Alert, AttemptLine, AttemptOutcome, BreakerChange, BreakerOrder, BreakerRecord, Channel,
+    ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId,
+    Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats,
+    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
+    NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder,
+    QueueRecord, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
+    Settled, Settlement, Surroundings, Token, Verdict, WriteSchedule,
+};
+use ratchet_core::store::{Inspection, Store, StoreError, StoreErrorKind, Wake};
+use tokio::sync::{broadcast, oneshot};
+
+use crate::bugs;
+use crate::exec::Owner;
+use crate::faults::Fate;
+use crate::op::Op;
+use crate::oracle::Oracle;
+use crate::world::World;
+
+/// The memory store behind the wire of one node.
+#[derive(Clone)]
+pub(crate) struct FaultyStore {
+    pub(crate) world: Arc<World>,
+    pub(crate) owner: Owner,
+    /// What claims took whose answer was lost. As the contract of a claim asks, it is given back before the next one, and with
+    /// the next sign of life.
+    doubts: Arc<Mutex<Vec<Token>>>,
+}
+
+impl fmt::Debug for FaultyStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FaultyStore").field("owner", &self.owner).finish_non_exhaustive()
+    }
+}
+
+/// The memory store answers without waiting.
+fn at_once<T>(answer: impl Future<Output = T>) -> T {
+    answer.now_or_never().expect("the memory store never waits")
+}
+
+fn unavailable(why: &str) -> StoreError {
+    StoreError::new(StoreErrorKind::Unavailable, why)
+}
+
+impl FaultyStore {
+    pub(crate) fn new(world: Arc<World>, owner: Owner) -> Self {
+        Self { world, owner, doubts: Arc::default() }
+    }
+
+    /// Sends a claim; if its answer is lost, what it took is noted.
+    async fn send_claim<T: Send + 'static>(
+        &self,
+        op: Op,
+        verb: impl FnOnce(&Arc<World>) -> T + Send + 'static,
+        reply: impl Fn(&T) -> &ClaimReply + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.give_back_lost().await?;
+        let taken = Arc::new(Mutex::new(Vec::new()));
+        let noted = Arc::clone(&taken);
+        let answer = self.send(op, move |world| {
+            let answer = verb(world);
+            let tokens = reply(&answer).jobs.iter().map(|job| job.token);
+            noted.lock().unwrap_or_else(PoisonError::into_inner).extend(tokens);
+            answer
+        });
+        let answer = answer.await;
+        if answer.is_err() {
+            let mut taken = taken.lock().unwrap_or_else(PoisonError::into_inner);
+            self.doubts.lock().unwrap_or_else(PoisonError::into_inner).append(&mut taken);
+        }
+        answer
+    }
+
+    async fn give_back_lost(&self) -> Result<(), StoreError> {
+        let doubts = || self.doubts.lock().unwrap_or_else(PoisonError::into_inner);
+        // Noted until they are given back: whoever waits for this may give up in between.
+        let lost = doubts().clone();
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let release =
+            |token: &Token| Settlement::new(*token, Verdict::Release, AttemptOutcome::Released);
+        self.settle(lost.iter().map(release).collect()).await?;
+        doubts().retain(|token| !lost.contains(token));
+        Ok(())
+    }
+
+    /// Sends a request over the wire. `Err` is what the wire did; what the store says is in the answer.
+    async fn send<T: Send + 'static>(
+        &self,
+        op: Op,
+        verb: impl FnOnce(&Arc<World>) -> T + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (world, owner) = (&self.world, self.owner);
+        let fate = {
+            let network = world.network();
+            world.random(|rng| network.fate(rng, owner, op))
+        };
+        let lost = || unavailable("the wire lost it");
+        match fate {
+            Fate::AtOnce => Ok(verb(world)),
+            Fate::Refused(after) => {
+                self.pause(after).await;
+                Err(lost())
+            }
+            Fate::Answered(there, back) => {
+                let (tell, answer) = oneshot::channel();
+                world.after(there, move |world| {
+                    if !lost_with_its_sender(world, owner) {
+                        let answer = verb(world);
+                        world.after(back, move |_| drop(tell.send(answer)));
+                    }
+                });
+                answer.await.map_err(|_| lost())
+            }
+            Fate::AnswerLost(there, back) => {
+                world.after(there, move |world| {
+                    if !lost_with_its_sender(world, owner) {
+                        drop(verb(world));
+                    }
+                });
+                world.trace().tell(|| format!("  the answer to {op:?} will be lost"));
+                self.pause(there + back).await;
+                Err(lost())
+            }
+        }
+    }
+
+    async fn pause(&self, duration: Duration) {
+        let (tell, answer) = oneshot::channel::<()>();
+        self.world.after(duration, move |_| drop(tell));
+        let _ = answer.await;
+    }
+
+    /// A verb that is judged.
+    async fn ask<T: Send + 'static>(
+        &self,
+        op: Op,
+        verb: impl FnOnce(&MemoryStore) -> T + Send + 'static,
+        judge: impl FnOnce(&mut Oracle, &Inspection<'_>, &T) + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let owner = self.owner;
+        self.send(op, move |world| world.commit(owner, op, verb, judge)).await
+    }
+
+    /// A verb that needs no judge of its own.
+    async fn plain<T: Send + 'static>(
+        &self,
+        op: Op,
+        verb: impl FnOnce(&MemoryStore) -> T + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.ask(op, verb, |_, _, _| {}).await
+    }
+
+    /// Delivers the same settlements once more, later, whatever has become of the claims by then.
+    fn maybe_again(&self, settlements: &[Settlement]) {
+        let world = &self.world;
+        let again = {
+            let network = world.network();
+            world.random(|rng| network.weather.again(rng))
+        };
+        let Some(later) = again else { return };
+        let (owner, settlements) = (self.owner, settlements.to_vec());
+        world.after(later, move |world| drop(settle(world, owner, Op::SettleAgain, settlements)));
+    }
+}
+
+/// Half of what a dying node had on the wire never arrives.
+fn lost_with_its_sender(world: &World, owner: Owner) -> bool {
+    let dead = world.network().dead.contains(&owner);
+    dead && world.random(fastrand::Rng::bool)
+}
+
+fn settle(world: &Arc<World>, owner: Owner, op: Op, settlements: Vec<Settlement>) -> Vec<Settled> {
+    let sent = settlements.clone();
+    let settlements = bugs::unfenced(world, settlements);
+    world.commit(
+        owner,
+        op,
+        |store| at_once(store.settle(settlements)).unwrap_or_default(),
+        |oracle, view, settled| oracle.settled(view, &sent, settled),
+    )
+}
+
+fn settle_and_claim(
+    world: &Arc<World>,
+    owner: Owner,
+    settlements: Vec<Settlement>,
+    request: ClaimRequest,
+) -> (Vec<Settled>, ClaimReply) {
+    let (sent, asked) = (settlements.clone(), request.clone());
+    let settlements = bugs::unfenced(world, settlements);
+    world.commit(
+        owner,
+        Op::SettleAndClaim,
+        |store| at_once(store.settle_and_claim(settlements, request)).unwrap_or_default(),
+        |oracle, view, (settled, claimed)| {
+            oracle.settled(view, &sent, settled);
+            oracle.claimed(view, owner, &asked, claimed);
+        },
+    )
+}
+
+#[async_trait]
+impl Store for FaultyStore {
+    async fn now(&self) -> Result<Timestamp, StoreError> {
+        self.plain(Op::Now, |store| at_once(store.now())).await?
+    }
+
+    async fn insert(&self, jobs: Vec<NewJob>) -> Result<Vec<Inserted>, InsertError> {
+        self.plain(Op::Insert, |store| at_once(store.insert(jobs))).await?
+    }
+
+    async fn insert_graph(&self, graph: NewGraph) -> Result<GraphInserted, InsertError> {
+        self.plain(Op::InsertGraph, |store| at_once(store.insert_graph(graph))).await?
+    }
+
+    async fn extend(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
+        self.plain(Op::Extend, |store| at_once(store.extend(extend))).await?
+    }
+
+    async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
+        let (owner, asked) = (self.owner, request.clone());
+        let claim = move |world: &Arc<World>| {
+            world.commit(
+                owner,
+                Op::Claim,
+                |store| at_once(store.claim(request)).unwrap_or_default(),
+                |oracle, view, reply| oracle.claimed(view, owner, &asked, reply),
+            )
+        };
+        self.send_claim(Op::Claim, claim, |reply| reply).await
+    }
+
+    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
+        let owner = self.owner;
+        self.maybe_again(&settlements);
+        self.send(Op::Settle, move |world| settle(world, owner, Op::Settle, settlements)).await
+    }
+
+    async fn settle_and_claim(
+        &self,
+        settlements: Vec<Settlement>,
+        request: ClaimRequest,
+    ) -> Result<(Vec<Settled>, ClaimReply), StoreError> {
+        let owner = self.owner;
+        self.maybe_again(&settlements);
+        let both = move |world: &Arc<World>| settle_and_claim(world, owner, settlements, request);
+        self.send_claim(Op::SettleAndClaim, both, |(_, reply)| reply).await
+    }
+
+    async fn report(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
+        self.plain(Op::Report, |store| at_once(store.report(notes))).await?
+    }
+
+    async fn let_go(&self, tokens: Vec<Token>) -> Result<(), StoreError> {
+        self.plain(Op::LetGo, |store| at_once(store.let_go(tokens))).await?
+    }
+
+    async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError> {
+        let id = node.id;
+        self.ask(
+            Op::Join,
+            move |store| at_once(store.join(node, lease)),
+            move |oracle, view, joined| {
+                if joined.is_ok() {
+                    oracle.joined(view, id, lease);
+                }
+            },
+        )
+        .await?
+    }
+
+    async fn heartbeat(&self, node: NodeId, lease: Duration) -> Result<Heartbeat, StoreError> {
+        self.give_back_lost().await?;
+        self.ask(
+            Op::Heartbeat,
+            move |store| at_once(store.heartbeat(node, lease)),
+            move |oracle, view, beat| {
+                if let Ok(beat) = beat {
+                    oracle.beat(view, node, lease, beat);
+                }
+            },
+        )
+        .await?
+    }
+
+    async fn leave(&self, node: NodeId) -> Result<(), StoreError> {
+        self.ask(
+            Op::Leave,
+            move |store| at_once(store.leave(node)),
+            move |oracle, _, _| oracle.left(node),
+        )
+        .await?
+    }
+
+    async fn orphans(&self, limit: u32) -> Result<Vec<Orphan>, StoreError> {
+        let owner = self.owner;
+        let orphans = self.send(Op::Orphans, move |world| {
+            let orphans = world.commit(
+                owner,
+                Op::Orphans,
+                |store| at_once(store.orphans(limit)),
+                |_, _, _| {},
+            );
+            orphans.map(|orphans| bugs::hasty_rescue(world, orphans))
+        });
+        orphans.await?
+    }
+
+    async fn lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
+        self.plain(Op::Lead, move |store| at_once(store.lead(node, lease))).await?
+    }
+
+    async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
+        self.plain(Op::Purge, move |store| at_once(store.purge(state, age, limit))).await?
+    }
+
+    async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
+        let op = match command {
+            Command::Retry(_) | Command::Redrive { .. } => Op::Revive,
+            _ => Op::Command,
+        };
+        self.plain(op, |store| at_once(store.command(command))).await?
+    }
+
+    async fn order_queue(&self, queue: &str, order: QueueOrder) -> Result<bool, StoreError> {
+        let (queue, named) = (queue.to_owned(), queue.to_owned());
+        self.ask(
+            Op::OrderQueue,
+            move |store| at_once(store.order_queue(&queue, order)),
+            move |oracle, _, _| oracle.queue_ordered(&named, order),
+        )
+        .await?
+    }
+
+    async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError> {
+        self.plain(Op::Read, |store| at_once(store.queues())).await?
+    }
+
+    async fn order_breaker(
+        &self,
+        service: &str,
+        order: BreakerOrder,
+    ) -> Result<Option<BreakerChange>, StoreError> {
+        let (service, named) = (service.to_owned(), service.to_owned());
+        self.ask(
+            Op::OrderBreaker,
+            move |store| at_once(store.order_breaker(&service, order)),
+            move |oracle, view, _| oracle.breaker_ordered(view, &named, order),
+        )
+        .await?
+    }
+
+    async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError> {
+        self.plain(Op::Read, |store| at_once(store.breakers())).await?
+    }
+
+    async fn surroundings(&self, id: JobId) -> Result<Option<Surroundings>, StoreError> {
+        self.plain(Op::Read, move |store| at_once(store.surroundings(id))).await?
+    }
+
+    async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {
+        self.plain(Op::Read, move |store| at_once(store.get(id))).await?
+    }
+
+    async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, StoreError> {
+        let filter = filter.clone();
+        self.plain(Op::Read, move |store| at_once(store.list(&filter, page))).await?
+    }
+
+    async fn group(&self, id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
+        self.plain(Op::Read, move |store| at_once(store.group(id))).await?
+    }
+
+    async fn schedules(&self) -> Result<Vec<ScheduleRecord>, StoreError> {
+        self.plain(Op::Schedules, |store| at_once(store.schedules())).await?
+    }
+
+    async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, StoreError> {
+        self.plain(Op::DueSchedules, move |store| at_once(store.due_schedules(limit))).await?
+    }
+
+    async fn write_schedule(&self, write: WriteSchedule) -> Result<ScheduleWritten, StoreError> {
+        self.plain(Op::WriteSchedule, |store| at_once(store.write_schedule(write))).await?
+    }
+
+    async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError> {
+        self.plain(Op::Read, |store| at_once(store.nodes())).await?
+    }
+
+    fn wakes(&self) -> broadcast::Receiver<Wake> {
+        self.world.listen(self.owner)
+    }
+
+    // What neither the engine nor the workload asks for goes straight through.
+
+    async fn groups(
+        &self,
+        filter: &GroupFilter,
+        before: Option<GroupId>,
+        limit: u32,
+    ) -> Result<Vec<GroupRecord>, StoreError> {
+        self.world.store.groups(filter, before, limit).await
+    }
+
+    async fn members(
+        &self,
+        group: GroupId,
+        after: Option<JobId>,
+        limit: u32,
+    ) -> Result<Vec<Member>, StoreError> {
+        self.world.store.members(group, after, limit).await
+    }
+
+    async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
+        self.world.store.edges(parents).await
+    }
+
+    async fn counts(&self) -> Result<Counts, StoreError> {
+        self.world.store.counts().await
+    }
+
+    async fn attempts(&self, id: JobId) -> Result<Vec<AttemptLine>, StoreError> {
+        self.world.store.attempts(id).await
+    }
+
+    async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError> {
+        self.world.store.logs(id).await
+    }
+
+    async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, StoreError> {
+        self.world.store.unknown_jobs().await
+    }
+
+    async fn alerts(&self, limit: u32) -> Result<Vec<Alert>, StoreError> {
+        self.world.store.alerts(limit).await
+    }
+
+    async fn undelivered(
+        &self,
+        channel: Channel,
+        limit: u32,
+        hold: Duration,
+    ) -> Result<Vec<Delivery>, StoreError> {
+        self.world.store.undelivered(channel, limit, hold).await
+    }
+
+    async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
+        self.world.store.delivered(deliveries).await
+    }
+
+    async fn rejects(
+        &self,
+        filter: &RejectFilter,
+        after: Option<(JobId, u64)>,
+        limit: u32,
+    ) -> Result<Vec<Reject>, StoreError> {
+        self.world.store.rejects(filter, after, limit).await
+    }
+
+    async fn reject_groups(&self, filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError> {
+        self.world.store.reject_groups(filter).await
+    }
+
+    async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), StoreError> {
+        self.world.store.forget_rejects(rejects).await
+    }
+
+    async fn take_hand_offs(
+        &self,
+        pipeline: &str,
+        limit: u32,
+        hold: Duration,
+    ) -> Result<Vec<HandOff>, StoreError> {
+        self.world.store.take_hand_offs(pipeline, limit, hold).await
+    }
+
+    async fn finish_hand_offs(&self, pipeline: &str, keys: &[String]) -> Result<(), StoreError> {
+        self.world.store.finish_hand_offs(pipeline, keys).await
+    }
+
+    async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
+        self.world.store.hand_off_stats(pipeline).await
+    }
+}

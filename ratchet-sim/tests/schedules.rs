@@ -1,0 +1,50 @@
+//! A bounded run for every build, and the proof that a seed is a schedule.
+
+use std::collections::BTreeSet;
+
+use ratchet_sim::{Bug, MIN_STEPS, Options, quiet_panics, run};
+
+/// Runs seeds and gives back the hash of each schedule.
+fn run_clean(seeds: std::ops::Range<u64>) -> Vec<u64> {
+    quiet_panics();
+    seeds
+        .map(|seed| {
+            let report = run(seed, Options::default());
+            assert_eq!(
+                report.violation, None,
+                "seed {seed}; again: ratchet-sim --seed {seed} --trace"
+            );
+            assert!(report.steps >= MIN_STEPS && report.nodes >= 3, "{report:?}");
+            report.hash
+        })
+        .collect()
+}
+
+#[test]
+fn the_same_seed_is_the_same_schedule_and_another_is_another() {
+    let (first, second) = (run_clean(0..200), run_clean(0..200));
+    assert_eq!(first, second);
+    assert_eq!(first.iter().collect::<BTreeSet<_>>().len(), 200);
+}
+
+#[test]
+fn no_schedule_breaks_a_promise() {
+    run_clean(200..700);
+}
+
+/// Seeds until a bug that was put in on purpose is found.
+fn seeds_until_found(bug: Bug) -> Option<u64> {
+    quiet_panics();
+    let options = Options { bug: Some(bug), ..Options::default() };
+    (0..10_000).find(|seed| run(*seed, options).violation.is_some())
+}
+
+#[test]
+fn unfenced_settle_is_found() {
+    assert!(seeds_until_found(Bug::UnfencedSettle).is_some());
+}
+
+#[test]
+fn rescue_that_ignores_the_lease_is_found() {
+    assert!(seeds_until_found(Bug::HastyRescue).is_some());
+}
