@@ -1,6 +1,7 @@
 //! Commands: what operators and clients do to a job. Each finds the job where it is and takes it from there; if it has
 //! moved on in between, it looks again.
 
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::graph::Seed;
 use ratchet_core::model::{
     AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, JobRecord, JobState,
@@ -64,6 +65,7 @@ impl Inner {
                 _ => self.retry(db, &job, news).await?,
             };
             if let Some(reply) = done {
+                crash_point(CrashPoint::CommandDone);
                 return Ok(reply);
             }
         }

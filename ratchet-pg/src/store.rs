@@ -130,7 +130,9 @@ macro_rules! transact {
                 let mut tx = $inner.pool.begin().await?;
                 let $db: &mut sqlx::PgConnection = &mut tx;
                 let answer = $body;
+                ratchet_core::crash::crash_point(ratchet_core::crash::CrashPoint::CommitBefore);
                 tx.commit().await?;
+                ratchet_core::crash::crash_point(ratchet_core::crash::CrashPoint::CommitAfter);
                 Ok::<_, $crate::store::Fault>(answer)
             };
             match attempt.await {

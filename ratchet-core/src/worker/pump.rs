@@ -19,6 +19,7 @@ use super::publish::job_ref;
 use super::room::Rooms;
 use super::settler::{Outgoing, Settler};
 use super::shared::{Message, Shared};
+use crate::crash::{CrashPoint, crash_point};
 use crate::events::Event;
 use crate::model::{
     Alone, AttemptOutcome, ClaimRequest, Claimed, Deferral, Settlement, Token, Verdict,
@@ -270,6 +271,9 @@ impl Pump {
             || shared.fenced.load(Ordering::Relaxed)
             || shared.stalled.load(Ordering::Relaxed);
         let alone = reply.jobs.len() == 1;
+        if !reply.jobs.is_empty() {
+            crash_point(CrashPoint::ClaimAnswered);
+        }
         for job in reply.jobs {
             if closed || self.rooms.is_closed(&job.spec.queue) {
                 self.give_back(job, now);

@@ -9,6 +9,7 @@ mod look;
 mod rows;
 
 use jiff::Timestamp;
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::graph::Seed;
 use ratchet_core::model::{
     CommandError, CommandReply, Edge, Extend, GraphInserted, GroupId, GroupRecord, InsertError,
@@ -134,6 +135,7 @@ impl Inner {
             group.counts.total = group.counts.total.saturating_sub(gone);
         }
         self.write_groups(db, id, &groups).await?;
+        crash_point(CrashPoint::InsertGroups);
         self.write_edges(db, &graph.edges).await?;
         let mut news = News { wakes: fresh.wakes(), unsettled: true, ..News::default() };
         let seeds = ids.into_iter().map(Seed::Check).collect();

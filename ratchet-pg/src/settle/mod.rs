@@ -6,6 +6,7 @@ mod notes;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
     Applied, AttemptOutcome, ClaimReply, ClaimRequest, JobId, JobState, Settled, Settlement, Token,
     Verdict,
@@ -119,7 +120,9 @@ impl Inner {
         let all: Vec<_> = settlements.iter().collect();
         let mut answers: Vec<_> = settled.iter_mut().map(Option::as_mut).collect();
         news.closed = self.count_votes(&mut tx, &all, &mut answers).await?;
+        crash_point(CrashPoint::CommitBefore);
         tx.commit().await?;
+        crash_point(CrashPoint::CommitAfter);
         Ok((settled, news, reply))
     }
 
@@ -158,7 +161,9 @@ impl Inner {
         let all: Vec<_> = settlements.iter().collect();
         let mut answers: Vec<_> = settled.iter_mut().map(Option::as_mut).collect();
         news.closed = self.count_votes(&mut tx, &all, &mut answers).await?;
+        crash_point(CrashPoint::CommitBefore);
         tx.commit().await?;
+        crash_point(CrashPoint::CommitAfter);
         self.tell(news);
         Ok(settled)
     }
