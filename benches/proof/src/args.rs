@@ -29,10 +29,6 @@ impl Args {
         self.get(name).ok_or_else(|| format!("--{name} is missing").into())
     }
 
-    pub fn has(&self, name: &str) -> bool {
-        self.said.contains_key(name)
-    }
-
     /// A value, or a default if nothing fit was said.
     pub fn or<T: FromStr>(&self, name: &str, default: T) -> T {
         self.get(name).and_then(|said| said.parse().ok()).unwrap_or(default)

@@ -5,22 +5,35 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 use ratchet::JobId;
 use ratchet_core::crash::CrashPoint;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 
 use crate::Problem;
 use crate::address::{Kind, Opened};
-use crate::audit::{Findings, held, leftovers};
+use crate::audit::{Findings, held, in_transaction, leftovers};
 use crate::diary::Entries;
 use crate::feature::{Feature, Phase};
 use crate::older;
 use crate::server::Server;
 
-/// Where and when a process dies.
+/// What happens to a process under test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It is aborted.
+    Dies,
+    /// It is stopped for longer than its lease, and goes on while others do its work: a zombie.
+    Freezes,
+    /// It goes on when others have done its work.
+    FreezesLonger,
+}
+
+/// Where and when something happens to a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Death {
+    pub fate: Fate,
     pub point: CrashPoint,
     pub passing: u64,
 }
@@ -96,22 +109,34 @@ impl Place {
         phase: Phase,
         death: Option<Death>,
     ) -> Result<Output, Problem> {
+        Ok(self.spawn(feature, phase, death)?.wait_with_output().await?)
+    }
+
+    fn spawn(
+        &self,
+        feature: Feature,
+        phase: Phase,
+        death: Option<Death>,
+    ) -> Result<Child, Problem> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["victim", "--feature", feature.name(), "--phase", phase.name()]);
         command.args(["--address", &self.address, "--diary"]).arg(self.diary());
-        command.env("RATCHET_CRASH_LOG", self.log()).env_remove("RATCHET_CRASH");
-        if let Some(death) = death {
-            command.env("RATCHET_CRASH", death.order());
-        }
-        let output = command.stdin(Stdio::null()).kill_on_drop(true).output();
-        Ok(output.await?)
+        command.env("RATCHET_CRASH_LOG", self.log());
+        let order = death.map(Death::order).unwrap_or_default();
+        match death.map(|death| death.fate) {
+            Some(Fate::Dies) => command.env("RATCHET_CRASH", order),
+            Some(Fate::Freezes | Fate::FreezesLonger) => command.env("RATCHET_FREEZE", order),
+            None => &mut command,
+        };
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        Ok(command.kill_on_drop(true).spawn()?)
     }
 
     /// Leaves behind what the feature begins with. Answers with the jobs that a dead process held.
     async fn prepare(&self, feature: Feature) -> Result<HashSet<JobId>, Problem> {
         match feature {
             Feature::Rescue => {
-                let death = Death { point: CrashPoint::HandlerAfter, passing: 3 };
+                let death = Death { fate: Fate::Dies, point: CrashPoint::HandlerAfter, passing: 3 };
                 let output = self.victim(feature, Phase::Prepare, Some(death)).await?;
                 if output.status.signal() != Some(ABORTED) {
                     return Err(said("the first process", &output).into());
@@ -204,17 +229,22 @@ pub async fn run(
     feature: Feature,
     death: Death,
 ) -> Result<Outcome, Problem> {
-    let place = Place::new(kind, server, feature).await?;
-    let outcome = die_and_finish(&place, feature, death).await?;
-    place.forget().await?;
-    Ok(outcome)
+    loop {
+        let place = Place::new(kind, server, feature).await?;
+        let outcome = match death.fate {
+            Fate::Dies => Some(die_and_finish(&place, feature, death).await?),
+            Fate::Freezes | Fate::FreezesLonger => {
+                freeze_and_finish(&place, feature, death).await?
+            }
+        };
+        place.forget().await?;
+        if let Some(outcome) = outcome {
+            return Ok(outcome);
+        }
+    }
 }
 
-async fn die_and_finish(
-    place: &Place,
-    feature: Feature,
-    death: Death,
-) -> Result<Outcome, Problem> {
+async fn die_and_finish(place: &Place, feature: Feature, death: Death) -> Result<Outcome, Problem> {
     let broken = |problem: String| Ok(Outcome::Broken(vec![problem]));
     let mut held = place.prepare(feature).await?;
     let _ = std::fs::remove_file(place.log());
@@ -234,6 +264,71 @@ async fn die_and_finish(
     if !finished.status.success() {
         return broken(said("the process that was to finish", &finished));
     }
+    judge(place, feature, held).await
+}
+
+/// Has a process freeze, another one do its work, and the first go on: whatever it still says is too late.
+///
+/// Nothing if another of its threads was in the middle of a transaction: then everybody waits for it, and there is nothing
+/// to be seen.
+async fn freeze_and_finish(
+    place: &Place,
+    feature: Feature,
+    death: Death,
+) -> Result<Option<Outcome>, Problem> {
+    let broken = |problem: String| Ok(Some(Outcome::Broken(vec![problem])));
+    let mut held = place.prepare(feature).await?;
+    let _ = std::fs::remove_file(place.log());
+    let zombie = place.spawn(feature, Phase::Run, Some(death))?;
+    let id = zombie.id().ok_or("the process has no id")?;
+    if !frozen(id).await {
+        let output = zombie.wait_with_output().await?;
+        return match output.status.success() {
+            true => Ok(Some(Outcome::NotPassed)),
+            false => broken(said("the process that was to freeze", &output)),
+        };
+    }
+    if in_transaction(&place.address).await? {
+        return Ok(None);
+    }
+    held.extend(place.held().await?);
+    let mut finisher = place.spawn(feature, Phase::Finish, None)?;
+    let began = Entries::read(&place.diary()).effects.len();
+    let taken_over = || {
+        let effects = Entries::read(&place.diary()).effects;
+        effects.iter().skip(began).any(|effect| held.contains(&effect.job))
+    };
+    while finisher.try_wait()?.is_none() && !(death.fate == Fate::Freezes && taken_over()) {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    Command::new("kill").args(["-CONT", &id.to_string()]).status().await?;
+    let finished = finisher.wait_with_output().await?;
+    let output = zombie.wait_with_output().await?;
+    if !finished.status.success() {
+        return broken(said("the process that was to finish", &finished));
+    }
+    if !output.status.success() {
+        return broken(said("the process that went on", &output));
+    }
+    judge(place, feature, held).await.map(Some)
+}
+
+/// Waits until a process is stopped; `false` if it has ended instead.
+async fn frozen(id: u32) -> bool {
+    loop {
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        // The state comes behind the name, which stands in brackets.
+        let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim().chars().next());
+        match state {
+            Some('T') => return true,
+            None | Some('Z' | 'X') => return false,
+            _ => tokio::time::sleep(Duration::from_millis(5)).await,
+        }
+    }
+}
+
+/// Holds the store against the diary.
+async fn judge(place: &Place, feature: Feature, held: HashSet<JobId>) -> Result<Outcome, Problem> {
     let found = place.audit(feature, held).await?;
     let repeats = found.repeats();
     Ok(match found.problems.is_empty() {

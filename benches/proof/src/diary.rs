@@ -2,7 +2,7 @@
 //!
 //! A line is one write, so an abort never tears it. The store is judged by this file and never the other way round.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
@@ -47,7 +47,8 @@ impl Diary {
     pub fn effect(&self, what: &str, ctx: &JobContext) {
         let key = ctx.transition_key();
         let run = key.rsplit(':').next().unwrap_or_default();
-        self.write(&format!("{what} {run} {}", ctx.job_id()));
+        let now = jiff::Timestamp::now().as_microsecond();
+        self.write(&format!("{what} {run} {} {now}", ctx.job_id()));
     }
 }
 
@@ -60,6 +61,8 @@ pub struct Entries {
     pub dead: BTreeMap<Uuid, u32>,
     /// What handlers did, in order.
     pub effects: Vec<Effect>,
+    /// The same by job.
+    by_job: HashMap<JobId, Vec<usize>>,
 }
 
 /// A handler has begun or ended.
@@ -68,6 +71,8 @@ pub struct Effect {
     pub what: String,
     pub run: u64,
     pub job: JobId,
+    /// Microseconds since 1970.
+    pub at: i64,
 }
 
 impl Entries {
@@ -80,15 +85,21 @@ impl Entries {
                 continue;
             };
             let id: Uuid = id.parse().expect("an id in the diary");
+            let at = words.next().and_then(|at| at.parse().ok()).unwrap_or(0);
             match what {
                 "ack" => entries.acknowledged.push((label.to_owned(), id)),
                 "cancel" => drop(entries.canceled.insert(id)),
                 "dead" => *entries.dead.entry(id).or_default() += 1,
-                _ => entries.effects.push(Effect {
-                    what: what.to_owned(),
-                    run: label.parse().expect("a run in the diary"),
-                    job: JobId::from_uuid(id),
-                }),
+                _ => {
+                    let job = JobId::from_uuid(id);
+                    entries.by_job.entry(job).or_default().push(entries.effects.len());
+                    entries.effects.push(Effect {
+                        what: what.to_owned(),
+                        run: label.parse().expect("a run in the diary"),
+                        job,
+                        at,
+                    });
+                }
             }
         }
         entries
@@ -103,9 +114,15 @@ impl Entries {
         self.ids(label).next().is_some()
     }
 
+    /// When the handler of a run did this.
+    pub fn time(&self, what: &str, job: JobId, run: u64) -> Option<i64> {
+        let of_job = self.by_job.get(&job).into_iter().flatten().map(|at| &self.effects[*at]);
+        of_job.filter(|effect| effect.what == what).find(|effect| effect.run == run).map(|e| e.at)
+    }
+
     /// The runs of a job whose handler did this.
     pub fn runs(&self, what: &str, job: JobId) -> Vec<u64> {
-        let of_job = self.effects.iter().filter(|effect| effect.job == job && effect.what == what);
-        of_job.map(|effect| effect.run).collect()
+        let of_job = self.by_job.get(&job).into_iter().flatten().map(|at| &self.effects[*at]);
+        of_job.filter(|effect| effect.what == what).map(|effect| effect.run).collect()
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use ratchet::JobState;
-use ratchet::model::{GroupState, JobRecord, Missed};
+use ratchet::model::{AttemptOutcome, GroupState, JobRecord, Missed};
 use uuid::Uuid;
 
 use crate::Problem;
@@ -112,18 +112,22 @@ impl Findings {
             let members: Vec<_> = self
                 .jobs
                 .iter()
-                .filter(|job| job.spec.step.as_ref().is_some_and(|step| step.group == Some(group.id)))
+                .filter(|job| {
+                    job.spec.step.as_ref().is_some_and(|step| step.group == Some(group.id))
+                })
                 .collect();
             let outputs_fit = fits(&members);
-            let wanted =
-                if failed == 0 { GroupState::Succeeded } else { GroupState::Failed };
+            let wanted = if failed == 0 { GroupState::Succeeded } else { GroupState::Failed };
             let counts = group.counts;
             let exact = members.len() as u64 == total
                 && counts.total == total
                 && counts.failed == failed
                 && counts.succeeded == total - failed;
             self.check(exact && outputs_fit && group.state == wanted, || {
-                format!("group {}: {:?} {counts:?}, outputs fit: {outputs_fit}", group.id, group.state)
+                format!(
+                    "group {}: {:?} {counts:?}, outputs fit: {outputs_fit}",
+                    group.id, group.state
+                )
             });
         }
         self.check(!self.groups.is_empty(), || "there is no group".to_owned());
@@ -145,9 +149,10 @@ impl Findings {
         self.check(every_second, || format!("occurrences at {due:?}"));
         for schedule in store.shared().schedules().await? {
             let last = schedule.last.map(|last| last.as_second());
-            self.check(due.last().copied() == last && schedule.missed == Missed::CatchUp(1000), || {
-                format!("the schedule is at {last:?}, its jobs at {due:?}")
-            });
+            self.check(
+                due.last().copied() == last && schedule.missed == Missed::CatchUp(1000),
+                || format!("the schedule is at {last:?}, its jobs at {due:?}"),
+            );
         }
         Ok(())
     }
@@ -158,15 +163,14 @@ impl Findings {
         for effect in self.entries.effects.clone() {
             let run = (effect.job, effect.run);
             if effect.what == "start" {
-                // One that died inside is over when it is rescued; its history says so.
-                let died = inside.is_some_and(|(job, run)| {
+                // A run that was lost is over for the store when it is rescued, whatever its process still does.
+                let lost = |(job, run): (ratchet::JobId, u64)| {
                     let lines = self.history.get(&job);
                     let line = lines.and_then(|lines| lines.iter().find(|line| line.run == run));
-                    line.is_some_and(|line| {
-                        line.outcome != ratchet::model::AttemptOutcome::Success
-                    })
-                });
-                self.check(inside.is_none() || died, || format!("{run:?} began within {inside:?}"));
+                    line.is_some_and(|line| line.outcome == AttemptOutcome::Crashed)
+                };
+                let alone = inside.is_none_or(|inside| lost(inside) || lost(run));
+                self.check(alone, || format!("{run:?} began within {inside:?}"));
                 inside = Some(run);
             } else if inside == Some(run) {
                 inside = None;
@@ -197,7 +201,8 @@ impl Findings {
     fn children(&mut self) {
         let mut children = BTreeMap::<String, usize>::new();
         for child in self.of("proof.work") {
-            *children.entry(child.spec.correlation_id.clone().unwrap_or_default()).or_default() += 1;
+            *children.entry(child.spec.correlation_id.clone().unwrap_or_default()).or_default() +=
+                1;
         }
         for parent in self.of("proof.spawner") {
             let got = children.remove(&parent.id.to_string()).unwrap_or(0);
@@ -209,7 +214,8 @@ impl Findings {
 
 /// What jobs returned, sorted.
 fn outputs(jobs: &[&JobRecord]) -> Vec<String> {
-    let mut outputs: Vec<_> = jobs.iter().map(|job| job.output.clone().unwrap_or_default()).collect();
+    let mut outputs: Vec<_> =
+        jobs.iter().map(|job| job.output.clone().unwrap_or_default()).collect();
     outputs.sort();
     outputs
 }

@@ -18,6 +18,8 @@ pub async fn work(
     fails: u32,
 ) -> Result<u32, JobError> {
     diary.effect("start", &ctx);
+    // A repeat takes its time: whoever was believed dead may still come with his own outcome.
+    let nap = if repeated(&ctx) { nap.max(400) } else { nap };
     tokio::time::sleep(Duration::from_millis(nap)).await;
     if ctx.attempt() <= fails {
         diary.effect("err", &ctx);
@@ -25,6 +27,13 @@ pub async fn work(
     }
     diary.effect("ok", &ctx);
     Ok(1)
+}
+
+/// Whether an earlier run of this attempt was lost.
+fn repeated(ctx: &JobContext) -> bool {
+    let key = ctx.transition_key();
+    let run: u64 = key.rsplit(':').next().and_then(|run| run.parse().ok()).unwrap_or(1);
+    run > u64::from(ctx.attempt())
 }
 
 /// Never succeeds.

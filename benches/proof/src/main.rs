@@ -14,6 +14,7 @@ mod address;
 mod args;
 mod audit;
 mod cell;
+mod chaos;
 mod diary;
 mod expect;
 mod feature;
@@ -37,6 +38,9 @@ async fn main() -> ExitCode {
     let done = match verb.as_str() {
         "victim" => victim::live(&args).await,
         "matrix" => matrix::run(&args).await,
+        "chaos" => chaos::run(&args).await,
+        "work" => chaos::crew::work(&args).await,
+        "produce" => chaos::crew::produce(&args).await,
         "audit" => audit::run(&args).await,
         _ => Err("say `matrix`, `chaos` or `audit`".into()),
     };

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use crate::Problem;
 use crate::address::Kind;
 use crate::args::Args;
-use crate::cell::{self, Death, Outcome};
+use crate::cell::{self, Death, Fate, Outcome};
 use crate::feature::Feature;
 use crate::server::Server;
 use crate::table::{Cell, Sheet, write};
@@ -23,6 +23,7 @@ struct Plan {
     /// `point/feature`; either may be left out.
     point: Option<String>,
     feature: Option<String>,
+    fates: Vec<Fate>,
     /// How many passings of a point are tried at most.
     passings: u64,
 }
@@ -38,7 +39,12 @@ impl Plan {
             kinds: kinds.collect(),
             point: some(point),
             feature: some(feature),
-            passings: args.or("passings", 3),
+            fates: match args.get("fate") {
+                Some("dies") => vec![Fate::Dies],
+                Some("freezes") => vec![Fate::Freezes, Fate::FreezesLonger],
+                _ => vec![Fate::Dies, Fate::Freezes, Fate::FreezesLonger],
+            },
+            passings: args.or("passings", 2),
         }
     }
 
@@ -56,8 +62,8 @@ pub async fn run(args: &Args) -> Result<(), Problem> {
     let began = Instant::now();
     let mut sheets = Vec::new();
     for kind in &plan.kinds {
-        let at_once = Arc::new(Semaphore::new(args.or("at-once", 6)));
-        sheets.push(fill(*kind, &plan, at_once).await?);
+        let at_once = Arc::new(Semaphore::new(args.or("at-once", 8)));
+        sheets.extend(fill(*kind, &plan, at_once).await?);
     }
     for sheet in &sheets {
         println!("{}", sheet.summary());
@@ -82,11 +88,11 @@ fn never_passed(sheets: &[Sheet]) -> Vec<&'static str> {
 }
 
 /// Records what each feature comes by, then has it die there.
-async fn fill(kind: Kind, plan: &Plan, at_once: Arc<Semaphore>) -> Result<Sheet, Problem> {
+async fn fill(kind: Kind, plan: &Plan, at_once: Arc<Semaphore>) -> Result<Vec<Sheet>, Problem> {
     let server = match kind {
         Kind::Sqlite => None,
         Kind::Pg => {
-            let server = Server::start("listen_addresses = ''\nfsync = off")?;
+            let server = Server::start("listen_addresses = ''\nfsync = off", None)?;
             server.prepare().await?;
             Some(Arc::new(server))
         }
@@ -104,23 +110,50 @@ async fn fill(kind: Kind, plan: &Plan, at_once: Arc<Semaphore>) -> Result<Sheet,
         let (feature, passed) = recorded??;
         passings.insert(feature, passed);
     }
+    let mut sheets = Vec::new();
+    for fate in plan.fates.iter().copied() {
+        let mut sheet = Sheet::new(kind, fate, &passings);
+        let mut cells = start(kind, fate, plan, &passings, server.as_ref(), &at_once);
+        while let Some(cell) = cells.join_next().await {
+            sheet.add(cell??);
+        }
+        sheets.push(sheet);
+    }
+    Ok(sheets)
+}
+
+/// Starts every cell of a store and a fate; so many run at once.
+fn start(
+    kind: Kind,
+    fate: Fate,
+    plan: &Plan,
+    passings: &BTreeMap<Feature, BTreeMap<CrashPoint, u64>>,
+    server: Option<&Arc<Server>>,
+    at_once: &Arc<Semaphore>,
+) -> JoinSet<Result<Cell, Problem>> {
     let mut cells = JoinSet::new();
-    for (feature, passed) in &passings {
-        for (point, times) in passed.iter().filter(|(point, _)| plan.has_point(**point)) {
+    for (feature, passed) in passings {
+        let wanted = |point: CrashPoint| plan.has_point(point) && suits(fate, point, *feature);
+        for (point, times) in passed.iter().filter(|(point, _)| wanted(**point)) {
             let (feature, point, times) = (*feature, *point, *times);
-            let deaths = chosen(point, times, plan.passings);
-            let (server, at_once) = (server.clone(), Arc::clone(&at_once));
+            // A frozen process takes seconds, and one time tells as much as two.
+            let most = if fate == Fate::Dies { plan.passings } else { plan.passings / 2 };
+            let deaths = chosen(point, times, most);
+            let (server, at_once) = (server.cloned(), Arc::clone(at_once));
             cells.spawn(async move {
                 let mut cell = Cell::new(point, feature);
                 for passing in deaths {
                     let _turn = at_once.acquire().await?;
-                    let death = Death { point, passing };
+                    let death = Death { fate, point, passing };
                     let outcome = cell::run(kind, server.as_ref(), feature, death).await?;
                     if let Outcome::Broken(problems) = &outcome {
                         let what = problems.join("\n    ");
-                        println!("RED {} {}/{}:{passing}\n    {what}", kind.name(), point.name(), {
-                            feature.name()
-                        });
+                        println!(
+                            "RED {} {}/{}:{passing}\n    {what}",
+                            kind.name(),
+                            point.name(),
+                            { feature.name() }
+                        );
                     }
                     cell.add(passing, outcome);
                 }
@@ -128,11 +161,27 @@ async fn fill(kind: Kind, plan: &Plan, at_once: Arc<Semaphore>) -> Result<Sheet,
             });
         }
     }
-    let mut sheet = Sheet::new(kind, &passings);
-    while let Some(cell) = cells.join_next().await {
-        sheet.add(cell??);
-    }
-    Ok(sheet)
+    cells
+}
+
+/// Where a process can be frozen without holding locks that everybody else waits for: between its conversations with the
+/// store, and only where others can do what it was about to do.
+fn suits(fate: Fate, point: CrashPoint, feature: Feature) -> bool {
+    use CrashPoint::{
+        ClaimAnswered, FireDecided, HandlerAfter, HandlerBefore, RescueDecided, RescueFound,
+        SettleBefore, SettleDecided,
+    };
+    let between = [
+        ClaimAnswered,
+        HandlerBefore,
+        HandlerAfter,
+        SettleDecided,
+        SettleBefore,
+        RescueFound,
+        RescueDecided,
+        FireDecided,
+    ];
+    fate == Fate::Dies || (between.contains(&point) && feature != Feature::Cancel)
 }
 
 /// Which passings of a point are tried: the first, and others spread over the run. A commit is the same point for

@@ -17,20 +17,23 @@ pub struct Server {
     folder: PathBuf,
     /// A small file system that was mounted for it.
     small: Option<PathBuf>,
+    /// The port, if it is not the usual one.
+    port: Option<u16>,
 }
 
 impl Server {
     /// Starts one with these settings beside the usual ones.
-    pub fn start(settings: &str) -> Result<Self, Problem> {
+    pub fn start(settings: &str, port: Option<u16>) -> Result<Self, Problem> {
         let name = format!("ratchet-proof-{}-{:04x}", std::process::id(), fastrand::u16(..));
-        let server = Self { folder: std::env::temp_dir().join(name), small: None };
+        let server = Self { folder: std::env::temp_dir().join(name), small: None, port };
         std::fs::create_dir_all(server.data())?;
         server.own(&server.folder)?;
         run(Command::new("chmod").arg("700").arg(server.data()))?;
         let mut initdb = unprivileged("initdb")?;
         initdb.args(["-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "-D"]);
         run(initdb.arg(server.data()).env("LC_ALL", "C.UTF-8"))?;
-        let mut file = OpenOptions::new().append(true).open(server.data().join("postgresql.conf"))?;
+        let mut file =
+            OpenOptions::new().append(true).open(server.data().join("postgresql.conf"))?;
         write!(
             file,
             "unix_socket_directories = '{}'\nmax_connections = 300\nshared_buffers = 64MB\n{settings}\n",
@@ -58,7 +61,8 @@ impl Server {
 
     pub fn url(&self, database: &str) -> String {
         let host = self.folder.display().to_string().replace('/', "%2F");
-        format!("postgres://postgres@{host}/{database}")
+        let port = self.port.map(|port| format!(":{port}")).unwrap_or_default();
+        format!("postgres://postgres@{host}{port}/{database}")
     }
 
     pub async fn say(&self, sql: &str) -> Result<(), Problem> {
@@ -85,9 +89,29 @@ impl Server {
         self.say(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await
     }
 
+    /// A folder on a file system of this many megabytes; none if this user cannot mount one.
+    pub fn small_disk(&mut self, megabytes: u32) -> Result<Option<PathBuf>, Problem> {
+        let place = self.folder.join("small");
+        std::fs::create_dir_all(&place)?;
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &format!("size={megabytes}m"), "tmpfs"]).arg(&place);
+        if !mount.stderr(Stdio::null()).status()?.success() {
+            return Ok(None);
+        }
+        self.small = Some(place.clone());
+        let space = place.join("space");
+        std::fs::create_dir_all(&space)?;
+        self.own(&place)?;
+        Ok(Some(space))
+    }
+
     /// Gives a folder to the user the server runs as.
     fn own(&self, folder: &Path) -> Result<(), Problem> {
-        if is_root()? { run(Command::new("chown").args(["-R", user()]).arg(folder)) } else { Ok(()) }
+        if is_root()? {
+            run(Command::new("chown").args(["-R", user()]).arg(folder))
+        } else {
+            Ok(())
+        }
     }
 }
 

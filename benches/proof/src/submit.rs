@@ -78,9 +78,8 @@ impl Client<'_> {
             Feature::Callbacks => {
                 for n in 0..4 {
                     let parent = Parent { fails: n % 2 == 1 };
-                    let submit = async || {
-                        Ok(self.ratchet.enqueue(Parent { ..parent }).await?.id().uuid())
-                    };
+                    let submit =
+                        async || Ok(self.ratchet.enqueue(Parent { ..parent }).await?.id().uuid());
                     self.once(n, submit).await?;
                 }
                 Ok(())

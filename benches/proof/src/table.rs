@@ -7,7 +7,7 @@ use ratchet_core::crash::CrashPoint;
 
 use crate::Problem;
 use crate::address::Kind;
-use crate::cell::Outcome;
+use crate::cell::{Fate, Outcome};
 use crate::feature::Feature;
 
 /// A cell and what its deaths came to.
@@ -50,16 +50,21 @@ impl Cell {
 #[derive(Debug)]
 pub struct Sheet {
     kind: Kind,
+    fate: Fate,
     passed: BTreeSet<CrashPoint>,
     features: Vec<Feature>,
     cells: BTreeMap<(CrashPoint, Feature), Cell>,
 }
 
 impl Sheet {
-    pub fn new(kind: Kind, passings: &BTreeMap<Feature, BTreeMap<CrashPoint, u64>>) -> Self {
+    pub fn new(
+        kind: Kind,
+        fate: Fate,
+        passings: &BTreeMap<Feature, BTreeMap<CrashPoint, u64>>,
+    ) -> Self {
         let passed = passings.values().flat_map(BTreeMap::keys).copied().collect();
         let features = passings.keys().copied().collect();
-        Self { kind, passed, features, cells: BTreeMap::new() }
+        Self { kind, fate, passed, features, cells: BTreeMap::new() }
     }
 
     pub fn add(&mut self, cell: Cell) {
@@ -74,7 +79,7 @@ impl Sheet {
         let red = self.cells.values().filter(|cell| !cell.broken.is_empty());
         red.map(|cell| {
             let (point, feature) = (cell.point.name(), cell.feature.name());
-            format!("{} {point}/{feature} at {:?}", self.kind.name(), cell.broken)
+            format!("{} {} {point}/{feature} at {:?}", self.kind.name(), self.fate(), cell.broken)
         })
         .collect()
     }
@@ -87,13 +92,23 @@ impl Sheet {
 
     pub fn summary(&self) -> String {
         let (green, red, all) = self.numbers();
-        let deaths: u64 = self.cells.values().map(|cell| cell.kept + cell.broken.len() as u64).sum();
+        let deaths: u64 =
+            self.cells.values().map(|cell| cell.kept + cell.broken.len() as u64).sum();
         let repeated = self.cells.values().filter(|cell| cell.repeated).count();
         let missed: u64 = self.cells.values().map(|cell| cell.not_passed).sum();
         format!(
-            "{}: {all} cells, {green} green, {red} red; {deaths} deaths, {missed} not come by; effects again in {repeated} cells",
-            self.kind.title()
+            "{}, a process {}: {all} cells, {green} green, {red} red; {deaths} times, {missed} not come by; effects again in {repeated} cells",
+            self.kind.title(),
+            self.fate()
         )
+    }
+
+    fn fate(&self) -> &'static str {
+        match self.fate {
+            Fate::Dies => "dies",
+            Fate::Freezes => "freezes and goes on while others do its work",
+            Fate::FreezesLonger => "freezes and goes on when others have done its work",
+        }
     }
 
     fn table(&self) -> String {
@@ -104,7 +119,8 @@ impl Sheet {
         text.push_str("\n|---|");
         text.push_str(&"---|".repeat(self.features.len()));
         text.push('\n');
-        for point in CrashPoint::ALL.iter().filter(|point| self.passes(**point)) {
+        let tried = |point: &&CrashPoint| self.cells.keys().any(|(tried, _)| tried == *point);
+        for point in CrashPoint::ALL.iter().filter(tried) {
             let _ = write!(text, "| `{}` |", point.name());
             for feature in &self.features {
                 let mark = self.cells.get(&(*point, *feature)).map_or("–", Cell::mark);
@@ -135,8 +151,9 @@ pub fn write(path: &str, sheets: &[Sheet]) -> Result<(), Problem> {
     }
     for sheet in sheets {
         let (green, _, all) = sheet.numbers();
-        let title = sheet.kind.title();
-        let _ = write!(text, "\n## {title}\n\n{green} of {all} cells are green.\n\n");
+        let (title, fate) = (sheet.kind.title(), sheet.fate());
+        let _ =
+            write!(text, "\n## {title}, a process {fate}\n\n{green} of {all} cells are green.\n\n");
         text.push_str(&sheet.table());
     }
     Ok(std::fs::write(path, text)?)

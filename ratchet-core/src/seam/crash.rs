@@ -1,9 +1,10 @@
-//! Named points at which a process under test dies, one at every step that changes something.
+//! Named points at which a process under test dies or freezes, one at every step that changes something.
 //!
 //! Without the feature `crash-points` a point is nothing. With it a point is inert until the process is told, by its
 //! environment, where to die:
 //!
 //! - `RATCHET_CRASH=settle.moved:2` aborts the process when it passes that point for the second time;
+//! - `RATCHET_FREEZE=settle.before:1` stops it there, as SIGSTOP does, until somebody has it go on;
 //! - `RATCHET_CRASH_LOG=file` adds a line to that file for every passing.
 //!
 //! It is no part of the interface: `benches/proof` in the repository is what uses it.
@@ -147,31 +148,35 @@ mod armed {
 
     struct Orders {
         die: Option<(CrashPoint, u64)>,
+        freeze: Option<(CrashPoint, u64)>,
         log: Option<File>,
     }
 
     impl Orders {
         fn read() -> Self {
-            let die = std::env::var("RATCHET_CRASH").ok().map(|order| {
-                let parsed = order.rsplit_once(':').and_then(|(name, passing)| {
-                    let point = CrashPoint::ALL.iter().find(|point| point.name() == name)?;
-                    Some((*point, passing.parse().ok()?))
-                });
-                parsed.unwrap_or_else(|| panic!("RATCHET_CRASH names no crash point: {order}"))
-            });
             let log = std::env::var_os("RATCHET_CRASH_LOG").map(|path| {
                 let opened = OpenOptions::new().create(true).append(true).open(&path);
                 opened
                     .unwrap_or_else(|error| panic!("RATCHET_CRASH_LOG cannot be written: {error}"))
             });
-            Self { die, log }
+            Self { die: Self::place("RATCHET_CRASH"), freeze: Self::place("RATCHET_FREEZE"), log }
+        }
+
+        /// A point and how often it is passed before something happens there.
+        fn place(variable: &str) -> Option<(CrashPoint, u64)> {
+            let order = std::env::var(variable).ok()?;
+            let parsed = order.rsplit_once(':').and_then(|(name, passing)| {
+                let point = CrashPoint::ALL.iter().find(|point| point.name() == name)?;
+                Some((*point, passing.parse().ok()?))
+            });
+            Some(parsed.unwrap_or_else(|| panic!("{variable} names no crash point: {order}")))
         }
     }
 
-    /// Passes a point: dies here if this is the place and the time.
+    /// Passes a point: dies or freezes here if this is the place and the time.
     pub fn crash_point(point: CrashPoint) {
         let orders = &*ORDERS;
-        if orders.die.is_none() && orders.log.is_none() {
+        if orders.die.is_none() && orders.freeze.is_none() && orders.log.is_none() {
             return;
         }
         let passing = PASSED[point as usize].fetch_add(1, Ordering::SeqCst) + 1;
@@ -181,6 +186,10 @@ mod armed {
         }
         if orders.die == Some((point, passing)) {
             std::process::abort();
+        }
+        if orders.freeze == Some((point, passing)) {
+            let me = std::process::id().to_string();
+            let _ = std::process::Command::new("kill").args(["-STOP", &me]).status();
         }
     }
 }
