@@ -15,7 +15,7 @@ use crate::feature::{Feature, Phase};
 use crate::submit::{Client, SCHEDULE};
 
 /// A process that has not finished by then is stuck.
-const LONGEST: Duration = Duration::from_secs(40);
+const LONGEST: Duration = Duration::from_secs(25);
 
 /// How many occurrences of the recurring job are waited for.
 const TICKS: usize = 3;
