@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ratchet-proof matrix [--store sqlite|pg] [--cell point/feature] [--passings N] [--at-once N] [--docs file]
-//! ratchet-proof chaos  [--minutes N] [--seed S]
+//! ratchet-proof chaos  [--minutes N] [--seed S] [--only "half open"]
 //! ratchet-proof audit  --address URL|file --diary file
 //! ```
 //!

@@ -47,13 +47,17 @@ struct Scene {
 pub async fn run(args: &Args) -> Result<(), Problem> {
     let minutes: f64 = args.or("minutes", 5.0);
     let seed: u64 = args.or("seed", fastrand::u64(..100_000));
+    // Part of the name of a fault: to look at one kind alone.
+    let only = args.get("only").unwrap_or_default();
     println!("chaos for {minutes} min, seed {seed}");
     let mut rng = Rng::with_seed(seed);
     let mut scene = Scene::open(args.or("every-ms", 25)).await?;
     let end = scene.began + Duration::from_secs_f64(minutes * 60.0);
     while Instant::now() < end {
         tokio::time::sleep(Duration::from_millis(rng.u64(500..3500))).await;
-        scene.suffer(Fault::choose(&mut rng, WORKERS)).await?;
+        let fault = std::iter::repeat_with(|| Fault::choose(&mut rng, WORKERS));
+        let fault = fault.take(1000).find(|fault| fault.name().contains(only));
+        scene.suffer(fault.ok_or("--only names no fault")?).await?;
         scene.raise_the_dead()?;
     }
     scene.finish().await
