@@ -226,7 +226,7 @@ mod tests {
     // A client that is gone without a word must not hold its locks for ever.
     #[test]
     fn x_08_neither_a_statement_nor_a_pause_in_a_transaction_is_endless() {
-        let session = super::session(std::time::Duration::from_secs(7));
+        let session = session(std::time::Duration::from_secs(7));
         for limit in ["statement_timeout = 7000", "idle_in_transaction_session_timeout = 7000"] {
             assert!(session.as_str().contains(limit), "{}", session.as_str());
         }

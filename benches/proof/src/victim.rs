@@ -17,6 +17,9 @@ use crate::submit::{Client, SCHEDULE};
 /// A process that has not finished by then is stuck.
 const LONGEST: Duration = Duration::from_secs(25);
 
+/// Some heartbeats.
+const LIFE: Duration = Duration::from_millis(1000);
+
 /// How many occurrences of the recurring job are waited for.
 const TICKS: usize = 3;
 
@@ -24,7 +27,7 @@ pub async fn live(args: &Args) -> Result<(), Problem> {
     let feature = Feature::named(args.must("feature")?).ok_or("no such feature")?;
     let phase = Phase::named(args.must("phase")?).ok_or("no such phase")?;
     let (address, path) = (args.must("address")?, PathBuf::from(args.must("diary")?));
-    let before = Entries::read(&path);
+    let (began, before) = (Instant::now(), Entries::read(&path));
     let diary = Diary::open(&path)?;
     let store = Opened::open(address).await?;
     let ratchet = build(&store, &diary).await?;
@@ -48,6 +51,8 @@ pub async fn live(args: &Args) -> Result<(), Problem> {
         stop_recurring(&ratchet).await?;
     }
     quiet(&ratchet, &path, address).await?;
+    // Every feature comes by a renewal of the lease, however quick it was.
+    until("the worker has lived for a while", async || Ok(began.elapsed() > LIFE)).await?;
     stop(&worker).await;
     store.close().await;
     Ok(())

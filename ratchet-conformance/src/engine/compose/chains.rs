@@ -42,7 +42,7 @@ pub async fn w_01_the_first_step_keeps_its_delay(bench: Bench) {
     let (ratchet, worker) = bench.start_composed().await;
     let mut flow = ratchet.workflow("later");
     let first = flow.step("first", Mark::ok("a"), |step| {
-        step.options(|enqueue| enqueue.delay(std::time::Duration::from_secs(3600)))
+        step.options(|enqueue| enqueue.delay(std::time::Duration::from_hours(1)))
     });
     flow.await.expect("submits");
     let record = ratchet.get(first.job_id().expect("a job")).await.expect("reads");
