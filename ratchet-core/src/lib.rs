@@ -49,6 +49,8 @@ pub use model::{
 pub use registry::{
     InvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
 };
+#[doc(hidden)]
+pub use seam::crash;
 pub use seam::{
     Clock, CurrentRuntime, Entropy, IdSource, OsEntropy, OwnThread, SeededEntropy, Sleep, Spawn,
     SystemClock, Task, VirtualClock,

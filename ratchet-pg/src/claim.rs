@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{Alone, ClaimReply, ClaimRequest, NodeId, QueueRoom};
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
@@ -142,6 +143,7 @@ impl Inner {
             .bind(walk.probes.iter().map(|probe| probe.key.as_str()).collect::<Vec<_>>())
             .fetch_all(&mut *db)
             .await?;
+        crash_point(CrashPoint::ClaimTaken);
         let rows: Vec<_> = rows.iter().collect();
         let mut jobs = self.claimed(db, request, &leases, now, &rows, 0).await?;
         let mut spent = BTreeMap::new();

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::graph::Seed;
 use ratchet_core::model::{
     AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, JobRecord, JobState,
@@ -66,6 +67,7 @@ impl Inner {
                 _ => self.retry(db, &job, news).await?,
             };
             if let Some(reply) = done {
+                crash_point(CrashPoint::CommandDone);
                 return Ok(reply);
             }
         }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
     ClaimReply, ClaimRequest, Claimed, JobId, LeaseId, NodeId, Settlement, Token, Verdict,
 };
@@ -95,6 +96,7 @@ impl Inner {
         let leases: Vec<_> = rooms.iter().map(|_| self.ids.lease().uuid()).collect();
         let node = request.map_or_else(|| NodeId::from_uuid(Uuid::nil()), |request| request.node);
         doubt.about(&leases);
+        crash_point(CrashPoint::ExchangeBefore);
         let rows = sqlx::query(self.sql.exchange())
             .bind(successes.leases)
             .bind(successes.low)
@@ -114,6 +116,7 @@ impl Inner {
             .bind(request.is_some_and(|request| request.starting))
             .fetch_all(&mut *db)
             .await?;
+        crash_point(CrashPoint::ExchangeAfter);
         let mut told = None;
         let mut taken = Vec::with_capacity(rows.len().saturating_sub(1));
         for row in &rows {

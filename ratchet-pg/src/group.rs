@@ -10,6 +10,7 @@ use ratchet_core::store::{StoreError, StoreErrorKind};
 use tokio::sync::oneshot;
 
 use crate::error::store_error;
+use crate::home::in_time;
 use crate::insert::Stored;
 use crate::store::{Fault, Inner};
 
@@ -115,6 +116,8 @@ impl Inner {
                 let mut db = self.pool.acquire().await?;
                 self.store(&mut db, jobs.into_iter(), Stored::default()).await
             };
+            // The next ones must not wait for ever behind a server that is gone.
+            let stored = in_time(self.longest, &self.doubt, stored);
             let error = match stored.await {
                 Ok(fresh) => {
                     self.told(&fresh);

@@ -4,6 +4,9 @@
 //! their own, which come and go; the store has one too, so that its connections outlive all of them.
 
 use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use ratchet_core::store::{StoreError, StoreErrorKind};
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -12,10 +15,13 @@ use tokio::runtime::{Builder, Handle, Runtime};
 pub(crate) struct Home {
     runtime: Option<Runtime>,
     handle: Handle,
+    longest: Duration,
+    doubt: Arc<AtomicU32>,
 }
 
 impl Home {
-    pub(crate) fn new() -> Result<Self, StoreError> {
+    /// Nothing that runs there takes longer than this: a server that is gone without a word would be waited for, for ever.
+    pub(crate) fn new(longest: Duration) -> Result<Self, StoreError> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("ratchet-pg")
@@ -25,15 +31,34 @@ impl Home {
                 StoreError::new(StoreErrorKind::Config, "the store cannot start its thread")
                     .with_source(error)
             })?;
-        Ok(Self { handle: runtime.handle().clone(), runtime: Some(runtime) })
+        let (handle, doubt) = (runtime.handle().clone(), Arc::default());
+        Ok(Self { runtime: Some(runtime), handle, longest, doubt })
     }
 
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.handle.spawn(task);
     }
 
-    /// Runs something there and waits for it.
+    /// How many connections that come back may be dead: raised when something took too long.
+    pub(crate) fn doubt(&self) -> Arc<AtomicU32> {
+        Arc::clone(&self.doubt)
+    }
+
+    /// Runs something there and waits for it, but not for ever.
     pub(crate) async fn run<T, E>(
+        &self,
+        task: impl Future<Output = Result<T, E>> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        let (longest, doubt) = (self.longest, self.doubt());
+        self.run_to_its_end(async move { in_time(longest, &doubt, task).await }).await
+    }
+
+    /// Runs something there and waits for it, however long it takes.
+    pub(crate) async fn run_to_its_end<T, E>(
         &self,
         task: impl Future<Output = Result<T, E>> + Send + 'static,
     ) -> Result<T, E>
@@ -55,6 +80,25 @@ impl Drop for Home {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
+        }
+    }
+}
+
+/// More connections than were in use when something took too long.
+const DOUBTFUL: u32 = 64;
+
+/// Waits for an answer, but not for ever. What is dropped on the way gives its connection back, and that is looked at.
+pub(crate) async fn in_time<T, E: From<StoreError>>(
+    longest: Duration,
+    doubt: &AtomicU32,
+    task: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    match tokio::time::timeout(longest, task).await {
+        Ok(answer) => answer,
+        Err(_) => {
+            doubt.store(DOUBTFUL, Ordering::Relaxed);
+            let why = format!("the server did not answer within {longest:?}");
+            Err(StoreError::new(StoreErrorKind::Unavailable, why).into())
         }
     }
 }

@@ -5,6 +5,7 @@ use std::any::Any;
 use std::collections::BTreeSet;
 use std::future::Future;
 
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
     CancelCause, Command, CommandError, CommandReply, Due, InsertError, Inserted, JobId, NewJob,
 };
@@ -81,6 +82,7 @@ impl PgStore {
             let (answers, fresh) = self.inner.insert_within(&mut part, jobs).await?;
             notify(self, &mut part, fresh.wakes()).await?;
             part.commit().await?;
+            crash_point(CrashPoint::InsertInTx);
             Ok::<_, Fault>(answers)
         };
         Ok(inserted.await?)

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::graph::admit;
 use ratchet_core::model::{Due, InsertError, Inserted, JobId, JobSpec, NewJob, OnTaken, TakenKey};
 use ratchet_core::store::Wake;
@@ -135,6 +136,7 @@ impl Inner {
         jobs: &[NewJob],
     ) -> Result<(Vec<Inserted>, Fresh), Fault> {
         let (before, reserved) = self.reserve(db, jobs).await?;
+        crash_point(CrashPoint::InsertKeys);
         let (plan, answers) = plan_all(jobs, &before).map_err(Fault::Insert)?;
         let fresh = self.write_jobs(db, jobs, plan, reserved, Stored::default()).await?;
         Ok((answers, fresh))
@@ -331,6 +333,7 @@ impl Inner {
             columns.bind(sqlx::query(self.sql.insert_jobs())).bind(stored.now)
         };
         let now: i64 = query.fetch_one(db).await?.try_get("now")?;
+        crash_point(CrashPoint::InsertRows);
         let mut fresh = Fresh::default();
         for job in jobs {
             let due = due_micros(job.due, now);

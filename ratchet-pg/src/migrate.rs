@@ -1,5 +1,6 @@
 //! The schema, brought up to date by whoever comes first.
 
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::store::{StoreError, StoreErrorKind};
 use sqlx::{Connection, PgConnection};
 
@@ -43,10 +44,14 @@ async fn apply(db: &mut PgConnection, sql: &Sql, newest: i32) -> Result<(), Stor
     }
     for (number, migration) in (1..).zip(MIGRATIONS).filter(|(number, _)| *number > have) {
         sqlx::raw_sql(sql.migration(migration)).execute(&mut *tx).await.map_err(store_error)?;
+        crash_point(CrashPoint::MigrationApplied);
         let recorded = sqlx::query(sql.insert_migration()).bind(number);
         recorded.execute(&mut *tx).await.map_err(store_error)?;
+        crash_point(CrashPoint::MigrationRecorded);
     }
-    tx.commit().await.map_err(store_error)
+    tx.commit().await.map_err(store_error)?;
+    crash_point(CrashPoint::MigrationCommitted);
+    Ok(())
 }
 
 /// The version of the schema; 0 if there is none.

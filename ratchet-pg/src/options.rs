@@ -61,10 +61,16 @@ impl PgOptions {
         self
     }
 
-    /// The longest a statement may take (30 s). Not set in poll-only mode: a pooler would hand the setting on.
+    /// The longest a statement may take (30 s). Not set in poll-only mode: a pooler would hand the setting on. A server that
+    /// does not answer at all is given up after twice this time: the store is unavailable then, and connections are replaced.
     pub fn statement_timeout(mut self, timeout: Duration) -> Self {
         self.statement_timeout = timeout;
         self
+    }
+
+    /// The longest a verb of the store may take, with everything it says to the server.
+    pub(crate) fn longest(&self) -> Duration {
+        self.patience.saturating_add(self.statement_timeout.saturating_mul(2))
     }
 
     /// Neither listens nor sets anything per session: for a pooler. Work is found by polling.

@@ -1,6 +1,7 @@
 //! Recurring jobs: one row each, fenced by its version.
 
 use jiff::Timestamp;
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{DroppedChild, Inserted, ScheduleRecord, ScheduleWritten, WriteSchedule};
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
@@ -61,6 +62,7 @@ impl Inner {
                 sqlx::query(self.sql.delete_schedule()).bind(name).execute(&mut *db).await?;
             }
         }
+        crash_point(CrashPoint::FireMoved);
         let now = self.now(&mut *db).await?;
         let (inserted, fresh) = self.insert_children(db, &write.jobs, now).await?;
         let (mut created, mut dropped) = (Vec::new(), Vec::new());
@@ -74,6 +76,7 @@ impl Inner {
                 }
             }
         }
+        crash_point(CrashPoint::FireStored);
         Ok((ScheduleWritten::Written { created, dropped }, fresh))
     }
 }

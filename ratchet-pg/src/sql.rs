@@ -197,7 +197,7 @@ pub(crate) fn session(statement_timeout: std::time::Duration) -> SqlStr {
     let millis = statement_timeout.as_millis();
     AssertSqlSafe(format!(
         "SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan; \
-         SET statement_timeout = {millis}"
+         SET statement_timeout = {millis}; SET idle_in_transaction_session_timeout = {millis}"
     ))
     .into_sql_str()
 }
@@ -223,6 +223,15 @@ fn quote(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // A client that is gone without a word must not hold its locks for ever.
+    #[test]
+    fn x_08_neither_a_statement_nor_a_pause_in_a_transaction_is_endless() {
+        let session = session(std::time::Duration::from_secs(7));
+        for limit in ["statement_timeout = 7000", "idle_in_transaction_session_timeout = 7000"] {
+            assert!(session.as_str().contains(limit), "{}", session.as_str());
+        }
+    }
 
     #[test]
     fn hostile_schema_stays_a_name() {

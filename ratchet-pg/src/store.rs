@@ -2,6 +2,8 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -57,6 +59,10 @@ pub(crate) struct Inner {
     pub(crate) group: Group,
     pub(crate) patience: parts::Patience,
     pub(crate) causes: Causes,
+    /// Nothing takes longer than this.
+    pub(crate) longest: Duration,
+    /// How many connections that come back may be dead.
+    pub(crate) doubt: Arc<AtomicU32>,
 }
 
 /// Why a transaction was given up.
@@ -130,7 +136,9 @@ macro_rules! transact {
                 let mut tx = $inner.pool.begin().await?;
                 let $db: &mut sqlx::PgConnection = &mut tx;
                 let answer = $body;
+                ratchet_core::crash::crash_point(ratchet_core::crash::CrashPoint::CommitBefore);
                 tx.commit().await?;
+                ratchet_core::crash::crash_point(ratchet_core::crash::CrashPoint::CommitAfter);
                 Ok::<_, $crate::store::Fault>(answer)
             };
             match attempt.await {
@@ -167,9 +175,10 @@ impl PgStore {
 
     /// Connects as told.
     pub async fn open(options: PgOptions) -> Result<Self, StoreError> {
-        let home = Arc::new(Home::new()?);
+        let home = Arc::new(Home::new(options.longest())?);
         let opened = Arc::downgrade(&home);
-        let inner = home.run(async move { open(options, opened).await }).await?;
+        // A migration takes as long as it takes.
+        let inner = home.run_to_its_end(async move { open(options, opened).await }).await?;
         Ok(Self { inner, home })
     }
 
@@ -186,6 +195,8 @@ impl PgStore {
 }
 
 async fn open(options: PgOptions, home: std::sync::Weak<Home>) -> Result<Arc<Inner>, StoreError> {
+    let (longest, doubt) = (options.longest(), home.upgrade().map(|home| home.doubt()));
+    let doubt = doubt.unwrap_or_default();
     let PgOptions {
         connect,
         schema,
@@ -208,6 +219,21 @@ async fn open(options: PgOptions, home: std::sync::Weak<Home>) -> Result<Arc<Inn
                 }
                 Ok(true)
             })
+        })
+        // Whoever was not answered in time has dropped a connection that may be dead. Looking whether it is must not
+        // take for ever either.
+        .after_release({
+            let doubt = Arc::clone(&doubt);
+            move |db, _| {
+                let doubtful =
+                    doubt.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
+                Box::pin(async move {
+                    if doubtful && tokio::time::timeout(patience, db.ping()).await.is_err() {
+                        return Err(sqlx::Error::PoolTimedOut);
+                    }
+                    Ok(true)
+                })
+            }
         });
     if !poll_only {
         pool = pool.after_connect(move |db, _| {
@@ -231,7 +257,9 @@ async fn open(options: PgOptions, home: std::sync::Weak<Home>) -> Result<Arc<Inn
         if let Some(listener) = tested_listener(&pool, &sql, &channel, &origin).await {
             home.spawn(listen(listener, origin.clone(), Arc::downgrade(&wakes)));
         }
-        home.spawn(tell_others(pool.clone(), Arc::clone(&sql), channel.clone(), origin, hints));
+        let patience = (longest, Arc::clone(&doubt));
+        let teller = (pool.clone(), Arc::clone(&sql), channel.clone(), origin);
+        home.spawn(tell_others(teller, patience, hints));
     }
     Ok(Arc::new(Inner {
         pool,
@@ -246,6 +274,8 @@ async fn open(options: PgOptions, home: std::sync::Weak<Home>) -> Result<Arc<Inn
         group: Group::default(),
         patience: parts::Patience::default(),
         causes: Causes::default(),
+        longest,
+        doubt,
     }))
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use ratchet_core::model::{JobId, LeaseId, Token};
@@ -12,6 +13,8 @@ use sqlx::postgres::PgListener;
 use tokio::sync::{broadcast, mpsc};
 use uuid::Uuid;
 
+use crate::error::store_error;
+use crate::home::in_time;
 use crate::sql::Sql;
 
 /// How many hints a slow listener may be behind before it loses some. Losing one costs a poll.
@@ -111,10 +114,8 @@ fn read(origin: &str, line: &str) -> Vec<Wake> {
 
 /// Passes hints on to the other processes until the store is gone.
 pub(crate) async fn tell_others(
-    pool: PgPool,
-    sql: Arc<Sql>,
-    channel: String,
-    origin: String,
+    (pool, sql, channel, origin): (PgPool, Arc<Sql>, String, String),
+    (longest, doubt): (Duration, Arc<AtomicU32>),
     mut hints: mpsc::UnboundedReceiver<Wake>,
 ) {
     while let Some(first) = hints.recv().await {
@@ -124,7 +125,8 @@ pub(crate) async fn tell_others(
             round.add(hint);
         }
         let sent = sqlx::query(sql.notify()).bind(&channel).bind(round.lines(&origin));
-        if let Err(error) = sent.execute(&pool).await {
+        let sent = async { sent.execute(&pool).await.map_err(store_error) };
+        if let Err(error) = in_time(longest, &doubt, sent).await {
             tracing::debug!(%error, "hints could not be sent; the others will find out by polling");
         }
         tokio::time::sleep(PACE).await;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
     Alone, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, JobSpec, JobState, LeaseId,
     QueueRoom, Token,
@@ -360,6 +361,7 @@ impl Session<'_> {
             .bind(self.micros())
             .execute(&mut *self.conn)
             .await?;
+        crash_point(CrashPoint::ClaimTaken);
         self.mark_probes(chosen).await?;
         for candidate in chosen {
             self.effects.count(candidate.template, JobState::Pending, -1);

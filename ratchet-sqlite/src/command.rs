@@ -1,5 +1,6 @@
 //! Commands: what operators and clients do to a job.
 
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
     AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, Filter, JobState, Move,
     Point, Redriven,
@@ -32,13 +33,15 @@ impl Session<'_> {
         let Some(mut row) = self.load(id).await? else {
             return Ok(Err(CommandError::NotFound(id)));
         };
-        match command {
+        let done = match command {
             Command::Pause(_) => self.pause(&mut row).await,
             Command::Resume(_) => self.resume(&mut row).await,
             Command::Cancel(_, cause) => self.cancel(&mut row, *cause).await,
             Command::Reschedule(_, due) => self.reschedule(&mut row, *due).await,
             _ => self.retry(&mut row).await,
-        }
+        };
+        crash_point(CrashPoint::CommandDone);
+        done
     }
 
     async fn pause(&mut self, row: &mut JobRow) -> Answer {

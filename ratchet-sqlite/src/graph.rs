@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use jiff::Timestamp;
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::graph::{Changes, GraphRows, Inside, JobChange, Seed, admit, ripple};
 use ratchet_core::model::{
     CommandError, CommandReply, Edge, Extend, GraphInserted, GroupFilter, GroupId, GroupRecord,
@@ -69,6 +70,7 @@ impl Session<'_> {
             group.counts.total = group.counts.total.saturating_sub(gone);
             self.save_group(&group).await?;
         }
+        crash_point(CrashPoint::InsertGroups);
         for edge in &graph.edges {
             self.save_edge(edge).await?;
         }
@@ -157,6 +159,7 @@ impl Session<'_> {
             return Ok(Ripples::default());
         }
         let changes = self.walk(seeds).await?;
+        crash_point(CrashPoint::GraphWalked);
         self.apply(changes).await
     }
 
@@ -195,12 +198,15 @@ impl Session<'_> {
                 }
             }
         }
+        crash_point(CrashPoint::GraphReleased);
         for group in &changes.groups {
             self.save_group(group).await?;
         }
+        crash_point(CrashPoint::GraphCounted);
         for edge in &changes.edges {
             self.save_edge(edge).await?;
         }
+        crash_point(CrashPoint::GraphWritten);
         Ok(changes.into_ripples())
     }
 

@@ -4,6 +4,7 @@
 use std::future::Future;
 
 use jiff::Timestamp;
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
     Command, CommandError, CommandReply, Due, InsertError, Inserted, JobId, NewJob,
 };
@@ -121,6 +122,7 @@ async fn insert(
     let mut session = session(tx, &templates, &mut effects, now);
     let inserted = session.insert(jobs).await.map_err(|error| in_transaction(&error))?;
     session.write_counts().await.map_err(|error| in_transaction(&error))?;
+    crash_point(CrashPoint::InsertInTx);
     inserted
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{InsertError, Inserted, JobId, JobState, NewJob, OnTaken, TakenKey};
 use sha2::{Digest, Sha256};
 use sqlx::sqlite::SqliteArguments;
@@ -85,6 +86,9 @@ impl Session<'_> {
                 .execute(&mut *self.conn)
                 .await?;
         }
+        if !(plan.ledger.is_empty() && plan.business.is_empty()) {
+            crash_point(CrashPoint::InsertKeys);
+        }
         // An idempotent repeat of a stored job answers `Created` too, but is not planned.
         let planned: Vec<_> = jobs.iter().filter(|job| plan.ids.remove(&job.id)).collect();
         self.insert_rows(&planned).await?;
@@ -163,6 +167,7 @@ impl Session<'_> {
                 sqlx::query_with(sql::insert_jobs(size), arguments)
                     .execute(&mut *self.conn)
                     .await?;
+                crash_point(CrashPoint::InsertRows);
             }
         }
         Ok(())

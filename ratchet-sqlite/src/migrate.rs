@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use jiff::Timestamp;
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::{StoreError, StoreErrorKind};
 use sqlx::{Row as _, SqliteConnection};
 
@@ -47,6 +48,7 @@ pub(crate) async fn migrate(
         // The error counts; a transaction that SQLite has rolled back itself refuses this one.
         let _ = sqlx::query("ROLLBACK").execute(&mut *conn).await;
     }
+    crash_point(CrashPoint::MigrationCommitted);
     done
 }
 
@@ -62,11 +64,13 @@ async fn apply(conn: &mut SqliteConnection, now: Timestamp) -> Result<i64, sqlx:
     for (version, migration) in (1_i64..).zip(MIGRATIONS) {
         if version > found {
             sqlx::raw_sql(*migration).execute(&mut *conn).await?;
+            crash_point(CrashPoint::MigrationApplied);
             sqlx::query(sql::schema::INSERT_VERSION)
                 .bind(version)
                 .bind(now.as_microsecond())
                 .execute(&mut *conn)
                 .await?;
+            crash_point(CrashPoint::MigrationRecorded);
         }
     }
     Ok(found)

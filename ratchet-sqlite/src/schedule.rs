@@ -1,6 +1,7 @@
 //! Recurring jobs: one row each, fenced by its version.
 
 use jiff::Timestamp;
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{DroppedChild, Inserted, ScheduleRecord, ScheduleWritten, WriteSchedule};
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
@@ -58,6 +59,7 @@ impl Session<'_> {
                 delete.execute(&mut *self.conn).await?;
             }
         }
+        crash_point(CrashPoint::FireMoved);
         let (mut created, mut dropped) = (Vec::new(), Vec::new());
         for job in &write.jobs {
             let careful = std::mem::replace(&mut self.careful, true);
@@ -72,6 +74,7 @@ impl Session<'_> {
                 }
             }
         }
+        crash_point(CrashPoint::FireStored);
         Ok(ScheduleWritten::Written { created, dropped })
     }
 }

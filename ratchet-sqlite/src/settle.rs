@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::graph::Seed;
 use ratchet_core::model::{
     Applied, AttemptOutcome, DroppedChild, Inserted, JobId, JobState, Member, NewJob, RunNotes,
@@ -45,6 +46,7 @@ impl Session<'_> {
             } else {
                 self.settle_one(settlement, &mut steps).await?
             });
+            crash_point(CrashPoint::SettleMember);
             if let Some(member) = steps.remove(&job) {
                 let answers = settlement.answers.clone();
                 seeds.push((place, Seed::Ended { member, answers }));
@@ -60,6 +62,7 @@ impl Session<'_> {
         self.count_votes(settlements, &mut settled).await?;
         self.wake_limited().await?;
         self.spawn(settlements, &mut settled).await?;
+        crash_point(CrashPoint::SettleSpawned);
         Ok(settled)
     }
 
@@ -96,6 +99,7 @@ impl Session<'_> {
             .bind(self.micros())
             .fetch_all(&mut *self.conn)
             .await?;
+        crash_point(CrashPoint::SettleMoved);
         let current = rows.first().ok_or(sqlx::Error::RowNotFound)?.try_get::<&str, _>(0)?;
         let current: Vec<Current<'_>> = parse_borrowed(current)?;
         let mut applied = HashSet::with_capacity(current.len());
@@ -126,6 +130,7 @@ impl Session<'_> {
             self.bring_back_slot(&slot, freed).await?;
             self.effects.wake_queue(&queue);
         }
+        crash_point(CrashPoint::SettleFreed);
         Ok(applied)
     }
 
@@ -152,6 +157,7 @@ impl Session<'_> {
                 && settlement.outcome == AttemptOutcome::Success;
             if !implied {
                 self.add_line(token.job, &line).await?;
+                crash_point(CrashPoint::SettleHistory);
             }
         }
         self.keep(&mut row, &settlement.notes).await?;
@@ -163,7 +169,14 @@ impl Session<'_> {
             job.settle(settlement.verdict.clone(), now);
         })
         .await?;
+        crash_point(CrashPoint::SettleMoved);
+        if row.job.state == JobState::Pending {
+            crash_point(CrashPoint::SettleRetry);
+        }
         self.record(&settlement.notices).await?;
+        if !settlement.notices.is_empty() {
+            crash_point(CrashPoint::SettleNotices);
+        }
         if row.job.spec.step.is_some() && row.job.state.is_terminal() {
             steps.insert(token.job, row.job.member());
         }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::store::Wake;
 use sqlx::{Connection as _, Row as _, SqliteConnection};
 use tokio::sync::mpsc;
@@ -157,7 +158,10 @@ impl Writer {
             session.now = self.shared.clock.now();
             request.run(&mut session).await?;
         }
-        session.commit().await
+        crash_point(CrashPoint::CommitBefore);
+        session.commit().await?;
+        crash_point(CrashPoint::CommitAfter);
+        Ok(())
     }
 
     fn publish(&self, group: Vec<Box<dyn Request>>, effects: Effects) {

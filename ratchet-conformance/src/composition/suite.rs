@@ -44,6 +44,7 @@ macro_rules! composition_suite {
                 w_01_ended_chain_tells_when
                 w_01_stale_settle_releases_nothing
                 w_01_step_may_wait_once_it_is_released
+                w_01_first_step_may_wait_too
                 w_01_paused_step_is_released_and_waits_for_its_resume
                 w_01_resumed_step_still_waits
                 w_01_rescheduled_step_still_waits

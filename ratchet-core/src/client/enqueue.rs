@@ -9,6 +9,7 @@ use jiff::Timestamp;
 
 use super::{Core, JobHandle, SubmitError, submit};
 use crate::context::JobContext;
+use crate::crash::{CrashPoint, crash_point};
 use crate::events::JobRef;
 use crate::job::{Backoff, Job, Priority};
 use crate::model::{ConcurrencyKey, Due, Inserted, JobId, JobSpec, NewJob, OnTaken};
@@ -262,7 +263,9 @@ pub(super) async fn insert(
     });
     let expected = core.events.expect_submits(expected);
     let deep = core.check_depth(&jobs).await?;
+    crash_point(CrashPoint::SubmitBefore);
     let inserted = core.store.insert(jobs).await;
+    crash_point(CrashPoint::SubmitAnswered);
     let name_of = |wanted| {
         about
             .iter()

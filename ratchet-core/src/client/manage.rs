@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{Ratchet, publish_ripples};
+use crate::crash::{CrashPoint, crash_point};
 use crate::events::Event;
 use crate::model::{
     CancelCause, Command, CommandError, CommandReply, Due, Filter, JobId, JobState, Redriven,
@@ -78,7 +79,9 @@ impl Ratchet {
     }
 
     pub(super) async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
+        crash_point(CrashPoint::CommandBefore);
         let reply = self.core.store.command(command).await?;
+        crash_point(CrashPoint::CommandAnswered);
         match &reply {
             CommandReply::Rippled { ripples, .. } | CommandReply::GroupCanceled(ripples) => {
                 publish_ripples(&self.core, ripples);

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::model::{
-    Edge, GroupCounts, GroupId, GroupState, JobSpec, NewGraph, NewJob, Point, Step, Wait, WaitMode,
-    When,
+    Due, Edge, GroupCounts, GroupId, GroupState, JobSpec, NewGraph, NewJob, Point, Step, Wait,
+    WaitMode, When,
 };
 
 /// Fills in what can be derived: waits, marks and totals. A wait that is already there says its mode; edges are numbered
@@ -46,6 +46,10 @@ pub fn link(graph: &mut NewGraph) {
         let edges = outgoing.get(&me);
         let step = step_of(&mut job.spec);
         step.wait = wait(me, step.wait, owner, &waiting);
+        // Nothing releases it, so its delay counts from now.
+        if step.wait.is_none() && !step.delay.is_zero() && job.due == Due::Now {
+            job.due = Due::In(step.delay);
+        }
         step.edges = edges.is_some();
         let mut conditions: Vec<_> = edges
             .into_iter()

@@ -11,6 +11,8 @@ pub mod checked;
 mod codec;
 mod condition;
 mod def;
+#[cfg(test)]
+mod fuzz;
 mod inject;
 mod input;
 mod keys;

@@ -7,6 +7,8 @@
 mod cron;
 mod fire;
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod tests;
 
 pub use cron::{Cron, CronError};

@@ -1,6 +1,7 @@
 //! Where the engine touches the world: time, randomness, threads. Each is a trait, so that tests and simulations decide.
 
 mod clock;
+pub mod crash;
 mod entropy;
 mod ids;
 mod spawn;

@@ -11,6 +11,7 @@ use super::middleware::RunReport;
 use super::upstream;
 use crate::client::Core;
 use crate::context::JobContext;
+use crate::crash::{CrashPoint, crash_point};
 use crate::decide::{Outcome, after_probe, decide, follow_up};
 use crate::failure::{Classified, Classifier, Failure, JobError, guarded};
 use crate::job::Output;
@@ -69,6 +70,7 @@ pub(crate) async fn attempt(
         settlement.hand_offs = items.hand_offs;
     }
     settlement.lingering = lingering;
+    crash_point(CrashPoint::SettleDecided);
     Ended::Settle(Box::new(settlement))
 }
 
@@ -159,7 +161,10 @@ async fn run(
         Ok(Err(error)) => return (failed(core, JobError::from(error)), false),
         Err(panic) => return (Outcome::Failed(Box::new(core.classifier.panic(panic))), false),
     };
-    match handler::call(core, ctx, control, spawn, run, on_late_end).await {
+    crash_point(CrashPoint::HandlerBefore);
+    let end = handler::call(core, ctx, control, spawn, run, on_late_end).await;
+    crash_point(CrashPoint::HandlerAfter);
+    match end {
         HandlerEnd::Returned(Ok(output)) => {
             if let Some((count, most)) = ctx.too_many_rejects() {
                 let why = format!("{count} items were set aside, {most} may be");

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::settler::{Outgoing, account, settle_in_halves};
 use super::shared::Shared;
+use crate::crash::{CrashPoint, crash_point};
 use crate::model::{ClaimReply, ClaimRequest, QueueRoom, Token};
 
 /// What an exchange with the store brought.
@@ -45,6 +46,12 @@ pub(super) async fn exchange(
     let store = &shared.core.store;
     let settlements: Vec<_> = batch.iter().map(|outgoing| outgoing.settlement.clone()).collect();
     let asked = request.as_ref().map(|request| request.queues.clone());
+    if !settlements.is_empty() {
+        crash_point(CrashPoint::SettleBefore);
+    }
+    if request.is_some() {
+        crash_point(CrashPoint::ClaimBefore);
+    }
     let answer = match (settlements.is_empty(), request) {
         (true, None) => Ok((Vec::new(), None)),
         (true, Some(request)) => {
@@ -60,6 +67,9 @@ pub(super) async fn exchange(
     let mut lingering = lingering(&batch);
     match answer {
         Ok((settled, claimed)) => {
+            if !batch.is_empty() {
+                crash_point(CrashPoint::SettleAnswered);
+            }
             account(&shared, &batch, &settled);
             Exchanged {
                 settled: !batch.is_empty(),

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::shared::{Message, Shared};
+use crate::crash::{CrashPoint, crash_point};
 use crate::model::Heartbeat;
 use crate::store::{StoreError, StoreErrorKind};
 
@@ -25,6 +26,7 @@ pub(super) async fn beat(shared: Arc<Shared>) {
         let sent = clock.monotonic();
         match in_time(&shared, shared.core.store.heartbeat(shared.node(), config.lease)).await {
             Ok(Heartbeat::Renewed { canceled }) => {
+                crash_point(CrashPoint::NodeRenewed);
                 renewed = sent;
                 pause = config.heartbeat;
                 canceled.into_iter().for_each(|token| shared.send(Message::Cancel(token)));

@@ -8,6 +8,7 @@ use super::publish::publish;
 use super::recurring::fire_due;
 use super::shared::{Message, Shared};
 use super::sinks::deliver;
+use crate::crash::{CrashPoint, crash_point};
 use crate::decide::{decide_orphan, follow_up};
 use crate::job::{Backoff, Jitter};
 use crate::model::{JobState, Settled};
@@ -64,6 +65,7 @@ async fn rescue(shared: &Shared) -> Result<(), StoreError> {
         if orphans.is_empty() {
             return Ok(());
         }
+        crash_point(CrashPoint::RescueFound);
         let settlements: Vec<_> = orphans
             .iter()
             .map(|orphan| {
@@ -72,7 +74,9 @@ async fn rescue(shared: &Shared) -> Result<(), StoreError> {
                 settlement
             })
             .collect();
+        crash_point(CrashPoint::RescueDecided);
         let settled = core.store.settle(settlements.clone()).await?;
+        crash_point(CrashPoint::RescueAnswered);
         for ((orphan, settlement), settled) in orphans.iter().zip(&settlements).zip(&settled) {
             // Somebody else was quicker, or the worker was alive after all: no news.
             if let Settled::Applied(_) = settled {

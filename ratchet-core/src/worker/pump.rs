@@ -20,6 +20,7 @@ use super::publish::job_ref;
 use super::room::Rooms;
 use super::settler::{Outgoing, Settler};
 use super::shared::{Message, Shared};
+use crate::crash::{CrashPoint, crash_point};
 use crate::events::Event;
 use crate::model::{
     Alone, AttemptOutcome, ClaimRequest, Claimed, Deferral, Settlement, Token, Verdict,
@@ -291,6 +292,9 @@ impl Pump {
             || shared.fenced.load(Ordering::Relaxed)
             || shared.stalled.load(Ordering::Relaxed);
         let (alone, node) = (reply.jobs.len() == 1, shared.node());
+        if !reply.jobs.is_empty() {
+            crash_point(CrashPoint::ClaimAnswered);
+        }
         for job in reply.jobs {
             // Claimed under a name whose lease has run out since: others rescue it, and may run it by now.
             let lost = job.node != node;

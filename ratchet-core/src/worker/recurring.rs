@@ -1,6 +1,7 @@
 //! Recurring jobs fire: any node may, the fence of the schedule sees to it that one does.
 
 use crate::client::{Core, ScheduleError, declare, definition, schedule_job};
+use crate::crash::{CrashPoint, crash_point};
 use crate::events::{Event, JobRef};
 use crate::model::{Due, ScheduleRecord, ScheduleWritten, WriteSchedule};
 use crate::recurring::{Cron, fire};
@@ -71,7 +72,10 @@ async fn fire_one(
     let last = firing.occurrences.last().copied().or(schedule.last);
     let record = Some(ScheduleRecord { next: firing.next, last, ..schedule });
     let write = WriteSchedule { name: name.clone(), replaces, record, jobs };
-    match core.store.write_schedule(write).await? {
+    crash_point(CrashPoint::FireDecided);
+    let written = core.store.write_schedule(write).await?;
+    crash_point(CrashPoint::FireAnswered);
+    match written {
         // Somebody else was quicker: no news.
         ScheduleWritten::Stale => {}
         ScheduleWritten::Written { created, dropped } => {

@@ -13,6 +13,7 @@ use super::shared::{Message, Shared};
 use super::signals::Signals;
 use super::watchdog::watch;
 use crate::client::{Core, Ratchet};
+use crate::crash::{CrashPoint, crash_point};
 use crate::job::Need;
 use crate::model::{NodeId, QueueOrder};
 use crate::seam::{OwnThread, Spawn};
@@ -57,6 +58,7 @@ impl Ratchet {
             }
         }
         core.store.join(shared.info(), core.config.lease).await?;
+        crash_point(CrashPoint::NodeJoined);
         declare_all(core).await?;
         tracing::info!(
             node = %shared.node(), queues = ?shared.queues, jobs = ?jobs.iter().map(|job| job.def.name).collect::<Vec<_>>(),

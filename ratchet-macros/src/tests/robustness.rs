@@ -112,11 +112,108 @@ fn soup(random: &mut fastrand::Rng, length: usize) -> String {
     text
 }
 
+/// How many inputs are tried, and the seed: `RATCHET_FUZZ=1000000` tries that many, other ones every time.
+fn rounds(usual: usize) -> (usize, fastrand::Rng) {
+    match std::env::var("RATCHET_FUZZ").ok().and_then(|rounds| rounds.parse().ok()) {
+        Some(rounds) => (rounds, fastrand::Rng::new()),
+        None => (usual, fastrand::Rng::with_seed(20_261_115)),
+    }
+}
+
+/// A text that looks like a value of some option, or like nothing.
+fn literal(random: &mut fastrand::Rng) -> String {
+    const PIECES: [&str; 44] = [
+        "1",
+        "30",
+        "99999999999999999999",
+        "0",
+        "-",
+        "+",
+        ".",
+        "5.5",
+        "e",
+        "ms",
+        "s",
+        "m",
+        "h",
+        "d",
+        "w",
+        "us",
+        "µs",
+        " ",
+        "  ",
+        "\t",
+        "*",
+        "/",
+        ",",
+        "*/5",
+        "0-59",
+        "MON",
+        "L",
+        "W",
+        "#",
+        "?",
+        "@daily",
+        "{x}",
+        "{",
+        "}",
+        "{{",
+        "}}",
+        "{x.y}",
+        "{x:?}",
+        "Europe/Berlin",
+        "UTC",
+        "é",
+        "😀",
+        "\0",
+        "\u{202e}",
+    ];
+    (0..random.usize(..9)).map(|_| PIECES[random.usize(..PIECES.len())]).collect()
+}
+
+#[test]
+fn no_literal_makes_a_macro_panic() {
+    use quote::quote;
+    let (tries, mut random) = rounds(4_000);
+    for _ in 0..tries {
+        let (one, two) = (literal(&mut random), literal(&mut random));
+        let args = match random.u8(..10) {
+            0 => quote!(timeout = #one),
+            1 => quote!(backoff = fixed(#one)),
+            2 => quote!(backoff = exponential(#one, max = #two)),
+            3 => quote!(backoff = linear(#one, max = #two)),
+            4 => quote!(cron = #one, tz = #two),
+            5 => quote!(business_key = #one),
+            6 => quote!(idempotency_key = #one, concurrency_key = #two),
+            7 => quote!(name = #one, alias = #two),
+            8 => quote!(queue = #one, tags = [#two]),
+            _ => quote!(struct_name = #one, priority = #two),
+        };
+        let item = quote!(
+            async fn f(x: u32) {}
+        );
+        let breaker = quote!(service = #one, open_for = #two);
+        let expand = AssertUnwindSafe(|| {
+            crate::job::expand(args.clone(), item.clone());
+            crate::breaker::expand(&breaker, item.clone());
+            crate::condition::expand(
+                quote!(name = #one),
+                &quote!(
+                    fn c(x: &u32) -> bool {
+                        true
+                    }
+                ),
+            );
+        });
+        assert!(catch_unwind(expand).is_ok(), "#[job({args})]");
+    }
+}
+
 #[test]
 fn no_input_makes_a_macro_panic() {
-    let mut random = fastrand::Rng::with_seed(20_261_115);
+    let (tries, mut random) = rounds(20_000);
     let mut tried = 0;
-    while tried < 20_000 {
+    while tried < tries {
         let length = random.usize(..14);
         let args = soup(&mut random, length);
         let length = random.usize(..16);
@@ -140,6 +237,7 @@ fn no_input_makes_a_macro_panic() {
             crate::jobs::expand(args.clone(), &item);
             crate::do_not_retry::expand(args.clone(), item.clone());
             crate::breaker::expand(&args, item.clone());
+            crate::condition::expand(args.clone(), &item);
         });
         assert!(catch_unwind(expand).is_ok(), "{shown}");
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::graph::{Changes, JobChange, Seed, ripple};
 use ratchet_core::model::{
     AttemptOutcome, CancelCause, Edge, GroupRecord, JobId, JobState, LeaseId, Ripples, Token,
@@ -42,6 +43,7 @@ impl Inner {
             return Ok(Ripples::default());
         }
         let changes = self.walk(db, seeds, now).await?;
+        crash_point(CrashPoint::GraphWalked);
         self.apply(db, changes, now, news).await
     }
 
@@ -98,8 +100,11 @@ impl Inner {
             news.unsettled = true;
             news.wakes.extend(queues.into_iter().map(|queue| Wake::Work { queue }));
         }
+        crash_point(CrashPoint::GraphReleased);
         self.save_groups(db, &changes.groups).await?;
+        crash_point(CrashPoint::GraphCounted);
         self.save_edges(db, &changes.edges).await?;
+        crash_point(CrashPoint::GraphWritten);
         Ok(changes.into_ripples())
     }
 

@@ -11,6 +11,7 @@ mod rows;
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::graph::Seed;
 use ratchet_core::model::{
     CommandError, CommandReply, Edge, Extend, GraphInserted, GroupId, GroupRecord, InsertError,
@@ -150,6 +151,7 @@ impl Inner {
             group.counts.total = group.counts.total.saturating_sub(gone);
         }
         self.write_groups(db, id, &groups).await?;
+        crash_point(CrashPoint::InsertGroups);
         self.write_edges(db, &graph.edges).await?;
         let mut news = News { wakes: fresh.wakes(), unsettled: true, ..News::default() };
         let seeds = ids.into_iter().map(Seed::Check).collect();

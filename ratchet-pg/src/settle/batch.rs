@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::graph::Seed;
 use ratchet_core::model::{
     Applied, DroppedChild, Inserted, JobId, JobState, NewJob, Notice, Settled, Settlement, Token,
@@ -83,6 +84,7 @@ impl Inner {
             applied.ripples = self.ripple(db, seeds, now, &mut news).await?;
         }
         self.spawn(db, settlements, &mut answers, &mut news, now).await?;
+        crash_point(CrashPoint::SettleSpawned);
         Ok((answers, news))
     }
 
@@ -116,16 +118,20 @@ impl Inner {
     ) -> Result<News, Fault> {
         let mut news = News { wakes: batch.wakes, ..News::default() };
         batch.lines.write(self, db).await?;
+        crash_point(CrashPoint::SettleHistory);
         batch.ends.write(self, db, now).await?;
         self.leave_leases(db, batch.left).await?;
+        crash_point(CrashPoint::SettleMoved);
         if !batch.back.is_empty() {
             news.unsettled = true;
             self.put_back(db, &batch.back, now, &mut news.wakes).await?;
+            crash_point(CrashPoint::SettleRetry);
         }
         batch.notes.write(self, db).await?;
         batch.items.write(self, db, now).await?;
         if !batch.notices.is_empty() {
             self.record(db, batch.notices, now).await?;
+            crash_point(CrashPoint::SettleNotices);
         }
         let (runs, nodes): (Vec<_>, Vec<_>) = batch.lingering.into_iter().unzip();
         self.linger(db, &runs, nodes, false).await?;
@@ -133,6 +139,7 @@ impl Inner {
         freed.extend(self.let_go_within(db, &batch.stale).await?);
         news.unsettled |= !freed.is_empty();
         news.wakes.extend(freed);
+        crash_point(CrashPoint::SettleFreed);
         Ok(news)
     }
 

@@ -7,6 +7,7 @@ mod steps;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
     Applied, AttemptOutcome, ClaimReply, ClaimRequest, JobId, JobState, Settled, Settlement, Token,
     Verdict,
@@ -126,7 +127,9 @@ impl Inner {
         let all: Vec<_> = settlements.iter().collect();
         let mut answers: Vec<_> = settled.iter_mut().map(Option::as_mut).collect();
         news.closed = self.count_votes(&mut tx, &all, &mut answers).await?;
+        crash_point(CrashPoint::CommitBefore);
         tx.commit().await?;
+        crash_point(CrashPoint::CommitAfter);
         Ok((settled, news, reply))
     }
 
@@ -166,7 +169,9 @@ impl Inner {
         let all: Vec<_> = settlements.iter().collect();
         let mut answers: Vec<_> = settled.iter_mut().map(Option::as_mut).collect();
         news.closed = self.count_votes(&mut tx, &all, &mut answers).await?;
+        crash_point(CrashPoint::CommitBefore);
         tx.commit().await?;
+        crash_point(CrashPoint::CommitAfter);
         self.tell(news);
         Ok(settled)
     }

@@ -146,6 +146,18 @@ pub async fn w_01_step_may_wait_once_it_is_released(world: &World) {
     assert_eq!(node.claim_ids(5).await, [second]);
 }
 
+pub async fn w_01_first_step_may_wait_too(world: &World) {
+    let node = world.node().await;
+    let mut sketch = Sketch::new();
+    let chain = sketch.group(world, GroupKind::Chain);
+    let first = sketch.add(Some(chain), world.job());
+    sketch.step(first, |step| step.delay = hours(1));
+    world.insert_graph(sketch).await;
+    assert!(node.claim(5).await.is_empty());
+    world.pass(hours(1)).await;
+    assert_eq!(node.claim_ids(5).await, [first]);
+}
+
 pub async fn w_01_paused_step_is_released_and_waits_for_its_resume(world: &World) {
     let node = world.node().await;
     let (_, ids) = world.chain(2).await;

@@ -38,6 +38,20 @@ pub async fn w_01_the_next_step_starts_at_once(bench: Bench) {
     worker.stop().await;
 }
 
+pub async fn w_01_the_first_step_keeps_its_delay(bench: Bench) {
+    let (ratchet, worker) = bench.start_composed().await;
+    let mut flow = ratchet.workflow("later");
+    let first = flow.step("first", Mark::ok("a"), |step| {
+        step.options(|enqueue| enqueue.delay(std::time::Duration::from_hours(1)))
+    });
+    flow.await.expect("submits");
+    let record = ratchet.get(first.job_id().expect("a job")).await.expect("reads");
+    let record = record.expect("is there");
+    let wait = record.due.duration_since(record.queued_at);
+    assert_eq!((record.state, wait.as_secs()), (JobState::Pending, 3600));
+    worker.stop().await;
+}
+
 pub async fn w_01_failure_is_told_and_a_retry_goes_on(bench: Bench) {
     let (ratchet, worker) = bench.start_composed().await;
     let mut events = ratchet.events();

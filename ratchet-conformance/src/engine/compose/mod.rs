@@ -46,6 +46,7 @@ macro_rules! composition_engine_suite {
             chains {
                 w_02_a_step_takes_what_the_one_before_returned
                 w_01_the_next_step_starts_at_once
+                w_01_the_first_step_keeps_its_delay
                 w_01_failure_is_told_and_a_retry_goes_on
                 w_02_a_step_on_its_own_is_refused
                 w_02_output_that_was_not_kept_is_told

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::handle::GroupHandle;
 use super::publish_ripples;
 use crate::client::{Core, Enqueue, SubmitError};
+use crate::crash::{CrashPoint, crash_point};
 use crate::events::JobRef;
 use crate::graph::{check, link};
 use crate::job::{InputDef, Job};
@@ -172,7 +173,9 @@ pub(super) async fn insert(
         let found = jobs.iter().find(|job| job.id == wanted);
         found.map(|job| job.spec.name.clone()).unwrap_or_default()
     };
+    crash_point(CrashPoint::SubmitBefore);
     let inserted = insert.await.map_err(|error| SubmitError::from_insert(error, name_of, false))?;
+    crash_point(CrashPoint::SubmitAnswered);
     for answer in &inserted.jobs {
         if let Inserted::Created(id) = answer {
             core.events.submitted(*id);

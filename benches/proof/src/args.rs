@@ -1,0 +1,36 @@
+//! `--name value` on the command line.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+/// What was said on the command line.
+#[derive(Debug, Default)]
+pub struct Args {
+    said: BTreeMap<String, String>,
+}
+
+impl Args {
+    pub fn read(words: impl Iterator<Item = String>) -> Self {
+        let mut args = Self::default();
+        let mut words = words.peekable();
+        while let Some(word) = words.next() {
+            let name = word.trim_start_matches('-').to_owned();
+            let value = words.next_if(|next| !next.starts_with("--")).unwrap_or_default();
+            args.said.insert(name, value);
+        }
+        args
+    }
+
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.said.get(name).map(String::as_str)
+    }
+
+    pub fn must(&self, name: &str) -> Result<&str, crate::Problem> {
+        self.get(name).ok_or_else(|| format!("--{name} is missing").into())
+    }
+
+    /// A value, or a default if nothing fit was said.
+    pub fn or<T: FromStr>(&self, name: &str, default: T) -> T {
+        self.get(name).and_then(|said| said.parse().ok()).unwrap_or(default)
+    }
+}

@@ -1,0 +1,114 @@
+//! What a process under test does: the columns of the matrix.
+
+/// One use of the product, small enough to be done in a second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Feature {
+    Plain,
+    Retry,
+    DeadLetter,
+    Chain,
+    Batch,
+    Workflow,
+    Recurring,
+    ConcurrencyKey,
+    Keys,
+    Callbacks,
+    Children,
+    Cancel,
+    Transaction,
+    Rescue,
+    Migration,
+    Create,
+}
+
+impl Feature {
+    pub const ALL: [Self; 16] = [
+        Self::Plain,
+        Self::Retry,
+        Self::DeadLetter,
+        Self::Chain,
+        Self::Batch,
+        Self::Workflow,
+        Self::Recurring,
+        Self::ConcurrencyKey,
+        Self::Keys,
+        Self::Callbacks,
+        Self::Children,
+        Self::Cancel,
+        Self::Transaction,
+        Self::Rescue,
+        Self::Migration,
+        Self::Create,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Retry => "retry",
+            Self::DeadLetter => "dead-letter",
+            Self::Chain => "chain",
+            Self::Batch => "batch",
+            Self::Workflow => "workflow",
+            Self::Recurring => "recurring",
+            Self::ConcurrencyKey => "slots",
+            Self::Keys => "keys",
+            Self::Callbacks => "callbacks",
+            Self::Children => "children",
+            Self::Cancel => "cancel",
+            Self::Transaction => "in-tx",
+            Self::Rescue => "rescue",
+            Self::Migration => "migration",
+            Self::Create => "create",
+        }
+    }
+
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Plain => "eight jobs without anything special",
+            Self::Retry => "jobs that fail twice and then succeed",
+            Self::DeadLetter => "jobs that fail for good: one alert, a dead letter each",
+            Self::Chain => "two chains of three steps, each takes what the one before returned",
+            Self::Batch => "a batch with a failing member and a callback that is told the counts",
+            Self::Workflow => "a diamond: two steps after one, one after both",
+            Self::Recurring => "a job that recurs every second, caught up with what was missed",
+            Self::ConcurrencyKey => "jobs of which one may run at a time",
+            Self::Keys => "every submit made twice with an idempotency key, and a business key",
+            Self::Callbacks => "a callback for success, a callback for failure",
+            Self::Children => "jobs that enqueue two more as part of their success",
+            Self::Cancel => "waiting, running and chained jobs that are called off",
+            Self::Transaction => "submits in the caller's own transaction, beside a row of his",
+            Self::Rescue => "the jobs of a process that was aborted before",
+            Self::Migration => "a store of an older version with jobs in it is opened",
+            Self::Create => "a store that does not exist yet is opened",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|feature| feature.name() == name)
+    }
+}
+
+/// Which life of a process under test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Leaves behind what the feature needs.
+    Prepare,
+    /// May die.
+    Run,
+    /// Finishes what a dead one has left.
+    Finish,
+}
+
+impl Phase {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Prepare => "prepare",
+            Self::Run => "run",
+            Self::Finish => "finish",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Prepare, Self::Run, Self::Finish].into_iter().find(|phase| phase.name() == name)
+    }
+}

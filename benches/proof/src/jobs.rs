@@ -1,0 +1,158 @@
+//! What processes under test run. Every handler writes into the diary when it begins and when it ends.
+
+#![allow(clippy::unused_async, reason = "the shape of a job, whatever it does")]
+
+use std::time::Duration;
+
+use ratchet::prelude::*;
+use ratchet::{GroupReport, State};
+
+use crate::diary::Diary;
+
+/// Naps, and fails in its first so many attempts.
+#[job(name = "proof.work", max_retries = 5, backoff = fixed("50ms"))]
+pub async fn work(
+    #[inject] ctx: JobContext,
+    #[inject] diary: State<Diary>,
+    nap: u64,
+    fails: u32,
+) -> Result<u32, JobError> {
+    diary.effect("start", &ctx);
+    // A repeat takes its time: whoever was believed dead may still come with his own outcome.
+    let nap = if repeated(&ctx) { nap.max(400) } else { nap };
+    tokio::time::sleep(Duration::from_millis(nap)).await;
+    if ctx.attempt() <= fails {
+        diary.effect("err", &ctx);
+        return Err(JobError::msg("as it was told"));
+    }
+    diary.effect("ok", &ctx);
+    Ok(1)
+}
+
+/// Whether an earlier run of this attempt was lost.
+fn repeated(ctx: &JobContext) -> bool {
+    let key = ctx.transition_key();
+    let run: u64 = key.rsplit(':').next().and_then(|run| run.parse().ok()).unwrap_or(1);
+    run > u64::from(ctx.attempt())
+}
+
+/// Never succeeds.
+#[job(name = "proof.doomed", max_retries = 1, backoff = fixed("30ms"))]
+pub async fn doomed(
+    #[inject] ctx: JobContext,
+    #[inject] diary: State<Diary>,
+) -> Result<u32, JobError> {
+    diary.effect("start", &ctx);
+    diary.effect("err", &ctx);
+    Err(JobError::msg("never"))
+}
+
+/// The first step of something.
+#[job(name = "proof.first")]
+pub async fn first(#[inject] ctx: JobContext, #[inject] diary: State<Diary>, from: u32) -> u32 {
+    diary.effect("start", &ctx);
+    diary.effect("ok", &ctx);
+    from
+}
+
+/// Counts on from the step before.
+#[job(name = "proof.next")]
+pub async fn next(
+    #[inject] ctx: JobContext,
+    #[inject] diary: State<Diary>,
+    #[input] count: u32,
+) -> u32 {
+    diary.effect("start", &ctx);
+    diary.effect("ok", &ctx);
+    count + 1
+}
+
+/// Waits for two steps.
+#[job(name = "proof.join")]
+pub async fn join(
+    #[inject] ctx: JobContext,
+    #[inject] diary: State<Diary>,
+    #[input(step = "left")] left: u32,
+    #[input(step = "right")] right: u32,
+) -> u32 {
+    diary.effect("start", &ctx);
+    diary.effect("ok", &ctx);
+    left + right
+}
+
+/// Is told how a batch ended.
+#[job(name = "proof.report")]
+pub async fn report(
+    #[inject] ctx: JobContext,
+    #[inject] diary: State<Diary>,
+    #[inject] group: GroupReport,
+) -> String {
+    diary.effect("start", &ctx);
+    diary.effect("ok", &ctx);
+    let counts = group.counts;
+    format!("{}+{}/{}", counts.succeeded, counts.failed, counts.total)
+}
+
+/// Has a callback for either end.
+#[job(name = "proof.parent", max_retries = 0, on_success = Thank, on_failure = Sorry)]
+pub async fn parent(
+    #[inject] ctx: JobContext,
+    #[inject] diary: State<Diary>,
+    fails: bool,
+) -> Result<u32, JobError> {
+    diary.effect("start", &ctx);
+    diary.effect(if fails { "err" } else { "ok" }, &ctx);
+    if fails { Err(JobError::msg("as it was told")) } else { Ok(7) }
+}
+
+/// Follows a success.
+#[job(name = "proof.thank")]
+pub async fn thank(
+    #[inject] ctx: JobContext,
+    #[inject] diary: State<Diary>,
+    #[inject] finished: Finished<Parent>,
+) -> String {
+    diary.effect("start", &ctx);
+    diary.effect("ok", &ctx);
+    finished.id.to_string()
+}
+
+/// Follows a failure for good.
+#[job(name = "proof.sorry")]
+pub async fn sorry(
+    #[inject] ctx: JobContext,
+    #[inject] diary: State<Diary>,
+    #[inject] finished: Finished<Parent>,
+) -> String {
+    diary.effect("start", &ctx);
+    diary.effect("ok", &ctx);
+    finished.id.to_string()
+}
+
+/// Makes two children with its success.
+#[job(name = "proof.spawner")]
+pub async fn spawner(
+    #[inject] ctx: JobContext,
+    #[inject] diary: State<Diary>,
+) -> Result<(), JobError> {
+    diary.effect("start", &ctx);
+    for _ in 0..2 {
+        ctx.enqueue(Work { nap: 5, fails: 0 }).correlation_id(ctx.job_id().to_string()).await?;
+    }
+    diary.effect("ok", &ctx);
+    Ok(())
+}
+
+/// One occurrence of a recurring job.
+#[job(name = "proof.tick")]
+pub async fn tick(#[inject] ctx: JobContext, #[inject] diary: State<Diary>) {
+    diary.effect("start", &ctx);
+    diary.effect("ok", &ctx);
+}
+
+/// Runs until it is called off.
+#[job(name = "proof.endless")]
+pub async fn endless(#[inject] ctx: JobContext, #[inject] diary: State<Diary>) {
+    diary.effect("start", &ctx);
+    ctx.cancellation().cancelled().await;
+}

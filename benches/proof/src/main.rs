@@ -1,0 +1,57 @@
+//! Proof with real processes: each is aborted at a named point, started again, and asked what became of its jobs.
+//!
+//! ```text
+//! ratchet-proof matrix [--store sqlite|pg] [--cell point/feature] [--passings N] [--at-once N] [--docs file]
+//! ratchet-proof chaos  [--minutes N] [--seed S] [--only "half open"]
+//! ratchet-proof audit  --address URL|file --diary file
+//! ```
+//!
+//! `docs/proof` in the repository says what is promised and what the runs have shown.
+
+#![forbid(unsafe_code)]
+
+mod address;
+mod args;
+mod audit;
+mod cell;
+mod chaos;
+mod diary;
+mod expect;
+mod feature;
+mod jobs;
+mod matrix;
+mod older;
+mod server;
+mod submit;
+mod table;
+mod victim;
+
+use std::process::ExitCode;
+
+use crate::args::Args;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let mut words = std::env::args().skip(1);
+    let verb = words.next().unwrap_or_default();
+    let args = Args::read(words);
+    let done = match verb.as_str() {
+        "victim" => victim::live(&args).await,
+        "matrix" => matrix::run(&args).await,
+        "chaos" => chaos::run(&args).await,
+        "work" => chaos::crew::work(&args).await,
+        "produce" => chaos::crew::produce(&args).await,
+        "audit" => audit::run(&args).await,
+        _ => Err("say `matrix`, `chaos` or `audit`".into()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("{problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whatever goes wrong in a program of this kind is told and ends it.
+type Problem = Box<dyn std::error::Error + Send + Sync>;

@@ -1,0 +1,248 @@
+//! What each feature asks of the store. A submit that was acknowledged is never made again; one that was not may be.
+
+use std::path::Path;
+use std::time::Duration;
+
+use ratchet::prelude::*;
+use ratchet::{Filter, JobId, Missed, PageRequest};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _, PgConnection};
+use uuid::Uuid;
+
+use crate::Problem;
+use crate::address::{Kind, Opened};
+use crate::diary::{Diary, Entries};
+use crate::feature::Feature;
+use crate::jobs::{Doomed, Endless, First, Join, Next, Parent, Report, Spawner, Tick, Work};
+
+/// The schedule of the recurring job.
+pub const SCHEDULE: &str = "proof-tick";
+
+/// Somebody who submits, and remembers what was acknowledged.
+pub struct Client<'a> {
+    pub ratchet: &'a Ratchet,
+    pub store: &'a Opened,
+    pub address: &'a str,
+    pub diary: &'a Diary,
+    pub path: &'a Path,
+    /// What earlier lives have written.
+    pub before: Entries,
+}
+
+impl Client<'_> {
+    /// Makes every submit of a feature that was not acknowledged before.
+    pub async fn submit(&self, feature: Feature) -> Result<(), Problem> {
+        match feature {
+            Feature::Plain | Feature::Migration | Feature::Create => self.work(8, 10, 0).await,
+            Feature::Rescue => self.work(6, 10, 0).await,
+            Feature::Retry => self.work(3, 5, 2).await,
+            Feature::DeadLetter => {
+                for n in 0..3 {
+                    self.once(n, async || Ok(self.ratchet.enqueue(Doomed {}).await?.id().uuid()))
+                        .await?;
+                }
+                Ok(())
+            }
+            Feature::Chain => {
+                for n in 0..2 {
+                    let chain = async || {
+                        let chain = self.ratchet.chain(First { from: 1 }).then(Next {});
+                        Ok(chain.then(Next {}).await?.id().uuid())
+                    };
+                    self.once(n, chain).await?;
+                }
+                Ok(())
+            }
+            Feature::Batch => self.once(0, async || self.batch().await).await,
+            Feature::Workflow => {
+                for n in 0..2 {
+                    self.once(n, async || self.diamond().await).await?;
+                }
+                Ok(())
+            }
+            Feature::Recurring => {
+                let tick = self.ratchet.schedules().declare(SCHEDULE, "* * * * * *", Tick {});
+                Ok(tick.missed(Missed::CatchUp(1000)).await?)
+            }
+            Feature::ConcurrencyKey => {
+                for n in 0..4 {
+                    let work = async || {
+                        let job = self.ratchet.enqueue(Work { nap: 40, fails: 0 });
+                        Ok(job.concurrency_key("one", 1).await?.id().uuid())
+                    };
+                    self.once(n, work).await?;
+                }
+                Ok(())
+            }
+            Feature::Keys => self.keys().await,
+            Feature::Callbacks => {
+                for n in 0..4 {
+                    let parent = Parent { fails: n % 2 == 1 };
+                    let submit =
+                        async || Ok(self.ratchet.enqueue(Parent { ..parent }).await?.id().uuid());
+                    self.once(n, submit).await?;
+                }
+                Ok(())
+            }
+            Feature::Children => {
+                for n in 0..3 {
+                    self.once(n, async || Ok(self.ratchet.enqueue(Spawner {}).await?.id().uuid()))
+                        .await?;
+                }
+                Ok(())
+            }
+            Feature::Cancel => self.cancel().await,
+            Feature::Transaction => {
+                for n in 0..4 {
+                    self.once(n, async || self.order(n).await).await?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Makes a submit that was not acknowledged, and notes that it was.
+    async fn once(
+        &self,
+        number: usize,
+        submit: impl AsyncFnOnce() -> Result<Uuid, Problem>,
+    ) -> Result<(), Problem> {
+        let label = number.to_string();
+        if !self.before.has(&label) {
+            self.diary.acknowledged(&label, submit().await?);
+        }
+        Ok(())
+    }
+
+    async fn work(&self, jobs: usize, nap: u64, fails: u32) -> Result<(), Problem> {
+        for n in 0..jobs {
+            let work = async || Ok(self.ratchet.enqueue(Work { nap, fails }).await?.id().uuid());
+            self.once(n, work).await?;
+        }
+        Ok(())
+    }
+
+    async fn batch(&self) -> Result<Uuid, Problem> {
+        let works = (0..5).map(|_| Work { nap: 5, fails: 0 });
+        let batch = self.ratchet.batch("proof").jobs(works).job(Doomed {});
+        Ok(batch.on_complete(Report {}).await?.id().uuid())
+    }
+
+    async fn diamond(&self) -> Result<Uuid, Problem> {
+        let mut flow = self.ratchet.workflow("proof");
+        let first = flow.step("first", First { from: 1 }, |step| step);
+        let left = flow.step("left", Next {}, |step| step.after(&first));
+        let right = flow.step("right", Next {}, |step| step.after(&first));
+        flow.step("join", Join {}, |step| step.after(&left).after(&right));
+        Ok(flow.await?.id().uuid())
+    }
+
+    /// Every submit twice, and once more in every later life: the key makes one job of them.
+    async fn keys(&self) -> Result<(), Problem> {
+        for n in 0..3 {
+            let label = n.to_string();
+            for _ in 0..2 {
+                let job = self.ratchet.enqueue(Work { nap: 5, fails: 0 });
+                let job = job.idempotency_key(format!("once-{n}"));
+                let id = job.business_key(format!("order-{n}")).await?.id().uuid();
+                if self.before.ids(&label).any(|known| known != id) {
+                    return Err(format!("idempotency key once-{n} made {id} too").into());
+                }
+                self.diary.acknowledged(&label, id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Jobs that wait, a chain that waits and a job that runs, each called off.
+    async fn cancel(&self) -> Result<(), Problem> {
+        const LONG: Duration = Duration::from_secs(3600);
+        for n in 0..2 {
+            let later = async || {
+                let job = self.ratchet.enqueue(Work { nap: 0, fails: 0 }).delay(LONG);
+                Ok(job.await?.id().uuid())
+            };
+            self.once(n, later).await?;
+        }
+        let running =
+            async || Ok(self.ratchet.enqueue(Endless {}).max_retries(0).await?.id().uuid());
+        self.once(2, running).await?;
+        let chain = async || {
+            let mut flow = self.ratchet.workflow("proof");
+            let first = flow.step("first", First { from: 1 }, |step| {
+                step.options(|enqueue| enqueue.delay(LONG))
+            });
+            flow.step("next", Next {}, |step| step.after(&first));
+            let first = first.job_id().map(JobId::uuid).unwrap_or_default();
+            flow.await?;
+            Ok(first)
+        };
+        self.once(3, chain).await?;
+        let now = Entries::read(self.path);
+        let endless = now.ids("2").next().map(JobId::from_uuid).ok_or("nothing to cancel")?;
+        if self.before.effects.is_empty() {
+            crate::victim::until("the endless job runs", async || {
+                Ok(!Entries::read(self.path).runs("start", endless).is_empty())
+            })
+            .await?;
+        }
+        for id in now.acknowledged.iter().map(|(_, id)| *id) {
+            if !self.before.canceled.contains(&id) {
+                self.ratchet.cancel(JobId::from_uuid(id)).await?;
+                self.diary.canceled(id);
+            }
+        }
+        // Submits that were durable and never acknowledged.
+        let all = PageRequest { before: None, limit: 1000 };
+        for job in self.ratchet.list(&Filter::any(), all).await?.jobs {
+            self.ratchet.cancel(job.id).await?;
+        }
+        Ok(())
+    }
+
+    /// A row of the application and a job, in one transaction of the application.
+    async fn order(&self, number: usize) -> Result<Uuid, Problem> {
+        let name = format!("order {number}");
+        let work = || self.ratchet.enqueue(Work { nap: 5, fails: 0 });
+        match (Kind::of(self.address), self.store) {
+            (Kind::Sqlite, _) => {
+                use ratchet::sqlite::EnqueueInTx as _;
+                let mut db = sqlite(self.address).await?;
+                sqlx::query("CREATE TABLE IF NOT EXISTS proof_order (name TEXT, job TEXT)")
+                    .execute(&mut db)
+                    .await?;
+                let mut tx = db.begin_with("BEGIN IMMEDIATE").await?;
+                let job = work().in_tx(&mut tx).await?.id().uuid();
+                sqlx::query("INSERT INTO proof_order VALUES (?, ?)")
+                    .bind(name)
+                    .bind(job.to_string())
+                    .execute(&mut *tx)
+                    .await?;
+                tx.commit().await?;
+                Ok(job)
+            }
+            (Kind::Pg, _) => {
+                use ratchet::pg::EnqueueInTx as _;
+                let mut db = PgConnection::connect(self.address).await?;
+                sqlx::query("CREATE TABLE IF NOT EXISTS proof_order (name text, job text)")
+                    .execute(&mut db)
+                    .await?;
+                let mut tx = db.begin().await?;
+                let job = work().in_tx(&mut tx).await?.id().uuid();
+                sqlx::query("INSERT INTO proof_order VALUES ($1, $2)")
+                    .bind(name)
+                    .bind(job.to_string())
+                    .execute(&mut *tx)
+                    .await?;
+                tx.commit().await?;
+                Ok(job)
+            }
+        }
+    }
+}
+
+/// A connection of the application's own.
+pub async fn sqlite(address: &str) -> Result<sqlx::SqliteConnection, sqlx::Error> {
+    let options = SqliteConnectOptions::new().filename(address);
+    options.busy_timeout(Duration::from_secs(10)).connect().await
+}

@@ -1,0 +1,158 @@
+//! The process under test: opens the store, submits what a feature asks for, works until nothing is left.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use ratchet::model::{Envelope, Filter, JobState, PageRequest};
+use ratchet::{DeadLetterSink, Ratchet, SinkError, Worker, async_trait};
+
+use crate::Problem;
+use crate::address::Opened;
+use crate::args::Args;
+use crate::audit::leftovers;
+use crate::diary::{Diary, Entries};
+use crate::feature::{Feature, Phase};
+use crate::submit::{Client, SCHEDULE};
+
+/// A process that has not finished by then is stuck.
+const LONGEST: Duration = Duration::from_secs(25);
+
+/// Some heartbeats.
+const LIFE: Duration = Duration::from_millis(1000);
+
+/// How many occurrences of the recurring job are waited for.
+const TICKS: usize = 3;
+
+pub async fn live(args: &Args) -> Result<(), Problem> {
+    let feature = Feature::named(args.must("feature")?).ok_or("no such feature")?;
+    let phase = Phase::named(args.must("phase")?).ok_or("no such phase")?;
+    let (address, path) = (args.must("address")?, PathBuf::from(args.must("diary")?));
+    let (began, before) = (Instant::now(), Entries::read(&path));
+    let diary = Diary::open(&path)?;
+    let store = Opened::open(address).await?;
+    let ratchet = build(&store, &diary).await?;
+    let client =
+        Client { ratchet: &ratchet, store: &store, address, diary: &diary, path: &path, before };
+    // What is called off must run first.
+    let early = match feature {
+        Feature::Cancel => Some(ratchet.start().await?),
+        _ => None,
+    };
+    client.submit(feature).await?;
+    if (feature, phase) == (Feature::Migration, Phase::Prepare) {
+        store.close().await;
+        return Ok(());
+    }
+    let worker = match early {
+        Some(worker) => worker,
+        None => ratchet.start().await?,
+    };
+    if feature == Feature::Recurring {
+        stop_recurring(&ratchet).await?;
+    }
+    quiet(&ratchet, &path, address).await?;
+    // Every feature comes by a renewal of the lease, however quick it was.
+    until("the worker has lived for a while", async || Ok(began.elapsed() > LIFE)).await?;
+    stop(&worker).await;
+    store.close().await;
+    Ok(())
+}
+
+/// A runtime whose nodes are found dead soon.
+pub async fn build(store: &Opened, diary: &Diary) -> Result<Ratchet, Problem> {
+    let builder = Ratchet::builder_over(store.shared())
+        .state(diary.clone())
+        .dead_letter_sink(Letters { diary: diary.clone() })
+        .concurrency(8)
+        .crash_limit(1000)
+        .config(|config| {
+            config.lease = Duration::from_millis(900);
+            config.heartbeat = Duration::from_millis(200);
+            config.sweep = Duration::from_millis(100);
+            config.poll = (Duration::from_millis(50), Duration::from_millis(200));
+            config.delivery_hold = Duration::from_millis(400);
+            config.cancel_grace = Duration::from_millis(50);
+            // Beside each other, however many crashes they saw: a queue of lonely jobs would take minutes.
+            config.lonely_after = 1000;
+        });
+    Ok(builder.build().await?)
+}
+
+async fn stop(worker: &Worker) {
+    worker.stop().await;
+}
+
+/// Waits for some occurrences of the recurring job, then has no more of them.
+async fn stop_recurring(ratchet: &Ratchet) -> Result<(), Problem> {
+    let paused = async || {
+        let schedule = ratchet.schedules().get(SCHEDULE).await?.ok_or("no schedule")?;
+        Ok::<_, Problem>(schedule.schedule.paused)
+    };
+    if paused().await? {
+        return Ok(());
+    }
+    let done = Filter::any().name("proof.tick").state(JobState::Succeeded);
+    until("the recurring job fires", async || {
+        let page = PageRequest { before: None, limit: 1000 };
+        Ok(ratchet.list(&done, page).await?.jobs.len() >= TICKS)
+    })
+    .await?;
+    Ok(ratchet.schedules().pause(SCHEDULE).await?)
+}
+
+/// Waits until nothing waits, nothing runs, nothing is held, and every dead letter has come out.
+async fn quiet(ratchet: &Ratchet, path: &Path, address: &str) -> Result<(), Problem> {
+    let nothing_left = until("everything ends", async || {
+        let counts = ratchet.counts().await?;
+        if counts.state(JobState::Pending) + counts.state(JobState::Running) > 0 {
+            return Ok(false);
+        }
+        let page = PageRequest { before: None, limit: 10_000 };
+        let failed = ratchet.list(&Filter::any().state(JobState::Failed), page).await?;
+        let letters = Entries::read(path).dead;
+        let delivered = failed.jobs.iter().all(|job| letters.contains_key(&job.id.uuid()));
+        Ok(delivered && leftovers(address).await?.is_empty())
+    })
+    .await;
+    if nothing_left.is_err() {
+        eprintln!("left over: {:?}", leftovers(address).await?);
+        let page = PageRequest { before: None, limit: 10_000 };
+        for job in ratchet.list(&Filter::any(), page).await?.jobs {
+            if !job.state.is_terminal() {
+                eprintln!("{} {} {} run {}: {:?}", job.id, job.spec.name, job.state, job.run, {
+                    ratchet.explain(job.id).await?
+                });
+            }
+        }
+    }
+    nothing_left
+}
+
+/// Asks again and again until something is so.
+pub async fn until(
+    what: &str,
+    is_so: impl AsyncFn() -> Result<bool, Problem>,
+) -> Result<(), Problem> {
+    let began = Instant::now();
+    while !is_so().await? {
+        if began.elapsed() > LONGEST {
+            return Err(format!("waited {LONGEST:?} in vain: {what}").into());
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    Ok(())
+}
+
+/// Notes dead letters.
+#[derive(Debug)]
+struct Letters {
+    diary: Diary,
+}
+
+#[async_trait]
+impl DeadLetterSink for Letters {
+    async fn publish(&self, envelope: &Envelope) -> Result<(), SinkError> {
+        self.diary.dead(envelope.job_id.uuid());
+        Ok(())
+    }
+}

@@ -1,0 +1,35 @@
+//! A handful of cells, so that the program itself does not rot. `scripts/proof matrix` runs all of them.
+
+use std::process::Command;
+
+/// Runs a part of the matrix; it must be green.
+fn green(arguments: &[&str]) {
+    let output = Command::new(env!("CARGO_BIN_EXE_ratchet-proof"))
+        .args(["matrix", "--passings", "1"])
+        .args(arguments)
+        .output()
+        .expect("the program runs");
+    let told = String::from_utf8_lossy(&output.stdout);
+    let problem = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}\n{problem}");
+}
+
+#[test]
+fn sqlite_keeps_its_promise_when_a_process_dies() {
+    green(&["--store", "sqlite", "--fate", "dies", "--cell", "/batch"]);
+}
+
+#[test]
+fn sqlite_fences_a_zombie() {
+    green(&["--store", "sqlite", "--fate", "freezes", "--cell", "settle./plain"]);
+}
+
+#[test]
+fn postgresql_keeps_its_promise_when_a_process_dies() {
+    green(&["--store", "pg", "--fate", "dies", "--cell", "/batch"]);
+}
+
+#[test]
+fn postgresql_fences_a_zombie() {
+    green(&["--store", "pg", "--fate", "freezes", "--cell", "settle./plain"]);
+}

@@ -1,0 +1,211 @@
+//! Named points at which a process under test dies or freezes, one at every step that changes something.
+//!
+//! Without the feature `crash-points` a point is nothing. With it a point is inert until the process is told, by its
+//! environment, where to die:
+//!
+//! - `RATCHET_CRASH=settle.moved:2` aborts the process when it passes that point for the second time;
+//! - `RATCHET_FREEZE=settle.before:1` stops it there, as SIGSTOP does, until somebody has it go on;
+//! - `RATCHET_CRASH_LOG=file` adds a line to that file for every passing.
+//!
+//! It is no part of the interface: `benches/proof` in the repository is what uses it.
+
+macro_rules! points {
+    ($($(#[doc = $meaning:literal])+ $point:ident = $name:literal,)+) => {
+        /// A point at which a process under test dies.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum CrashPoint {
+            $($(#[doc = $meaning])+ $point,)+
+        }
+
+        impl CrashPoint {
+            /// Every point, in the order of the road.
+            pub const ALL: &'static [Self] = &[$(Self::$point,)+];
+
+            /// What it is called in the environment and in tables.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$point => $name,)+ }
+            }
+
+            /// Where it is, in words.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$point => concat!($($meaning,)+).trim_ascii(),)+ }
+            }
+        }
+    };
+}
+
+points! {
+    /// a migration's statements have run, it is not recorded
+    MigrationApplied = "migration.applied",
+    /// a migration is recorded, nothing is committed
+    MigrationRecorded = "migration.recorded",
+    /// every migration is committed, the store is not open yet
+    MigrationCommitted = "migration.committed",
+    /// a submit is about to ask the store
+    SubmitBefore = "submit.before",
+    /// keys are taken, their jobs are not stored
+    InsertKeys = "insert.keys",
+    /// jobs are stored, nothing is committed (but for a statement that is a commit of its own)
+    InsertRows = "insert.rows",
+    /// jobs are stored in the caller's own transaction
+    InsertInTx = "insert.in_tx",
+    /// groups of a graph are stored, the graph is not whole
+    InsertGroups = "insert.groups",
+    /// a submit is durable, the caller has not been told
+    SubmitAnswered = "submit.answered",
+    /// a claim is about to be sent
+    ClaimBefore = "claim.before",
+    /// jobs are taken, nothing is committed
+    ClaimTaken = "claim.taken",
+    /// a claim is durable, none of its jobs has been launched
+    ClaimAnswered = "claim.answered",
+    /// a handler is about to be called
+    HandlerBefore = "handler.before",
+    /// a handler has returned, nothing is decided
+    HandlerAfter = "handler.after",
+    /// the outcome of a run is decided, and nobody but this process knows
+    SettleDecided = "settle.decided",
+    /// a batch of outcomes is about to be sent
+    SettleBefore = "settle.before",
+    /// one member of a batch is settled, the next is not
+    SettleMember = "settle.member",
+    /// the line of the history is written, its job has not moved
+    SettleHistory = "settle.history",
+    /// jobs have ended or left their lease
+    SettleMoved = "settle.moved",
+    /// a job that is tried again waits for its time, nothing is committed
+    SettleRetry = "settle.retry",
+    /// dead letters and alerts are recorded
+    SettleNotices = "settle.notices",
+    /// keys and slots of what has ended are free
+    SettleFreed = "settle.freed",
+    /// what follows in a graph is known, nothing of it is written
+    GraphWalked = "graph.walked",
+    /// the next steps are released or called off, no group is counted
+    GraphReleased = "graph.released",
+    /// groups are counted, what their edges came to is not written
+    GraphCounted = "graph.counted",
+    /// everything that follows in a graph is written
+    GraphWritten = "graph.written",
+    /// callbacks and children are stored
+    SettleSpawned = "settle.spawned",
+    /// a batch of outcomes is durable, the worker has not accounted for it
+    SettleAnswered = "settle.answered",
+    /// one statement that settles and claims is about to be sent
+    ExchangeBefore = "exchange.before",
+    /// one statement that settled and claimed is durable, its answer has not been read
+    ExchangeAfter = "exchange.after",
+    /// orphans are found, nothing is decided
+    RescueFound = "rescue.found",
+    /// what becomes of orphans is decided, nothing is sent
+    RescueDecided = "rescue.decided",
+    /// orphans are settled, nobody has been told
+    RescueAnswered = "rescue.answered",
+    /// a recurring job is due, its occurrences are made, nothing is sent
+    FireDecided = "fire.decided",
+    /// the schedule has moved on, its jobs are not stored
+    FireMoved = "fire.moved",
+    /// the schedule has moved on and its jobs are stored, nothing is committed
+    FireStored = "fire.stored",
+    /// a firing is durable, nobody has been told
+    FireAnswered = "fire.answered",
+    /// a command is about to be sent
+    CommandBefore = "command.before",
+    /// a command is carried out, nothing is committed
+    CommandDone = "command.done",
+    /// a command is durable, the caller has not been told
+    CommandAnswered = "command.answered",
+    /// a node has joined, it has claimed nothing
+    NodeJoined = "node.joined",
+    /// a node has renewed its lease
+    NodeRenewed = "node.renewed",
+    /// everything of a transaction is written, it is about to commit
+    CommitBefore = "commit.before",
+    /// a transaction is durable, nobody has been told
+    CommitAfter = "commit.after",
+}
+
+#[cfg(not(feature = "crash-points"))]
+mod armed {
+    /// Nothing: this build has no crash points.
+    #[inline]
+    pub const fn crash_point(_point: super::CrashPoint) {}
+}
+
+#[cfg(feature = "crash-points")]
+mod armed {
+    use std::fs::{File, OpenOptions};
+    use std::io::Write as _;
+    use std::sync::LazyLock;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::CrashPoint;
+
+    static PASSED: [AtomicU64; CrashPoint::ALL.len()] =
+        [const { AtomicU64::new(0) }; CrashPoint::ALL.len()];
+    static ORDERS: LazyLock<Orders> = LazyLock::new(Orders::read);
+
+    struct Orders {
+        die: Option<(CrashPoint, u64)>,
+        freeze: Option<(CrashPoint, u64)>,
+        log: Option<File>,
+    }
+
+    impl Orders {
+        fn read() -> Self {
+            let log = std::env::var_os("RATCHET_CRASH_LOG").map(|path| {
+                let opened = OpenOptions::new().create(true).append(true).open(&path);
+                opened
+                    .unwrap_or_else(|error| panic!("RATCHET_CRASH_LOG cannot be written: {error}"))
+            });
+            Self { die: Self::place("RATCHET_CRASH"), freeze: Self::place("RATCHET_FREEZE"), log }
+        }
+
+        /// A point and how often it is passed before something happens there.
+        fn place(variable: &str) -> Option<(CrashPoint, u64)> {
+            let order = std::env::var(variable).ok()?;
+            let parsed = order.rsplit_once(':').and_then(|(name, passing)| {
+                let point = CrashPoint::ALL.iter().find(|point| point.name() == name)?;
+                Some((*point, passing.parse().ok()?))
+            });
+            Some(parsed.unwrap_or_else(|| panic!("{variable} names no crash point: {order}")))
+        }
+    }
+
+    /// Passes a point: dies or freezes here if this is the place and the time.
+    pub fn crash_point(point: CrashPoint) {
+        let orders = &*ORDERS;
+        if orders.die.is_none() && orders.freeze.is_none() && orders.log.is_none() {
+            return;
+        }
+        let passing = PASSED[point as usize].fetch_add(1, Ordering::SeqCst) + 1;
+        if let Some(mut log) = orders.log.as_ref() {
+            // One write: the line is whole, whatever comes next.
+            let _ = log.write_all(format!("{} {passing}\n", point.name()).as_bytes());
+        }
+        if orders.die == Some((point, passing)) {
+            std::process::abort();
+        }
+        if orders.freeze == Some((point, passing)) {
+            let me = std::process::id().to_string();
+            let _ = std::process::Command::new("kill").args(["-STOP", &me]).status();
+        }
+    }
+}
+
+pub use armed::crash_point;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::CrashPoint;
+
+    #[test]
+    fn names_are_unique_and_say_where() {
+        let names: HashSet<_> = CrashPoint::ALL.iter().map(|point| point.name()).collect();
+        assert_eq!(names.len(), CrashPoint::ALL.len());
+        assert!(CrashPoint::ALL.iter().all(|point| !point.meaning().is_empty()));
+    }
+}
