@@ -9,6 +9,7 @@
 //! `docs/proof` in the repository says what is promised and what the runs have shown.
 
 #![forbid(unsafe_code)]
+#![allow(clippy::disallowed_methods, reason = "these programs are about real time")]
 
 mod address;
 mod args;

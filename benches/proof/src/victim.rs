@@ -66,8 +66,8 @@ pub async fn build(store: &Opened, diary: &Diary) -> Result<Ratchet, Problem> {
         .concurrency(8)
         .crash_limit(1000)
         .config(|config| {
-            config.lease = Duration::from_millis(900);
-            config.heartbeat = Duration::from_millis(200);
+            config.lease = Duration::from_millis(1500);
+            config.heartbeat = Duration::from_millis(250);
             config.sweep = Duration::from_millis(100);
             config.poll = (Duration::from_millis(50), Duration::from_millis(200));
             config.delivery_hold = Duration::from_millis(400);
