@@ -271,13 +271,13 @@ impl Store for FaultyStore {
     }
 
     async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError> {
-        let id = node.id;
+        let (id, owner) = (node.id, self.owner);
         self.ask(
             Op::Join,
             move |store| at_once(store.join(node, lease)),
             move |oracle, view, joined| {
                 if joined.is_ok() {
-                    oracle.joined(view, id, lease);
+                    oracle.joined(view, owner, id, lease);
                 }
             },
         )
