@@ -67,11 +67,11 @@ impl Oracle {
         if again || claimer != owner {
             return self.accuse(|| format!("run {number} of {job} began twice or elsewhere"));
         }
-        if self.names.get(&owner).is_some_and(|(name, since)| *name != node && *since < now) {
-            return self
-                .accuse(|| format!("run {number} of {job} began under a name that is lost"));
-        }
         if !self.holds(node, now) {
+            let renamed = |(name, since): &(NodeId, Timestamp)| *name != node && *since < now;
+            if self.names.get(&owner).is_some_and(renamed) {
+                self.accuse(|| format!("run {number} of {job} began under a name that is lost"));
+            }
             // A node that stood still cannot know; what it does is fenced when it is settled.
             return self.runs.active.push((job, number));
         }
