@@ -17,6 +17,7 @@ mod sim;
 mod spawn;
 mod store;
 mod trace;
+mod wire;
 mod workload;
 mod world;
 

@@ -13,7 +13,7 @@ use crate::clock::NodeClock;
 use crate::exec::{CLIENTS, Executor, Owner};
 use crate::jobs::{self, Stage};
 use crate::spawn::NodeSpawn;
-use crate::store::FaultyStore;
+use crate::wire::FaultyStore;
 use crate::workload::Client;
 use crate::world::World;
 use crate::{Options, Report};

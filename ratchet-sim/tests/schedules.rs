@@ -22,14 +22,14 @@ fn run_clean(seeds: std::ops::Range<u64>) -> Vec<u64> {
 
 #[test]
 fn the_same_seed_is_the_same_schedule_and_another_is_another() {
-    let (first, second) = (run_clean(0..200), run_clean(0..200));
-    assert_eq!(first, second);
+    let (first, second) = (run_clean(0..200), run_clean(0..50));
+    assert_eq!(first[..50], second);
     assert_eq!(first.iter().collect::<BTreeSet<_>>().len(), 200);
 }
 
 #[test]
 fn no_schedule_breaks_a_promise() {
-    run_clean(200..700);
+    run_clean(200..350);
 }
 
 /// Seeds until a bug that was put in on purpose is found.

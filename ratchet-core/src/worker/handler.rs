@@ -9,7 +9,7 @@ use super::control::RunControl;
 use super::middleware::{HandlerFuture, Next};
 use crate::client::Core;
 use crate::context::JobContext;
-use crate::failure::{PanicReport, caught_drop, guarded};
+use crate::failure::{JobError, PanicReport, caught_drop, guarded};
 use crate::job::{Returned, RunFuture, Work};
 use crate::seam::Spawn;
 
@@ -88,7 +88,12 @@ fn on_thread(
     let (ended_tx, ended_rx) = oneshot::channel();
     let control = std::sync::Arc::clone(control);
     spawn.blocking(Box::new(move || {
-        let outcome = guarded(call);
+        // It may have waited for a thread for so long that it was given up: then it must not begin any more.
+        let outcome = if control.abort.is_cancelled() {
+            Ok(Err(JobError::msg("it was called off before it began").into_caught()))
+        } else {
+            guarded(call)
+        };
         // First say that the thread is free, then look whether anybody gave up on it: in this order one of both sides
         // always learns of the end.
         let _ = ended_tx.send(());
@@ -107,8 +112,7 @@ fn on_thread(
         match result_rx.await {
             Ok(returned) => returned,
             Err(_) => {
-                Err(crate::failure::JobError::msg("the blocking thread ended without a result")
-                    .into_caught())
+                Err(JobError::msg("the blocking thread ended without a result").into_caught())
             }
         }
     });
@@ -148,5 +152,47 @@ mod tests {
             assert!(matches!(end, HandlerEnd::Stopped { lingering: false }));
             assert!(!began.load(Ordering::SeqCst));
         }
+    }
+
+    /// Threads that are all busy: work waits until the test lets it begin.
+    #[derive(Default)]
+    struct Busy(std::sync::Mutex<Vec<Box<dyn FnOnce() + Send>>>);
+
+    impl std::fmt::Debug for Busy {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("Busy")
+        }
+    }
+
+    impl Spawn for Busy {
+        fn engine(&self, _: crate::seam::Task) -> std::io::Result<()> {
+            Ok(())
+        }
+
+        fn handler(&self, _: crate::seam::Task) {}
+
+        fn blocking(&self, work: Box<dyn FnOnce() + Send>) {
+            self.0.lock().expect("lock").push(work);
+        }
+    }
+
+    // spec: X-03
+    #[tokio::test]
+    async fn run_that_was_called_off_while_it_waited_for_a_thread_does_not_begin() {
+        let (began, ended) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let (begin, end) = (Arc::clone(&began), Arc::clone(&ended));
+        let work = Work::Blocking(Box::new(move || {
+            begin.store(true, Ordering::SeqCst);
+            Ok(Output::Json(None))
+        }));
+        let (core, ctx, threads) = (Core::for_test(), JobContext::for_test(), Busy::default());
+        let control = Arc::new(RunControl::default());
+        let late = Box::new(move || end.store(true, Ordering::SeqCst));
+        let run = call(&core, &ctx, &control, &threads, RunFuture { work }, late);
+        let (end, ()) = tokio::join!(run, async { control.abort(StopCause::Timeout) });
+        assert!(matches!(end, HandlerEnd::Stopped { lingering: true }));
+        threads.0.lock().expect("lock").drain(..).for_each(|work| work());
+        assert!(!began.load(Ordering::SeqCst));
+        assert!(ended.load(Ordering::SeqCst), "what it held can be let go");
     }
 }

@@ -13,7 +13,18 @@ use super::{Oracle, RunEnd};
 use crate::exec::Owner;
 
 impl Oracle {
-    pub(crate) fn joined(&mut self, view: &Inspection<'_>, node: NodeId, lease: Duration) {
+    pub(crate) fn joined(
+        &mut self,
+        view: &Inspection<'_>,
+        owner: Owner,
+        node: NodeId,
+        lease: Duration,
+    ) {
+        self.names.insert(owner, (node, view.now()));
+        self.renewed(view, node, lease);
+    }
+
+    fn renewed(&mut self, view: &Inspection<'_>, node: NodeId, lease: Duration) {
         self.leases.insert(node, later(view.now(), lease));
     }
 
@@ -32,7 +43,7 @@ impl Oracle {
             Heartbeat::Lost if holds => {
                 self.accuse(|| format!("the lease of {node} holds and was called lost"));
             }
-            Heartbeat::Renewed { .. } => self.joined(view, node, lease),
+            Heartbeat::Renewed { .. } => self.renewed(view, node, lease),
             Heartbeat::Lost => {}
         }
     }

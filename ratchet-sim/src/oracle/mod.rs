@@ -23,6 +23,7 @@ pub(crate) use self::ledger::Ledger;
 use self::moves::Shadow;
 use self::runs::RunBook;
 pub(crate) use self::runs::RunEnd;
+use crate::exec::Owner;
 use crate::op::Op;
 use crate::trace::mix;
 
@@ -35,6 +36,8 @@ pub(crate) struct Oracle {
     holding: BTreeMap<JobId, Claimed>,
     /// Until when the lease of a node holds.
     leases: HashMap<NodeId, Timestamp>,
+    /// The name a process has, and since when.
+    names: HashMap<Owner, (NodeId, Timestamp)>,
     runs: RunBook,
     keys: KeyBook,
     breakers: BTreeMap<String, Breaker>,

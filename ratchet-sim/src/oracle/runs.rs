@@ -63,9 +63,17 @@ impl Oracle {
             return self.accuse(|| format!("run {number} of {job} began and was never claimed"));
         };
         let again = std::mem::replace(&mut run.begun, true);
-        let (key, claimer) = (run.key, run.owner);
+        let (key, claimer, node) = (run.key, run.owner, run.node);
         if again || claimer != owner {
             return self.accuse(|| format!("run {number} of {job} began twice or elsewhere"));
+        }
+        if !self.holds(node, now) {
+            let renamed = |(name, since): &(NodeId, Timestamp)| *name != node && *since < now;
+            if self.names.get(&owner).is_some_and(renamed) {
+                self.accuse(|| format!("run {number} of {job} began under a name that is lost"));
+            }
+            // A node that stood still cannot know; what it does is fenced when it is settled.
+            return self.runs.active.push((job, number));
         }
         let rival = self.active(now).find(|(other, _)| *other == job).copied();
         if let Some((_, other)) = rival {
