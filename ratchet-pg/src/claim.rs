@@ -48,7 +48,7 @@ pub(crate) fn lonely_from(alone: Alone) -> i32 {
 
 impl Inner {
     pub(crate) async fn claim(&self, request: &ClaimRequest) -> Result<ClaimReply, Fault> {
-        self.give_back_lost().await?;
+        self.give_back_lost(false).await?;
         let doubt = self.doubts.begin();
         let mut db = self.pool.acquire().await?;
         let short = self.claim_shortly(&mut db, request, &doubt).await?;

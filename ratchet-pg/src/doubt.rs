@@ -1,20 +1,35 @@
 //! Claims whose answer was lost: the server may have committed them, and nobody runs their jobs.
 //!
 //! The node lives, so no rescue would ever look at them. The ids of their leases are made here, before the claim is sent;
-//! what was not answered is given back before the next claim, and with the next sign of life.
+//! what was not answered is given back before the next claim, and with the next signs of life: a server that does not know
+//! that its client is gone may still be at work on the claim, and commit it later.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use ratchet_core::model::{AttemptOutcome, Settlement, Verdict};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::record::token;
+use crate::settle::News;
 use crate::store::{Fault, Inner, transact};
 
 /// Leases of claims whose answer was lost.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Doubts {
-    lost: Mutex<Vec<Uuid>>,
+    lost: Mutex<Vec<Lost>>,
+    /// How long after its answer was lost a claim may still commit.
+    late: Duration,
+}
+
+/// A lease that may be there, or may come until then.
+#[derive(Debug, Clone, Copy)]
+struct Lost {
+    lease: Uuid,
+    until: Instant,
+    /// It was looked for, and was not there.
+    looked_for: bool,
 }
 
 /// A claim on its way. If it is dropped before it is [over](Self::over), its answer was lost.
@@ -25,16 +40,22 @@ pub(crate) struct Doubt<'a> {
 }
 
 impl Doubts {
+    /// A statement ends in this time on the server, whatever becomes of its client.
+    pub(crate) fn new(statement_timeout: Duration) -> Self {
+        Self { lost: Mutex::default(), late: statement_timeout.saturating_mul(2) }
+    }
+
     pub(crate) fn begin(&self) -> Doubt<'_> {
         Doubt { doubts: self, leases: Mutex::default() }
     }
 
-    fn take(&self) -> Vec<Uuid> {
-        std::mem::take(&mut *self.lost.lock().unwrap_or_else(PoisonError::into_inner))
+    fn lost(&self) -> MutexGuard<'_, Vec<Lost>> {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(&self, leases: impl IntoIterator<Item = Uuid>) {
-        self.lost.lock().unwrap_or_else(PoisonError::into_inner).extend(leases);
+    /// Those to be looked for: the new ones, or all.
+    fn take(&self, all: bool) -> Vec<Lost> {
+        self.lost().extract_if(.., |lost| all || !lost.looked_for).collect()
     }
 }
 
@@ -54,36 +75,52 @@ impl Doubt<'_> {
 impl Drop for Doubt<'_> {
     fn drop(&mut self) {
         let leases = self.leases.get_mut().unwrap_or_else(PoisonError::into_inner);
-        self.doubts.add(leases.drain(..));
+        if leases.is_empty() {
+            return;
+        }
+        let now = Instant::now();
+        let until = now.checked_add(self.doubts.late).unwrap_or(now);
+        let lost = leases.drain(..).map(|lease| Lost { lease, until, looked_for: false });
+        self.doubts.lost().extend(lost);
     }
 }
 
 impl Inner {
-    /// Gives back what claims took whose answer was lost.
-    pub(crate) async fn give_back_lost(&self) -> Result<(), Fault> {
-        let lost = self.doubts.take();
+    /// Gives back what claims took whose answer was lost: those of late, or also those that were not there before.
+    pub(crate) async fn give_back_lost(&self, all: bool) -> Result<(), Fault> {
+        let lost = self.doubts.take(all);
         if lost.is_empty() {
             return Ok(());
         }
+        let asked_at = Instant::now();
+        let leases: Vec<_> = lost.iter().map(|lost| lost.lease).collect();
         let given_back = transact!(self, |db| {
             let rows =
-                sqlx::query(self.sql.select_tokens()).bind(&lost).fetch_all(&mut *db).await?;
+                sqlx::query(self.sql.select_tokens()).bind(&leases).fetch_all(&mut *db).await?;
             let tokens = rows.iter().map(token).collect::<Result<Vec<_>, _>>()?;
+            let found: Vec<_> = tokens.iter().map(|token| token.lease.uuid()).collect();
             let release =
                 |token| Settlement::new(token, Verdict::Release, AttemptOutcome::Released);
             let settlements: Vec<_> = tokens.into_iter().map(release).collect();
             let asked: Vec<_> = settlements.iter().collect();
-            let (_, news) = self.settle_closely(db, &asked).await?;
-            news
+            let news = match asked.is_empty() {
+                true => News::default(),
+                false => self.settle_closely(db, &asked).await?.1,
+            };
+            (found, news)
         });
         match given_back {
-            Ok(news) => {
+            Ok((found, news)) => {
                 self.tell(news);
+                let may_come = |lost: &Lost| asked_at < lost.until && !found.contains(&lost.lease);
+                let still = lost.into_iter().filter(may_come);
+                let still = still.map(|lost| Lost { looked_for: true, ..lost });
+                self.doubts.lost().extend(still);
                 Ok(())
             }
             Err(fault) => {
                 // Not yet, then.
-                self.doubts.add(lost);
+                self.doubts.lost().extend(lost);
                 Err(fault)
             }
         }

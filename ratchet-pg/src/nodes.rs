@@ -46,7 +46,7 @@ impl Inner {
         node: NodeId,
         lease: Duration,
     ) -> Result<Heartbeat, Fault> {
-        if let Err(fault) = self.give_back_lost().await {
+        if let Err(fault) = self.give_back_lost(true).await {
             let error = StoreError::from(fault);
             tracing::debug!(%error, "what a lost claim took is given back later");
         }

@@ -270,7 +270,7 @@ async fn open(options: PgOptions, home: std::sync::Weak<Home>) -> Result<Arc<Inn
         range,
         bounds: Bounds::default(),
         leases: Leases::default(),
-        doubts: Doubts::default(),
+        doubts: Doubts::new(statement_timeout),
         group: Group::default(),
         patience: parts::Patience::default(),
         causes: Causes::default(),

@@ -6,14 +6,17 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ratchet_core::model::{Due, JobSpec, NewJob, OnTaken};
+use ratchet_core::model::{
+    Alone, ClaimRequest, Due, JobSpec, KnownJobs, NewJob, NodeInfo, OnTaken, QueueRoom,
+};
 use ratchet_core::store::Store;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_pg::{PgOptions, PgStore};
+use sqlx::Connection as _;
 use support::OwnServer;
 
 /// Passes connections on to a socket, until they are forgotten.
@@ -21,6 +24,7 @@ struct Network {
     port: u16,
     made: Arc<AtomicUsize>,
     forgotten: Arc<AtomicUsize>,
+    clients: Arc<Mutex<Vec<TcpStream>>>,
 }
 
 impl Network {
@@ -29,22 +33,34 @@ impl Network {
         let port = listener.local_addr().expect("a port").port();
         let (made, forgotten) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
         let (count, gone) = (Arc::clone(&made), Arc::clone(&forgotten));
+        let clients = Arc::<Mutex<Vec<TcpStream>>>::default();
+        let known = Arc::clone(&clients);
         std::thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
                 let number = count.fetch_add(1, Ordering::SeqCst);
                 let server = UnixStream::connect(&socket).expect("the server is up");
                 let (back, there) = (client.try_clone(), server.try_clone());
                 let (back, there) = (back.expect("a socket"), there.expect("a socket"));
+                known.lock().expect("known").extend(client.try_clone());
                 let (gone, also) = (Arc::clone(&gone), Arc::clone(&gone));
                 std::thread::spawn(move || pass(client, there, number, &gone));
                 std::thread::spawn(move || pass_back(server, back, number, &also));
             }
         });
-        Self { port, made, forgotten }
+        Self { port, made, forgotten, clients }
     }
 
     fn forget_all(&self) {
         self.forgotten.store(self.made.load(Ordering::SeqCst), Ordering::SeqCst);
+    }
+}
+
+impl Network {
+    /// Ends every connection for the client. The server does not hear of it before it answers.
+    fn cut_clients(&self) {
+        for client in self.clients.lock().expect("known").drain(..) {
+            let _ = client.shutdown(std::net::Shutdown::Both);
+        }
     }
 }
 
@@ -92,4 +108,65 @@ async fn x_08_connections_that_are_half_open_are_given_up() {
         let counts = tokio::time::timeout(Duration::from_secs(30), store.counts()).await;
         assert!(counts.is_ok(), "a question waits for a connection that is dead");
     }
+}
+
+/// Waits until a query answers `true`.
+async fn until(db: &mut sqlx::PgConnection, sql: &'static str) {
+    let waited = async {
+        while !sqlx::query_scalar::<_, bool>(sql).fetch_one(&mut *db).await.expect("an answer") {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), waited).await.expect(sql);
+}
+
+// spec: P-03
+#[tokio::test(flavor = "multi_thread")]
+async fn p_03_claim_that_commits_after_it_was_looked_for_is_given_back_too() {
+    let server = OwnServer::start("");
+    let network = Network::to(server.folder().join(".s.PGSQL.5432"));
+    let url = format!("postgres://postgres@127.0.0.1:{}/postgres?sslmode=disable", network.port);
+    let store = PgStore::open(PgOptions::new(&url).expect("a URL").connections(1)).await;
+    let store = store.expect("opens");
+    let ids = IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy));
+    let (node, lease) = (ids.node(), Duration::from_mins(10));
+    store.join(NodeInfo::new(node), lease).await.expect("joins");
+    let request = ClaimRequest {
+        node,
+        queues: vec![QueueRoom { queue: "default".to_owned(), room: 10 }],
+        known: Arc::new(KnownJobs([("test.silence".to_owned(), 1)].into())),
+        alone: Alone::No { crashes: 2 },
+        starting: true,
+    };
+
+    // The only connection has prepared the statement, so that the whole claim is on its way at once.
+    assert!(store.claim(request.clone()).await.expect("claims").jobs.is_empty());
+    let waiting = job(&ids);
+    let id = waiting.id;
+    store.insert(vec![waiting]).await.expect("inserts");
+
+    // The claim waits for a lock when its connection ends, and goes on all the same.
+    let mut holder = sqlx::PgConnection::connect(&server.url("postgres")).await.expect("connects");
+    let mut watcher = sqlx::PgConnection::connect(&server.url("postgres")).await.expect("connects");
+    sqlx::raw_sql("BEGIN; LOCK TABLE ratchet.ready IN ACCESS EXCLUSIVE MODE")
+        .execute(&mut holder)
+        .await
+        .expect("locks");
+    let claim = tokio::spawn({
+        let (store, request) = (store.clone(), request.clone());
+        async move { store.claim(request).await }
+    });
+    until(&mut watcher, "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)").await;
+    network.cut_clients();
+    assert!(claim.await.expect("ends").is_err(), "its answer is lost");
+
+    // It is looked for, and is not there yet.
+    while store.heartbeat(node, lease).await.is_err() {}
+    sqlx::raw_sql("COMMIT").execute(&mut holder).await.expect("unlocks");
+    until(&mut watcher, "SELECT EXISTS (SELECT FROM ratchet.lease)").await;
+
+    store.heartbeat(node, lease).await.expect("a sign of life");
+    let reply = store.claim(request).await.expect("claims");
+    let claimed: Vec<_> = reply.jobs.iter().map(ratchet_core::model::Claimed::id).collect();
+    assert_eq!(claimed, [id], "nobody runs it, and nobody would have looked for it");
 }
