@@ -33,7 +33,7 @@ impl Harness for Memory {
 /// How many sequences in all; `RATCHET_SEQUENCES` asks for more. A part of them each.
 fn sequences() -> u64 {
     let asked = std::env::var("RATCHET_SEQUENCES").ok().and_then(|text| text.parse().ok());
-    asked.unwrap_or(400)
+    asked.unwrap_or(2000)
 }
 
 const PARTS: u64 = 8;

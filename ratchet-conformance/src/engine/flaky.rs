@@ -25,6 +25,8 @@ pub struct Switches {
     pub down: AtomicBool,
     /// Heartbeats fail as unavailable.
     pub no_heartbeat: AtomicBool,
+    /// Held for reading by every heartbeat in the air.
+    pub heartbeats: tokio::sync::RwLock<()>,
     /// Settlements that carry an output are refused as bad data.
     pub refuse_outputs: AtomicBool,
     /// Settlements of any kind are refused as bad data.
@@ -35,6 +37,14 @@ pub struct Switches {
     pub answering: tokio::sync::Mutex<()>,
     /// How many settle calls came through.
     pub settles: AtomicU64,
+}
+
+impl Switches {
+    /// From now on no heartbeat gets through, and none is in the air.
+    pub async fn stop_heartbeats(&self) {
+        self.no_heartbeat.store(true, Ordering::SeqCst);
+        drop(self.heartbeats.write().await);
+    }
 }
 
 /// Another store behind switches that make it fail.
@@ -277,6 +287,7 @@ impl Store for Flaky {
     }
 
     async fn heartbeat(&self, node: NodeId, lease: Duration) -> Result<Heartbeat, StoreError> {
+        let _in_the_air = self.switches.heartbeats.read().await;
         if self.switches.no_heartbeat.load(Ordering::SeqCst) {
             return Err(StoreError::new(StoreErrorKind::Unavailable, "no heartbeat"));
         }

@@ -141,7 +141,7 @@ pub async fn l_06_a_zombie_cannot_overwrite_a_newer_attempt(bench: Bench) {
     let job = bench.play(&ratchet, [Step::Gate, Step::Ok]).await;
     eventually("it runs", async || bench.stage().running() == 1).await;
     // Its node is declared dead behind its back, and the job is brought back.
-    bench.switches().no_heartbeat.store(true, Ordering::SeqCst);
+    bench.switches().stop_heartbeats().await;
     bench.store().leave(worker.node()).await.expect("leaves");
     eventually("it is rescued", async || crashes(&ratchet, job.id()).await == 1).await;
     bench.stage().let_one_pass();
