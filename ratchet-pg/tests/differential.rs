@@ -36,6 +36,11 @@ fn sequences() -> u64 {
     asked.unwrap_or(2000)
 }
 
+/// `RATCHET_SEED` asks for one of them, told step by step.
+fn one_seed() -> Option<u64> {
+    std::env::var("RATCHET_SEED").ok().and_then(|text| text.parse().ok())
+}
+
 const PARTS: u64 = 8;
 
 /// Short ones meet the start of things often, long ones reach far.
@@ -48,9 +53,13 @@ fn part(number: u64) {
     runtime.expect("a runtime").block_on(async {
         let pg = PgHarness::fresh().await;
         let per_part = sequences() / PARTS;
-        for seed in number * per_part..(number + 1) * per_part {
+        let all = number * per_part..(number + 1) * per_part;
+        for seed in one_seed().map_or(all, |seed| seed..seed + 1) {
             pg.database.empty().await;
             let ops = generate(seed, length(seed));
+            if one_seed().is_some() {
+                ops.iter().enumerate().for_each(|(step, op)| println!("{step}: {op:?}"));
+            }
             let same = run_both(&Memory::fresh().await, &pg, &ops).await;
             if let Err(divergence) = same {
                 panic!("seed {seed}: {divergence}");

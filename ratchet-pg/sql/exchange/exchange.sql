@@ -60,9 +60,13 @@ released AS (
     WHERE g.keyed AND d.lease = g.id AND b.job = d.job
         AND NOT EXISTS (SELECT FROM ratchet.lingering x WHERE x.job = d.job)
 ),
--- The queues asked for, if the node lives.
+-- The queues asked for, if the node lives. While a breaker may be tried there is no bound: its jobs were passed over,
+-- wherever they stand.
 asked AS MATERIALIZED (
-    SELECT a.*
+    SELECT a.queue, a.room, a.lease, a.place, CASE
+            WHEN EXISTS (SELECT FROM ratchet.breaker b WHERE NOT b.closed AND b.until <= clock.now)
+            THEN '-9223372036854775808'::bigint ELSE a.bound
+        END AS bound
     FROM clock, unnest($8::text[], $9::integer[], $10::uuid[], $11::bigint[]) WITH ORDINALITY
         AS a(queue, room, lease, bound, place)
     WHERE EXISTS (SELECT FROM ratchet.node WHERE id = $12 AND until > clock.now)
