@@ -57,12 +57,10 @@ fn part(number: u64) {
         for seed in one_seed().map_or(all, |seed| seed..seed + 1) {
             pg.database.empty().await;
             let ops = generate(seed, length(seed));
-            if one_seed().is_some() {
-                ops.iter().enumerate().for_each(|(step, op)| println!("{step}: {op:?}"));
-            }
             let same = run_both(&Memory::fresh().await, &pg, &ops).await;
             if let Err(divergence) = same {
-                panic!("seed {seed}: {divergence}");
+                let steps = if one_seed().is_some() { ops.as_slice() } else { &[] };
+                panic!("seed {seed}: {divergence}\n{steps:#?}");
             }
         }
     });
