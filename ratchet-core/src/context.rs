@@ -16,6 +16,7 @@ use crate::model::{
     Claimed, FinishedParent, GroupId, GroupRecord, JobId, LogLevel, LogLine, NewHandOff, NewJob,
     NewReject, Progress, RunNotes,
 };
+use crate::worker::Reins;
 
 /// The context of one run, injected with `#[inject] ctx: JobContext`. A cheap handle.
 ///
@@ -41,8 +42,8 @@ struct Run {
     job: Arc<Claimed>,
     /// Monotonic, since the clock's start.
     started: Duration,
-    canceled: CancellationToken,
-    stopping: CancellationToken,
+    reins: Reins,
+    stopping: Arc<CancellationToken>,
     left: Mutex<Left>,
     /// Notes were written since they were last reported.
     dirty: AtomicBool,
@@ -85,8 +86,7 @@ impl JobContext {
     pub(crate) fn new(
         core: Arc<Core>,
         job: Arc<Claimed>,
-        canceled: CancellationToken,
-        stopping: CancellationToken,
+        stopping: Arc<CancellationToken>,
     ) -> Self {
         let started = core.clock.monotonic();
         let left = Mutex::new(Left::default());
@@ -95,7 +95,7 @@ impl JobContext {
                 core,
                 job,
                 started,
-                canceled,
+                reins: Reins::default(),
                 stopping,
                 left,
                 dirty: AtomicBool::new(false),
@@ -108,7 +108,7 @@ impl JobContext {
     pub fn for_test() -> Self {
         let core = Arc::new(Core::for_test());
         let job = Arc::new(core.claim_for_test());
-        Self::new(core, job, CancellationToken::new(), CancellationToken::new())
+        Self::new(core, job, Arc::default())
     }
 
     /// The job.
@@ -180,7 +180,7 @@ impl JobContext {
     ///
     /// A handler that watches it can stop in good order; one that does not is dropped after a grace time.
     pub fn cancellation(&self) -> &CancellationToken {
-        &self.run.canceled
+        self.run.reins.canceled()
     }
 
     /// Fires when the worker starts to shut down: a good moment to save a checkpoint. The run may still finish.
@@ -358,6 +358,16 @@ impl JobContext {
     pub(crate) fn set_upstream(&self, upstream: Upstream) {
         // A run has one beginning.
         let _ = self.run.upstream.set(upstream);
+    }
+
+    /// How the engine stops the run.
+    pub(crate) fn reins(&self) -> &Reins {
+        &self.run.reins
+    }
+
+    /// The claim that is run.
+    pub(crate) fn claimed(&self) -> &Arc<Claimed> {
+        &self.run.job
     }
 
     /// The output of a step before, or why there is none.

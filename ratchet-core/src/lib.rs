@@ -53,7 +53,7 @@ pub use registry::{
 pub use seam::crash;
 pub use seam::{
     Clock, CurrentRuntime, Entropy, IdSource, OsEntropy, OwnThread, SeededEntropy, Sleep, Spawn,
-    SystemClock, Task, VirtualClock,
+    SystemClock, Task, Tasks, VirtualClock,
 };
 pub use store::MemoryStore;
 pub use store::{Store, StoreError, StoreErrorKind};

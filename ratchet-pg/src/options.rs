@@ -33,7 +33,7 @@ impl PgOptions {
         Self {
             connect: connect.application_name("ratchet"),
             schema: "ratchet".to_owned(),
-            connections: 8,
+            connections: 5,
             patience: Duration::from_secs(5),
             statement_timeout: Duration::from_secs(30),
             poll_only: false,
@@ -48,8 +48,9 @@ impl PgOptions {
         self
     }
 
-    /// At most this many connections (8), one of them for notifications. A worker needs three: one to claim and settle,
-    /// one for its heartbeat and maintenance, one to listen; the rest is for those who enqueue.
+    /// At most this many connections (5), one of them for notifications. A busy worker uses four: two to claim and settle, one
+    /// for its heartbeat and maintenance, one to listen; the rest is for those who enqueue, who share commits. More are not
+    /// faster: they are used in turn, and a server process that has just done the same work does it again for less.
     pub fn connections(mut self, connections: u32) -> Self {
         self.connections = connections.max(2);
         self

@@ -8,6 +8,9 @@ use tokio::runtime::{Builder, Handle};
 /// Something to run.
 pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
+/// Several things to run.
+pub type Tasks = Box<dyn Iterator<Item = Task> + Send>;
+
 /// Where the engine and the handlers run.
 pub trait Spawn: Send + Sync + fmt::Debug + 'static {
     /// Runs the engine: claiming, settling, heartbeats, watchdog. It must go on while every handler is stuck.
@@ -15,6 +18,11 @@ pub trait Spawn: Send + Sync + fmt::Debug + 'static {
 
     /// Runs a handler.
     fn handler(&self, task: Task);
+
+    /// Runs several handlers. Each is made when it is taken, so where it will run.
+    fn handlers(&self, tasks: Tasks) {
+        tasks.for_each(|task| self.handler(task));
+    }
 
     /// Runs a handler that may block its thread.
     fn blocking(&self, work: Box<dyn FnOnce() + Send>);
@@ -44,6 +52,15 @@ impl Spawn for OwnThread {
 
     fn handler(&self, task: Task) {
         self.handlers.spawn(task);
+    }
+
+    /// Crosses over to the other runtime once: there, a task that spawns is far cheaper than a thread that does.
+    fn handlers(&self, tasks: Tasks) {
+        self.handlers.spawn(async move {
+            tasks.for_each(|task| {
+                tokio::spawn(task);
+            });
+        });
     }
 
     fn blocking(&self, work: Box<dyn FnOnce() + Send>) {

@@ -5,20 +5,18 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use tokio_util::sync::CancellationToken;
-
 use crate::client::Core;
+use crate::context::JobContext;
 use crate::model::Claimed;
 use crate::seam::{Clock as _, CurrentRuntime, VirtualClock};
-use crate::worker::{Ended, RunControl, StopCause, attempt};
+use crate::worker::{Ended, StopCause, attempt};
 
 /// The same road as in a worker. A handler that sleeps by the clock of its context does not really wait; one that takes
 /// longer than its timeout by that clock is timed out; one that waits for the outside world is waited for.
 pub(super) async fn drive(core: &Arc<Core>, job: &Arc<Claimed>, clock: &VirtualClock) -> Ended {
-    let control = Arc::new(RunControl::default());
-    let stopping = CancellationToken::new();
+    let ctx = JobContext::new(Arc::clone(core), Arc::clone(job), Arc::default());
     let deadline = clock.monotonic().saturating_add(job.spec.options.timeout);
-    let mut run = pin!(attempt(core, job, &control, &stopping, &CurrentRuntime, Box::new(|| {})));
+    let mut run = pin!(attempt(core, &ctx, &CurrentRuntime, &()));
     std::future::poll_fn(|cx| {
         loop {
             if let Poll::Ready(ended) = run.as_mut().poll(cx) {
@@ -26,10 +24,10 @@ pub(super) async fn drive(core: &Arc<Core>, job: &Arc<Claimed>, clock: &VirtualC
             }
             let now = clock.monotonic();
             if now >= deadline {
-                if control.cause().is_some() {
+                if ctx.reins().cause().is_some() {
                     return Poll::Pending;
                 }
-                control.abort(StopCause::Timeout);
+                ctx.reins().abort(StopCause::Timeout);
                 continue;
             }
             // Nobody sleeps by the clock: the handler waits for something real.

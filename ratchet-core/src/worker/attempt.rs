@@ -1,12 +1,9 @@
 //! One attempt: resolve → guard → run → classify → decide.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use tokio_util::sync::CancellationToken;
-
-use super::control::{RunControl, StopCause};
-use super::handler::{self, HandlerEnd};
+use super::control::StopCause;
+use super::handler::{self, HandlerEnd, LateEnd};
 use super::middleware::RunReport;
 use super::upstream;
 use crate::client::Core;
@@ -33,31 +30,20 @@ pub(crate) enum Ended {
 
 /// Runs one claimed job. Never panics and never returns an error: whatever goes wrong is data.
 pub(crate) async fn attempt(
-    core: &Arc<Core>,
-    job: &Arc<Claimed>,
-    control: &Arc<RunControl>,
-    stopping: &CancellationToken,
+    core: &Core,
+    ctx: &JobContext,
     spawn: &dyn Spawn,
-    on_late_end: Box<dyn FnOnce() + Send>,
+    late: &dyn LateEnd,
 ) -> Ended {
-    let started = core.clock.monotonic();
-    let ctx = JobContext::new(
-        Arc::clone(core),
-        Arc::clone(job),
-        control.canceled.clone(),
-        stopping.clone(),
-    );
-    control.set_context(ctx.clone());
+    let (job, started) = (ctx.claimed(), core.clock.monotonic());
     let mut left = Left::default();
-    let (outcome, lingering) = match ready(core, job, &ctx, control).await {
+    let (outcome, lingering) = match ready(core, job, ctx).await {
         Err(outcome) => (outcome, false),
-        Ok(prepared) => {
-            run(core, job, &ctx, control, spawn, prepared, on_late_end, &mut left).await
-        }
+        Ok(prepared) => run(core, ctx, spawn, prepared, late, &mut left).await,
     };
     let duration = core.clock.monotonic().saturating_sub(started);
-    after(core, &ctx, &outcome, duration).await;
-    if control.cause() == Some(StopCause::Canceled) {
+    after(core, ctx, &outcome, duration).await;
+    if ctx.reins().cause() == Some(StopCause::Canceled) {
         return Ended::Discard { lingering };
     }
     let (mut notes, spawned, items) = ctx.take();
@@ -83,15 +69,10 @@ struct Left {
 }
 
 /// Everything that can end an attempt before its code runs.
-async fn ready(
-    core: &Core,
-    job: &Claimed,
-    ctx: &JobContext,
-    control: &RunControl,
-) -> Result<Box<dyn Prepared>, Outcome> {
+async fn ready(core: &Core, job: &Claimed, ctx: &JobContext) -> Result<Box<dyn Prepared>, Outcome> {
     let prepared = prepare(core, job).map_err(Outcome::Failed)?;
     if job.spec.step.is_some() {
-        upstream::read(core, job, ctx, control).await?;
+        upstream::read(core, job, ctx).await?;
     }
     Ok(prepared)
 }
@@ -141,18 +122,15 @@ fn prepare(core: &Core, job: &Claimed) -> Result<Box<dyn Prepared>, Box<Failure>
     }
 }
 
-#[allow(clippy::too_many_arguments)] // the pieces of one run, used once
 async fn run(
-    core: &Arc<Core>,
-    job: &Claimed,
+    core: &Core,
     ctx: &JobContext,
-    control: &Arc<RunControl>,
     spawn: &dyn Spawn,
     prepared: Box<dyn Prepared>,
-    on_late_end: Box<dyn FnOnce() + Send>,
+    late: &dyn LateEnd,
     left: &mut Left,
 ) -> (Outcome, bool) {
-    if let Err(error) = before(core, ctx, control).await {
+    if let Err(error) = before(core, ctx).await {
         return (failed(core, error), false);
     }
     let injected = guarded(|| prepared.run(ctx.clone()));
@@ -162,7 +140,7 @@ async fn run(
         Err(panic) => return (Outcome::Failed(Box::new(core.classifier.panic(panic))), false),
     };
     crash_point(CrashPoint::HandlerBefore);
-    let end = handler::call(core, ctx, control, spawn, run, on_late_end).await;
+    let end = handler::call(core, ctx, spawn, run, late).await;
     crash_point(CrashPoint::HandlerAfter);
     match end {
         HandlerEnd::Returned(Ok(output)) => {
@@ -171,21 +149,23 @@ async fn run(
                 return (failed(core, JobError::msg(why)), false);
             }
             // Judged by what was returned, also if that is too large to be kept.
-            match upstream::judge(core, job, &output) {
+            match upstream::judge(core, ctx.claimed(), &output) {
                 Err(failure) => return (Outcome::Failed(failure), false),
                 Ok(answers) => left.answers = answers,
             }
             (Outcome::Done { output: keep(core, output, &mut left.warnings) }, false)
         }
         // A handler that stops because it was asked to is not to blame for it.
-        HandlerEnd::Returned(Err(_)) if control.cause() == Some(StopCause::Released) => {
+        HandlerEnd::Returned(Err(_)) if ctx.reins().cause() == Some(StopCause::Released) => {
             (Outcome::Released, false)
         }
         HandlerEnd::Returned(Err(caught)) => (classified(core.classifier.error(caught)), false),
         HandlerEnd::Panicked(panic) => {
             (Outcome::Failed(Box::new(core.classifier.panic(panic))), false)
         }
-        HandlerEnd::Stopped { lingering } => (stopped(job, control.cause()), lingering),
+        HandlerEnd::Stopped { lingering } => {
+            (stopped(ctx.claimed(), ctx.reins().cause()), lingering)
+        }
     }
 }
 
@@ -237,7 +217,7 @@ fn keep(core: &Core, output: Output, warnings: &mut Vec<String>) -> Option<Strin
 }
 
 /// The `before` of every middleware; the first error ends it.
-async fn before(core: &Core, ctx: &JobContext, control: &RunControl) -> Result<(), JobError> {
+async fn before(core: &Core, ctx: &JobContext) -> Result<(), JobError> {
     use futures_util::FutureExt as _;
     for middleware in &core.middleware {
         let hook = std::panic::AssertUnwindSafe(middleware.before(ctx)).catch_unwind();
@@ -251,7 +231,7 @@ async fn before(core: &Core, ctx: &JobContext, control: &RunControl) -> Result<(
                 }
             },
             // The handler's call sees the abort at once and tells it apart.
-            () = control.abort.cancelled() => return Ok(()),
+            () = ctx.reins().aborted() => return Ok(()),
         }
     }
     Ok(())

@@ -1,11 +1,10 @@
 //! How the engine reaches into a run: ask it to stop, then make it.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};
 
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
-
-use crate::context::JobContext;
 
 /// Why a run is being stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,20 +17,18 @@ pub(crate) enum StopCause {
     Released,
 }
 
-/// The reins of one run.
+/// The reins of one run. They lie in its context, so that a run that is never stopped allocates nothing for them.
 #[derive(Debug, Default)]
-pub(crate) struct RunControl {
-    /// Asks the handler.
-    pub(crate) canceled: CancellationToken,
-    /// Drops the handler's future.
-    pub(crate) abort: CancellationToken,
+pub(crate) struct Reins {
     /// The first cause given counts.
     cause: AtomicU8,
-    /// The context, once the run has begun.
-    context: OnceLock<JobContext>,
+    /// What the handler watches, made when it first looks.
+    canceled: OnceLock<CancellationToken>,
+    aborted: AtomicBool,
+    abort: Notify,
 }
 
-impl RunControl {
+impl Reins {
     /// Asks the handler to stop. The first cause counts.
     pub(crate) fn ask(&self, cause: StopCause) {
         let code = match cause {
@@ -40,13 +37,28 @@ impl RunControl {
             StopCause::Released => 3,
         };
         let _ = self.cause.compare_exchange(0, code, Ordering::AcqRel, Ordering::Acquire);
-        self.canceled.cancel();
+        // Either this sees the token, or whoever makes it sees the cause.
+        fence(Ordering::SeqCst);
+        if let Some(token) = self.canceled.get() {
+            token.cancel();
+        }
     }
 
     /// Drops the handler's future.
     pub(crate) fn abort(&self, cause: StopCause) {
         self.ask(cause);
-        self.abort.cancel();
+        self.aborted.store(true, Ordering::SeqCst);
+        self.abort.notify_waiters();
+    }
+
+    /// What the handler watches.
+    pub(crate) fn canceled(&self) -> &CancellationToken {
+        let token = self.canceled.get_or_init(CancellationToken::new);
+        fence(Ordering::SeqCst);
+        if self.cause().is_some() {
+            token.cancel();
+        }
+        token
     }
 
     /// Why the run is being stopped, if it is.
@@ -59,11 +71,51 @@ impl RunControl {
         }
     }
 
-    pub(crate) fn set_context(&self, ctx: JobContext) {
-        let _ = self.context.set(ctx);
+    pub(crate) fn is_aborted(&self) -> bool {
+        self.aborted.load(Ordering::SeqCst)
     }
 
-    pub(crate) fn context(&self) -> Option<&JobContext> {
-        self.context.get()
+    /// Waits until the handler's future is to be dropped.
+    pub(crate) async fn aborted(&self) {
+        // Hears of an abort from here on, so none falls between the look and the wait.
+        let abort = self.abort.notified();
+        if !self.is_aborted() {
+            abort.await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    // spec: L-03
+    #[test]
+    fn token_made_after_the_cause_was_given_has_fired() {
+        let reins = Reins::default();
+        assert!(!reins.canceled().is_cancelled());
+        reins.ask(StopCause::Timeout);
+        assert!(reins.canceled().is_cancelled());
+        let late = Reins::default();
+        late.ask(StopCause::Canceled);
+        late.ask(StopCause::Released);
+        assert!(late.canceled().is_cancelled());
+        assert_eq!(late.cause(), Some(StopCause::Canceled), "the first cause counts");
+        assert!(!late.is_aborted());
+    }
+
+    #[tokio::test]
+    async fn abort_is_heard_before_and_after_the_wait_began() {
+        let reins = Arc::new(Reins::default());
+        let waiting = tokio::spawn({
+            let reins = Arc::clone(&reins);
+            async move { reins.aborted().await }
+        });
+        tokio::task::yield_now().await;
+        reins.abort(StopCause::Released);
+        waiting.await.expect("heard");
+        reins.aborted().await;
     }
 }

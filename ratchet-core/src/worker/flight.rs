@@ -4,19 +4,25 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::control::{RunControl, StopCause};
+use super::control::StopCause;
 use crate::config::Config;
+use crate::context::JobContext;
 use crate::model::{Claimed, Token};
 
 /// A run in flight.
 #[derive(Debug)]
 pub(super) struct Run {
-    pub(super) job: Arc<Claimed>,
-    pub(super) control: Arc<RunControl>,
+    pub(super) ctx: JobContext,
     pub(super) started: Duration,
     phase: Phase,
     /// When to look at it next.
     check: Duration,
+}
+
+impl Run {
+    pub(super) fn job(&self) -> &Arc<Claimed> {
+        self.ctx.claimed()
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,14 +57,15 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    pub(super) fn launch(&mut self, job: Arc<Claimed>, control: Arc<RunControl>, now: Duration) {
+    pub(super) fn launch(&mut self, ctx: JobContext, now: Duration) {
+        let job = ctx.claimed();
         let options = &job.spec.options;
         let soft =
             options.soft_timeout.unwrap_or(options.timeout.mul_f64(0.8)).min(options.timeout);
         let token = job.token;
         let check = now.saturating_add(soft);
         self.timers.insert((check, token));
-        self.runs.insert(token, Run { job, control, started: now, phase: Phase::Fresh, check });
+        self.runs.insert(token, Run { ctx, started: now, phase: Phase::Fresh, check });
     }
 
     /// Takes a run out, if it is still here.
@@ -104,7 +111,7 @@ impl Flight {
         if let Some(run) =
             self.runs.get(&token).filter(|run| matches!(run.phase, Phase::Fresh | Phase::Warned))
         {
-            run.control.ask(StopCause::Canceled);
+            run.ctx.reins().ask(StopCause::Canceled);
             self.move_to(token, Phase::Asked, now + config.cancel_grace);
         }
     }
@@ -133,17 +140,17 @@ impl Flight {
             match run.phase {
                 Phase::Fresh => {
                     // Told even by a loop that comes late: a timeout never comes without its warning.
-                    due.push(Due::Soft(Arc::clone(&run.job), now.saturating_sub(run.started)));
-                    let deadline = run.started.saturating_add(run.job.spec.options.timeout);
+                    due.push(Due::Soft(Arc::clone(run.job()), now.saturating_sub(run.started)));
+                    let deadline = run.started.saturating_add(run.job().spec.options.timeout);
                     self.move_to(token, Phase::Warned, deadline);
                 }
                 Phase::Warned => self.abort(token, StopCause::Timeout, now, config),
                 Phase::Asked => {
-                    let cause = run.control.cause().unwrap_or(StopCause::Canceled);
+                    let cause = run.ctx.reins().cause().unwrap_or(StopCause::Canceled);
                     self.abort(token, cause, now, config);
                 }
                 Phase::Aborted => {
-                    let cause = run.control.cause().unwrap_or(StopCause::Released);
+                    let cause = run.ctx.reins().cause().unwrap_or(StopCause::Released);
                     self.linger(token);
                     due.push(Due::Runaway(token, cause));
                 }
@@ -161,7 +168,7 @@ impl Flight {
         else {
             return;
         };
-        run.control.abort(cause);
+        run.ctx.reins().abort(cause);
         self.move_to(token, Phase::Aborted, now + config.runaway_after);
     }
 

@@ -5,7 +5,6 @@ use std::panic::AssertUnwindSafe;
 use futures_util::FutureExt as _;
 use tokio::sync::oneshot;
 
-use super::control::RunControl;
 use super::middleware::{HandlerFuture, Next};
 use crate::client::Core;
 use crate::context::JobContext;
@@ -24,24 +23,36 @@ pub(super) enum HandlerEnd {
     Stopped { lingering: bool },
 }
 
+/// Who hears of the end of a blocking thread that had been given up.
+pub(crate) trait LateEnd: Sync {
+    /// What the thread calls then. Only runs that block need one.
+    fn told(&self) -> Box<dyn FnOnce() + Send>;
+}
+
+/// Nobody.
+impl LateEnd for () {
+    fn told(&self) -> Box<dyn FnOnce() + Send> {
+        Box::new(|| {})
+    }
+}
+
 /// Runs the handler inside its middleware until it ends or is aborted.
 pub(super) async fn call(
     core: &Core,
     ctx: &JobContext,
-    control: &std::sync::Arc<RunControl>,
     spawn: &dyn Spawn,
     run: RunFuture,
-    on_late_end: Box<dyn FnOnce() + Send>,
+    late: &dyn LateEnd,
 ) -> HandlerEnd {
     // Called off while it waited for its inputs or its middleware: its job may run elsewhere by now, and the first poll of
     // a handler can be all of it.
-    if control.abort.is_cancelled() {
+    if ctx.reins().is_aborted() {
         return HandlerEnd::Stopped { lingering: false };
     }
     let (handler, blocking) = match run.work {
         Work::Async(future) => (future, None),
         Work::Blocking(call) => {
-            let (future, thread) = on_thread(call, control, spawn, on_late_end);
+            let (future, thread) = on_thread(call, ctx, spawn, late.told());
             (future, Some(thread))
         }
     };
@@ -50,7 +61,7 @@ pub(super) async fn call(
     let ended = tokio::select! {
         biased;
         ended = &mut guarded_run => Some(ended),
-        () = control.abort.cancelled() => None,
+        () = ctx.reins().aborted() => None,
     };
     match ended {
         Some(Ok(returned)) => match blocking.map(|mut thread| thread.panic.try_recv()) {
@@ -79,17 +90,17 @@ struct Thread {
 /// Runs a blocking function on a thread of its own and makes a future of it.
 fn on_thread(
     call: Box<dyn FnOnce() -> Returned + Send>,
-    control: &std::sync::Arc<RunControl>,
+    ctx: &JobContext,
     spawn: &dyn Spawn,
     on_late_end: Box<dyn FnOnce() + Send>,
 ) -> (HandlerFuture, Thread) {
     let (result_tx, result_rx) = oneshot::channel();
     let (panic_tx, panic_rx) = oneshot::channel();
     let (ended_tx, ended_rx) = oneshot::channel();
-    let control = std::sync::Arc::clone(control);
+    let ctx = ctx.clone();
     spawn.blocking(Box::new(move || {
         // It may have waited for a thread for so long that it was given up: then it must not begin any more.
-        let outcome = if control.abort.is_cancelled() {
+        let outcome = if ctx.reins().is_aborted() {
             Ok(Err(JobError::msg("it was called off before it began").into_caught()))
         } else {
             guarded(call)
@@ -104,7 +115,7 @@ fn on_thread(
                 drop(result_tx);
             }
         }
-        if control.abort.is_cancelled() {
+        if ctx.reins().is_aborted() {
             on_late_end();
         }
     }));
@@ -133,9 +144,8 @@ mod tests {
     #[tokio::test]
     async fn run_that_was_called_off_does_not_start_its_handler() {
         for blocking in [false, true] {
-            let (began, control) =
-                (Arc::new(AtomicBool::new(false)), Arc::new(RunControl::default()));
-            control.abort(StopCause::Released);
+            let (began, ctx) = (Arc::new(AtomicBool::new(false)), JobContext::for_test());
+            ctx.reins().abort(StopCause::Released);
             let begin = Arc::clone(&began);
             let play = move || {
                 begin.store(true, Ordering::SeqCst);
@@ -146,9 +156,8 @@ mod tests {
             } else {
                 Work::Async(Box::pin(async move { play() }))
             };
-            let (core, ctx) = (Core::for_test(), JobContext::for_test());
             let run = RunFuture { work };
-            let end = call(&core, &ctx, &control, &CurrentRuntime, run, Box::new(|| {})).await;
+            let end = call(&Core::for_test(), &ctx, &CurrentRuntime, run, &()).await;
             assert!(matches!(end, HandlerEnd::Stopped { lingering: false }));
             assert!(!began.load(Ordering::SeqCst));
         }
@@ -176,20 +185,28 @@ mod tests {
         }
     }
 
+    struct Told(Arc<AtomicBool>);
+
+    impl LateEnd for Told {
+        fn told(&self) -> Box<dyn FnOnce() + Send> {
+            let told = Arc::clone(&self.0);
+            Box::new(move || told.store(true, Ordering::SeqCst))
+        }
+    }
+
     // spec: X-03
     #[tokio::test]
     async fn run_that_was_called_off_while_it_waited_for_a_thread_does_not_begin() {
         let (began, ended) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-        let (begin, end) = (Arc::clone(&began), Arc::clone(&ended));
+        let begin = Arc::clone(&began);
         let work = Work::Blocking(Box::new(move || {
             begin.store(true, Ordering::SeqCst);
             Ok(Output::Json(None))
         }));
         let (core, ctx, threads) = (Core::for_test(), JobContext::for_test(), Busy::default());
-        let control = Arc::new(RunControl::default());
-        let late = Box::new(move || end.store(true, Ordering::SeqCst));
-        let run = call(&core, &ctx, &control, &threads, RunFuture { work }, late);
-        let (end, ()) = tokio::join!(run, async { control.abort(StopCause::Timeout) });
+        let late = Told(Arc::clone(&ended));
+        let run = call(&core, &ctx, &threads, RunFuture { work }, &late);
+        let (end, ()) = tokio::join!(run, async { ctx.reins().abort(StopCause::Timeout) });
         assert!(matches!(end, HandlerEnd::Stopped { lingering: true }));
         threads.0.lock().expect("lock").drain(..).for_each(|work| work());
         assert!(!began.load(Ordering::SeqCst));

@@ -92,11 +92,8 @@ async fn rescue(shared: &Shared) -> Result<(), StoreError> {
 
 /// Writes what running handlers have noted. A run whose token is no longer current is called off.
 async fn report_news(shared: &Shared) -> Result<(), StoreError> {
-    let news: Vec<_> = shared
-        .runs()
-        .iter()
-        .filter_map(|(token, control)| Some((*token, control.context()?.take_news()?)))
-        .collect();
+    let news: Vec<_> =
+        shared.runs().iter().filter_map(|(token, run)| Some((*token, run.take_news()?))).collect();
     if news.is_empty() {
         return Ok(());
     }

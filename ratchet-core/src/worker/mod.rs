@@ -20,6 +20,7 @@ mod health;
 mod heartbeat;
 mod hunger;
 mod inbox;
+mod launch;
 mod maintenance;
 mod middleware;
 mod publish;
@@ -36,7 +37,7 @@ mod watchdog;
 
 pub(crate) use attempt::{Ended, attempt};
 pub(crate) use checks::HealthCheck;
-pub(crate) use control::{RunControl, StopCause};
+pub(crate) use control::{Reins, StopCause};
 pub use health::{Health, WorkerStats};
 pub use middleware::{Middleware, Next, RunReport};
 pub(crate) use publish::publish;

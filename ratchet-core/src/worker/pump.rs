@@ -16,6 +16,7 @@ use super::control::StopCause;
 use super::exchange::{Exchange, Exchanged, exchange};
 use super::flight::{Due, Flight, Run};
 use super::hunger::Hunger;
+use super::launch::Launched;
 use super::publish::job_ref;
 use super::room::Rooms;
 use super::settler::{Outgoing, Settler};
@@ -171,15 +172,14 @@ impl Pump {
     /// A handler does not give back its thread: its run is settled without it.
     fn give_up_on(&mut self, token: Token, cause: StopCause, now: Duration) {
         let Some(run) = self.flight.get(token) else { return };
-        let (job, core) = (Arc::clone(&run.job), &self.shared.core);
+        let (job, core) = (Arc::clone(run.job()), &self.shared.core);
         tracing::error!(job.id = %job.id(), job.name = %job.spec.name, ?cause, "a handler does not stop and keeps its thread");
         if cause == StopCause::Canceled {
             return;
         }
         let outcome = attempt::stopped(&job, Some(cause));
         let duration = now.saturating_sub(run.started);
-        let notes =
-            run.control.context().and_then(crate::JobContext::take_news).unwrap_or_default();
+        let notes = run.ctx.take_news().unwrap_or_default();
         let mut settlement = attempt::settlement(core, &job, outcome, duration, notes, Vec::new());
         settlement.lingering = true;
         self.unsaid.insert(token);
@@ -292,6 +292,7 @@ impl Pump {
             || shared.fenced.load(Ordering::Relaxed)
             || shared.stalled.load(Ordering::Relaxed);
         let (alone, node) = (reply.jobs.len() == 1, shared.node());
+        let mut launched = Vec::with_capacity(reply.jobs.len());
         if !reply.jobs.is_empty() {
             crash_point(CrashPoint::ClaimAnswered);
         }
@@ -303,8 +304,9 @@ impl Pump {
                 continue;
             }
             let lonely = alone && job.crashes >= shared.core.config.lonely_after;
-            self.launch(job, lonely, now);
+            launched.push(self.launch(job, lonely, now));
         }
+        shared.start(launched);
         self.count();
     }
 
@@ -314,7 +316,7 @@ impl Pump {
         self.settler.push(Outgoing { job: Arc::new(job), settlement }, now);
     }
 
-    fn launch(&mut self, job: Claimed, lonely: bool, now: Duration) {
+    fn launch(&mut self, job: Claimed, lonely: bool, now: Duration) -> Launched {
         let job = Arc::new(job);
         self.rooms.enter(&job.spec.queue);
         if lonely {
@@ -327,8 +329,9 @@ impl Pump {
             attempt: job.attempt(),
             queue_wait: job.queue_wait(),
         });
-        let control = self.shared.launch(&job);
-        self.flight.launch(job, control, now);
+        let (ctx, launched) = self.shared.launch(job);
+        self.flight.launch(ctx, now);
+        launched
     }
 
     fn take(&mut self, message: Message) {
@@ -386,9 +389,11 @@ impl Pump {
             Ended::Settle(settlement) => settlement.lingering,
             Ended::Discard { lingering } => *lingering,
         };
-        let Some(run) =
-            (if lingering { self.linger(token) } else { self.land(token).map(|run| run.job) })
-        else {
+        let Some(run) = (if lingering {
+            self.linger(token)
+        } else {
+            self.land(token).map(|run| Arc::clone(run.job()))
+        }) else {
             return;
         };
         match ended {
@@ -418,13 +423,13 @@ impl Pump {
     /// A run whose blocking thread goes on keeps its place until that ends.
     fn linger(&mut self, token: Token) -> Option<Arc<Claimed>> {
         self.flight.linger(token);
-        self.flight.get(token).map(|run| Arc::clone(&run.job))
+        self.flight.get(token).map(|run| Arc::clone(run.job()))
     }
 
     fn land(&mut self, token: Token) -> Option<Run> {
         let run = self.flight.land(token)?;
         self.shared.runs().remove(&token);
-        self.rooms.leave(&run.job.spec.queue);
+        self.rooms.leave(&run.job().spec.queue);
         if self.lonely == Some(token) {
             self.lonely = None;
             self.hunger.guess();

@@ -9,10 +9,10 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::attempt::Ended;
-use super::control::RunControl;
 use super::inbox::Inbox;
 use crate::client::Core;
-use crate::model::{Claimed, KnownJobs, NodeId, NodeInfo, Token};
+use crate::context::JobContext;
+use crate::model::{KnownJobs, NodeId, NodeInfo, Token};
 use crate::seam::Spawn;
 
 /// What the pump is told.
@@ -46,12 +46,12 @@ pub(super) struct Shared {
     /// To the pump.
     pub(super) inbox: Inbox,
     /// Fires when the worker begins to stop; handlers see it.
-    pub(super) stopping: CancellationToken,
+    pub(super) stopping: Arc<CancellationToken>,
     /// Fires when the pump has ended; everything else ends with it.
     pub(super) over: CancellationToken,
     node: Mutex<NodeId>,
     /// Runs in progress, for reports and cancels.
-    runs: Mutex<BTreeMap<Token, Arc<RunControl>>>,
+    runs: Mutex<BTreeMap<Token, JobContext>>,
     /// Every handler thread is stuck.
     pub(super) stalled: AtomicBool,
     /// The node does not trust its lease.
@@ -88,7 +88,7 @@ impl Shared {
             known,
             queues,
             inbox: Inbox::default(),
-            stopping: CancellationToken::new(),
+            stopping: Arc::default(),
             over: CancellationToken::new(),
             node: Mutex::new(node),
             runs: Mutex::default(),
@@ -127,7 +127,7 @@ impl Shared {
         self.inbox.send(message);
     }
 
-    pub(super) fn runs(&self) -> MutexGuard<'_, BTreeMap<Token, Arc<RunControl>>> {
+    pub(super) fn runs(&self) -> MutexGuard<'_, BTreeMap<Token, JobContext>> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -155,57 +155,6 @@ impl Shared {
     pub(super) fn since_last_turn(&self) -> Duration {
         let last = Duration::from_micros(self.counters.last_turn.load(Ordering::Relaxed));
         self.core.clock.monotonic().saturating_sub(last)
-    }
-
-    /// Starts the run of a claimed job on the handlers' runtime.
-    pub(super) fn launch(self: &Arc<Self>, job: &Arc<Claimed>) -> Arc<RunControl> {
-        let control = Arc::new(RunControl::default());
-        self.runs().insert(job.token, Arc::clone(&control));
-        let run = Launched { shared: Arc::clone(self), token: job.token, told: false };
-        let (shared, job, reins) = (Arc::clone(self), Arc::clone(job), Arc::clone(&control));
-        self.spawn.handler(Box::pin(async move {
-            let (late, token) = (Arc::clone(&shared), job.token);
-            let on_late_end = Box::new(move || late.send(Message::LateEnd(token)));
-            let ended = super::attempt(
-                &shared.core,
-                &job,
-                &reins,
-                &shared.stopping,
-                shared.spawn.as_ref(),
-                on_late_end,
-            )
-            .await;
-            run.end(ended);
-        }));
-        control
-    }
-}
-
-/// Tells the pump of the end of a run, whatever becomes of its task: a runtime that shuts down drops tasks unasked.
-struct Launched {
-    shared: Arc<Shared>,
-    token: Token,
-    told: bool,
-}
-
-impl Launched {
-    fn end(mut self, ended: Ended) {
-        self.told = true;
-        self.shared.send(Message::Ended { token: self.token, ended });
-    }
-}
-
-impl Drop for Launched {
-    fn drop(&mut self) {
-        if !self.told {
-            let token = self.token;
-            let release = crate::model::Settlement::new(
-                token,
-                crate::model::Verdict::Release,
-                crate::model::AttemptOutcome::Released,
-            );
-            self.shared.send(Message::Ended { token, ended: Ended::Settle(Box::new(release)) });
-        }
     }
 }
 

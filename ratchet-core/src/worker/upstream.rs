@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::control::RunControl;
 use crate::client::Core;
 use crate::context::{JobContext, Upstream};
 use crate::decide::Outcome;
@@ -12,12 +11,7 @@ use crate::model::{Claimed, Deferral, JobState, Step};
 use crate::store::StoreError;
 
 /// Reads what a step takes: the outputs of its parents, or the end of a group. Jobs that ask for nothing read nothing.
-pub(super) async fn read(
-    core: &Core,
-    job: &Claimed,
-    ctx: &JobContext,
-    control: &RunControl,
-) -> Result<(), Outcome> {
+pub(super) async fn read(core: &Core, job: &Claimed, ctx: &JobContext) -> Result<(), Outcome> {
     /// A store that is away for longer gets the job back.
     const TRIES: u32 = 6;
     let Some(step) = &job.spec.step else { return Ok(()) };
@@ -34,7 +28,7 @@ pub(super) async fn read(
     for attempt in 1..=TRIES {
         let upstream = tokio::select! {
             biased;
-            () = control.abort.cancelled() => return Err(Outcome::Released),
+            () = ctx.reins().aborted() => return Err(Outcome::Released),
             upstream = upstream(core, step) => upstream,
         };
         match upstream {
@@ -49,7 +43,7 @@ pub(super) async fn read(
         let pause = Backoff::exponential(Duration::from_millis(50), Duration::from_secs(1));
         tokio::select! {
             biased;
-            () = control.abort.cancelled() => return Err(Outcome::Released),
+            () = ctx.reins().aborted() => return Err(Outcome::Released),
             () = core.clock.sleep(pause.delay(attempt, core.entropy.bits())) => {}
         }
     }

@@ -1,5 +1,5 @@
 //! How fast a backlog goes, in one interleaved run: the raw floor, the store's verbs alone, the engine with handlers that
-//! do nothing, and graphile_worker if `GRAPHILE` names the program of its adapter.
+//! do nothing, and graphile_worker if `GRAPHILE` names the program of its adapter. `ENGINE_ALONE=1` for a profile.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -40,6 +40,10 @@ async fn main() {
     raw::tables(&pool).await;
     let bench = Bench { server, pool, store, ratchet, jobs };
     for _ in 0..rounds {
+        if std::env::var_os("ENGINE_ALONE").is_some() {
+            bench.engine().await;
+            continue;
+        }
         bench.raw().await;
         bench.enqueue(8).await;
         bench.insert().await;
