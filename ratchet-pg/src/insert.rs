@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::graph::admit;
-use ratchet_core::model::{Due, InsertError, Inserted, JobId, JobSpec, NewJob, OnTaken, TakenKey};
+use ratchet_core::model::{
+    Due, GroupId, InsertError, Inserted, JobId, JobSpec, NewJob, OnTaken, TakenKey,
+};
 use ratchet_core::store::Wake;
 use sha2::{Digest, Sha256};
 use sqlx::{PgConnection, Row};
@@ -15,7 +17,7 @@ use crate::error::is_unique_violation;
 use crate::graph::{StepColumns, waits};
 use crate::group::Group;
 use crate::record::due_micros;
-use crate::spec::{Columns, clean, cleaned, scope};
+use crate::spec::{Columns, clean, cleaned, extra, scope};
 use crate::store::{Fault, Inner, transact};
 
 /// A key within its scope.
@@ -317,14 +319,23 @@ impl Inner {
         if jobs.len() == 0 {
             return Ok(Fresh::default());
         }
-        let alike = alike(jobs.clone());
+        // A step that is submitted on its own is a graph on its own: that takes the long statement.
+        let shared = shared(jobs.clone())
+            .filter(|first| first.spec.step.is_none() || stored.graph.is_some());
+        let children = shared.and_then(|first| Some((stored.graph?, first.spec.step.as_ref()?)));
         let mut columns = Columns::default();
-        let written = if alike { 1 } else { usize::MAX };
+        let written = if shared.is_some() { 1 } else { usize::MAX };
         jobs.clone().take(written).for_each(|job| columns.push(job));
-        let query = if alike {
-            let ids = jobs.clone().map(|job| job.id.uuid()).collect();
-            let payloads = jobs.clone().map(|job| job.spec.payload.as_slice()).collect();
-            columns.bind_shared(sqlx::query(self.sql.insert_alike()), ids, payloads, stored.now)
+        let ids = || jobs.clone().map(|job| job.id.uuid()).collect();
+        let payloads = || jobs.clone().map(|job| job.spec.payload.as_slice()).collect();
+        let query = if let Some((graph, step)) = children {
+            let query = sqlx::query(self.sql.insert_children());
+            let extras: Vec<_> = jobs.clone().map(|job| extra(&job.spec)).collect();
+            let query = columns.bind_shared(query, ids(), payloads(), stored.now);
+            query.bind(extras).bind(graph).bind(step.group.map(GroupId::uuid))
+        } else if let Some(first) = shared {
+            let query = sqlx::query(self.sql.insert_alike());
+            columns.bind_shared(query, ids(), payloads(), stored.now).bind(extra(&first.spec))
         } else if jobs.clone().any(|job| job.spec.step.is_some()) {
             let mut steps = StepColumns::default();
             jobs.clone().for_each(|job| steps.push(job, stored.graph));
@@ -353,17 +364,18 @@ impl Inner {
     }
 }
 
-/// Whether these jobs are due at once, have no keys, and differ in nothing but their arguments.
-fn alike<'a>(mut jobs: impl Iterator<Item = &'a NewJob>) -> bool {
-    let plain = |job: &NewJob| {
+/// The first of these jobs if they are due at once, have no keys, and differ in nothing but their arguments and, as
+/// children of one batch, in their number.
+fn shared<'a>(mut jobs: impl Iterator<Item = &'a NewJob>) -> Option<&'a NewJob> {
+    let plain = |job: &&NewJob| {
         let spec = &job.spec;
         job.due == Due::Now
-            && spec.step.is_none()
+            && spec.step.as_ref().is_none_or(|step| step.is_child())
             && spec.business_key.is_none()
             && spec.idempotency_key.is_none()
     };
-    let Some(first) = jobs.next().filter(|first| plain(first)) else { return false };
-    jobs.all(|job| job.due == Due::Now && job.spec.is_like(&first.spec))
+    let first = jobs.next().filter(plain)?;
+    jobs.all(|job| job.due == Due::Now && job.spec.is_like(&first.spec)).then_some(first)
 }
 
 /// Splits off the keys that were not won.

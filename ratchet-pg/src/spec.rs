@@ -32,7 +32,8 @@ struct Extra<'a> {
     step: Option<Cow<'a, Step>>,
 }
 
-fn extra(spec: &JobSpec) -> Option<String> {
+/// What most jobs do not have, as JSON.
+pub(crate) fn extra(spec: &JobSpec) -> Option<String> {
     let extra = Extra {
         options: (spec.options != RunOptions::default()).then_some(Cow::Borrowed(&spec.options)),
         boost: (spec.boost != JobSpec::DEFAULT_BOOST).then_some(spec.boost),
@@ -206,7 +207,6 @@ impl<'a> Columns<'a> {
             .bind(self.tenant.pop().flatten())
             .bind(self.correlation_id.pop().flatten())
             .bind(self.tags.pop().flatten())
-            .bind(self.extra.pop().flatten())
     }
 }
 

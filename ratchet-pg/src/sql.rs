@@ -49,6 +49,7 @@ statements! {
     insert_migration: "migrate/insert_migration.sql",
     insert_jobs: "insert/insert_jobs.sql",
     insert_alike: "insert/insert_alike.sql",
+    insert_children: "graph/insert_children.sql",
     reserve_idempotency: "insert/reserve_idempotency.sql",
     select_idempotency: "insert/select_idempotency.sql",
     delete_idempotency: "insert/delete_idempotency.sql",

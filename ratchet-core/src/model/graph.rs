@@ -289,6 +289,43 @@ pub struct Step {
     pub reports: Option<GroupId>,
 }
 
+impl Step {
+    /// Whether two steps differ in nothing but their number, as the children of a batch do.
+    pub fn is_like(&self, other: &Self) -> bool {
+        // Named one by one, so that a new field cannot be forgotten.
+        let Self {
+            group,
+            name,
+            number: _,
+            edges,
+            first_match,
+            conditions,
+            wait,
+            delay,
+            inputs,
+            reports,
+        } = self;
+        *group == other.group
+            && *name == other.name
+            && *edges == other.edges
+            && *first_match == other.first_match
+            && *conditions == other.conditions
+            && *wait == other.wait
+            && *delay == other.delay
+            && *inputs == other.inputs
+            && *reports == other.reports
+    }
+
+    /// Whether it waits for nothing and nothing waits for it: it only counts in its group.
+    pub fn is_child(&self) -> bool {
+        !self.edges
+            && !self.first_match
+            && self.conditions.is_empty()
+            && self.wait.is_none()
+            && self.delay.is_zero()
+    }
+}
+
 /// What most steps have is not written.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()

@@ -172,7 +172,10 @@ impl JobSpec {
             && *on_failure == other.on_failure
             && *finished == other.finished
             && *boost == other.boost
-            && *step == other.step
+            && match (step, &other.step) {
+                (Some(step), Some(other)) => step.is_like(other),
+                (step, other) => step.is_none() && other.is_none(),
+            }
     }
 
     /// Where the job stands in its queue once it is due at `due_micros`: lower comes first.

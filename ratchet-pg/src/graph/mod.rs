@@ -59,11 +59,6 @@ impl Place {
         self.group
     }
 
-    /// Whether something waits for it.
-    pub(crate) fn is_linked(self) -> bool {
-        self.linked
-    }
-
     /// The member of this place that is in this state and waits for nothing.
     pub(crate) fn member(self, id: JobId, name: &str, state: JobState) -> Member {
         let mut step = Step::default();

@@ -17,7 +17,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 pub(crate) use self::moves::{Ends, Left, Lines, RunEnd};
-use self::steps::{Plain, any_linked, any_step};
+use self::steps::{Plain, any_step};
 use crate::doubt::Doubt;
 use crate::exchange::Successes;
 use crate::leases::Known;
@@ -117,8 +117,8 @@ impl Inner {
             let mut db = self.pool.acquire().await?;
             return self.settle_plain(&mut db, count, plain, request, doubt).await;
         }
-        // What they release is claimed after them.
-        let request = request.filter(|_| !any_linked(plain));
+        // Their graphs are locked, and others wait for them: the claim can wait. And what they release is claimed after them.
+        let request = request.filter(|_| !any_step(plain));
         let mut tx = self.pool.begin().await?;
         self.lock_graphs_of(&mut tx, plain.iter().map(|(_, settlement, _)| *settlement)).await?;
         let (mut settled, mut news, reply) =

@@ -16,11 +16,6 @@ pub(super) fn any_step(plain: &[Plain<'_>]) -> bool {
     plain.iter().any(|(_, _, place)| place.step.is_some())
 }
 
-/// Whether something waits for one of them.
-pub(super) fn any_linked(plain: &[Plain<'_>]) -> bool {
-    plain.iter().filter_map(|(_, _, place)| place.step).any(crate::graph::Place::is_linked)
-}
-
 impl Inner {
     /// Carries out what follows from those that were applied. Their graphs were locked before their leases.
     pub(super) async fn ripple_plain(
