@@ -7,10 +7,25 @@ use crate::scenarios::SCENARIOS;
 use crate::systems::{Kind, System};
 
 const US: &str = "ratchet";
+const US_EMBEDDED: &str = "ratchet-sqlite";
 const FLOOR: &str = "raw SQL";
 
 /// The whole page.
 pub fn table(results: &Results, systems: &[System]) -> String {
+    let (embedded, cluster): (Vec<_>, Vec<_>) =
+        systems.iter().copied().partition(|system| system.embedded);
+    let mut page = String::from("PostgreSQL:\n\n");
+    page.push_str(&scenarios(results, &cluster, US));
+    page.push_str(&costs(results, &cluster));
+    if !embedded.is_empty() {
+        page.push_str("\nSQLite, `synchronous = FULL`:\n\n");
+        page.push_str(&scenarios(results, &embedded, US_EMBEDDED));
+    }
+    page.push_str(&all_bars(results, &cluster, &embedded));
+    page
+}
+
+fn scenarios(results: &Results, systems: &[System], us: &str) -> String {
     let mut page = String::from("| scenario |");
     for system in systems {
         let _ = write!(page, " {} |", system.name);
@@ -19,7 +34,7 @@ pub fn table(results: &Results, systems: &[System]) -> String {
     page.push_str(&"---:|".repeat(systems.len() + 1));
     page.push('\n');
     for scenario in SCENARIOS {
-        if results.median(scenario.name, US, scenario.number).is_none() {
+        if results.median(scenario.name, us, scenario.number).is_none() {
             continue;
         }
         let _ = write!(page, "| {} |", scenario.about);
@@ -27,29 +42,40 @@ pub fn table(results: &Results, systems: &[System]) -> String {
             let value = results.median(scenario.name, system.name, scenario.number);
             let _ = write!(page, " {} |", value.map_or_else(|| "–".to_owned(), shown));
         }
-        let ratio =
-            ratio(results, systems, scenario.name, scenario.number, scenario.lower_is_better);
+        let (name, number) = (scenario.name, scenario.number);
+        let ratio = ratio(results, us, systems, name, number, scenario.lower_is_better);
         let _ = writeln!(
             page,
             " {} |",
             ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}×"))
         );
     }
-    page.push_str("\n| of a drain | WAL B/job (submit to end) | commits/job | dead rows | client µs/job | server µs/job | twice |\n|---|---:|---:|---:|---:|---:|---:|\n");
+    page
+}
+
+fn costs(results: &Results, systems: &[System]) -> String {
+    let mut page = String::from(
+        "\n| of a drain | WAL B/job (submit to end) | commits/job | dead rows | client µs/job | server µs/job | twice | most memory, MiB |\n|---|---:|---:|---:|---:|---:|---:|---:|\n",
+    );
     for system in systems {
         let of = |number| results.median("drain", system.name, number);
         if let (Some(wal), Some(commits), Some(dead), Some(client), Some(server), Some(twice)) =
             (of("wal"), of("commits"), of("dead"), of("client_us"), of("server_us"), of("dup"))
         {
+            let rss = of("rss").unwrap_or_default();
             let _ = writeln!(
                 page,
-                "| {} | {wal:.0} | {commits:.4} | {dead:.0} | {client:.1} | {server:.1} | {twice:.0} |",
+                "| {} | {wal:.0} | {commits:.4} | {dead:.0} | {client:.1} | {server:.1} | {twice:.0} | {rss:.0} |",
                 system.name
             );
         }
     }
-    page.push_str("\n| bar | wanted | measured | |\n|---|---:|---:|---|\n");
-    for bar in bars(results, systems) {
+    page
+}
+
+fn all_bars(results: &Results, cluster: &[System], embedded: &[System]) -> String {
+    let mut page = String::from("\n| bar | wanted | measured | |\n|---|---:|---:|---|\n");
+    for bar in bars(results, cluster).into_iter().chain(embedded_bars(results, embedded)) {
         let (shown, held) = match bar.measured {
             None => ("–".to_owned(), "not measured"),
             Some(value) if bar.at_most == (value <= bar.wanted) || value == bar.wanted => {
@@ -75,14 +101,14 @@ fn bars(results: &Results, systems: &[System]) -> Vec<Bar> {
     let us = |scenario, number| results.median(scenario, US, number);
     let against = |scenario, of: &dyn Fn(&System) -> bool| {
         let peers: Vec<_> = systems.iter().filter(|system| of(system)).copied().collect();
-        ratio(results, &peers, scenario, "rate", false)
+        ratio(results, US, &peers, scenario, "rate", false)
     };
     let all = |system: &System| system.kind == Kind::Peer;
     let waking = |system: &System| system.kind == Kind::Peer && system.wakes;
     let part = |scenario| Some(us(scenario, "rate")? / us("drain", "rate")?);
     let least = |about, wanted, measured| Bar { about, wanted, measured, at_most: false };
     let most = |about, wanted, measured| Bar { about, wanted, measured, at_most: true };
-    let pick_up = ratio(results, systems, "pick-up", "p95", true).map(|ratio| 1.0 / ratio);
+    let pick_up = ratio(results, US, systems, "pick-up", "p95", true).map(|ratio| 1.0 / ratio);
     let quarters = (us("sustained", "quarters_3"), us("sustained", "quarters_0"));
     vec![
         least("drain against the fastest peer", 2.0, against("drain", &all)),
@@ -118,15 +144,32 @@ fn bars(results: &Results, systems: &[System]) -> Vec<Bar> {
     ]
 }
 
+fn embedded_bars(results: &Results, systems: &[System]) -> Vec<Bar> {
+    let against = |scenario| ratio(results, US_EMBEDDED, systems, scenario, "rate", false);
+    let least = |about, wanted, measured| Bar { about, wanted, measured, at_most: false };
+    vec![
+        least("SQLite: drain against the peer", 40.0, against("drain")),
+        least("SQLite: single submit against the peer", 2.0, against("single")),
+        least("SQLite: bulk submit against the peer", 4.0, against("bulk")),
+        Bar {
+            about: "SQLite: pick-up p95, ms",
+            wanted: 3.0,
+            measured: results.median("pick-up", US_EMBEDDED, "p95"),
+            at_most: true,
+        },
+    ]
+}
+
 /// Ours against the best of these peers: above one is better.
 fn ratio(
     results: &Results,
+    us: &str,
     systems: &[System],
     scenario: &str,
     number: &str,
     lower: bool,
 ) -> Option<f64> {
-    let ours = results.median(scenario, US, number)?;
+    let ours = results.median(scenario, us, number)?;
     let peers = systems.iter().filter(|system| system.kind == Kind::Peer);
     let peers = peers.filter_map(|peer| results.median(scenario, peer.name, number));
     let best = if lower { peers.reduce(f64::min)? } else { peers.reduce(f64::max)? };

@@ -23,7 +23,7 @@ use sqlx::PgPool;
 
 use crate::results::Results;
 use crate::scenarios::{Bench, SCENARIOS, Scenario, Size};
-use crate::systems::{Kind, POSTGRES, System};
+use crate::systems::{EMBEDDED, Kind, POSTGRES, System};
 
 #[tokio::main]
 async fn main() {
@@ -42,8 +42,12 @@ async fn main() {
     let wanted = |list: &Option<Vec<String>>, name: &str| {
         list.as_ref().is_none_or(|list| list.iter().any(|other| other == name))
     };
-    let systems: Vec<System> =
-        POSTGRES.iter().filter(|system| wanted(&of, system.name)).copied().collect();
+    let systems: Vec<System> = POSTGRES
+        .iter()
+        .chain(EMBEDDED)
+        .filter(|system| wanted(&of, system.name))
+        .copied()
+        .collect();
     let rounds =
         value("--rounds").and_then(|n| n.parse().ok()).unwrap_or(if quick { 1 } else { 3 });
     phase::build(&systems);
@@ -94,7 +98,8 @@ fn in_all_rounds(results: &Results, scenario: &Scenario, system: &System) -> boo
     }
     let mut peers: Vec<_> = POSTGRES
         .iter()
-        .filter(|peer| peer.kind == Kind::Peer)
+        .chain(EMBEDDED)
+        .filter(|peer| peer.kind == Kind::Peer && peer.embedded == system.embedded)
         .filter_map(|peer| {
             Some((results.median(scenario.name, peer.name, scenario.number)?, peer.name))
         })

@@ -20,6 +20,8 @@ pub struct System {
     /// Where its crate keeps migrations that a user applies by hand.
     pub migrations: Option<&'static str>,
     pub kind: Kind,
+    /// It keeps its jobs in an SQLite file, synced with every commit.
+    pub embedded: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +43,7 @@ const PEER: System = System {
     wakes: true,
     migrations: None,
     kind: Kind::Peer,
+    embedded: false,
 };
 
 pub const POSTGRES: &[System] = &[
@@ -86,6 +89,26 @@ pub const POSTGRES: &[System] = &[
         bulk: false,
         wakes: false,
         migrations: Some("postgres_migrations"),
+        ..PEER
+    },
+];
+
+pub const EMBEDDED: &[System] = &[
+    System {
+        name: "ratchet-sqlite",
+        program: "ours",
+        single: 40_000,
+        kind: Kind::Ours,
+        embedded: true,
+        ..PEER
+    },
+    System {
+        name: "apalis-sqlite",
+        adapter: Some("apalis-sqlite"),
+        program: "peer-apalis-sqlite",
+        single: 10_000,
+        drain: 4_000,
+        embedded: true,
         ..PEER
     },
 ];

@@ -36,12 +36,12 @@ fn one(id: usize) -> Work {
 }
 
 async fn open(a: &Args) -> Ratchet {
-    let store = ratchet::PgStore::connect(&a.url).await.expect("opens");
-    Ratchet::builder(store)
-        .concurrency(u32::try_from(a.conc).expect("fits"))
-        .build()
-        .await
-        .expect("builds")
+    let concurrency = u32::try_from(a.conc).expect("fits");
+    let builder = match std::env::var("STORE").as_deref() {
+        Ok("sqlite") => Ratchet::builder(ratchet::SqliteStore::open(&a.url).await.expect("opens")),
+        _ => Ratchet::builder(ratchet::PgStore::connect(&a.url).await.expect("opens")),
+    };
+    builder.concurrency(concurrency).build().await.expect("builds")
 }
 
 #[tokio::main]
