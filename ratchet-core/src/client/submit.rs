@@ -2,7 +2,7 @@
 
 use crate::graph::GraphError;
 use crate::job::{EncodeError, Encoder, Job, JobDef};
-use crate::model::{GroupId, InsertError, JobId, JobSpec, TakenKey};
+use crate::model::{GroupId, InsertError, JobId, JobSpec, NewGraph, NewJob, TakenKey};
 use crate::store::StoreError;
 
 use super::Core;
@@ -143,6 +143,20 @@ impl SubmitError {
     /// Says why one job was not inserted in words of its submit: for stores that insert in a caller's own transaction.
     pub fn refused(error: InsertError, job: &str) -> Self {
         Self::from_insert(error, |_| job.to_owned(), true)
+    }
+
+    /// Says why a graph was not inserted in words of its submit: for stores that insert in a caller's own transaction.
+    pub fn refused_graph(error: InsertError, graph: &NewGraph) -> Self {
+        Self::from_graph(error, &graph.jobs)
+    }
+
+    /// Says why jobs of a graph were not inserted.
+    pub(super) fn from_graph(error: InsertError, jobs: &[NewJob]) -> Self {
+        let name_of = |wanted| {
+            let found = jobs.iter().find(|job| job.id == wanted);
+            found.map(|job| job.spec.name.clone()).unwrap_or_default()
+        };
+        Self::from_insert(error, name_of, false)
     }
 
     /// Says an insert error in words of the submit.

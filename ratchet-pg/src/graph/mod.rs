@@ -127,7 +127,7 @@ impl Inner {
         Ok(inserted)
     }
 
-    async fn insert_graph_within(
+    pub(crate) async fn insert_graph_within(
         &self,
         db: &mut PgConnection,
         graph: &NewGraph,

@@ -7,7 +7,8 @@ use super::draft::Draft;
 use super::{Chain, GroupHandle, Workflow};
 use crate::client::{Core, Enqueue, SubmitError};
 use crate::job::{Begins, Job};
-use crate::model::{GroupKind, When};
+use crate::model::{GroupKind, NewGraph, When};
+use crate::store::Store;
 
 /// A batch about to be submitted: add jobs and callbacks, then `.await`.
 ///
@@ -113,6 +114,17 @@ impl<'a> Batch<'a> {
         // between 0 and a million
         let rate = (rate * 1e6).round() as u32;
         self.on(job, When::Rate(rate))
+    }
+
+    /// The store it goes to: what `in_tx` of a store looks for itself in.
+    pub fn store(&self) -> &dyn Store {
+        self.draft.core.store.as_ref()
+    }
+
+    /// The checked graph and the handle it will have, without storing anything: for stores that insert within a caller's
+    /// own transaction.
+    pub fn into_parts(self) -> Result<(NewGraph, GroupHandle), SubmitError> {
+        self.draft.into_parts()
     }
 
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`

@@ -13,7 +13,8 @@ use super::{Batch, GroupHandle, Workflow};
 use crate::client::handle::read_output;
 use crate::client::{Core, Enqueue, SubmitError, WaitError};
 use crate::job::{Follows, Job, NoOutput};
-use crate::model::{GroupKind, GroupState, JobId, JobState, Point, When};
+use crate::model::{GroupKind, GroupState, JobId, JobState, NewGraph, Point, When};
+use crate::store::Store;
 
 /// A chain about to be submitted: add steps, then `.await`. `T` is what its last step returns.
 ///
@@ -99,6 +100,19 @@ impl<'a, T> Chain<'a, T> {
     pub fn on_failure<J: Job>(mut self, job: J) -> Self {
         self.draft.callback(self.draft.root, &job, When::Failure);
         self
+    }
+
+    /// The store it goes to: what `in_tx` of a store looks for itself in.
+    pub fn store(&self) -> &dyn Store {
+        self.draft.core.store.as_ref()
+    }
+
+    /// The checked graph and the handle it will have, without storing anything: for stores that insert within a caller's
+    /// own transaction.
+    pub fn into_parts(self) -> Result<(NewGraph, ChainHandle<T>), SubmitError> {
+        let last = self.last.job();
+        let (graph, group) = self.draft.into_parts()?;
+        Ok((graph, ChainHandle { group, last, _returns: PhantomData }))
     }
 
     async fn submit(self) -> Result<ChainHandle<T>, SubmitError> {

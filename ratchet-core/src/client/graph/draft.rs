@@ -144,16 +144,22 @@ impl<'a> Draft<'a> {
         self.edge(Point::Group(group), Point::Job(id), when);
     }
 
-    /// Checks and submits all of it.
-    pub(super) async fn submit(mut self) -> Result<GroupHandle, SubmitError> {
+    /// Checks all of it: what is to be inserted, and the handle it will have.
+    pub(super) fn into_parts(mut self) -> Result<(NewGraph, GroupHandle), SubmitError> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
         link(&mut self.graph);
         check(&self.graph)?;
+        Ok((self.graph, GroupHandle::new(self.root, Arc::clone(self.core))))
+    }
+
+    /// Checks and submits all of it.
+    pub(super) async fn submit(self) -> Result<GroupHandle, SubmitError> {
         let core = Arc::clone(self.core);
-        insert(&core, &self.graph.jobs, core.store.insert_graph(self.graph.clone())).await?;
-        Ok(GroupHandle::new(self.root, core))
+        let (graph, handle) = self.into_parts()?;
+        insert(&core, &graph.jobs, core.store.insert_graph(graph.clone())).await?;
+        Ok(handle)
     }
 }
 
@@ -169,12 +175,8 @@ pub(super) async fn insert(
         queue: job.spec.queue.as_str().into(),
     });
     let expected = core.events.expect_submits(about);
-    let name_of = |wanted| {
-        let found = jobs.iter().find(|job| job.id == wanted);
-        found.map(|job| job.spec.name.clone()).unwrap_or_default()
-    };
     crash_point(CrashPoint::SubmitBefore);
-    let inserted = insert.await.map_err(|error| SubmitError::from_insert(error, name_of, false))?;
+    let inserted = insert.await.map_err(|error| SubmitError::from_graph(error, jobs))?;
     crash_point(CrashPoint::SubmitAnswered);
     for answer in &inserted.jobs {
         if let Inserted::Created(id) = answer {

@@ -11,7 +11,8 @@ use super::{Batch, Chain, GroupHandle};
 use crate::client::{Core, Enqueue, SubmitError};
 use crate::graph::GraphError;
 use crate::job::{Begins, Condition, Follows, Job, NoOutput};
-use crate::model::{GroupKind, JobId, Point, Wait, WaitMode, When};
+use crate::model::{GroupKind, JobId, NewGraph, Point, Wait, WaitMode, When};
+use crate::store::Store;
 
 /// A workflow about to be submitted: add steps, then `.await`.
 ///
@@ -279,6 +280,17 @@ impl<'a> Workflow<'a> {
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn on_failure<J: Job>(&mut self, job: J) {
         self.draft.callback(self.draft.root, &job, When::Failure);
+    }
+
+    /// The store it goes to: what `in_tx` of a store looks for itself in.
+    pub fn store(&self) -> &dyn Store {
+        self.draft.core.store.as_ref()
+    }
+
+    /// The checked graph and the handle it will have, without storing anything: for stores that insert within a caller's
+    /// own transaction.
+    pub fn into_parts(self) -> Result<(NewGraph, GroupHandle), SubmitError> {
+        self.into_draft().into_parts()
     }
 
     /// The complete graph, with the first mistake in it.
