@@ -75,8 +75,10 @@ impl<T> EnqueueInTx for Chain<'_, T> {
     async fn in_tx(self, tx: &mut PgConnection) -> Result<ChainHandle<T>, SubmitError> {
         let store = here(self.store());
         let (graph, handle) = self.into_parts()?;
-        insert_graph(store, tx, &graph).await?;
-        Ok(handle)
+        Ok(match insert_graph(store, tx, &graph).await?.original {
+            Some(original) => handle.at(original),
+            None => handle,
+        })
     }
 }
 
@@ -86,8 +88,10 @@ impl EnqueueInTx for Batch<'_> {
     async fn in_tx(self, tx: &mut PgConnection) -> Result<GroupHandle, SubmitError> {
         let store = here(self.store());
         let (graph, handle) = self.into_parts()?;
-        insert_graph(store, tx, &graph).await?;
-        Ok(handle)
+        Ok(match insert_graph(store, tx, &graph).await?.original {
+            Some(original) => handle.at(original),
+            None => handle,
+        })
     }
 }
 
@@ -97,8 +101,10 @@ impl EnqueueInTx for Workflow<'_> {
     async fn in_tx(self, tx: &mut PgConnection) -> Result<GroupHandle, SubmitError> {
         let store = here(self.store());
         let (graph, handle) = self.into_parts()?;
-        insert_graph(store, tx, &graph).await?;
-        Ok(handle)
+        Ok(match insert_graph(store, tx, &graph).await?.original {
+            Some(original) => handle.at(original),
+            None => handle,
+        })
     }
 }
 

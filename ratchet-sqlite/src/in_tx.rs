@@ -71,8 +71,10 @@ impl<T> EnqueueInTx for Chain<'_, T> {
 
     async fn in_tx(self, tx: &mut SqliteConnection) -> Result<ChainHandle<T>, SubmitError> {
         let (graph, handle) = self.into_parts()?;
-        submit_graph(tx, &graph).await?;
-        Ok(handle)
+        Ok(match submit_graph(tx, &graph).await?.original {
+            Some(original) => handle.at(original),
+            None => handle,
+        })
     }
 }
 
@@ -81,8 +83,10 @@ impl EnqueueInTx for Batch<'_> {
 
     async fn in_tx(self, tx: &mut SqliteConnection) -> Result<GroupHandle, SubmitError> {
         let (graph, handle) = self.into_parts()?;
-        submit_graph(tx, &graph).await?;
-        Ok(handle)
+        Ok(match submit_graph(tx, &graph).await?.original {
+            Some(original) => handle.at(original),
+            None => handle,
+        })
     }
 }
 
@@ -91,8 +95,10 @@ impl EnqueueInTx for Workflow<'_> {
 
     async fn in_tx(self, tx: &mut SqliteConnection) -> Result<GroupHandle, SubmitError> {
         let (graph, handle) = self.into_parts()?;
-        submit_graph(tx, &graph).await?;
-        Ok(handle)
+        Ok(match submit_graph(tx, &graph).await?.original {
+            Some(original) => handle.at(original),
+            None => handle,
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::draft::Draft;
 use super::{Chain, GroupHandle, Workflow};
 use crate::client::{Core, Enqueue, SubmitError};
+use crate::context::JobContext;
 use crate::job::{Begins, Job};
 use crate::model::{GroupKind, NewGraph, When};
 use crate::store::Store;
@@ -28,8 +29,8 @@ pub struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    pub(super) fn new(core: &'a Arc<Core>, name: String) -> Self {
-        Self { draft: Draft::new(core, GroupKind::Batch, name) }
+    pub(super) fn new(target: (&'a Arc<Core>, Option<&'a JobContext>), name: String) -> Self {
+        Self { draft: Draft::new(target, GroupKind::Batch, name) }
     }
 
     pub(super) fn into_draft(mut self) -> Draft<'a> {
@@ -78,6 +79,19 @@ impl<'a> Batch<'a> {
     pub fn batch(mut self, batch: Batch<'a>) -> Self {
         let root = self.draft.root;
         self.draft.take_in(batch.into_draft(), root, None);
+        self
+    }
+
+    /// At most one batch is ever made for this key within its tenant: the same batch again answers with the handle of
+    /// the first, another one under the same key is refused.
+    pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
+        self.draft.idempotency_key(key.into());
+        self
+    }
+
+    /// Whose batch it is: the tenant of every step that has none of its own, and of the idempotency key.
+    pub fn tenant(mut self, tenant: impl Into<String>) -> Self {
+        self.draft.tenant(tenant.into());
         self
     }
 

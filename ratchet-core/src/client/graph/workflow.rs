@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::draft::{Draft, MAX_NAME, Types};
 use super::{Batch, Chain, GroupHandle};
 use crate::client::{Core, Enqueue, SubmitError};
+use crate::context::JobContext;
 use crate::graph::GraphError;
 use crate::job::{Begins, Condition, Follows, Job, NoOutput};
 use crate::model::{GroupKind, JobId, NewGraph, Point, Wait, WaitMode, When};
@@ -199,8 +200,8 @@ impl<J> fmt::Debug for Wiring<'_, J> {
 }
 
 impl<'a> Workflow<'a> {
-    pub(super) fn new(core: &'a Arc<Core>, name: String) -> Self {
-        let draft = Draft::new(core, GroupKind::Workflow, name);
+    pub(super) fn new(target: (&'a Arc<Core>, Option<&'a JobContext>), name: String) -> Self {
+        let draft = Draft::new(target, GroupKind::Workflow, name);
         Self { draft, steps: Vec::new(), by_name: BTreeMap::new() }
     }
 
@@ -268,6 +269,17 @@ impl<'a> Workflow<'a> {
             self.draft.fail(GraphError::DuplicateStep { workflow, step });
         }
         self.steps.push(step);
+    }
+
+    /// At most one workflow is ever made for this key within its tenant: the same workflow again answers with the handle of
+    /// the first, another one under the same key is refused.
+    pub fn idempotency_key(&mut self, key: impl Into<String>) {
+        self.draft.idempotency_key(key.into());
+    }
+
+    /// Whose workflow it is: the tenant of every step that has none of its own, and of the idempotency key.
+    pub fn tenant(&mut self, tenant: impl Into<String>) {
+        self.draft.tenant(tenant.into());
     }
 
     /// Runs a job when the workflow has come to its end and no step has failed.
