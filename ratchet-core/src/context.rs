@@ -13,8 +13,8 @@ use crate::client::{Core, Enqueue};
 use crate::failure::JobError;
 use crate::job::{Job, State};
 use crate::model::{
-    Claimed, FinishedParent, GroupId, GroupRecord, JobId, LogLevel, LogLine, NewHandOff, NewJob,
-    NewReject, Progress, RunNotes,
+    Claimed, FinishedParent, GroupId, GroupRecord, JobId, LogLevel, LogLine, NewGraph, NewHandOff,
+    NewJob, NewReject, Progress, RunNotes,
 };
 use crate::worker::Reins;
 
@@ -74,6 +74,7 @@ pub(crate) struct Upstream {
 struct Left {
     notes: RunNotes,
     spawned: Vec<NewJob>,
+    graphs: Vec<NewGraph>,
     items: RunItems,
     /// The run is over: what comes now would be lost.
     closed: bool,
@@ -341,6 +342,24 @@ impl JobContext {
         !left.closed
     }
 
+    /// The chains, batches and workflows this run has submitted so far: for unit tests of the bare function.
+    pub fn graphs(&self) -> Vec<NewGraph> {
+        self.left().graphs.clone()
+    }
+
+    /// Adds a graph; `false` if the run is over and nothing would come of it.
+    pub(crate) fn spawn_graph(&self, graph: NewGraph) -> bool {
+        let mut left = self.left();
+        if !left.closed {
+            left.graphs.push(graph);
+        }
+        !left.closed
+    }
+
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.run.core
+    }
+
     pub(crate) fn finished_parent(&self) -> Option<&FinishedParent> {
         self.run.job.spec.finished.as_deref()
     }
@@ -386,10 +405,10 @@ impl JobContext {
     }
 
     /// Takes what must commit with the run.
-    pub(crate) fn take(&self) -> (RunNotes, Vec<NewJob>, RunItems) {
+    pub(crate) fn take(&self) -> (RunNotes, Vec<NewJob>, Vec<NewGraph>, RunItems) {
         let closed = Left { closed: true, ..Left::default() };
         let left = std::mem::replace(&mut *self.left(), closed);
-        (left.notes, left.spawned, left.items)
+        (left.notes, left.spawned, left.graphs, left.items)
     }
 
     /// Whether the run has set aside more than it may: how many, and how many it may.

@@ -7,17 +7,20 @@ use std::future::Future;
 
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
-    CancelCause, Command, CommandError, CommandReply, Due, InsertError, Inserted, JobId, NewJob,
+    CancelCause, Command, CommandError, CommandReply, Due, GraphInserted, InsertError, Inserted,
+    JobId, NewGraph, NewJob,
 };
-use ratchet_core::store::Wake;
-use ratchet_core::{Enqueue, Job, JobHandle, SubmitError};
+use ratchet_core::store::{Store, Wake};
+use ratchet_core::{
+    Batch, Chain, ChainHandle, Enqueue, GroupHandle, Job, JobHandle, SubmitError, Workflow,
+};
 use sqlx::{Connection, PgConnection};
 
 use crate::settle::News;
 use crate::store::{Fault, PgStore};
 use crate::wake::line;
 
-/// `.in_tx(&mut tx)` on what `ratchet.enqueue(job)` gives.
+/// `.in_tx(&mut tx)` on what `ratchet.enqueue(job)` gives, and on a chain, batch or workflow: all of it or nothing.
 ///
 /// The transaction is one of `sqlx` on the database of the runtime's [`PgStore`]: the application's own tables may live beside
 /// it. Workers hear of the job with the commit. A refused submit leaves the transaction usable; a key that another open
@@ -41,33 +44,90 @@ use crate::wake::line;
 /// }
 /// ```
 pub trait EnqueueInTx: Sized {
-    /// The job that is enqueued.
-    type Job;
+    /// The handle of what is enqueued.
+    type Handle;
 
-    /// Enqueues the job in a transaction of the caller. Answers with the handle of the job that stands for it: another one if
-    /// its idempotency key was used before, or if it was asked for the holder of its business key.
+    /// Enqueues it in a transaction of the caller. Answers with the handle of what stands for it: another one if its
+    /// idempotency key was used before, or if it was asked for the holder of its business key.
     fn in_tx(
         self,
         tx: &mut PgConnection,
-    ) -> impl Future<Output = Result<JobHandle<Self::Job>, SubmitError>> + Send;
+    ) -> impl Future<Output = Result<Self::Handle, SubmitError>> + Send;
 }
 
 impl<J: Job> EnqueueInTx for Enqueue<'_, J> {
-    type Job = J;
+    type Handle = JobHandle<J>;
 
     async fn in_tx(self, tx: &mut PgConnection) -> Result<JobHandle<J>, SubmitError> {
-        let here: &dyn Any = self.store();
-        let store = here.downcast_ref::<PgStore>().cloned();
+        let store = here(self.store());
         let (job, handle) = self.into_parts()?;
         let name = job.spec.name.clone();
-        let Some(store) = store else {
-            let problem = "`in_tx` needs a runtime whose store is a `PgStore`".to_owned();
-            return Err(SubmitError::BadOption { job: name, problem });
-        };
+        let store = store.ok_or_else(|| elsewhere(&name))?;
         let inserted = store.insert_in_tx(tx, &[job]).await;
         let inserted = inserted.map_err(|refused| SubmitError::refused(refused, &name))?;
         Ok(inserted.first().map_or_else(|| handle.clone(), |inserted| handle.at(inserted.id())))
     }
+}
+
+impl<T> EnqueueInTx for Chain<'_, T> {
+    type Handle = ChainHandle<T>;
+
+    async fn in_tx(self, tx: &mut PgConnection) -> Result<ChainHandle<T>, SubmitError> {
+        let store = here(self.store());
+        let (graph, handle) = self.into_parts()?;
+        Ok(match insert_graph(store, tx, &graph).await?.original {
+            Some(original) => handle.at(original),
+            None => handle,
+        })
+    }
+}
+
+impl EnqueueInTx for Batch<'_> {
+    type Handle = GroupHandle;
+
+    async fn in_tx(self, tx: &mut PgConnection) -> Result<GroupHandle, SubmitError> {
+        let store = here(self.store());
+        let (graph, handle) = self.into_parts()?;
+        Ok(match insert_graph(store, tx, &graph).await?.original {
+            Some(original) => handle.at(original),
+            None => handle,
+        })
+    }
+}
+
+impl EnqueueInTx for Workflow<'_> {
+    type Handle = GroupHandle;
+
+    async fn in_tx(self, tx: &mut PgConnection) -> Result<GroupHandle, SubmitError> {
+        let store = here(self.store());
+        let (graph, handle) = self.into_parts()?;
+        Ok(match insert_graph(store, tx, &graph).await?.original {
+            Some(original) => handle.at(original),
+            None => handle,
+        })
+    }
+}
+
+/// The store of a runtime, if it is one of these.
+fn here(store: &dyn Store) -> Option<PgStore> {
+    let store: &dyn Any = store;
+    store.downcast_ref::<PgStore>().cloned()
+}
+
+fn elsewhere(name: &str) -> SubmitError {
+    let problem = "`in_tx` needs a runtime whose store is a `PgStore`".to_owned();
+    SubmitError::BadOption { job: name.to_owned(), problem }
+}
+
+async fn insert_graph(
+    store: Option<PgStore>,
+    tx: &mut PgConnection,
+    graph: &NewGraph,
+) -> Result<GraphInserted, SubmitError> {
+    let name = graph.groups.first().map(|root| root.name.as_str()).unwrap_or_default();
+    let store = store.ok_or_else(|| elsewhere(name))?;
+    let inserted = store.insert_graph_in_tx(tx, graph).await;
+    inserted.map_err(|refused| SubmitError::refused_graph(refused, graph))
 }
 
 impl PgStore {
@@ -84,6 +144,23 @@ impl PgStore {
             part.commit().await?;
             crash_point(CrashPoint::InsertInTx);
             Ok::<_, Fault>(answers)
+        };
+        Ok(inserted.await?)
+    }
+
+    /// Inserts a chain, batch or workflow in a transaction of the caller, all or nothing.
+    pub async fn insert_graph_in_tx(
+        &self,
+        tx: &mut PgConnection,
+        graph: &NewGraph,
+    ) -> Result<GraphInserted, InsertError> {
+        let inserted = async {
+            let mut part = tx.begin().await?;
+            let (inserted, news) = self.inner.insert_graph_within(&mut part, graph).await?;
+            notify(self, &mut part, news.wakes).await?;
+            part.commit().await?;
+            crash_point(CrashPoint::InsertInTx);
+            Ok::<_, Fault>(inserted)
         };
         Ok(inserted.await?)
     }

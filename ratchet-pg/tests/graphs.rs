@@ -57,7 +57,7 @@ impl Cluster {
         let edge = |job: &NewJob| Edge::new(Point::Job(job.id), Point::Job(last), When::Success);
         let edges = jobs[1..].iter().map(edge).collect();
         let groups = vec![GroupRecord::new(flow, GroupKind::Workflow, "flow")];
-        let mut graph = NewGraph { groups, jobs, edges };
+        let mut graph = NewGraph { groups, jobs, edges, key: None };
         link(&mut graph);
         self.stores[0].insert_graph(graph).await.expect("inserted");
         (flow, last)

@@ -89,7 +89,7 @@ impl Parts {
             NewJob { id: self.ids.job(), spec, due: Due::Now, on_taken: OnTaken::Refuse }
         };
         let groups = vec![GroupRecord::new(batch, GroupKind::Batch, name)];
-        let mut graph = NewGraph { groups, jobs: vec![job(), job()], edges: Vec::new() };
+        let mut graph = NewGraph { groups, jobs: vec![job(), job()], ..NewGraph::default() };
         ratchet_core::graph::link(&mut graph);
         self.store.insert_graph(graph).await.expect("inserted");
         batch

@@ -4,10 +4,13 @@ use std::collections::HashSet;
 
 use jiff::Timestamp;
 use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::graph::{Changes, GraphRows, Inside, JobChange, Seed, admit, ripple};
+use ratchet_core::graph::{
+    Changes, GraphRows, Inside, JobChange, Seed, admit, digest, identity, ripple,
+};
 use ratchet_core::model::{
-    CommandError, CommandReply, Edge, Extend, GraphInserted, GroupFilter, GroupId, GroupRecord,
-    InsertError, Inserted, JobId, JobRecord, JobState, Member, NewGraph, NewJob, Point, Ripples,
+    Applied, CommandError, CommandReply, DroppedGraph, Edge, Extend, GraphInserted, GroupFilter,
+    GroupId, GroupRecord, InsertError, Inserted, JobId, JobRecord, JobState, Member, NewGraph,
+    NewJob, Point, Ripples,
 };
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
@@ -15,11 +18,12 @@ use uuid::Uuid;
 
 use crate::command::Answer;
 use crate::error::unreadable;
+use crate::insert::{Entry, repeat};
 use crate::query::Look;
 use crate::row::{JobRow, job_row};
 use crate::session::Session;
 use crate::sql;
-use crate::value::{bytes, json, number, optional_json, parse, parse_optional, unhex};
+use crate::value::{bytes, graph_key, json, number, optional_json, parse, parse_optional, unhex};
 
 /// A point as it is stored: what it is, then its id.
 fn point_bytes(point: Point) -> Vec<u8> {
@@ -48,17 +52,32 @@ pub(crate) fn ended(job: &JobRecord) -> Option<Seed> {
     ended.then(|| Seed::Ended { member: job.member(), answers: Vec::new() })
 }
 
+/// What the key of a graph is used for.
+fn graph_entry(graph: &NewGraph) -> Option<(Vec<u8>, Entry)> {
+    let (key, root) = (graph.key.as_ref()?, graph.root()?);
+    let job = JobId::from_uuid(root.id.uuid());
+    let entry = Entry { job, name: identity(root), digest: digest(graph).to_vec() };
+    Some((graph_key(key), entry))
+}
+
 impl Session<'_> {
     pub(crate) async fn insert_graph(
         &mut self,
         graph: &NewGraph,
     ) -> Result<Result<GraphInserted, InsertError>, sqlx::Error> {
+        let key = graph_entry(graph);
+        if let (Some((scoped, entry)), Some(key)) = (&key, &graph.key)
+            && let Some(original) = self.ledger_entry(scoped).await?
+        {
+            let original = repeat(&original, entry, &key.key).map(Inserted::id);
+            return Ok(original.map(|id| GraphInserted::repeat_of(GroupId::from_uuid(id.uuid()))));
+        }
         for group in &graph.groups {
             if get_group(self.conn, group.id).await?.is_some() {
                 return Ok(Err(InsertError::GroupSealed(group.id)));
             }
         }
-        let (jobs, absent) = match self.insert_members(&graph.jobs).await? {
+        let (jobs, absent) = match self.insert_members(&graph.jobs, key.as_ref()).await? {
             Ok(inserted) => inserted,
             Err(refused) => return Ok(Err(refused)),
         };
@@ -76,7 +95,7 @@ impl Session<'_> {
         }
         let seeds = graph.groups.iter().map(|group| Seed::Check(group.id)).collect();
         let ripples = self.ripple(seeds).await?;
-        Ok(Ok(GraphInserted { jobs, ripples }))
+        Ok(Ok(GraphInserted { jobs, ripples, original: None }))
     }
 
     pub(crate) async fn extend(
@@ -90,7 +109,7 @@ impl Session<'_> {
         if group.sealed {
             return Ok(Err(InsertError::GroupSealed(id)));
         }
-        let (jobs, absent) = match self.insert_members(&extend.jobs).await? {
+        let (jobs, absent) = match self.insert_members(&extend.jobs, None).await? {
             Ok(inserted) => inserted,
             Err(refused) => return Ok(Err(refused)),
         };
@@ -98,15 +117,16 @@ impl Session<'_> {
         group.sealed = extend.seal;
         self.save_group(&group).await?;
         let ripples = self.ripple(vec![Seed::Check(id)]).await?;
-        Ok(Ok(GraphInserted { jobs, ripples }))
+        Ok(Ok(GraphInserted { jobs, ripples, original: None }))
     }
 
     /// Inserts jobs of a graph; answers which of them exist already under another name and are no members.
     async fn insert_members(
         &mut self,
         jobs: &[NewJob],
+        key: Option<&(Vec<u8>, Entry)>,
     ) -> Result<Result<(Vec<Inserted>, HashSet<JobId>), InsertError>, sqlx::Error> {
-        let plan = match self.planned(jobs).await? {
+        let plan = match self.planned(jobs, key).await? {
             Ok(plan) => plan,
             Err(refused) => return Ok(Err(refused)),
         };
@@ -120,6 +140,25 @@ impl Session<'_> {
         }
         let answers = self.carry_out(jobs, plan).await?;
         Ok(Ok((answers, absent)))
+    }
+
+    /// Inserts a graph that comes with a run; answers with why if nothing of it was.
+    pub(crate) async fn spawn_graph(
+        &mut self,
+        graph: &NewGraph,
+        applied: &mut Applied,
+    ) -> Result<Option<DroppedGraph>, sqlx::Error> {
+        let careful = std::mem::replace(&mut self.careful, true);
+        let inserted = self.insert_graph(graph).await;
+        self.careful = careful;
+        Ok(match inserted? {
+            Ok(inserted) => {
+                applied.spawned.extend(inserted.created());
+                applied.ripples.append(inserted.ripples);
+                None
+            }
+            Err(refused) => DroppedGraph::new(graph, &refused),
+        })
     }
 
     pub(crate) async fn cancel_group(&mut self, id: GroupId) -> Answer {

@@ -6,9 +6,13 @@ use std::future::Future;
 use jiff::Timestamp;
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
-    Command, CommandError, CommandReply, Due, InsertError, Inserted, JobId, NewJob,
+    Command, CommandError, CommandReply, Due, GraphInserted, InsertError, Inserted, JobId,
+    NewGraph, NewJob,
 };
-use ratchet_core::{Clock as _, Enqueue, Job, JobHandle, SubmitError, SystemClock};
+use ratchet_core::{
+    Batch, Chain, ChainHandle, Clock as _, Enqueue, GroupHandle, Job, JobHandle, SubmitError,
+    SystemClock, Workflow,
+};
 use sqlx::SqliteConnection;
 
 use crate::SqliteStore;
@@ -16,7 +20,7 @@ use crate::error::in_transaction;
 use crate::session::{Effects, Session};
 use crate::template::Templates;
 
-/// `.in_tx(&mut tx)` on what `ratchet.enqueue(job)` gives.
+/// `.in_tx(&mut tx)` on what `ratchet.enqueue(job)` gives, and on a chain, batch or workflow: all of it or nothing.
 ///
 /// The transaction is one of `sqlx` on a database file that a [`SqliteStore`] has been opened on: the application's own
 /// tables may live beside it. Workers hear of the job within milliseconds of the commit.
@@ -39,19 +43,19 @@ use crate::template::Templates;
 /// }
 /// ```
 pub trait EnqueueInTx: Sized {
-    /// The job that is enqueued.
-    type Job;
+    /// The handle of what is enqueued.
+    type Handle;
 
-    /// Enqueues the job in a transaction of the caller. Answers with the handle of the job that stands for it: another one if
-    /// its idempotency key was used before, or if it was asked for the holder of its business key.
+    /// Enqueues it in a transaction of the caller. Answers with the handle of what stands for it: another one if its
+    /// idempotency key was used before, or if it was asked for the holder of its business key.
     fn in_tx(
         self,
         tx: &mut SqliteConnection,
-    ) -> impl Future<Output = Result<JobHandle<Self::Job>, SubmitError>> + Send;
+    ) -> impl Future<Output = Result<Self::Handle, SubmitError>> + Send;
 }
 
 impl<J: Job> EnqueueInTx for Enqueue<'_, J> {
-    type Job = J;
+    type Handle = JobHandle<J>;
 
     async fn in_tx(self, tx: &mut SqliteConnection) -> Result<JobHandle<J>, SubmitError> {
         let (job, handle) = self.into_parts()?;
@@ -62,6 +66,50 @@ impl<J: Job> EnqueueInTx for Enqueue<'_, J> {
     }
 }
 
+impl<T> EnqueueInTx for Chain<'_, T> {
+    type Handle = ChainHandle<T>;
+
+    async fn in_tx(self, tx: &mut SqliteConnection) -> Result<ChainHandle<T>, SubmitError> {
+        let (graph, handle) = self.into_parts()?;
+        Ok(match submit_graph(tx, &graph).await?.original {
+            Some(original) => handle.at(original),
+            None => handle,
+        })
+    }
+}
+
+impl EnqueueInTx for Batch<'_> {
+    type Handle = GroupHandle;
+
+    async fn in_tx(self, tx: &mut SqliteConnection) -> Result<GroupHandle, SubmitError> {
+        let (graph, handle) = self.into_parts()?;
+        Ok(match submit_graph(tx, &graph).await?.original {
+            Some(original) => handle.at(original),
+            None => handle,
+        })
+    }
+}
+
+impl EnqueueInTx for Workflow<'_> {
+    type Handle = GroupHandle;
+
+    async fn in_tx(self, tx: &mut SqliteConnection) -> Result<GroupHandle, SubmitError> {
+        let (graph, handle) = self.into_parts()?;
+        Ok(match submit_graph(tx, &graph).await?.original {
+            Some(original) => handle.at(original),
+            None => handle,
+        })
+    }
+}
+
+async fn submit_graph(
+    tx: &mut SqliteConnection,
+    graph: &NewGraph,
+) -> Result<GraphInserted, SubmitError> {
+    let inserted = insert_graph(tx, graph, SystemClock::default().now()).await;
+    inserted.map_err(|refused| SubmitError::refused_graph(refused, graph))
+}
+
 impl SqliteStore {
     /// Inserts jobs in a transaction of the caller, all or none: what bulk submits use.
     pub async fn insert_in_tx(
@@ -70,6 +118,15 @@ impl SqliteStore {
         jobs: &[NewJob],
     ) -> Result<Vec<Inserted>, InsertError> {
         insert(tx, jobs, self.shared.clock.now()).await
+    }
+
+    /// Inserts a chain, batch or workflow in a transaction of the caller, all or nothing.
+    pub async fn insert_graph_in_tx(
+        &self,
+        tx: &mut SqliteConnection,
+        graph: &NewGraph,
+    ) -> Result<GraphInserted, InsertError> {
+        insert_graph(tx, graph, self.shared.clock.now()).await
     }
 
     /// Calls a job off in a transaction of the caller. A running handler hears of it with its worker's next heartbeat.
@@ -121,6 +178,19 @@ async fn insert(
     let (templates, mut effects) = (Templates::default(), Effects::default());
     let mut session = session(tx, &templates, &mut effects, now);
     let inserted = session.insert(jobs).await.map_err(|error| in_transaction(&error))?;
+    session.write_counts().await.map_err(|error| in_transaction(&error))?;
+    crash_point(CrashPoint::InsertInTx);
+    inserted
+}
+
+async fn insert_graph(
+    tx: &mut SqliteConnection,
+    graph: &NewGraph,
+    now: Timestamp,
+) -> Result<GraphInserted, InsertError> {
+    let (templates, mut effects) = (Templates::default(), Effects::default());
+    let mut session = session(tx, &templates, &mut effects, now);
+    let inserted = session.insert_graph(graph).await.map_err(|error| in_transaction(&error))?;
     session.write_counts().await.map_err(|error| in_transaction(&error))?;
     crash_point(CrashPoint::InsertInTx);
     inserted

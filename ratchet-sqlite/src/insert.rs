@@ -15,10 +15,10 @@ use crate::value::{business_key, bytes, idempotency_key, job_id, optional_json};
 
 /// What an idempotency key was used for.
 #[derive(Debug, Clone)]
-struct Entry {
-    job: JobId,
-    name: String,
-    digest: Vec<u8>,
+pub(crate) struct Entry {
+    pub(crate) job: JobId,
+    pub(crate) name: String,
+    pub(crate) digest: Vec<u8>,
 }
 
 /// What the batch itself has claimed so far.
@@ -41,23 +41,24 @@ impl Session<'_> {
         &mut self,
         jobs: &[NewJob],
     ) -> Result<Result<Vec<Inserted>, InsertError>, sqlx::Error> {
-        let plan = match self.planned(jobs).await? {
+        let plan = match self.planned(jobs, None).await? {
             Ok(plan) => plan,
             Err(refused) => return Ok(Err(refused)),
         };
         self.carry_out(jobs, plan).await.map(Ok)
     }
 
-    /// What is to be inserted, or why nothing is.
+    /// What is to be inserted, or why nothing is: the key of a graph first, if it has one.
     pub(crate) async fn planned(
         &mut self,
         jobs: &[NewJob],
+        key: Option<&(Vec<u8>, Entry)>,
     ) -> Result<Result<Plan, InsertError>, sqlx::Error> {
-        Ok(match self.plan(jobs).await? {
+        Ok(match self.plan(jobs, key).await? {
             // A repeated id comes before other refusals, so it must be looked for.
             Err(_) if !self.careful => {
                 self.careful = true;
-                let plan = self.plan(jobs).await;
+                let plan = self.plan(jobs, key).await;
                 self.careful = false;
                 plan?
             }
@@ -95,8 +96,13 @@ impl Session<'_> {
         Ok(plan.answers)
     }
 
-    async fn plan(&mut self, jobs: &[NewJob]) -> Result<Result<Plan, InsertError>, sqlx::Error> {
+    async fn plan(
+        &mut self,
+        jobs: &[NewJob],
+        key: Option<&(Vec<u8>, Entry)>,
+    ) -> Result<Result<Plan, InsertError>, sqlx::Error> {
         let mut plan = Plan::default();
+        plan.ledger.extend(key.cloned());
         for job in jobs {
             if let Err(refused) = self.plan_insert(job, &mut plan).await? {
                 return Ok(Err(refused));
@@ -123,7 +129,8 @@ impl Session<'_> {
                 None => self.ledger_entry(key).await?,
             };
             if let Some(original) = original {
-                return Ok(repeat(&original, entry, job).map(|answer| plan.answers.push(answer)));
+                let key = job.spec.idempotency_key.as_deref().unwrap_or_default();
+                return Ok(repeat(&original, entry, key).map(|answer| plan.answers.push(answer)));
             }
         }
         if plan.ids.contains(&job.id) || (self.careful && self.exists(job.id).await?) {
@@ -216,7 +223,7 @@ impl Session<'_> {
         Ok(found.fetch_optional(&mut *self.conn).await?.is_some())
     }
 
-    async fn ledger_entry(&mut self, key: &[u8]) -> Result<Option<Entry>, sqlx::Error> {
+    pub(crate) async fn ledger_entry(&mut self, key: &[u8]) -> Result<Option<Entry>, sqlx::Error> {
         let entry = sqlx::query(sql::key::GET_LEDGER_ENTRY).bind(key);
         let Some(row) = entry.fetch_optional(&mut *self.conn).await? else { return Ok(None) };
         let job = job_id(row.try_get(0)?)?;
@@ -231,10 +238,13 @@ impl Session<'_> {
 }
 
 /// The answer to an idempotency key that was used before.
-fn repeat(original: &Entry, entry: &Entry, job: &NewJob) -> Result<Inserted, InsertError> {
+pub(crate) fn repeat(original: &Entry, entry: &Entry, key: &str) -> Result<Inserted, InsertError> {
     if original.name != entry.name || original.digest != entry.digest {
-        let key = job.spec.idempotency_key.clone().unwrap_or_default();
-        return Err(InsertError::IdempotencyMismatch { job: job.id, key, original: original.job });
+        return Err(InsertError::IdempotencyMismatch {
+            job: entry.job,
+            key: key.to_owned(),
+            original: original.job,
+        });
     }
     // The same job again: the first answer was lost, so it is given again.
     let same = original.job == entry.job;

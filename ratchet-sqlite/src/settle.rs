@@ -62,6 +62,7 @@ impl Session<'_> {
         self.count_votes(settlements, &mut settled).await?;
         self.wake_limited().await?;
         self.spawn(settlements, &mut settled).await?;
+        self.spawn_graphs(settlements, &mut settled).await?;
         crash_point(CrashPoint::SettleSpawned);
         Ok(settled)
     }
@@ -210,6 +211,26 @@ impl Session<'_> {
                 } else {
                     self.spawn_one(settlement.token, child, applied).await?;
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Inserts the graphs of everything that was applied, one by one: a refused one is dropped alone, and all of it.
+    async fn spawn_graphs(
+        &mut self,
+        settlements: &[Settlement],
+        settled: &mut [Settled],
+    ) -> Result<(), sqlx::Error> {
+        for (settlement, settled) in settlements.iter().zip(settled) {
+            let Settled::Applied(applied) = settled else { continue };
+            for graph in &settlement.graphs {
+                let Some(dropped) = self.spawn_graph(graph, applied).await? else { continue };
+                if let Some(mut row) = self.load(settlement.token.job).await? {
+                    row.job.warnings.push(dropped.to_string());
+                    self.save_notes(&row).await?;
+                }
+                applied.dropped_graphs.push(dropped);
             }
         }
         Ok(())

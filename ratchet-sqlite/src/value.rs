@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use ratchet_core::model::{JobId, JobSpec, JobState, LeaseId, NodeId};
+use ratchet_core::model::{GraphKey, JobId, JobSpec, JobState, LeaseId, NodeId};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -137,6 +137,11 @@ pub(crate) fn business_key(spec: &JobSpec) -> Option<Vec<u8>> {
 
 pub(crate) fn idempotency_key(spec: &JobSpec) -> Option<Vec<u8>> {
     spec.idempotency_key.as_ref().map(|key| scoped(spec.tenant.as_deref(), key))
+}
+
+/// The key of a graph, in the ledger that jobs use too.
+pub(crate) fn graph_key(key: &GraphKey) -> Vec<u8> {
+    scoped(key.tenant.as_deref(), &key.key)
 }
 
 /// Jobs that a claim treats alike, unless they have crashed their worker.

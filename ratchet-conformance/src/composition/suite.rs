@@ -62,6 +62,24 @@ macro_rules! composition_suite {
                 w_04_same_graph_twice_is_refused
                 s_04_waiting_step_holds_its_business_key
             }
+            graph_key {
+                s_03_same_graph_again_answers_with_the_first
+                s_03_another_graph_under_the_key_is_refused
+                s_03_jobs_and_graphs_share_one_ledger
+                s_03_key_of_a_graph_is_unique_within_its_tenant
+                s_03_refused_graph_leaves_its_key_free
+                s_03_key_outlives_the_graph
+                s_03_of_many_submitters_one_makes_the_graph
+            }
+            graph_spawn {
+                s_08_graph_comes_with_the_success
+                s_08_stale_run_brings_no_graph
+                s_08_refused_graph_is_dropped_whole_with_a_warning
+                s_08_repeated_graph_is_neither_there_nor_dropped
+                s_08_key_freed_by_a_run_is_there_for_its_graph
+                s_08_empty_batch_of_a_run_ends_with_it
+                s_08_step_of_a_graph_may_bring_another
+            }
             items {
                 i_01_rejects_are_committed_with_the_run
                 i_01_stale_run_rejects_nothing

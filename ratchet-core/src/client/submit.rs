@@ -2,7 +2,7 @@
 
 use crate::graph::GraphError;
 use crate::job::{EncodeError, Encoder, Job, JobDef};
-use crate::model::{GroupId, InsertError, JobId, JobSpec, TakenKey};
+use crate::model::{GroupId, InsertError, JobId, JobSpec, NewGraph, NewJob, TakenKey};
 use crate::store::StoreError;
 
 use super::Core;
@@ -97,14 +97,14 @@ pub enum SubmitError {
     BusinessKeysTaken(Vec<TakenKey>),
     /// The idempotency key was used before for something else.
     #[error(
-        "cannot enqueue `{job}`: idempotency key `{key}` was used before for another job or other arguments (job {original})"
+        "cannot enqueue `{job}`: idempotency key `{key}` was used before for another job or other arguments ({original})"
     )]
     IdempotencyMismatch {
-        /// The job.
+        /// The job, or the chain, batch or workflow.
         job: String,
         /// The key.
         key: String,
-        /// The job that used it first.
+        /// The job that used it first; of a graph, the id of its group.
         original: JobId,
     },
     /// A job of this id exists already.
@@ -143,6 +143,21 @@ impl SubmitError {
     /// Says why one job was not inserted in words of its submit: for stores that insert in a caller's own transaction.
     pub fn refused(error: InsertError, job: &str) -> Self {
         Self::from_insert(error, |_| job.to_owned(), true)
+    }
+
+    /// Says why a graph was not inserted in words of its submit: for stores that insert in a caller's own transaction.
+    pub fn refused_graph(error: InsertError, graph: &NewGraph) -> Self {
+        let name = graph.root().map(|root| root.name.as_str()).unwrap_or_default();
+        Self::from_graph(error, &graph.jobs, name)
+    }
+
+    /// Says why jobs of a graph of this name were not inserted.
+    pub(super) fn from_graph(error: InsertError, jobs: &[NewJob], name: &str) -> Self {
+        let name_of = |wanted| {
+            let found = jobs.iter().find(|job| job.id == wanted);
+            found.map_or_else(|| name.to_owned(), |job| job.spec.name.clone())
+        };
+        Self::from_insert(error, name_of, false)
     }
 
     /// Says an insert error in words of the submit.
@@ -210,8 +225,7 @@ pub(super) fn check(core: &Core, spec: &mut JobSpec) -> Result<(), SubmitError> 
         return bad("`timeout` is longer than zero");
     }
     for (what, key) in [("business", &spec.business_key), ("idempotency", &spec.idempotency_key)] {
-        let fits = |key: &String| !key.is_empty() && key.len() <= MAX_KEY && !key.contains('\0');
-        if !key.as_ref().is_none_or(fits) {
+        if !key.as_ref().is_none_or(|key| is_key(key)) {
             return bad(&format!("a {what} key has between 1 and {MAX_KEY} bytes and no NUL"));
         }
     }
@@ -226,7 +240,12 @@ pub(super) fn check(core: &Core, spec: &mut JobSpec) -> Result<(), SubmitError> 
 }
 
 /// The longest key, in bytes: what every store can index.
-const MAX_KEY: usize = 1000;
+pub(super) const MAX_KEY: usize = 1000;
+
+/// Whether a text can be a key.
+pub(super) fn is_key(key: &str) -> bool {
+    !key.is_empty() && key.len() <= MAX_KEY && !key.contains('\0')
+}
 
 /// Whether a text can name a job or a queue.
 pub(crate) fn is_name(name: &str) -> bool {

@@ -6,6 +6,7 @@
 
 mod changes;
 mod check;
+mod digest;
 mod link;
 mod open;
 mod ripple;
@@ -15,6 +16,7 @@ mod tests;
 
 pub use changes::{Changes, JobChange};
 pub use check::{GraphError, check};
+pub use digest::{digest, identity};
 pub use link::link;
 pub use ripple::{GraphRows, Inside, Seed, ripple};
 pub use rules::admit;

@@ -134,6 +134,7 @@ fn graph(jobs: u128, edges: &[(u128, u128)]) -> NewGraph {
         jobs: (1..=jobs).map(job).collect(),
         edges: edges.iter().map(edge).collect(),
         groups: vec![flow],
+        key: None,
     };
     link(&mut graph);
     graph

@@ -341,7 +341,7 @@ pub struct StepInput {
 }
 
 /// A graph to be inserted: all of it or nothing.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct NewGraph {
     /// The groups, owners before their members.
     pub groups: Vec<GroupRecord>,
@@ -349,6 +349,24 @@ pub struct NewGraph {
     pub jobs: Vec<NewJob>,
     /// The edges.
     pub edges: Vec<Edge>,
+    /// At most one graph is ever made for this key; a repeat answers with the original.
+    pub key: Option<GraphKey>,
+}
+
+impl NewGraph {
+    /// The group that everything is in.
+    pub fn root(&self) -> Option<&GroupRecord> {
+        self.groups.first()
+    }
+}
+
+/// The idempotency key of a whole graph.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct GraphKey {
+    /// The tenant it is unique in.
+    pub tenant: Option<String>,
+    /// The key.
+    pub key: String,
 }
 
 impl Edge {
@@ -376,6 +394,23 @@ pub struct GraphInserted {
     pub jobs: Vec<Inserted>,
     /// What followed at once: an empty batch ends as it begins.
     pub ripples: Ripples,
+    /// The key of the graph was seen before: this is the original, nothing was inserted and there are no answers.
+    pub original: Option<GroupId>,
+}
+
+impl GraphInserted {
+    /// The jobs that came into being.
+    pub fn created(&self) -> impl Iterator<Item = JobId> {
+        self.jobs.iter().filter_map(|answer| match answer {
+            Inserted::Created(id) => Some(*id),
+            Inserted::Duplicate(_) | Inserted::Holder(_) => None,
+        })
+    }
+
+    /// The answer to a graph that exists already.
+    pub fn repeat_of(original: GroupId) -> Self {
+        Self { original: Some(original), ..Self::default() }
+    }
 }
 
 /// Which groups. Every condition that is set must hold.
@@ -476,6 +511,14 @@ pub struct Ripples {
 }
 
 impl Ripples {
+    /// Adds what moved because of something else in the same commit.
+    pub fn append(&mut self, mut more: Self) {
+        self.released.append(&mut more.released);
+        self.canceled.append(&mut more.canceled);
+        self.reopened.append(&mut more.reopened);
+        self.groups.append(&mut more.groups);
+    }
+
     /// Whether nothing moved.
     pub fn is_empty(&self) -> bool {
         self.released.is_empty()

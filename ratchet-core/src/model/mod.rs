@@ -32,9 +32,9 @@ pub use envelope::{Envelope, FailureKind, FailureRecord, TerminalReason};
 pub use explain::{Explanation, Surroundings, Waiting};
 pub use filter::{Counts, Filter, Page, PageRequest, QueueCounts};
 pub use graph::{
-    CanceledMember, Edge, Extend, GraphInserted, GroupCounts, GroupFilter, GroupKind, GroupRecord,
-    GroupState, GroupView, Member, NewGraph, Point, Resolution, Ripples, Step, StepInput, Wait,
-    WaitMode, When,
+    CanceledMember, Edge, Extend, GraphInserted, GraphKey, GroupCounts, GroupFilter, GroupKind,
+    GroupRecord, GroupState, GroupView, Member, NewGraph, Point, Resolution, Ripples, Step,
+    StepInput, Wait, WaitMode, When,
 };
 pub use id::{GroupId, JobId, LeaseId, NodeId, Token};
 pub use items::{HandOff, HandOffStats, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup};
@@ -45,6 +45,8 @@ pub use notice::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Notice};
 pub use queue::{Gate, QueueLimits, QueueOrder, QueueRecord, QueueRules, Rate};
 pub use record::{JobRecord, Progress};
 pub use schedule::{Missed, ScheduleRecord, ScheduleWritten, WriteSchedule};
-pub use settlement::{Applied, Deferral, DroppedChild, RunNotes, Settled, Settlement, Verdict};
+pub use settlement::{
+    Applied, Deferral, DroppedChild, DroppedGraph, RunNotes, Settled, Settlement, Verdict,
+};
 pub use spec::{ConcurrencyKey, FinishedOutcome, FinishedParent, JobSpec, RunOptions};
 pub use state::{JobState, Move, TRANSITIONS, Transition};

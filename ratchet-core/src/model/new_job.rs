@@ -109,14 +109,14 @@ pub enum InsertError {
     BusinessKeysTaken(Vec<TakenKey>),
     /// An idempotency key was used before for another job or other arguments.
     #[error(
-        "idempotency key `{key}` was used before for another job or other arguments (job {original})"
+        "idempotency key `{key}` was used before for another job or other arguments ({original})"
     )]
     IdempotencyMismatch {
-        /// The job that was to be inserted.
+        /// The job that was to be inserted; of a graph, the id of its group.
         job: JobId,
         /// The key.
         key: String,
-        /// The job that used it first.
+        /// The job that used it first; of a graph, the id of its group.
         original: JobId,
     },
     /// A job of this id exists already.

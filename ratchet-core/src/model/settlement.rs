@@ -1,13 +1,15 @@
 //! The end of a run: what the engine decided and what the store made of it.
 
+use std::fmt;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AttemptOutcome, BreakerChange, Envelope, FailureRecord, JobId, JobState, LogLine, NewHandOff,
-    NewJob, NewReject, Notice, Progress, Ripples, Token, Vote,
+    AttemptOutcome, BreakerChange, Envelope, FailureRecord, GroupId, GroupKind, InsertError, JobId,
+    JobState, LogLine, NewGraph, NewHandOff, NewJob, NewReject, Notice, Progress, Ripples, Token,
+    Vote,
 };
 
 /// What is to happen to a claimed job, with everything that must commit together with it.
@@ -28,6 +30,8 @@ pub struct Settlement {
     pub notes: RunNotes,
     /// Jobs that come into being with this commit: children and callbacks.
     pub spawned: Vec<NewJob>,
+    /// Chains, batches and workflows that come into being with this commit, after all spawned jobs of the batch.
+    pub graphs: Vec<NewGraph>,
     /// What is to be published once this is committed.
     pub notices: Vec<Notice>,
     /// What the run says of the service it called: counted in the order of the batch.
@@ -53,6 +57,7 @@ impl Settlement {
             duration: Duration::ZERO,
             notes: RunNotes::default(),
             spawned: Vec::new(),
+            graphs: Vec::new(),
             notices: Vec::new(),
             vote: None,
             answers: Vec::new(),
@@ -167,13 +172,17 @@ pub struct Applied {
     pub at: Timestamp,
     /// When the job is due again, if it is pending.
     pub due: Option<Timestamp>,
-    /// The spawned jobs that came into being. One whose idempotency key was seen before is neither here nor dropped.
+    /// The spawned jobs that came into being, those of graphs too. One whose idempotency key was seen before is neither
+    /// here nor dropped.
     pub spawned: Vec<JobId>,
     /// The spawned jobs that do not, because of a key.
     pub dropped: Vec<DroppedChild>,
+    /// The graphs of which nothing came into being, because of a key.
+    pub dropped_graphs: Vec<DroppedGraph>,
     /// What its vote did to the breaker of its service.
     pub breaker: Option<BreakerChange>,
-    /// What else moved in the graphs of this commit: told once, with the first settlement that set something off.
+    /// What else moved in the graphs of this commit: told once, with the first settlement that set something off. What
+    /// moved in a graph as it came into being is told with the run that it comes from.
     pub ripples: Ripples,
 }
 
@@ -186,6 +195,7 @@ impl Applied {
             due,
             spawned: Vec::new(),
             dropped: Vec::new(),
+            dropped_graphs: Vec::new(),
             breaker: None,
             ripples: Ripples::default(),
         }
@@ -201,4 +211,33 @@ pub struct DroppedChild {
     pub name: String,
     /// Why.
     pub why: String,
+}
+
+/// A chain, batch or workflow of a run that could not be inserted. The run settled all the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DroppedGraph {
+    /// The group it would have been.
+    pub id: GroupId,
+    /// What kind.
+    pub kind: GroupKind,
+    /// Its name.
+    pub name: String,
+    /// Why.
+    pub why: String,
+}
+
+impl DroppedGraph {
+    /// Says why a graph was dropped; nothing if it is none.
+    pub fn new(graph: &NewGraph, refused: &InsertError) -> Option<Self> {
+        let root = graph.root()?;
+        let why = refused.to_string();
+        Some(Self { id: root.id, kind: root.kind, name: root.name.clone(), why })
+    }
+}
+
+impl fmt::Display for DroppedGraph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, kind, name, why } = self;
+        write!(f, "{kind} `{name}` ({id}) was dropped: {why}")
+    }
 }

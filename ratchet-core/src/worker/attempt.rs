@@ -46,13 +46,14 @@ pub(crate) async fn attempt(
     if ctx.reins().cause() == Some(StopCause::Canceled) {
         return Ended::Discard { lingering };
     }
-    let (mut notes, spawned, items) = ctx.take();
+    let (mut notes, spawned, graphs, items) = ctx.take();
     notes.warnings.extend(left.warnings);
     let done = matches!(outcome, Outcome::Done { .. });
     let mut settlement = settlement(core, job, outcome, duration, notes, spawned);
     settlement.answers = left.answers;
     settlement.rejects = items.rejects;
     if done {
+        settlement.graphs = graphs;
         settlement.hand_offs = items.hand_offs;
     }
     settlement.lingering = lingering;

@@ -1,5 +1,7 @@
 //! Events from what the store said was applied, never from what we hoped.
 
+use std::collections::HashSet;
+
 use crate::client::{Core, publish_ripples};
 use crate::events::{Event, JobRef};
 use crate::model::{AttemptOutcome, Claimed, Deferral, FailureKind, Settled, Settlement, Verdict};
@@ -92,7 +94,10 @@ pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settl
         events.publish(|| Event::of_breaker(&vote.service, change));
     }
     publish_ripples(core, &applied.ripples);
-    for child in settlement.spawned.iter().filter(|child| applied.spawned.contains(&child.id)) {
+    let spawned: HashSet<_> = applied.spawned.iter().collect();
+    let members = settlement.graphs.iter().flat_map(|graph| &graph.jobs);
+    let children = settlement.spawned.iter().chain(members);
+    for child in children.filter(|child| spawned.contains(&child.id)) {
         events.publish(|| Event::Submitted {
             job: JobRef {
                 id: child.id,
@@ -105,6 +110,7 @@ pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settl
         .dropped
         .iter()
         .map(|child| format!("child `{}` was dropped: {}", child.name, child.why));
+    let dropped = dropped.chain(applied.dropped_graphs.iter().map(ToString::to_string));
     for warning in settlement.notes.warnings.iter().cloned().chain(dropped) {
         tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, "{warning}");
         events.publish(|| Event::Warning { job: job_ref(job), warning: warning.clone() });

@@ -5,8 +5,10 @@
 //! waiting and running are the same.
 
 mod apply;
+mod key;
 mod look;
 mod rows;
+mod spawn;
 
 use std::collections::BTreeSet;
 
@@ -122,11 +124,14 @@ impl Inner {
         Ok(inserted)
     }
 
-    async fn insert_graph_within(
+    pub(crate) async fn insert_graph_within(
         &self,
         db: &mut PgConnection,
         graph: &NewGraph,
     ) -> Result<(GraphInserted, News), Fault> {
+        if let Some(original) = self.reserve_graph(db, graph).await? {
+            return Ok((GraphInserted::repeat_of(original), News::default()));
+        }
         let ids: Vec<_> = graph.groups.iter().map(|group| group.id).collect();
         if let Some(there) = self.read_groups(db, &ids).await?.first() {
             return Err(Fault::Insert(InsertError::GroupSealed(there.id)));
@@ -151,7 +156,7 @@ impl Inner {
         let mut news = News { wakes: fresh.wakes(), unsettled: true, ..News::default() };
         let seeds = ids.into_iter().map(Seed::Check).collect();
         let ripples = self.ripple(db, seeds, now, &mut news).await?;
-        Ok((GraphInserted { jobs, ripples }, news))
+        Ok((GraphInserted { jobs, ripples, original: None }, news))
     }
 
     pub(crate) async fn extend(&self, extend: Extend) -> Result<GraphInserted, Fault> {
@@ -181,7 +186,7 @@ impl Inner {
         self.save_groups(db, &[group]).await?;
         let mut news = News { wakes: fresh.wakes(), unsettled: true, ..News::default() };
         let ripples = self.ripple(db, vec![Seed::Check(id)], now, &mut news).await?;
-        Ok((GraphInserted { jobs, ripples }, news))
+        Ok((GraphInserted { jobs, ripples, original: None }, news))
     }
 
     pub(crate) async fn cancel_group(

@@ -17,6 +17,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 pub(crate) use self::moves::{Ends, Left, Lines, RunEnd};
+pub(crate) use self::notes::Notes;
 use self::steps::{Plain, any_step};
 use crate::doubt::Doubt;
 use crate::exchange::Successes;
@@ -362,6 +363,7 @@ fn is_plain(settlement: &Settlement) -> bool {
         && settlement.outcome == AttemptOutcome::Success
         && settlement.notes.is_empty()
         && settlement.spawned.is_empty()
+        && settlement.graphs.is_empty()
         && settlement.notices.is_empty()
         && settlement.rejects.is_empty()
         && settlement.hand_offs.is_empty()

@@ -50,7 +50,7 @@ fn flow(rng: &mut Rng, jobs: usize) -> Flow {
     };
     let first = group(GroupKind::Workflow, None);
     let mut inside: BTreeMap<GroupId, Vec<Point>> = BTreeMap::from([(first.id, Vec::new())]);
-    let mut graph = NewGraph { groups: vec![first], jobs: Vec::new(), edges: Vec::new() };
+    let mut graph = NewGraph { groups: vec![first], ..NewGraph::default() };
     let mut fails = HashSet::new();
     for number in 0..jobs {
         let owner = graph.groups[rng.usize(..graph.groups.len())].id;

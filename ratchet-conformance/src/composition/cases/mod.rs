@@ -6,6 +6,8 @@ pub mod batch;
 pub mod cancel_graph;
 pub mod chain;
 pub mod graph_insert;
+pub mod graph_key;
+pub mod graph_spawn;
 pub mod items;
 pub mod nesting;
 pub mod random;

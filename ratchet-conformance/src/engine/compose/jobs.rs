@@ -2,6 +2,7 @@
 
 #![allow(clippy::unused_async, clippy::needless_pass_by_value)] // the shape of a job, whatever it does
 
+use ratchet_core::model::GroupId;
 use ratchet_core::{GroupReport, Job, JobContext, JobError, Registration, State, fatal};
 use ratchet_macros::{condition, job};
 use serde::{Deserialize, Serialize};
@@ -95,6 +96,7 @@ pub(super) fn all() -> Vec<Registration> {
         Tell::JOB,
         Nightly::JOB,
         Import::JOB,
+        Plan::JOB,
     ]
 }
 
@@ -136,4 +138,25 @@ pub(super) async fn import(
     }
     ctx.hand_off("loaded", format!("rows-{}", rows.len()), &rows.len())?;
     Ok(rows.len())
+}
+
+/// Submits a chain, a batch and a workflow.
+#[job(name = "test.plan", max_retries = 0, crate = ::ratchet_core)]
+pub(super) async fn plan(
+    #[inject] ctx: JobContext,
+    key: Option<String>,
+    fail: bool,
+) -> Result<[GroupId; 3], JobError> {
+    let mut chain = ctx.chain(Place { amount: 7 }).then(Double {}).named("planned");
+    if let Some(key) = key {
+        chain = chain.idempotency_key(key);
+    }
+    let chain = chain.await?.id();
+    let marks = ["a", "b", "c"].map(Mark::ok);
+    let batch = ctx.batch("planned").jobs(marks).await?.id();
+    let mut flow = ctx.workflow("planned");
+    let first = flow.step("first", Mark::ok("d"), |step| step);
+    flow.step("second", Mark::ok("e"), |step| step.after(&first));
+    let flow = flow.await?.id();
+    if fail { Err(fatal("not after all").into()) } else { Ok([chain, batch, flow]) }
 }

@@ -7,6 +7,7 @@ pub mod chains;
 mod jobs;
 pub mod recurring;
 pub mod sink;
+pub mod spawning;
 pub mod workflows;
 
 use std::time::Duration;
@@ -67,6 +68,16 @@ macro_rules! composition_engine_suite {
                 i_01_items_are_set_aside_and_the_run_goes_on
                 i_01_threshold_makes_the_run_a_failure
                 i_03_checkpoint_is_handed_on_once
+            }
+            spawning {
+                s_08_graphs_come_with_the_success_of_a_run
+                s_08_a_failed_run_leaves_no_graph
+                s_08_a_refused_graph_is_a_warning_on_the_run
+                s_08_a_run_that_is_over_takes_no_graph
+                s_03_a_chain_under_a_key_is_one_chain
+                s_03_a_workflow_under_a_key_is_one_workflow
+                s_03_a_key_of_a_part_is_refused
+                s_02_tenant_of_a_graph_is_that_of_its_steps
             }
             workflows {
                 w_04_conditions_choose_the_branch

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use super::draft::Draft;
 use super::{Chain, GroupHandle, Workflow};
 use crate::client::{Core, Enqueue, SubmitError};
+use crate::context::JobContext;
 use crate::job::{Begins, Job};
-use crate::model::{GroupKind, When};
+use crate::model::{GroupKind, NewGraph, When};
+use crate::store::Store;
 
 /// A batch about to be submitted: add jobs and callbacks, then `.await`.
 ///
@@ -27,8 +29,8 @@ pub struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    pub(super) fn new(core: &'a Arc<Core>, name: String) -> Self {
-        Self { draft: Draft::new(core, GroupKind::Batch, name) }
+    pub(super) fn new(target: (&'a Arc<Core>, Option<&'a JobContext>), name: String) -> Self {
+        Self { draft: Draft::new(target, GroupKind::Batch, name) }
     }
 
     pub(super) fn into_draft(mut self) -> Draft<'a> {
@@ -80,6 +82,19 @@ impl<'a> Batch<'a> {
         self
     }
 
+    /// At most one batch is ever made for this key within its tenant: the same batch again answers with the handle of
+    /// the first, another one under the same key is refused.
+    pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
+        self.draft.idempotency_key(key.into());
+        self
+    }
+
+    /// Whose batch it is: the tenant of every step that has none of its own, and of the idempotency key.
+    pub fn tenant(mut self, tenant: impl Into<String>) -> Self {
+        self.draft.tenant(tenant.into());
+        self
+    }
+
     /// Leaves the batch open: more children come through [`GroupHandle::add`], until [`GroupHandle::seal`].
     pub fn open(mut self) -> Self {
         self.draft.root().sealed = false;
@@ -113,6 +128,17 @@ impl<'a> Batch<'a> {
         // between 0 and a million
         let rate = (rate * 1e6).round() as u32;
         self.on(job, When::Rate(rate))
+    }
+
+    /// The store it goes to: what `in_tx` of a store looks for itself in.
+    pub fn store(&self) -> &dyn Store {
+        self.draft.core.store.as_ref()
+    }
+
+    /// The checked graph and the handle it will have, without storing anything: for stores that insert within a caller's
+    /// own transaction.
+    pub fn into_parts(self) -> Result<(NewGraph, GroupHandle), SubmitError> {
+        self.draft.into_parts()
     }
 
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`

@@ -12,8 +12,10 @@ use super::draft::Draft;
 use super::{Batch, GroupHandle, Workflow};
 use crate::client::handle::read_output;
 use crate::client::{Core, Enqueue, SubmitError, WaitError};
+use crate::context::JobContext;
 use crate::job::{Follows, Job, NoOutput};
-use crate::model::{GroupKind, GroupState, JobId, JobState, Point, When};
+use crate::model::{GroupId, GroupKind, GroupState, JobId, JobState, NewGraph, Point, When};
+use crate::store::{Store, StoreError};
 
 /// A chain about to be submitted: add steps, then `.await`. `T` is what its last step returns.
 ///
@@ -34,8 +36,11 @@ pub struct Chain<'a, T> {
 }
 
 impl<'a, T> Chain<'a, T> {
-    pub(super) fn new<J: Job<Output = T>>(core: &'a Arc<Core>, first: &J) -> Self {
-        let mut draft = Draft::new(core, GroupKind::Chain, J::DEF.name.to_owned());
+    pub(super) fn new<J: Job<Output = T>>(
+        target: (&'a Arc<Core>, Option<&'a JobContext>),
+        first: &J,
+    ) -> Self {
+        let mut draft = Draft::new(target, GroupKind::Chain, J::DEF.name.to_owned());
         let root = draft.root;
         let last = Point::Job(draft.add(first, Some(root), None, |enqueue| enqueue));
         Self { draft, last, _returns: PhantomData }
@@ -44,6 +49,19 @@ impl<'a, T> Chain<'a, T> {
     /// What the chain is called; the name of its first job otherwise.
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.draft.root().name = name.into();
+        self
+    }
+
+    /// At most one chain is ever made for this key within its tenant: the same chain again answers with the handle of
+    /// the first, another one under the same key is refused.
+    pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
+        self.draft.idempotency_key(key.into());
+        self
+    }
+
+    /// Whose chain it is: the tenant of every step that has none of its own, and of the idempotency key.
+    pub fn tenant(mut self, tenant: impl Into<String>) -> Self {
+        self.draft.tenant(tenant.into());
         self
     }
 
@@ -101,9 +119,31 @@ impl<'a, T> Chain<'a, T> {
         self
     }
 
+    /// The store it goes to: what `in_tx` of a store looks for itself in.
+    pub fn store(&self) -> &dyn Store {
+        self.draft.core.store.as_ref()
+    }
+
+    /// The checked graph and the handle it will have, without storing anything: for stores that insert within a caller's
+    /// own transaction.
+    pub fn into_parts(self) -> Result<(NewGraph, ChainHandle<T>), SubmitError> {
+        let (last, number) = self.ends();
+        let (graph, group) = self.draft.into_parts()?;
+        Ok((graph, ChainHandle { group, last, number, _returns: PhantomData }))
+    }
+
     async fn submit(self) -> Result<ChainHandle<T>, SubmitError> {
+        let (last, number) = self.ends();
+        let root = self.draft.root;
+        let group = self.draft.submit().await?;
+        let last = last.filter(|_| group.id() == root);
+        Ok(ChainHandle { group, last, number, _returns: PhantomData })
+    }
+
+    /// The last step, and its number, if it is a job.
+    fn ends(&self) -> (Option<JobId>, Option<u32>) {
         let last = self.last.job();
-        Ok(ChainHandle { group: self.draft.submit().await?, last, _returns: PhantomData })
+        (last, last.and_then(|_| self.draft.last_number(self.draft.root)))
     }
 }
 
@@ -125,7 +165,10 @@ impl<'a, T: 'static> IntoFuture for Chain<'a, T> {
 /// A submitted chain whose last step returns `T`.
 pub struct ChainHandle<T> {
     group: GroupHandle,
+    /// The last step, if it is a job of this very submit.
     last: Option<JobId>,
+    /// Its number: what tells it in a chain that was submitted before.
+    number: Option<u32>,
     _returns: PhantomData<fn() -> T>,
 }
 
@@ -134,19 +177,35 @@ impl<T: DeserializeOwned> ChainHandle<T> {
     pub async fn output(&self) -> Result<T, WaitError> {
         let ended = self.group.wait().await?;
         let store = &self.group.core.store;
+        let last = self.last().await.map_err(WaitError::Store)?;
         let blamed = match ended.state {
-            GroupState::Succeeded => self.last,
+            GroupState::Succeeded => last,
             _ => ended.root_cause.and_then(Point::job),
         };
         let missing = || WaitError::GroupEnded { group: ended.id, state: ended.state };
         let job = store.get(blamed.ok_or_else(missing)?).await.map_err(WaitError::Store)?;
         let job = job.ok_or_else(missing)?;
         match (job.state, job.envelope.clone()) {
-            (JobState::Succeeded, _) if Some(job.id) == self.last => read_output(&job),
+            (JobState::Succeeded, _) if Some(job.id) == last => read_output(&job),
             (JobState::Failed, Some(envelope)) => Err(WaitError::Failed(Box::new(envelope))),
             (JobState::Canceled, _) => Err(WaitError::Canceled(job.id)),
             _ => Err(missing()),
         }
+    }
+}
+
+impl<T> ChainHandle<T> {
+    /// The handle of another chain of the same steps: the one that was submitted first under an idempotency key.
+    #[must_use]
+    pub fn at(self, id: GroupId) -> Self {
+        let last = self.last.filter(|_| id == self.group.id());
+        Self { group: self.group.at(id), last, ..self }
+    }
+
+    async fn last(&self) -> Result<Option<JobId>, StoreError> {
+        let (None, Some(number)) = (self.last, self.number) else { return Ok(self.last) };
+        let members = self.group.members(None, u32::MAX).await?;
+        Ok(members.into_iter().find(|member| member.number == number).map(|member| member.id))
     }
 }
 

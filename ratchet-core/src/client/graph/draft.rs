@@ -6,20 +6,28 @@ use std::sync::Arc;
 
 use super::handle::GroupHandle;
 use super::publish_ripples;
+use crate::client::submit::{MAX_KEY, is_key};
 use crate::client::{Core, Enqueue, SubmitError};
+use crate::context::JobContext;
 use crate::crash::{CrashPoint, crash_point};
 use crate::events::JobRef;
 use crate::graph::{check, link};
 use crate::job::{InputDef, Job};
 use crate::model::{
-    Due, Edge, GroupId, GroupKind, GroupRecord, Inserted, JobId, NewGraph, NewJob, OnTaken, Point,
-    Step, StepInput, When,
+    Due, Edge, GraphInserted, GraphKey, GroupId, GroupKind, GroupRecord, InsertError, JobId,
+    NewGraph, NewJob, OnTaken, Point, Step, StepInput, When,
 };
 
 /// A graph in the making. The first mistake is kept and told at the await.
 #[derive(Debug)]
 pub(super) struct Draft<'a> {
     pub(super) core: &'a Arc<Core>,
+    /// The run it comes into being with.
+    run: Option<&'a JobContext>,
+    /// Whose graph it is.
+    tenant: Option<String>,
+    /// At most one graph is ever made for it.
+    key: Option<String>,
     pub(super) graph: NewGraph,
     pub(super) root: GroupId,
     pub(super) error: Option<SubmitError>,
@@ -41,7 +49,11 @@ impl Types {
 }
 
 impl<'a> Draft<'a> {
-    pub(super) fn new(core: &'a Arc<Core>, kind: GroupKind, name: String) -> Self {
+    pub(super) fn new(
+        (core, run): (&'a Arc<Core>, Option<&'a JobContext>),
+        kind: GroupKind,
+        name: String,
+    ) -> Self {
         let root = GroupId::from_uuid(core.ids.job().uuid());
         let mut group = GroupRecord::new(root, kind, name);
         let mut error = None;
@@ -49,12 +61,40 @@ impl<'a> Draft<'a> {
             let problem = format!("the name of a {kind} has between 1 and {MAX_NAME} bytes");
             error = Some(SubmitError::BadOption { job: std::mem::take(&mut group.name), problem });
         }
-        let graph = NewGraph { groups: vec![group], jobs: Vec::new(), edges: Vec::new() };
-        Self { core, graph, root, error, sizes: HashMap::new() }
+        let graph = NewGraph { groups: vec![group], ..NewGraph::default() };
+        let (tenant, key, sizes) = (None, None, HashMap::new());
+        Self { core, run, tenant, key, graph, root, error, sizes }
     }
 
     pub(super) fn fail(&mut self, error: impl Into<SubmitError>) {
         self.error.get_or_insert(error.into());
+    }
+
+    pub(super) fn tenant(&mut self, tenant: String) {
+        self.tenant = Some(tenant);
+    }
+
+    pub(super) fn idempotency_key(&mut self, key: String) {
+        if !is_key(&key) {
+            let problem =
+                format!("an idempotency key has between 1 and {MAX_KEY} bytes and no NUL");
+            let job = self.root().name.clone();
+            self.fail(SubmitError::BadOption { job, problem });
+        }
+        self.key = Some(key);
+    }
+
+    /// Gives the tenant of the graph to every job that has none of its own.
+    fn share_tenant(&mut self) {
+        let Some(tenant) = &self.tenant else { return };
+        for job in &mut self.graph.jobs {
+            job.spec.tenant.get_or_insert_with(|| tenant.clone());
+        }
+    }
+
+    /// The number of the last job of a group.
+    pub(super) fn last_number(&self, group: GroupId) -> Option<u32> {
+        self.sizes.get(&Some(group)).and_then(|size| size.checked_sub(1))
     }
 
     pub(super) fn root(&mut self) -> &mut GroupRecord {
@@ -123,6 +163,12 @@ impl<'a> Draft<'a> {
             self.fail(error);
         }
         let root = other.root;
+        if other.key.is_some() {
+            let problem = "it is part of another graph: only the whole has an idempotency key";
+            let (job, problem) = (other.root().name.clone(), problem.to_owned());
+            self.fail(SubmitError::BadOption { job, problem });
+        }
+        other.share_tenant();
         other.root().owner = Some(owner);
         other.root().step = step;
         self.graph.groups.append(&mut other.graph.groups);
@@ -144,46 +190,55 @@ impl<'a> Draft<'a> {
         self.edge(Point::Group(group), Point::Job(id), when);
     }
 
-    /// Checks and submits all of it.
-    pub(super) async fn submit(mut self) -> Result<GroupHandle, SubmitError> {
+    /// Checks all of it: what is to be inserted, and the handle it will have.
+    pub(super) fn into_parts(mut self) -> Result<(NewGraph, GroupHandle), SubmitError> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
+        self.share_tenant();
         link(&mut self.graph);
         check(&self.graph)?;
-        let core = Arc::clone(self.core);
-        insert(&core, &self.graph.jobs, core.store.insert_graph(self.graph.clone())).await?;
-        Ok(GroupHandle::new(self.root, core))
+        self.graph.key = self.key.map(|key| GraphKey { tenant: self.tenant, key });
+        Ok((self.graph, GroupHandle::new(self.root, Arc::clone(self.core))))
+    }
+
+    /// Checks and submits all of it. Answers with the handle of the original if its key was used before.
+    pub(super) async fn submit(self) -> Result<GroupHandle, SubmitError> {
+        let (core, run) = (Arc::clone(self.core), self.run);
+        let (graph, handle) = self.into_parts()?;
+        if let Some(ctx) = run {
+            let taken = ctx.spawn_graph(graph);
+            return if taken { Ok(handle) } else { Err(SubmitError::RunOver(ctx.job_id())) };
+        }
+        let name = graph.root().map(|root| root.name.clone()).unwrap_or_default();
+        let insert_graph = core.store.insert_graph(graph.clone());
+        let inserted = insert(&core, &graph.jobs, &name, insert_graph).await?;
+        Ok(inserted.original.map_or_else(|| handle.clone(), |original| handle.at(original)))
     }
 }
 
-/// Inserts jobs of a graph, and tells of those that came into being.
+/// Inserts jobs of a graph of this name, and tells of those that came into being.
 pub(super) async fn insert(
     core: &Core,
     jobs: &[NewJob],
-    insert: impl Future<Output = Result<crate::model::GraphInserted, crate::model::InsertError>>,
-) -> Result<Vec<Inserted>, SubmitError> {
+    name: &str,
+    insert: impl Future<Output = Result<GraphInserted, InsertError>>,
+) -> Result<GraphInserted, SubmitError> {
     let about = jobs.iter().map(|job| JobRef {
         id: job.id,
         name: job.spec.name.as_str().into(),
         queue: job.spec.queue.as_str().into(),
     });
     let expected = core.events.expect_submits(about);
-    let name_of = |wanted| {
-        let found = jobs.iter().find(|job| job.id == wanted);
-        found.map(|job| job.spec.name.clone()).unwrap_or_default()
-    };
     crash_point(CrashPoint::SubmitBefore);
-    let inserted = insert.await.map_err(|error| SubmitError::from_insert(error, name_of, false))?;
+    let inserted = insert.await.map_err(|error| SubmitError::from_graph(error, jobs, name))?;
     crash_point(CrashPoint::SubmitAnswered);
-    for answer in &inserted.jobs {
-        if let Inserted::Created(id) = answer {
-            core.events.submitted(*id);
-        }
+    for id in inserted.created() {
+        core.events.submitted(id);
     }
     drop(expected);
     publish_ripples(core, &inserted.ripples);
-    Ok(inserted.jobs)
+    Ok(inserted)
 }
 
 /// The longest name of a group or step.

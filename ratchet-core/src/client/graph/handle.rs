@@ -26,6 +26,11 @@ impl GroupHandle {
         Self { id, core }
     }
 
+    /// The handle of another group of the same kind.
+    pub fn at(&self, id: GroupId) -> Self {
+        Self::new(id, Arc::clone(&self.core))
+    }
+
     /// The group's id.
     pub fn id(&self) -> GroupId {
         self.id
@@ -132,7 +137,7 @@ impl GroupHandle {
 
     async fn extend(&self, jobs: Vec<NewJob>, seal: bool) -> Result<Vec<Inserted>, SubmitError> {
         let extend = Extend { group: self.id, jobs: jobs.clone(), seal };
-        insert(&self.core, &jobs, self.core.store.extend(extend)).await
+        Ok(insert(&self.core, &jobs, "", self.core.store.extend(extend)).await?.jobs)
     }
 }
 

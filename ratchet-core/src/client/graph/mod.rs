@@ -19,6 +19,7 @@ pub use workflow::{StepRef, Whole, Wiring, Workflow, Yields};
 use std::sync::Arc;
 
 use super::Ratchet;
+use crate::context::JobContext;
 use crate::job::Begins;
 use crate::model::{GroupFilter, GroupId, GroupRecord};
 use crate::store::StoreError;
@@ -28,17 +29,17 @@ impl Ratchet {
     /// one before returned.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn chain<J: Begins>(&self, first: J) -> Chain<'_, J::Output> {
-        Chain::new(&self.core, &first)
+        Chain::new((&self.core, None), &first)
     }
 
     /// Begins a batch: jobs side by side, with one progress and callbacks for its end.
     pub fn batch(&self, name: impl Into<String>) -> Batch<'_> {
-        Batch::new(&self.core, name.into())
+        Batch::new((&self.core, None), name.into())
     }
 
     /// Begins a workflow: named steps with edges between them.
     pub fn workflow(&self, name: impl Into<String>) -> Workflow<'_> {
-        Workflow::new(&self.core, name.into())
+        Workflow::new((&self.core, None), name.into())
     }
 
     /// The handle of a chain, batch or workflow submitted earlier.
@@ -54,5 +55,35 @@ impl Ratchet {
         limit: u32,
     ) -> Result<Vec<GroupRecord>, StoreError> {
         self.core.store.groups(filter, before, limit).await
+    }
+}
+
+/// What a run submits comes into being **with its success**, in the same commit, as what it enqueues does. If the run
+/// fails, nothing of it ever exists; a key conflict found at the commit drops the whole graph with a warning on the job.
+/// Until then its handle finds nothing.
+impl JobContext {
+    /// Begins a chain that comes into being with this run's success.
+    ///
+    /// ```
+    /// # use ratchet_core::{Begins, Follows, JobContext, SubmitError};
+    /// # async fn demo<A: Begins, B: Follows<A::Output>>(ctx: JobContext, extract: A, load: B) -> Result<(), SubmitError>
+    /// # where A::Output: 'static, B::Output: 'static {
+    /// ctx.chain(extract).then(load).named("etl").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
+    pub fn chain<J: Begins>(&self, first: J) -> Chain<'_, J::Output> {
+        Chain::new((self.core(), Some(self)), &first)
+    }
+
+    /// Begins a batch that comes into being with this run's success.
+    pub fn batch(&self, name: impl Into<String>) -> Batch<'_> {
+        Batch::new((self.core(), Some(self)), name.into())
+    }
+
+    /// Begins a workflow that comes into being with this run's success.
+    pub fn workflow(&self, name: impl Into<String>) -> Workflow<'_> {
+        Workflow::new((self.core(), Some(self)), name.into())
     }
 }

@@ -9,9 +9,11 @@ use std::sync::Arc;
 use super::draft::{Draft, MAX_NAME, Types};
 use super::{Batch, Chain, GroupHandle};
 use crate::client::{Core, Enqueue, SubmitError};
+use crate::context::JobContext;
 use crate::graph::GraphError;
 use crate::job::{Begins, Condition, Follows, Job, NoOutput};
-use crate::model::{GroupKind, JobId, Point, Wait, WaitMode, When};
+use crate::model::{GroupKind, JobId, NewGraph, Point, Wait, WaitMode, When};
+use crate::store::Store;
 
 /// A workflow about to be submitted: add steps, then `.await`.
 ///
@@ -198,8 +200,8 @@ impl<J> fmt::Debug for Wiring<'_, J> {
 }
 
 impl<'a> Workflow<'a> {
-    pub(super) fn new(core: &'a Arc<Core>, name: String) -> Self {
-        let draft = Draft::new(core, GroupKind::Workflow, name);
+    pub(super) fn new(target: (&'a Arc<Core>, Option<&'a JobContext>), name: String) -> Self {
+        let draft = Draft::new(target, GroupKind::Workflow, name);
         Self { draft, steps: Vec::new(), by_name: BTreeMap::new() }
     }
 
@@ -269,6 +271,17 @@ impl<'a> Workflow<'a> {
         self.steps.push(step);
     }
 
+    /// At most one workflow is ever made for this key within its tenant: the same workflow again answers with the handle of
+    /// the first, another one under the same key is refused.
+    pub fn idempotency_key(&mut self, key: impl Into<String>) {
+        self.draft.idempotency_key(key.into());
+    }
+
+    /// Whose workflow it is: the tenant of every step that has none of its own, and of the idempotency key.
+    pub fn tenant(&mut self, tenant: impl Into<String>) {
+        self.draft.tenant(tenant.into());
+    }
+
     /// Runs a job when the workflow has come to its end and no step has failed.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn on_success<J: Job>(&mut self, job: J) {
@@ -279,6 +292,17 @@ impl<'a> Workflow<'a> {
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn on_failure<J: Job>(&mut self, job: J) {
         self.draft.callback(self.draft.root, &job, When::Failure);
+    }
+
+    /// The store it goes to: what `in_tx` of a store looks for itself in.
+    pub fn store(&self) -> &dyn Store {
+        self.draft.core.store.as_ref()
+    }
+
+    /// The checked graph and the handle it will have, without storing anything: for stores that insert within a caller's
+    /// own transaction.
+    pub fn into_parts(self) -> Result<(NewGraph, GroupHandle), SubmitError> {
+        self.into_draft().into_parts()
     }
 
     /// The complete graph, with the first mistake in it.

@@ -7,7 +7,8 @@ use std::ops::Bound;
 use futures_util::FutureExt as _;
 use jiff::Timestamp;
 
-use super::keys::business_key;
+use super::insert::{Plan, repeat};
+use super::keys::{Entry, business_key};
 use super::tables::Tables;
 use crate::graph::{self, Changes, GraphRows, Inside, JobChange, Seed};
 use crate::model::{
@@ -84,13 +85,24 @@ impl Tables {
         graph: NewGraph,
         now: Timestamp,
     ) -> Result<GraphInserted, InsertError> {
+        let mut plan = Plan::default();
+        if let Some(key) = &graph.key {
+            let scoped = (key.tenant.clone(), key.key.clone());
+            if let (Some(entry), Some(original)) =
+                (Entry::of_graph(&graph), self.keys.ledger.get(&scoped))
+            {
+                let original = repeat(original, &entry, &key.key)?.id();
+                return Ok(GraphInserted::repeat_of(GroupId::from_uuid(original.uuid())));
+            }
+            plan.ledger.extend(Entry::of_graph(&graph).map(|entry| (scoped, entry)));
+        }
         for group in &graph.groups {
             if self.graph.groups.contains_key(&group.id) {
                 return Err(InsertError::GroupSealed(group.id));
             }
         }
         let placed: Vec<_> = graph.jobs.iter().map(|job| (job.id, job.owner())).collect();
-        let (jobs, absent) = self.insert_members(graph.jobs, now)?;
+        let (jobs, absent) = self.insert_members(graph.jobs, plan, now)?;
         let groups: Vec<_> = graph.groups.iter().map(|group| group.id).collect();
         for mut group in graph.groups {
             group.queued_at = now;
@@ -101,7 +113,7 @@ impl Tables {
         }
         self.place(&placed, &absent);
         let ripples = self.ripple(groups.into_iter().map(Seed::Check).collect(), now);
-        Ok(GraphInserted { jobs, ripples })
+        Ok(GraphInserted { jobs, ripples, original: None })
     }
 
     pub(super) fn extend(
@@ -115,23 +127,24 @@ impl Tables {
             return Err(InsertError::GroupSealed(id));
         }
         let placed: Vec<_> = jobs.iter().map(|job| (job.id, Some(id))).collect();
-        let (jobs, absent) = self.insert_members(jobs, now)?;
+        let (jobs, absent) = self.insert_members(jobs, Plan::default(), now)?;
         if let Some(group) = self.graph.groups.get_mut(&id) {
             group.counts.total += u64::try_from(placed.len()).unwrap_or(u64::MAX);
             group.sealed = seal;
         }
         self.place(&placed, &absent);
         let ripples = self.ripple(vec![Seed::Check(id)], now);
-        Ok(GraphInserted { jobs, ripples })
+        Ok(GraphInserted { jobs, ripples, original: None })
     }
 
     /// Inserts jobs of a graph; answers which of them exist already under another name and are no members.
     fn insert_members(
         &mut self,
         jobs: Vec<crate::model::NewJob>,
+        plan: Plan,
         now: Timestamp,
     ) -> Result<(Vec<crate::model::Inserted>, HashSet<JobId>), InsertError> {
-        let plan = self.plan(&jobs)?;
+        let plan = self.plan(&jobs, plan)?;
         let mut absent = HashSet::new();
         for (job, answer) in jobs.iter().zip(&plan.answers) {
             if !graph::admit(job, *answer)? {

@@ -14,7 +14,7 @@ use crate::model::{InsertError, Inserted, JobId, JobRecord, NewJob, OnTaken, Tak
 pub(super) struct Plan {
     pub(super) answers: Vec<Inserted>,
     ids: HashSet<JobId>,
-    ledger: HashMap<Scoped, Entry>,
+    pub(super) ledger: HashMap<Scoped, Entry>,
     business: HashMap<Scoped, JobId>,
     taken: Vec<TakenKey>,
 }
@@ -25,12 +25,12 @@ impl Tables {
         jobs: Vec<NewJob>,
         now: Timestamp,
     ) -> Result<Vec<Inserted>, InsertError> {
-        let plan = self.plan(&jobs)?;
+        let plan = self.plan(&jobs, Plan::default())?;
         Ok(self.carry_out(jobs, plan, now))
     }
 
-    pub(super) fn plan(&self, jobs: &[NewJob]) -> Result<Plan, InsertError> {
-        let mut plan = Plan::default();
+    /// Plans jobs after what is planned already.
+    pub(super) fn plan(&self, jobs: &[NewJob], mut plan: Plan) -> Result<Plan, InsertError> {
         for job in jobs {
             self.plan_insert(job, &mut plan)?;
         }
@@ -102,7 +102,7 @@ impl Tables {
 }
 
 /// The answer to an idempotency key that was used before.
-fn repeat(original: &Entry, entry: &Entry, key: &str) -> Result<Inserted, InsertError> {
+pub(super) fn repeat(original: &Entry, entry: &Entry, key: &str) -> Result<Inserted, InsertError> {
     if !original.is_repeat_of(entry) {
         return Err(InsertError::IdempotencyMismatch {
             job: entry.job,

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::model::{JobId, JobSpec, LeaseId, NodeId, Token};
+use crate::graph::{digest, identity};
+use crate::model::{JobId, JobSpec, LeaseId, NewGraph, NodeId, Token};
 
 /// A key within its tenant.
 pub(super) type Scoped = (Option<String>, String);
@@ -21,6 +22,13 @@ pub(super) struct Entry {
 impl Entry {
     pub(super) fn of(job: JobId, spec: &JobSpec) -> Self {
         Self { job, name: spec.name.clone(), payload: Sha256::digest(&spec.payload).into() }
+    }
+
+    /// What the key of a graph is used for.
+    pub(super) fn of_graph(graph: &NewGraph) -> Option<Self> {
+        let root = graph.root()?;
+        let name = identity(root);
+        Some(Self { job: JobId::from_uuid(root.id.uuid()), name, payload: digest(graph) })
     }
 
     /// Whether both stand for the same request.

@@ -7,16 +7,18 @@ use jiff::Timestamp;
 
 use super::tables::{Held, Tables};
 use crate::model::{
-    Applied, DroppedChild, Inserted, JobId, JobState, NewJob, RunNotes, Settled, Settlement, Token,
+    Applied, DroppedChild, DroppedGraph, Inserted, JobId, JobState, NewGraph, NewJob, RunNotes,
+    Settled, Settlement, Token,
 };
 
 impl Tables {
     pub(super) fn settle(&mut self, settlements: Vec<Settlement>, now: Timestamp) -> Vec<Settled> {
-        let mut families = Vec::new();
+        let (mut families, mut graphs) = (Vec::new(), Vec::new());
         let mut seeds = Vec::new();
         for mut settlement in settlements {
             let (parent, children) = (settlement.token.job, mem::take(&mut settlement.spawned));
             let (vote, answers) = (settlement.vote.take(), mem::take(&mut settlement.answers));
+            graphs.push(mem::take(&mut settlement.graphs));
             let mut settled = self.settle_one(settlement, now);
             if let Settled::Applied(applied) = &mut settled {
                 applied.breaker = vote.and_then(|vote| self.count_vote(&vote, now));
@@ -31,13 +33,18 @@ impl Tables {
                 applied.ripples = ripples;
             }
         }
-        let spawn = |(parent, children, mut settled)| {
+        for (parent, children, settled) in &mut families {
+            if let Settled::Applied(applied) = settled {
+                self.spawn(*parent, mem::take(children), applied, now);
+            }
+        }
+        let spawn = |((parent, _, mut settled), graphs)| {
             if let Settled::Applied(applied) = &mut settled {
-                self.spawn(parent, children, applied, now);
+                self.spawn_graphs(parent, graphs, applied, now);
             }
             settled
         };
-        families.into_iter().map(spawn).collect()
+        families.into_iter().zip(graphs).map(spawn).collect()
     }
 
     pub(super) fn report(&mut self, notes: Vec<(Token, RunNotes)>) -> Vec<bool> {
@@ -114,6 +121,31 @@ impl Tables {
                         parent.job.warnings.push(warning);
                     }
                     applied.dropped.push(DroppedChild { id, name, why });
+                }
+            }
+        }
+    }
+
+    /// Inserts graphs one by one: a refused one is dropped alone, and all of it.
+    fn spawn_graphs(
+        &mut self,
+        parent: JobId,
+        graphs: Vec<NewGraph>,
+        applied: &mut Applied,
+        now: Timestamp,
+    ) {
+        for graph in graphs {
+            match self.insert_graph(graph.clone(), now) {
+                Ok(inserted) => {
+                    applied.spawned.extend(inserted.created());
+                    applied.ripples.append(inserted.ripples);
+                }
+                Err(refused) => {
+                    let Some(dropped) = DroppedGraph::new(&graph, &refused) else { continue };
+                    if let Some(parent) = self.jobs.get_mut(&parent) {
+                        parent.job.warnings.push(dropped.to_string());
+                    }
+                    applied.dropped_graphs.push(dropped);
                 }
             }
         }

@@ -1,0 +1,157 @@
+//! A chain, batch or workflow in the caller's own transaction: all of it is there when the caller commits, or nothing.
+
+mod jobs;
+mod support;
+
+use std::time::Duration;
+
+use jobs::{Greet, Shout};
+use ratchet_conformance::Harness;
+use ratchet_core::model::{GroupFilter, GroupState, JobState, TakenKey};
+use ratchet_core::store::Store as _;
+use ratchet_core::{ChainHandle, Job as _, MemoryStore, Ratchet, SubmitError};
+use ratchet_pg::{EnqueueInTx as _, PgStore};
+use sqlx::{Postgres, Transaction};
+use support::PgHarness;
+
+/// Longer than anything takes, shorter than a person waits.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// No work is found by looking for it: the hint that comes with the commit must do.
+const HOUR: Duration = Duration::from_hours(1);
+
+struct Shop {
+    pg: PgHarness,
+    store: PgStore,
+    ratchet: Ratchet,
+}
+
+async fn shop() -> Shop {
+    let pg = PgHarness::fresh().await;
+    let store = pg.store.clone();
+    let builder = Ratchet::builder(store.clone()).jobs([Greet::JOB, Shout::JOB]);
+    let builder = builder.config(|config| config.poll = (HOUR, HOUR));
+    let ratchet = builder.build().await.expect("builds");
+    Shop { pg, store, ratchet }
+}
+
+impl Shop {
+    async fn begin(&self) -> Transaction<'static, Postgres> {
+        self.pg.database.pool.begin().await.expect("begins")
+    }
+}
+
+fn greet(name: &str) -> Greet {
+    Greet { name: name.to_owned() }
+}
+
+impl Shop {
+    /// How many groups and jobs can be seen.
+    async fn seen(&self) -> (usize, u64) {
+        let groups = self.ratchet.groups(&GroupFilter::any(), None, 100).await.expect("reads");
+        let counts = self.store.counts().await.expect("counts");
+        let jobs = counts.queues.values().flat_map(|queue| queue.states.values()).sum();
+        (groups.len(), jobs)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn s_07_chain_runs_after_the_commit_and_its_handle_is_typed() {
+    let shop = shop().await;
+    let worker = shop.ratchet.start().await.expect("starts");
+    let mut tx = shop.begin().await;
+    let chain = shop.ratchet.chain(greet("Ada")).then(Shout {}).named("loud");
+    let chain: ChainHandle<String> = chain.in_tx(&mut tx).await.expect("submits");
+    assert!(chain.record().await.expect("reads").is_none(), "not before the commit");
+    assert_eq!(shop.seen().await, (0, 0));
+    tx.commit().await.expect("commits");
+    let ended = chain.wait_for(PATIENCE).await.expect("ends");
+    assert_eq!((ended.name.as_str(), ended.state), ("loud", GroupState::Succeeded));
+    assert_eq!(chain.output().await.expect("succeeds"), "HELLO ADA");
+    worker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn s_07_batch_in_a_transaction_counts_exactly() {
+    let shop = shop().await;
+    let worker = shop.ratchet.start().await.expect("starts");
+    let mut tx = shop.begin().await;
+    let names = (0..20).map(|number| greet(&number.to_string()));
+    let batch = shop.ratchet.batch("all").jobs(names).on_success(greet("everybody"));
+    let batch = batch.in_tx(&mut tx).await.expect("submits");
+    assert_eq!(shop.seen().await, (0, 0), "nothing before the commit");
+    tx.commit().await.expect("commits");
+    let ended = batch.wait_for(PATIENCE).await.expect("ends");
+    assert_eq!((ended.counts.total, ended.counts.succeeded), (20, 20));
+    let callback = batch.view().await.expect("reads").expect("is there").followers.remove(0).id;
+    let callback = shop.ratchet.handle::<Greet>(callback);
+    assert_eq!(callback.wait_for(PATIENCE).await.expect("runs"), "hello everybody");
+    let counts = shop.store.counts().await.expect("counts");
+    assert_eq!(counts.state(JobState::Succeeded), 21);
+    worker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn s_07_workflow_runs_after_the_commit() {
+    let shop = shop().await;
+    let worker = shop.ratchet.start().await.expect("starts");
+    let mut tx = shop.begin().await;
+    let mut flow = shop.ratchet.workflow("order");
+    let hello = flow.step("hello", greet("Ada"), |step| step);
+    let loud = flow.step("loud", Shout {}, |step| step.after(&hello));
+    flow.step("last", greet("Bob"), |step| step.wait_for(&loud));
+    let flow = flow.in_tx(&mut tx).await.expect("submits");
+    assert_eq!(shop.seen().await, (0, 0), "nothing before the commit");
+    tx.commit().await.expect("commits");
+    let ended = flow.wait_for(PATIENCE).await.expect("ends");
+    assert_eq!((ended.state, ended.counts.succeeded), (GroupState::Succeeded, 3));
+    worker.stop().await;
+}
+
+#[tokio::test]
+async fn s_07_rollback_leaves_nothing_of_a_graph() {
+    let shop = shop().await;
+    let mut tx = shop.begin().await;
+    let chain = shop.ratchet.chain(greet("Ada")).then_with(Shout {}, |it| it.business_key("one"));
+    let chain = chain.in_tx(&mut tx).await.expect("submits");
+    let batch = shop.ratchet.batch("some").job(greet("Bob")).in_tx(&mut tx).await.expect("submits");
+    tx.rollback().await.expect("rolls back");
+    assert!(chain.record().await.expect("reads").is_none());
+    assert!(batch.members(None, 10).await.expect("reads").is_empty());
+    assert_eq!(shop.seen().await, (0, 0));
+    // The key was not used.
+    let again = shop.ratchet.chain(greet("Ada")).then_with(Shout {}, |it| it.business_key("one"));
+    again.await.expect("submits");
+    assert_eq!(shop.seen().await, (1, 2));
+}
+
+#[tokio::test]
+async fn s_07_refused_graph_leaves_the_transaction_usable() {
+    let shop = shop().await;
+    let holder = shop.ratchet.enqueue(greet("Ada")).business_key("one").await.expect("enqueues");
+    let mut tx = shop.begin().await;
+    let refused = shop
+        .ratchet
+        .chain(greet("Bob"))
+        .then_with(Shout {}, |it| it.business_key("one"))
+        .in_tx(&mut tx)
+        .await
+        .expect_err("the key is taken");
+    let by = |taken: &[TakenKey]| taken.len() == 1 && taken[0].holder == holder.id();
+    assert!(matches!(&refused, SubmitError::BusinessKeysTaken(taken) if by(taken)), "{refused}");
+    let empty = shop.ratchet.batch("nothing").in_tx(&mut tx).await.expect("submits");
+    tx.commit().await.expect("commits");
+    let empty = empty.record().await.expect("reads").expect("is there");
+    assert_eq!(empty.state, GroupState::Succeeded, "an empty batch ends as it begins");
+    assert_eq!(shop.seen().await, (1, 1), "nothing of the chain");
+}
+
+#[tokio::test]
+async fn s_07_runtime_on_another_store_is_told_so() {
+    let shop = shop().await;
+    let builder = Ratchet::builder(MemoryStore::default()).jobs([Greet::JOB]);
+    let elsewhere = builder.build().await.expect("builds");
+    let mut tx = shop.begin().await;
+    let refused = elsewhere.batch("all").job(greet("Ada")).in_tx(&mut tx).await;
+    assert!(matches!(refused, Err(SubmitError::BadOption { .. })));
+}
