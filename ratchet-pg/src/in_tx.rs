@@ -16,6 +16,7 @@ use ratchet_core::{
 };
 use sqlx::{Connection, PgConnection};
 
+use crate::insert::Ids;
 use crate::settle::News;
 use crate::store::{Fault, PgStore};
 use crate::wake::line;
@@ -156,7 +157,8 @@ impl PgStore {
     ) -> Result<GraphInserted, InsertError> {
         let inserted = async {
             let mut part = tx.begin().await?;
-            let (inserted, news) = self.inner.insert_graph_within(&mut part, graph).await?;
+            let (inserted, news) =
+                self.inner.insert_graph_within(&mut part, graph, Ids::Looked).await?;
             notify(self, &mut part, news.wakes).await?;
             part.commit().await?;
             crash_point(CrashPoint::InsertInTx);

@@ -18,6 +18,7 @@ macro_rules! composition_suite {
                 w_03_last_chunk_may_seal
                 w_03_sealed_batch_takes_no_more
                 w_03_refused_chunk_leaves_no_trace
+                s_06_child_whose_id_was_used_is_refused
                 w_03_repeated_child_is_no_member
                 w_05_counts_are_exact_under_load
                 d_05_members_stay_until_their_group_has_ended

@@ -24,7 +24,7 @@ use sqlx::query::Query;
 use sqlx::{PgConnection, Postgres, Row};
 use uuid::Uuid;
 
-use crate::insert::Stored;
+use crate::insert::{Ids, Stored};
 use crate::record::text;
 use crate::settle::News;
 use crate::spec::{instant, micros, small};
@@ -119,7 +119,11 @@ impl StepColumns {
 
 impl Inner {
     pub(crate) async fn insert_graph(&self, graph: NewGraph) -> Result<GraphInserted, Fault> {
-        let (inserted, news) = transact!(self, |db| self.insert_graph_within(db, &graph).await?)?;
+        // Ids are new; if one is not, the second try finds out which.
+        let mut ids = Ids::Trusted;
+        let (inserted, news) = transact!(self, |db| {
+            self.insert_graph_within(db, &graph, std::mem::take(&mut ids)).await?
+        })?;
         self.tell(news);
         Ok(inserted)
     }
@@ -128,6 +132,7 @@ impl Inner {
         &self,
         db: &mut PgConnection,
         graph: &NewGraph,
+        new: Ids,
     ) -> Result<(GraphInserted, News), Fault> {
         if let Some(original) = self.reserve_graph(db, graph).await? {
             return Ok((GraphInserted::repeat_of(original), News::default()));
@@ -140,11 +145,14 @@ impl Inner {
         let id = ids.first().map(|id| id.uuid()).or_else(first_job).unwrap_or_default();
         let now = self.now(&mut *db).await?;
         sqlx::query(self.sql.insert_graph()).bind(id).execute(&mut *db).await?;
-        let stored = Stored { now: Some(now), graph: Some(id) };
+        let stored = Stored { now: Some(now), graph: Some(id), ids: new };
         let (jobs, absent, fresh) = self.insert_members(db, &graph.jobs, stored).await?;
         let mut groups = graph.groups.clone();
         for group in &mut groups {
             group.queued_at = instant(now);
+            if absent.is_empty() {
+                continue;
+            }
             let gone = graph.jobs.iter().filter(|job| job.owner() == Some(group.id));
             let gone = gone.filter(|job| absent.contains(&job.id)).count();
             let gone = u64::try_from(gone).unwrap_or(u64::MAX);
@@ -160,7 +168,10 @@ impl Inner {
     }
 
     pub(crate) async fn extend(&self, extend: Extend) -> Result<GraphInserted, Fault> {
-        let (inserted, news) = transact!(self, |db| self.extend_within(db, &extend).await?)?;
+        let mut ids = Ids::Trusted;
+        let (inserted, news) = transact!(self, |db| {
+            self.extend_within(db, &extend, std::mem::take(&mut ids)).await?
+        })?;
         self.tell(news);
         Ok(inserted)
     }
@@ -169,6 +180,7 @@ impl Inner {
         &self,
         db: &mut PgConnection,
         extend: &Extend,
+        ids: Ids,
     ) -> Result<(GraphInserted, News), Fault> {
         let id = extend.group;
         let Some((graph, mut group)) = self.lock_group(db, id).await? else {
@@ -178,7 +190,7 @@ impl Inner {
             return Err(Fault::Insert(InsertError::GroupSealed(id)));
         }
         let now = self.now(&mut *db).await?;
-        let stored = Stored { now: Some(now), graph: Some(graph) };
+        let stored = Stored { now: Some(now), graph: Some(graph), ids };
         let (jobs, absent, fresh) = self.insert_members(db, &extend.jobs, stored).await?;
         let more = extend.jobs.len() - absent.len();
         group.counts.total += u64::try_from(more).unwrap_or(u64::MAX);

@@ -3,6 +3,7 @@
 use ratchet_core::model::{DroppedGraph, GraphInserted, NewGraph, Settled, Settlement};
 use sqlx::{Connection, PgConnection};
 
+use crate::insert::Ids;
 use crate::settle::{News, Notes};
 use crate::store::{Fault, Inner};
 
@@ -44,7 +45,7 @@ impl Inner {
         news: &mut News,
     ) -> Result<GraphInserted, Fault> {
         let mut part = db.begin().await?;
-        let (inserted, more) = self.insert_graph_within(&mut part, graph).await?;
+        let (inserted, more) = self.insert_graph_within(&mut part, graph, Ids::Looked).await?;
         part.commit().await?;
         news.unsettled |= more.unsettled;
         news.wakes.extend(more.wakes);

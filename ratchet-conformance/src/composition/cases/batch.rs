@@ -189,6 +189,28 @@ pub async fn w_03_refused_chunk_leaves_no_trace(world: &World) {
     assert!(world.members(id).await.is_empty());
 }
 
+pub async fn s_06_child_whose_id_was_used_is_refused(world: &World) {
+    let used = world.job();
+    world.submit(used.clone()).await;
+    let is_refused = |refused: Result<_, InsertError>| {
+        assert!(matches!(refused, Err(InsertError::DuplicateId(id)) if id == used.id));
+    };
+    let mut sketch = Sketch::new();
+    let id = sketch.group(world, GroupKind::Batch);
+    let child = sketch.add(Some(id), world.job());
+    sketch.add(Some(id), used.clone().named("bill"));
+    is_refused(world.try_insert_graph(sketch).await.map(drop));
+    assert_eq!(world.find(child).await, None);
+    let (open, _) = open(world).await;
+    let child = world.job();
+    let chunk = vec![child.clone(), used.clone().named("bill")];
+    is_refused(extend(world, open, chunk, true).await.map(drop));
+    assert_eq!(world.find(child.id).await, None);
+    assert_eq!(world.group(open).await.counts, GroupCounts::of(0));
+    assert_eq!(world.get(used.id).await.spec.name, "mail");
+    extend(world, open, vec![child], true).await.expect("it is still open");
+}
+
 pub async fn w_03_repeated_child_is_no_member(world: &World) {
     let node = world.node().await;
     let original = world.succeeded(world.job().idempotent("once")).await;
