@@ -11,9 +11,9 @@ use ratchet_core::model::{
 };
 use ratchet_core::store::Wake;
 use ratchet_core::{Enqueue, Job, JobHandle, SubmitError};
-use sqlx::{Connection, PgConnection};
 
 use crate::settle::News;
+use crate::sqlx::{self, Connection, PgConnection};
 use crate::store::{Fault, PgStore};
 use crate::wake::line;
 
