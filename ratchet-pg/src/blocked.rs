@@ -8,9 +8,9 @@
 use std::sync::{Mutex, PoisonError};
 
 use ratchet_core::store::Wake;
-use sqlx::Row;
 
 use crate::spec::whole;
+use crate::sqlx::{self, Row};
 use crate::store::{Fault, Inner};
 
 /// How many jobs of each queue are looked at, and how many once it is known that the head is blocked.

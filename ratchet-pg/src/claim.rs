@@ -6,8 +6,6 @@ use std::time::Duration;
 
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{Alone, ClaimReply, ClaimRequest, NodeId, QueueRoom};
-use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, Row};
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -15,6 +13,8 @@ use crate::doubt::Doubt;
 use crate::exchange::Successes;
 use crate::gates::{Gates, Pass, probe_key};
 use crate::spec::{duration, small};
+use crate::sqlx::postgres::PgRow;
+use crate::sqlx::{self, PgConnection, Row};
 use crate::store::{Fault, Inner, transact};
 
 /// How many jobs that fell due one claim moves at most, per queue.
@@ -52,7 +52,7 @@ impl Inner {
         let doubt = self.doubts.begin();
         let mut db = self.pool.acquire().await?;
         let short = self.claim_shortly(&mut db, request, &doubt).await?;
-        drop(db);
+        db.done().await?;
         let reply = match short {
             Some(reply) => reply,
             None => transact!(self, |db| self.claim_closely(db, request, &doubt).await?)?,

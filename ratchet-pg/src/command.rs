@@ -10,13 +10,13 @@ use ratchet_core::model::{
     LeaseId, Move, Token,
 };
 use ratchet_core::store::{StoreError, StoreErrorKind, Wake};
-use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
 use crate::moving::Moving;
 use crate::record::due_micros;
 use crate::settle::{Ends, Left, News, RunEnd};
 use crate::spec::instant;
+use crate::sqlx::{self, PgConnection, Row};
 use crate::store::{Fault, Inner, transact};
 
 /// How often a command looks again for a job that keeps moving.

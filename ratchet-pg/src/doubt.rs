@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use crate::record::token;
 use crate::settle::News;
+use crate::sqlx;
 use crate::store::{Fault, Inner, transact};
 
 /// Leases of claims whose answer was lost.

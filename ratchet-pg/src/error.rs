@@ -12,6 +12,8 @@ pub(crate) fn store_error(error: sqlx::Error) -> StoreError {
             "53100" => Full,
             "42P01" | "42703" | "42883" | "3F000" => Schema,
             "28000" | "28P01" | "3D000" | "42501" => Config,
+            // A statement is there that should not be, or is not: somebody changes the server under us.
+            POOLED_TWICE | POOLED_AWAY => return pooled(error),
             "XX001" | "XX002" => Corrupt,
             // Connection and transaction failures, exhausted resources, shutdown, timeouts, lock conflicts: all pass.
             code if ["08", "40", "53", "55", "57", "58"].iter().any(|c| code.starts_with(c)) => {
@@ -25,6 +27,18 @@ pub(crate) fn store_error(error: sqlx::Error) -> StoreError {
         _ => Unavailable,
     };
     StoreError::new(kind, format!("PostgreSQL: {error}")).with_source(error)
+}
+
+/// What a pooler does to statements that a connection keeps: the next one finds them, or this one does not.
+const POOLED_TWICE: &str = "42P05";
+const POOLED_AWAY: &str = "26000";
+
+fn pooled(error: sqlx::Error) -> StoreError {
+    let why = format!(
+        "PostgreSQL: {error}. Behind a pooler that hands out connections by the transaction, a store is opened with \
+         `PgOptions::poll_only`"
+    );
+    StoreError::new(StoreErrorKind::Config, why).with_source(error)
 }
 
 /// Whether the whole transaction can simply be tried again at once: two of them met.

@@ -7,8 +7,6 @@ use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
     ClaimReply, ClaimRequest, Claimed, JobId, LeaseId, NodeId, Settlement, Token, Verdict,
 };
-use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
 use crate::claim::{Known, lonely_from};
@@ -17,6 +15,8 @@ use crate::graph;
 use crate::leases::Place;
 use crate::record::notes_of;
 use crate::spec::{cleaned, duration, instant, micros, natural, small, spec_from, whole};
+use crate::sqlx::postgres::PgRow;
+use crate::sqlx::{self, PgConnection, Row};
 use crate::store::{Fault, Inner};
 
 /// Successes on their way, lease by lease: what is said of a run stands at the place the run has in its lease.

@@ -11,11 +11,11 @@ use ratchet_core::model::{
 use ratchet_core::store::Wake;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
 use crate::spec::{clean, instant};
+use crate::sqlx::postgres::PgRow;
+use crate::sqlx::{self, PgConnection, Row};
 use crate::store::{Fault, Inner, transact};
 
 /// What holds back the jobs of one claim.

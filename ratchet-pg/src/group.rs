@@ -114,7 +114,9 @@ impl Inner {
             let stored = async {
                 let jobs: Vec<_> = together.iter().flat_map(|waiting| &waiting.jobs).collect();
                 let mut db = self.pool.acquire().await?;
-                self.store(&mut db, jobs.into_iter(), Stored::default()).await
+                let fresh = self.store(&mut db, jobs.into_iter(), Stored::default()).await?;
+                db.done().await?;
+                Ok(fresh)
             };
             // The next ones must not wait for ever behind a server that is gone.
             let stored = in_time(self.longest, &self.doubt, stored);

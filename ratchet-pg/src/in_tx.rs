@@ -14,10 +14,10 @@ use ratchet_core::store::{Store, Wake};
 use ratchet_core::{
     Batch, Chain, ChainHandle, Enqueue, GroupHandle, Job, JobHandle, SubmitError, Workflow,
 };
-use sqlx::{Connection, PgConnection};
 
 use crate::insert::Ids;
 use crate::settle::News;
+use crate::sqlx::{self, Connection, PgConnection};
 use crate::store::{Fault, PgStore};
 use crate::wake::line;
 

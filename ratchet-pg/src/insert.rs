@@ -10,7 +10,6 @@ use ratchet_core::model::{
 };
 use ratchet_core::store::Wake;
 use sha2::{Digest, Sha256};
-use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
 use crate::error::is_unique_violation;
@@ -18,6 +17,7 @@ use crate::graph::{StepColumns, waits};
 use crate::group::Group;
 use crate::record::due_micros;
 use crate::spec::{Columns, clean, cleaned, extra, scope};
+use crate::sqlx::{self, PgConnection, Row};
 use crate::store::{Fault, Inner, transact};
 
 /// A key within its scope.
@@ -117,7 +117,9 @@ impl Inner {
     pub(crate) async fn insert_plain(&self, jobs: &[NewJob]) -> Result<Vec<Inserted>, Fault> {
         let stored = async {
             let mut db = self.pool.acquire().await?;
-            self.store(&mut db, jobs.iter(), Stored::default()).await
+            let fresh = self.store(&mut db, jobs.iter(), Stored::default()).await?;
+            db.done().await?;
+            Ok(fresh)
         };
         match stored.await {
             Ok(fresh) => {

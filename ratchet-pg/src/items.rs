@@ -7,13 +7,13 @@ use ratchet_core::model::{
     Due, HandOff, HandOffStats, JobId, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup,
     Settlement,
 };
-use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
 use crate::moving::Moving;
 use crate::record::{due_micros, text};
 use crate::spec::{clean, clean_option, duration, instant, json, large, whole};
+use crate::sqlx::postgres::PgRow;
+use crate::sqlx::{self, PgConnection, Row};
 use crate::store::{Fault, Inner, transact};
 
 /// What the runs of a batch set aside and hand on.

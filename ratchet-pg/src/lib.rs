@@ -30,6 +30,7 @@ mod nodes;
 mod options;
 mod outbox;
 mod parts;
+mod pool;
 mod query;
 mod record;
 mod retry;
@@ -37,6 +38,7 @@ mod schedule;
 mod settle;
 mod spec;
 mod sql;
+mod sqlx;
 mod store;
 mod wake;
 

@@ -2,10 +2,11 @@
 
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::store::{StoreError, StoreErrorKind};
-use sqlx::{Connection, PgConnection};
 
 use crate::error::store_error;
+use crate::pool::Pool;
 use crate::sql::Sql;
+use crate::sqlx::{self, PgConnection};
 
 /// Every migration, in order. One that was released is never changed.
 pub(crate) const MIGRATIONS: &[&str] = &[
@@ -16,9 +17,11 @@ pub(crate) const MIGRATIONS: &[&str] = &[
 ];
 
 /// Brings the schema up to date. Many nodes may do this at once: one does it, the others wait for it.
-pub(crate) async fn migrate(db: &mut PgConnection, sql: &Sql, may: bool) -> Result<(), StoreError> {
+pub(crate) async fn migrate(pool: &Pool, sql: &Sql, may: bool) -> Result<(), StoreError> {
     let newest = i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX);
-    let have = version(db, sql).await?;
+    let mut db = pool.acquire().await.map_err(store_error)?;
+    let have = version(&mut db, sql).await?;
+    db.done().await.map_err(store_error)?;
     if have == newest {
         return Ok(());
     }
@@ -29,28 +32,29 @@ pub(crate) async fn migrate(db: &mut PgConnection, sql: &Sql, may: bool) -> Resu
         let why = format!("the schema is at version {have}, this program needs {newest}");
         return Err(StoreError::new(StoreErrorKind::Schema, why));
     }
-    apply(db, sql, newest).await
+    let mut tx = pool.begin().await.map_err(store_error)?;
+    apply(&mut tx, sql, newest).await?;
+    tx.commit().await.map_err(store_error)?;
+    crash_point(CrashPoint::MigrationCommitted);
+    Ok(())
 }
 
 async fn apply(db: &mut PgConnection, sql: &Sql, newest: i32) -> Result<(), StoreError> {
-    let mut tx = db.begin().await.map_err(store_error)?;
     // Held until the commit, so it works behind a pooler too.
-    sqlx::query(sql.lock_migrations()).execute(&mut *tx).await.map_err(store_error)?;
-    sqlx::raw_sql(sql.create_schema()).execute(&mut *tx).await.map_err(store_error)?;
+    sqlx::query(sql.lock_migrations()).execute(&mut *db).await.map_err(store_error)?;
+    sqlx::raw_sql(sql.create_schema().text).execute(&mut *db).await.map_err(store_error)?;
     // Somebody else may have been quicker.
-    let have = version(&mut tx, sql).await?;
+    let have = version(db, sql).await?;
     if have > newest {
         return Err(newer(have, newest));
     }
     for (number, migration) in (1..).zip(MIGRATIONS).filter(|(number, _)| *number > have) {
-        sqlx::raw_sql(sql.migration(migration)).execute(&mut *tx).await.map_err(store_error)?;
+        sqlx::raw_sql(sql.migration(migration)).execute(&mut *db).await.map_err(store_error)?;
         crash_point(CrashPoint::MigrationApplied);
         let recorded = sqlx::query(sql.insert_migration()).bind(number);
-        recorded.execute(&mut *tx).await.map_err(store_error)?;
+        recorded.execute(&mut *db).await.map_err(store_error)?;
         crash_point(CrashPoint::MigrationRecorded);
     }
-    tx.commit().await.map_err(store_error)?;
-    crash_point(CrashPoint::MigrationCommitted);
     Ok(())
 }
 

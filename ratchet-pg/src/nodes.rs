@@ -7,12 +7,12 @@ use ratchet_core::model::{
     Heartbeat, KnownJobs, NodeId, NodeInfo, NodeRecord, Orphan, RunNotes, Token,
 };
 use ratchet_core::store::{StoreError, StoreErrorKind};
-use sqlx::Row;
-use sqlx::postgres::PgRow;
 use uuid::Uuid;
 
 use crate::record::{claimed, token};
 use crate::spec::{clean, instant, micros, natural, small};
+use crate::sqlx::postgres::PgRow;
+use crate::sqlx::{self, Row};
 use crate::store::{Fault, Inner, transact};
 
 impl Inner {
@@ -78,9 +78,8 @@ impl Inner {
             .fetch_optional(&self.pool)
             .await?;
         if leader.is_some() {
-            let mut db = self.pool.acquire().await?;
-            sqlx::query(self.sql.fold_tally()).execute(&mut *db).await?;
-            crate::parts::make(&mut db, &self.sql, self.range).await.map_err(Fault::from)?;
+            sqlx::query(self.sql.fold_tally()).execute(&self.pool).await?;
+            crate::parts::make(&self.pool, &self.sql, self.range).await.map_err(Fault::from)?;
         }
         Ok(leader.is_some())
     }

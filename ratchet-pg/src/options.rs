@@ -62,8 +62,8 @@ impl PgOptions {
         self
     }
 
-    /// The longest a statement may take (30 s). Not set in poll-only mode: a pooler would hand the setting on. A server that
-    /// does not answer at all is given up after twice this time: the store is unavailable then, and connections are replaced.
+    /// The longest a statement may take (30 s). A server that does not answer at all is given up after twice this time: the
+    /// store is unavailable then, and connections are replaced.
     pub fn statement_timeout(mut self, timeout: Duration) -> Self {
         self.statement_timeout = timeout;
         self
@@ -74,10 +74,22 @@ impl PgOptions {
         self.patience.saturating_add(self.statement_timeout.saturating_mul(2))
     }
 
-    /// Neither listens nor sets anything per session: for a pooler. Work is found by polling.
+    /// For a pooler that hands out connections by the transaction, such as `pgbouncer` with `pool_mode = transaction`. Work is
+    /// found by polling.
     ///
-    /// A pooler that hands out a connection per transaction must know prepared statements: `pgbouncer` 1.21 or newer with
-    /// `max_prepared_statements`. Older ones must pool sessions.
+    /// The store then does not listen; every statement runs in a transaction, so that the pooler cannot change the server between
+    /// its parts; nothing is kept prepared, so any version of the pooler will do; settings and locks end with the transaction.
+    /// Migrations go through the pooler too. It costs two round trips per verb and planning every statement anew: where a
+    /// direct connection can be had, workers are faster with one.
+    ///
+    /// ```no_run
+    /// # async fn demo() -> Result<(), ratchet_core::store::StoreError> {
+    /// use ratchet_pg::{PgOptions, PgStore};
+    ///
+    /// let options = PgOptions::new("postgres://localhost:6432/shop")?.poll_only();
+    /// let store = PgStore::open(options).await?;
+    /// # Ok(()) }
+    /// ```
     pub fn poll_only(mut self) -> Self {
         self.poll_only = true;
         // A pooler refuses parameters that it does not track.

@@ -6,12 +6,12 @@ use std::time::Duration;
 use ratchet_core::model::{
     Alert, Channel, Delivery, DeliveryBody, DeliveryId, Envelope, JobId, Notice,
 };
-use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
 use crate::record::text;
 use crate::spec::{clean, instant, json, micros, whole};
+use crate::sqlx::postgres::PgRow;
+use crate::sqlx::{self, PgConnection, Row};
 use crate::store::{Fault, Inner};
 
 /// An alert that is to be opened, or one that is there already.

@@ -4,27 +4,24 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use ratchet_core::store::StoreError;
-use sqlx::PgConnection;
 use tokio::time::Instant;
 
 use crate::error::store_error;
+use crate::pool::Pool;
 use crate::spec::micros;
 use crate::sql::Sql;
+use crate::sqlx;
 use crate::store::{Fault, Inner, transact};
 
 /// How many ranges there are beyond the current one. Maintenance looks every minute; this is for when nobody does.
 const AHEAD: u32 = 2;
 
 /// Makes what is missing of the next ranges.
-pub(crate) async fn make(
-    db: &mut PgConnection,
-    sql: &Sql,
-    range: Duration,
-) -> Result<(), StoreError> {
+pub(crate) async fn make(pool: &Pool, sql: &Sql, range: Duration) -> Result<(), StoreError> {
     let made: Result<i32, _> = sqlx::query_scalar(sql.make_parts())
         .bind(micros(range))
         .bind(micros(range * AHEAD))
-        .fetch_one(db)
+        .fetch_one(pool)
         .await;
     match made {
         Ok(0) => Ok(()),

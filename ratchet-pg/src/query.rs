@@ -5,13 +5,13 @@ use std::time::Duration;
 use ratchet_core::model::{
     AttemptLine, Counts, Filter, JobId, JobRecord, JobState, LogLine, Page, PageRequest,
 };
-use sqlx::postgres::PgArguments;
-use sqlx::query::QueryScalar;
-use sqlx::{PgConnection, Postgres, Row};
 use uuid::Uuid;
 
 use crate::record::{attempt, job, log, numbered_state, reason_name, state_number};
 use crate::spec::{clean_option, micros, whole};
+use crate::sqlx::postgres::PgArguments;
+use crate::sqlx::query::QueryScalar;
+use crate::sqlx::{self, PgConnection, Postgres, Row};
 use crate::store::{Fault, Inner, transact};
 
 impl Inner {

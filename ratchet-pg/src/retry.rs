@@ -6,7 +6,6 @@ use ratchet_core::graph::{Changes, Seed};
 use ratchet_core::model::{
     CommandError, CommandReply, Envelope, Filter, JobId, JobRecord, JobState, Move, Redriven,
 };
-use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
 use crate::command::{Looked, illegal};
@@ -15,6 +14,7 @@ use crate::query::bind_filter;
 use crate::record::text;
 use crate::settle::{Lines, News};
 use crate::spec::json;
+use crate::sqlx::{self, PgConnection, Row};
 use crate::store::{Fault, Inner};
 
 /// How many failed jobs a re-drive looks at in one go.

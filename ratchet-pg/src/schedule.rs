@@ -3,12 +3,12 @@
 use jiff::Timestamp;
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{DroppedChild, Inserted, ScheduleRecord, ScheduleWritten, WriteSchedule};
-use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, Row};
 
 use crate::insert::Fresh;
 use crate::record::text;
 use crate::spec::{clean, json, large, whole};
+use crate::sqlx::postgres::PgRow;
+use crate::sqlx::{self, PgConnection, Row};
 use crate::store::{Fault, Inner, transact};
 
 impl Inner {

@@ -1,8 +1,17 @@
 //! Every statement by name, with the schema's name in its place. The only file that vouches for SQL.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr};
+
+/// A statement to be prepared.
+#[derive(Debug)]
+pub(crate) struct Statement {
+    pub(crate) text: SqlStr,
+    /// Connections keep it prepared.
+    pub(crate) keep: bool,
+}
 
 /// Names every statement and the file it is in. The files say `ratchet.` for the schema.
 macro_rules! statements {
@@ -12,16 +21,19 @@ macro_rules! statements {
         pub(crate) struct Sql {
             schema: String,
             quoted: String,
+            keep: bool,
             $($name: Arc<str>,)*
         }
 
         impl Sql {
-            pub(crate) fn new(schema: &str) -> Self {
+            /// Connections keep the statements prepared, if they may.
+            pub(crate) fn new(schema: &str, keep: bool) -> Self {
                 let quoted = quote(schema);
                 Self {
                     $($name: place(include_str!(concat!("../sql/", $file)), &quoted).into(),)*
                     schema: schema.to_owned(),
                     quoted,
+                    keep,
                 }
             }
 
@@ -32,8 +44,9 @@ macro_rules! statements {
             }
 
             $(
-                pub(crate) fn $name(&self) -> SqlStr {
-                    AssertSqlSafe(Arc::clone(&self.$name)).into_sql_str()
+                pub(crate) fn $name(&self) -> Statement {
+                    let text = AssertSqlSafe(Arc::clone(&self.$name)).into_sql_str();
+                    Statement { text, keep: self.keep }
                 }
             )*
         }
@@ -194,13 +207,38 @@ impl Sql {
 /// What a connection is set to. Sequential and bitmap scans are a mistake of the planner here: the small tables are small
 /// only most of the time, a plan outlives the moment it was made in, and a bitmap of a queue is its whole backlog, to be
 /// sorted. Planning a claim anew costs more than the claim.
-pub(crate) fn session(statement_timeout: std::time::Duration) -> SqlStr {
+fn settings(set: &str, statement_timeout: Duration) -> String {
     let millis = statement_timeout.as_millis();
-    AssertSqlSafe(format!(
-        "SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan; \
-         SET statement_timeout = {millis}; SET idle_in_transaction_session_timeout = {millis}"
-    ))
-    .into_sql_str()
+    let limits = [
+        format!("statement_timeout = {millis}"),
+        format!("idle_in_transaction_session_timeout = {millis}"),
+    ];
+    [
+        "enable_seqscan = off",
+        "enable_bitmapscan = off",
+        "jit = off",
+        "plan_cache_mode = force_generic_plan",
+    ]
+    .into_iter()
+    .chain(limits.iter().map(String::as_str))
+    .map(|setting| format!("{set} {setting}"))
+    .collect::<Vec<_>>()
+    .join("; ")
+}
+
+/// Sets up a connection for good.
+pub(crate) fn session(statement_timeout: Duration) -> SqlStr {
+    AssertSqlSafe(settings("SET", statement_timeout)).into_sql_str()
+}
+
+/// Begins a transaction with the settings of a connection that is not ours for longer than that.
+pub(crate) fn begin(statement_timeout: Duration) -> SqlStr {
+    AssertSqlSafe(format!("BEGIN; {}", settings("SET LOCAL", statement_timeout))).into_sql_str()
+}
+
+/// Ends whatever transaction a connection is in.
+pub(crate) fn roll_back() -> SqlStr {
+    "ROLLBACK".into_sql_str()
 }
 
 /// The channel on which processes that share a schema wake each other. PostgreSQL allows 63 bytes.
@@ -228,9 +266,13 @@ mod tests {
     // A client that is gone without a word must not hold its locks for ever.
     #[test]
     fn x_08_neither_a_statement_nor_a_pause_in_a_transaction_is_endless() {
-        let session = session(std::time::Duration::from_secs(7));
-        for limit in ["statement_timeout = 7000", "idle_in_transaction_session_timeout = 7000"] {
-            assert!(session.as_str().contains(limit), "{}", session.as_str());
+        for (set, text) in
+            [("SET", session(Duration::from_secs(7))), ("SET LOCAL", begin(Duration::from_secs(7)))]
+        {
+            for limit in ["statement_timeout = 7000", "idle_in_transaction_session_timeout = 7000"]
+            {
+                assert!(text.as_str().contains(&format!("{set} {limit}")), "{}", text.as_str());
+            }
         }
     }
 
@@ -241,7 +283,7 @@ mod tests {
 
     #[test]
     fn every_statement_says_what_its_rows_are() {
-        for (name, text) in Sql::new("ratchet").all() {
+        for (name, text) in Sql::new("ratchet", true).all() {
             assert!(text.starts_with("-- "), "{name} has no first line");
             assert!(!text.trim_end().ends_with(';'), "{name} ends in a semicolon");
         }

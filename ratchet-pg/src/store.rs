@@ -19,8 +19,6 @@ use ratchet_core::model::{
 };
 use ratchet_core::store::{Store, StoreError, Wake};
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
-use sqlx::postgres::PgPoolOptions;
-use sqlx::{Connection, PgConnection, PgPool};
 use tokio::sync::{broadcast, mpsc};
 
 use crate::blocked::Causes;
@@ -31,7 +29,10 @@ use crate::group::Group;
 use crate::home::Home;
 use crate::leases::Leases;
 use crate::options::PgOptions;
+use crate::pool::Pool;
 use crate::sql::{self, Sql};
+use crate::sqlx::postgres::PgPoolOptions;
+use crate::sqlx::{self, Connection, PgConnection};
 use crate::wake::{Wakes, listen, tell_others, tested_listener};
 use crate::{migrate, parts, spec};
 
@@ -46,7 +47,7 @@ pub struct PgStore {
 
 /// What the verbs work with.
 pub(crate) struct Inner {
-    pub(crate) pool: PgPool,
+    pub(crate) pool: Pool,
     pub(crate) sql: Arc<Sql>,
     pub(crate) wakes: Arc<Wakes>,
     pub(crate) channel: String,
@@ -220,16 +221,18 @@ async fn open(options: PgOptions, home: std::sync::Weak<Home>) -> Result<Arc<Inn
                 Ok(true)
             })
         })
-        // Whoever was not answered in time has dropped a connection that may be dead. Looking whether it is must not
-        // take for ever either.
+        // Whoever was not answered in time has dropped a connection that may be dead, or is about to begin a transaction
+        // that nobody will end. Finding out must not take for ever either.
         .after_release({
             let doubt = Arc::clone(&doubt);
             move |db, _| {
                 let doubtful =
                     doubt.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
                 Box::pin(async move {
-                    if doubtful && tokio::time::timeout(patience, db.ping()).await.is_err() {
-                        return Err(sqlx::Error::PoolTimedOut);
+                    if doubtful {
+                        let ended = sqlx::raw_sql(sql::roll_back()).execute(db);
+                        let ended = tokio::time::timeout(patience, ended).await;
+                        ended.map_err(|_| sqlx::Error::PoolTimedOut)??;
                     }
                     Ok(true)
                 })
@@ -243,22 +246,21 @@ async fn open(options: PgOptions, home: std::sync::Weak<Home>) -> Result<Arc<Inn
             })
         });
     }
-    let pool = pool.connect_lazy_with(connect);
-    let sql = Arc::new(Sql::new(&schema));
-    let mut first = pool.acquire().await.map_err(store_error)?;
-    migrate::migrate(&mut first, &sql, migrate).await?;
-    parts::make(&mut first, &sql, range).await?;
-    drop(first);
+    let connections = pool.connect_lazy_with(connect);
+    let pool = Pool::new(connections.clone(), poll_only.then(|| sql::begin(statement_timeout)));
+    let sql = Arc::new(Sql::new(&schema, !poll_only));
+    migrate::migrate(&pool, &sql, migrate).await?;
+    parts::make(&pool, &sql, range).await?;
     let channel = sql::channel(&schema);
     let (sender, hints) = mpsc::unbounded_channel();
     let wakes = Arc::new(Wakes::new((!poll_only).then_some(sender)));
     let origin = wakes.origin().to_owned();
     if !poll_only && let Some(home) = home.upgrade() {
-        if let Some(listener) = tested_listener(&pool, &sql, &channel, &origin).await {
+        if let Some(listener) = tested_listener(&connections, &sql, &channel, &origin).await {
             home.spawn(listen(listener, origin.clone(), Arc::downgrade(&wakes)));
         }
         let patience = (longest, Arc::clone(&doubt));
-        let teller = (pool.clone(), Arc::clone(&sql), channel.clone(), origin);
+        let teller = (connections, Arc::clone(&sql), channel.clone(), origin);
         home.spawn(tell_others(teller, patience, hints));
     }
     Ok(Arc::new(Inner {

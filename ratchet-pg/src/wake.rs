@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use ratchet_core::model::{JobId, LeaseId, Token};
 use ratchet_core::store::Wake;
-use sqlx::PgPool;
-use sqlx::postgres::PgListener;
 use tokio::sync::{broadcast, mpsc};
 use uuid::Uuid;
 
 use crate::error::store_error;
 use crate::home::in_time;
 use crate::sql::Sql;
+use crate::sqlx::postgres::PgListener;
+use crate::sqlx::{self, PgPool};
 
 /// How many hints a slow listener may be behind before it loses some. Losing one costs a poll.
 const KEPT: usize = 1024;

@@ -13,7 +13,7 @@ use ratchet_core::{
     Builder, IdSource, Job as _, JobError, JobState, OsEntropy, Ratchet, State, SystemClock, Worker,
 };
 use ratchet_macros::job;
-use ratchet_pg::{PgOptions, PgStore};
+use ratchet_pg::PgStore;
 use support::{Database, OwnServer, Pooler};
 
 /// How often the handler was called.
@@ -186,21 +186,13 @@ async fn x_08_transactions_that_meet_are_tried_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn s_09_poll_only_works_behind_a_pooler() {
+async fn s_09_poll_only_works_behind_a_session_pooler() {
     let server = OwnServer::start("");
-    let pooler = Pooler::start(&server);
-    let options = || PgOptions::new(&pooler.url()).expect("a URL").poll_only();
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
-    let store = loop {
-        match PgStore::open(options()).await {
-            Ok(store) => break store,
-            Err(error) => assert!(tokio::time::Instant::now() < deadline, "{error}"),
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    };
+    let pooler = Pooler::of_sessions(&server).await;
+    let store = PgStore::open(pooler.options()).await.expect("opens");
     let calls = Calls::default();
     let (ratchet, one) = start(store, &calls).await;
-    let (_, two) = start(PgStore::open(options()).await.expect("opens"), &calls).await;
+    let (_, two) = start(PgStore::open(pooler.options()).await.expect("opens"), &calls).await;
     for number in 0..300 {
         enqueue(&ratchet, number).await;
     }

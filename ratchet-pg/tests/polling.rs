@@ -1,5 +1,9 @@
-//! The suite on a store that neither listens nor prepares, as behind a transaction pooler.
+//! The suites on a store that only polls, behind a pooler that hands out connections by the transaction.
 
 mod support;
 
-ratchet_conformance::suite!(support::PollHarness);
+ratchet_conformance::suite!(support::PooledHarness);
+
+mod composed {
+    ratchet_conformance::composition_suite!(super::support::PooledHarness);
+}

@@ -6,7 +6,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -19,11 +19,31 @@ use ratchet_pg::{PgOptions, PgStore};
 use sqlx::Connection as _;
 use support::OwnServer;
 
+/// Whether nothing passes for now. Nothing is lost.
+#[derive(Default)]
+struct Held {
+    now: AtomicBool,
+    at_begin: AtomicBool,
+}
+
+impl Held {
+    fn wait(&self, piece: &[u8]) {
+        let begins = piece.windows(5).any(|word| word == b"BEGIN");
+        if begins && self.at_begin.swap(false, Ordering::SeqCst) {
+            self.now.store(true, Ordering::SeqCst);
+        }
+        while self.now.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
 /// Passes connections on to a socket, until they are forgotten.
 struct Network {
     port: u16,
     made: Arc<AtomicUsize>,
     forgotten: Arc<AtomicUsize>,
+    held: Arc<Held>,
     clients: Arc<Mutex<Vec<TcpStream>>>,
 }
 
@@ -34,6 +54,8 @@ impl Network {
         let (made, forgotten) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
         let (count, gone) = (Arc::clone(&made), Arc::clone(&forgotten));
         let clients = Arc::<Mutex<Vec<TcpStream>>>::default();
+        let held = Arc::<Held>::default();
+        let hold = Arc::clone(&held);
         let known = Arc::clone(&clients);
         std::thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
@@ -43,11 +65,21 @@ impl Network {
                 let (back, there) = (back.expect("a socket"), there.expect("a socket"));
                 known.lock().expect("known").extend(client.try_clone());
                 let (gone, also) = (Arc::clone(&gone), Arc::clone(&gone));
-                std::thread::spawn(move || pass(client, there, number, &gone));
-                std::thread::spawn(move || pass_back(server, back, number, &also));
+                let (hold, hold_back) = (Arc::clone(&hold), Arc::clone(&hold));
+                std::thread::spawn(move || pass(client, there, number, (&gone, &hold)));
+                std::thread::spawn(move || pass_back(server, back, number, (&also, &hold_back)));
             }
         });
-        Self { port, made, forgotten, clients }
+        Self { port, made, forgotten, held, clients }
+    }
+
+    /// Nothing passes from the beginning of the next transaction on.
+    fn hold_at_begin(&self) {
+        self.held.at_begin.store(true, Ordering::SeqCst);
+    }
+
+    fn let_go(&self) {
+        assert!(self.held.now.swap(false, Ordering::SeqCst), "a transaction was to begin");
     }
 
     fn forget_all(&self) {
@@ -66,9 +98,15 @@ impl Network {
 
 macro_rules! passing {
     ($name:ident, $from:ty, $to:ty) => {
-        fn $name(mut from: $from, mut to: $to, number: usize, forgotten: &AtomicUsize) {
+        fn $name(
+            mut from: $from,
+            mut to: $to,
+            number: usize,
+            (forgotten, held): (&AtomicUsize, &Held),
+        ) {
             let mut piece = vec![0; 8192];
             while let Ok(length @ 1..) = from.read(&mut piece) {
+                held.wait(&piece[..length]);
                 // What a forgotten connection says is heard by nobody.
                 if number >= forgotten.load(Ordering::SeqCst)
                     && to.write_all(&piece[..length]).is_err()
@@ -108,6 +146,34 @@ async fn x_08_connections_that_are_half_open_are_given_up() {
         let counts = tokio::time::timeout(Duration::from_secs(30), store.counts()).await;
         assert!(counts.is_ok(), "a question waits for a connection that is dead");
     }
+}
+
+// Who is given up while it begins a transaction leaves it behind, open: what the next one writes there would never commit.
+#[tokio::test(flavor = "multi_thread")]
+async fn x_08_a_transaction_that_began_too_late_takes_nothing_with_it() {
+    let server = OwnServer::start("");
+    let network = Network::to(server.folder().join(".s.PGSQL.5432"));
+    let url = format!("postgres://postgres@127.0.0.1:{}/postgres?sslmode=disable", network.port);
+    let options = PgOptions::new(&url).expect("a URL").connections(2);
+    let options = options.patience(Duration::from_secs(3));
+    // One connection listens; there is one more.
+    let store = PgStore::open(options.statement_timeout(Duration::from_millis(300))).await;
+    let store = store.expect("opens");
+    let ids = IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy));
+    let node = ids.node();
+    store.join(NodeInfo::new(node), Duration::from_mins(10)).await.expect("joins");
+
+    network.hold_at_begin();
+    store.leave(node).await.expect_err("it is given up");
+    network.let_go();
+
+    let told = job(&ids);
+    let id = told.id;
+    store.insert(vec![told]).await.expect("inserts");
+    let mut other = sqlx::PgConnection::connect(&server.url("postgres")).await.expect("connects");
+    let stored = sqlx::query_scalar::<_, i64>("SELECT count(*) FROM ratchet.job WHERE id = $1");
+    let stored = stored.bind(id.uuid()).fetch_one(&mut other).await.expect("an answer");
+    assert_eq!(stored, 1, "what was told to be stored is stored");
 }
 
 /// Waits until a query answers `true`.

@@ -1,15 +1,16 @@
 -- The graphs of groups that went: they ended so long ago, have nothing in them any more, and nobody waits to be told.
 WITH old AS MATERIALIZED (
     SELECT g.id FROM ratchet.job_group g
-    WHERE g.finished_at <= ratchet.now_micros() - $1
-        AND NOT EXISTS (SELECT FROM ratchet.member m WHERE m.graph = g.graph AND m.grp = g.id)
-        AND NOT EXISTS (SELECT FROM ratchet.job_group i WHERE i.owner = g.id)
+    WHERE g.finished_at <= (SELECT ratchet.now_micros() - $1)
+        AND NOT EXISTS (SELECT FROM ratchet.member m WHERE m.graph = g.graph AND m.grp = g.id OFFSET 0)
+        AND NOT EXISTS (SELECT FROM ratchet.job_group i WHERE i.owner = g.id OFFSET 0)
         AND NOT EXISTS (
             SELECT FROM ratchet.edge e JOIN ratchet.job j ON j.id = e.child
             WHERE e.parent = g.id AND (
                 NOT EXISTS (SELECT FROM ratchet.outcome o WHERE o.job = e.child)
                 OR EXISTS (SELECT FROM ratchet.paused p WHERE p.job = e.child)
             )
+            OFFSET 0
         )
     ORDER BY g.finished_at LIMIT $2 FOR UPDATE SKIP LOCKED
 ),

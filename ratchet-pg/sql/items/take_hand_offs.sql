@@ -1,11 +1,11 @@
 -- Checkpoints that wait for a pipeline, now held, in commit order.
 WITH free AS MATERIALIZED (
-    SELECT h.pipeline, h.key FROM ratchet.hand_off h
+    SELECT h.ctid AS spot FROM ratchet.hand_off h
     WHERE h.pipeline = $1 AND NOT h.finished AND h.held_until <= $2
     ORDER BY h.number LIMIT $4 FOR UPDATE SKIP LOCKED
 ),
 held AS (
-    UPDATE ratchet.hand_off h SET held_until = $3 FROM free f WHERE h.pipeline = f.pipeline AND h.key = f.key
+    UPDATE ratchet.hand_off h SET held_until = $3 WHERE h.ctid = ANY (ARRAY(SELECT spot FROM free))
     RETURNING h.number, h.key, h.job, h.at, h.repeats, h.checkpoint
 )
 SELECT key, job, at, repeats, checkpoint FROM held ORDER BY number

@@ -8,7 +8,6 @@ use ratchet_core::model::{
     AttemptOutcome, CancelCause, Edge, GroupRecord, JobId, JobState, LeaseId, Ripples, Token,
 };
 use ratchet_core::store::Wake;
-use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
 use super::finished_at;
@@ -17,6 +16,7 @@ use crate::moving::{Moving, bind_all};
 use crate::record::text;
 use crate::settle::{Ends, Left, News, RunEnd};
 use crate::spec::{instant, small, whole};
+use crate::sqlx::{self, PgConnection, Row};
 use crate::store::{Fault, Inner};
 
 /// How often jobs that keep moving are looked for.

@@ -1,8 +1,8 @@
 //! The idempotency key of a whole graph, in the ledger that jobs use too.
 
+use crate::sqlx::{self, PgConnection, Row};
 use ratchet_core::graph::{digest, identity};
 use ratchet_core::model::{GroupId, InsertError, JobId, NewGraph};
-use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
 use crate::spec::{clean, scope};

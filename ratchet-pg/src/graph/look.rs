@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use ratchet_core::model::{Edge, GroupFilter, GroupId, GroupRecord, JobId, Member, Point};
-use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
 use super::rows::edge;
 use crate::spec::{json, micros};
+use crate::sqlx::{self, PgConnection, Row};
 use crate::store::{Fault, Inner};
 
 /// How many groups are looked at in one go.

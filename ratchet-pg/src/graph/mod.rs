@@ -19,15 +19,15 @@ use ratchet_core::model::{
     CommandError, CommandReply, Edge, Extend, GraphInserted, GroupId, GroupRecord, InsertError,
     JobId, JobRecord, JobSpec, JobState, KnownJobs, Member, NewGraph, NewJob, Step,
 };
-use sqlx::postgres::{PgArguments, PgRow};
-use sqlx::query::Query;
-use sqlx::{PgConnection, Postgres, Row};
 use uuid::Uuid;
 
 use crate::insert::{Ids, Stored};
 use crate::record::text;
 use crate::settle::News;
 use crate::spec::{instant, micros, small};
+use crate::sqlx::postgres::{PgArguments, PgRow};
+use crate::sqlx::query::Query;
+use crate::sqlx::{self, PgConnection, Postgres, Row};
 use crate::store::{Fault, Inner, transact};
 
 /// Whether a job waits for others.

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use ratchet_core::graph::{GraphRows, Inside};
 use ratchet_core::model::{Edge, GroupId, GroupRecord, JobId, JobState, Member, Point};
-use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
 use super::Place;
 use crate::record::{numbered_cause, numbered_state, parsed};
 use crate::spec::{json, natural};
+use crate::sqlx::postgres::PgRow;
+use crate::sqlx::{self, PgConnection, Row};
 use crate::store::{Fault, Inner};
 
 /// How many points beyond those asked for are read when a walk goes on and on.

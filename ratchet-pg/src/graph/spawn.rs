@@ -1,7 +1,7 @@
 //! Graphs that come into being with the success of a run.
 
+use crate::sqlx::{Connection, PgConnection};
 use ratchet_core::model::{DroppedGraph, GraphInserted, NewGraph, Settled, Settlement};
-use sqlx::{Connection, PgConnection};
 
 use crate::insert::Ids;
 use crate::settle::{News, Notes};

@@ -10,7 +10,6 @@ use ratchet_core::model::{
     Verdict,
 };
 use ratchet_core::store::Wake;
-use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::moves::Member;
@@ -20,6 +19,7 @@ use crate::items::Items;
 use crate::moving::{Moving, bind_all};
 use crate::record::{due_micros, reason_name, text};
 use crate::spec::{clean, clean_option, instant, micros, small};
+use crate::sqlx::{self, PgConnection};
 use crate::store::{Fault, Inner};
 
 /// What a batch does, gathered before it is written.

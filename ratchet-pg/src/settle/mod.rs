@@ -13,7 +13,6 @@ use ratchet_core::model::{
     Verdict,
 };
 use ratchet_core::store::Wake;
-use sqlx::PgConnection;
 use uuid::Uuid;
 
 pub(crate) use self::moves::{Ends, Left, Lines, RunEnd};
@@ -23,6 +22,7 @@ use crate::doubt::Doubt;
 use crate::exchange::Successes;
 use crate::leases::Known;
 use crate::spec::{instant, large};
+use crate::sqlx::{self, PgConnection};
 use crate::store::{Fault, Inner, met, transact};
 
 /// What is to be told once a settle is committed.
@@ -116,7 +116,9 @@ impl Inner {
         let silent = settlements.iter().all(|settlement| settlement.vote.is_none());
         if silent && !any_step(plain) {
             let mut db = self.pool.acquire().await?;
-            return self.settle_plain(&mut db, count, plain, request, doubt).await;
+            let settled = self.settle_plain(&mut db, count, plain, request, doubt).await?;
+            db.done().await?;
+            return Ok(settled);
         }
         // Their graphs are locked, and others wait for them: the claim can wait. And what they release is claimed after them.
         let request = request.filter(|_| !any_step(plain));

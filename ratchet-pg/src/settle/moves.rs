@@ -1,14 +1,13 @@
 //! Ends and lines of the history, column by column.
 
 use ratchet_core::model::{AttemptOutcome, CancelCause, JobState};
-use sqlx::PgConnection;
-use sqlx::Row;
-use sqlx::postgres::PgRow;
 use uuid::Uuid;
 
 use crate::graph::Place;
 use crate::moving::Moving;
 use crate::record::{cause_number, outcome_number, state_number};
+use crate::sqlx::postgres::PgRow;
+use crate::sqlx::{self, PgConnection, Row};
 use crate::store::{Fault, Inner};
 
 /// A run that has not ended, with the row it came from.

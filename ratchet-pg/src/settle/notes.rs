@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use ratchet_core::model::{RunNotes, Token};
 use ratchet_core::store::MAX_LOG_LINES;
-use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::Tokens;
 use crate::record::{level_number, text};
 use crate::spec::{clean, large, micros};
+use crate::sqlx::{self, PgConnection};
 use crate::store::{Fault, Inner};
 
 /// Notes, column by column. One row per job: later ones are laid over earlier ones.

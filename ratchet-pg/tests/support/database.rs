@@ -34,6 +34,13 @@ impl Database {
         database
     }
 
+    /// A folder that nobody else uses.
+    pub(crate) fn folder(&self) -> std::path::PathBuf {
+        let folder = folder().join(format!("of-{}", self.name));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        folder
+    }
+
     pub(crate) fn url(&self) -> String {
         format!("{}/{}", url(), self.name)
     }

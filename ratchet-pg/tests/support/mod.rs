@@ -5,6 +5,7 @@
 
 mod database;
 mod own;
+mod pooler;
 mod server;
 
 use std::sync::Arc;
@@ -12,10 +13,11 @@ use std::time::Duration;
 
 use ratchet_conformance::{Harness, async_trait};
 use ratchet_core::store::Store;
-use ratchet_pg::{PgOptions, PgStore};
+use ratchet_pg::PgStore;
 
 pub(crate) use database::Database;
-pub(crate) use own::{OwnServer, Pooler};
+pub(crate) use own::OwnServer;
+pub(crate) use pooler::Pooler;
 
 /// A store on a clean database, on a clock that can be moved.
 pub(crate) struct PgHarness {
@@ -40,24 +42,28 @@ impl Harness for PgHarness {
     }
 }
 
-/// A store that only polls, as behind a transaction pooler.
-pub(crate) struct PollHarness(PgHarness);
+/// A store behind a transaction pooler with fewer connections than the store has.
+pub(crate) struct PooledHarness {
+    pub(crate) store: PgStore,
+    pub(crate) pooler: Pooler,
+    pub(crate) database: Database,
+}
 
 #[async_trait]
-impl Harness for PollHarness {
+impl Harness for PooledHarness {
     async fn fresh() -> Self {
         let database = Database::take().await;
-        let options: PgOptions = database.options().poll_only();
-        let store = PgStore::open(options).await.expect("the store opens");
-        Self(PgHarness { store, database })
+        let pooler = Pooler::of_transactions(&database.folder(), &database.url()).await;
+        let store = PgStore::open(pooler.options()).await.expect("the store opens");
+        Self { store, pooler, database }
     }
 
     fn store(&self) -> Arc<dyn Store> {
-        self.0.store()
+        Arc::new(self.store.clone())
     }
 
     async fn advance(&self, by: Duration) {
-        self.0.advance(by).await;
+        self.database.advance(by).await;
     }
 
     fn sends_wakes(&self) -> bool {

@@ -3,7 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use super::server::{binary, is_root, run, unprivileged, user};
 
@@ -120,53 +120,8 @@ impl Drop for OwnServer {
     }
 }
 
-/// A pooler in front of a server. It pools sessions: the version of the distribution knows no prepared statements, which
-/// pooling by transaction needs.
-pub(crate) struct Pooler {
-    process: Child,
-    folder: PathBuf,
-}
-
-impl Pooler {
-    pub(crate) fn start(server: &OwnServer) -> Self {
-        let folder = server.folder().join("pooler");
-        fs::create_dir_all(&folder).expect("a folder");
-        let (here, there) = (folder.display(), server.folder().display());
-        let settings = format!(
-            "[databases]\n* = host={there}\n[pgbouncer]\nlisten_addr =\nunix_socket_dir = {here}\n\
-             auth_type = any\npool_mode = session\ndefault_pool_size = 40\nmax_client_conn = 100\n\
-             logfile = {here}/log\npidfile = {here}/pid\n"
-        );
-        let settings =
-            settings.replace("* = host=", "postgres = user=postgres dbname=postgres host=");
-        fs::write(folder.join("pgbouncer.ini"), settings).expect("settings");
-        own(&folder);
-        let mut pooler = unprivileged(&pgbouncer());
-        let process = pooler.arg(folder.join("pgbouncer.ini")).stdout(Stdio::null()).spawn();
-        Self { process: process.expect("the pooler starts"), folder }
-    }
-
-    pub(crate) fn url(&self) -> String {
-        let host = self.folder.display().to_string().replace('/', "%2F");
-        format!("postgres://postgres@{host}:6432/postgres")
-    }
-}
-
-impl Drop for Pooler {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-fn pgbouncer() -> PathBuf {
-    let places = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer"];
-    let found = places.into_iter().map(PathBuf::from).find(|place| place.exists());
-    found.expect("pgbouncer is installed: `scripts/test` brings it (Debian: apt install pgbouncer)")
-}
-
 /// Gives a folder to the user the server runs as.
-fn own(folder: &Path) {
+pub(super) fn own(folder: &Path) {
     if is_root() {
         run(Command::new("chown").args(["-R", user()]).arg(folder));
     }

@@ -1,0 +1,90 @@
+//! A pooler in front of a server: the one of the distribution, whatever its version.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use ratchet_pg::PgOptions;
+use sqlx::postgres::PgConnectOptions;
+
+use super::own::{OwnServer, own};
+use super::server::unprivileged;
+
+/// Gone when dropped.
+pub(crate) struct Pooler {
+    process: Child,
+    folder: PathBuf,
+    database: String,
+}
+
+impl Pooler {
+    /// A connection of a client is one to the server for as long as it lasts.
+    pub(crate) async fn of_sessions(server: &OwnServer) -> Self {
+        let folder = server.folder().join("pooler");
+        let mode = "pool_mode = session\ndefault_pool_size = 40\n";
+        Self::start(folder, &server.url("postgres"), mode).await
+    }
+
+    /// A connection of a client is one to the server for as long as a transaction, and each transaction goes to another of
+    /// three: what a client leaves there, the next client finds.
+    pub(crate) async fn of_transactions(folder: &Path, url: &str) -> Self {
+        let mode = "pool_mode = transaction\ndefault_pool_size = 3\nmin_pool_size = 3\n\
+                    server_round_robin = 1\n";
+        Self::start(folder.join("pooler"), url, mode).await
+    }
+
+    async fn start(folder: PathBuf, url: &str, mode: &str) -> Self {
+        let there: PgConnectOptions = url.parse().expect("a URL");
+        let database = there.get_database().expect("a database").to_owned();
+        let host = there
+            .get_socket()
+            .map_or_else(|| there.get_host().to_owned(), |socket| socket.display().to_string());
+        let (port, user) = (there.get_port(), there.get_username());
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).expect("a folder");
+        let here = folder.display();
+        let settings = format!(
+            "[databases]\n{database} = host={host} port={port} user={user} dbname={database}\n\
+             [pgbouncer]\nlisten_addr =\nunix_socket_dir = {here}\nauth_type = any\n{mode}\
+             max_client_conn = 100\nlogfile = {here}/log\npidfile = {here}/pid\n"
+        );
+        fs::write(folder.join("pgbouncer.ini"), settings).expect("settings");
+        own(&folder);
+        let mut pooler = unprivileged(&pgbouncer());
+        let process = pooler.arg("-q").arg(folder.join("pgbouncer.ini")).stdout(Stdio::null());
+        let process = process.spawn().expect("the pooler starts");
+        let socket = folder.join(".s.PGSQL.6432");
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
+        while !socket.exists() {
+            assert!(tokio::time::Instant::now() < deadline, "the pooler does not listen");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        Self { process, folder, database }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        let host = self.folder.display().to_string().replace('/', "%2F");
+        format!("postgres://postgres@{host}:6432/{}", self.database)
+    }
+
+    /// A store that only polls, through this pooler.
+    pub(crate) fn options(&self) -> PgOptions {
+        let options = PgOptions::new(&self.url()).expect("a URL");
+        options.patience(Duration::from_secs(20)).poll_only()
+    }
+}
+
+impl Drop for Pooler {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn pgbouncer() -> PathBuf {
+    let places = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer"];
+    let found = places.into_iter().map(PathBuf::from).find(|place| place.exists());
+    found.expect("pgbouncer is installed: `scripts/test` brings it (Debian: apt install pgbouncer)")
+}
