@@ -201,3 +201,13 @@ async fn w_01_chain_of_a_hundred_thousand_steps() {
     let last = store.get(id(STEPS)).await.expect("reads").expect("is there");
     assert_eq!(last.state, JobState::Pending);
 }
+
+/// Keys are for ever: a digest that changes with a release would refuse what was submitted before.
+#[test]
+fn s_03_digest_of_a_graph_stays_what_it_was() {
+    let digest = super::digest(&graph(3, &[(1, 2), (1, 3)]));
+    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    insta::assert_snapshot!(hex);
+    let other = super::digest(&graph(3, &[(1, 2), (2, 3)]));
+    assert_ne!(digest, other, "other edges");
+}

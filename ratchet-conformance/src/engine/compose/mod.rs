@@ -88,6 +88,7 @@ macro_rules! composition_engine_suite {
                 w_04_condition_that_panics_fails_its_step
                 w_04_groups_are_steps
                 w_06_dot_shows_steps_and_states
+                w_06_svg_shows_steps_and_states
                 v_01_end_of_a_workflow_is_told
             }
         }

@@ -191,6 +191,29 @@ pub async fn w_06_dot_shows_steps_and_states(bench: Bench) {
     worker.stop().await;
 }
 
+pub async fn w_06_svg_shows_steps_and_states(bench: Bench) {
+    let (ratchet, worker) = bench.start_composed().await;
+    let mut flow = ratchet.workflow("a <b> & c");
+    let a = flow.step("a", Mark::failing("a"), |step| step);
+    flow.step("b", Mark::ok("b"), |step| step.after(&a));
+    flow.step("c", Mark::ok("c"), |step| step.after_failure(&a));
+    let flow = flow.await.expect("submits");
+    ended(&flow).await;
+    let svg = flow.svg().await.expect("draws");
+    assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"), "{svg}");
+    for part in [
+        "workflow a &lt;b&gt; &amp; c FAILED 3/3",
+        ">FAILED</text>",
+        ">CANCELED (upstream_failed)</text>",
+        ">SUCCEEDED</text>",
+        ">failure</text>",
+    ] {
+        assert!(svg.contains(part), "no {part} in {svg}");
+    }
+    assert_eq!(svg.matches("<g>").count(), 3, "{svg}");
+    worker.stop().await;
+}
+
 pub async fn v_01_end_of_a_workflow_is_told(bench: Bench) {
     let (ratchet, worker) = bench.start_composed().await;
     let mut events = ratchet.events();

@@ -59,14 +59,14 @@ fn names(view: &GroupView) -> BTreeMap<Point, String> {
     jobs.chain(groups).collect()
 }
 
-fn label(member: &Member) -> String {
+pub(super) fn label(member: &Member) -> String {
     match &member.name {
         Some(name) => name.clone(),
         None => format!("{}. {}", member.number + 1, member.job_name),
     }
 }
 
-fn status(member: &Member) -> String {
+pub(super) fn status(member: &Member) -> String {
     match (member.state, member.canceled) {
         (JobState::Pending, _) if member.wait.is_some() => "PENDING (waits)".to_owned(),
         (JobState::Canceled, Some(cause)) => {
@@ -92,7 +92,7 @@ fn waits_for(view: &GroupView, child: Point, names: &BTreeMap<Point, String>) ->
     if parents.is_empty() { String::new() } else { format!(" ← {}", parents.join(", ")) }
 }
 
-fn words(when: &When) -> String {
+pub(super) fn words(when: &When) -> String {
     match when {
         When::Success => "success".to_owned(),
         When::Failure => "failure".to_owned(),
@@ -140,7 +140,17 @@ fn write_dot(out: &mut String, view: &GroupView, depth: usize) {
 fn write_node(out: &mut String, member: &Member, name: &str, depth: usize) {
     let indent = "  ".repeat(depth);
     let text = quoted(&format!("{name}\n{}", status(member)));
-    let colour = match member.state {
+    let _ = writeln!(
+        out,
+        "{indent}\"{}\" [label={text}, fillcolor=\"{}\"];",
+        member.id,
+        colour(member)
+    );
+}
+
+/// The colour of a state.
+pub(super) fn colour(member: &Member) -> &'static str {
+    match member.state {
         JobState::Pending if member.wait.is_some() => "#eeeeee",
         JobState::Pending => "#fff3b0",
         JobState::Running => "#a8d8ff",
@@ -148,8 +158,7 @@ fn write_node(out: &mut String, member: &Member, name: &str, depth: usize) {
         JobState::Failed => "#ffb3b3",
         JobState::Paused => "#d7c4f0",
         JobState::Canceled => "#cccccc",
-    };
-    let _ = writeln!(out, "{indent}\"{}\" [label={text}, fillcolor=\"{colour}\"];", member.id);
+    }
 }
 
 fn write_edges(out: &mut String, view: &GroupView) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::draft::insert;
-use super::draw;
+use super::{draw, svg};
 use crate::client::{Core, Enqueue, Ratchet, SubmitError, WaitError};
 use crate::job::Begins;
 use crate::model::{
@@ -68,6 +68,12 @@ impl GroupHandle {
     /// The group as a graph in the DOT language, coloured by state: `dot -Tsvg` draws it.
     pub async fn dot(&self) -> Result<String, StoreError> {
         Ok(self.view().await?.map(|view| draw::dot(&view)).unwrap_or_default())
+    }
+
+    /// The group as a drawing, coloured by state: SVG that needs nothing else, to be written to a file or into a page. Of
+    /// very large groups the first two thousand jobs are drawn. Empty if the group was purged.
+    pub async fn svg(&self) -> Result<String, StoreError> {
+        Ok(self.view().await?.map(|view| svg::svg(&view)).unwrap_or_default())
     }
 
     /// Waits until every member has ended. Callbacks may still be running.

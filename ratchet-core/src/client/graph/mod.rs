@@ -7,6 +7,7 @@ mod draw;
 mod handle;
 mod report;
 mod ripples;
+mod svg;
 mod workflow;
 
 pub use batch::Batch;
