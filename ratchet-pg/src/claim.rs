@@ -380,12 +380,18 @@ pub(crate) struct Bounds {
 #[derive(Debug)]
 struct Bound {
     sort_key: i64,
-    /// When the queue was last looked at from its start.
+    /// When the queue was last looked at from its start, and for how long that is not done again.
     since: Instant,
+    pause: Duration,
 }
 
 /// How long a job may be overlooked that another process has put before the bound.
 const RESCAN: Duration = Duration::from_millis(100);
+
+/// Looking from the start takes at most one part in so many of the time: an old snapshot keeps dead entries there, more with
+/// every claim. But jobs are not overlooked for longer than this because of it.
+const RESCAN_SHARE: u32 = 10;
+const LONGEST_RESCAN: Duration = Duration::from_secs(2);
 
 impl Bounds {
     pub(crate) fn of(&self, node: NodeId, asked: &[QueueRoom]) -> Vec<i64> {
@@ -394,14 +400,25 @@ impl Bounds {
         let mut bound = |room: &QueueRoom| {
             let key = (node, room.queue.clone());
             match known.get(&key) {
-                Some(bound) if now.duration_since(bound.since) < RESCAN => bound.sort_key,
+                Some(bound) if now.duration_since(bound.since) < bound.pause => bound.sort_key,
                 _ => {
-                    known.insert(key, Bound { sort_key: i64::MIN, since: now });
+                    known.insert(key, Bound { sort_key: i64::MIN, since: now, pause: RESCAN });
                     i64::MIN
                 }
             }
         };
         asked.iter().map(&mut bound).collect()
+    }
+
+    /// Looking at these queues from their start took so long.
+    pub(crate) fn took(&self, node: NodeId, asked: &[QueueRoom], time: Duration) {
+        let pause = time.saturating_mul(RESCAN_SHARE).clamp(RESCAN, LONGEST_RESCAN);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        for room in asked {
+            if let Some(bound) = known.get_mut(&(node, room.queue.clone())) {
+                bound.pause = pause;
+            }
+        }
     }
 
     /// Everything up to here was claimed.

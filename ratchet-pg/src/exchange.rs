@@ -7,6 +7,7 @@ use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
     ClaimReply, ClaimRequest, Claimed, JobId, LeaseId, NodeId, Settlement, Token, Verdict,
 };
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::claim::{Known, lonely_from};
@@ -96,6 +97,8 @@ impl Inner {
         let leases: Vec<_> = rooms.iter().map(|_| self.ids.lease().uuid()).collect();
         let node = request.map_or_else(|| NodeId::from_uuid(Uuid::nil()), |request| request.node);
         doubt.about(&leases);
+        let (began, bounds) = (Instant::now(), self.bounds.of(node, rooms));
+        let from_start = bounds.contains(&i64::MIN);
         crash_point(CrashPoint::ExchangeBefore);
         let rows = sqlx::query(self.sql.exchange())
             .bind(successes.leases)
@@ -108,7 +111,7 @@ impl Inner {
             .bind(rooms.iter().map(|room| room.queue.as_str()).collect::<Vec<_>>())
             .bind(rooms.iter().map(|room| small(room.room)).collect::<Vec<_>>())
             .bind(&leases)
-            .bind(self.bounds.of(node, rooms))
+            .bind(bounds)
             .bind(node.uuid())
             .bind(known.names)
             .bind(known.versions)
@@ -117,6 +120,9 @@ impl Inner {
             .fetch_all(&mut *db)
             .await?;
         crash_point(CrashPoint::ExchangeAfter);
+        if from_start {
+            self.bounds.took(node, rooms, began.elapsed());
+        }
         let mut told = None;
         let mut taken = Vec::with_capacity(rows.len().saturating_sub(1));
         for row in &rows {

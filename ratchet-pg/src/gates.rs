@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
     Admission, Breaker, BreakerChange, BreakerOrder, BreakerRecord, BreakerSettings, BreakerState,
     ClaimRequest, JobId, QueueOrder, QueueRecord, QueueRules, Settled, Settlement, Surroundings,
@@ -170,6 +171,7 @@ impl Inner {
             let (_, mut rules): (String, QueueRules) = named(&locked.fetch_one(&mut *db).await?)?;
             let changed = rules.obey(order);
             self.save_rules(db, &queue, &rules).await?;
+            crash_point(CrashPoint::CommandDone);
             changed
         })?;
         if changed {
@@ -269,6 +271,7 @@ impl Inner {
                 change = breaker.obey(order, now);
                 self.save_breaker(db, &service, &breaker, now).await?;
             }
+            crash_point(CrashPoint::CommandDone);
             change
         })?;
         if change == Some(BreakerChange::Closed) {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
     AttemptLine, Counts, Filter, JobId, JobRecord, JobState, LogLine, Page, PageRequest,
 };
@@ -97,6 +98,7 @@ impl Inner {
                 .fetch_one(&mut *db)
                 .await?;
             self.purge_groups(db, age, limit, row.try_get("graphs")?).await?;
+            crash_point(CrashPoint::PurgeRemoved);
             row.try_get("n")?
         })?;
         // Whole ranges are beyond the limit, and cheaper than it.

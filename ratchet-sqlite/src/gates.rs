@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
     Admission, Breaker, BreakerChange, BreakerOrder, BreakerSettings, QueueOrder, QueueRules,
     Settled, Settlement,
@@ -148,6 +149,7 @@ impl Session<'_> {
             return Ok(false);
         }
         self.save_rules(queue, &rules).await?;
+        crash_point(CrashPoint::CommandDone);
         self.effects.wakes.push(Wake::Unblocked);
         Ok(true)
     }
@@ -212,6 +214,7 @@ impl Session<'_> {
         let mut breaker = stored.unwrap_or_else(fresh);
         let change = breaker.obey(order, self.now);
         self.save_breaker(service, &breaker).await?;
+        crash_point(CrashPoint::CommandDone);
         self.wake_if_closed(change);
         Ok(change)
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::JobState;
 use sqlx::Row as _;
 
@@ -46,6 +47,7 @@ impl Session<'_> {
             sqlx::query(statement).bind(jobs.as_str()).execute(&mut *self.conn).await?;
         }
         self.purge_groups(until, limit).await?;
+        crash_point(CrashPoint::PurgeRemoved);
         Ok(old.len() as u64)
     }
 }

@@ -168,6 +168,9 @@ impl Place {
         let entries = Entries::read(&self.diary());
         let mut found = Findings::gather(&*store.shared(), entries).await?;
         found.held = held;
+        if feature == Feature::Purge {
+            found.let_go();
+        }
         found.nothing_lost();
         found.one_end_each();
         found.effects_fit();

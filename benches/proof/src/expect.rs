@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use ratchet::JobState;
-use ratchet::model::{AttemptOutcome, GroupState, JobRecord, Missed};
+use ratchet::model::{AttemptOutcome, BreakerState, GroupState, JobRecord, Missed};
 use uuid::Uuid;
 
 use crate::Problem;
@@ -52,6 +52,43 @@ impl Findings {
                 self.check(jobs == keys.len() && jobs == 3, || format!("{keys:?}: {jobs} jobs"));
             }
             Feature::Callbacks => self.callbacks(),
+            Feature::Breaker => {
+                for breaker in store.shared().breakers().await? {
+                    let closed = breaker.state == BreakerState::Closed;
+                    self.check(closed, || format!("the breaker is left {breaker:?}"));
+                }
+            }
+            Feature::Limits => {
+                self.never_two();
+                let queues = store.shared().queues().await?;
+                let narrow = queues
+                    .iter()
+                    .any(|queue| queue.rules.limits.concurrency == Some(1) && queue.running == 0);
+                self.check(narrow, || format!("the limit is not there, or not free: {queues:?}"));
+            }
+            Feature::Snooze => {
+                for job in self.of("proof.sleepy") {
+                    let snoozed = self.lines(&job, AttemptOutcome::Snoozed);
+                    let fits = (job.attempts, job.deferrals) == (0, 2) && snoozed == 2;
+                    self.check(fits, || {
+                        format!("{}: {} deferrals, {snoozed} lines", told(&job), job.deferrals)
+                    });
+                }
+            }
+            Feature::Again => {
+                for job in self.of("proof.mended") {
+                    // A first run that was lost is no failure.
+                    let failed = self.lines(&job, AttemptOutcome::Failure);
+                    let fits = job.generation as usize == 1 + failed;
+                    self.check(fits, || {
+                        format!("{}: generation {}, {failed} failures", told(&job), job.generation)
+                    });
+                }
+            }
+            Feature::Purge => {
+                let left = self.jobs.len();
+                self.check(left == 0, || format!("{left} jobs were not purged"));
+            }
             Feature::Children => self.children(),
             Feature::Transaction => {
                 let orders: BTreeSet<Uuid> = orders(address).await?.into_iter().collect();
@@ -69,6 +106,12 @@ impl Findings {
 
     fn of(&self, name: &str) -> Vec<JobRecord> {
         self.jobs.iter().filter(|job| job.spec.name == name).cloned().collect()
+    }
+
+    /// How many lines of this outcome the history of a job has.
+    fn lines(&self, job: &JobRecord, outcome: AttemptOutcome) -> usize {
+        let lines = self.history.get(&job.id).into_iter().flatten();
+        lines.filter(|line| line.outcome == outcome).count()
     }
 
     /// Every job ends as its code says.
@@ -94,6 +137,9 @@ impl Findings {
             Feature::ConcurrencyKey | Feature::Transaction => 4,
             Feature::Children => 9,
             Feature::Cancel => 5,
+            Feature::Breaker | Feature::Limits => 4,
+            Feature::Snooze | Feature::Again => 3,
+            Feature::Purge => 0,
         };
         let jobs = self.jobs.len();
         self.check(jobs >= least, || format!("{jobs} jobs, there must be {least}"));

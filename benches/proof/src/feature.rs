@@ -19,10 +19,15 @@ pub enum Feature {
     Rescue,
     Migration,
     Create,
+    Breaker,
+    Limits,
+    Snooze,
+    Purge,
+    Again,
 }
 
 impl Feature {
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 21] = [
         Self::Plain,
         Self::Retry,
         Self::DeadLetter,
@@ -39,6 +44,11 @@ impl Feature {
         Self::Rescue,
         Self::Migration,
         Self::Create,
+        Self::Breaker,
+        Self::Limits,
+        Self::Snooze,
+        Self::Purge,
+        Self::Again,
     ];
 
     pub fn name(self) -> &'static str {
@@ -59,6 +69,11 @@ impl Feature {
             Self::Rescue => "rescue",
             Self::Migration => "migration",
             Self::Create => "create",
+            Self::Breaker => "breaker",
+            Self::Limits => "limits",
+            Self::Snooze => "snooze",
+            Self::Purge => "purge",
+            Self::Again => "again",
         }
     }
 
@@ -80,6 +95,13 @@ impl Feature {
             Self::Rescue => "the jobs of a process that was aborted before",
             Self::Migration => "a store of an older version with jobs in it is opened",
             Self::Create => "a store that does not exist yet is opened",
+            Self::Breaker => {
+                "a breaker opened by hand and by failures, tried by probes until it closes"
+            }
+            Self::Limits => "a queue of which one job may run at a time",
+            Self::Snooze => "jobs that put themselves off twice",
+            Self::Purge => "jobs with idempotency keys that are done, purged, and submitted again",
+            Self::Again => "jobs that have failed for good and are tried again by hand",
         }
     }
 

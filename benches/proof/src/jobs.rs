@@ -29,11 +29,67 @@ pub async fn work(
     Ok(1)
 }
 
+/// Fails in its first run, whoever lost that, and its service with it.
+#[job(name = "proof.fragile", max_retries = 5, backoff = fixed("50ms"))]
+#[circuit_breaker(
+    service = "proof",
+    failure_rate = 50,
+    min_calls = 2,
+    open_for = "200ms",
+    probes = 1
+)]
+pub async fn fragile(
+    #[inject] ctx: JobContext,
+    #[inject] diary: State<Diary>,
+) -> Result<u32, JobError> {
+    first_run_fails(&ctx, &diary)
+}
+
+/// Fails for good in its first run.
+#[job(name = "proof.mended", max_retries = 0)]
+pub async fn mended(
+    #[inject] ctx: JobContext,
+    #[inject] diary: State<Diary>,
+) -> Result<u32, JobError> {
+    first_run_fails(&ctx, &diary)
+}
+
+fn first_run_fails(ctx: &JobContext, diary: &Diary) -> Result<u32, JobError> {
+    diary.effect("start", ctx);
+    if run(ctx) == 1 {
+        diary.effect("err", ctx);
+        return Err(JobError::msg("the first time never works"));
+    }
+    diary.effect("ok", ctx);
+    Ok(1)
+}
+
+/// Puts itself off twice.
+#[job(name = "proof.sleepy")]
+pub async fn sleepy(
+    #[inject] ctx: JobContext,
+    #[inject] diary: State<Diary>,
+) -> Result<u32, JobError> {
+    diary.effect("start", &ctx);
+    let before: u32 = ctx.checkpoint()?.unwrap_or(0);
+    if before < 2 {
+        ctx.save_checkpoint(&(before + 1))?;
+        diary.effect("err", &ctx);
+        return Err(ratchet::snooze(Duration::from_millis(40)).into());
+    }
+    diary.effect("ok", &ctx);
+    Ok(before)
+}
+
+/// Which run of its job this is.
+fn run(ctx: &JobContext) -> u64 {
+    let key = ctx.transition_key();
+    key.rsplit(':').next().and_then(|run| run.parse().ok()).unwrap_or(1)
+}
+
 /// Whether an earlier run of this attempt was lost.
 fn repeated(ctx: &JobContext) -> bool {
-    let key = ctx.transition_key();
-    let run: u64 = key.rsplit(':').next().and_then(|run| run.parse().ok()).unwrap_or(1);
-    run > u64::from(ctx.attempt())
+    run(ctx) > u64::from(ctx.attempt())
 }
 
 /// Never succeeds.

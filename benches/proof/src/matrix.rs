@@ -181,7 +181,12 @@ fn suits(fate: Fate, point: CrashPoint, feature: Feature) -> bool {
         RescueDecided,
         FireDecided,
     ];
-    fate == Fate::Dies || (between.contains(&point) && feature != Feature::Cancel)
+    fate == Fate::Dies || (between.contains(&point) && !by_hand(feature))
+}
+
+/// Whether somebody gives orders about what others do: two of them at once would not be the same.
+fn by_hand(feature: Feature) -> bool {
+    matches!(feature, Feature::Cancel | Feature::Purge | Feature::Again)
 }
 
 /// Which passings of a point are tried: the first, and others spread over the run. A commit is the same point for

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use ratchet::model::JobRecord;
 use ratchet::prelude::*;
-use ratchet::{Filter, JobId, Missed, PageRequest};
+use ratchet::{Filter, JobId, JobState, Missed, PageRequest, QueueLimits};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, PgConnection};
 use uuid::Uuid;
@@ -13,7 +14,13 @@ use crate::Problem;
 use crate::address::{Kind, Opened};
 use crate::diary::{Diary, Entries};
 use crate::feature::Feature;
-use crate::jobs::{Doomed, Endless, First, Join, Next, Parent, Report, Spawner, Tick, Work};
+use crate::jobs::{
+    Doomed, Endless, First, Fragile, Join, Mended, Next, Parent, Report, Sleepy, Spawner, Tick,
+    Work,
+};
+
+/// The queue that is limited.
+pub const NARROW: &str = "narrow";
 
 /// The schedule of the recurring job.
 pub const SCHEDULE: &str = "proof-tick";
@@ -92,6 +99,36 @@ impl Client<'_> {
                 Ok(())
             }
             Feature::Cancel => self.cancel().await,
+            Feature::Breaker => {
+                self.ratchet.breakers().open("proof", Some(Duration::from_millis(100))).await?;
+                for n in 0..4 {
+                    self.once(n, async || Ok(self.ratchet.enqueue(Fragile {}).await?.id().uuid()))
+                        .await?;
+                }
+                Ok(())
+            }
+            Feature::Limits => {
+                let mut limits = QueueLimits::default();
+                limits.concurrency = Some(1);
+                self.ratchet.queues().limit(NARROW, limits).await?;
+                for n in 0..4 {
+                    let work = async || {
+                        let job = self.ratchet.enqueue(Work { nap: 40, fails: 0 }).queue(NARROW);
+                        Ok(job.await?.id().uuid())
+                    };
+                    self.once(n, work).await?;
+                }
+                Ok(())
+            }
+            Feature::Snooze => {
+                for n in 0..3 {
+                    self.once(n, async || Ok(self.ratchet.enqueue(Sleepy {}).await?.id().uuid()))
+                        .await?;
+                }
+                Ok(())
+            }
+            Feature::Purge => self.purge().await,
+            Feature::Again => self.again().await,
             Feature::Transaction => {
                 for n in 0..4 {
                     self.once(n, async || self.order(n).await).await?;
@@ -198,6 +235,58 @@ impl Client<'_> {
             self.ratchet.cancel(job.id).await?;
         }
         Ok(())
+    }
+
+    /// Jobs that are done go, a few at a time. Their keys stay.
+    async fn purge(&self) -> Result<(), Problem> {
+        self.keyed().await?;
+        let store = self.store.shared();
+        crate::victim::until("everything is purged", async || {
+            // What is not done yet is left alone.
+            while store.purge(JobState::Succeeded, Duration::ZERO, 2).await? > 0 {}
+            Ok(self.everything().await?.is_empty())
+        })
+        .await?;
+        self.keyed().await?;
+        match self.everything().await?.len() {
+            0 => Ok(()),
+            more => Err(format!("{more} jobs came back").into()),
+        }
+    }
+
+    /// The same keys are the same jobs, whether they are still there or not.
+    async fn keyed(&self) -> Result<(), Problem> {
+        for n in 0..6 {
+            let job = self.ratchet.enqueue(Work { nap: 5, fails: 0 });
+            let id = job.idempotency_key(format!("once-{n}")).await?.id().uuid();
+            let label = n.to_string();
+            let known = Entries::read(self.path);
+            if known.ids(&label).any(|known| known != id) {
+                return Err(format!("idempotency key once-{n} made {id} too").into());
+            }
+            self.diary.acknowledged(&label, id);
+        }
+        Ok(())
+    }
+
+    async fn everything(&self) -> Result<Vec<JobRecord>, Problem> {
+        let all = PageRequest { before: None, limit: 1000 };
+        Ok(self.ratchet.list(&Filter::any(), all).await?.jobs)
+    }
+
+    /// Whatever fails is tried again, until nothing does.
+    async fn again(&self) -> Result<(), Problem> {
+        for n in 0..3 {
+            self.once(n, async || Ok(self.ratchet.enqueue(Mended {}).await?.id().uuid())).await?;
+        }
+        crate::victim::until("everything is mended", async || {
+            let jobs = self.everything().await?;
+            for job in jobs.iter().filter(|job| job.state == JobState::Failed) {
+                self.ratchet.retry(job.id).await?;
+            }
+            Ok(jobs.iter().all(|job| job.state == JobState::Succeeded))
+        })
+        .await
     }
 
     /// A row of the application and a job, in one transaction of the application.

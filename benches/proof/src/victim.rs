@@ -12,7 +12,7 @@ use crate::args::Args;
 use crate::audit::leftovers;
 use crate::diary::{Diary, Entries};
 use crate::feature::{Feature, Phase};
-use crate::submit::{Client, SCHEDULE};
+use crate::submit::{Client, NARROW, SCHEDULE};
 
 /// A process that has not finished by then is stuck.
 const LONGEST: Duration = Duration::from_secs(25);
@@ -33,9 +33,9 @@ pub async fn live(args: &Args) -> Result<(), Problem> {
     let ratchet = build(&store, &diary).await?;
     let client =
         Client { ratchet: &ratchet, store: &store, address, diary: &diary, path: &path, before };
-    // What is called off must run first.
+    // What is called off, purged or tried again must run first.
     let early = match feature {
-        Feature::Cancel => Some(ratchet.start().await?),
+        Feature::Cancel | Feature::Purge | Feature::Again => Some(ratchet.start().await?),
         _ => None,
     };
     client.submit(feature).await?;
@@ -63,6 +63,8 @@ pub async fn build(store: &Opened, diary: &Diary) -> Result<Ratchet, Problem> {
     let builder = Ratchet::builder_over(store.shared())
         .state(diary.clone())
         .dead_letter_sink(Letters { diary: diary.clone() })
+        .queue("default", |queue| queue)
+        .queue(NARROW, |queue| queue)
         .concurrency(8)
         .crash_limit(1000)
         .config(|config| {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::Ratchet;
+use crate::crash::{CrashPoint, crash_point};
 use crate::events::Event;
 use crate::model::{
     BreakerOrder, BreakerRecord, Explanation, JobId, QueueLimits, QueueOrder, QueueRecord,
@@ -80,7 +81,10 @@ impl Queues<'_> {
     }
 
     async fn order(self, queue: &str, order: QueueOrder) -> Result<bool, StoreError> {
-        self.0.core.store.order_queue(queue, order).await
+        crash_point(CrashPoint::CommandBefore);
+        let changed = self.0.core.store.order_queue(queue, order).await?;
+        crash_point(CrashPoint::CommandAnswered);
+        Ok(changed)
     }
 }
 
@@ -107,7 +111,9 @@ impl Breakers<'_> {
 
     async fn order(self, service: &str, order: BreakerOrder) -> Result<(), StoreError> {
         let core = &self.0.core;
+        crash_point(CrashPoint::CommandBefore);
         let change = core.store.order_breaker(service, order).await?;
+        crash_point(CrashPoint::CommandAnswered);
         if let Some(change) = change {
             core.events.publish(|| Event::of_breaker(service, change));
         }

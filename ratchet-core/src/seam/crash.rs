@@ -116,6 +116,8 @@ points! {
     CommandDone = "command.done",
     /// a command is durable, the caller has not been told
     CommandAnswered = "command.answered",
+    /// old jobs are removed, nothing is committed
+    PurgeRemoved = "purge.removed",
     /// a node has joined, it has claimed nothing
     NodeJoined = "node.joined",
     /// a node has renewed its lease
