@@ -173,7 +173,7 @@ impl PgStore {
     ) -> Result<GraphInserted, InsertError> {
         let inserted = async {
             let mut part = tx.begin().await?;
-            let (inserted, news) = self.inner.insert_graph_within(&mut part, graph).await?;
+            let (inserted, news) = self.inner.insert_graph_within(&mut part, graph, None).await?;
             notify(self, &mut part, news.wakes).await?;
             part.commit().await?;
             crash_point(CrashPoint::InsertInTx);

@@ -124,15 +124,18 @@ impl StepColumns {
 
 impl Inner {
     pub(crate) async fn insert_graph(&self, graph: NewGraph) -> Result<GraphInserted, Fault> {
-        let (inserted, news) = transact!(self, |db| self.insert_graph_within(db, &graph).await?)?;
+        let (inserted, news) =
+            transact!(self, |db| self.insert_graph_within(db, &graph, None).await?)?;
         self.tell(news);
         Ok(inserted)
     }
 
+    /// Inserts a graph within a transaction, at a time that may be decided already.
     pub(crate) async fn insert_graph_within(
         &self,
         db: &mut PgConnection,
         graph: &NewGraph,
+        at: Option<i64>,
     ) -> Result<(GraphInserted, News), Fault> {
         if let Some(original) = self.reserve_graph(db, graph).await? {
             return Ok((GraphInserted::repeat_of(original), News::default()));
@@ -143,7 +146,10 @@ impl Inner {
         }
         let first_job = || graph.jobs.first().map(|job| job.id.uuid());
         let id = ids.first().map(|id| id.uuid()).or_else(first_job).unwrap_or_default();
-        let now = self.now(&mut *db).await?;
+        let now = match at {
+            Some(now) => now,
+            None => self.now(&mut *db).await?,
+        };
         sqlx::query(self.sql.insert_graph()).bind(id).execute(&mut *db).await?;
         let stored = Stored { now: Some(now), graph: Some(id) };
         let (jobs, absent, fresh) = self.insert_members(db, &graph.jobs, stored).await?;

@@ -7,19 +7,21 @@ use crate::settle::{News, Notes};
 use crate::store::{Fault, Inner};
 
 impl Inner {
-    /// Inserts the graphs of what was applied, one by one: a refused one is dropped alone, and all of it.
+    /// Inserts the graphs of what was applied, one by one and at the time of their runs' ends: a refused one is dropped
+    /// alone, and all of it.
     pub(crate) async fn spawn_graphs(
         &self,
         db: &mut PgConnection,
         settlements: &[&Settlement],
         answers: &mut [Settled],
         news: &mut News,
+        now: i64,
     ) -> Result<(), Fault> {
         let mut notes = Notes::default();
         for (settlement, answer) in settlements.iter().zip(answers) {
             let Settled::Applied(applied) = answer else { continue };
             for graph in &settlement.graphs {
-                match self.spawn_graph(db, graph, news).await {
+                match self.spawn_graph(db, graph, news, now).await {
                     Ok(inserted) => {
                         applied.spawned.extend(inserted.created());
                         applied.ripples.append(inserted.ripples);
@@ -42,9 +44,10 @@ impl Inner {
         db: &mut PgConnection,
         graph: &NewGraph,
         news: &mut News,
+        now: i64,
     ) -> Result<GraphInserted, Fault> {
         let mut part = db.begin().await?;
-        let (inserted, more) = self.insert_graph_within(&mut part, graph).await?;
+        let (inserted, more) = self.insert_graph_within(&mut part, graph, Some(now)).await?;
         part.commit().await?;
         news.unsettled |= more.unsettled;
         news.wakes.extend(more.wakes);
