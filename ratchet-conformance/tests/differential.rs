@@ -6,7 +6,7 @@ mod harness;
 use faulty::{Fault, Faulty};
 use harness::{Memory, Ticking};
 use ratchet_conformance::Harness;
-use ratchet_conformance::differential::{Divergence, Op, generate, run_both};
+use ratchet_conformance::differential::{Divergence, Op, generate, generate_graphs, run_both};
 
 #[tokio::test]
 async fn memory_agrees_with_memory() {
@@ -14,6 +14,9 @@ async fn memory_agrees_with_memory() {
         let ops = generate(seed, 400);
         let same = run_both(&Memory::fresh().await, &Memory::fresh().await, &ops).await;
         assert_eq!(same, Ok(()), "seed {seed}");
+        let ops = generate_graphs(seed, 100);
+        let same = run_both(&Memory::fresh().await, &Memory::fresh().await, &ops).await;
+        assert_eq!(same, Ok(()), "graphs of seed {seed}");
     }
 }
 
@@ -43,6 +46,14 @@ fn every_operation_is_generated() {
     names.sort();
     names.dedup();
     assert_eq!(names.len(), 21, "{names:?}");
+    let graphs = generate_graphs(1, 2000);
+    for kind in [
+        |op: &Op| matches!(op, Op::InsertGraph(_)),
+        |op: &Op| matches!(op, Op::Extend(_)),
+        |op: &Op| matches!(op, Op::Group(_)),
+    ] {
+        assert!(graphs.iter().any(kind) && !ops.iter().any(kind), "only where they are asked for");
+    }
     assert!(ops.iter().any(|op| matches!(op, Op::Pass(_))));
 }
 
@@ -66,6 +77,19 @@ async fn a_purge_that_does_nothing_is_noticed() {
 #[tokio::test]
 async fn lost_children_are_noticed() {
     assert!(diverges(Fault::LosesChildren).await.op.contains("Settle"));
+}
+
+#[tokio::test]
+async fn lost_graphs_are_noticed() {
+    for seed in 0..20 {
+        let ops = generate_graphs(seed, 400);
+        let faulty = Faulty::new(Fault::LosesGraphs);
+        if let Err(divergence) = run_both(&Memory::fresh().await, &faulty, &ops).await {
+            assert!(divergence.op.contains("Settle"), "{divergence}");
+            return;
+        }
+    }
+    panic!("they were not noticed");
 }
 
 #[tokio::test]

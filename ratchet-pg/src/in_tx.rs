@@ -15,7 +15,7 @@ use ratchet_core::{
     Batch, Chain, ChainHandle, Enqueue, GroupHandle, Job, JobHandle, SubmitError, Workflow,
 };
 
-use crate::insert::Ids;
+use crate::insert::Stored;
 use crate::settle::News;
 use crate::sqlx::{self, Connection, PgConnection};
 use crate::store::{Fault, PgStore};
@@ -175,7 +175,7 @@ impl PgStore {
         let inserted = async {
             let mut part = tx.begin().await?;
             let (inserted, news) =
-                self.inner.insert_graph_within(&mut part, graph, Ids::Looked).await?;
+                self.inner.insert_graph_within(&mut part, graph, Stored::default()).await?;
             notify(self, &mut part, news.wakes).await?;
             part.commit().await?;
             crash_point(CrashPoint::InsertInTx);

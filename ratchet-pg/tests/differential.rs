@@ -5,7 +5,7 @@ mod support;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ratchet_conformance::differential::{generate, run_both};
+use ratchet_conformance::differential::{Op, generate, generate_graphs, run_both};
 use ratchet_conformance::{Harness, async_trait};
 use ratchet_core::store::Store;
 use ratchet_core::{MemoryStore, VirtualClock};
@@ -30,10 +30,10 @@ impl Harness for Memory {
     }
 }
 
-/// How many sequences in all; `RATCHET_SEQUENCES` asks for more. A part of them each.
-fn sequences() -> u64 {
+/// How many sequences in all, if `RATCHET_SEQUENCES` does not ask for more. A part of them each.
+fn sequences(usually: u64) -> u64 {
     let asked = std::env::var("RATCHET_SEQUENCES").ok().and_then(|text| text.parse().ok());
-    asked.unwrap_or(2000)
+    asked.unwrap_or(usually)
 }
 
 /// `RATCHET_SEED` asks for one of them, told step by step.
@@ -49,10 +49,21 @@ fn length(seed: u64) -> usize {
 }
 
 fn part(number: u64) {
+    part_of(generate, number, sequences(2000) / PARTS);
+}
+
+/// Graphs take longer to meet: fewer sequences, each of them longer.
+fn graphs(number: u64) {
+    let longer = |seed, count| generate_graphs(seed, count + 24);
+    part_of(longer, number, sequences(500) / GRAPH_PARTS);
+}
+
+const GRAPH_PARTS: u64 = 4;
+
+fn part_of(generate: fn(u64, usize) -> Vec<Op>, number: u64, per_part: u64) {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
     runtime.expect("a runtime").block_on(async {
         let pg = PgHarness::fresh().await;
-        let per_part = sequences() / PARTS;
         let all = number * per_part..(number + 1) * per_part;
         for seed in one_seed().map_or(all, |seed| seed..seed + 1) {
             pg.database.empty().await;
@@ -104,4 +115,24 @@ fn agrees_with_memory_part_6() {
 #[test]
 fn agrees_with_memory_part_7() {
     part(7);
+}
+
+#[test]
+fn agrees_with_memory_on_graphs_0() {
+    graphs(0);
+}
+
+#[test]
+fn agrees_with_memory_on_graphs_1() {
+    graphs(1);
+}
+
+#[test]
+fn agrees_with_memory_on_graphs_2() {
+    graphs(2);
+}
+
+#[test]
+fn agrees_with_memory_on_graphs_3() {
+    graphs(3);
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use harness::SqliteHarness;
-use ratchet_conformance::differential::{generate, run_both};
+use ratchet_conformance::differential::{Op, generate, generate_graphs, run_both};
 use ratchet_conformance::{Harness, async_trait};
 use ratchet_core::store::Store;
 use ratchet_core::{MemoryStore, VirtualClock};
@@ -38,6 +38,10 @@ fn sequences() -> u64 {
 }
 
 async fn agree(first: u64, patience: usize) {
+    agree_on(generate, first, patience).await;
+}
+
+async fn agree_on(generate: fn(u64, usize) -> Vec<Op>, first: u64, patience: usize) {
     for seed in first..first + sequences() {
         let sqlite = SqliteHarness::with_patience(patience).await;
         let same = run_both(&Memory::fresh().await, &sqlite, &generate(seed, 100)).await;
@@ -66,4 +70,14 @@ async fn memory_and_sqlite_agree_when_jobs_are_set_aside() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn memory_and_sqlite_agree_when_jobs_are_set_aside_now_and_then() {
     agree(3_000_000, 2).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn memory_and_sqlite_agree_on_graphs() {
+    agree_on(generate_graphs, 0, 64).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn memory_and_sqlite_agree_on_graphs_when_jobs_are_set_aside() {
+    agree_on(generate_graphs, 1_000_000, 0).await;
 }

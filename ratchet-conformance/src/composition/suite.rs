@@ -21,7 +21,10 @@ macro_rules! composition_suite {
                 s_06_child_whose_id_was_used_is_refused
                 w_03_repeated_child_is_no_member
                 w_05_counts_are_exact_under_load
+                w_05_one_commit_tells_a_group_once_as_it_is
                 d_05_members_stay_until_their_group_has_ended
+                d_05_group_stays_until_its_callback_has_ended
+                d_05_edges_go_with_their_job
             }
             cancel_graph {
                 l_05_everything_downstream_is_canceled
@@ -135,6 +138,7 @@ macro_rules! composition_suite {
                 w_04_after_any_survives_one_failure_and_not_all
                 w_04_failure_edge_fires_for_good_failures_only
                 w_04_branch_not_taken_is_no_failure
+                w_04_canceled_step_remembers_why_whatever_happens_later
                 w_04_always_fires_for_both_ends
                 w_04_condition_decides_by_its_answer
                 w_04_job_is_left_for_who_can_judge_its_conditions

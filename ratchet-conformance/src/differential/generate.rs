@@ -5,8 +5,8 @@ use std::time::Duration;
 use fastrand::Rng;
 use ratchet_core::Priority;
 use ratchet_core::model::{
-    BreakerOrder, CancelCause, Channel, Command, Due, Filter, JobId, JobSpec, JobState, NewJob,
-    NodeId, OnTaken, QueueLimits, QueueOrder, Rate,
+    BreakerOrder, CancelCause, Channel, Command, Due, Filter, GroupId, JobId, JobSpec, JobState,
+    NewJob, NodeId, OnTaken, QueueLimits, QueueOrder, Rate,
 };
 use uuid::{Builder, Uuid};
 
@@ -16,7 +16,15 @@ use crate::fixture::JobExt;
 
 /// Operations for [`run_both`](super::run_both): the same for the same seed.
 pub fn generate(seed: u64, count: usize) -> Vec<Op> {
-    let mut generator = Generator::new(seed);
+    sequence(Generator::new(seed), count)
+}
+
+/// Like [`generate`], with chains, batches and workflows among the jobs.
+pub fn generate_graphs(seed: u64, count: usize) -> Vec<Op> {
+    sequence(Generator { graphs: Some(Vec::new()), ..Generator::new(seed) }, count)
+}
+
+fn sequence(mut generator: Generator, count: usize) -> Vec<Op> {
     let node = generator.node();
     let mut ops = vec![Op::Join(node, 50)];
     ops.extend((1..count).map(|_| generator.op()));
@@ -24,19 +32,30 @@ pub fn generate(seed: u64, count: usize) -> Vec<Op> {
     ops
 }
 
-struct Generator {
-    rng: Rng,
+pub(super) struct Generator {
+    pub(super) rng: Rng,
     ids: u64,
     jobs: Vec<JobId>,
     nodes: Vec<NodeId>,
+    /// Every group so far, if there are any: sequences without stay as they were, seed by seed.
+    pub(super) graphs: Option<Vec<GroupId>>,
 }
 
 impl Generator {
     fn new(seed: u64) -> Self {
-        Self { rng: Rng::with_seed(seed), ids: 0, jobs: Vec::new(), nodes: Vec::new() }
+        Self {
+            rng: Rng::with_seed(seed),
+            ids: 0,
+            jobs: Vec::new(),
+            nodes: Vec::new(),
+            graphs: None,
+        }
     }
 
     fn op(&mut self) -> Op {
+        if self.graphs.is_some() && self.rng.u8(..4) == 0 {
+            return self.graph_op();
+        }
         match self.rng.u32(0..106) {
             0..20 => Op::Insert(self.batch()),
             20..42 => {
@@ -72,11 +91,11 @@ impl Generator {
         }
     }
 
-    fn batch(&mut self) -> Vec<NewJob> {
+    pub(super) fn batch(&mut self) -> Vec<NewJob> {
         (0..self.rng.usize(1..4)).map(|_| self.job()).collect()
     }
 
-    fn job(&mut self) -> NewJob {
+    pub(super) fn job(&mut self) -> NewJob {
         let rng = &mut self.rng;
         let priority = Priority::ALL[rng.usize(..5)];
         // A job that nobody knows holds its keys for ever, so there are few.
@@ -154,7 +173,13 @@ impl Generator {
             _ => How::Fail(self.rng.u8(0..2)),
         };
         let children = if self.rng.u8(0..5) == 0 { self.batch() } else { Vec::new() };
-        Ending { run: self.recent(), how, children, lingering: self.rng.u8(0..6) == 0 }
+        let (run, lingering) = (self.recent(), self.rng.u8(0..6) == 0);
+        let (mut graphs, mut holds) = (Vec::new(), false);
+        if self.graphs.is_some() {
+            holds = self.rng.bool();
+            graphs.extend((self.rng.u8(..8) == 0).then(|| self.graph()));
+        }
+        Ending { run, how, children, graphs, holds, lingering }
     }
 
     fn command(&mut self) -> Command {
@@ -207,7 +232,7 @@ impl Generator {
     }
 
     /// Ids that grow, as those of a client do.
-    fn uuid(&mut self) -> Uuid {
+    pub(super) fn uuid(&mut self) -> Uuid {
         const START: u64 = 1_767_268_800_000;
         self.ids += 1;
         let mut random = [0; 10];

@@ -12,13 +12,14 @@
 //! ```
 
 mod generate;
+mod graphs;
 mod normal;
 mod op;
 mod side;
 
 use std::fmt;
 
-pub use generate::generate;
+pub use generate::{generate, generate_graphs};
 pub use op::{Ending, How, Op};
 
 pub(crate) use self::side::Side;
@@ -114,10 +115,11 @@ mod tests {
     #[tokio::test]
     async fn random_operations_reach_every_kind_of_answer() {
         let mut told = String::new();
-        for seed in 0..30 {
+        for seed in 0..60 {
             let memory = Memory::fresh().await;
             let mut side = Side::new(&memory).await;
-            for op in generate(seed, 400) {
+            let ops = if seed < 30 { generate(seed, 400) } else { generate_graphs(seed, 400) };
+            for op in ops {
                 told += &side.act(&op).await;
                 told += "\n";
             }
@@ -147,6 +149,18 @@ mod tests {
             "Err(Data)",
             "DeadLetter(",
             "Alert(Alert",
+            "original: Some(",
+            "GroupCanceled(",
+            "GroupUnchanged",
+            "GroupSealed",
+            "GroupNotFound",
+            "StepExists",
+            "DroppedGraph",
+            "Rippled {",
+            "UpstreamFailed",
+            "NotTaken",
+            "reopened: [0",
+            "released: [0",
         ] {
             assert!(told.contains(answer), "no {answer}");
         }

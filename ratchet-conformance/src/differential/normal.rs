@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use ratchet_core::model::{
-    Alert, Applied, AttemptLine, BreakerChange, BreakerState, Claimed, DeliveryBody, Envelope,
-    Explanation, JobRecord, LeaseId, NodeRecord, Waiting,
+    Alert, Applied, AttemptLine, BreakerChange, BreakerState, Claimed, CommandReply, DeliveryBody,
+    Envelope, Explanation, GraphInserted, GroupRecord, JobRecord, LeaseId, NodeRecord, Ripples,
+    Waiting,
 };
 use uuid::Uuid;
 
@@ -61,7 +62,39 @@ impl Normal {
         for child in &mut applied.dropped {
             child.why.clear();
         }
+        for graph in &mut applied.dropped_graphs {
+            graph.why.clear();
+        }
+        applied.ripples = self.ripples(applied.ripples);
         applied
+    }
+
+    pub(super) fn ripples(self, mut ripples: Ripples) -> Ripples {
+        ripples.groups = ripples.groups.into_iter().map(|group| self.group(group)).collect();
+        ripples
+    }
+
+    pub(super) fn group(self, mut group: GroupRecord) -> GroupRecord {
+        group.queued_at = self.time(group.queued_at);
+        group.finished_at = group.finished_at.map(|at| self.time(at));
+        group
+    }
+
+    pub(super) fn reply(self, reply: CommandReply) -> CommandReply {
+        match reply {
+            CommandReply::Rippled { from, to, ripples } => {
+                CommandReply::Rippled { from, to, ripples: Box::new(self.ripples(*ripples)) }
+            }
+            CommandReply::GroupCanceled(ripples) => {
+                CommandReply::GroupCanceled(Box::new(self.ripples(*ripples)))
+            }
+            other => other,
+        }
+    }
+
+    pub(super) fn graph(self, mut inserted: GraphInserted) -> GraphInserted {
+        inserted.ripples = self.ripples(inserted.ripples);
+        inserted
     }
 
     pub(super) fn change(self, change: BreakerChange) -> BreakerChange {

@@ -1,7 +1,8 @@
 //! What can be done to a store.
 
 use ratchet_core::model::{
-    BreakerOrder, Channel, Command, Filter, JobId, JobState, NewJob, NodeId, QueueOrder,
+    BreakerOrder, Channel, Command, Extend, Filter, GroupId, JobId, JobState, NewGraph, NewJob,
+    NodeId, QueueOrder,
 };
 
 /// One operation. Runs are named by how many claims ago they were made.
@@ -57,6 +58,12 @@ pub enum Op {
     List(Filter, u32),
     /// Lets so many ticks pass.
     Pass(u32),
+    /// Inserts a chain, batch or workflow.
+    InsertGraph(NewGraph),
+    /// Adds to a batch, or seals it.
+    Extend(Extend),
+    /// Reads a group with its members and their edges.
+    Group(GroupId),
 }
 
 /// The end of a run.
@@ -68,6 +75,10 @@ pub struct Ending {
     pub how: How,
     /// What comes with it.
     pub children: Vec<NewJob>,
+    /// Graphs that come with it.
+    pub graphs: Vec<NewGraph>,
+    /// How the conditions on its edges are judged.
+    pub holds: bool,
     /// Whether the handler goes on.
     pub lingering: bool,
 }

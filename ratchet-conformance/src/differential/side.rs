@@ -1,13 +1,14 @@
 //! One of the two stores: carries out operations and tells what came of them.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_core::model::{
     Alone, Ballot, BreakerSettings, CancelCause, Channel, ClaimRequest, Claimed, Command, Filter,
-    Heartbeat, JobId, KnownJobs, NodeId, NodeInfo, PageRequest, Progress, QueueRoom, RunNotes,
-    Settled, Settlement, Token, Vote,
+    GroupFilter, GroupId, Heartbeat, JobId, KnownJobs, NodeId, NodeInfo, PageRequest, Point,
+    Progress, QueueRoom, Ripples, RunNotes, Settled, Settlement, Token, Vote,
 };
 use ratchet_core::store::{Store, StoreError};
 
@@ -78,6 +79,13 @@ impl<'a> Side<'a> {
             let state = self.normal.breaker(record.state);
             let _ = write!(told, "\n{} {seen:?} {opening} {state:?}", record.service);
         }
+        let mut owners = vec![GroupFilter::any()];
+        while let Some(filter) = owners.pop() {
+            for group in ok(self.store.groups(&filter, None, 100_000).await) {
+                told += &self.group(group.id).await;
+                owners.push(GroupFilter::any().inside(group.id));
+            }
+        }
         told
     }
 
@@ -108,7 +116,10 @@ impl<'a> Side<'a> {
                 format!("{:?}", ok(store.let_go(tokens).await))
             }
             Op::Rescue => self.rescue().await,
-            Op::Command(command) => format!("{:?}", store.command(command.clone()).await),
+            Op::Command(command) => {
+                let reply = store.command(command.clone()).await;
+                format!("{:?}", reply.map(|reply| self.normal.reply(reply)))
+            }
             Op::Cancel(ago) => {
                 self.command_run(*ago, |id| Command::Cancel(id, CancelCause::Requested)).await
             }
@@ -139,6 +150,15 @@ impl<'a> Side<'a> {
                 self.harness.advance(TICK * *ticks).await;
                 String::new()
             }
+            Op::InsertGraph(graph) => {
+                let inserted = store.insert_graph(graph.clone()).await;
+                format!("{:?}", inserted.map(|inserted| self.normal.graph(inserted)))
+            }
+            Op::Extend(extend) => {
+                let inserted = store.extend(extend.clone()).await;
+                format!("{:?}", inserted.map(|inserted| self.normal.graph(inserted)))
+            }
+            Op::Group(id) => self.group(*id).await,
         }
     }
 
@@ -160,7 +180,10 @@ impl<'a> Side<'a> {
 
     async fn command_run(&self, ago: usize, command: impl FnOnce(JobId) -> Command) -> String {
         match self.run(ago) {
-            Some(run) => format!("{:?}", self.store.command(command(run.id())).await),
+            Some(run) => {
+                let reply = self.store.command(command(run.id())).await;
+                format!("{:?}", reply.map(|reply| self.normal.reply(reply)))
+            }
             None => String::new(),
         }
     }
@@ -185,7 +208,15 @@ impl<'a> Side<'a> {
             Settled::Applied(applied) => Settled::Applied(self.normal.applied(applied)),
             stale @ Settled::Stale { .. } => stale,
         };
-        format!("{:?}", settled.map(normal).collect::<Vec<_>>())
+        let mut settled: Vec<_> = settled.map(normal).collect();
+        // With which settlement of a commit they are told, and in how many parts, is the store's affair.
+        let mut ripples = Ripples::default();
+        for settled in &mut settled {
+            if let Settled::Applied(applied) = settled {
+                ripples.append(std::mem::take(&mut applied.ripples));
+            }
+        }
+        format!("{settled:?} {:?}", together(ripples))
     }
 
     async fn pump(&self, channel: Channel, limit: u32) -> String {
@@ -194,6 +225,15 @@ impl<'a> Side<'a> {
         ok(self.store.delivered(ids).await);
         let bodies = deliveries.into_iter().map(|delivery| self.normal.body(delivery.body));
         format!("{:?}", bodies.collect::<Vec<_>>())
+    }
+
+    async fn group(&self, id: GroupId) -> String {
+        let group = ok(self.store.group(id).await).map(|group| self.normal.group(group));
+        let members = ok(self.store.members(id, None, 100_000).await);
+        let mut points = vec![Point::Group(id)];
+        points.extend(members.iter().map(|member| Point::Job(member.id)));
+        let edges = ok(self.store.edges(&points).await);
+        format!("{group:?}\n{members:?}\n{edges:?}\n")
     }
 
     async fn job(&self, id: JobId) -> String {
@@ -215,7 +255,9 @@ fn ok<T>(answer: Result<T, StoreError>) -> T {
 
 fn known() -> Arc<KnownJobs> {
     let known = [("mail", 2), ("bill", 1)].map(|(name, version)| (name.to_owned(), version));
-    Arc::new(KnownJobs(known.into()))
+    let mut known = KnownJobs(known.into());
+    known.0.insert(KnownJobs::condition("big"), 1);
+    Arc::new(known)
 }
 
 fn info(id: NodeId) -> NodeInfo {
@@ -236,6 +278,17 @@ fn progress(percent: f32) -> RunNotes {
     let mut notes = RunNotes::default();
     notes.progress = Some(Progress { percent, message: String::new() });
     notes
+}
+
+/// Ripples of one commit as one: every group as it was told last.
+fn together(mut ripples: Ripples) -> Ripples {
+    ripples.released.sort_unstable();
+    ripples.canceled.sort_by_key(|canceled| canceled.job);
+    ripples.reopened.sort_unstable();
+    let groups: BTreeMap<_, _> =
+        ripples.groups.into_iter().map(|group| (group.id, group)).collect();
+    ripples.groups = groups.into_values().collect();
+    ripples
 }
 
 fn heartbeat(answer: Heartbeat) -> String {
@@ -269,5 +322,8 @@ fn end(run: &Claimed, ending: &Ending) -> Settlement {
         probe: run.probe,
         settings: settings(),
     });
-    settlement.spawning(ending.children.clone())
+    let step = run.spec.step.as_deref().filter(|_| ending.how == How::Succeed);
+    let conditions = step.map(|step| step.conditions.clone()).unwrap_or_default();
+    settlement.answers = conditions.into_iter().map(|name| (name, ending.holds)).collect();
+    settlement.spawning(ending.children.clone()).bringing(ending.graphs.clone())
 }

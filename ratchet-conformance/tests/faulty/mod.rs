@@ -22,6 +22,7 @@ use tokio::sync::broadcast::Receiver;
 pub(crate) enum Fault {
     NeverPurges,
     LosesChildren,
+    LosesGraphs,
     ForgetsLingering,
     FlattensPriority,
     IgnoresDelays,
@@ -51,6 +52,7 @@ impl Faulty {
     fn spoil(&self, settlement: &mut Settlement) {
         match self.fault {
             Fault::LosesChildren => settlement.spawned.clear(),
+            Fault::LosesGraphs => settlement.graphs.clear(),
             Fault::ForgetsLingering => settlement.lingering = false,
             _ => {}
         }

@@ -181,8 +181,8 @@ pub struct Applied {
     pub dropped_graphs: Vec<DroppedGraph>,
     /// What its vote did to the breaker of its service.
     pub breaker: Option<BreakerChange>,
-    /// What else moved in the graphs of this commit: told once, with the first settlement that set something off. What
-    /// moved in a graph as it came into being is told with the run that it comes from.
+    /// What else moved in the graphs of this commit: told once, with the first settlement that set something off, or, for
+    /// a graph that came into being, with the run that it comes from.
     pub ripples: Ripples,
 }
 

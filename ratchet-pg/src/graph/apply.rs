@@ -27,6 +27,7 @@ const LOOKS: u32 = 50;
 struct Marks {
     job: Vec<Uuid>,
     wait: Vec<Option<String>>,
+    /// `None` leaves it as it is, an empty text takes it away.
     root: Vec<Option<String>>,
 }
 
@@ -80,7 +81,7 @@ impl Inner {
                     canceled.insert(job.uuid(), *cause);
                 }
                 JobChange::Reopen { job, wait } => {
-                    mark(*job, text(wait), None);
+                    mark(*job, text(wait), Some(String::new()));
                     reopened.push(job.uuid());
                 }
             }

@@ -122,17 +122,19 @@ impl Inner {
         // Ids are new; if one is not, the second try finds out which.
         let mut ids = Ids::Trusted;
         let (inserted, news) = transact!(self, |db| {
-            self.insert_graph_within(db, &graph, std::mem::take(&mut ids)).await?
+            let stored = Stored { ids: std::mem::take(&mut ids), ..Stored::default() };
+            self.insert_graph_within(db, &graph, stored).await?
         })?;
         self.tell(news);
         Ok(inserted)
     }
 
+    /// Inserts a graph within a transaction, at a time that may be decided already.
     pub(crate) async fn insert_graph_within(
         &self,
         db: &mut PgConnection,
         graph: &NewGraph,
-        new: Ids,
+        stored: Stored,
     ) -> Result<(GraphInserted, News), Fault> {
         if let Some(original) = self.reserve_graph(db, graph).await? {
             return Ok((GraphInserted::repeat_of(original), News::default()));
@@ -143,9 +145,12 @@ impl Inner {
         }
         let first_job = || graph.jobs.first().map(|job| job.id.uuid());
         let id = ids.first().map(|id| id.uuid()).or_else(first_job).unwrap_or_default();
-        let now = self.now(&mut *db).await?;
+        let now = match stored.now {
+            Some(now) => now,
+            None => self.now(&mut *db).await?,
+        };
         sqlx::query(self.sql.insert_graph()).bind(id).execute(&mut *db).await?;
-        let stored = Stored { now: Some(now), graph: Some(id), ids: new };
+        let stored = Stored { now: Some(now), graph: Some(id), ..stored };
         let (jobs, absent, fresh) = self.insert_members(db, &graph.jobs, stored).await?;
         let mut groups = graph.groups.clone();
         for group in &mut groups {

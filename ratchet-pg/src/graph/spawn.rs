@@ -3,24 +3,26 @@
 use crate::sqlx::{Connection, PgConnection};
 use ratchet_core::model::{DroppedGraph, GraphInserted, NewGraph, Settled, Settlement};
 
-use crate::insert::Ids;
+use crate::insert::Stored;
 use crate::settle::{News, Notes};
 use crate::store::{Fault, Inner};
 
 impl Inner {
-    /// Inserts the graphs of what was applied, one by one: a refused one is dropped alone, and all of it.
+    /// Inserts the graphs of what was applied, one by one and at the time of their runs' ends: a refused one is dropped
+    /// alone, and all of it.
     pub(crate) async fn spawn_graphs(
         &self,
         db: &mut PgConnection,
         settlements: &[&Settlement],
         answers: &mut [Settled],
         news: &mut News,
+        now: i64,
     ) -> Result<(), Fault> {
         let mut notes = Notes::default();
         for (settlement, answer) in settlements.iter().zip(answers) {
             let Settled::Applied(applied) = answer else { continue };
             for graph in &settlement.graphs {
-                match self.spawn_graph(db, graph, news).await {
+                match self.spawn_graph(db, graph, news, now).await {
                     Ok(inserted) => {
                         applied.spawned.extend(inserted.created());
                         applied.ripples.append(inserted.ripples);
@@ -43,9 +45,11 @@ impl Inner {
         db: &mut PgConnection,
         graph: &NewGraph,
         news: &mut News,
+        now: i64,
     ) -> Result<GraphInserted, Fault> {
         let mut part = db.begin().await?;
-        let (inserted, more) = self.insert_graph_within(&mut part, graph, Ids::Looked).await?;
+        let stored = Stored { now: Some(now), ..Stored::default() };
+        let (inserted, more) = self.insert_graph_within(&mut part, graph, stored).await?;
         part.commit().await?;
         news.unsettled |= more.unsettled;
         news.wakes.extend(more.wakes);

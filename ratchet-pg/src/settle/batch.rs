@@ -84,7 +84,7 @@ impl Inner {
             applied.ripples = self.ripple(db, seeds, now, &mut news).await?;
         }
         self.spawn(db, settlements, &mut answers, &mut news, now).await?;
-        self.spawn_graphs(db, settlements, &mut answers, &mut news).await?;
+        self.spawn_graphs(db, settlements, &mut answers, &mut news, now).await?;
         crash_point(CrashPoint::SettleSpawned);
         Ok((answers, news))
     }

@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 pub(crate) use self::moves::{Ends, Left, Lines, RunEnd};
 pub(crate) use self::notes::Notes;
-use self::steps::{Plain, any_step};
+use self::steps::{Plain, any_step, told_as_one};
 use crate::doubt::Doubt;
 use crate::exchange::Successes;
 use crate::leases::Known;
@@ -169,6 +169,7 @@ impl Inner {
         for ((index, _), answer) in sorted.rest.iter().zip(answers) {
             settled[*index] = Some(answer);
         }
+        told_as_one(&mut settled, &sorted.rest.iter().map(|(index, _)| *index).collect());
         let all: Vec<_> = settlements.iter().collect();
         let mut answers: Vec<_> = settled.iter_mut().map(Option::as_mut).collect();
         news.closed = self.count_votes(&mut tx, &all, &mut answers).await?;

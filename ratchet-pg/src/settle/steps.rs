@@ -1,7 +1,9 @@
 //! What follows from successes of steps that were settled in passing.
 
+use std::collections::HashSet;
+
 use ratchet_core::graph::Seed;
-use ratchet_core::model::{JobState, Settled, Settlement};
+use ratchet_core::model::{JobState, Ripples, Settled, Settlement};
 use sqlx::PgConnection;
 
 use super::News;
@@ -42,5 +44,26 @@ impl Inner {
             }
         }
         Ok(())
+    }
+}
+
+/// Two walks of one commit are told as one, with the first settlement that set something off. What the second has found
+/// about a group is how it is now: told before the first, its progress would go backwards.
+pub(super) fn told_as_one(settled: &mut [Option<Settled>], second: &HashSet<usize>) {
+    let (mut first, mut early, mut late) = (None, Ripples::default(), Ripples::default());
+    for (index, settled) in settled.iter_mut().enumerate() {
+        let Some(Settled::Applied(applied)) = settled else { continue };
+        if applied.ripples.is_empty() {
+            continue;
+        }
+        first.get_or_insert(index);
+        let found = std::mem::take(&mut applied.ripples);
+        if second.contains(&index) { late.append(found) } else { early.append(found) }
+    }
+    let newer: HashSet<_> = late.groups.iter().map(|group| group.id).collect();
+    early.groups.retain(|group| !newer.contains(&group.id));
+    early.append(late);
+    if let Some(Settled::Applied(applied)) = first.and_then(|index| settled[index].as_mut()) {
+        applied.ripples = early;
     }
 }

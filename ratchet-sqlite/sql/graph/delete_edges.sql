@@ -1,4 +1,4 @@
 -- The edges of jobs that are about to be deleted (a list of seq).
 DELETE FROM ratchet_edge WHERE parent IN (
-    SELECT x'00' || id FROM ratchet_job WHERE linked = 1 AND seq IN (SELECT value FROM json_each(?1))
+    SELECT CAST(x'00' || id AS BLOB) FROM ratchet_job WHERE linked = 1 AND seq IN (SELECT value FROM json_each(?1))
 )

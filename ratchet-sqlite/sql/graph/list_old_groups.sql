@@ -5,6 +5,6 @@ WHERE finished_at <= ?1
   AND NOT EXISTS (SELECT 1 FROM ratchet_group AS inner_group WHERE inner_group.owner = old.id)
   AND NOT EXISTS (
       SELECT 1 FROM ratchet_edge AS edge JOIN ratchet_job AS job ON job.id = substr(edge.child, 2)
-      WHERE edge.parent = x'01' || old.id AND job.state NOT IN (2, 3, 5)
+      WHERE edge.parent = CAST(x'01' || old.id AS BLOB) AND job.state NOT IN (2, 3, 5)
   )
 ORDER BY finished_at LIMIT ?2

@@ -2,7 +2,7 @@
 
 use ratchet_core::model::{
     CancelCause, Extend, GroupCounts, GroupId, GroupKind, GroupState, InsertError, Inserted, JobId,
-    JobState, NewJob, When,
+    JobState, NewJob, Point, Settled, When,
 };
 
 use crate::World;
@@ -274,4 +274,46 @@ pub async fn d_05_members_stay_until_their_group_has_ended(world: &World) {
     assert_eq!(world.purge(Succeeded, hours(1)).await, 1);
     assert_eq!(world.find(ids[1]).await, None);
     assert_eq!(world.store.group(id).await.expect("reads"), None);
+}
+
+pub async fn d_05_group_stays_until_its_callback_has_ended(world: &World) {
+    let node = world.node().await;
+    let (id, _, callbacks) = batch(world, 0, &[When::Always]).await;
+    world.pass(hours(2)).await;
+    world.purge(Succeeded, hours(1)).await;
+    assert!(world.store.group(id).await.expect("reads").is_some(), "the callback is told of it");
+    world.apply(node.claim_one().await.succeed()).await;
+    world.pass(hours(2)).await;
+    world.purge(Pending, hours(1)).await;
+    assert!(world.store.group(id).await.expect("reads").is_some(), "no such purge");
+    assert_eq!(world.purge(Succeeded, hours(1)).await, 1);
+    assert_eq!(world.find(callbacks[0]).await, None);
+    assert_eq!(world.store.group(id).await.expect("reads"), None);
+}
+
+pub async fn d_05_edges_go_with_their_job(world: &World) {
+    let node = world.node().await;
+    let (_, steps) = world.chain(2).await;
+    for _ in 0..2 {
+        world.apply(node.claim_one().await.succeed()).await;
+    }
+    world.pass(hours(2)).await;
+    assert_eq!(world.purge(Succeeded, hours(1)).await, 2);
+    let edges = world.store.edges(&[Point::Job(steps[0])]).await.expect("reads");
+    assert_eq!(edges, []);
+}
+
+pub async fn w_05_one_commit_tells_a_group_once_as_it_is(world: &World) {
+    let node = world.node().await;
+    let (id, ..) = batch(world, 3, &[]).await;
+    let runs = node.claim(2).await;
+    // The failure first: a store may settle successes before it all the same.
+    let settled = world.settle_all(vec![runs[0].fail(), runs[1].succeed()]).await;
+    let mut told = Vec::new();
+    for settled in settled {
+        let Settled::Applied(applied) = settled else { panic!("both are current") };
+        told.extend(applied.ripples.groups);
+    }
+    assert_eq!(told, [world.group(id).await]);
+    assert_eq!(world.tally(id).await, [1, 1, 0, 0, 3]);
 }

@@ -57,6 +57,7 @@ pub async fn s_08_refused_graph_is_dropped_whole_with_a_warning(world: &World) {
     let spawned = [child.id, good.jobs[0].id, good.jobs[1].id];
     let graphs = vec![refused.clone(), good.clone()];
     let applied = world.apply(run.succeed().spawning(vec![child]).bringing(graphs)).await;
+    assert_eq!(world.get(spawned[1]).await.due, world.get(spawned[0]).await.due, "one instant");
     assert_eq!((applied.state, applied.spawned.as_slice()), (JobState::Succeeded, &spawned[..]));
     let [dropped] = applied.dropped_graphs.as_slice() else { panic!("one is dropped") };
     assert_eq!((dropped.id, dropped.kind), (refused.groups[0].id, GroupKind::Chain));

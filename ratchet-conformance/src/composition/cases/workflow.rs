@@ -208,3 +208,18 @@ pub async fn w_04_diamond_fails_as_a_whole(world: &World) {
     assert_eq!(world.states(&[root, a, b]).await, [Succeeded, Failed, Succeeded]);
     assert_eq!(world.tally(flow).await, [2, 1, 2, 0, 5]);
 }
+
+pub async fn w_04_canceled_step_remembers_why_whatever_happens_later(world: &World) {
+    let node = world.node().await;
+    let (mut sketch, _, [first, second, last]) = steps(world);
+    sketch.edge(first, last, When::Failure);
+    sketch.edge(second, last, When::Success);
+    world.insert_graph(sketch).await;
+    // One edge is dead; the other fires afterwards.
+    for _ in 0..2 {
+        world.apply(node.claim_one().await.succeed()).await;
+        let step = world.get(last).await;
+        assert_eq!((step.state, step.canceled), (Canceled, Some(CancelCause::NotTaken)));
+        assert_eq!(step.root_cause, Some(Point::Job(first)));
+    }
+}

@@ -39,6 +39,9 @@ impl Tables {
         now: Timestamp,
     ) -> u64 {
         let Ok(until) = now.checked_sub(age) else { return 0 };
+        if !state.is_terminal() {
+            return 0;
+        }
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         // A run that lingers still needs its job to say what it holds.
         let old = self.index.finished(state, until).filter(|id| !self.keys.lingers(*id));
