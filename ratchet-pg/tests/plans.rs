@@ -59,6 +59,12 @@ const FILL: &str = "
     SELECT 'orders', 'key-' || g, lpad(to_hex(g), 32, '0')::uuid, g, '{}' FROM generate_series(1, 100000) g;
     INSERT INTO ratchet.reject (job, number, run, at, job_name, error_type, fingerprint, message)
     SELECT lpad(to_hex(g), 32, '0')::uuid, 0, 1, g, 'mail', 'odd', 'odd', 'odd' FROM generate_series(1, 100000) g;
+    INSERT INTO ratchet.node (id, joined_at, until, pid, host, binary_version, queues, names, versions)
+    SELECT lpad(to_hex(g), 32, '0')::uuid, g, g, g, 'host', '1', '{}', '{}', '{}' FROM generate_series(1, 2000) g;
+    INSERT INTO ratchet.lingering (job, lease, version, node, canceled)
+    SELECT lpad(to_hex(g), 32, '0')::uuid, lpad(to_hex(g), 32, '0')::uuid, 1, lpad(to_hex(g), 32, '0')::uuid, true
+    FROM generate_series(1, 2000) g;
+    ANALYZE ratchet.node, ratchet.lingering;
     ANALYZE ratchet.idempotency, ratchet.business, ratchet.log, ratchet.slot, ratchet.hand_off, ratchet.reject;
     ANALYZE ratchet.job, ratchet.ready, ratchet.scheduled, ratchet.outcome, ratchet.attempt, ratchet.note, ratchet.graph,
         ratchet.job_group, ratchet.member, ratchet.edge, ratchet.blocked";

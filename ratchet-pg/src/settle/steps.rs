@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use ratchet_core::graph::Seed;
 use ratchet_core::model::{JobState, Ripples, Settled, Settlement};
-use sqlx::PgConnection;
 
 use super::News;
 use crate::leases::Place;
+use crate::sqlx::PgConnection;
 use crate::store::{Fault, Inner};
 
 /// A success with its place in the batch and in its lease.
