@@ -446,3 +446,25 @@ impl Bounds {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // spec: A-02
+    #[tokio::test(start_paused = true)]
+    async fn looking_from_the_start_takes_a_tenth_of_the_time() {
+        let node = NodeId::from_uuid(Uuid::now_v7());
+        let asked = [QueueRoom { queue: "default".to_owned(), room: 10 }];
+        let bounds = Bounds::default();
+        let looks = || bounds.of(node, &asked) == [i64::MIN];
+        for (took, pause) in [(1, 100), (30, 300), (900, 2000)] {
+            assert!(looks());
+            bounds.took(node, &asked, Duration::from_millis(took));
+            bounds.raise(node, [("default", 7)].into_iter());
+            tokio::time::advance(Duration::from_millis(pause - 1)).await;
+            assert!(!looks(), "{took} ms");
+            tokio::time::advance(Duration::from_millis(1)).await;
+        }
+    }
+}
