@@ -116,7 +116,7 @@ impl Bench {
             return told;
         }
         self.sql(&format!("CREATE DATABASE {name}")).await;
-        let url = self.server.url().replace("/postgres", &format!("/{name}"));
+        let url = self.server.url_of(&name);
         let caller = Caller::new(system, url.clone());
         for file in migrations(system) {
             let mut db = PgConnection::connect(&url).await.expect("connects");

@@ -62,8 +62,13 @@ impl Server {
     }
 
     pub fn url(&self) -> String {
+        self.url_of("postgres")
+    }
+
+    /// The address of one of its databases.
+    pub fn url_of(&self, database: &str) -> String {
         let host = self.folder.display().to_string().replace('/', "%2F");
-        format!("postgres://postgres@{host}/postgres")
+        format!("postgres://postgres@{host}/{database}")
     }
 }
 
