@@ -1,11 +1,11 @@
 //! The idempotency key of a whole graph, in the ledger that jobs use too.
 
-use crate::sqlx::{self, PgConnection, Row};
 use ratchet_core::graph::{digest, identity};
 use ratchet_core::model::{GroupId, InsertError, JobId, NewGraph};
 use uuid::Uuid;
 
 use crate::spec::{clean, scope};
+use crate::sqlx::{self, PgConnection, Row};
 use crate::store::{Fault, Inner};
 
 impl Inner {

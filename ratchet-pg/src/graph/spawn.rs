@@ -1,10 +1,10 @@
 //! Graphs that come into being with the success of a run.
 
-use crate::sqlx::{Connection, PgConnection};
 use ratchet_core::model::{DroppedGraph, GraphInserted, NewGraph, Settled, Settlement};
 
 use crate::insert::Stored;
 use crate::settle::{News, Notes};
+use crate::sqlx::{Connection, PgConnection};
 use crate::store::{Fault, Inner};
 
 impl Inner {
