@@ -1,5 +1,7 @@
 //! What happened, told after the commit.
 
+mod progress;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -9,9 +11,10 @@ use jiff::Timestamp;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
+use self::progress::Progress;
 use crate::model::{
     BreakerChange, CancelCause, Deferral, Envelope, FailureRecord, GroupCounts, GroupId, GroupKind,
-    JobId, NodeId, Point,
+    GroupRecord, JobId, NodeId, Point,
 };
 
 /// The job an event speaks of.
@@ -289,6 +292,7 @@ pub(crate) struct Events {
     /// Submits on their way to the store. A worker of this process may claim a job before its submit has heard of the
     /// commit; then the worker tells of the submit, so that `Submitted` always comes before `Started`.
     submitting: Arc<Mutex<BTreeMap<JobId, JobRef>>>,
+    progress: Arc<Mutex<Progress>>,
 }
 
 impl Events {
@@ -296,7 +300,12 @@ impl Events {
     const ROOM: usize = 4096;
 
     pub(crate) fn new() -> Self {
-        Self { sender: Arc::default(), lagged: Arc::default(), submitting: Arc::default() }
+        Self {
+            sender: Arc::default(),
+            lagged: Arc::default(),
+            submitting: Arc::default(),
+            progress: Arc::default(),
+        }
     }
 
     /// Publishes what `event` makes, if anybody listens.
@@ -330,6 +339,26 @@ impl Events {
         if let Some(job) = self.submitting().remove(&id) {
             self.publish(|| Event::Submitted { job });
         }
+    }
+
+    /// A settle has moved a batch. Told unless something newer was: the lock is held until it is said.
+    pub(crate) fn progressed(&self, batch: &GroupRecord, event: Event) {
+        if self.heard().is_some() {
+            let mut progress = self.progress();
+            let news = progress.is_news(batch.id, batch.counts.ended());
+            if news || batch.state.is_ended() {
+                self.publish(|| event);
+            }
+        }
+    }
+
+    /// An order has changed a batch: it may be less far than it was told to be.
+    pub(crate) fn ordered(&self, batch: GroupId) {
+        self.progress().forget(batch);
+    }
+
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn submitting(&self) -> MutexGuard<'_, BTreeMap<JobId, JobRef>> {

@@ -33,7 +33,7 @@ pub struct Switches {
     pub refuse_settles: AtomicBool,
     /// Settle calls wait while this is held.
     pub settling: tokio::sync::Mutex<()>,
-    /// The answers to claims wait while this is held.
+    /// Answers that bring jobs wait while this is held: one that brings none would keep the next claim from being made.
     pub answering: tokio::sync::Mutex<()>,
     /// How many settle calls came through.
     pub settles: AtomicU64,
@@ -165,7 +165,9 @@ impl Store for Flaky {
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
         let reply = self.up()?.claim(request).await;
-        drop(self.switches.answering.lock().await);
+        if reply.as_ref().is_ok_and(|reply| !reply.jobs.is_empty()) {
+            drop(self.switches.answering.lock().await);
+        }
         reply
     }
 

@@ -84,6 +84,7 @@ impl Ratchet {
         crash_point(CrashPoint::CommandAnswered);
         match &reply {
             CommandReply::Rippled { ripples, .. } | CommandReply::GroupCanceled(ripples) => {
+                ripples.groups.iter().for_each(|group| self.core.events.ordered(group.id));
                 publish_ripples(&self.core, ripples);
             }
             _ => {}

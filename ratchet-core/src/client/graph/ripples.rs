@@ -10,8 +10,10 @@ pub(crate) fn publish_ripples(core: &Core, ripples: &Ripples) {
         core.events.publish(|| Event::Canceled { job: canceled.job, cause: canceled.cause });
     }
     for group in &ripples.groups {
-        if let Some(event) = event(group) {
-            core.events.publish(|| event);
+        match event(group) {
+            Some(event) if group.kind == GroupKind::Batch => core.events.progressed(group, event),
+            Some(event) => core.events.publish(|| event),
+            None => {}
         }
     }
 }
