@@ -63,7 +63,7 @@ BEGIN
             generation, keyed, queue, name, service)
         VALUES (new_id, due_at - ahead, due_at, 0, 0, enqueue.version, 0, 0, 0, 1, is_keyed, enqueue.queue,
             enqueue.name, enqueue.service);
-        PERFORM pg_notify(__CHANNEL__, 'sql w ' || enqueue.queue);
+        PERFORM pg_notify(__CHANNEL__, 'sql p ' || (due_at - ahead) || ' ' || enqueue.queue);
     ELSE
         INSERT INTO ratchet.scheduled (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals,
             generation, keyed, queue, name, service)

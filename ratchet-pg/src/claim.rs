@@ -1,14 +1,13 @@
 //! Claiming: one statement where nothing is odd, a closer look where a key, a lonely job or a due time needs one.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::model::{Alone, ClaimReply, ClaimRequest, NodeId, QueueRoom};
-use tokio::time::Instant;
+use ratchet_core::model::{Alone, ClaimReply, ClaimRequest, QueueRoom};
 use uuid::Uuid;
 
+use crate::bounds::{FIRST, Rank};
 use crate::doubt::Doubt;
 use crate::exchange::Successes;
 use crate::gates::{Gates, Pass, probe_key};
@@ -163,7 +162,7 @@ impl Inner {
 struct Candidate {
     /// Where its row is; locked, so it stays there.
     spot: String,
-    place: (i64, i64, Uuid),
+    rank: Rank,
     crashes: i32,
     key: Option<(String, i32)>,
     service: Option<String>,
@@ -204,7 +203,7 @@ impl Walk<'_> {
         while chosen.len() < enough {
             let window = self.window(db, &room.queue, after, room.room.max(WINDOW)).await?;
             let Some(last) = window.last() else { break };
-            after = last.place;
+            after = last.rank;
             for candidate in window {
                 if chosen.len() >= enough {
                     break;
@@ -241,7 +240,7 @@ impl Walk<'_> {
             let found = 'queue: loop {
                 let window = self.window(db, &room.queue, after, WINDOW).await?;
                 let Some(last) = window.last() else { break None };
-                after = last.place;
+                after = last.rank;
                 for candidate in window {
                     if self.may_run(&candidate) {
                         break 'queue Some(candidate);
@@ -249,7 +248,7 @@ impl Walk<'_> {
                 }
             };
             if let Some(found) = found
-                && first.as_ref().is_none_or(|first| found.place < first.place)
+                && first.as_ref().is_none_or(|first| found.rank < first.rank)
             {
                 first = Some(found);
             }
@@ -265,14 +264,14 @@ impl Walk<'_> {
         &mut self,
         db: &mut PgConnection,
         queue: &str,
-        after: (i64, i64, Uuid),
+        after: Rank,
         limit: u32,
     ) -> Result<Vec<Candidate>, Fault> {
         let rows = sqlx::query(self.inner.sql.select_candidates())
             .bind(queue)
-            .bind(after.0)
-            .bind(after.1)
-            .bind(after.2)
+            .bind(after.sort_key)
+            .bind(after.due)
+            .bind(after.job)
             .bind(&self.known.names)
             .bind(&self.known.versions)
             .bind(i64::from(limit))
@@ -325,7 +324,7 @@ impl Walk<'_> {
             self.gates.probe(service);
             self.probes.push(Probe {
                 spot: candidate.spot.clone(),
-                job: candidate.place.2,
+                job: candidate.rank.job,
                 opening,
                 key: probe_key(name, opening),
             });
@@ -356,115 +355,18 @@ impl Walk<'_> {
     }
 }
 
-const FIRST: (i64, i64, Uuid) = (i64::MIN, i64::MIN, Uuid::nil());
-
 fn candidate(row: &PgRow) -> Result<Candidate, sqlx::Error> {
     let key: Option<String> = row.try_get("ckey")?;
     let limit = row.try_get::<Option<i32>, _>("climit")?.unwrap_or(1);
     Ok(Candidate {
         spot: row.try_get("spot")?,
-        place: (row.try_get("sort_key")?, row.try_get("due")?, row.try_get("job")?),
+        rank: Rank {
+            sort_key: row.try_get("sort_key")?,
+            due: row.try_get("due")?,
+            job: row.try_get("job")?,
+        },
         crashes: row.try_get("crashes")?,
         key: key.map(|key| (key, limit)),
         service: row.try_get("service")?,
     })
-}
-
-/// Below which place a queue has nothing for a node, for a short while: a scan from the start of the index would walk
-/// over the dead entries of everything claimed lately.
-#[derive(Debug, Default)]
-pub(crate) struct Bounds {
-    known: Mutex<HashMap<(NodeId, String), Bound>>,
-}
-
-#[derive(Debug)]
-struct Bound {
-    sort_key: i64,
-    /// When the queue was last looked at from its start, and for how long that is not done again.
-    since: Instant,
-    pause: Duration,
-}
-
-/// How long a job may be overlooked that another process has put before the bound.
-const RESCAN: Duration = Duration::from_millis(100);
-
-/// Looking from the start takes at most one part in so many of the time: an old snapshot keeps dead entries there, more with
-/// every claim. But jobs are not overlooked for longer than this because of it.
-const RESCAN_SHARE: u32 = 10;
-const LONGEST_RESCAN: Duration = Duration::from_secs(2);
-
-impl Bounds {
-    pub(crate) fn of(&self, node: NodeId, asked: &[QueueRoom]) -> Vec<i64> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Instant::now();
-        let mut bound = |room: &QueueRoom| {
-            let key = (node, room.queue.clone());
-            match known.get(&key) {
-                Some(bound) if now.duration_since(bound.since) < bound.pause => bound.sort_key,
-                _ => {
-                    known.insert(key, Bound { sort_key: i64::MIN, since: now, pause: RESCAN });
-                    i64::MIN
-                }
-            }
-        };
-        asked.iter().map(&mut bound).collect()
-    }
-
-    /// Looking at these queues from their start took so long.
-    pub(crate) fn took(&self, node: NodeId, asked: &[QueueRoom], time: Duration) {
-        let pause = time.saturating_mul(RESCAN_SHARE).clamp(RESCAN, LONGEST_RESCAN);
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        for room in asked {
-            if let Some(bound) = known.get_mut(&(node, room.queue.clone())) {
-                bound.pause = pause;
-            }
-        }
-    }
-
-    /// Everything up to here was claimed.
-    pub(crate) fn raise<'a>(&self, node: NodeId, last: impl Iterator<Item = (&'a str, i64)>) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        for (queue, sort_key) in last {
-            if let Some(bound) = known.get_mut(&(node, queue.to_owned())) {
-                bound.sort_key = bound.sort_key.max(sort_key);
-            }
-        }
-    }
-
-    /// This process has put a job there.
-    pub(crate) fn lower(&self, queue: &str, sort_key: i64) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        for ((_, name), bound) in known.iter_mut() {
-            if name == queue {
-                bound.sort_key = bound.sort_key.min(sort_key);
-            }
-        }
-    }
-
-    /// Something has changed that may free a job anywhere.
-    pub(crate) fn clear(&self) {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    // spec: A-02
-    #[tokio::test(start_paused = true)]
-    async fn looking_from_the_start_takes_a_tenth_of_the_time() {
-        let node = NodeId::from_uuid(Uuid::now_v7());
-        let asked = [QueueRoom { queue: "default".to_owned(), room: 10 }];
-        let bounds = Bounds::default();
-        let looks = || bounds.of(node, &asked) == [i64::MIN];
-        for (took, pause) in [(1, 100), (30, 300), (900, 2000)] {
-            assert!(looks());
-            bounds.took(node, &asked, Duration::from_millis(took));
-            bounds.raise(node, [("default", 7)].into_iter());
-            tokio::time::advance(Duration::from_millis(pause - 1)).await;
-            assert!(!looks(), "{took} ms");
-            tokio::time::advance(Duration::from_millis(1)).await;
-        }
-    }
 }

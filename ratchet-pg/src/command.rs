@@ -179,7 +179,7 @@ impl Inner {
         ends.push(&row, None, JobState::Canceled, left);
         ends.write(self, db, now).await?;
         self.free(db, &[], vec![row.job]).await?;
-        news.wakes.push(Wake::Finished(id));
+        news.hints.push(Wake::Finished(id).into());
         done(from, JobState::Canceled)
     }
 
@@ -211,7 +211,7 @@ impl Inner {
         ends.write(self, db, now).await?;
         self.leave_leases(db, vec![(member.lease, member.moving.job)]).await?;
         self.linger(db, &[token], vec![member.node], true).await?;
-        news.wakes.extend([Wake::Finished(job.id), Wake::Canceled(token)]);
+        news.hints.extend([Wake::Finished(job.id).into(), Wake::Canceled(token).into()]);
         done(JobState::Running, JobState::Canceled)
     }
 
@@ -244,7 +244,7 @@ impl Inner {
     ) -> Result<(), Fault> {
         match job.wait {
             Some(_) => self.put_waiting(db, &[row]).await,
-            None => self.put_back(db, &[row], now, &mut news.wakes).await,
+            None => self.put_back(db, &[row], now, &mut news.hints).await,
         }
     }
 

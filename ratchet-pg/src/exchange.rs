@@ -10,6 +10,7 @@ use ratchet_core::model::{
 use tokio::time::Instant;
 use uuid::Uuid;
 
+use crate::bounds::Rank;
 use crate::claim::{Known, lonely_from};
 use crate::doubt::Doubt;
 use crate::graph;
@@ -97,8 +98,7 @@ impl Inner {
         let leases: Vec<_> = rooms.iter().map(|_| self.ids.lease().uuid()).collect();
         let node = request.map_or_else(|| NodeId::from_uuid(Uuid::nil()), |request| request.node);
         doubt.about(&leases);
-        let (began, bounds) = (Instant::now(), self.bounds.of(node, rooms));
-        let from_start = bounds.contains(&i64::MIN);
+        let (began, from) = (Instant::now(), self.bounds.of(node, rooms));
         crash_point(CrashPoint::ExchangeBefore);
         let rows = sqlx::query(self.sql.exchange())
             .bind(successes.leases)
@@ -111,18 +111,18 @@ impl Inner {
             .bind(rooms.iter().map(|room| room.queue.as_str()).collect::<Vec<_>>())
             .bind(rooms.iter().map(|room| small(room.room)).collect::<Vec<_>>())
             .bind(&leases)
-            .bind(bounds)
+            .bind(from.iter().map(|rank| rank.sort_key).collect::<Vec<_>>())
             .bind(node.uuid())
             .bind(known.names)
             .bind(known.versions)
             .bind(request.map_or(i32::MAX, |request| lonely_from(request.alone)))
             .bind(request.is_some_and(|request| request.starting))
+            .bind(from.iter().map(|rank| rank.due).collect::<Vec<_>>())
+            .bind(from.iter().map(|rank| rank.job).collect::<Vec<_>>())
             .fetch_all(&mut *db)
             .await?;
         crash_point(CrashPoint::ExchangeAfter);
-        if from_start {
-            self.bounds.took(node, rooms, began.elapsed());
-        }
+        self.bounds.took(node, rooms, &from, began.elapsed());
         let mut told = None;
         let mut taken = Vec::with_capacity(rows.len().saturating_sub(1));
         for row in &rows {
@@ -139,8 +139,7 @@ impl Inner {
             let jobs = self.claimed(db, request, &leases, told.now, &taken, JOB).await?;
             let last = |(room, lease): (_, &Uuid)| {
                 let of_queue = |job: &&Claimed| job.token.lease.uuid() == *lease;
-                let last = jobs.iter().rfind(of_queue)?;
-                Some((room, last.spec.sort_key(last.due.as_microsecond())))
+                Some((room, Rank::of(jobs.iter().rfind(of_queue)?)))
             };
             let queues = rooms.iter().map(|room| room.queue.as_str());
             self.bounds.raise(request.node, queues.zip(&leases).filter_map(last));
@@ -162,7 +161,7 @@ impl Inner {
         let mut jobs = Vec::with_capacity(rows.len());
         for row in rows {
             let place: i64 = row.try_get(first + 1)?;
-            let place = usize::try_from(place).ok().and_then(|place| place.checked_sub(1));
+            let place = usize::try_from(place).ok().and_then(|rank| rank.checked_sub(1));
             let odd = || sqlx::Error::Protocol("a claim from no queue".to_owned());
             let place = place.filter(|place| *place < leases.len()).ok_or_else(odd)?;
             let job = claimed(

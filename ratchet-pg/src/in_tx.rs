@@ -10,7 +10,7 @@ use ratchet_core::model::{
     CancelCause, Command, CommandError, CommandReply, Due, GraphInserted, InsertError, Inserted,
     JobId, NewGraph, NewJob,
 };
-use ratchet_core::store::{Store, Wake};
+use ratchet_core::store::Store;
 use ratchet_core::{
     Batch, Chain, ChainHandle, Enqueue, GroupHandle, Job, JobHandle, SubmitError, Workflow,
 };
@@ -19,7 +19,7 @@ use crate::insert::Stored;
 use crate::settle::News;
 use crate::sqlx::{self, Connection, PgConnection};
 use crate::store::{Fault, PgStore};
-use crate::wake::line;
+use crate::wake::{Hint, line};
 
 /// `.in_tx(&mut tx)` on what `ratchet.enqueue(job)` gives, and on a chain, batch or workflow: all of it or nothing.
 ///
@@ -158,7 +158,7 @@ impl PgStore {
         let inserted = async {
             let mut part = tx.begin().await?;
             let (answers, fresh) = self.inner.insert_within(&mut part, jobs).await?;
-            notify(self, &mut part, fresh.wakes()).await?;
+            notify(self, &mut part, fresh.hints()).await?;
             part.commit().await?;
             crash_point(CrashPoint::InsertInTx);
             Ok::<_, Fault>(answers)
@@ -176,7 +176,7 @@ impl PgStore {
             let mut part = tx.begin().await?;
             let (inserted, news) =
                 self.inner.insert_graph_within(&mut part, graph, Stored::default()).await?;
-            notify(self, &mut part, news.wakes).await?;
+            notify(self, &mut part, news.hints).await?;
             part.commit().await?;
             crash_point(CrashPoint::InsertInTx);
             Ok::<_, Fault>(inserted)
@@ -228,7 +228,7 @@ impl PgStore {
             let mut part = tx.begin().await?;
             let mut news = News::default();
             let reply = self.inner.command_within(&mut part, &command, &mut news).await?;
-            notify(self, &mut part, news.wakes).await?;
+            notify(self, &mut part, news.hints).await?;
             part.commit().await?;
             Ok::<_, Fault>(reply)
         };
@@ -237,10 +237,10 @@ impl PgStore {
 }
 
 /// Hints that go out if and when the transaction commits.
-async fn notify(store: &PgStore, db: &mut PgConnection, wakes: Vec<Wake>) -> Result<(), Fault> {
+async fn notify(store: &PgStore, db: &mut PgConnection, hints: Vec<Hint>) -> Result<(), Fault> {
     /// No process calls itself that, so every one listens, this one too.
     const ORIGIN: &str = "tx";
-    let lines: BTreeSet<_> = wakes.iter().filter_map(|wake| line(ORIGIN, wake)).collect();
+    let lines: BTreeSet<_> = hints.iter().filter_map(|hint| line(ORIGIN, hint)).collect();
     if lines.is_empty() {
         return Ok(());
     }

@@ -8,7 +8,6 @@ use ratchet_core::graph::admit;
 use ratchet_core::model::{
     Due, GroupId, InsertError, Inserted, JobId, JobSpec, NewJob, OnTaken, TakenKey,
 };
-use ratchet_core::store::Wake;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -19,6 +18,7 @@ use crate::record::due_micros;
 use crate::spec::{Columns, clean, cleaned, extra, scope};
 use crate::sqlx::{self, PgConnection, Row};
 use crate::store::{Fault, Inner, transact};
+use crate::wake::Hint;
 
 /// A key within its scope.
 pub(crate) type Scoped = (String, String);
@@ -93,8 +93,8 @@ impl Fresh {
         }
     }
 
-    pub(crate) fn wakes(&self) -> Vec<Wake> {
-        self.due.keys().map(|queue| Wake::Work { queue: queue.clone() }).collect()
+    pub(crate) fn hints(&self) -> Vec<Hint> {
+        self.due.iter().map(|(queue, first)| Hint::put(queue.clone(), *first)).collect()
     }
 }
 
@@ -374,7 +374,7 @@ impl Inner {
         for (queue, sort_key) in &fresh.due {
             self.bounds.lower(queue, *sort_key);
         }
-        self.wakes.send(fresh.wakes());
+        self.wakes.send(fresh.hints());
     }
 }
 

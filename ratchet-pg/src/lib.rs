@@ -11,6 +11,7 @@
 //! lease has the member at the version it was claimed with, and a job has one outcome.
 
 mod blocked;
+mod bounds;
 mod claim;
 mod command;
 mod doubt;

@@ -54,7 +54,7 @@ impl Inner {
         row.version = outcome.try_get::<i64, _>("version")? + 1;
         row.run = outcome.try_get("run")?;
         row.generation = outcome.try_get::<i32, _>("generation")?.saturating_add(1);
-        self.put_back(db, &[row], now, &mut news.wakes).await?;
+        self.put_back(db, &[row], now, &mut news.hints).await?;
         let ripples = self.apply(db, opened, now, news).await?;
         Ok(Some(CommandReply::moved(from, JobState::Pending, ripples)))
     }

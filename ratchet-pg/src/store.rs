@@ -22,7 +22,7 @@ use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use tokio::sync::{broadcast, mpsc};
 
 use crate::blocked::Causes;
-use crate::claim::Bounds;
+use crate::bounds::Bounds;
 use crate::doubt::Doubts;
 use crate::error::{is_conflict, store_error};
 use crate::group::Group;
@@ -54,7 +54,7 @@ pub(crate) struct Inner {
     pub(crate) ids: IdSource,
     /// How long a range of ids is.
     pub(crate) range: Duration,
-    pub(crate) bounds: Bounds,
+    pub(crate) bounds: Arc<Bounds>,
     pub(crate) leases: Leases,
     pub(crate) doubts: Doubts,
     pub(crate) group: Group,
@@ -253,7 +253,8 @@ async fn open(options: PgOptions, home: std::sync::Weak<Home>) -> Result<Arc<Inn
     parts::make(&pool, &sql, range).await?;
     let channel = sql::channel(&schema);
     let (sender, hints) = mpsc::unbounded_channel();
-    let wakes = Arc::new(Wakes::new((!poll_only).then_some(sender)));
+    let bounds = Arc::<Bounds>::default();
+    let wakes = Arc::new(Wakes::new((!poll_only).then_some(sender), Arc::clone(&bounds)));
     let origin = wakes.origin().to_owned();
     if !poll_only && let Some(home) = home.upgrade() {
         if let Some(listener) = tested_listener(&connections, &sql, &channel, &origin).await {
@@ -270,7 +271,7 @@ async fn open(options: PgOptions, home: std::sync::Weak<Home>) -> Result<Arc<Inn
         channel,
         ids: IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy)),
         range,
-        bounds: Bounds::default(),
+        bounds,
         leases: Leases::default(),
         doubts: Doubts::new(statement_timeout),
         group: Group::default(),

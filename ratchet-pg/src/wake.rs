@@ -1,6 +1,6 @@
 //! Hints: to this process at once, to the others by `NOTIFY`, a few milliseconds' worth at a time.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -11,6 +11,7 @@ use ratchet_core::store::Wake;
 use tokio::sync::{broadcast, mpsc};
 use uuid::Uuid;
 
+use crate::bounds::Bounds;
 use crate::error::store_error;
 use crate::home::in_time;
 use crate::sql::Sql;
@@ -29,6 +30,26 @@ const MOST_ENDS: usize = 64;
 /// How long the test of the listener may take at the start.
 const SELF_TEST: Duration = Duration::from_secs(3);
 
+/// A hint, and where in its queue the first of the jobs stands that were put there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hint {
+    pub(crate) wake: Wake,
+    pub(crate) first: Option<i64>,
+}
+
+impl From<Wake> for Hint {
+    fn from(wake: Wake) -> Self {
+        Self { wake, first: None }
+    }
+}
+
+impl Hint {
+    /// Jobs were put into a queue, the first of them there.
+    pub(crate) fn put(queue: String, first: i64) -> Self {
+        Self { wake: Wake::Work { queue }, first: Some(first) }
+    }
+}
+
 /// Where hints go.
 #[derive(Debug)]
 pub(crate) struct Wakes {
@@ -36,13 +57,15 @@ pub(crate) struct Wakes {
     origin: String,
     here: broadcast::Sender<Wake>,
     /// To the task that tells the others; none in poll-only mode.
-    elsewhere: Option<mpsc::UnboundedSender<Wake>>,
+    elsewhere: Option<mpsc::UnboundedSender<Hint>>,
+    /// Where the claims of this process begin: before what others have put in.
+    bounds: Arc<Bounds>,
 }
 
 impl Wakes {
-    pub(crate) fn new(elsewhere: Option<mpsc::UnboundedSender<Wake>>) -> Self {
+    pub(crate) fn new(elsewhere: Option<mpsc::UnboundedSender<Hint>>, bounds: Arc<Bounds>) -> Self {
         let (here, _) = broadcast::channel(KEPT);
-        Self { origin: format!("{:016x}", fastrand::u64(..)), here, elsewhere }
+        Self { origin: format!("{:016x}", fastrand::u64(..)), here, elsewhere, bounds }
     }
 
     pub(crate) fn subscribe(&self) -> broadcast::Receiver<Wake> {
@@ -50,18 +73,27 @@ impl Wakes {
     }
 
     /// Tells what was committed.
-    pub(crate) fn send(&self, wakes: impl IntoIterator<Item = Wake>) {
+    pub(crate) fn send(&self, hints: impl IntoIterator<Item = impl Into<Hint>>) {
         let mut ends = 0;
-        for wake in wakes {
-            let end = matches!(wake, Wake::Finished(_));
+        for hint in hints {
+            let hint = hint.into();
+            let end = matches!(hint.wake, Wake::Finished(_));
             ends += usize::from(end);
             if let Some(elsewhere) = self.elsewhere.as_ref().filter(|_| !end || ends <= MOST_ENDS) {
                 // The task is gone only when the store is.
-                let _ = elsewhere.send(wake.clone());
+                let _ = elsewhere.send(hint.clone());
             }
             // Nobody listens: nobody needs the hint.
-            let _ = self.here.send(wake);
+            let _ = self.here.send(hint.wake);
         }
+    }
+
+    /// Another process has told this.
+    fn heard(&self, hint: Hint) {
+        if let (Wake::Work { queue }, Some(first)) = (&hint.wake, hint.first) {
+            self.bounds.lower(queue, first);
+        }
+        let _ = self.here.send(hint.wake);
     }
 
     pub(crate) fn origin(&self) -> &str {
@@ -70,9 +102,12 @@ impl Wakes {
 }
 
 /// A hint as others can read it.
-pub(crate) fn line(origin: &str, wake: &Wake) -> Option<String> {
-    Some(match wake {
-        Wake::Work { queue } => format!("{origin} w {queue}"),
+pub(crate) fn line(origin: &str, hint: &Hint) -> Option<String> {
+    Some(match &hint.wake {
+        Wake::Work { queue } => match hint.first {
+            Some(first) => format!("{origin} p {first} {queue}"),
+            None => format!("{origin} w {queue}"),
+        },
         Wake::Canceled(token) => {
             let (job, lease) = (token.job.uuid().simple(), token.lease.uuid().simple());
             format!("{origin} c {job} {lease} {}", token.version)
@@ -84,18 +119,24 @@ pub(crate) fn line(origin: &str, wake: &Wake) -> Option<String> {
 }
 
 /// The hints in a line, unless this process has sent it.
-fn read(origin: &str, line: &str) -> Vec<Wake> {
+fn read(origin: &str, line: &str) -> Vec<Hint> {
     let Some((from, body)) = line.split_once(' ') else { return Vec::new() };
     let Some((kind, rest)) = body.split_once(' ').filter(|_| from != origin) else {
         return Vec::new();
     };
     let uuid = |text: &str| Uuid::try_parse(text).ok();
     match kind {
-        "w" => vec![Wake::Work { queue: rest.to_owned() }],
-        "u" => vec![Wake::Unblocked],
+        "w" => vec![Wake::Work { queue: rest.to_owned() }.into()],
+        "p" => {
+            let put = rest
+                .split_once(' ')
+                .and_then(|(first, queue)| Some(Hint::put(queue.to_owned(), first.parse().ok()?)));
+            put.into_iter().collect()
+        }
+        "u" => vec![Wake::Unblocked.into()],
         "f" => {
             let ids = rest.split(' ').filter_map(uuid);
-            ids.map(|id| Wake::Finished(JobId::from_uuid(id))).collect()
+            ids.map(|id| Wake::Finished(JobId::from_uuid(id)).into()).collect()
         }
         "c" => {
             let mut parts = rest.split(' ');
@@ -106,7 +147,7 @@ fn read(origin: &str, line: &str) -> Vec<Wake> {
                     version: parts.next()?.parse().ok()?,
                 })
             };
-            token().map(Wake::Canceled).into_iter().collect()
+            token().map(|token| Wake::Canceled(token).into()).into_iter().collect()
         }
         _ => Vec::new(),
     }
@@ -116,7 +157,7 @@ fn read(origin: &str, line: &str) -> Vec<Wake> {
 pub(crate) async fn tell_others(
     (pool, sql, channel, origin): (PgPool, Arc<Sql>, String, String),
     (longest, doubt): (Duration, Arc<AtomicU32>),
-    mut hints: mpsc::UnboundedReceiver<Wake>,
+    mut hints: mpsc::UnboundedReceiver<Hint>,
 ) {
     while let Some(first) = hints.recv().await {
         let mut round = Round::default();
@@ -136,17 +177,19 @@ pub(crate) async fn tell_others(
 /// What goes out together.
 #[derive(Default)]
 struct Round {
-    queues: BTreeSet<String>,
+    /// With the first place that something was put at.
+    queues: BTreeMap<String, Option<i64>>,
     canceled: Vec<Token>,
     finished: Vec<JobId>,
     unblocked: bool,
 }
 
 impl Round {
-    fn add(&mut self, hint: Wake) {
-        match hint {
+    fn add(&mut self, hint: Hint) {
+        match hint.wake {
             Wake::Work { queue } => {
-                self.queues.insert(queue);
+                let first = self.queues.entry(queue).or_insert(hint.first);
+                *first = [*first, hint.first].into_iter().flatten().min();
             }
             Wake::Canceled(token) => self.canceled.push(token),
             Wake::Unblocked => self.unblocked = true,
@@ -156,13 +199,14 @@ impl Round {
     }
 
     fn lines(self, origin: &str) -> Vec<String> {
-        let queues = self.queues.into_iter().map(|queue| Wake::Work { queue });
-        let canceled = self.canceled.into_iter().map(Wake::Canceled);
-        let unblocked = self.unblocked.then_some(Wake::Unblocked);
+        let queues = self.queues.into_iter();
+        let queues = queues.map(|(queue, first)| Hint { wake: Wake::Work { queue }, first });
+        let canceled = self.canceled.into_iter().map(|token| Wake::Canceled(token).into());
+        let unblocked = self.unblocked.then(|| Wake::Unblocked.into());
         let mut lines: Vec<_> = queues
             .chain(canceled)
             .chain(unblocked)
-            .filter_map(|wake| line(origin, &wake))
+            .filter_map(|hint| line(origin, &hint))
             .collect();
         if !self.finished.is_empty() {
             let mut ends = format!("{origin} f");
@@ -184,8 +228,8 @@ pub(crate) async fn listen(mut listener: PgListener, origin: String, here: std::
         match heard {
             Ok(Some(notification)) => {
                 pause = PACE;
-                for wake in read(&origin, notification.payload()) {
-                    let _ = wakes.here.send(wake);
+                for hint in read(&origin, notification.payload()) {
+                    wakes.heard(hint);
                 }
             }
             // The connection was lost and is back; what was missed in between is found by polling.
@@ -240,10 +284,11 @@ mod tests {
         let job = JobId::from_uuid(Uuid::from_u128(7));
         let token = Token { job, lease: LeaseId::from_uuid(Uuid::from_u128(8)), version: 9 };
         let hints = [
-            Wake::Work { queue: "a".to_owned() },
-            Wake::Canceled(token),
-            Wake::Unblocked,
-            Wake::Finished(job),
+            Wake::Work { queue: "a".to_owned() }.into(),
+            Hint::put("b c".to_owned(), -7),
+            Wake::Canceled(token).into(),
+            Wake::Unblocked.into(),
+            Wake::Finished(job).into(),
         ];
         let mut round = Round::default();
         hints.iter().cloned().for_each(|hint| round.add(hint));
@@ -254,8 +299,18 @@ mod tests {
     }
 
     #[test]
+    fn the_first_of_what_goes_out_together_is_told() {
+        let mut round = Round::default();
+        for first in [3, -7, 5] {
+            round.add(Hint::put("a".to_owned(), first));
+        }
+        round.add(Wake::Work { queue: "a".to_owned() }.into());
+        assert_eq!(round.lines("me"), ["me p -7 a"]);
+    }
+
+    #[test]
     fn nonsense_is_no_hint() {
-        for line in ["", "x", "x y", "x c 1 2", "x f z", "x t 1"] {
+        for line in ["", "x", "x y", "x p", "x p 1", "x p y z", "x c 1 2", "x f z", "x t 1"] {
             assert!(read("me", line).is_empty(), "{line}");
         }
     }

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_conformance::Harness;
-use ratchet_core::model::{Due, Inserted, JobSpec, NewJob, NodeInfo, OnTaken};
+use ratchet_core::model::{
+    Alone, ClaimRequest, Due, Inserted, JobSpec, KnownJobs, NewJob, NodeInfo, OnTaken, QueueRoom,
+};
 use ratchet_core::store::{Store, StoreErrorKind, Wake};
-use ratchet_core::{IdSource, OsEntropy, SystemClock};
+use ratchet_core::{IdSource, OsEntropy, Priority, SystemClock};
 use ratchet_pg::PgStore;
 use support::{Database, PgHarness};
 use tokio::task::JoinSet;
@@ -78,6 +80,37 @@ async fn s_09_another_process_is_woken() {
     pg.store.insert(vec![job()]).await.expect("inserted");
     let wake = tokio::time::timeout(Duration::from_secs(10), wakes.recv()).await;
     assert_eq!(wake.expect("in time"), Ok(Wake::Work { queue: "default".to_owned() }));
+}
+
+/// A claim begins behind what it has claimed before, and looks there again when it is told to.
+#[tokio::test]
+async fn c_02_what_another_process_puts_before_others_is_claimed_first() {
+    let pg = PgHarness::fresh().await;
+    let other = PgStore::open(pg.database.options()).await.expect("opens");
+    let claimer = node();
+    pg.store.join(NodeInfo::new(claimer), Duration::from_hours(1)).await.expect("joins");
+    let claim = async || {
+        let request = ClaimRequest {
+            node: claimer,
+            queues: vec![QueueRoom { queue: "default".to_owned(), room: 1 }],
+            known: Arc::new(KnownJobs([(job().spec.name, 1)].into())),
+            alone: Alone::No { crashes: 2 },
+            starting: true,
+        };
+        pg.store.claim(request).await.expect("claims").jobs[0].id()
+    };
+    pg.store.insert((0..50).map(|_| job()).collect()).await.expect("inserted");
+    // The look from the start is a moment ago for as long as this goes on.
+    for _ in 0..5 {
+        claim().await;
+        let mut wakes = pg.store.wakes();
+        let mut urgent = job();
+        urgent.spec.priority = Priority::Critical;
+        other.insert(vec![urgent.clone()]).await.expect("inserted");
+        let wake = tokio::time::timeout(Duration::from_secs(10), wakes.recv()).await;
+        assert_eq!(wake.expect("in time"), Ok(Wake::Work { queue: "default".to_owned() }));
+        assert_eq!(claim().await, urgent.id);
+    }
 }
 
 #[tokio::test]

@@ -17,25 +17,37 @@ impl Cpu {
     }
 }
 
-/// Reads both; the server is the postmaster of this data folder and its children.
+/// Reads both; the server is the postmaster of this data folder and its children, those that have ended included.
 pub fn cpu(data: &Path) -> Cpu {
     let pid = fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
     let postmaster: u32 = pid.lines().next().and_then(|pid| pid.parse().ok()).unwrap_or(0);
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let of_server = processes
+    let living = processes
         .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
         .filter_map(|pid| spent(&format!("/proc/{pid}/stat")))
-        .filter(|(parent, _)| *parent == postmaster);
-    let server = of_server.map(|(_, seconds)| seconds).sum();
-    let client = spent("/proc/self/stat").map_or(0.0, |(_, seconds)| seconds);
+        .filter(|spent| spent.parent == postmaster)
+        .map(|spent| spent.own);
+    let ended = spent(&format!("/proc/{postmaster}/stat")).map_or(0.0, |spent| spent.of_ended);
+    let server = living.sum::<f64>() + ended;
+    let client = spent("/proc/self/stat").map_or(0.0, |spent| spent.own);
     Cpu { client, server }
 }
 
-/// The parent of a process and the seconds it has used.
-fn spent(path: &str) -> Option<(u32, f64)> {
+/// The parent of a process and the seconds used by it and by its children that have ended.
+struct Spent {
+    parent: u32,
+    own: f64,
+    of_ended: f64,
+}
+
+fn spent(path: &str) -> Option<Spent> {
     const TICKS: f64 = 100.0;
     let text = fs::read_to_string(path).ok()?;
     let fields: Vec<_> = text.rsplit(')').next()?.split_whitespace().collect();
-    let ticks = fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?;
-    Some((fields.get(1)?.parse().ok()?, ticks / TICKS))
+    let seconds = |at: usize| Some(fields.get(at)?.parse::<f64>().ok()? / TICKS);
+    Some(Spent {
+        parent: fields.get(1)?.parse().ok()?,
+        own: seconds(11)? + seconds(12)?,
+        of_ended: seconds(13)? + seconds(14)?,
+    })
 }

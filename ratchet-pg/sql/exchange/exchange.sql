@@ -63,12 +63,12 @@ released AS (
 -- The queues asked for, if the node lives. While a breaker may be tried there is no bound: its jobs were passed over,
 -- wherever they stand.
 asked AS MATERIALIZED (
-    SELECT a.queue, a.room, a.lease, a.place, CASE
+    SELECT a.queue, a.room, a.lease, a.place, a.due, a.job, CASE
             WHEN EXISTS (SELECT FROM ratchet.breaker b WHERE NOT b.closed AND b.until <= clock.now)
-            THEN '-9223372036854775808'::bigint ELSE a.bound
-        END AS bound
-    FROM clock, unnest($8::text[], $9::integer[], $10::uuid[], $11::bigint[]) WITH ORDINALITY
-        AS a(queue, room, lease, bound, place)
+            THEN '-9223372036854775808'::bigint ELSE a.sort_key
+        END AS sort_key
+    FROM clock, unnest($8::text[], $9::integer[], $10::uuid[], $11::bigint[], $17::bigint[], $18::uuid[]) WITH ORDINALITY
+        AS a(queue, room, lease, sort_key, due, job, place)
     WHERE EXISTS (SELECT FROM ratchet.node WHERE id = $12 AND until > clock.now)
 ),
 -- Whether a queue has rules that need a closer look.
@@ -81,7 +81,7 @@ picked AS MATERIALIZED (
         SELECT r.ctid AS spot, r.job, r.due, r.version, r.run, r.attempts, r.crashes, r.deferrals, r.generation, r.keyed,
             r.service, r.ckey IS NOT NULL AS limited
         FROM ratchet.ready r
-        WHERE r.queue = a.queue AND r.sort_key >= a.bound
+        WHERE r.queue = a.queue AND (r.sort_key, r.due, r.job) >= (a.sort_key, a.due, a.job)
             AND r.job_version <= ($14::integer[])[array_position($13::text[], r.name)]
             AND (r.judges IS NULL OR r.judges::jsonb <@ to_jsonb($13::text[]))
             AND (r.ckey IS NULL OR (SELECT count(*) FROM ratchet.slot s WHERE s.key = r.ckey) < r.climit)

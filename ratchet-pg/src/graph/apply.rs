@@ -99,7 +99,7 @@ impl Inner {
                 .fetch_all(&mut *db)
                 .await?;
             news.unsettled = true;
-            news.wakes.extend(queues.into_iter().map(|queue| Wake::Work { queue }));
+            news.hints.extend(queues.into_iter().map(|queue| Wake::Work { queue }.into()));
         }
         crash_point(CrashPoint::GraphReleased);
         self.save_groups(db, &changes.groups).await?;
@@ -130,7 +130,7 @@ impl Inner {
                 let row = Moving::read(row)?;
                 let cause = left.remove(&row.job);
                 ends.push(&row, None, JobState::Canceled, Left { cause, ..Left::default() });
-                news.wakes.push(Wake::Finished(JobId::from_uuid(row.job)));
+                news.hints.push(Wake::Finished(JobId::from_uuid(row.job)).into());
                 keyed.extend(row.keyed.then_some(row.job));
             }
             if left.is_empty() {
@@ -156,7 +156,7 @@ impl Inner {
                 ends.push(&member.moving, Some((&member, end)), JobState::Canceled, canceled);
                 let (lease, version) = (LeaseId::from_uuid(member.lease), member.moving.version);
                 let token = Token { job, lease, version: whole(version) };
-                news.wakes.extend([Wake::Finished(job), Wake::Canceled(token)]);
+                news.hints.extend([Wake::Finished(job).into(), Wake::Canceled(token).into()]);
                 leavers.push((member.lease, member.moving.job));
                 runs.push(token);
                 nodes.push(member.node);

@@ -166,7 +166,7 @@ impl Inner {
         self.write_groups(db, id, &groups).await?;
         crash_point(CrashPoint::InsertGroups);
         self.write_edges(db, &graph.edges).await?;
-        let mut news = News { wakes: fresh.wakes(), unsettled: true, ..News::default() };
+        let mut news = News { hints: fresh.hints(), unsettled: true, ..News::default() };
         let seeds = ids.into_iter().map(Seed::Check).collect();
         let ripples = self.ripple(db, seeds, now, &mut news).await?;
         Ok((GraphInserted { jobs, ripples, original: None }, news))
@@ -201,7 +201,7 @@ impl Inner {
         group.counts.total += u64::try_from(more).unwrap_or(u64::MAX);
         group.sealed = extend.seal;
         self.save_groups(db, &[group]).await?;
-        let mut news = News { wakes: fresh.wakes(), unsettled: true, ..News::default() };
+        let mut news = News { hints: fresh.hints(), unsettled: true, ..News::default() };
         let ripples = self.ripple(db, vec![Seed::Check(id)], now, &mut news).await?;
         Ok((GraphInserted { jobs, ripples, original: None }, news))
     }

@@ -52,7 +52,7 @@ impl Inner {
         let (inserted, more) = self.insert_graph_within(&mut part, graph, stored).await?;
         part.commit().await?;
         news.unsettled |= more.unsettled;
-        news.wakes.extend(more.wakes);
+        news.hints.extend(more.hints);
         Ok(inserted)
     }
 }

@@ -1,7 +1,7 @@
 //! Settling whatever there is: all moves of the batch first, then its children, so that a key freed by one settlement is
 //! there for the children of another.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::graph::Seed;
@@ -21,6 +21,7 @@ use crate::record::{due_micros, reason_name, text};
 use crate::spec::{clean, clean_option, instant, micros, small};
 use crate::sqlx::{self, PgConnection};
 use crate::store::{Fault, Inner};
+use crate::wake::Hint;
 
 /// What a batch does, gathered before it is written.
 #[derive(Default)]
@@ -40,7 +41,7 @@ struct Gathered {
     /// Ends of steps, with the place of their settlement.
     seeds: Vec<(usize, Seed)>,
     items: Items,
-    wakes: Vec<Wake>,
+    hints: Vec<Hint>,
 }
 
 impl Inner {
@@ -117,7 +118,7 @@ impl Inner {
         batch: Gathered,
         now: i64,
     ) -> Result<News, Fault> {
-        let mut news = News { wakes: batch.wakes, ..News::default() };
+        let mut news = News { hints: batch.hints, ..News::default() };
         batch.lines.write(self, db).await?;
         crash_point(CrashPoint::SettleHistory);
         batch.ends.write(self, db, now).await?;
@@ -125,7 +126,7 @@ impl Inner {
         crash_point(CrashPoint::SettleMoved);
         if !batch.back.is_empty() {
             news.unsettled = true;
-            self.put_back(db, &batch.back, now, &mut news.wakes).await?;
+            self.put_back(db, &batch.back, now, &mut news.hints).await?;
             crash_point(CrashPoint::SettleRetry);
         }
         batch.notes.write(self, db).await?;
@@ -139,7 +140,7 @@ impl Inner {
         let mut freed = self.free(db, &batch.freed, batch.ended).await?;
         freed.extend(self.let_go_within(db, &batch.stale).await?);
         news.unsettled |= !freed.is_empty();
-        news.wakes.extend(freed);
+        news.hints.extend(freed);
         crash_point(CrashPoint::SettleFreed);
         Ok(news)
     }
@@ -166,15 +167,15 @@ impl Inner {
         db: &mut PgConnection,
         rows: &[Moving],
         now: i64,
-        wakes: &mut Vec<Wake>,
+        hints: &mut Vec<Hint>,
     ) -> Result<(), Fault> {
         bind_all(sqlx::query(self.sql.insert_moving()).bind(now), rows).execute(db).await?;
+        let mut first = BTreeMap::new();
         for row in rows.iter().filter(|row| row.due <= now) {
-            let wake = Wake::Work { queue: row.queue.clone() };
-            if !wakes.contains(&wake) {
-                wakes.push(wake);
-            }
+            let first = first.entry(&row.queue).or_insert(row.sort_key);
+            *first = row.sort_key.min(*first);
         }
+        hints.extend(first.into_iter().map(|(queue, first)| Hint::put(queue.clone(), first)));
         Ok(())
     }
 
@@ -237,7 +238,7 @@ impl Inner {
         }
         notes.write(self, db).await?;
         news.unsettled = true;
-        news.wakes.extend(fresh.wakes());
+        news.hints.extend(fresh.hints());
         Ok(())
     }
 }
@@ -297,7 +298,7 @@ impl Gathered {
             if row.keyed {
                 self.ended.push(row.job);
             }
-            self.wakes.push(Wake::Finished(token.job));
+            self.hints.push(Wake::Finished(token.job).into());
             return Applied::new(state, instant(now), None);
         }
         let (error, note) = go_back(&settlement.verdict, &mut row, now);

@@ -24,11 +24,12 @@ use crate::leases::Known;
 use crate::spec::{instant, large};
 use crate::sqlx::{self, PgConnection};
 use crate::store::{Fault, Inner, met, transact};
+use crate::wake::Hint;
 
 /// What is to be told once a settle is committed.
 #[derive(Debug, Default)]
 pub(crate) struct News {
-    pub(crate) wakes: Vec<Wake>,
+    pub(crate) hints: Vec<Hint>,
     /// Jobs may be claimable that were not, or stand where nobody looks.
     pub(crate) unsettled: bool,
     /// A breaker has closed.
@@ -37,7 +38,7 @@ pub(crate) struct News {
 
 impl News {
     pub(crate) fn add(&mut self, more: Self) {
-        self.wakes.extend(more.wakes);
+        self.hints.extend(more.hints);
         self.unsettled |= more.unsettled;
         self.closed |= more.closed;
     }
@@ -236,11 +237,11 @@ impl Inner {
             if applied.as_ref().is_none_or(|jobs| jobs.contains(&asked.token.job.uuid())) {
                 let done = Applied::new(JobState::Succeeded, at, None);
                 settled[*index] = Some(Settled::Applied(done));
-                news.wakes.push(Wake::Finished(asked.token.job));
+                news.hints.push(Wake::Finished(asked.token.job).into());
             }
         }
         let reply = request.filter(|_| told.answered()).map(|_| reply);
-        news.wakes.extend(told.freed.into_iter().map(|queue| Wake::Work { queue }));
+        news.hints.extend(told.freed.into_iter().map(|queue| Wake::Work { queue }.into()));
         Ok((settled, news, reply))
     }
 
@@ -283,7 +284,7 @@ impl Inner {
         if news.unsettled {
             self.bounds.clear();
         }
-        self.wakes.send(news.wakes);
+        self.wakes.send(news.hints);
         if news.closed {
             self.unblocked();
         }
@@ -294,7 +295,7 @@ impl Inner {
         &self,
         db: &mut PgConnection,
         tokens: &[Token],
-    ) -> Result<Vec<Wake>, Fault> {
+    ) -> Result<Vec<Hint>, Fault> {
         if tokens.is_empty() {
             return Ok(Vec::new());
         }
@@ -318,7 +319,7 @@ impl Inner {
         db: &mut PgConnection,
         runs: &[Token],
         jobs: Vec<Uuid>,
-    ) -> Result<Vec<Wake>, Fault> {
+    ) -> Result<Vec<Hint>, Fault> {
         let columns = Tokens::of(runs);
         let queues: Vec<String> = sqlx::query_scalar(self.sql.free_slots())
             .bind(columns.job)
@@ -328,7 +329,7 @@ impl Inner {
             .await?;
         sqlx::query(self.sql.free_business()).bind(jobs).execute(db).await?;
         let queues: BTreeSet<_> = queues.into_iter().collect();
-        Ok(queues.into_iter().map(|queue| Wake::Work { queue }).collect())
+        Ok(queues.into_iter().map(|queue| Wake::Work { queue }.into()).collect())
     }
 }
 
