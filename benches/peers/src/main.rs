@@ -6,9 +6,11 @@
 //! cargo run --release -- --only drain,bulk --fresh
 //! ```
 //!
-//! What was measured is kept in `target/measured.jsonl`, the table is written to `target/peers.md` and printed.
+//! What was measured is kept in `target/measured.jsonl`, the table is written to `target/peers.md` and printed; with `--docs`
+//! it goes into `docs/speed`, too.
 
 mod bars;
+mod page;
 mod phase;
 mod plot;
 mod results;
@@ -88,6 +90,9 @@ async fn main() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("target");
     std::fs::write(folder.join("peers.md"), &text).expect("written");
     plot::draw(&results, &systems, &folder);
+    if flag("--docs") {
+        page::write(&text, &results, &systems);
+    }
     println!("{text}");
 }
 

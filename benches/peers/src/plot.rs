@@ -4,15 +4,16 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::results::Results;
-use crate::scenarios::SCENARIOS;
+use crate::scenarios::{SCENARIOS, Scenario};
 use crate::systems::{Kind, System};
 
 const WIDTH: f64 = 720.0;
 const ROW: f64 = 28.0;
 const LEFT: f64 = 150.0;
 
-/// Writes one SVG per scenario that more than one system took part in.
-pub fn draw(results: &Results, systems: &[System], folder: &Path) {
+/// Writes one SVG per scenario that more than one system took part in. Answers which.
+pub fn draw(results: &Results, systems: &[System], folder: &Path) -> Vec<&'static Scenario> {
+    let mut drawn = Vec::new();
     for scenario in SCENARIOS {
         let rows: Vec<_> = systems
             .iter()
@@ -53,5 +54,7 @@ pub fn draw(results: &Results, systems: &[System], folder: &Path) {
         }
         svg.push_str("</svg>\n");
         std::fs::write(folder.join(format!("peers-{}.svg", scenario.name)), svg).expect("written");
+        drawn.push(scenario);
     }
+    drawn
 }

@@ -1,5 +1,6 @@
 //! What the programs share: a scratch server as durable as one in production, jobs, and a claimer.
 
+pub mod backlog;
 pub mod cpu;
 pub mod raw;
 

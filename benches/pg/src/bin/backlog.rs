@@ -3,28 +3,10 @@
 use std::time::Instant;
 
 use ratchet::Store;
+use ratchet_bench_pg::backlog::{add_finished, add_pending};
 use ratchet_bench_pg::{Server, join, percentile, request, success};
 use ratchet_pg::PgStore;
 use sqlx::PgPool;
-
-const ADD: &str = "WITH n AS (
-    SELECT gen_random_uuid() AS id, ratchet.now_micros() - 1000000 + g AS due FROM generate_series(1, $1) g
-), j AS (
-    INSERT INTO ratchet.job (id, queued_at, due, head, version, priority, name, queue, payload)
-    SELECT id, due, due, 1800000000, 1, 2, 'bench.noop', 'default', '{}' FROM n
-)
-INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation,
-    keyed, queue, name)
-SELECT id, due - 1800000000, due, 0, 0, 1, 0, 0, 0, 1, false, 'default', 'bench.noop' FROM n";
-
-const FINISH: &str = "WITH n AS (
-    SELECT gen_random_uuid() AS id, ratchet.now_micros() AS at FROM generate_series(1, $1) g
-), j AS (
-    INSERT INTO ratchet.job (id, queued_at, due, head, version, priority, name, queue, payload)
-    SELECT id, at, at, 1800000000, 1, 2, 'bench.noop', 'default', '{}' FROM n
-)
-INSERT INTO ratchet.outcome (job, at, due, version, run, attempts, crashes, deferrals, generation, state)
-SELECT id, at, at, 2, 1, 0, 0, 0, 1, 2 FROM n";
 
 #[tokio::main]
 async fn main() {
@@ -36,9 +18,9 @@ async fn main() {
     let mut first = None;
     for (target, finished) in [(1_000, 0), (100_000, 0), (2_000_000, 0), (2_000_000, 5_000_000)] {
         let scaled = |n: i64| (n as f64 * scale) as i64;
-        add(&pool, ADD, scaled(target) - pending).await;
+        add_pending(&pool, scaled(target) - pending).await;
         pending = scaled(target);
-        add(&pool, FINISH, scaled(finished)).await;
+        add_finished(&pool, scaled(finished)).await;
         sqlx::query("VACUUM ANALYZE").execute(&pool).await.expect("vacuums");
         let node = join(&store).await;
         let mut took = Vec::new();
@@ -59,17 +41,4 @@ async fn main() {
     }
     drop(pool);
     store.close().await;
-}
-
-async fn add(pool: &PgPool, sql: &'static str, count: i64) {
-    let mut left = count;
-    while left > 0 {
-        let some = left.min(500_000);
-        sqlx::query(sql)
-            .bind(i32::try_from(some).expect("fits"))
-            .execute(pool)
-            .await
-            .expect("added");
-        left -= some;
-    }
 }
