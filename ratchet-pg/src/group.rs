@@ -23,8 +23,8 @@ pub(crate) struct Group {
 #[derive(Debug, Default)]
 struct State {
     waiting: VecDeque<Waiting>,
-    /// How many commits are on their way.
-    busy: usize,
+    /// A commit is on its way. One at a time: two would halve what goes together, and the disk takes one after the other.
+    busy: bool,
 }
 
 #[derive(Debug)]
@@ -46,8 +46,6 @@ impl Group {
     pub(crate) const MOST_JOBS: usize = 16;
     /// The most jobs in a commit.
     const FULL: usize = 512;
-    /// While one waits for the disk the other can be written.
-    const LANES: usize = 2;
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -57,9 +55,7 @@ impl Group {
     fn add(&self, waiting: Waiting) -> bool {
         let mut state = self.state();
         state.waiting.push_back(waiting);
-        let leads = state.busy < Self::LANES;
-        state.busy += usize::from(leads);
-        leads
+        !std::mem::replace(&mut state.busy, true)
     }
 
     /// Those who go next; none ends the lead.
@@ -73,9 +69,7 @@ impl Group {
             }
             next.extend(state.waiting.pop_front());
         }
-        if next.is_empty() {
-            state.busy -= 1;
-        }
+        state.busy = !next.is_empty();
         next
     }
 }
