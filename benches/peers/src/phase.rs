@@ -18,11 +18,13 @@ pub struct Caller<'a> {
     pub url: String,
     /// Further settings of the adapter.
     pub with: Vec<(&'static str, String)>,
+    /// For how many seconds a phase is waited for.
+    pub patience: u64,
 }
 
 impl<'a> Caller<'a> {
-    pub fn new(system: &'a System, url: String) -> Self {
-        Self { system, url, with: Vec::new() }
+    pub fn new(system: &'a System, url: String, patience: u64) -> Self {
+        Self { system, url, with: Vec::new(), patience }
     }
 
     pub fn with(&self, key: &'static str, value: impl ToString) -> Self {
@@ -51,7 +53,7 @@ impl<'a> Caller<'a> {
 
     /// Runs a phase to its end. `None` if it failed or took too long.
     pub async fn run(&self, phase: &str, jobs: usize) -> Option<Value> {
-        finish(self.start(phase, jobs), 240).await
+        finish(self.start(phase, jobs), self.patience).await
     }
 
     /// Puts jobs in, as fast as the system can.

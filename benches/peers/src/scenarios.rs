@@ -83,8 +83,12 @@ pub struct Size {
     pub part: f64,
     /// How long `sustained` goes on.
     pub seconds: usize,
+    /// How many starts `pick-up` measures.
+    pub starts: usize,
     /// Jobs that are already there in `finished` and `pending`.
     pub many: usize,
+    /// For how many seconds a phase of a system is waited for; then its cell stays empty.
+    pub patience: u64,
 }
 
 impl Size {
@@ -109,7 +113,9 @@ impl Bench {
             let folder = std::env::temp_dir().join(name);
             std::fs::create_dir(&folder).expect("a folder");
             let file = folder.join("jobs.db").display().to_string();
-            let caller = Caller::new(system, file).with("STORE", "sqlite").with("SYNC", "full");
+            let caller = Caller::new(system, file, self.size.patience)
+                .with("STORE", "sqlite")
+                .with("SYNC", "full");
             caller.run("setup", 0).await;
             let told = self.measure(scenario, &caller).await;
             let _ = std::fs::remove_dir_all(folder);
@@ -117,7 +123,7 @@ impl Bench {
         }
         self.sql(&format!("CREATE DATABASE {name}")).await;
         let url = self.server.url_of(&name);
-        let caller = Caller::new(system, url.clone());
+        let caller = Caller::new(system, url.clone(), self.size.patience);
         for file in migrations(system) {
             let mut db = PgConnection::connect(&url).await.expect("connects");
             db.execute(sqlx::raw_sql(AssertSqlSafe(file))).await.expect("migrates");
@@ -144,17 +150,18 @@ impl Bench {
             }
             "drain" => self.drain(caller, jobs).await,
             "drain-2" => self.drain_by_two(caller, jobs).await,
-            "pick-up" => numbers(&caller.run("latency", 500).await?),
+            "pick-up" => numbers(&caller.run("latency", size.starts).await?),
             "sustained" => {
                 let caller = caller.with("SECS", size.seconds);
-                let told = numbers(&finish(caller.start("sustained", 10_000_000), 240).await?)?;
+                let told = numbers(&caller.run("sustained", 10_000_000).await?)?;
                 self.peaks.insert(system.name, told["rate"]);
                 Some(told)
             }
             "half-load" => {
                 let rate = self.peaks.get(system.name).copied()? / 2.0;
-                let caller = caller.with("RATE", rate as usize).with("SECS", 10);
-                numbers(&finish(caller.start("paced", (rate * 10.0) as usize), 120).await?)
+                let seconds = size.seconds.min(10);
+                let caller = caller.with("RATE", rate as usize).with("SECS", seconds);
+                numbers(&caller.run("paced", rate as usize * seconds).await?)
             }
             "pinned" => {
                 let mut other = PgConnection::connect(&caller.url).await.expect("connects");
@@ -209,7 +216,7 @@ impl Bench {
         });
         let (mut first, mut last) = (f64::MAX, 0.0_f64);
         for child in children {
-            let told = numbers(&finish(child, 240).await?)?;
+            let told = numbers(&finish(child, self.size.patience).await?)?;
             first = first.min(told["start"]);
             last = last.max(told["end"]);
         }

@@ -27,13 +27,22 @@ impl Depths {
         depths.insert(queue.to_owned(), (now, depth));
     }
 
-    /// A job was stored.
-    pub(super) fn grew(&self, queue: &str) {
+    /// So many jobs were stored.
+    pub(super) fn grew(&self, queue: &str, more: u64) {
         let mut depths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, depth)) = depths.get_mut(queue) {
-            *depth += 1;
+            *depth += more;
         }
     }
+}
+
+/// How many of these jobs go into each queue, and the first of them.
+pub(super) fn by_queue(jobs: &[NewJob]) -> BTreeMap<&str, (u64, &NewJob)> {
+    let mut queues: BTreeMap<&str, (u64, &NewJob)> = BTreeMap::new();
+    for job in jobs {
+        queues.entry(&job.spec.queue).or_insert((0, job)).0 += 1;
+    }
+    queues
 }
 
 impl Core {
@@ -43,11 +52,7 @@ impl Core {
         jobs: &[NewJob],
     ) -> Result<BTreeMap<String, String>, SubmitError> {
         let mut warnings = BTreeMap::new();
-        let mut added: BTreeMap<&str, (u64, &NewJob)> = BTreeMap::new();
-        for job in jobs {
-            added.entry(&job.spec.queue).or_insert((0, job)).0 += 1;
-        }
-        for (queue, (more, job)) in added {
+        for (queue, (more, job)) in by_queue(jobs) {
             let Some(limit) = self.config.queues.get(queue).and_then(|queue| queue.depth) else {
                 continue;
             };

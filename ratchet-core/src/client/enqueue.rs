@@ -282,7 +282,7 @@ pub(super) async fn insert(
             continue;
         };
         core.events.submitted(*id);
-        core.depths.grew(queue);
+        core.depths.grew(queue, 1);
         // One warning per queue is enough for ten thousand jobs.
         let mut warnings = Vec::new();
         if warned.insert(queue) {
@@ -297,7 +297,7 @@ pub(super) async fn insert(
 }
 
 /// A warning if nobody will run a job.
-async fn unserved(core: &Core, id: JobId, name: &str, queue: &str) -> Option<String> {
+pub(super) async fn unserved(core: &Core, id: JobId, name: &str, queue: &str) -> Option<String> {
     if core.is_served(queue).await {
         return None;
     }

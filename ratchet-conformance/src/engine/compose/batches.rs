@@ -1,10 +1,10 @@
 //! Children side by side.
 
 use ratchet_core::model::{GroupCounts, GroupState};
-use ratchet_core::{Event, SubmitError};
+use ratchet_core::{Event, GroupHandle, JobState, SubmitError};
 
 use super::ended;
-use super::jobs::{Mark, Tell};
+use super::jobs::{self, Mark, Tell};
 use crate::engine::bench::{Bench, event, eventually};
 
 fn tell(word: &str) -> Tell {
@@ -113,5 +113,40 @@ pub async fn d_06_callback_of_an_empty_batch_runs(bench: Bench) {
         bench.stage().notes() == ["done: batch empty SUCCEEDED 0+0/0"]
     })
     .await;
+    worker.stop().await;
+}
+
+pub async fn h_03_a_deep_queue_refuses_a_batch(bench: Bench) {
+    let builder = bench.builder().jobs(jobs::all()).queue("default", |queue| queue.depth(4));
+    let ratchet = builder.build().await.expect("builds");
+    let marks = |count| (0..count).map(|number: u32| Mark::ok(&number.to_string()));
+    let batch = ratchet.batch("some").open().jobs(marks(3)).await.expect("there is room");
+    let refused = ratchet.batch("more").jobs(marks(2)).await;
+    let Err(SubmitError::QueueFull { depth: 3, limit: 4, .. }) = refused else {
+        panic!("it would be too deep: {refused:?}");
+    };
+    let refused = batch.add(marks(2)).await;
+    assert!(matches!(refused, Err(SubmitError::QueueFull { .. })), "{refused:?}");
+    assert_eq!(batch.add(marks(1)).await.expect("there is room").len(), 1);
+    let chain = ratchet.chain(Mark::ok("a")).then(Mark::ok("b")).await;
+    assert!(matches!(chain, Err(SubmitError::QueueFull { .. })), "{chain:?}");
+    let counts = ratchet.counts().await.expect("counts");
+    assert_eq!(counts.on("default", JobState::Pending), 4, "nothing half-inserted");
+}
+
+pub async fn h_03_a_batch_warns_of_its_queues(bench: Bench) {
+    let builder = bench.builder().jobs(jobs::all()).queue("default", |queue| queue.warn_depth(2));
+    let ratchet = builder.build().await.expect("builds");
+    let marks = || (0..3).map(|number: u32| Mark::ok(&number.to_string()));
+    let batch = ratchet.batch("deep").jobs(marks()).await.expect("submits");
+    let warns = |batch: &GroupHandle, of: &str| {
+        batch.warnings().iter().filter(|warning| warning.contains(of)).count()
+    };
+    assert_eq!(warns(&batch, "more than 2"), 1, "{:?}", batch.warnings());
+    assert_eq!(warns(&batch, "no live worker serves queue `default`"), 1);
+    let (served, worker) = bench.start_composed().await;
+    ended(&batch).await;
+    let batch = served.batch("served").jobs(marks().take(2)).await.expect("submits");
+    assert_eq!(batch.warnings(), &[] as &[String]);
     worker.stop().await;
 }

@@ -43,6 +43,8 @@ macro_rules! composition_engine_suite {
                 w_03_children_come_as_a_stream
                 w_03_bad_rates_and_names_are_refused
                 d_06_callback_of_an_empty_batch_runs
+                h_03_a_deep_queue_refuses_a_batch
+                h_03_a_batch_warns_of_its_queues
             }
             chains {
                 w_02_a_step_takes_what_the_one_before_returned

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use super::handle::GroupHandle;
 use super::publish_ripples;
+use crate::client::depth::by_queue;
+use crate::client::enqueue::unserved;
 use crate::client::submit::{MAX_KEY, is_key};
 use crate::client::{Core, Enqueue, SubmitError};
 use crate::context::JobContext;
@@ -212,24 +214,29 @@ impl<'a> Draft<'a> {
         }
         let name = graph.root().map(|root| root.name.clone()).unwrap_or_default();
         let insert_graph = core.store.insert_graph(graph.clone());
-        let inserted = insert(&core, &graph.jobs, &name, insert_graph).await?;
-        Ok(inserted.original.map_or_else(|| handle.clone(), |original| handle.at(original)))
+        let (inserted, warnings) = insert(&core, &graph.jobs, &name, insert_graph).await?;
+        Ok(match inserted.original {
+            Some(original) => handle.at(original),
+            None => handle.with(warnings),
+        })
     }
 }
 
-/// Inserts jobs of a graph of this name, and tells of those that came into being.
+/// Inserts jobs of a graph of this name, tells of those that came into being, and warns of queues that are too deep or that
+/// nobody serves.
 pub(super) async fn insert(
     core: &Core,
     jobs: &[NewJob],
     name: &str,
     insert: impl Future<Output = Result<GraphInserted, InsertError>>,
-) -> Result<GraphInserted, SubmitError> {
+) -> Result<(GraphInserted, Vec<String>), SubmitError> {
     let about = jobs.iter().map(|job| JobRef {
         id: job.id,
         name: job.spec.name.as_str().into(),
         queue: job.spec.queue.as_str().into(),
     });
     let expected = core.events.expect_submits(about);
+    let deep = core.check_depth(jobs).await?;
     crash_point(CrashPoint::SubmitBefore);
     let inserted = insert.await.map_err(|error| SubmitError::from_graph(error, jobs, name))?;
     crash_point(CrashPoint::SubmitAnswered);
@@ -238,7 +245,15 @@ pub(super) async fn insert(
     }
     drop(expected);
     publish_ripples(core, &inserted.ripples);
-    Ok(inserted)
+    let mut warnings = Vec::new();
+    if inserted.original.is_none() {
+        for (queue, (more, first)) in by_queue(jobs) {
+            core.depths.grew(queue, more);
+            warnings.extend(unserved(core, first.id, &first.spec.name, queue).await);
+        }
+        warnings.extend(deep.into_values());
+    }
+    Ok((inserted, warnings))
 }
 
 /// The longest name of a group or step.

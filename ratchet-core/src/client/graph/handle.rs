@@ -19,11 +19,22 @@ use crate::store::{Store, StoreError, Wake};
 pub struct GroupHandle {
     id: GroupId,
     pub(super) core: Arc<Core>,
+    warnings: Arc<[String]>,
 }
 
 impl GroupHandle {
     pub(super) fn new(id: GroupId, core: Arc<Core>) -> Self {
-        Self { id, core }
+        Self { id, core, warnings: Arc::default() }
+    }
+
+    /// The handle of a submit that went well but for this.
+    pub(super) fn with(self, warnings: Vec<String>) -> Self {
+        Self { warnings: warnings.into(), ..self }
+    }
+
+    /// What the submit warned of: queues that nobody serves, or that are deeper than they should be.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// The handle of another group of the same kind.
@@ -143,7 +154,8 @@ impl GroupHandle {
 
     async fn extend(&self, jobs: Vec<NewJob>, seal: bool) -> Result<Vec<Inserted>, SubmitError> {
         let extend = Extend { group: self.id, jobs: jobs.clone(), seal };
-        Ok(insert(&self.core, &jobs, "", self.core.store.extend(extend)).await?.jobs)
+        let (inserted, _) = insert(&self.core, &jobs, "", self.core.store.extend(extend)).await?;
+        Ok(inserted.jobs)
     }
 }
 
