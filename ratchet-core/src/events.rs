@@ -14,7 +14,7 @@ use tokio::sync::broadcast::error::RecvError;
 use self::progress::Progress;
 use crate::model::{
     BreakerChange, CancelCause, Deferral, Envelope, FailureRecord, GroupCounts, GroupId, GroupKind,
-    GroupRecord, JobId, NodeId, Point,
+    GroupRecord, JobId, NewJob, NodeId, Point,
 };
 
 /// The job an event speaks of.
@@ -26,6 +26,22 @@ pub struct JobRef {
     pub name: Arc<str>,
     /// Its queue.
     pub queue: Arc<str>,
+}
+
+impl JobRef {
+    /// References to new jobs. Neighbours of one name and queue share them: ten thousand children cost no more than one.
+    pub(crate) fn of_all(jobs: &[NewJob]) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::with_capacity(jobs.len());
+        for NewJob { id, spec, .. } in jobs {
+            let alike = |last: &&Self| *last.name == *spec.name && *last.queue == *spec.queue;
+            let (name, queue) = match all.last().filter(alike) {
+                Some(last) => (Arc::clone(&last.name), Arc::clone(&last.queue)),
+                None => (spec.name.as_str().into(), spec.queue.as_str().into()),
+            };
+            all.push(Self { id: *id, name, queue });
+        }
+        all
+    }
 }
 
 /// The chain, batch or workflow an event speaks of.

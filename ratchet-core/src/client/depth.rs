@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::{Core, SubmitError};
 use crate::config::Depth;
-use crate::model::{JobState, NewJob};
+use crate::events::JobRef;
+use crate::model::JobState;
 
 /// How old a count may be.
 const FRESH: Duration = Duration::from_millis(250);
@@ -37,10 +38,10 @@ impl Depths {
 }
 
 /// How many of these jobs go into each queue, and the first of them.
-pub(super) fn by_queue(jobs: &[NewJob]) -> BTreeMap<&str, (u64, &NewJob)> {
-    let mut queues: BTreeMap<&str, (u64, &NewJob)> = BTreeMap::new();
+pub(super) fn by_queue(jobs: &[JobRef]) -> BTreeMap<&str, (u64, &JobRef)> {
+    let mut queues: BTreeMap<&str, (u64, &JobRef)> = BTreeMap::new();
     for job in jobs {
-        queues.entry(&job.spec.queue).or_insert((0, job)).0 += 1;
+        queues.entry(&job.queue).or_insert((0, job)).0 += 1;
     }
     queues
 }
@@ -49,7 +50,7 @@ impl Core {
     /// Refuses jobs that would make a queue deeper than it may be; answers with warnings by queue.
     pub(super) async fn check_depth(
         &self,
-        jobs: &[NewJob],
+        jobs: &[JobRef],
     ) -> Result<BTreeMap<String, String>, SubmitError> {
         let mut warnings = BTreeMap::new();
         for (queue, (more, job)) in by_queue(jobs) {
@@ -62,7 +63,7 @@ impl Core {
                 continue;
             }
             if let Depth::Refuse(limit) = limit {
-                let (job, queue) = (job.spec.name.clone(), queue.to_owned());
+                let (job, queue) = (job.name.to_string(), queue.to_owned());
                 return Err(SubmitError::QueueFull { job, queue, depth, limit });
             }
             let warning = format!("{depth} jobs wait in queue `{queue}`, more than {most}");

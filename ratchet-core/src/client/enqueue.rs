@@ -12,7 +12,7 @@ use crate::context::JobContext;
 use crate::crash::{CrashPoint, crash_point};
 use crate::events::JobRef;
 use crate::job::{Backoff, Job, Priority};
-use crate::model::{ConcurrencyKey, Due, Inserted, JobId, JobSpec, NewJob, OnTaken};
+use crate::model::{ConcurrencyKey, Due, Inserted, JobSpec, NewJob, OnTaken};
 use crate::store::{Store, StoreError, StoreErrorKind};
 
 /// A job about to be enqueued: add options, then `.await`.
@@ -254,40 +254,34 @@ pub(super) async fn insert(
     jobs: Vec<NewJob>,
     single: bool,
 ) -> Result<Vec<(Inserted, Vec<String>)>, SubmitError> {
-    let about: Vec<_> =
-        jobs.iter().map(|job| (job.id, job.spec.name.clone(), job.spec.queue.clone())).collect();
-    let expected = about.iter().map(|(id, name, queue)| JobRef {
-        id: *id,
-        name: name.as_str().into(),
-        queue: queue.as_str().into(),
-    });
-    let expected = core.events.expect_submits(expected);
-    let deep = core.check_depth(&jobs).await?;
+    let about = JobRef::of_all(&jobs);
+    let expected = core.events.expect_submits(about.iter().cloned());
+    let deep = core.check_depth(&about).await?;
     crash_point(CrashPoint::SubmitBefore);
     let inserted = core.store.insert(jobs).await;
     crash_point(CrashPoint::SubmitAnswered);
     let name_of = |wanted| {
         about
             .iter()
-            .find(|(id, ..)| *id == wanted)
-            .map(|(_, name, _)| name.clone())
+            .find(|job| job.id == wanted)
+            .map(|job| job.name.to_string())
             .unwrap_or_default()
     };
     let inserted = inserted.map_err(|error| SubmitError::from_insert(error, name_of, single))?;
     let mut answers = Vec::with_capacity(inserted.len());
     let mut warned = BTreeSet::new();
-    for (inserted, (id, name, queue)) in inserted.into_iter().zip(&about) {
+    for (inserted, job) in inserted.into_iter().zip(&about) {
         let Inserted::Created(_) = inserted else {
             answers.push((inserted, Vec::new()));
             continue;
         };
-        core.events.submitted(*id);
-        core.depths.grew(queue, 1);
+        core.events.submitted(job.id);
+        core.depths.grew(&job.queue, 1);
         // One warning per queue is enough for ten thousand jobs.
         let mut warnings = Vec::new();
-        if warned.insert(queue) {
-            warnings.extend(unserved(core, *id, name, queue).await);
-            warnings.extend(deep.get(queue).cloned());
+        if warned.insert(&job.queue) {
+            warnings.extend(unserved(core, job).await);
+            warnings.extend(deep.get(&*job.queue).cloned());
         }
         answers.push((inserted, warnings));
     }
@@ -297,13 +291,14 @@ pub(super) async fn insert(
 }
 
 /// A warning if nobody will run a job.
-pub(super) async fn unserved(core: &Core, id: JobId, name: &str, queue: &str) -> Option<String> {
+pub(super) async fn unserved(core: &Core, job: &JobRef) -> Option<String> {
+    let JobRef { id, name, queue } = job;
     if core.is_served(queue).await {
         return None;
     }
     let warning =
         format!("no live worker serves queue `{queue}`; job {id} (`{name}`) waits until one does");
-    tracing::warn!(job.id = %id, job.name = name, job.queue = queue, "{warning}");
+    tracing::warn!(job.id = %id, job.name = %name, job.queue = %queue, "{warning}");
     Some(warning)
 }
 

@@ -1,8 +1,9 @@
 //! From an invocation to a row: the checks of every submit, in one place.
 
+use crate::events::JobRef;
 use crate::graph::GraphError;
 use crate::job::{EncodeError, Encoder, Job, JobDef};
-use crate::model::{GroupId, InsertError, JobId, JobSpec, NewGraph, NewJob, TakenKey};
+use crate::model::{GroupId, InsertError, JobId, JobSpec, NewGraph, TakenKey};
 use crate::store::StoreError;
 
 use super::Core;
@@ -148,14 +149,14 @@ impl SubmitError {
     /// Says why a graph was not inserted in words of its submit: for stores that insert in a caller's own transaction.
     pub fn refused_graph(error: InsertError, graph: &NewGraph) -> Self {
         let name = graph.root().map(|root| root.name.as_str()).unwrap_or_default();
-        Self::from_graph(error, &graph.jobs, name)
+        Self::from_graph(error, &JobRef::of_all(&graph.jobs), name)
     }
 
     /// Says why jobs of a graph of this name were not inserted.
-    pub(super) fn from_graph(error: InsertError, jobs: &[NewJob], name: &str) -> Self {
+    pub(super) fn from_graph(error: InsertError, jobs: &[JobRef], name: &str) -> Self {
         let name_of = |wanted| {
             let found = jobs.iter().find(|job| job.id == wanted);
-            found.map_or_else(|| name.to_owned(), |job| job.spec.name.clone())
+            found.map_or_else(|| name.to_owned(), |job| job.name.to_string())
         };
         Self::from_insert(error, name_of, false)
     }

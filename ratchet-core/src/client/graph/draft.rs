@@ -213,8 +213,9 @@ impl<'a> Draft<'a> {
             return if taken { Ok(handle) } else { Err(SubmitError::RunOver(ctx.job_id())) };
         }
         let name = graph.root().map(|root| root.name.clone()).unwrap_or_default();
-        let insert_graph = core.store.insert_graph(graph.clone());
-        let (inserted, warnings) = insert(&core, &graph.jobs, &name, insert_graph).await?;
+        let about = JobRef::of_all(&graph.jobs);
+        let insert_graph = core.store.insert_graph(graph);
+        let (inserted, warnings) = insert(&core, &about, &name, insert_graph).await?;
         Ok(match inserted.original {
             Some(original) => handle.at(original),
             None => handle.with(warnings),
@@ -226,16 +227,11 @@ impl<'a> Draft<'a> {
 /// nobody serves.
 pub(super) async fn insert(
     core: &Core,
-    jobs: &[NewJob],
+    jobs: &[JobRef],
     name: &str,
     insert: impl Future<Output = Result<GraphInserted, InsertError>>,
 ) -> Result<(GraphInserted, Vec<String>), SubmitError> {
-    let about = jobs.iter().map(|job| JobRef {
-        id: job.id,
-        name: job.spec.name.as_str().into(),
-        queue: job.spec.queue.as_str().into(),
-    });
-    let expected = core.events.expect_submits(about);
+    let expected = core.events.expect_submits(jobs.iter().cloned());
     let deep = core.check_depth(jobs).await?;
     crash_point(CrashPoint::SubmitBefore);
     let inserted = insert.await.map_err(|error| SubmitError::from_graph(error, jobs, name))?;
@@ -249,7 +245,7 @@ pub(super) async fn insert(
     if inserted.original.is_none() {
         for (queue, (more, first)) in by_queue(jobs) {
             core.depths.grew(queue, more);
-            warnings.extend(unserved(core, first.id, &first.spec.name, queue).await);
+            warnings.extend(unserved(core, first).await);
         }
         warnings.extend(deep.into_values());
     }

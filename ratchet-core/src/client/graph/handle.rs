@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::draft::insert;
 use super::{draw, svg};
 use crate::client::{Core, Enqueue, Ratchet, SubmitError, WaitError};
+use crate::events::JobRef;
 use crate::job::Begins;
 use crate::model::{
     Command, CommandError, CommandReply, Edge, Extend, GroupFilter, GroupId, GroupRecord,
@@ -153,8 +154,9 @@ impl GroupHandle {
     }
 
     async fn extend(&self, jobs: Vec<NewJob>, seal: bool) -> Result<Vec<Inserted>, SubmitError> {
-        let extend = Extend { group: self.id, jobs: jobs.clone(), seal };
-        let (inserted, _) = insert(&self.core, &jobs, "", self.core.store.extend(extend)).await?;
+        let about = JobRef::of_all(&jobs);
+        let extend = self.core.store.extend(Extend { group: self.id, jobs, seal });
+        let (inserted, _) = insert(&self.core, &about, "", extend).await?;
         Ok(inserted.jobs)
     }
 }
