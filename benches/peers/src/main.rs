@@ -91,7 +91,9 @@ async fn main() {
     std::fs::write(folder.join("peers.md"), &text).expect("written");
     plot::draw(&results, &systems, &folder);
     if flag("--docs") {
-        page::write(&text, &results, &systems);
+        let how =
+            if quick { "`--quick`: a third of the jobs, one round." } else { "The whole run." };
+        page::write(&text, &results, &systems, how);
     }
     println!("{text}");
 }

@@ -12,13 +12,13 @@ const BEGIN: &str = "<!-- measured: written by `benches/peers`, do not edit -->\
 const END: &str = "<!-- /measured -->";
 
 /// Writes the table and the pictures into the page.
-pub fn write(table: &str, results: &Results, systems: &[System]) {
+pub fn write(table: &str, results: &Results, systems: &[System], how: &str) {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/speed");
     let path = folder.join("README.md");
     let page = std::fs::read_to_string(&path).expect("the page");
     let (before, rest) = page.split_once(BEGIN).expect("the first mark");
     let (_, after) = rest.split_once(END).expect("the second mark");
-    let mut measured = format!("{}\n{table}\n", machine());
+    let mut measured = format!("{how} {}\n{table}\n", machine());
     for scenario in plot::draw(results, systems, &folder) {
         let _ = writeln!(measured, "![{}](peers-{}.svg)", scenario.about, scenario.name);
     }
