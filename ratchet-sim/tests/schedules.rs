@@ -20,6 +20,12 @@ fn run_clean(seeds: std::ops::Range<u64>) -> Vec<u64> {
         .collect()
 }
 
+/// A join on a slow way came when the node had the next name, and the oracle took the old one for its name.
+#[test]
+fn a_name_that_was_given_up_does_not_come_back() {
+    run_clean(864_532..864_533);
+}
+
 #[test]
 fn the_same_seed_is_the_same_schedule_and_another_is_another() {
     let (first, second) = (run_clean(0..200), run_clean(0..50));

@@ -20,7 +20,14 @@ impl Oracle {
         node: NodeId,
         lease: Duration,
     ) {
-        self.names.insert(owner, (node, view.now()));
+        // A join on a slow way may come when the node has given up on that name and has taken the next one.
+        let newer = self.names.get(&owner).is_none_or(|(name, _)| *name < node);
+        self.note(|| {
+            format!("joins as {node}{}", if newer { "" } else { ", a name it has given up" })
+        });
+        if newer {
+            self.names.insert(owner, (node, view.now()));
+        }
         self.renewed(view, node, lease);
     }
 
