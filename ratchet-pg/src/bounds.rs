@@ -96,12 +96,18 @@ impl Bounds {
         }
     }
 
-    /// Everything up to here was claimed.
-    pub(crate) fn raise<'a>(&self, node: NodeId, last: impl Iterator<Item = (&'a str, Rank)>) {
+    /// Everything between these two was claimed. A bound that has fallen below the first stays: the claim may have been
+    /// made before what was put there.
+    pub(crate) fn raise<'a>(
+        &self,
+        node: NodeId,
+        claimed: impl Iterator<Item = (&'a str, Rank, Rank)>,
+    ) {
         let known = &mut self.known().bounds;
-        for (queue, rank) in last {
-            if let Some(bound) = known.get_mut(&(node, queue.to_owned())) {
-                bound.rank = bound.rank.max(rank);
+        for (queue, from, last) in claimed {
+            let bound = known.get_mut(&(node, queue.to_owned()));
+            if let Some(bound) = bound.filter(|bound| bound.rank >= from) {
+                bound.rank = bound.rank.max(last);
             }
         }
     }
@@ -147,7 +153,7 @@ mod tests {
             let from = bounds.of(node, &asked);
             assert_eq!(from, [FIRST]);
             bounds.took(node, &asked, &from, millis(took));
-            bounds.raise(node, [("default", rank(7, 1))].into_iter());
+            bounds.raise(node, [("default", FIRST, rank(7, 1))].into_iter());
             tokio::time::advance(millis(pause - 1)).await;
             assert_eq!(bounds.of(node, &asked), [rank(7, 1)], "{took} ms");
             tokio::time::advance(millis(1)).await;
@@ -160,11 +166,13 @@ mod tests {
         let (node, asked, bounds) = (NodeId::from_uuid(Uuid::now_v7()), asked(), Bounds::default());
         assert_eq!(bounds.of(node, &asked), [FIRST]);
         for last in [rank(7, 1), rank(7, 9)] {
-            bounds.raise(node, [("default", last)].into_iter());
+            bounds.raise(node, [("default", FIRST, last)].into_iter());
             assert_eq!(bounds.of(node, &asked), [last]);
         }
         bounds.lower("default", 7);
         assert_eq!(bounds.of(node, &asked), [Rank { sort_key: 7, ..FIRST }]);
+        // A claim that was in the air meanwhile does not raise it again.
+        bounds.raise(node, [("default", rank(7, 9), rank(8, 1))].into_iter());
         bounds.lower("other", 1);
         assert_eq!(bounds.of(node, &asked), [Rank { sort_key: 7, ..FIRST }]);
     }

@@ -137,12 +137,13 @@ impl Inner {
         let mut reply = ClaimReply { next_due, ..ClaimReply::default() };
         if let Some(request) = request.filter(|_| told.answered()) {
             let jobs = self.claimed(db, request, &leases, told.now, &taken, JOB).await?;
-            let last = |(room, lease): (_, &Uuid)| {
+            let claimed = |((queue, lease), from): ((_, &Uuid), &Rank)| {
                 let of_queue = |job: &&Claimed| job.token.lease.uuid() == *lease;
-                Some((room, Rank::of(jobs.iter().rfind(of_queue)?)))
+                Some((queue, *from, Rank::of(jobs.iter().rfind(of_queue)?)))
             };
             let queues = rooms.iter().map(|room| room.queue.as_str());
-            self.bounds.raise(request.node, queues.zip(&leases).filter_map(last));
+            let claimed = queues.zip(&leases).zip(&from).filter_map(claimed);
+            self.bounds.raise(request.node, claimed);
             reply.jobs = jobs;
         }
         Ok((told, reply))
