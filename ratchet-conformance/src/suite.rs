@@ -149,6 +149,7 @@ macro_rules! suite {
                 d_04_concurrent_retries_bring_it_back_once
                 a_03_concurrent_bids_make_one_leader
                 d_07_concurrent_pumps_share_the_deliveries
+                i_04_concurrent_pumps_keep_the_outcomes_of_a_job_in_order
             }
             concurrency_key {
                 q_02_limit_holds_within_a_claim
@@ -178,6 +179,18 @@ macro_rules! suite {
                 d_07_channels_are_apart
                 d_07_nothing_is_published_before_the_commit
                 d_03_delivered_alert_is_still_listed
+            }
+            outcomes {
+                i_04_outcome_is_handed_out_as_it_was_committed
+                i_04_outcomes_of_different_jobs_come_in_commit_order
+                i_04_next_outcome_of_a_job_waits_for_the_one_before
+                i_04_outcome_that_was_not_acknowledged_comes_again_before_the_next
+                i_04_a_held_job_does_not_hold_up_others
+                i_04_outcome_of_a_stale_run_is_not_told
+                i_04_outcomes_of_a_mixed_batch_are_all_told
+                i_04_outcome_of_a_step_is_told
+                i_04_outcome_outlives_its_job
+                i_04_outcomes_and_dead_letters_are_apart
             }
             due {
                 c_05_not_before_its_time

@@ -58,8 +58,8 @@ pub use seam::{
 pub use store::MemoryStore;
 pub use store::{Store, StoreError, StoreErrorKind};
 pub use worker::{
-    AlertSink, DeadLetterSink, Health, Middleware, Next, RunReport, SinkError, StartError, Worker,
-    WorkerStats,
+    AlertSink, DeadLetterSink, Health, Middleware, Next, OutcomeSink, RunReport, SinkError,
+    StartError, Worker, WorkerStats,
 };
 
 #[doc(hidden)]

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use ratchet_core::model::{
-    Alert, Channel, Delivery, DeliveryBody, DeliveryId, Envelope, JobId, Notice,
+    Alert, Channel, Delivery, DeliveryBody, DeliveryId, Envelope, JobId, Notice, Settled,
 };
 use uuid::Uuid;
 
 use crate::record::text;
+use crate::settle::Plain;
 use crate::spec::{clean, instant, json, micros, whole};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
@@ -39,12 +40,20 @@ impl Inner {
         now: i64,
     ) -> Result<(), Fault> {
         let (mut alerts, mut letters) = (Vec::new(), Vec::new());
+        let (mut jobs, mut outcomes) = (Vec::new(), Vec::new());
         for notice in notices {
             match notice {
                 Notice::Alert { window, envelope } => alerts.push((window, envelope)),
                 Notice::DeadLetter(mut envelope) => {
                     envelope.at = instant(now);
                     letters.extend(text(&envelope));
+                }
+                Notice::Outcome(outcome) => {
+                    let job = outcome.job_id.uuid();
+                    if let Some(outcome) = text(&outcome.stamped(instant(now))) {
+                        jobs.push(job);
+                        outcomes.push(outcome);
+                    }
                 }
                 _ => {}
             }
@@ -53,10 +62,34 @@ impl Inner {
             let sent = sqlx::query(self.sql.insert_dead_letters()).bind(letters);
             sent.execute(&mut *db).await?;
         }
+        if !outcomes.is_empty() {
+            let sent = sqlx::query(self.sql.insert_told_outcomes()).bind(jobs).bind(outcomes);
+            sent.execute(&mut *db).await?;
+        }
         if !alerts.is_empty() {
             self.record_alerts(db, alerts, now).await?;
         }
         Ok(())
+    }
+
+    /// Records what is told outside of successes that were settled in passing: of those that were applied.
+    pub(crate) async fn record_plain(
+        &self,
+        db: &mut PgConnection,
+        plain: &[Plain<'_>],
+        settled: &[Option<Settled>],
+    ) -> Result<(), Fault> {
+        let (mut now, mut notices) = (None, Vec::new());
+        for (index, settlement, _) in plain {
+            if let Some(Settled::Applied(applied)) = &settled[*index] {
+                now = Some(applied.at.as_microsecond());
+                notices.extend(settlement.notices.iter().cloned());
+            }
+        }
+        match now {
+            Some(now) => self.record(db, notices, now).await,
+            None => Ok(()),
+        }
     }
 
     async fn record_alerts(
@@ -144,18 +177,24 @@ impl Inner {
         limit: u32,
         hold: Duration,
     ) -> Result<Vec<Delivery>, Fault> {
-        let channel = match channel {
-            Channel::DeadLetters => 1_i16,
-            _ => 0,
+        let number = match channel {
+            Channel::Alerts => 0_i16,
+            Channel::DeadLetters => 1,
+            Channel::Outcomes => 2,
+            // A channel that this store is too old to know: nothing waits there.
+            _ => -1,
         };
         let rows = sqlx::query(self.sql.hold_deliveries())
-            .bind(channel)
+            .bind(number)
             .bind(i64::from(limit))
             .bind(micros(hold))
             .fetch_all(&self.pool)
             .await?;
         let delivery = |row: &PgRow| {
             let body = match row.try_get::<Option<&str>, _>("envelope")? {
+                Some(outcome) if channel == Channel::Outcomes => {
+                    DeliveryBody::Outcome(json(outcome)?)
+                }
                 Some(envelope) => DeliveryBody::DeadLetter(json(envelope)?),
                 None => DeliveryBody::Alert(alert(row)?),
             };

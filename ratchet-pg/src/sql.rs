@@ -134,6 +134,7 @@ statements! {
     insert_alerts: "outbox/insert_alerts.sql",
     suppress_alerts: "outbox/suppress_alerts.sql",
     insert_dead_letters: "outbox/insert_dead_letters.sql",
+    insert_told_outcomes: "outbox/insert_told_outcomes.sql",
     hold_deliveries: "outbox/hold_deliveries.sql",
     delete_deliveries: "outbox/delete_deliveries.sql",
     select_alerts: "outbox/select_alerts.sql",

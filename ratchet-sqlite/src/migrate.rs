@@ -14,6 +14,7 @@ use crate::sql;
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_initial.sql"),
     include_str!("../migrations/0002_composition.sql"),
+    include_str!("../migrations/0003_outcomes.sql"),
 ];
 
 /// The version of the schema that this crate writes.

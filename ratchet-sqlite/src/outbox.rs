@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ratchet_core::model::{
-    Alert, Channel, Delivery, DeliveryBody, DeliveryId, Due, Envelope, Notice,
+    Alert, Channel, Delivery, DeliveryBody, DeliveryId, Due, Envelope, JobId, Notice,
 };
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
@@ -16,6 +16,7 @@ fn channel_number(channel: Channel) -> i64 {
     match channel {
         Channel::Alerts => 0,
         Channel::DeadLetters => 1,
+        Channel::Outcomes => 2,
         // A channel that this store is too old to know: nothing waits there.
         _ => -1,
     }
@@ -29,7 +30,13 @@ impl Session<'_> {
                 Notice::DeadLetter(envelope) => {
                     let mut envelope = envelope.clone();
                     envelope.at = self.now;
-                    self.deliver(Channel::DeadLetters, None, Some(json(&envelope)?)).await?;
+                    let envelope = Some(json(&envelope)?);
+                    self.deliver(Channel::DeadLetters, None, envelope, None).await?;
+                }
+                Notice::Outcome(outcome) => {
+                    let job = Some(outcome.job_id);
+                    let outcome = Some(json(&outcome.clone().stamped(self.now))?);
+                    self.deliver(Channel::Outcomes, None, outcome, job).await?;
                 }
                 _ => tracing::warn!(
                     "a notice that this version of ratchet-sqlite does not know was not stored"
@@ -63,19 +70,21 @@ impl Session<'_> {
             .bind(self.micros())
             .execute(&mut *self.conn)
             .await?;
-        self.deliver(Channel::Alerts, Some(alert.last_insert_rowid()), None).await
+        self.deliver(Channel::Alerts, Some(alert.last_insert_rowid()), None, None).await
     }
 
     async fn deliver(
         &mut self,
         channel: Channel,
         alert: Option<i64>,
-        envelope: Option<String>,
+        body: Option<String>,
+        in_line: Option<JobId>,
     ) -> Result<(), sqlx::Error> {
         sqlx::query(sql::outbox::INSERT_DELIVERY)
             .bind(channel_number(channel))
             .bind(alert)
-            .bind(envelope)
+            .bind(body)
+            .bind(in_line.map(|job| bytes(job.uuid())))
             .execute(&mut *self.conn)
             .await?;
         Ok(())
@@ -93,7 +102,8 @@ impl Session<'_> {
             .bind(i64::from(limit))
             .fetch_all(&mut *self.conn)
             .await?;
-        let deliveries = rows.iter().map(delivery).collect::<Result<Vec<_>, _>>()?;
+        let deliveries =
+            rows.iter().map(|row| delivery(row, channel)).collect::<Result<Vec<_>, _>>()?;
         let numbers: Vec<_> = deliveries.iter().map(|delivery| delivery.id.0).collect();
         if !numbers.is_empty() {
             sqlx::query(sql::outbox::HOLD_DELIVERIES)
@@ -115,8 +125,9 @@ impl Session<'_> {
     }
 }
 
-fn delivery(row: &SqliteRow) -> Result<Delivery, sqlx::Error> {
+fn delivery(row: &SqliteRow, channel: Channel) -> Result<Delivery, sqlx::Error> {
     let body = match row.try_get::<Option<&str>, _>(1)? {
+        Some(outcome) if channel == Channel::Outcomes => DeliveryBody::Outcome(parse(outcome)?),
         Some(envelope) => DeliveryBody::DeadLetter(parse(envelope)?),
         None => DeliveryBody::Alert(alert(row, 2)?),
     };

@@ -7,8 +7,8 @@ use std::collections::{HashMap, HashSet};
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::graph::Seed;
 use ratchet_core::model::{
-    Applied, AttemptOutcome, DroppedChild, Inserted, JobId, JobState, Member, NewJob, RunNotes,
-    Settled, Settlement, Token, Verdict,
+    Applied, AttemptOutcome, DroppedChild, Inserted, JobId, JobState, Member, NewJob, Notice,
+    RunNotes, Settled, Settlement, Token, Verdict,
 };
 use ratchet_core::store::Wake;
 use sqlx::Row as _;
@@ -42,6 +42,7 @@ impl Session<'_> {
         for (place, settlement) in settlements.iter().enumerate() {
             let job = settlement.token.job;
             settled.push(if succeeded.contains(&settlement.token) {
+                self.record(&settlement.notices).await?;
                 Settled::Applied(Applied::new(JobState::Succeeded, self.now, None))
             } else {
                 self.settle_one(settlement, &mut steps).await?
@@ -281,7 +282,7 @@ fn is_plain_success(settlement: &Settlement) -> bool {
     matches!(settlement.verdict, Verdict::Succeed { .. })
         && settlement.outcome == AttemptOutcome::Success
         && settlement.notes.is_empty()
-        && settlement.notices.is_empty()
+        && settlement.notices.iter().all(|notice| matches!(notice, Notice::Outcome(_)))
         && settlement.rejects.is_empty()
         && settlement.hand_offs.is_empty()
         && !settlement.lingering

@@ -2,9 +2,15 @@
 
 #![allow(clippy::unused_async)] // the shape of a job, whatever it does
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use ratchet::{Job, JobContext, JobState, MemoryStore, Ratchet, State, WaitError, job};
+use ratchet::model::JobOutcome;
+use ratchet::testing::Sandbox;
+use ratchet::{
+    Job, JobContext, JobState, MemoryStore, OutcomeSink, Ratchet, SinkError, State, WaitError,
+    async_trait, job,
+};
 
 struct Greeting(String);
 
@@ -61,4 +67,32 @@ async fn the_bare_function_needs_no_runtime() {
         greet(JobContext::for_test(), State::new(Greeting("hi".to_owned())), "Bob".to_owned())
             .await;
     assert_eq!(said.expect("greets"), "hi Bob");
+}
+
+/// Counts what it takes.
+#[derive(Debug)]
+struct Counter(&'static AtomicUsize);
+
+#[async_trait]
+impl OutcomeSink for Counter {
+    async fn publish(&self, _: &JobOutcome) -> Result<(), SinkError> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn i_04_one_round_tells_all_that_waits() {
+    static TOLD: AtomicUsize = AtomicUsize::new(0);
+    let sandbox = Sandbox::builder()
+        .jobs([Add::JOB])
+        .configure(|builder| builder.outcome_sink(Counter(&TOLD)))
+        .build()
+        .await
+        .expect("builds");
+    for b in 0..350 {
+        sandbox.enqueue(Add { a: 1, b }).await.expect("enqueues");
+    }
+    sandbox.drain().await.expect("drains");
+    assert_eq!(TOLD.load(Ordering::SeqCst), 350, "however many batches that takes");
 }

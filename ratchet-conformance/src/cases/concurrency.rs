@@ -1,10 +1,12 @@
 //! Many at once: whoever wins, exactly one does.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use ratchet_core::model::{
-    CancelCause, Command, CommandReply, InsertError, Inserted, JobState, NewJob, Settled,
+    CancelCause, Channel, Command, CommandReply, Delivery, DeliveryBody, InsertError, Inserted,
+    JobState, NewJob, Settled,
 };
 use tokio::task::JoinSet;
 
@@ -170,6 +172,48 @@ pub async fn a_03_concurrent_bids_make_one_leader(world: &World) {
     assert_eq!(bids.join_all().await.into_iter().filter(|leads| *leads).count(), 1);
 }
 
+/// Jobs that ended twice, and pumps that acknowledge as fast as they can: nobody is given a second end whose first is not
+/// acknowledged.
+pub async fn i_04_concurrent_pumps_keep_the_outcomes_of_a_job_in_order(world: &World) {
+    const JOBS: usize = 12;
+    for _ in 0..JOBS {
+        let run = world.run(world.job()).await;
+        world.apply(run.fail().telling(&run)).await;
+        world.retry(run.id()).await;
+        let run = world.node().await.claim(1).await.remove(0);
+        world.apply(run.succeed().telling(&run)).await;
+    }
+    let (taken, hasty) = (Arc::new(Mutex::new(HashSet::new())), Arc::new(AtomicBool::new(false)));
+    let mut pumps = JoinSet::new();
+    for _ in 0..4 {
+        let (store, taken, hasty) =
+            (Arc::clone(&world.store), Arc::clone(&taken), Arc::clone(&hasty));
+        pumps.spawn(async move {
+            while taken.lock().expect("lock").len() < 2 * JOBS {
+                let batch = store.undelivered(Channel::Outcomes, 3, secs(60)).await;
+                let batch = batch.expect("a batch");
+                let told = |delivery: &Delivery| match &delivery.body {
+                    DeliveryBody::Outcome(outcome) => (outcome.job_id, outcome.run),
+                    other => panic!("{other:?}"),
+                };
+                {
+                    let mut taken = taken.lock().expect("lock");
+                    let early = |(job, run)| run == 2 && !taken.contains(&(job, 1));
+                    if batch.iter().map(told).any(early) {
+                        hasty.store(true, Ordering::SeqCst);
+                    }
+                    taken.extend(batch.iter().map(told));
+                }
+                let ids = batch.iter().map(|delivery| delivery.id).collect();
+                store.delivered(ids).await.expect("acknowledged");
+                tokio::task::yield_now().await;
+            }
+        });
+    }
+    pumps.join_all().await;
+    assert!(!hasty.load(Ordering::SeqCst), "a second end was handed out before the first");
+}
+
 pub async fn d_07_concurrent_pumps_share_the_deliveries(world: &World) {
     let node = world.node().await;
     world.submit_all(world.jobs(40)).await;
@@ -179,7 +223,7 @@ pub async fn d_07_concurrent_pumps_share_the_deliveries(world: &World) {
     for _ in 0..8 {
         let store = Arc::clone(&world.store);
         pumps.spawn(async move {
-            let channel = ratchet_core::model::Channel::DeadLetters;
+            let channel = Channel::DeadLetters;
             let batch = store.undelivered(channel, 10, secs(30)).await.expect("a batch");
             batch.iter().map(|delivery| delivery.id).collect::<Vec<_>>()
         });

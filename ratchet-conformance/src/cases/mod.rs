@@ -22,6 +22,7 @@ pub mod invariants;
 pub mod nodes;
 pub mod notes;
 pub mod orphans;
+pub mod outcomes;
 pub mod pause;
 pub mod purge;
 pub mod put_off;

@@ -76,7 +76,8 @@ impl Generator {
             89..91 => Op::LetGo(self.recent()),
             91..93 => Op::Report(self.recent(), self.rng.u8(0..=100)),
             93..95 => {
-                let channel = *self.one_of(&[Channel::Alerts, Channel::DeadLetters]);
+                let channel =
+                    *self.one_of(&[Channel::Alerts, Channel::DeadLetters, Channel::Outcomes]);
                 Op::Pump(channel, self.rng.u32(1..4))
             }
             95 => Op::Purge(*self.one_of(&JobState::ALL), self.rng.u32(0..8)),

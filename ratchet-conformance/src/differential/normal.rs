@@ -147,6 +147,10 @@ impl Normal {
             DeliveryBody::DeadLetter(envelope) => {
                 DeliveryBody::DeadLetter(Box::new(self.envelope(*envelope)))
             }
+            DeliveryBody::Outcome(outcome) => {
+                let at = self.time(outcome.at);
+                DeliveryBody::Outcome(Box::new(outcome.stamped(at)))
+            }
             other => other,
         }
     }

@@ -311,6 +311,10 @@ fn end(run: &Claimed, ending: &Ending) -> Settlement {
         How::Release => run.release(),
         How::Fail(fingerprint) => run.fail_with(&fingerprint.to_string()).alerting().publishing(),
     };
+    let told = matches!(ending.how, How::Succeed | How::Fail(_));
+    if told && run.id().uuid().as_u128() % 2 == 0 {
+        settlement = settlement.telling(run);
+    }
     settlement.lingering = ending.lingering;
     settlement.vote = run.spec.service.clone().map(|service| Vote {
         service,

@@ -79,6 +79,12 @@ macro_rules! engine_suite {
                 d_04_a_redrive_is_bounded_and_repeatable
                 d_05_what_was_kept_long_enough_is_purged
             }
+            outcomes {
+                i_04_every_end_reaches_the_sink
+                i_04_a_job_that_is_tried_again_ends_in_order
+                i_04_a_refused_outcome_comes_again_and_holds_up_nobody_else
+                i_04_poison_is_told
+            }
             events {
                 v_01_the_life_of_a_job_is_told_in_order
                 v_01_failed_says_whether_it_will_be_retried

@@ -12,7 +12,9 @@ use crate::job::{Need, States, collect_conditions};
 use crate::registry::{InvocationResolver, Registration, Registry, RegistryError};
 use crate::seam::{Clock, Entropy, OsEntropy, SystemClock};
 use crate::store::Store;
-use crate::worker::{AlertSink, DeadLetterSink, HealthCheck, Middleware, SinkError, Sinks};
+use crate::worker::{
+    AlertSink, DeadLetterSink, HealthCheck, Middleware, OutcomeSink, SinkError, Sinks,
+};
 
 /// Builds a [`Ratchet`].
 #[derive(Debug)]
@@ -133,6 +135,13 @@ impl Builder {
     pub fn dead_letter_sink(mut self, sink: impl DeadLetterSink) -> Self {
         self.sinks.dead_letters = Some(Arc::new(sink));
         self.policies.publish_dead_letters = true;
+        self
+    }
+
+    /// Gets the end of every job that this process runs or rescues: give it to every process with a worker.
+    pub fn outcome_sink(mut self, sink: impl OutcomeSink) -> Self {
+        self.sinks.outcomes = Some(Arc::new(sink));
+        self.policies.publish_outcomes = true;
         self
     }
 

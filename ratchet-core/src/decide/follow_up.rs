@@ -1,9 +1,9 @@
-//! What else commits together with a verdict: callbacks, alerts, dead letters.
+//! What else commits together with a verdict: callbacks, alerts, dead letters, outcomes.
 
 use super::Policies;
 use crate::model::{
-    Claimed, Due, FinishedOutcome, FinishedParent, JobId, JobSpec, NewJob, Notice, OnTaken,
-    Settlement, Verdict,
+    Claimed, Due, FinishedOutcome, FinishedParent, JobId, JobOutcome, JobSpec, NewJob, Notice,
+    OnTaken, Settlement, Verdict,
 };
 
 /// Adds to a settlement what follows from its verdict.
@@ -15,6 +15,10 @@ pub(crate) fn follow_up(
 ) {
     match &settlement.verdict {
         Verdict::Succeed { output } => {
+            if policies.publish_outcomes {
+                let ended = JobOutcome::success(job, output.clone(), settlement.duration);
+                settlement.notices.push(Notice::Outcome(Box::new(ended)));
+            }
             if let Some(callback) = &job.spec.on_success {
                 let outcome = FinishedOutcome::Succeeded(output.clone());
                 settlement.spawned.push(callback_job(
@@ -32,6 +36,10 @@ pub(crate) fn follow_up(
                 .push(Notice::Alert { window: policies.alert_window, envelope: envelope.clone() });
             if policies.publish_dead_letters {
                 settlement.notices.push(Notice::DeadLetter(envelope.clone()));
+            }
+            if policies.publish_outcomes {
+                let ended = JobOutcome::failure(job, envelope.clone(), settlement.duration);
+                settlement.notices.push(Notice::Outcome(Box::new(ended)));
             }
             if let Some(callback) = &job.spec.on_failure {
                 let outcome = FinishedOutcome::Failed(envelope.clone());

@@ -25,8 +25,8 @@ pub use policy::{AlwaysRetry, Policies, RetryPolicy};
 use crate::failure::{Failure, Permanence};
 use crate::job::PanicPolicy;
 use crate::model::{
-    AttemptOutcome, Claimed, Deferral, Envelope, FailureKind, FailureRecord, TerminalReason,
-    Verdict,
+    AttemptOutcome, Claimed, Deferral, Envelope, FailureKind, FailureRecord, OutcomeKind,
+    TerminalReason, Verdict,
 };
 
 /// How a run ended, before anything is decided.
@@ -58,13 +58,7 @@ impl Outcome {
     pub fn in_history(&self) -> AttemptOutcome {
         match self {
             Self::Done { .. } => AttemptOutcome::Success,
-            Self::Failed(failure) => match failure.record.kind {
-                FailureKind::Error | FailureKind::Deferral => AttemptOutcome::Failure,
-                FailureKind::Panic | FailureKind::Timeout | FailureKind::Crash => {
-                    AttemptOutcome::Exception
-                }
-                FailureKind::Invalid | FailureKind::Signature => AttemptOutcome::Invalid,
-            },
+            Self::Failed(failure) => OutcomeKind::from(failure.record.kind).into(),
             Self::Deferred { why: Deferral::Snooze, .. } => AttemptOutcome::Snoozed,
             Self::Deferred { why: Deferral::Reject, .. } => AttemptOutcome::Rejected,
             Self::Deferred { why: Deferral::Breaker, .. } => AttemptOutcome::BreakerOpen,

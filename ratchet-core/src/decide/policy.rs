@@ -49,6 +49,8 @@ pub struct Policies {
     pub alert_window: Duration,
     /// Whether dead letters are published outside.
     pub publish_dead_letters: bool,
+    /// Whether the end of every job is published outside.
+    pub publish_outcomes: bool,
     /// The version of this program.
     pub binary_version: String,
 }
@@ -66,6 +68,7 @@ impl Default for Policies {
             rescue_backoff: Backoff::exponential(Duration::from_secs(1), Duration::from_mins(1)),
             alert_window: Duration::from_hours(1),
             publish_dead_letters: false,
+            publish_outcomes: false,
             binary_version: String::new(),
         }
     }

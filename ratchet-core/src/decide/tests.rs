@@ -10,7 +10,7 @@ use crate::failure::{Failure, Permanence, record};
 use crate::job::{Backoff, Jitter, PanicPolicy};
 use crate::model::{
     AttemptOutcome, Claimed, Deferral, FailureKind, FinishedOutcome, JobSpec, Notice, Orphan,
-    Settlement, TerminalReason, Verdict,
+    OutcomeKind, Settlement, TerminalReason, Verdict,
 };
 
 /// A claimed job that has failed `attempts` times and may be retried `max_retries` times.
@@ -348,6 +348,34 @@ fn d_03_d_07_every_dead_letter_alerts_and_is_published_if_somebody_listens() {
     );
     let listening = Policies { publish_dead_letters: true, ..Policies::default() };
     assert!(matches!(notices(&listening)[..], [Notice::Alert { .. }, Notice::DeadLetter(_)]));
+}
+
+#[test]
+fn i_04_every_end_is_told_if_somebody_listens_and_nothing_else_is() {
+    let job = job(0, 1);
+    let told = |outcome: &Outcome, policies: &Policies| {
+        let verdict = decide(&job, outcome, policies, 0);
+        let mut settlement = Settlement::new(job.token, verdict, outcome.in_history());
+        follow_up(&job, &mut settlement, policies, || crate::client::Core::for_test().ids.job());
+        let notices = settlement.notices.into_iter();
+        let kind = |notice| match notice {
+            Notice::Outcome(outcome) => Some(outcome.kind),
+            _ => None,
+        };
+        notices.filter_map(kind).collect::<Vec<_>>()
+    };
+    let listening = Policies { publish_outcomes: true, ..Policies::default() };
+    let invalid = failed(failure(FailureKind::Invalid));
+    let done = Outcome::Done { output: None };
+    for (outcome, wanted) in [
+        (&done, vec![OutcomeKind::Success]),
+        (&invalid, vec![OutcomeKind::Invalid]),
+        (&failed(failure(FailureKind::Error)), vec![]),
+        (&Outcome::Released, vec![]),
+    ] {
+        assert_eq!(told(outcome, &listening), wanted, "{outcome:?}");
+        assert!(told(outcome, &Policies::default()).is_empty(), "nobody listens");
+    }
 }
 
 fn durations() -> impl Strategy<Value = Duration> {

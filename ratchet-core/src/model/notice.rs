@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Envelope, JobId};
+use super::{Envelope, JobId, JobOutcome};
 
 /// Something to record with a settlement, so that it is published after the commit and not before.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +20,8 @@ pub enum Notice {
     },
     /// The envelope of a dead job, for the outside.
     DeadLetter(Box<Envelope>),
+    /// The end of a job, whichever it was, for the outside. What is told of one job is told in the order of its commits.
+    Outcome(Box<JobOutcome>),
 }
 
 /// An alert: one per job name and fingerprint and window.
@@ -47,6 +49,8 @@ pub enum DeliveryBody {
     Alert(Alert),
     /// For the dead-letter sink.
     DeadLetter(Box<Envelope>),
+    /// For the outcome sink.
+    Outcome(Box<JobOutcome>),
 }
 
 /// Who a delivery is for.
@@ -58,6 +62,8 @@ pub enum Channel {
     Alerts,
     /// The dead-letter sink.
     DeadLetters,
+    /// The outcome sink.
+    Outcomes,
 }
 
 /// The number of a delivery; grows in commit order.

@@ -188,7 +188,8 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// Recorded alerts, newest first.
     async fn alerts(&self, limit: u32) -> Result<Vec<Alert>, StoreError>;
 
-    /// Takes what waits to be published, oldest first. What is not acknowledged within `hold` is handed out again.
+    /// Takes what waits to be published, oldest first. What is not acknowledged within `hold` is handed out again. Of the
+    /// outcomes of one job only the oldest is handed out: the next one when that is acknowledged.
     async fn undelivered(
         &self,
         channel: Channel,

@@ -131,10 +131,8 @@ async fn purge(shared: &Shared) -> Result<(), StoreError> {
 
 /// Sinks are the user's code: they run where handlers run, one round at a time.
 fn deliver_elsewhere(shared: &Shared, delivering: &Arc<AtomicBool>) {
-    let sinks = &shared.core.sinks;
-    if (sinks.alerts.is_none() && sinks.dead_letters.is_none())
-        || delivering.swap(true, Ordering::AcqRel)
-    {
+    let listening = shared.core.sinks.channels().next().is_some();
+    if !listening || delivering.swap(true, Ordering::AcqRel) {
         return;
     }
     let (core, delivering) = (Arc::clone(&shared.core), Arc::clone(delivering));

@@ -43,5 +43,5 @@ pub use middleware::{Middleware, Next, RunReport};
 pub(crate) use publish::publish;
 pub(crate) use sinks::Sinks;
 pub(crate) use sinks::deliver;
-pub use sinks::{AlertSink, DeadLetterSink, SinkError};
+pub use sinks::{AlertSink, DeadLetterSink, OutcomeSink, SinkError};
 pub use start::{StartError, Worker};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::publish::publish;
 use super::shared::Shared;
-use crate::model::{Claimed, RunNotes, Settled, Settlement, Verdict};
+use crate::model::{Claimed, Notice, RunNotes, Settled, Settlement, Verdict};
 use crate::store::StoreError;
 
 /// A settlement and the claim it settles.
@@ -181,6 +181,11 @@ fn minimal(mut settlement: Settlement) -> Settlement {
         .push("the result and the log of this run could not be stored".to_owned());
     if let Verdict::Succeed { output } = &mut settlement.verdict {
         *output = None;
+    }
+    for notice in &mut settlement.notices {
+        if let Notice::Outcome(outcome) = notice {
+            outcome.output = None;
+        }
     }
     settlement
 }

@@ -1,13 +1,13 @@
-//! Where alerts and dead letters go: published from the store, after the commit, at least once.
+//! Where alerts, dead letters and outcomes go: published from the store, after the commit, at least once.
 
 use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use futures_util::FutureExt as _;
+use futures_util::{FutureExt as _, StreamExt as _};
 
 use crate::client::Core;
-use crate::model::{Alert, Channel, DeliveryBody, Envelope};
+use crate::model::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Envelope, JobOutcome};
 use crate::store::StoreError;
 
 /// Why a sink did not take something; it is offered again later.
@@ -27,45 +27,99 @@ pub trait DeadLetterSink: Send + Sync + fmt::Debug + 'static {
     async fn publish(&self, envelope: &Envelope) -> Result<(), SinkError>;
 }
 
+/// Gets the end of every job: success, failure, exception and invalid. A job that is called off has no outcome.
+///
+/// At least once, and in the order of the commits for any one job: the next end of a job that was tried again is offered when
+/// this one has been taken. Outcomes of different jobs are offered at the same time. Be ready for repeats; see [`JobOutcome`]
+/// for how to tell them.
+///
+/// ```
+/// use ratchet_core::model::JobOutcome;
+/// use ratchet_core::{OutcomeSink, SinkError, async_trait};
+///
+/// #[derive(Debug)]
+/// struct Audit(tokio::sync::mpsc::Sender<String>);
+///
+/// #[async_trait]
+/// impl OutcomeSink for Audit {
+///     async fn publish(&self, outcome: &JobOutcome) -> Result<(), SinkError> {
+///         self.0.send(format!("{} run {}: {:?}", outcome.job_id, outcome.run, outcome.kind)).await?;
+///         Ok(())
+///     }
+/// }
+/// ```
+#[async_trait]
+pub trait OutcomeSink: Send + Sync + fmt::Debug + 'static {
+    /// Takes an outcome.
+    async fn publish(&self, outcome: &JobOutcome) -> Result<(), SinkError>;
+}
+
 /// The sinks of a runtime.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sinks {
     pub(crate) alerts: Option<Arc<dyn AlertSink>>,
     pub(crate) dead_letters: Option<Arc<dyn DeadLetterSink>>,
+    pub(crate) outcomes: Option<Arc<dyn OutcomeSink>>,
+}
+
+impl Sinks {
+    /// The channels that somebody listens to.
+    pub(crate) fn channels(&self) -> impl Iterator<Item = Channel> {
+        let wanted = [
+            (Channel::Alerts, self.alerts.is_some()),
+            (Channel::DeadLetters, self.dead_letters.is_some()),
+            (Channel::Outcomes, self.outcomes.is_some()),
+        ];
+        wanted.into_iter().filter_map(|(channel, wanted)| wanted.then_some(channel))
+    }
 }
 
 /// Hands out what waits to be published. What a sink does not take stays and comes again after a while.
 pub(crate) async fn deliver(core: &Core) -> Result<(), StoreError> {
-    const BATCH: u32 = 100;
-    let channels = [
-        (Channel::Alerts, core.sinks.alerts.is_some()),
-        (Channel::DeadLetters, core.sinks.dead_letters.is_some()),
-    ];
-    for (channel, _) in channels.into_iter().filter(|(_, wanted)| *wanted) {
-        let deliveries = core.store.undelivered(channel, BATCH, core.config.delivery_hold).await?;
-        let mut taken = Vec::new();
-        for delivery in deliveries {
-            // A sink is the user's code: its panic is its failure.
-            let offer = std::panic::AssertUnwindSafe(offer(core, &delivery.body)).catch_unwind();
-            match offer.await {
-                Ok(Ok(())) => taken.push(delivery.id),
-                Ok(Err(error)) => {
-                    tracing::warn!(?channel, %error, "a sink failed; the delivery is tried again");
-                }
-                Err(_) => tracing::warn!(?channel, "a sink panicked; the delivery is tried again"),
-            }
-        }
-        if !taken.is_empty() {
-            core.store.delivered(taken).await?;
-        }
+    for channel in core.sinks.channels() {
+        while deliver_batch(core, channel).await? {}
     }
     Ok(())
 }
 
+/// Whether it is worth to ask for more at once.
+async fn deliver_batch(core: &Core, channel: Channel) -> Result<bool, StoreError> {
+    const BATCH: u32 = 100;
+    let deliveries = core.store.undelivered(channel, BATCH, core.config.delivery_hold).await?;
+    let full = deliveries.len() >= BATCH as usize;
+    // Failures are few, and read best in their order. Of outcomes, a batch has at most one per job.
+    let at_once = if channel == Channel::Outcomes { 16 } else { 1 };
+    let taken: Vec<_> = futures_util::stream::iter(deliveries)
+        .map(|delivery| taken(core, channel, delivery))
+        .buffered(at_once)
+        .filter_map(std::future::ready)
+        .collect()
+        .await;
+    if taken.is_empty() {
+        return Ok(false);
+    }
+    core.store.delivered(taken).await?;
+    Ok(full)
+}
+
+/// The number of a delivery, if its sink took it. A sink is the user's code: its panic is its failure.
+async fn taken(core: &Core, channel: Channel, delivery: Delivery) -> Option<DeliveryId> {
+    match std::panic::AssertUnwindSafe(offer(core, &delivery.body)).catch_unwind().await {
+        Ok(Ok(())) => return Some(delivery.id),
+        Ok(Err(error)) => {
+            tracing::warn!(?channel, %error, "a sink failed; the delivery is tried again");
+        }
+        Err(_) => tracing::warn!(?channel, "a sink panicked; the delivery is tried again"),
+    }
+    None
+}
+
 async fn offer(core: &Core, body: &DeliveryBody) -> Result<(), SinkError> {
-    match (body, &core.sinks.alerts, &core.sinks.dead_letters) {
-        (DeliveryBody::Alert(alert), Some(sink), _) => sink.alert(alert).await,
-        (DeliveryBody::DeadLetter(envelope), _, Some(sink)) => sink.publish(envelope).await,
+    let Sinks { alerts, dead_letters, outcomes } = &core.sinks;
+    match (body, alerts, dead_letters, outcomes) {
+        (DeliveryBody::Alert(alert), Some(sink), _, _) => sink.alert(alert).await,
+        (DeliveryBody::DeadLetter(envelope), _, Some(sink), _) => sink.publish(envelope).await,
+        (DeliveryBody::Outcome(outcome), _, _, Some(sink)) => sink.publish(outcome).await,
         _ => Ok(()),
     }
 }

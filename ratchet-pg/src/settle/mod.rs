@@ -9,15 +9,16 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
-    Applied, AttemptOutcome, ClaimReply, ClaimRequest, JobId, JobState, Settled, Settlement, Token,
-    Verdict,
+    Applied, AttemptOutcome, ClaimReply, ClaimRequest, JobId, JobState, Notice, Settled,
+    Settlement, Token, Verdict,
 };
 use ratchet_core::store::Wake;
 use uuid::Uuid;
 
 pub(crate) use self::moves::{Ends, Left, Lines, RunEnd};
 pub(crate) use self::notes::Notes;
-use self::steps::{Plain, any_step, told_as_one};
+pub(crate) use self::steps::Plain;
+use self::steps::{any_step, told_as_one};
 use crate::doubt::Doubt;
 use crate::exchange::Successes;
 use crate::leases::Known;
@@ -104,8 +105,8 @@ impl Inner {
         Ok((settled, None))
     }
 
-    /// Settles successes alone: in one statement, unless something follows from them, or they have a word on their services
-    /// to be counted with it.
+    /// Settles successes alone: in one statement, unless something follows from them, they have a word on their services
+    /// to be counted with it, or they are told outside.
     async fn settle_alike(
         &self,
         settlements: &[Settlement],
@@ -114,7 +115,8 @@ impl Inner {
         doubt: &Doubt<'_>,
     ) -> Result<(Vec<Option<Settled>>, News, Option<ClaimReply>), Fault> {
         let count = settlements.len();
-        let silent = settlements.iter().all(|settlement| settlement.vote.is_none());
+        let silent = |asked: &Settlement| asked.vote.is_none() && asked.notices.is_empty();
+        let silent = settlements.iter().all(silent);
         if silent && !any_step(plain) {
             let mut db = self.pool.acquire().await?;
             let settled = self.settle_plain(&mut db, count, plain, request, doubt).await?;
@@ -128,6 +130,7 @@ impl Inner {
         let (mut settled, mut news, reply) =
             self.settle_plain(&mut tx, count, plain, request, doubt).await?;
         self.ripple_plain(&mut tx, plain, &mut settled, &mut news).await?;
+        self.record_plain(&mut tx, plain, &settled).await?;
         let all: Vec<_> = settlements.iter().collect();
         let mut answers: Vec<_> = settled.iter_mut().map(Option::as_mut).collect();
         news.closed = self.count_votes(&mut tx, &all, &mut answers).await?;
@@ -165,6 +168,7 @@ impl Inner {
             self.settle_plain(&mut tx, settlements.len(), &sorted.plain, None, &doubt).await?;
         let (mut settled, mut news, _) = plain;
         self.ripple_plain(&mut tx, &sorted.plain, &mut settled, &mut news).await?;
+        self.record_plain(&mut tx, &sorted.plain, &settled).await?;
         let (answers, more) = self.settle_batch(&mut tx, &rest).await?;
         news.add(more);
         for ((index, _), answer) in sorted.rest.iter().zip(answers) {
@@ -361,14 +365,14 @@ impl Tokens {
     }
 }
 
-/// Whether it is a success with nothing beside its result.
+/// Whether it is a success with nothing beside its result, unless that is told outside.
 fn is_plain(settlement: &Settlement) -> bool {
     matches!(settlement.verdict, Verdict::Succeed { .. })
         && settlement.outcome == AttemptOutcome::Success
         && settlement.notes.is_empty()
         && settlement.spawned.is_empty()
         && settlement.graphs.is_empty()
-        && settlement.notices.is_empty()
+        && settlement.notices.iter().all(|notice| matches!(notice, Notice::Outcome(_)))
         && settlement.rejects.is_empty()
         && settlement.hand_offs.is_empty()
         && !settlement.lingering

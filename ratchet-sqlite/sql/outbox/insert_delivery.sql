@@ -1,2 +1,2 @@
 -- Something to publish.
-INSERT INTO ratchet_delivery (channel, alert, envelope) VALUES (?1, ?2, ?3)
+INSERT INTO ratchet_delivery (channel, alert, envelope, job) VALUES (?1, ?2, ?3, ?4)

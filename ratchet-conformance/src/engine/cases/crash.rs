@@ -13,7 +13,7 @@ use crate::engine::bench::{Bench, event, eventually, name, outcomes, start};
 use crate::engine::script::{Script, Step};
 
 /// Claims everything that waits for a node that then dies: `started` says whether its handlers had begun.
-async fn die_with(bench: &Bench, started: bool) {
+pub(super) async fn die_with(bench: &Bench, started: bool) {
     let node = IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy)).node();
     let store = bench.store();
     store.join(NodeInfo::new(node), Duration::from_secs(15)).await.expect("joins");
@@ -87,7 +87,7 @@ pub async fn p_02_a_job_that_keeps_killing_its_worker_is_poison(bench: Bench) {
 
 /// Knows one job that nobody enqueues.
 #[derive(Debug)]
-struct Rescuer;
+pub(super) struct Rescuer;
 
 impl ratchet_core::InvocationResolver for Rescuer {
     fn resolve(&self, _: &str) -> Option<ratchet_core::Registration> {

@@ -13,6 +13,7 @@ pub mod limits;
 pub mod many;
 pub mod middleware;
 pub mod outage;
+pub mod outcomes;
 pub mod output;
 pub mod shutdown;
 pub mod spawning;

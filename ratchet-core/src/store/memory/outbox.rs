@@ -1,11 +1,13 @@
 //! What waits to be published, and the alerts.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::model::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Envelope, Notice, later};
+use crate::model::{
+    Alert, Channel, Delivery, DeliveryBody, DeliveryId, Envelope, JobId, JobOutcome, Notice, later,
+};
 
 /// Alerts and deliveries.
 #[derive(Debug, Default)]
@@ -30,6 +32,17 @@ enum Body {
     /// The number of the alert, because more of the same may still be counted into it.
     Alert(usize),
     DeadLetter(Box<Envelope>),
+    Outcome(Box<JobOutcome>),
+}
+
+impl Body {
+    /// The job whose ends are told one after another.
+    fn in_line(&self) -> Option<JobId> {
+        match self {
+            Self::Outcome(outcome) => Some(outcome.job_id),
+            Self::Alert(_) | Self::DeadLetter(_) => None,
+        }
+    }
 }
 
 impl Outbox {
@@ -40,6 +53,10 @@ impl Outbox {
                 Notice::DeadLetter(mut envelope) => {
                     envelope.at = now;
                     self.push(Channel::DeadLetters, Body::DeadLetter(envelope));
+                }
+                Notice::Outcome(outcome) => {
+                    let outcome = Box::new(outcome.stamped(now));
+                    self.push(Channel::Outcomes, Body::Outcome(outcome));
                 }
             }
         }
@@ -91,12 +108,15 @@ impl Outbox {
             let body = match &waiting.body {
                 Body::Alert(number) => DeliveryBody::Alert(alerts.get(*number)?.clone()),
                 Body::DeadLetter(envelope) => DeliveryBody::DeadLetter(envelope.clone()),
+                Body::Outcome(outcome) => DeliveryBody::Outcome(outcome.clone()),
             };
             waiting.held_until = Some(later(now, hold));
             Some(Delivery { id: *id, body })
         };
+        let mut before = HashSet::new();
         let waiting = self.waiting.get_mut(&channel).into_iter().flatten();
         waiting
+            .filter(|(_, waiting)| waiting.body.in_line().is_none_or(|job| before.insert(job)))
             .filter(|(_, waiting)| waiting.held_until.is_none_or(|until| until <= now))
             .filter_map(hand_out)
             .take(limit)
