@@ -13,9 +13,9 @@ pub(crate) struct Statement {
     pub(crate) keep: bool,
 }
 
-/// Names every statement and the file it is in. The files say `ratchet.` for the schema.
+/// Names every statement and the file it is in, or the files it is put together from. They say `ratchet.` for the schema.
 macro_rules! statements {
-    ($($name:ident: $file:literal,)*) => {
+    ($($name:ident: $($file:literal)+,)*) => {
         /// Every statement of the store.
         #[derive(Debug)]
         pub(crate) struct Sql {
@@ -30,7 +30,7 @@ macro_rules! statements {
             pub(crate) fn new(schema: &str, keep: bool) -> Self {
                 let quoted = quote(schema);
                 Self {
-                    $($name: place(include_str!(concat!("../sql/", $file)), &quoted).into(),)*
+                    $($name: place(concat!($(include_str!(concat!("../sql/", $file))),+), &quoted).into(),)*
                     schema: schema.to_owned(),
                     quoted,
                     keep,
@@ -71,7 +71,9 @@ statements! {
     assign_business: "insert/assign_business.sql",
     delete_business: "insert/delete_business.sql",
     select_ids: "insert/select_ids.sql",
-    exchange: "exchange/exchange.sql",
+    exchange: "exchange/1_clock.sql" "exchange/2_settle.sql" "exchange/3_claim.sql" "exchange/4_tell_both.sql"
+        "exchange/5_claimed.sql",
+    claim_alone: "exchange/1_clock.sql" "exchange/3_claim.sql" "exchange/4_tell_claim.sql" "exchange/5_claimed.sql",
     select_notes: "claim/select_notes.sql",
     set_aside: "blocked/set_aside.sql",
     bring_back: "blocked/bring_back.sql",

@@ -1,0 +1,60 @@
+-- The leases of the successes, locked in one order. Whoever takes a member away without an outcome rewrites this row, so
+-- a settle that had to wait for the lock sees it.
+locked AS MATERIALIZED (SELECT * FROM ratchet.lease WHERE id = ANY($12::uuid[]) ORDER BY id FOR UPDATE),
+-- The ends. A job is named at the place its run has in the lease, so nothing needs to be looked for. One that has ended
+-- already fails the statement; that is for the long way to sort out.
+done AS (
+    INSERT INTO ratchet.outcome (job, at, due, version, run, lease, node, started_at, duration, attempts, crashes,
+        deferrals, generation, attempt, state, result, output)
+    SELECT m.job, clock.now, m.due, COALESCE(m.version, 1) + 1, COALESCE(m.run, 1), l.id, l.node, l.at, m.duration,
+        COALESCE(m.attempts, 0), COALESCE(m.crashes, 0), COALESCE(m.deferrals, 0), COALESCE(m.generation, 1),
+        COALESCE(m.attempts, 0) + 1, 2, 0, m.output
+    FROM clock CROSS JOIN unnest($12::uuid[], $13::integer[], $14::integer[]) AS s(lease, low, high)
+    JOIN locked l ON l.id = s.lease
+    CROSS JOIN LATERAL unnest(l.jobs, l.versions, l.dues, l.runs, l.attempts, l.crashes, l.deferrals, l.generations,
+            ($15::uuid[])[s.low:s.high], ($16::bigint[])[s.low:s.high], ($17::text[])[s.low:s.high])
+        AS m(job, version, due, run, attempts, crashes, deferrals, generation, asked, duration, output)
+    WHERE m.asked = m.job AND m.version IS DISTINCT FROM 0
+    RETURNING job, lease, tableoid AS part
+),
+-- How many members left each lease, by the table their outcomes went to.
+counted AS MATERIALIZED (SELECT lease, part, count(*) AS n FROM done GROUP BY lease, part),
+gone AS MATERIALIZED (
+    SELECT l.id, l.keyed, l.remaining - c.n AS remaining
+    FROM (SELECT lease, sum(n)::integer AS n FROM counted GROUP BY lease) c JOIN locked l ON l.id = c.lease
+),
+lowered AS (UPDATE ratchet.lease l SET remaining = g.remaining FROM gone g WHERE l.id = g.id AND g.remaining > 0),
+emptied AS (DELETE FROM ratchet.lease l USING gone g WHERE l.id = g.id AND g.remaining <= 0 RETURNING l.id),
+tallied AS (
+    INSERT INTO ratchet.tally (queue, state, part, change)
+    SELECT l.queue, 2, c.part, sum(c.n) FROM counted c JOIN locked l ON l.id = c.lease GROUP BY l.queue, c.part
+),
+-- Slots of runs with a key.
+freed AS (
+    DELETE FROM ratchet.slot s USING gone g, done d
+    WHERE g.keyed AND d.lease = g.id AND s.job = d.job AND s.lease = d.lease
+    RETURNING s.queue, s.key
+),
+-- The jobs that have waited for these slots, as many as came free.
+next AS MATERIALIZED (
+    SELECT b.spot
+    FROM (SELECT key, count(*) AS n FROM freed GROUP BY key) f CROSS JOIN LATERAL (
+        SELECT b.ctid AS spot FROM ratchet.blocked b WHERE b.cause = 'key:' || f.key
+        ORDER BY b.sort_key, b.due, b.job LIMIT f.n FOR UPDATE SKIP LOCKED
+    ) b
+),
+unblocked AS (DELETE FROM ratchet.blocked WHERE ctid = ANY (ARRAY(SELECT spot FROM next)) RETURNING *),
+put AS (
+    INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
+        queue, name, ckey, service, judges)
+    SELECT job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
+        queue, name, ckey, service, judges
+    FROM unblocked
+    RETURNING queue
+),
+-- Business keys, unless an earlier run of the job still lingers.
+released AS (
+    DELETE FROM ratchet.business b USING gone g, done d
+    WHERE g.keyed AND d.lease = g.id AND b.job = d.job
+        AND NOT EXISTS (SELECT FROM ratchet.lingering x WHERE x.job = d.job)
+),
