@@ -33,7 +33,7 @@ impl PgOptions {
         Self {
             connect: connect.application_name("ratchet"),
             schema: "ratchet".to_owned(),
-            connections: 5,
+            connections: 6,
             patience: Duration::from_secs(5),
             statement_timeout: Duration::from_secs(30),
             poll_only: false,
@@ -48,7 +48,7 @@ impl PgOptions {
         self
     }
 
-    /// At most this many connections (5), one of them for notifications. A busy worker uses four: two to claim and settle, one
+    /// At most this many connections (6), one of them for notifications. A busy worker uses five: three to claim and settle, one
     /// for its heartbeat and maintenance, one to listen; the rest is for those who enqueue, who share commits. More are not
     /// faster: they are used in turn, and a server process that has just done the same work does it again for less.
     pub fn connections(mut self, connections: u32) -> Self {

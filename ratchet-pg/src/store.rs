@@ -262,7 +262,7 @@ async fn open(options: PgOptions, home: std::sync::Weak<Home>) -> Result<Arc<Inn
         }
         let patience = (longest, Arc::clone(&doubt));
         let teller = (connections, Arc::clone(&sql), channel.clone(), origin);
-        home.spawn(tell_others(teller, patience, hints));
+        home.spawn(tell_others(teller, patience, hints, wakes.waiters()));
     }
     Ok(Arc::new(Inner {
         pool,
@@ -526,5 +526,9 @@ impl Store for PgStore {
 
     fn wakes(&self) -> broadcast::Receiver<Wake> {
         self.inner.wakes.subscribe()
+    }
+
+    fn ends(&self) -> broadcast::Receiver<Wake> {
+        self.inner.wakes.subscribe_to_ends()
     }
 }

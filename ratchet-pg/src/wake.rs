@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ratchet_core::model::{JobId, LeaseId, Token};
 use ratchet_core::store::Wake;
 use tokio::sync::{broadcast, mpsc};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::bounds::Bounds;
@@ -26,6 +27,9 @@ const PACE: Duration = Duration::from_millis(4);
 
 /// More ends than this in one round are left to those who wait to find by looking: a drain is not held up by hints.
 const MOST_ENDS: usize = 64;
+
+/// Somebody who waits for ends asks for them again after this long; nobody tells them for twice as long without being asked.
+const ASK: Duration = Duration::from_secs(5);
 
 /// How long the test of the listener may take at the start.
 const SELF_TEST: Duration = Duration::from_secs(3);
@@ -50,50 +54,106 @@ impl Hint {
     }
 }
 
+/// What processes tell each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Told {
+    Hint(Hint),
+    /// Somebody here waits for ends.
+    Asks,
+}
+
+impl<T: Into<Hint>> From<T> for Told {
+    fn from(hint: T) -> Self {
+        Self::Hint(hint.into())
+    }
+}
+
 /// Where hints go.
 #[derive(Debug)]
 pub(crate) struct Wakes {
     /// Marks what this process has sent, so that it does not hear itself.
     origin: String,
     here: broadcast::Sender<Wake>,
+    /// For those who wait for ends.
+    ends: broadcast::Sender<Wake>,
+    /// When another process has last asked for ends.
+    asked: Mutex<Option<Instant>>,
     /// To the task that tells the others; none in poll-only mode.
-    elsewhere: Option<mpsc::UnboundedSender<Hint>>,
+    elsewhere: Option<mpsc::UnboundedSender<Told>>,
     /// Where the claims of this process begin: before what others have put in.
     bounds: Arc<Bounds>,
 }
 
 impl Wakes {
-    pub(crate) fn new(elsewhere: Option<mpsc::UnboundedSender<Hint>>, bounds: Arc<Bounds>) -> Self {
-        let (here, _) = broadcast::channel(KEPT);
-        Self { origin: format!("{:016x}", fastrand::u64(..)), here, elsewhere, bounds }
+    pub(crate) fn new(elsewhere: Option<mpsc::UnboundedSender<Told>>, bounds: Arc<Bounds>) -> Self {
+        let ((here, _), (ends, _)) = (broadcast::channel(KEPT), broadcast::channel(KEPT));
+        let origin = format!("{:016x}", fastrand::u64(..));
+        Self { origin, here, ends, asked: Mutex::default(), elsewhere, bounds }
     }
 
     pub(crate) fn subscribe(&self) -> broadcast::Receiver<Wake> {
         self.here.subscribe()
     }
 
+    /// Ends are told for as long as the answer is kept; other processes are asked to tell theirs.
+    pub(crate) fn subscribe_to_ends(&self) -> broadcast::Receiver<Wake> {
+        let ends = self.ends.subscribe();
+        if let Some(elsewhere) = &self.elsewhere {
+            let _ = elsewhere.send(Told::Asks);
+        }
+        ends
+    }
+
+    /// Knows whether somebody waits for ends.
+    pub(crate) fn waiters(&self) -> broadcast::WeakSender<Wake> {
+        self.ends.downgrade()
+    }
+
     /// Tells what was committed.
     pub(crate) fn send(&self, hints: impl IntoIterator<Item = impl Into<Hint>>) {
-        let mut ends = 0;
+        let mut ends_elsewhere = if self.is_asked() { MOST_ENDS } else { 0 };
+        let ends_here = self.ends.receiver_count() > 0;
         for hint in hints {
             let hint = hint.into();
             let end = matches!(hint.wake, Wake::Finished(_));
-            ends += usize::from(end);
-            if let Some(elsewhere) = self.elsewhere.as_ref().filter(|_| !end || ends <= MOST_ENDS) {
+            if let Some(elsewhere) = self.elsewhere.as_ref().filter(|_| !end || ends_elsewhere > 0)
+            {
+                ends_elsewhere = ends_elsewhere.saturating_sub(usize::from(end));
                 // The task is gone only when the store is.
-                let _ = elsewhere.send(hint.clone());
+                let _ = elsewhere.send(Told::Hint(hint.clone()));
             }
             // Nobody listens: nobody needs the hint.
-            let _ = self.here.send(hint.wake);
+            if !end {
+                let _ = self.here.send(hint.wake);
+            } else if ends_here {
+                let _ = self.ends.send(hint.wake);
+            }
         }
     }
 
+    /// Whether another process waits for ends.
+    fn is_asked(&self) -> bool {
+        let asked = *self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.is_some_and(|asked| asked.elapsed() < ASK * 2)
+    }
+
     /// Another process has told this.
-    fn heard(&self, hint: Hint) {
+    fn heard(&self, told: Told) {
+        let hint = match told {
+            Told::Hint(hint) => hint,
+            Told::Asks => {
+                *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+                return;
+            }
+        };
         if let (Wake::Work { queue }, Some(first)) = (&hint.wake, hint.first) {
             self.bounds.lower(queue, first);
         }
-        let _ = self.here.send(hint.wake);
+        let listeners = match hint.wake {
+            Wake::Finished(_) => &self.ends,
+            _ => &self.here,
+        };
+        let _ = listeners.send(hint.wake);
     }
 
     pub(crate) fn origin(&self) -> &str {
@@ -118,8 +178,8 @@ pub(crate) fn line(origin: &str, hint: &Hint) -> Option<String> {
     })
 }
 
-/// The hints in a line, unless this process has sent it.
-fn read(origin: &str, line: &str) -> Vec<Hint> {
+/// What a line says, unless this process has sent it.
+fn read(origin: &str, line: &str) -> Vec<Told> {
     let Some((from, body)) = line.split_once(' ') else { return Vec::new() };
     let Some((kind, rest)) = body.split_once(' ').filter(|_| from != origin) else {
         return Vec::new();
@@ -131,9 +191,10 @@ fn read(origin: &str, line: &str) -> Vec<Hint> {
             let put = rest
                 .split_once(' ')
                 .and_then(|(first, queue)| Some(Hint::put(queue.to_owned(), first.parse().ok()?)));
-            put.into_iter().collect()
+            put.map(Told::Hint).into_iter().collect()
         }
         "u" => vec![Wake::Unblocked.into()],
+        "a" => vec![Told::Asks],
         "f" => {
             let ids = rest.split(' ').filter_map(uuid);
             ids.map(|id| Wake::Finished(JobId::from_uuid(id)).into()).collect()
@@ -157,13 +218,28 @@ fn read(origin: &str, line: &str) -> Vec<Hint> {
 pub(crate) async fn tell_others(
     (pool, sql, channel, origin): (PgPool, Arc<Sql>, String, String),
     (longest, doubt): (Duration, Arc<AtomicU32>),
-    mut hints: mpsc::UnboundedReceiver<Hint>,
+    mut hints: mpsc::UnboundedReceiver<Told>,
+    waiters: broadcast::WeakSender<Wake>,
 ) {
-    while let Some(first) = hints.recv().await {
+    let mut last_asked = Instant::now();
+    loop {
         let mut round = Round::default();
-        round.add(first);
+        match tokio::time::timeout(ASK, hints.recv()).await {
+            Ok(Some(first)) => round.add(first),
+            Ok(None) => return,
+            Err(_) => {}
+        }
         while let Ok(hint) = hints.try_recv() {
             round.add(hint);
+        }
+        // Whoever has waited for so long asks again.
+        round.asks |= last_asked.elapsed() >= ASK
+            && waiters.upgrade().is_some_and(|ends| ends.receiver_count() > 0);
+        if round.asks {
+            last_asked = Instant::now();
+        }
+        if round == Round::default() {
+            continue;
         }
         let sent = sqlx::query(sql.notify()).bind(&channel).bind(round.lines(&origin));
         let sent = async { sent.execute(&pool).await.map_err(store_error) };
@@ -175,17 +251,22 @@ pub(crate) async fn tell_others(
 }
 
 /// What goes out together.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 struct Round {
     /// With the first place that something was put at.
     queues: BTreeMap<String, Option<i64>>,
     canceled: Vec<Token>,
     finished: Vec<JobId>,
     unblocked: bool,
+    asks: bool,
 }
 
 impl Round {
-    fn add(&mut self, hint: Hint) {
+    fn add(&mut self, told: Told) {
+        let hint = match told {
+            Told::Hint(hint) => hint,
+            Told::Asks => return self.asks = true,
+        };
         match hint.wake {
             Wake::Work { queue } => {
                 let first = self.queues.entry(queue).or_insert(hint.first);
@@ -208,6 +289,9 @@ impl Round {
             .chain(unblocked)
             .filter_map(|hint| line(origin, &hint))
             .collect();
+        if self.asks {
+            lines.push(format!("{origin} a -"));
+        }
         if !self.finished.is_empty() {
             let mut ends = format!("{origin} f");
             for job in self.finished {
@@ -228,8 +312,8 @@ pub(crate) async fn listen(mut listener: PgListener, origin: String, here: std::
         match heard {
             Ok(Some(notification)) => {
                 pause = PACE;
-                for hint in read(&origin, notification.payload()) {
-                    wakes.heard(hint);
+                for told in read(&origin, notification.payload()) {
+                    wakes.heard(told);
                 }
             }
             // The connection was lost and is back; what was missed in between is found by polling.
@@ -285,9 +369,10 @@ mod tests {
         let token = Token { job, lease: LeaseId::from_uuid(Uuid::from_u128(8)), version: 9 };
         let hints = [
             Wake::Work { queue: "a".to_owned() }.into(),
-            Hint::put("b c".to_owned(), -7),
+            Hint::put("b c".to_owned(), -7).into(),
             Wake::Canceled(token).into(),
             Wake::Unblocked.into(),
+            Told::Asks,
             Wake::Finished(job).into(),
         ];
         let mut round = Round::default();
@@ -302,7 +387,7 @@ mod tests {
     fn the_first_of_what_goes_out_together_is_told() {
         let mut round = Round::default();
         for first in [3, -7, 5] {
-            round.add(Hint::put("a".to_owned(), first));
+            round.add(Hint::put("a".to_owned(), first).into());
         }
         round.add(Wake::Work { queue: "a".to_owned() }.into());
         assert_eq!(round.lines("me"), ["me p -7 a"]);

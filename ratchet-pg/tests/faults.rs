@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use ratchet_conformance::Harness;
 use ratchet_core::model::{
-    Alone, ClaimRequest, Due, Inserted, JobSpec, KnownJobs, NewJob, NodeInfo, OnTaken, QueueRoom,
+    Alone, CancelCause, ClaimRequest, Command, Due, Inserted, JobSpec, KnownJobs, NewJob, NodeInfo,
+    OnTaken, QueueOrder, QueueRoom,
 };
 use ratchet_core::store::{Store, StoreErrorKind, Wake};
 use ratchet_core::{IdSource, OsEntropy, Priority, SystemClock};
@@ -80,6 +81,52 @@ async fn s_09_another_process_is_woken() {
     pg.store.insert(vec![job()]).await.expect("inserted");
     let wake = tokio::time::timeout(Duration::from_secs(10), wakes.recv()).await;
     assert_eq!(wake.expect("in time"), Ok(Wake::Work { queue: "default".to_owned() }));
+}
+
+/// A drain is not held up by hints that nobody wants.
+#[tokio::test]
+async fn l_08_ends_are_told_to_a_process_that_waits_for_them_and_only_then() {
+    let pg = PgHarness::fresh().await;
+    let other = PgStore::open(pg.database.options()).await.expect("opens");
+    let mut spy = sqlx::postgres::PgListener::connect(&pg.database.url()).await.expect("listens");
+    spy.listen("ratchet:ratchet").await.expect("listens");
+    let told = async |spy: &mut sqlx::postgres::PgListener| {
+        // Told after everything else of the same store.
+        for order in [QueueOrder::Pause, QueueOrder::Resume] {
+            pg.store.order_queue("q", order).await.expect("obeys");
+        }
+        let mut lines = Vec::new();
+        loop {
+            let heard = tokio::time::timeout(Duration::from_secs(10), spy.recv()).await;
+            let line = heard.expect("in time").expect("a line").payload().to_owned();
+            let last = line.contains(" u ");
+            lines.push(line);
+            if last {
+                return lines;
+            }
+        }
+    };
+    let end = async || {
+        let job = job();
+        pg.store.insert(vec![job.clone()]).await.expect("inserted");
+        pg.store.command(Command::Cancel(job.id, CancelCause::Requested)).await.expect("canceled");
+        job.id
+    };
+    end().await;
+    let lines = told(&mut spy).await;
+    assert!(lines.iter().all(|line| !line.contains(" f ")), "nobody waits: {lines:?}");
+    let mut ends = other.ends();
+    let heard = async {
+        loop {
+            // The question may still be on its way.
+            let id = end().await;
+            let wake = tokio::time::timeout(Duration::from_millis(200), ends.recv()).await;
+            if wake == Ok(Ok(Wake::Finished(id))) {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), heard).await.expect("told");
 }
 
 /// A claim begins behind what it has claimed before, and looks there again when it is told to.

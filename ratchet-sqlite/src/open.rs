@@ -32,12 +32,14 @@ pub(crate) async fn open(options: SqliteOptions) -> Result<Opened, StoreError> {
         readers.push(connect_patiently(&connect, &options).await?);
     }
     let (wakes, _) = broadcast::channel(WAKES_KEPT);
+    let (ends, _) = broadcast::channel(WAKES_KEPT);
     let (sender, inbox) = mpsc::unbounded_channel();
     let shared = Arc::new(Shared {
         path: options.path.clone(),
         clock: Arc::clone(&options.clock),
         templates: Templates::default(),
         wakes,
+        ends,
         listener: Notify::new(),
     });
     let writer = Writer {

@@ -58,6 +58,8 @@ pub(crate) struct Shared {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) templates: Templates,
     pub(crate) wakes: broadcast::Sender<Wake>,
+    /// For those who wait for the ends of jobs.
+    pub(crate) ends: broadcast::Sender<Wake>,
     /// Somebody has begun to listen.
     pub(crate) listener: Notify,
 }
@@ -338,5 +340,9 @@ impl Store for SqliteStore {
         // The writer looks for other processes only while somebody listens.
         self.shared.listener.notify_one();
         receiver
+    }
+
+    fn ends(&self) -> broadcast::Receiver<Wake> {
+        self.shared.ends.subscribe()
     }
 }

@@ -170,8 +170,12 @@ impl Writer {
         }
         group.into_iter().for_each(Request::committed);
         for wake in effects.wakes {
+            let listeners = match wake {
+                Wake::Finished(_) => &self.shared.ends,
+                _ => &self.shared.wakes,
+            };
             // Nobody listens: nobody needs the hint.
-            let _ = self.shared.wakes.send(wake);
+            let _ = listeners.send(wake);
         }
     }
 

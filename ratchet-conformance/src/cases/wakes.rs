@@ -12,7 +12,10 @@ fn work(queue: &str) -> Wake {
 
 /// Does something that must be followed by a hint. Hints may travel, so they are waited for.
 async fn wakes<T>(world: &World, wanted: Wake, act: impl Future<Output = T>) -> T {
-    let mut wakes = world.store.wakes();
+    let mut wakes = match &wanted {
+        Wake::Finished(_) => world.store.ends(),
+        _ => world.store.wakes(),
+    };
     let done = act.await;
     if !world.sends_wakes() {
         return done;

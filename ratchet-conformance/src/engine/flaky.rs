@@ -299,4 +299,8 @@ impl Store for Flaky {
     fn wakes(&self) -> broadcast::Receiver<Wake> {
         self.inner.wakes()
     }
+
+    fn ends(&self) -> broadcast::Receiver<Wake> {
+        self.inner.ends()
+    }
 }

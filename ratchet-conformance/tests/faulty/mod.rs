@@ -289,4 +289,8 @@ impl Store for Faulty {
     fn wakes(&self) -> Receiver<Wake> {
         self.inner.wakes()
     }
+
+    fn ends(&self) -> Receiver<Wake> {
+        self.inner.ends()
+    }
 }

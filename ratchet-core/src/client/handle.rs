@@ -66,7 +66,7 @@ where
     /// goes on; this answers with the first end it sees.
     pub async fn wait(&self) -> Result<J::Output, WaitError> {
         // Subscribed before the first look, so that no end falls in between.
-        let mut wakes = self.core.store.wakes();
+        let mut ends = self.core.store.ends();
         let mut pause = Duration::from_millis(20);
         loop {
             let job =
@@ -84,7 +84,7 @@ where
             let poll = self.core.clock.sleep(pause);
             let finished = async {
                 loop {
-                    match wakes.recv().await {
+                    match ends.recv().await {
                         Ok(Wake::Finished(id)) if id == self.id => return,
                         Ok(_) => {}
                         // Something was missed: look again.

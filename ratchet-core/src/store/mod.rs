@@ -239,6 +239,12 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
 
     /// Wake-ups: hints that save waiting for the next poll. Any of them may be lost.
     fn wakes(&self) -> broadcast::Receiver<Wake>;
+
+    /// Wake-ups for those who wait for the ends of jobs ([`Wake::Finished`]). A store may tell ends here alone, and only
+    /// while somebody listens: a worker that drains a queue has no use for the end of every job in it.
+    fn ends(&self) -> broadcast::Receiver<Wake> {
+        self.wakes()
+    }
 }
 
 /// A hint that something has changed.
@@ -254,6 +260,6 @@ pub enum Wake {
     Unblocked,
     /// A running job was canceled.
     Canceled(Token),
-    /// A job has come to its end.
+    /// A job has come to its end. Told to those who wait for [ends](Store::ends).
     Finished(JobId),
 }

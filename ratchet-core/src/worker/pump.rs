@@ -61,7 +61,7 @@ struct Air {
 }
 
 /// How many exchanges may be in the air.
-const LANES: usize = 2;
+const LANES: usize = 3;
 
 #[derive(Debug, Clone, Copy)]
 struct Stop {

@@ -90,7 +90,7 @@ impl GroupHandle {
 
     /// Waits until every member has ended. Callbacks may still be running.
     pub async fn wait(&self) -> Result<GroupRecord, WaitError> {
-        let mut wakes = self.core.store.wakes();
+        let mut ends = self.core.store.ends();
         let mut pause = Duration::from_millis(20);
         loop {
             let group = self.record().await.map_err(WaitError::Store)?;
@@ -101,7 +101,7 @@ impl GroupHandle {
             let poll = self.core.clock.sleep(pause);
             let hint = async {
                 loop {
-                    match wakes.recv().await {
+                    match ends.recv().await {
                         Ok(Wake::Finished(_))
                         | Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => return,
                         Ok(_) => {}
