@@ -312,7 +312,7 @@ fn end(run: &Claimed, ending: &Ending) -> Settlement {
         How::Fail(fingerprint) => run.fail_with(&fingerprint.to_string()).alerting().publishing(),
     };
     let told = matches!(ending.how, How::Succeed | How::Fail(_));
-    if told && run.id().uuid().as_u128() % 2 == 0 {
+    if told && run.id().uuid().as_u128().is_multiple_of(2) {
         settlement = settlement.telling(run);
     }
     settlement.lingering = ending.lingering;
