@@ -8,6 +8,7 @@ mod envelope;
 mod explain;
 mod filter;
 mod graph;
+mod group;
 mod id;
 mod items;
 mod moves;
@@ -21,6 +22,7 @@ mod schedule;
 mod settlement;
 mod spec;
 mod state;
+mod step;
 
 pub use attempt::{AttemptLine, AttemptOutcome, LogLevel, LogLine};
 pub use breaker::{
@@ -32,11 +34,8 @@ pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};
 pub use envelope::{Envelope, FailureKind, FailureRecord, TerminalReason};
 pub use explain::{Explanation, Surroundings, Waiting};
 pub use filter::{Counts, Filter, Page, PageRequest, QueueCounts};
-pub use graph::{
-    CanceledMember, Edge, Extend, GraphInserted, GraphKey, GroupCounts, GroupFilter, GroupKind,
-    GroupRecord, GroupState, GroupView, Member, NewGraph, Point, Resolution, Ripples, Step,
-    StepInput, Wait, WaitMode, When,
-};
+pub use graph::{CanceledMember, Extend, GraphInserted, GraphKey, NewGraph, Ripples};
+pub use group::{GroupCounts, GroupFilter, GroupKind, GroupRecord, GroupState, GroupView};
 pub use id::{GroupId, JobId, LeaseId, NodeId, Token};
 pub use items::{HandOff, HandOffStats, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup};
 pub(crate) use new_job::later;
@@ -52,3 +51,4 @@ pub use settlement::{
 };
 pub use spec::{ConcurrencyKey, FinishedOutcome, FinishedParent, JobSpec, RunOptions};
 pub use state::{JobState, Move, TRANSITIONS, Transition};
+pub use step::{Edge, Member, Point, Resolution, Step, StepInput, Wait, WaitMode, When};
