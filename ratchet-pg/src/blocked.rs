@@ -9,9 +9,10 @@ use std::sync::{Mutex, PoisonError};
 
 use ratchet_core::store::Wake;
 
+use crate::fault::Fault;
 use crate::spec::whole;
 use crate::sqlx::{self, Row};
-use crate::store::{Fault, Inner};
+use crate::store::Inner;
 
 /// How many jobs of each queue are looked at, and how many once it is known that the head is blocked.
 const GLANCE: i64 = 500;

@@ -10,11 +10,12 @@ use uuid::Uuid;
 use crate::bounds::{FIRST, Rank};
 use crate::doubt::Doubt;
 use crate::exchange::Successes;
+use crate::fault::{Fault, transact};
 use crate::gates::{Gates, Pass, probe_key};
 use crate::spec::{duration, small};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
-use crate::store::{Fault, Inner, transact};
+use crate::store::Inner;
 
 /// How many jobs that fell due one claim moves at most, per queue.
 const PROMOTED: i64 = 5000;

@@ -12,12 +12,13 @@ use ratchet_core::model::{
 use ratchet_core::store::{StoreError, StoreErrorKind, Wake};
 use uuid::Uuid;
 
+use crate::fault::{Fault, transact};
 use crate::moving::Moving;
 use crate::record::due_micros;
 use crate::settle::{Ends, Left, News, RunEnd};
 use crate::spec::instant;
 use crate::sqlx::{self, PgConnection, Row};
-use crate::store::{Fault, Inner, transact};
+use crate::store::Inner;
 
 /// How often a command looks again for a job that keeps moving.
 const LOOKS: u32 = 50;

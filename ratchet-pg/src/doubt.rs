@@ -11,10 +11,11 @@ use ratchet_core::model::{AttemptOutcome, Settlement, Verdict};
 use tokio::time::Instant;
 use uuid::Uuid;
 
+use crate::fault::{Fault, transact};
 use crate::record::token;
 use crate::settle::News;
 use crate::sqlx;
-use crate::store::{Fault, Inner, transact};
+use crate::store::Inner;
 
 /// Leases of claims whose answer was lost.
 #[derive(Debug)]

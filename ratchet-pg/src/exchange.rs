@@ -13,13 +13,14 @@ use uuid::Uuid;
 use crate::bounds::Rank;
 use crate::claim::{Known, lonely_from};
 use crate::doubt::Doubt;
+use crate::fault::Fault;
 use crate::graph;
 use crate::leases::Place;
 use crate::record::notes_of;
 use crate::spec::{cleaned, duration, instant, micros, natural, small, spec_from, whole};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
-use crate::store::{Fault, Inner};
+use crate::store::Inner;
 
 /// Successes on their way, lease by lease: what is said of a run stands at the place the run has in its lease.
 #[derive(Debug, Default)]

@@ -14,10 +14,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
+use crate::fault::{Fault, transact};
 use crate::spec::{clean, instant};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
-use crate::store::{Fault, Inner, transact};
+use crate::store::Inner;
 
 /// What holds back the jobs of one claim.
 #[derive(Debug)]

@@ -10,9 +10,10 @@ use ratchet_core::store::{StoreError, StoreErrorKind};
 use tokio::sync::oneshot;
 
 use crate::error::store_error;
+use crate::fault::Fault;
 use crate::home::in_time;
 use crate::insert::Stored;
-use crate::store::{Fault, Inner};
+use crate::store::Inner;
 
 /// Submits on their way.
 #[derive(Debug, Default)]

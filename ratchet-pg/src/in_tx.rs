@@ -15,10 +15,11 @@ use ratchet_core::{
     Batch, Chain, ChainHandle, Enqueue, GroupHandle, Job, JobHandle, SubmitError, Workflow,
 };
 
+use crate::fault::Fault;
 use crate::insert::Stored;
 use crate::settle::News;
 use crate::sqlx::{self, Connection, PgConnection};
-use crate::store::{Fault, PgStore};
+use crate::store::PgStore;
 use crate::wake::{Hint, line};
 
 /// `.in_tx(&mut tx)` on what `ratchet.enqueue(job)` gives, and on a chain, batch or workflow: all of it or nothing.

@@ -12,12 +12,13 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::error::is_unique_violation;
+use crate::fault::{Fault, transact};
 use crate::graph::{StepColumns, waits};
 use crate::group::Group;
 use crate::record::due_micros;
 use crate::spec::{Columns, clean, cleaned, extra, scope};
 use crate::sqlx::{self, PgConnection, Row};
-use crate::store::{Fault, Inner, transact};
+use crate::store::Inner;
 use crate::wake::Hint;
 
 /// A key within its scope.

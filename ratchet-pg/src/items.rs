@@ -9,12 +9,13 @@ use ratchet_core::model::{
 };
 use uuid::Uuid;
 
+use crate::fault::{Fault, transact};
 use crate::moving::Moving;
 use crate::record::{due_micros, text};
 use crate::spec::{clean, clean_option, duration, instant, json, large, whole};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
-use crate::store::{Fault, Inner, transact};
+use crate::store::Inner;
 
 /// What the runs of a batch set aside and hand on.
 #[derive(Debug, Default)]

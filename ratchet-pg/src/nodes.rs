@@ -9,11 +9,12 @@ use ratchet_core::model::{
 use ratchet_core::store::{StoreError, StoreErrorKind};
 use uuid::Uuid;
 
+use crate::fault::{Fault, transact};
 use crate::record::{claimed, token};
 use crate::spec::{clean, instant, micros, natural, small};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, Row};
-use crate::store::{Fault, Inner, transact};
+use crate::store::Inner;
 
 impl Inner {
     pub(crate) async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError> {

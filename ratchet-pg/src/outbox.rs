@@ -8,12 +8,13 @@ use ratchet_core::model::{
 };
 use uuid::Uuid;
 
+use crate::fault::Fault;
 use crate::record::text;
 use crate::settle::Plain;
 use crate::spec::{clean, instant, json, micros, whole};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
-use crate::store::{Fault, Inner};
+use crate::store::Inner;
 
 /// An alert that is to be opened, or one that is there already.
 enum Latest {

@@ -7,11 +7,12 @@ use ratchet_core::store::StoreError;
 use tokio::time::Instant;
 
 use crate::error::store_error;
+use crate::fault::{Fault, transact};
 use crate::pool::Pool;
 use crate::spec::micros;
 use crate::sql::Sql;
 use crate::sqlx;
-use crate::store::{Fault, Inner, transact};
+use crate::store::Inner;
 
 /// How many ranges there are beyond the current one. Maintenance looks every minute; this is for when nobody does.
 const AHEAD: u32 = 2;

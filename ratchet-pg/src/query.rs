@@ -8,12 +8,13 @@ use ratchet_core::model::{
 };
 use uuid::Uuid;
 
+use crate::fault::{Fault, transact};
 use crate::record::{attempt, job, log, numbered_state, reason_name, state_number};
 use crate::spec::{clean_option, micros, whole};
 use crate::sqlx::postgres::PgArguments;
 use crate::sqlx::query::QueryScalar;
 use crate::sqlx::{self, PgConnection, Postgres, Row};
-use crate::store::{Fault, Inner, transact};
+use crate::store::Inner;
 
 impl Inner {
     pub(crate) async fn get(&self, id: JobId) -> Result<Option<JobRecord>, Fault> {

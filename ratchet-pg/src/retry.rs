@@ -9,13 +9,14 @@ use ratchet_core::model::{
 use uuid::Uuid;
 
 use crate::command::{Looked, illegal};
+use crate::fault::Fault;
 use crate::insert::{Scoped, business_key};
 use crate::query::bind_filter;
 use crate::record::text;
 use crate::settle::{Lines, News};
 use crate::spec::json;
 use crate::sqlx::{self, PgConnection, Row};
-use crate::store::{Fault, Inner};
+use crate::store::Inner;
 
 /// How many failed jobs a re-drive looks at in one go.
 const PAGE: i64 = 200;

@@ -4,12 +4,13 @@ use jiff::Timestamp;
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{DroppedChild, Inserted, ScheduleRecord, ScheduleWritten, WriteSchedule};
 
+use crate::fault::{Fault, transact};
 use crate::insert::Fresh;
 use crate::record::text;
 use crate::spec::{clean, json, large, whole};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
-use crate::store::{Fault, Inner, transact};
+use crate::store::Inner;
 
 impl Inner {
     pub(crate) async fn schedules(&self) -> Result<Vec<ScheduleRecord>, Fault> {

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use ratchet_core::IdSource;
 use ratchet_core::model::{
     Alert, AttemptLine, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
@@ -18,23 +18,22 @@ use ratchet_core::model::{
     Surroundings, Token, WriteSchedule,
 };
 use ratchet_core::store::{Store, StoreError, Wake};
-use ratchet_core::{IdSource, OsEntropy, SystemClock};
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::broadcast;
 
 use crate::blocked::Causes;
 use crate::bounds::Bounds;
 use crate::doubt::Doubts;
-use crate::error::{is_conflict, store_error};
+use crate::fault::Fault;
 use crate::group::Group;
 use crate::home::Home;
 use crate::leases::Leases;
+use crate::open::open;
 use crate::options::PgOptions;
 use crate::pool::Pool;
-use crate::sql::{self, Sql};
-use crate::sqlx::postgres::PgPoolOptions;
-use crate::sqlx::{self, Connection, PgConnection};
-use crate::wake::{Wakes, listen, tell_others, tested_listener};
-use crate::{migrate, parts, spec};
+use crate::sql::Sql;
+use crate::sqlx::{self, PgConnection};
+use crate::wake::Wakes;
+use crate::{parts, spec};
 
 /// A store on PostgreSQL. Clones share its connections.
 ///
@@ -64,102 +63,6 @@ pub(crate) struct Inner {
     pub(crate) longest: Duration,
     /// How many connections that come back may be dead.
     pub(crate) doubt: Arc<AtomicU32>,
-}
-
-/// Why a transaction was given up.
-#[derive(Debug)]
-pub(crate) enum Fault {
-    Database(sqlx::Error),
-    Insert(InsertError),
-    Command(CommandError),
-    Store(StoreError),
-    /// What was read has changed before it could be written.
-    Met,
-}
-
-impl From<StoreError> for Fault {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
-impl From<sqlx::Error> for Fault {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Database(error)
-    }
-}
-
-impl From<Fault> for StoreError {
-    fn from(fault: Fault) -> Self {
-        let odd = |error: String| Self::new(ratchet_core::StoreErrorKind::Data, error);
-        match fault {
-            Fault::Database(error) => store_error(error),
-            Fault::Insert(InsertError::Store(error))
-            | Fault::Command(CommandError::Store(error))
-            | Fault::Store(error) => error,
-            Fault::Met => {
-                let why = "what was to be changed kept moving";
-                Self::new(ratchet_core::StoreErrorKind::Unavailable, why)
-            }
-            Fault::Insert(error) => odd(error.to_string()),
-            Fault::Command(error) => odd(error.to_string()),
-        }
-    }
-}
-
-impl From<Fault> for InsertError {
-    fn from(fault: Fault) -> Self {
-        match fault {
-            Fault::Insert(error) => error,
-            other => Self::Store(other.into()),
-        }
-    }
-}
-
-impl From<Fault> for CommandError {
-    fn from(fault: Fault) -> Self {
-        match fault {
-            Fault::Command(error) => error,
-            other => Self::Store(other.into()),
-        }
-    }
-}
-
-/// How often two transactions that met are tried again.
-pub(crate) const TRIES: u32 = 8;
-
-/// Carries out a transaction, again if it met another one. The body may give up with `?`.
-macro_rules! transact {
-    ($inner:expr, |$db:ident| $body:expr) => {{
-        let mut tries = 0;
-        loop {
-            let attempt = async {
-                let mut tx = $inner.pool.begin().await?;
-                let $db: &mut sqlx::PgConnection = &mut tx;
-                let answer = $body;
-                ratchet_core::crash::crash_point(ratchet_core::crash::CrashPoint::CommitBefore);
-                tx.commit().await?;
-                ratchet_core::crash::crash_point(ratchet_core::crash::CrashPoint::CommitAfter);
-                Ok::<_, $crate::store::Fault>(answer)
-            };
-            match attempt.await {
-                Err(fault) if tries < $crate::store::TRIES && $crate::store::met(&fault) => {
-                    tries += 1;
-                }
-                answer => break answer,
-            }
-        }
-    }};
-}
-pub(crate) use transact;
-
-/// Whether a transaction only failed because it met another one.
-pub(crate) fn met(fault: &Fault) -> bool {
-    match fault {
-        Fault::Met => true,
-        Fault::Database(error) => is_conflict(error) || crate::error::is_unique_violation(error),
-        _ => false,
-    }
 }
 
 impl Inner {
@@ -193,93 +96,6 @@ impl PgStore {
         // Nothing to do about a thread that is gone already.
         let _ = self.home.run(closed).await;
     }
-}
-
-async fn open(options: PgOptions, home: std::sync::Weak<Home>) -> Result<Arc<Inner>, StoreError> {
-    let (longest, doubt) = (options.longest(), home.upgrade().map(|home| home.doubt()));
-    let doubt = doubt.unwrap_or_default();
-    let PgOptions {
-        connect,
-        schema,
-        connections,
-        patience,
-        statement_timeout,
-        poll_only,
-        migrate,
-        range,
-    } = options;
-    let mut pool = PgPoolOptions::new()
-        .max_connections(connections)
-        .acquire_timeout(patience)
-        .test_before_acquire(false)
-        // A connection that has just been used is alive; one that was idle may have been cut off.
-        .before_acquire(|db, meta| {
-            Box::pin(async move {
-                if meta.idle_for > Duration::from_secs(1) {
-                    db.ping().await?;
-                }
-                Ok(true)
-            })
-        })
-        // Whoever was not answered in time has dropped a connection that may be dead, or is about to begin a transaction
-        // that nobody will end. Finding out must not take for ever either.
-        .after_release({
-            let doubt = Arc::clone(&doubt);
-            move |db, _| {
-                let doubtful =
-                    doubt.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
-                Box::pin(async move {
-                    if doubtful {
-                        let ended = sqlx::raw_sql(sql::roll_back()).execute(db);
-                        let ended = tokio::time::timeout(patience, ended).await;
-                        ended.map_err(|_| sqlx::Error::PoolTimedOut)??;
-                    }
-                    Ok(true)
-                })
-            }
-        });
-    if !poll_only {
-        pool = pool.after_connect(move |db, _| {
-            Box::pin(async move {
-                sqlx::raw_sql(sql::session(statement_timeout)).execute(db).await?;
-                Ok(())
-            })
-        });
-    }
-    let connections = pool.connect_lazy_with(connect);
-    let pool = Pool::new(connections.clone(), poll_only.then(|| sql::begin(statement_timeout)));
-    let sql = Arc::new(Sql::new(&schema, !poll_only));
-    migrate::migrate(&pool, &sql, migrate).await?;
-    parts::make(&pool, &sql, range).await?;
-    let channel = sql::channel(&schema);
-    let (sender, hints) = mpsc::unbounded_channel();
-    let bounds = Arc::<Bounds>::default();
-    let wakes = Arc::new(Wakes::new((!poll_only).then_some(sender), Arc::clone(&bounds)));
-    let origin = wakes.origin().to_owned();
-    if !poll_only && let Some(home) = home.upgrade() {
-        if let Some(listener) = tested_listener(&connections, &sql, &channel, &origin).await {
-            home.spawn(listen(listener, origin.clone(), Arc::downgrade(&wakes)));
-        }
-        let patience = (longest, Arc::clone(&doubt));
-        let teller = (connections, Arc::clone(&sql), channel.clone(), origin);
-        home.spawn(tell_others(teller, patience, hints, wakes.waiters()));
-    }
-    Ok(Arc::new(Inner {
-        pool,
-        sql,
-        wakes,
-        channel,
-        ids: IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy)),
-        range,
-        bounds,
-        leases: Leases::default(),
-        doubts: Doubts::new(statement_timeout),
-        group: Group::default(),
-        patience: parts::Patience::default(),
-        causes: Causes::default(),
-        longest,
-        doubt,
-    }))
 }
 
 impl fmt::Debug for PgStore {

@@ -12,12 +12,13 @@ use uuid::Uuid;
 
 use super::finished_at;
 use super::rows::Rows;
+use crate::fault::Fault;
 use crate::moving::{Moving, bind_all};
 use crate::record::text;
 use crate::settle::{Ends, Left, News, RunEnd};
 use crate::spec::{instant, small, whole};
 use crate::sqlx::{self, PgConnection, Row};
-use crate::store::{Fault, Inner};
+use crate::store::Inner;
 
 /// How often jobs that keep moving are looked for.
 const LOOKS: u32 = 50;

@@ -4,9 +4,10 @@ use ratchet_core::graph::{digest, identity};
 use ratchet_core::model::{GroupId, InsertError, JobId, NewGraph};
 use uuid::Uuid;
 
+use crate::fault::Fault;
 use crate::spec::{clean, scope};
 use crate::sqlx::{self, PgConnection, Row};
-use crate::store::{Fault, Inner};
+use crate::store::Inner;
 
 impl Inner {
     /// Takes the key of a graph; answers with the graph that had it before. Another transaction that wants the same key

@@ -6,9 +6,10 @@ use ratchet_core::model::{Edge, GroupFilter, GroupId, GroupRecord, JobId, Member
 use uuid::Uuid;
 
 use super::rows::edge;
+use crate::fault::Fault;
 use crate::spec::{json, micros};
 use crate::sqlx::{self, PgConnection, Row};
-use crate::store::{Fault, Inner};
+use crate::store::Inner;
 
 /// How many groups are looked at in one go.
 const PAGE: i64 = 500;

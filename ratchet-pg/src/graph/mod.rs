@@ -21,6 +21,7 @@ use ratchet_core::model::{
 };
 use uuid::Uuid;
 
+use crate::fault::{Fault, transact};
 use crate::insert::{Ids, Stored};
 use crate::record::text;
 use crate::settle::News;
@@ -28,7 +29,7 @@ use crate::spec::{instant, micros, small};
 use crate::sqlx::postgres::{PgArguments, PgRow};
 use crate::sqlx::query::Query;
 use crate::sqlx::{self, PgConnection, Postgres, Row};
-use crate::store::{Fault, Inner, transact};
+use crate::store::Inner;
 
 /// Whether a job waits for others.
 pub(crate) fn waits(job: &NewJob) -> bool {

@@ -7,11 +7,12 @@ use ratchet_core::model::{Edge, GroupId, GroupRecord, JobId, JobState, Member, P
 use uuid::Uuid;
 
 use super::Place;
+use crate::fault::Fault;
 use crate::record::{numbered_cause, numbered_state, parsed};
 use crate::spec::{json, natural};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
-use crate::store::{Fault, Inner};
+use crate::store::Inner;
 
 /// How many points beyond those asked for are read when a walk goes on and on.
 const AHEAD: usize = 16_384;

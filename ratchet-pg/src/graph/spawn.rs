@@ -2,10 +2,11 @@
 
 use ratchet_core::model::{DroppedGraph, GraphInserted, NewGraph, Settled, Settlement};
 
+use crate::fault::Fault;
 use crate::insert::Stored;
 use crate::settle::{News, Notes};
 use crate::sqlx::{Connection, PgConnection};
-use crate::store::{Fault, Inner};
+use crate::store::Inner;
 
 impl Inner {
     /// Inserts the graphs of what was applied, one by one and at the time of their runs' ends: a refused one is dropped

@@ -15,12 +15,13 @@ use uuid::Uuid;
 use super::moves::Member;
 use super::notes::Notes;
 use super::{Ends, Left, Lines, News, RunEnd, Tokens};
+use crate::fault::Fault;
 use crate::items::Items;
 use crate::moving::{Moving, bind_all};
 use crate::record::{due_micros, reason_name, text};
 use crate::spec::{clean, clean_option, instant, micros, small};
 use crate::sqlx::{self, PgConnection};
-use crate::store::{Fault, Inner};
+use crate::store::Inner;
 use crate::wake::Hint;
 
 /// What a batch does, gathered before it is written.

@@ -21,10 +21,11 @@ pub(crate) use self::steps::Plain;
 use self::steps::{any_step, told_as_one};
 use crate::doubt::Doubt;
 use crate::exchange::Successes;
+use crate::fault::{Fault, met, transact};
 use crate::leases::Known;
 use crate::spec::{instant, large};
 use crate::sqlx::{self, PgConnection};
-use crate::store::{Fault, Inner, met, transact};
+use crate::store::Inner;
 use crate::wake::Hint;
 
 /// What is to be told once a settle is committed.

@@ -3,12 +3,13 @@
 use ratchet_core::model::{AttemptOutcome, CancelCause, JobState};
 use uuid::Uuid;
 
+use crate::fault::Fault;
 use crate::graph::Place;
 use crate::moving::Moving;
 use crate::record::{cause_number, outcome_number, state_number};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
-use crate::store::{Fault, Inner};
+use crate::store::Inner;
 
 /// A run that has not ended, with the row it came from.
 #[derive(Debug, Clone)]

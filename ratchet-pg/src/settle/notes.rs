@@ -7,10 +7,11 @@ use ratchet_core::store::MAX_LOG_LINES;
 use uuid::Uuid;
 
 use super::Tokens;
+use crate::fault::Fault;
 use crate::record::{level_number, text};
 use crate::spec::{clean, large, micros};
 use crate::sqlx::{self, PgConnection};
-use crate::store::{Fault, Inner};
+use crate::store::Inner;
 
 /// Notes, column by column. One row per job: later ones are laid over earlier ones.
 #[derive(Debug, Default)]

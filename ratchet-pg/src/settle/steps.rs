@@ -6,9 +6,10 @@ use ratchet_core::graph::Seed;
 use ratchet_core::model::{JobState, Ripples, Settled, Settlement};
 
 use super::News;
+use crate::fault::Fault;
 use crate::leases::Place;
 use crate::sqlx::PgConnection;
-use crate::store::{Fault, Inner};
+use crate::store::Inner;
 
 /// A success with its place in the batch and in its lease.
 pub(crate) type Plain<'a> = (usize, &'a Settlement, Place);

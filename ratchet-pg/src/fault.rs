@@ -1,0 +1,104 @@
+//! Why a transaction was given up, and when it is tried again.
+
+use ratchet_core::StoreErrorKind;
+use ratchet_core::model::{CommandError, InsertError};
+use ratchet_core::store::StoreError;
+
+use crate::error::{is_conflict, is_unique_violation, store_error};
+use crate::sqlx;
+
+/// Why a transaction was given up.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    Database(sqlx::Error),
+    Insert(InsertError),
+    Command(CommandError),
+    Store(StoreError),
+    /// What was read has changed before it could be written.
+    Met,
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<sqlx::Error> for Fault {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+impl From<Fault> for StoreError {
+    fn from(fault: Fault) -> Self {
+        let odd = |error: String| Self::new(StoreErrorKind::Data, error);
+        match fault {
+            Fault::Database(error) => store_error(error),
+            Fault::Insert(InsertError::Store(error))
+            | Fault::Command(CommandError::Store(error))
+            | Fault::Store(error) => error,
+            Fault::Met => {
+                let why = "what was to be changed kept moving";
+                Self::new(StoreErrorKind::Unavailable, why)
+            }
+            Fault::Insert(error) => odd(error.to_string()),
+            Fault::Command(error) => odd(error.to_string()),
+        }
+    }
+}
+
+impl From<Fault> for InsertError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Insert(error) => error,
+            other => Self::Store(other.into()),
+        }
+    }
+}
+
+impl From<Fault> for CommandError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Command(error) => error,
+            other => Self::Store(other.into()),
+        }
+    }
+}
+
+/// How often two transactions that met are tried again.
+pub(crate) const TRIES: u32 = 8;
+
+/// Carries out a transaction, again if it met another one. The body may give up with `?`.
+macro_rules! transact {
+    ($inner:expr, |$db:ident| $body:expr) => {{
+        let mut tries = 0;
+        loop {
+            let attempt = async {
+                let mut tx = $inner.pool.begin().await?;
+                let $db: &mut sqlx::PgConnection = &mut tx;
+                let answer = $body;
+                ratchet_core::crash::crash_point(ratchet_core::crash::CrashPoint::CommitBefore);
+                tx.commit().await?;
+                ratchet_core::crash::crash_point(ratchet_core::crash::CrashPoint::CommitAfter);
+                Ok::<_, $crate::fault::Fault>(answer)
+            };
+            match attempt.await {
+                Err(fault) if tries < $crate::fault::TRIES && $crate::fault::met(&fault) => {
+                    tries += 1;
+                }
+                answer => break answer,
+            }
+        }
+    }};
+}
+pub(crate) use transact;
+
+/// Whether a transaction only failed because it met another one.
+pub(crate) fn met(fault: &Fault) -> bool {
+    match fault {
+        Fault::Met => true,
+        Fault::Database(error) => is_conflict(error) || is_unique_violation(error),
+        _ => false,
+    }
+}

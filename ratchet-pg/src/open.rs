@@ -1,0 +1,112 @@
+//! Opening: connections and what they are set to, the schema, and the tasks that live as long as the store.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use ratchet_core::store::StoreError;
+use ratchet_core::{IdSource, OsEntropy, SystemClock};
+use tokio::sync::mpsc;
+
+use crate::blocked::Causes;
+use crate::bounds::Bounds;
+use crate::doubt::Doubts;
+use crate::group::Group;
+use crate::home::Home;
+use crate::leases::Leases;
+use crate::options::PgOptions;
+use crate::pool::Pool;
+use crate::sql::{self, Sql};
+use crate::sqlx::postgres::PgPoolOptions;
+use crate::sqlx::{self, Connection};
+use crate::store::Inner;
+use crate::wake::{Wakes, listen, tell_others, tested_listener};
+use crate::{migrate, parts};
+
+/// Connects as told. The tasks run at home.
+pub(crate) async fn open(options: PgOptions, home: Weak<Home>) -> Result<Arc<Inner>, StoreError> {
+    let (longest, doubt) = (options.longest(), home.upgrade().map(|home| home.doubt()));
+    let doubt = doubt.unwrap_or_default();
+    let PgOptions {
+        connect,
+        schema,
+        connections,
+        patience,
+        statement_timeout,
+        poll_only,
+        migrate,
+        range,
+    } = options;
+    let mut pool = PgPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(patience)
+        .test_before_acquire(false)
+        // A connection that has just been used is alive; one that was idle may have been cut off.
+        .before_acquire(|db, meta| {
+            Box::pin(async move {
+                if meta.idle_for > Duration::from_secs(1) {
+                    db.ping().await?;
+                }
+                Ok(true)
+            })
+        })
+        // Whoever was not answered in time has dropped a connection that may be dead, or is about to begin a transaction
+        // that nobody will end. Finding out must not take for ever either.
+        .after_release({
+            let doubt = Arc::clone(&doubt);
+            move |db, _| {
+                let doubtful =
+                    doubt.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
+                Box::pin(async move {
+                    if doubtful {
+                        let ended = sqlx::raw_sql(sql::roll_back()).execute(db);
+                        let ended = tokio::time::timeout(patience, ended).await;
+                        ended.map_err(|_| sqlx::Error::PoolTimedOut)??;
+                    }
+                    Ok(true)
+                })
+            }
+        });
+    if !poll_only {
+        pool = pool.after_connect(move |db, _| {
+            Box::pin(async move {
+                sqlx::raw_sql(sql::session(statement_timeout)).execute(db).await?;
+                Ok(())
+            })
+        });
+    }
+    let connections = pool.connect_lazy_with(connect);
+    let pool = Pool::new(connections.clone(), poll_only.then(|| sql::begin(statement_timeout)));
+    let sql = Arc::new(Sql::new(&schema, !poll_only));
+    migrate::migrate(&pool, &sql, migrate).await?;
+    parts::make(&pool, &sql, range).await?;
+    let channel = sql::channel(&schema);
+    let (sender, hints) = mpsc::unbounded_channel();
+    let bounds = Arc::<Bounds>::default();
+    let wakes = Arc::new(Wakes::new((!poll_only).then_some(sender), Arc::clone(&bounds)));
+    let origin = wakes.origin().to_owned();
+    if !poll_only && let Some(home) = home.upgrade() {
+        if let Some(listener) = tested_listener(&connections, &sql, &channel, &origin).await {
+            home.spawn(listen(listener, origin.clone(), Arc::downgrade(&wakes)));
+        }
+        let patience = (longest, Arc::clone(&doubt));
+        let teller = (connections, Arc::clone(&sql), channel.clone(), origin);
+        home.spawn(tell_others(teller, patience, hints, wakes.waiters()));
+    }
+    Ok(Arc::new(Inner {
+        pool,
+        sql,
+        wakes,
+        channel,
+        ids: IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy)),
+        range,
+        bounds,
+        leases: Leases::default(),
+        doubts: Doubts::new(statement_timeout),
+        group: Group::default(),
+        patience: parts::Patience::default(),
+        causes: Causes::default(),
+        longest,
+        doubt,
+    }))
+}
