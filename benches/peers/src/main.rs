@@ -53,6 +53,8 @@ async fn main() {
     let rounds =
         value("--rounds").and_then(|n| n.parse().ok()).unwrap_or(if quick { 1 } else { 3 });
     phase::build(&systems);
+    // What is measured is what was built: others may commit meanwhile.
+    let machine = page::machine();
     let file = if quick { "measured-quick.jsonl" } else { "measured.jsonl" };
     let mut results = Results::open(file, flag("--fresh"));
     let server = Server::start();
@@ -93,7 +95,7 @@ async fn main() {
     if flag("--docs") {
         let how =
             if quick { "`--quick`: a third of the jobs, one round." } else { "The whole run." };
-        page::write(&text, &results, &systems, how);
+        page::write(&text, &results, &systems, how, &machine);
     }
     println!("{text}");
 }

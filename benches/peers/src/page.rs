@@ -12,13 +12,13 @@ const BEGIN: &str = "<!-- measured: written by `benches/peers`, do not edit -->\
 const END: &str = "<!-- /measured -->";
 
 /// Writes the table and the pictures into the page.
-pub fn write(table: &str, results: &Results, systems: &[System], how: &str) {
+pub fn write(table: &str, results: &Results, systems: &[System], how: &str, machine: &str) {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/speed");
     let path = folder.join("README.md");
     let page = std::fs::read_to_string(&path).expect("the page");
     let (before, rest) = page.split_once(BEGIN).expect("the first mark");
     let (_, after) = rest.split_once(END).expect("the second mark");
-    let mut measured = format!("{how} {}\n{table}\n", machine());
+    let mut measured = format!("{how} {machine}\n{table}\n");
     for scenario in plot::draw(results, systems, &folder) {
         let _ = writeln!(measured, "![{}](peers-{}.svg)", scenario.about, scenario.name);
     }
@@ -26,7 +26,7 @@ pub fn write(table: &str, results: &Results, systems: &[System], how: &str) {
 }
 
 /// What it was measured on.
-fn machine() -> String {
+pub fn machine() -> String {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let (cpus, memory) = (read("/proc/cpuinfo"), read("/proc/meminfo"));
     let value = |text: &str, key: &str| {
