@@ -1,7 +1,7 @@
 //! Where claims begin to look. A scan from the start of a queue would walk over the dead entries of everything claimed
 //! lately, and an old snapshot lets none of them go.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -38,6 +38,8 @@ struct Known {
     bounds: HashMap<(NodeId, String), Bound>,
     /// What a claim takes that begins at its bounds.
     usual: Option<Duration>,
+    /// How many claims there were.
+    claims: u64,
 }
 
 #[derive(Debug)]
@@ -46,7 +48,19 @@ struct Bound {
     /// When the queue was last looked at from its start, and for how long that is not done again.
     since: Instant,
     pause: Duration,
+    /// What was put there lately: the sort key, and the last claim that may not have seen it.
+    puts: VecDeque<(u64, i64)>,
 }
+
+/// Where a claim begins, queue by queue.
+#[derive(Debug)]
+pub(crate) struct Start {
+    claim: u64,
+    pub(crate) from: Vec<Rank>,
+}
+
+/// Claims that are answered later than so many that were made after them may pass over what was put there meanwhile.
+const PUTS: usize = 8;
 
 /// How long a job may be overlooked that another process has put before the bound.
 const RESCAN: Duration = Duration::from_millis(100);
@@ -61,23 +75,30 @@ const USUAL: u32 = 8;
 
 impl Bounds {
     /// Where a claim of these queues begins.
-    pub(crate) fn of(&self, node: NodeId, asked: &[QueueRoom]) -> Vec<Rank> {
-        let (known, now) = (&mut self.known().bounds, Instant::now());
+    pub(crate) fn of(&self, node: NodeId, asked: &[QueueRoom]) -> Start {
+        let (known, now) = (&mut *self.known(), Instant::now());
+        known.claims += 1;
+        let claim = known.claims;
         let mut bound = |room: &QueueRoom| {
             let key = (node, room.queue.clone());
-            match known.get(&key) {
+            match known.bounds.get(&key) {
                 Some(bound) if now.duration_since(bound.since) < bound.pause => bound.rank,
                 _ => {
-                    known.insert(key, Bound { rank: FIRST, since: now, pause: RESCAN });
+                    // Claims that are in the air have seen something else.
+                    let puts = VecDeque::from([(claim - 1, i64::MIN)]);
+                    known
+                        .bounds
+                        .insert(key, Bound { rank: FIRST, since: now, pause: RESCAN, puts });
                     FIRST
                 }
             }
         };
-        asked.iter().map(&mut bound).collect()
+        Start { claim, from: asked.iter().map(&mut bound).collect() }
     }
 
-    /// A claim that began at these ranks took so long.
-    pub(crate) fn took(&self, node: NodeId, asked: &[QueueRoom], from: &[Rank], time: Duration) {
+    /// A claim that began there took so long.
+    pub(crate) fn took(&self, node: NodeId, asked: &[QueueRoom], start: &Start, time: Duration) {
+        let from = &start.from;
         if asked.is_empty() {
             return;
         }
@@ -96,27 +117,36 @@ impl Bounds {
         }
     }
 
-    /// Everything between these two was claimed. A bound that has fallen below the first stays: the claim may have been
-    /// made before what was put there.
+    /// Everything up to these ranks was claimed, but for what was put there while the claim was in the air.
     pub(crate) fn raise<'a>(
         &self,
         node: NodeId,
-        claimed: impl Iterator<Item = (&'a str, Rank, Rank)>,
+        start: &Start,
+        claimed: impl Iterator<Item = (&'a str, Rank)>,
     ) {
         let known = &mut self.known().bounds;
-        for (queue, from, last) in claimed {
-            let bound = known.get_mut(&(node, queue.to_owned()));
-            if let Some(bound) = bound.filter(|bound| bound.rank >= from) {
-                bound.rank = bound.rank.max(last);
-            }
+        for (queue, last) in claimed {
+            let Some(bound) = known.get_mut(&(node, queue.to_owned())) else { continue };
+            let unseen = bound.puts.iter().filter(|(claim, _)| start.claim <= *claim);
+            let unseen = unseen.map(|(_, sort_key)| Rank { sort_key: *sort_key, ..FIRST }).min();
+            bound.rank = bound.rank.max(unseen.map_or(last, |unseen| unseen.min(last)));
         }
     }
 
-    /// This process has put jobs there.
+    /// This process has put jobs there, or another has told that it did.
     pub(crate) fn lower(&self, queue: &str, sort_key: i64) {
-        for ((_, name), bound) in &mut self.known().bounds {
-            if name == queue {
-                bound.rank = bound.rank.min(Rank { sort_key, ..FIRST });
+        let known = &mut *self.known();
+        for ((_, name), bound) in &mut known.bounds {
+            if name != queue {
+                continue;
+            }
+            bound.rank = bound.rank.min(Rank { sort_key, ..FIRST });
+            match bound.puts.back_mut() {
+                Some((claim, lowest)) if *claim == known.claims => *lowest = sort_key.min(*lowest),
+                _ => bound.puts.push_back((known.claims, sort_key)),
+            }
+            if bound.puts.len() > PUTS {
+                bound.puts.pop_front();
             }
         }
     }
@@ -148,14 +178,14 @@ mod tests {
     async fn looking_from_the_start_takes_little_of_the_time() {
         let (node, asked, bounds) = (NodeId::from_uuid(Uuid::now_v7()), asked(), Bounds::default());
         let millis = Duration::from_millis;
-        bounds.took(node, &asked, &[rank(1, 1)], millis(5));
+        bounds.took(node, &asked, &Start { claim: 0, from: vec![rank(1, 1)] }, millis(5));
         for (took, pause) in [(1, 100), (6, 100), (11, 300), (900, 2000)] {
-            let from = bounds.of(node, &asked);
-            assert_eq!(from, [FIRST]);
-            bounds.took(node, &asked, &from, millis(took));
-            bounds.raise(node, [("default", FIRST, rank(7, 1))].into_iter());
+            let start = bounds.of(node, &asked);
+            assert_eq!(start.from, [FIRST]);
+            bounds.took(node, &asked, &start, millis(took));
+            bounds.raise(node, &start, [("default", rank(7, 1))].into_iter());
             tokio::time::advance(millis(pause - 1)).await;
-            assert_eq!(bounds.of(node, &asked), [rank(7, 1)], "{took} ms");
+            assert_eq!(bounds.of(node, &asked).from, [rank(7, 1)], "{took} ms");
             tokio::time::advance(millis(1)).await;
         }
     }
@@ -164,16 +194,54 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_bound_rises_within_one_insert_and_falls_with_the_next() {
         let (node, asked, bounds) = (NodeId::from_uuid(Uuid::now_v7()), asked(), Bounds::default());
-        assert_eq!(bounds.of(node, &asked), [FIRST]);
+        assert_eq!(bounds.of(node, &asked).from, [FIRST]);
         for last in [rank(7, 1), rank(7, 9)] {
-            bounds.raise(node, [("default", FIRST, last)].into_iter());
-            assert_eq!(bounds.of(node, &asked), [last]);
+            let start = bounds.of(node, &asked);
+            bounds.raise(node, &start, [("default", last)].into_iter());
+            assert_eq!(bounds.of(node, &asked).from, [last]);
         }
         bounds.lower("default", 7);
-        assert_eq!(bounds.of(node, &asked), [Rank { sort_key: 7, ..FIRST }]);
-        // A claim that was in the air meanwhile does not raise it again.
-        bounds.raise(node, [("default", rank(7, 9), rank(8, 1))].into_iter());
         bounds.lower("other", 1);
-        assert_eq!(bounds.of(node, &asked), [Rank { sort_key: 7, ..FIRST }]);
+        assert_eq!(bounds.of(node, &asked).from, [Rank { sort_key: 7, ..FIRST }]);
+    }
+
+    // spec: C-02
+    #[tokio::test(start_paused = true)]
+    async fn a_claim_in_the_air_does_not_pass_over_what_was_put_there_meanwhile() {
+        let (node, asked, bounds) = (NodeId::from_uuid(Uuid::now_v7()), asked(), Bounds::default());
+        let put = Rank { sort_key: 7, ..FIRST };
+        // One that looks from the start, and one beside it.
+        let (start, beside) = (bounds.of(node, &asked), bounds.of(node, &asked));
+        bounds.lower("default", 9);
+        bounds.lower("default", 7);
+        let after = bounds.of(node, &asked);
+        for early in [&beside, &start] {
+            bounds.raise(node, early, [("default", rank(8, 1))].into_iter());
+            assert_eq!(bounds.of(node, &asked).from, [put]);
+        }
+        // One that has seen it.
+        bounds.raise(node, &after, [("default", rank(8, 5))].into_iter());
+        assert_eq!(bounds.of(node, &asked).from, [rank(8, 5)]);
+        // One that begins where the last one ended.
+        let start = bounds.of(node, &asked);
+        bounds.lower("default", 7);
+        bounds.raise(node, &start, [("default", rank(9, 1))].into_iter());
+        assert_eq!(bounds.of(node, &asked).from, [put]);
+        // What comes behind all of that holds nothing up.
+        let start = bounds.of(node, &asked);
+        bounds.lower("default", 20);
+        bounds.raise(node, &start, [("default", rank(9, 1))].into_iter());
+        assert_eq!(bounds.of(node, &asked).from, [rank(9, 1)]);
+    }
+
+    // spec: C-02
+    #[tokio::test(start_paused = true)]
+    async fn a_claim_in_the_air_says_nothing_of_what_has_changed_since() {
+        let (node, asked, bounds) = (NodeId::from_uuid(Uuid::now_v7()), asked(), Bounds::default());
+        let start = bounds.of(node, &asked);
+        bounds.clear();
+        bounds.of(node, &asked);
+        bounds.raise(node, &start, [("default", rank(8, 1))].into_iter());
+        assert_eq!(bounds.of(node, &asked).from, [FIRST]);
     }
 }

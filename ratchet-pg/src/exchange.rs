@@ -99,7 +99,8 @@ impl Inner {
         let leases: Vec<_> = rooms.iter().map(|_| self.ids.lease().uuid()).collect();
         let node = request.map_or_else(|| NodeId::from_uuid(Uuid::nil()), |request| request.node);
         doubt.about(&leases);
-        let (began, from) = (Instant::now(), self.bounds.of(node, rooms));
+        let (began, start) = (Instant::now(), self.bounds.of(node, rooms));
+        let from = &start.from;
         crash_point(CrashPoint::ExchangeBefore);
         // A claim alone starts in half the time: that is what somebody waits for whose job is the only one.
         let settles = successes.count > 0;
@@ -128,7 +129,7 @@ impl Inner {
         }
         let rows = query.fetch_all(&mut *db).await?;
         crash_point(CrashPoint::ExchangeAfter);
-        self.bounds.took(node, rooms, &from, began.elapsed());
+        self.bounds.took(node, rooms, &start, began.elapsed());
         let mut told = None;
         let mut taken = Vec::with_capacity(rows.len().saturating_sub(1));
         for row in &rows {
@@ -143,13 +144,13 @@ impl Inner {
         let mut reply = ClaimReply { next_due, ..ClaimReply::default() };
         if let Some(request) = request.filter(|_| told.answered()) {
             let jobs = self.claimed(db, request, &leases, told.now, &taken, JOB).await?;
-            let claimed = |((queue, lease), from): ((_, &Uuid), &Rank)| {
+            let claimed = |(queue, lease): (_, &Uuid)| {
                 let of_queue = |job: &&Claimed| job.token.lease.uuid() == *lease;
-                Some((queue, *from, Rank::of(jobs.iter().rfind(of_queue)?)))
+                Some((queue, Rank::of(jobs.iter().rfind(of_queue)?)))
             };
             let queues = rooms.iter().map(|room| room.queue.as_str());
-            let claimed = queues.zip(&leases).zip(&from).filter_map(claimed);
-            self.bounds.raise(request.node, claimed);
+            let claimed = queues.zip(&leases).filter_map(claimed);
+            self.bounds.raise(request.node, &start, claimed);
             reply.jobs = jobs;
         }
         Ok((told, reply))
