@@ -7,4 +7,4 @@ mod predict;
 mod suite;
 
 #[doc(hidden)]
-pub use predict::{Fate, fate, predict};
+pub use predict::{Fate, fate, predict, predict_told};

@@ -71,6 +71,17 @@ pub(super) fn sketch(world: &World, rng: &mut Rng, jobs: usize) -> NewGraph {
 
 /// How everything ends, given which jobs fail if they run.
 pub fn predict(graph: &NewGraph, fails: impl Fn(JobId) -> bool) -> BTreeMap<Point, Fate> {
+    predict_told(graph, fails, &BTreeMap::new())
+}
+
+/// The same, given also what was told of points that never began. One that two edges have let down, the one because its parent
+/// was called off and the other because its branch was not taken, ends by the one that came first: that is up to events, and
+/// whether its group succeeds hangs on it. What was told counts if an edge agrees.
+pub fn predict_told(
+    graph: &NewGraph,
+    fails: impl Fn(JobId) -> bool,
+    told: &BTreeMap<Point, Fate>,
+) -> BTreeMap<Point, Fate> {
     let mut fates = BTreeMap::new();
     let mut begun = BTreeMap::new();
     loop {
@@ -78,7 +89,7 @@ pub fn predict(graph: &NewGraph, fails: impl Fn(JobId) -> bool) -> BTreeMap<Poin
         for group in &graph.groups {
             let me = Point::Group(group.id);
             let mode = WaitMode::All;
-            match begins(graph, me, group.owner, mode, &fates, &begun) {
+            match begins(graph, me, group.owner, mode, &fates, &begun, told.get(&me).copied()) {
                 Some(Ok(())) => drop(begun.insert(me, Ok(()))),
                 Some(Err(fate)) => drop(begun.insert(me, Err(fate))),
                 None => {}
@@ -91,7 +102,7 @@ pub fn predict(graph: &NewGraph, fails: impl Fn(JobId) -> bool) -> BTreeMap<Poin
             let me = Point::Job(job.id);
             let mode = job.spec.step.as_ref().and_then(|step| step.wait).map(|wait| wait.mode);
             let mode = mode.unwrap_or_default();
-            match begins(graph, me, job.owner(), mode, &fates, &begun) {
+            match begins(graph, me, job.owner(), mode, &fates, &begun, told.get(&me).copied()) {
                 Some(Ok(())) if fails(job.id) => drop(fates.insert(me, Fate::Failed)),
                 Some(Ok(())) => drop(fates.insert(me, Fate::Succeeded)),
                 Some(Err(fate)) => drop(fates.insert(me, fate)),
@@ -114,6 +125,7 @@ fn begins(
     mode: WaitMode,
     fates: &BTreeMap<Point, Fate>,
     begun: &Begun,
+    told: Option<Fate>,
 ) -> Option<Result<(), Fate>> {
     match owner.map(|owner| begun.get(&Point::Group(owner)).copied()) {
         // What is in a group that never begins ends with it, whatever else it waits for.
@@ -125,13 +137,20 @@ fn begins(
     let resolved: Vec<_> = edges.iter().map(|edge| resolve(graph, edge, fates)).collect();
     let fired = resolved.iter().filter(|it| **it == Some(Ok(()))).count();
     let dead: Vec<_> = resolved.iter().filter_map(|it| it.and_then(Result::err)).collect();
+    // Of several deaths, the one that was told, if it is among them once all is known.
+    let known = fired + dead.len() == edges.len();
+    let death = || match told.filter(|told| dead.contains(told)) {
+        Some(told) => Some(Err(told)),
+        None if told.is_some() && !known => None,
+        None => Some(Err(dead[0])),
+    };
     match mode {
         _ if edges.is_empty() => Some(Ok(())),
         WaitMode::All if fired == edges.len() => Some(Ok(())),
         WaitMode::Any if fired > 0 => Some(Ok(())),
         // Which of several deaths is told depends on their order; none of them is a success.
-        WaitMode::All if !dead.is_empty() => Some(Err(dead[0])),
-        WaitMode::Any if dead.len() == edges.len() => Some(Err(dead[0])),
+        WaitMode::All if !dead.is_empty() => death(),
+        WaitMode::Any if dead.len() == edges.len() => death(),
         _ => None,
     }
 }

@@ -15,7 +15,7 @@ use ratchet::model::{
 };
 use ratchet::{Job as _, Ratchet, Store, condition, job};
 use ratchet_bench_pg::{Server, ids};
-use ratchet_conformance::composition::{Fate, fate, predict};
+use ratchet_conformance::composition::{Fate, fate, predict_told};
 use ratchet_pg::PgStore;
 use sqlx::PgPool;
 
@@ -197,7 +197,9 @@ async fn main() {
             assert_eq!(record.counts.ended(), record.counts.total, "{record:?}");
             told.insert(Point::Group(group.id), real);
         }
-        let fates = predict(graph, |id| fails.contains(&id));
+        let idle = |(_, fate): &(&Point, &Fate)| matches!(fate, Fate::Canceled | Fate::Skipped);
+        let idle = told.iter().filter(idle).map(|(point, fate)| (*point, *fate)).collect();
+        let fates = predict_told(graph, |id| fails.contains(&id), &idle);
         for (point, real) in told {
             assert!(alike(real, fates[&point]), "{point}: {real:?}, not {:?}", fates[&point]);
         }
