@@ -134,7 +134,7 @@ fn begins(
         Some(Some(Ok(()))) | None => {}
     }
     let edges: Vec<_> = graph.edges.iter().filter(|edge| edge.child == point).collect();
-    let resolved: Vec<_> = edges.iter().map(|edge| resolve(graph, edge, fates)).collect();
+    let resolved: Vec<_> = edges.iter().map(|edge| resolve(graph, edge, fates, begun)).collect();
     let fired = resolved.iter().filter(|it| **it == Some(Ok(()))).count();
     let dead: Vec<_> = resolved.iter().filter_map(|it| it.and_then(Result::err)).collect();
     // Of several deaths, the one that was told, if it is among them once all is known.
@@ -159,10 +159,15 @@ fn resolve(
     graph: &NewGraph,
     edge: &Edge,
     fates: &BTreeMap<Point, Fate>,
+    begun: &Begun,
 ) -> Option<Result<(), Fate>> {
     let fate = *fates.get(&edge.parent)?;
+    // A group that began was not called off itself, whatever became of its members.
+    let came_to_its_end = begun.get(&edge.parent) == Some(&Ok(()));
     let fires = |edge: &Edge| match (fate, &edge.when) {
-        (Fate::Canceled | Fate::Skipped, _) => Err(fate),
+        (Fate::Canceled | Fate::Skipped, _) if !came_to_its_end => Err(fate),
+        (Fate::Canceled, When::Always) => Ok(()),
+        (Fate::Canceled, When::Failure) => Err(Fate::Skipped),
         (Fate::Succeeded, When::Success | When::Always)
         | (Fate::Failed, When::Failure | When::Always) => Ok(()),
         (Fate::Succeeded, When::Condition(name)) if name == "yes" => Ok(()),
@@ -173,7 +178,7 @@ fn resolve(
             if enough { Ok(()) } else { Err(Fate::Canceled) }
         }
         (Fate::Succeeded, _) => Err(Fate::Skipped),
-        (Fate::Failed, _) => Err(Fate::Canceled),
+        (Fate::Failed | Fate::Canceled | Fate::Skipped, _) => Err(Fate::Canceled),
     };
     let first_match = graph.jobs.iter().any(|job| {
         Point::Job(job.id) == edge.parent && job.spec.step.as_ref().is_some_and(|it| it.first_match)
