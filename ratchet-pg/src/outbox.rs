@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
     Alert, Channel, Delivery, DeliveryBody, DeliveryId, Envelope, JobId, Notice, Settled,
+    Settlement,
 };
 use uuid::Uuid;
 
 use crate::fault::Fault;
 use crate::record::text;
-use crate::settle::Plain;
 use crate::spec::{clean, instant, json, micros, whole};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
@@ -34,7 +35,7 @@ struct Opened {
 
 impl Inner {
     /// Records notices in their order.
-    pub(crate) async fn record(
+    async fn record(
         &self,
         db: &mut PgConnection,
         notices: Vec<Notice>,
@@ -73,24 +74,24 @@ impl Inner {
         Ok(())
     }
 
-    /// Records what is told outside of successes that were settled in passing: of those that were applied.
-    pub(crate) async fn record_plain(
+    /// Records what is told outside of settlements that were applied, in their order: whichever road each of them took.
+    pub(crate) async fn record_applied<'a>(
         &self,
         db: &mut PgConnection,
-        plain: &[Plain<'_>],
-        settled: &[Option<Settled>],
+        settled: impl Iterator<Item = (&'a Settlement, Option<&'a Settled>)>,
     ) -> Result<(), Fault> {
-        let (mut now, mut notices) = (None, Vec::new());
-        for (index, settlement, _) in plain {
-            if let Some(Settled::Applied(applied)) = &settled[*index] {
-                now = Some(applied.at.as_microsecond());
+        let (mut now, mut notices) = (0, Vec::new());
+        for (settlement, settled) in settled {
+            if let Some(Settled::Applied(applied)) = settled {
+                now = applied.at.as_microsecond();
                 notices.extend(settlement.notices.iter().cloned());
             }
         }
-        match now {
-            Some(now) => self.record(db, notices, now).await,
-            None => Ok(()),
+        if !notices.is_empty() {
+            self.record(db, notices, now).await?;
+            crash_point(CrashPoint::SettleNotices);
         }
+        Ok(())
     }
 
     async fn record_alerts(

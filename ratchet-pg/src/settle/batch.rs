@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::graph::Seed;
 use ratchet_core::model::{
-    Applied, DroppedChild, Inserted, JobId, JobState, NewJob, Notice, Settled, Settlement, Token,
-    Verdict,
+    Applied, DroppedChild, Inserted, JobId, JobState, NewJob, Settled, Settlement, Token, Verdict,
 };
 use ratchet_core::store::Wake;
 use uuid::Uuid;
@@ -30,7 +29,6 @@ struct Gathered {
     ends: Ends,
     lines: Lines,
     notes: Notes,
-    notices: Vec<Notice>,
     back: Vec<Moving>,
     left: Vec<(Uuid, Uuid)>,
     lingering: Vec<(Token, Uuid)>,
@@ -132,10 +130,6 @@ impl Inner {
         }
         batch.notes.write(self, db).await?;
         batch.items.write(self, db, now).await?;
-        if !batch.notices.is_empty() {
-            self.record(db, batch.notices, now).await?;
-            crash_point(CrashPoint::SettleNotices);
-        }
         let (runs, nodes): (Vec<_>, Vec<_>) = batch.lingering.into_iter().unzip();
         self.linger(db, &runs, nodes, false).await?;
         let mut freed = self.free(db, &batch.freed, batch.ended).await?;
@@ -265,7 +259,6 @@ impl Gathered {
         let token = settlement.token;
         let end = RunEnd { outcome: settlement.outcome, duration: micros(settlement.duration) };
         self.notes.push(token.job.uuid(), &settlement.notes);
-        self.notices.extend(settlement.notices.iter().cloned());
         self.items.push(settlement, &member.moving);
         self.left.push((member.lease, member.moving.job));
         if settlement.lingering {

@@ -17,8 +17,7 @@ use uuid::Uuid;
 
 pub(crate) use self::moves::{Ends, Left, Lines, RunEnd};
 pub(crate) use self::notes::Notes;
-pub(crate) use self::steps::Plain;
-use self::steps::{any_step, told_as_one};
+use self::steps::{Plain, any_step, told_as_one};
 use crate::doubt::Doubt;
 use crate::exchange::Successes;
 use crate::fault::{Fault, met, transact};
@@ -131,7 +130,8 @@ impl Inner {
         let (mut settled, mut news, reply) =
             self.settle_plain(&mut tx, count, plain, request, doubt).await?;
         self.ripple_plain(&mut tx, plain, &mut settled, &mut news).await?;
-        self.record_plain(&mut tx, plain, &settled).await?;
+        let answers = settled.iter().map(Option::as_ref);
+        self.record_applied(&mut tx, settlements.iter().zip(answers)).await?;
         let all: Vec<_> = settlements.iter().collect();
         let mut answers: Vec<_> = settled.iter_mut().map(Option::as_mut).collect();
         news.closed = self.count_votes(&mut tx, &all, &mut answers).await?;
@@ -149,6 +149,8 @@ impl Inner {
     ) -> Result<(Vec<Settled>, News), Fault> {
         self.lock_graphs_of(db, settlements.iter().copied()).await?;
         let (mut settled, mut news) = self.settle_batch(db, settlements).await?;
+        let applied = settlements.iter().copied().zip(settled.iter().map(Some));
+        self.record_applied(db, applied).await?;
         let mut answers: Vec<_> = settled.iter_mut().map(Some).collect();
         news.closed = self.count_votes(db, settlements, &mut answers).await?;
         Ok((settled, news))
@@ -169,13 +171,14 @@ impl Inner {
             self.settle_plain(&mut tx, settlements.len(), &sorted.plain, None, &doubt).await?;
         let (mut settled, mut news, _) = plain;
         self.ripple_plain(&mut tx, &sorted.plain, &mut settled, &mut news).await?;
-        self.record_plain(&mut tx, &sorted.plain, &settled).await?;
         let (answers, more) = self.settle_batch(&mut tx, &rest).await?;
         news.add(more);
         for ((index, _), answer) in sorted.rest.iter().zip(answers) {
             settled[*index] = Some(answer);
         }
         told_as_one(&mut settled, &sorted.rest.iter().map(|(index, _)| *index).collect());
+        let answers = settled.iter().map(Option::as_ref);
+        self.record_applied(&mut tx, settlements.iter().zip(answers)).await?;
         let all: Vec<_> = settlements.iter().collect();
         let mut answers: Vec<_> = settled.iter_mut().map(Option::as_mut).collect();
         news.closed = self.count_votes(&mut tx, &all, &mut answers).await?;

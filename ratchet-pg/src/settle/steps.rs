@@ -12,7 +12,7 @@ use crate::sqlx::PgConnection;
 use crate::store::Inner;
 
 /// A success with its place in the batch and in its lease.
-pub(crate) type Plain<'a> = (usize, &'a Settlement, Place);
+pub(super) type Plain<'a> = (usize, &'a Settlement, Place);
 
 /// Whether one of them is part of a graph.
 pub(super) fn any_step(plain: &[Plain<'_>]) -> bool {
