@@ -166,10 +166,9 @@ fn resolve(
     let came_to_its_end = begun.get(&edge.parent) == Some(&Ok(()));
     let fires = |edge: &Edge| match (fate, &edge.when) {
         (Fate::Canceled | Fate::Skipped, _) if !came_to_its_end => Err(fate),
-        (Fate::Canceled, When::Always) => Ok(()),
-        (Fate::Canceled, When::Failure) => Err(Fate::Skipped),
         (Fate::Succeeded, When::Success | When::Always)
-        | (Fate::Failed, When::Failure | When::Always) => Ok(()),
+        | (Fate::Failed, When::Failure | When::Always)
+        | (Fate::Canceled, When::Always) => Ok(()),
         (Fate::Succeeded, When::Condition(name)) if name == "yes" => Ok(()),
         (_, When::Rate(rate)) => {
             let children = members(graph, edge.parent.group().expect("only groups have rates"));
@@ -177,7 +176,7 @@ fn resolve(
             let enough = well as u64 * 1_000_000 >= u64::from(*rate) * children.len() as u64;
             if enough { Ok(()) } else { Err(Fate::Canceled) }
         }
-        (Fate::Succeeded, _) => Err(Fate::Skipped),
+        (Fate::Succeeded, _) | (Fate::Canceled, When::Failure) => Err(Fate::Skipped),
         (Fate::Failed | Fate::Canceled | Fate::Skipped, _) => Err(Fate::Canceled),
     };
     let first_match = graph.jobs.iter().any(|job| {
