@@ -34,16 +34,16 @@ struct Opened {
 }
 
 impl Inner {
-    /// Records notices in their order.
+    /// Records notices in their order, each with the time of its settlement: two roads read the clock twice.
     async fn record(
         &self,
         db: &mut PgConnection,
-        notices: Vec<Notice>,
-        now: i64,
+        notices: Vec<(i64, Notice)>,
+        last: i64,
     ) -> Result<(), Fault> {
         let (mut alerts, mut letters) = (Vec::new(), Vec::new());
         let (mut jobs, mut outcomes) = (Vec::new(), Vec::new());
-        for notice in notices {
+        for (now, notice) in notices {
             match notice {
                 Notice::Alert { window, envelope } => alerts.push((window, envelope)),
                 Notice::DeadLetter(mut envelope) => {
@@ -69,7 +69,7 @@ impl Inner {
             sent.execute(&mut *db).await?;
         }
         if !alerts.is_empty() {
-            self.record_alerts(db, alerts, now).await?;
+            self.record_alerts(db, alerts, last).await?;
         }
         Ok(())
     }
@@ -80,15 +80,16 @@ impl Inner {
         db: &mut PgConnection,
         settled: impl Iterator<Item = (&'a Settlement, Option<&'a Settled>)>,
     ) -> Result<(), Fault> {
-        let (mut now, mut notices) = (0, Vec::new());
+        let (mut last, mut notices) = (0, Vec::new());
         for (settlement, settled) in settled {
             if let Some(Settled::Applied(applied)) = settled {
-                now = applied.at.as_microsecond();
-                notices.extend(settlement.notices.iter().cloned());
+                let now = applied.at.as_microsecond();
+                last = now.max(last);
+                notices.extend(settlement.notices.iter().map(|notice| (now, notice.clone())));
             }
         }
         if !notices.is_empty() {
-            self.record(db, notices, now).await?;
+            self.record(db, notices, last).await?;
             crash_point(CrashPoint::SettleNotices);
         }
         Ok(())
