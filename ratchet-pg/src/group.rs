@@ -109,7 +109,7 @@ impl Inner {
             let stored = async {
                 let jobs: Vec<_> = together.iter().flat_map(|waiting| &waiting.jobs).collect();
                 let mut db = self.pool.acquire().await?;
-                let fresh = self.store(&mut db, jobs.into_iter(), Stored::default()).await?;
+                let fresh = self.store(&mut db, jobs.into_iter(), Stored::alone()).await?;
                 db.done().await?;
                 Ok(fresh)
             };

@@ -68,6 +68,15 @@ pub(crate) struct Stored {
     pub(crate) now: Option<i64>,
     pub(crate) graph: Option<Uuid>,
     pub(crate) ids: Ids,
+    /// They are all of their commit: a hint may go with it.
+    pub(crate) alone: bool,
+}
+
+impl Stored {
+    /// Jobs that are all of their commit.
+    pub(crate) fn alone() -> Self {
+        Self { alone: true, ..Self::default() }
+    }
 }
 
 /// Whether ids are looked for before they are used.
@@ -83,6 +92,8 @@ pub(crate) enum Ids {
 #[derive(Debug, Default)]
 pub(crate) struct Fresh {
     due: BTreeMap<String, i64>,
+    /// Other processes hear of them with the commit.
+    hinted: bool,
 }
 
 impl Fresh {
@@ -118,7 +129,7 @@ impl Inner {
     pub(crate) async fn insert_plain(&self, jobs: &[NewJob]) -> Result<Vec<Inserted>, Fault> {
         let stored = async {
             let mut db = self.pool.acquire().await?;
-            let fresh = self.store(&mut db, jobs.iter(), Stored::default()).await?;
+            let fresh = self.store(&mut db, jobs.iter(), Stored::alone()).await?;
             db.done().await?;
             Ok(fresh)
         };
@@ -343,6 +354,7 @@ impl Inner {
         jobs.clone().take(written).for_each(|job| columns.push(job));
         let ids = || jobs.clone().map(|job| job.id.uuid()).collect();
         let payloads = || jobs.clone().map(|job| job.spec.payload.as_slice()).collect();
+        let mut fresh = Fresh::default();
         let query = if let Some((graph, step)) = children {
             let query = sqlx::query(self.sql.insert_children());
             let extras: Vec<_> = jobs.clone().map(|job| extra(&job.spec)).collect();
@@ -350,7 +362,10 @@ impl Inner {
             query.bind(extras).bind(graph).bind(step.group.map(GroupId::uuid))
         } else if let Some(first) = shared {
             let query = sqlx::query(self.sql.insert_alike());
-            columns.bind_shared(query, ids(), payloads(), stored.now).bind(extra(&first.spec))
+            fresh.hinted = stored.alone && self.wakes.may_hint();
+            let channel = fresh.hinted.then_some(&self.channel);
+            let query = columns.bind_shared(query, ids(), payloads(), stored.now);
+            query.bind(extra(&first.spec)).bind(channel).bind(self.wakes.put_by())
         } else if jobs.clone().any(|job| job.spec.step.is_some()) {
             let mut steps = StepColumns::default();
             jobs.clone().for_each(|job| steps.push(job, stored.graph));
@@ -360,7 +375,6 @@ impl Inner {
         };
         let now: i64 = query.fetch_one(db).await?.try_get("now")?;
         crash_point(CrashPoint::InsertRows);
-        let mut fresh = Fresh::default();
         for job in jobs {
             let due = due_micros(job.due, now);
             if due <= now && !waits(job) {
@@ -375,7 +389,11 @@ impl Inner {
         for (queue, sort_key) in &fresh.due {
             self.bounds.lower(queue, *sort_key);
         }
-        self.wakes.send(fresh.hints());
+        if fresh.hinted {
+            self.wakes.send_here(fresh.hints());
+        } else {
+            self.wakes.send(fresh.hints());
+        }
     }
 }
 

@@ -11,8 +11,12 @@ use crate::graph;
 /// More leases than this are not remembered: what is forgotten is settled the long way.
 const MOST: usize = 4096;
 
-/// The members of a lease.
-type Members = HashMap<JobId, Kept>;
+/// The members of a lease, and whether one of them has keys.
+#[derive(Debug, Clone, Default)]
+struct Members {
+    runs: HashMap<JobId, Kept>,
+    keyed: bool,
+}
 
 /// What is remembered of a run: its place, the version it was claimed with, and what it is in a graph.
 #[derive(Debug, Clone, Copy)]
@@ -28,12 +32,14 @@ pub(crate) struct Leases {
     known: Mutex<BTreeMap<Uuid, Members>>,
 }
 
-/// The place of a run in its lease, how many places that has, and what it is in a graph.
+/// The place of a run in its lease, how many places that has, and what the run is in a graph.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) at: usize,
     pub(crate) of: usize,
     pub(crate) step: Option<graph::Place>,
+    /// Something may come free when runs of this lease end.
+    pub(crate) keyed: bool,
 }
 
 /// What is remembered of a run and graphs.
@@ -56,15 +62,17 @@ impl Leases {
     pub(crate) fn remember(
         &self,
         leases: &[Uuid],
-        members: impl Iterator<Item = (usize, Token, Option<graph::Place>)>,
+        members: impl Iterator<Item = (usize, Token, Option<graph::Place>, bool)>,
     ) {
-        let mut fresh = vec![Members::new(); leases.len()];
-        for (lease, token, step) in members {
-            let at = fresh[lease].len();
-            fresh[lease].insert(token.job, Kept { at, version: token.version, step });
+        let mut fresh = vec![Members::default(); leases.len()];
+        for (lease, token, step, keyed) in members {
+            let Members { runs, keyed: any } = &mut fresh[lease];
+            runs.insert(token.job, Kept { at: runs.len(), version: token.version, step });
+            *any |= keyed;
         }
         let mut known = self.known();
-        known.extend(leases.iter().copied().zip(fresh).filter(|(_, members)| !members.is_empty()));
+        let leases = leases.iter().copied().zip(fresh);
+        known.extend(leases.filter(|(_, members)| !members.runs.is_empty()));
         while known.len() > MOST {
             known.pop_first();
         }
@@ -75,9 +83,9 @@ impl Leases {
         let known = self.known();
         let place = |token: Token| {
             let members = known.get(&token.lease.uuid())?;
-            let kept = members.get(&token.job)?;
-            let same = kept.version == token.version;
-            same.then_some(Place { at: kept.at, of: members.len(), step: kept.step })
+            let Kept { at, version, step } = *members.runs.get(&token.job)?;
+            let place = Place { at, of: members.runs.len(), step, keyed: members.keyed };
+            (version == token.version).then_some(place)
         };
         tokens.map(place).collect()
     }
@@ -85,7 +93,7 @@ impl Leases {
     /// What this run is in a graph, if it is known here.
     pub(crate) fn step(&self, token: Token) -> Known {
         let known = self.known();
-        let kept = known.get(&token.lease.uuid()).and_then(|members| members.get(&token.job));
+        let kept = known.get(&token.lease.uuid()).and_then(|members| members.runs.get(&token.job));
         match kept {
             None => Known::Nothing,
             Some(Kept { step: None, .. }) => Known::Alone,

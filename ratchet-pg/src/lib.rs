@@ -44,6 +44,7 @@ mod sql;
 mod sqlx;
 mod store;
 mod wake;
+mod warm;
 
 pub use in_tx::EnqueueInTx;
 pub use options::PgOptions;

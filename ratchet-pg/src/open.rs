@@ -91,7 +91,7 @@ pub(crate) async fn open(options: PgOptions, home: Weak<Home>) -> Result<Arc<Inn
         }
         let patience = (longest, Arc::clone(&doubt));
         let teller = (connections, Arc::clone(&sql), channel.clone(), origin);
-        home.spawn(tell_others(teller, patience, hints, wakes.waiters()));
+        home.spawn(tell_others(teller, patience, hints, (wakes.waiters(), wakes.pace())));
     }
     Ok(Arc::new(Inner {
         pool,

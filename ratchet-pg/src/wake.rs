@@ -22,7 +22,7 @@ use crate::sqlx::{self, PgPool};
 /// How many hints a slow listener may be behind before it loses some. Losing one costs a poll.
 const KEPT: usize = 1024;
 
-/// The first hint goes out at once, those after it together after this long.
+/// The first hint goes out at once, with the commit it tells of if it can; those after it together after this long.
 const PACE: Duration = Duration::from_millis(4);
 
 /// More ends than this in one round are left to those who wait to find by looking: a drain is not held up by hints.
@@ -80,6 +80,7 @@ pub(crate) struct Wakes {
     asked: Mutex<Option<Instant>>,
     /// To the task that tells the others; none in poll-only mode.
     elsewhere: Option<mpsc::UnboundedSender<Told>>,
+    pace: Arc<Pace>,
     /// Where the claims of this process begin: before what others have put in.
     bounds: Arc<Bounds>,
 }
@@ -88,7 +89,8 @@ impl Wakes {
     pub(crate) fn new(elsewhere: Option<mpsc::UnboundedSender<Told>>, bounds: Arc<Bounds>) -> Self {
         let ((here, _), (ends, _)) = (broadcast::channel(KEPT), broadcast::channel(KEPT));
         let origin = format!("{:016x}", fastrand::u64(..));
-        Self { origin, here, ends, asked: Mutex::default(), elsewhere, bounds }
+        let pace = Arc::default();
+        Self { origin, here, ends, asked: Mutex::default(), elsewhere, pace, bounds }
     }
 
     pub(crate) fn subscribe(&self) -> broadcast::Receiver<Wake> {
@@ -131,6 +133,27 @@ impl Wakes {
         }
     }
 
+    /// Tells what was committed to this process alone: the others have been told.
+    pub(crate) fn send_here(&self, hints: impl IntoIterator<Item = Hint>) {
+        for hint in hints {
+            let _ = self.here.send(hint.wake);
+        }
+    }
+
+    /// Whether a hint may go with a commit: there are others, and the last one was long enough ago.
+    pub(crate) fn may_hint(&self) -> bool {
+        self.elsewhere.is_some() && self.pace.is_free()
+    }
+
+    /// How a line begins that tells of jobs put into a queue by this process.
+    pub(crate) fn put_by(&self) -> String {
+        format!("{} {PUT}", self.origin)
+    }
+
+    pub(crate) fn pace(&self) -> Arc<Pace> {
+        Arc::clone(&self.pace)
+    }
+
     /// Whether another process waits for ends.
     fn is_asked(&self) -> bool {
         let asked = *self.asked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -161,11 +184,42 @@ impl Wakes {
     }
 }
 
+/// When a hint has last gone out.
+#[derive(Debug, Default)]
+pub(crate) struct Pace {
+    last: Mutex<Option<Instant>>,
+}
+
+impl Pace {
+    /// How long to wait with the next one; it counts as sent then.
+    fn wait(&self) -> Duration {
+        let now = Instant::now();
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = last.map_or(now, |last| now.max(last + PACE));
+        *last = Some(at);
+        at - now
+    }
+
+    /// Whether one may go out at once; if so it counts as sent.
+    fn is_free(&self) -> bool {
+        let now = Instant::now();
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = last.is_none_or(|last| last + PACE <= now);
+        if free {
+            *last = Some(now);
+        }
+        free
+    }
+}
+
+/// The kind of a line that tells of jobs put into a queue.
+const PUT: &str = "p";
+
 /// A hint as others can read it.
 pub(crate) fn line(origin: &str, hint: &Hint) -> Option<String> {
     Some(match &hint.wake {
         Wake::Work { queue } => match hint.first {
-            Some(first) => format!("{origin} p {first} {queue}"),
+            Some(first) => format!("{origin} {PUT} {first} {queue}"),
             None => format!("{origin} w {queue}"),
         },
         Wake::Canceled(token) => {
@@ -187,7 +241,7 @@ fn read(origin: &str, line: &str) -> Vec<Told> {
     let uuid = |text: &str| Uuid::try_parse(text).ok();
     match kind {
         "w" => vec![Wake::Work { queue: rest.to_owned() }.into()],
-        "p" => {
+        PUT => {
             let put = rest
                 .split_once(' ')
                 .and_then(|(first, queue)| Some(Hint::put(queue.to_owned(), first.parse().ok()?)));
@@ -219,7 +273,7 @@ pub(crate) async fn tell_others(
     (pool, sql, channel, origin): (PgPool, Arc<Sql>, String, String),
     (longest, doubt): (Duration, Arc<AtomicU32>),
     mut hints: mpsc::UnboundedReceiver<Told>,
-    waiters: broadcast::WeakSender<Wake>,
+    (waiters, pace): (broadcast::WeakSender<Wake>, Arc<Pace>),
 ) {
     let mut last_asked = Instant::now();
     loop {
@@ -229,6 +283,7 @@ pub(crate) async fn tell_others(
             Ok(None) => return,
             Err(_) => {}
         }
+        tokio::time::sleep(pace.wait()).await;
         while let Ok(hint) = hints.try_recv() {
             round.add(hint);
         }
@@ -246,7 +301,6 @@ pub(crate) async fn tell_others(
         if let Err(error) = in_time(longest, &doubt, sent).await {
             tracing::debug!(%error, "hints could not be sent; the others will find out by polling");
         }
-        tokio::time::sleep(PACE).await;
     }
 }
 

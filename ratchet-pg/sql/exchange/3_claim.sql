@@ -1,8 +1,11 @@
+-- The breakers that are not closed: looked at in many places, read in one. Each table that a statement names costs it time
+-- at the start, used or not.
+barred AS MATERIALIZED (SELECT service, until FROM ratchet.breaker WHERE NOT closed),
 -- The queues asked for, if the node lives. While a breaker may be tried there is no bound: its jobs were passed over,
 -- wherever they stand.
 asked AS MATERIALIZED (
     SELECT a.queue, a.room, a.lease, a.place, a.due, a.job, CASE
-            WHEN EXISTS (SELECT FROM ratchet.breaker b WHERE NOT b.closed AND b.until <= clock.now)
+            WHEN EXISTS (SELECT FROM barred b WHERE b.until <= clock.now)
             THEN '-9223372036854775808'::bigint ELSE a.sort_key
         END AS sort_key
     FROM clock, unnest($1::text[], $2::integer[], $3::uuid[], $4::bigint[], $10::bigint[], $11::uuid[]) WITH ORDINALITY
@@ -23,8 +26,8 @@ picked AS MATERIALIZED (
             AND r.job_version <= ($7::integer[])[array_position($6::text[], r.name)]
             AND (r.judges IS NULL OR r.judges::jsonb <@ to_jsonb($6::text[]))
             AND (r.ckey IS NULL OR (SELECT count(*) FROM ratchet.slot s WHERE s.key = r.ckey) < r.climit)
-            AND (r.service IS NULL OR NOT EXISTS (SELECT FROM ratchet.breaker b
-                WHERE b.service = r.service AND NOT b.closed AND (b.until IS NULL OR b.until > (SELECT now FROM clock))))
+            AND (r.service IS NULL OR NOT EXISTS (SELECT FROM barred b
+                WHERE b.service = r.service AND (b.until IS NULL OR b.until > (SELECT now FROM clock))))
         ORDER BY r.sort_key, r.due, r.job
         LIMIT a.room
         FOR UPDATE SKIP LOCKED
@@ -32,17 +35,14 @@ picked AS MATERIALIZED (
 ),
 -- Whether a job has fallen due that must be looked at first, and when the next one does that the node knows.
 coming AS MATERIALIZED (
-    SELECT COALESCE(bool_or(s.due <= clock.now), false) AS due, min(k.due) AS next_due
-    FROM asked a CROSS JOIN clock
-    LEFT JOIN LATERAL (
-        SELECT s.due FROM ratchet.scheduled s WHERE s.queue = a.queue ORDER BY s.due LIMIT 1
-    ) s ON true
-    LEFT JOIN LATERAL (
+    SELECT COALESCE(bool_or(s.due <= clock.now), false) AS due, min(s.due) AS next_due
+    FROM clock CROSS JOIN asked a CROSS JOIN LATERAL (
         SELECT s.due FROM ratchet.scheduled s
-        WHERE s.queue = a.queue AND s.job_version <= ($7::integer[])[array_position($6::text[], s.name)]
-            AND (s.judges IS NULL OR s.judges::jsonb <@ to_jsonb($6::text[]))
+        WHERE s.queue = a.queue AND (s.due <= clock.now OR (
+            s.job_version <= ($7::integer[])[array_position($6::text[], s.name)]
+            AND (s.judges IS NULL OR s.judges::jsonb <@ to_jsonb($6::text[]))))
         ORDER BY s.due LIMIT 1
-    ) k ON true
+    ) s
 ),
 -- Whether something needs a closer look: rules, a key with a limit, a job that must run alone, a breaker to be tried. If not,
 -- what was picked is claimed.
@@ -50,10 +50,7 @@ road AS MATERIALIZED (
     SELECT l.long, NOT l.long AND NOT coming.due AS clear
     FROM coming, (
         SELECT ruled.any OR EXISTS (SELECT FROM picked WHERE limited OR crashes >= $8)
-            OR EXISTS (
-                SELECT FROM picked p JOIN ratchet.breaker b ON b.service = p.service
-                WHERE p.service IS NOT NULL AND NOT b.closed
-            ) AS long
+            OR EXISTS (SELECT FROM barred b JOIN picked p ON p.service = b.service) AS long
         FROM ruled
     ) l
 ),

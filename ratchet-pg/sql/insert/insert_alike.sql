@@ -1,4 +1,5 @@
--- One row: the store's clock at the insert, of jobs that are due at once and differ in nothing but their arguments.
+-- One row: the store's clock at the insert, of jobs that are due at once and differ in nothing but their arguments. A hint
+-- to other processes goes with the commit, if there is a channel for it.
 WITH clock AS MATERIALIZED (SELECT COALESCE($3::bigint, ratchet.now_micros()) AS now),
 -- What never changes.
 stored AS (
@@ -14,4 +15,7 @@ due_now AS (
         $8::text, $10::text, $11::text
     FROM clock, unnest($1::uuid[]) AS n(id)
 )
-SELECT now FROM clock
+SELECT now, CASE
+        WHEN $16::text IS NOT NULL THEN pg_notify($16, concat_ws(' ', $17::text, now - $4::bigint, $9::text))::text
+    END AS hinted
+FROM clock
