@@ -1,57 +1,51 @@
--- The breakers that are not closed: looked at in many places, read in one. Each table that a statement names costs it time
--- at the start, used or not.
-barred AS MATERIALIZED (SELECT service, until FROM ratchet.breaker WHERE NOT closed),
--- The queues asked for, if the node lives. While a breaker may be tried there is no bound: its jobs were passed over,
--- wherever they stand.
+-- The queues asked for, if the node lives, with the services whose breakers are open, and those whose may be tried. While
+-- one may be tried there is no bound: its jobs were passed over, wherever they stand.
 asked AS MATERIALIZED (
-    SELECT a.queue, a.room, a.lease, a.place, a.due, a.job, CASE
-            WHEN EXISTS (SELECT FROM barred b WHERE b.until <= clock.now)
-            THEN '-9223372036854775808'::bigint ELSE a.sort_key
-        END AS sort_key
-    FROM clock, unnest($1::text[], $2::integer[], $3::uuid[], $4::bigint[], $10::bigint[], $11::uuid[]) WITH ORDINALITY
+    SELECT clock.now, a.queue, a.room, a.lease, a.place, a.due, a.job, b.shut, b.tried, b.next AS next_try,
+        CASE WHEN b.tried = '{}' THEN a.sort_key ELSE '-9223372036854775808'::bigint END AS sort_key
+    FROM clock CROSS JOIN LATERAL (
+        SELECT COALESCE(array_agg(b.service) FILTER (WHERE b.until IS NULL OR b.until > clock.now), '{}') AS shut,
+            COALESCE(array_agg(b.service) FILTER (WHERE b.until <= clock.now), '{}') AS tried,
+            min(b.until) FILTER (WHERE b.until > clock.now) AS next
+        FROM ratchet.breaker b WHERE NOT b.closed
+    ) b CROSS JOIN unnest($1::text[], $2::integer[], $3::uuid[], $4::bigint[], $10::bigint[], $11::uuid[]) WITH ORDINALITY
         AS a(queue, room, lease, sort_key, due, job, place)
     WHERE EXISTS (SELECT FROM ratchet.node WHERE id = $5 AND until > clock.now)
 ),
--- Whether a queue has rules that need a closer look.
-ruled AS MATERIALIZED (SELECT EXISTS (SELECT FROM asked a JOIN ratchet.queue q ON q.name = a.queue) AS any),
 -- The first due jobs of each queue that the node knows, whose key has a free slot and whose breaker is not open. The bound
--- keeps the scan off the dead entries of jobs claimed before.
+-- keeps the scan off the dead entries of jobs claimed before. Odd ones need a closer look: a key with a limit, a job that
+-- must run alone, a breaker to be tried.
 picked AS MATERIALIZED (
     SELECT a.place, r.*
     FROM asked a CROSS JOIN LATERAL (
         SELECT r.ctid AS spot, r.job, r.due, r.version, r.run, r.attempts, r.crashes, r.deferrals, r.generation, r.keyed,
-            r.service, r.ckey IS NOT NULL AS limited
+            r.ckey IS NOT NULL OR r.crashes >= $8 OR r.service = ANY (a.tried) AS odd
         FROM ratchet.ready r
         WHERE r.queue = a.queue AND (r.sort_key, r.due, r.job) >= (a.sort_key, a.due, a.job)
             AND r.job_version <= ($7::integer[])[array_position($6::text[], r.name)]
             AND (r.judges IS NULL OR r.judges::jsonb <@ to_jsonb($6::text[]))
             AND (r.ckey IS NULL OR (SELECT count(*) FROM ratchet.slot s WHERE s.key = r.ckey) < r.climit)
-            AND (r.service IS NULL OR NOT EXISTS (SELECT FROM barred b
-                WHERE b.service = r.service AND (b.until IS NULL OR b.until > (SELECT now FROM clock))))
+            AND (r.service IS NULL OR r.service <> ALL (a.shut))
         ORDER BY r.sort_key, r.due, r.job
         LIMIT a.room
         FOR UPDATE SKIP LOCKED
     ) r
 ),
--- Whether a job has fallen due that must be looked at first, and when the next one does that the node knows.
-coming AS MATERIALIZED (
-    SELECT COALESCE(bool_or(s.due <= clock.now), false) AS due, min(s.due) AS next_due
-    FROM clock CROSS JOIN asked a CROSS JOIN LATERAL (
-        SELECT s.due FROM ratchet.scheduled s
-        WHERE s.queue = a.queue AND (s.due <= clock.now OR (
-            s.job_version <= ($7::integer[])[array_position($6::text[], s.name)]
-            AND (s.judges IS NULL OR s.judges::jsonb <@ to_jsonb($6::text[]))))
-        ORDER BY s.due LIMIT 1
-    ) s
-),
--- Whether something needs a closer look: rules, a key with a limit, a job that must run alone, a breaker to be tried. If not,
--- what was picked is claimed.
+-- Whether a job has fallen due that must be put in line first, when the next one does that the node knows, and whether
+-- something needs a closer look: odd jobs, or a queue with rules. If neither, what was picked is claimed.
 road AS MATERIALIZED (
-    SELECT l.long, NOT l.long AND NOT coming.due AS clear
-    FROM coming, (
-        SELECT ruled.any OR EXISTS (SELECT FROM picked WHERE limited OR crashes >= $8)
-            OR EXISTS (SELECT FROM barred b JOIN picked p ON p.service = b.service) AS long
-        FROM ruled
+    SELECT l.*, NOT l.long AND NOT l.due AS clear
+    FROM (
+        SELECT COALESCE(bool_or(s.due <= a.now), false) AS due, LEAST(min(s.due), min(a.next_try)) AS next_due,
+            EXISTS (SELECT FROM picked WHERE odd)
+                OR EXISTS (SELECT FROM ratchet.queue q WHERE q.name = ANY ($1::text[])) AS long
+        FROM asked a LEFT JOIN LATERAL (
+            SELECT s.due FROM ratchet.scheduled s
+            WHERE s.queue = a.queue AND (s.due <= a.now OR (
+                s.job_version <= ($7::integer[])[array_position($6::text[], s.name)]
+                AND (s.judges IS NULL OR s.judges::jsonb <@ to_jsonb($6::text[]))))
+            ORDER BY s.due LIMIT 1
+        ) s ON true
     ) l
 ),
 taken AS (
@@ -63,9 +57,9 @@ taken AS (
 leased AS (
     INSERT INTO ratchet.lease (id, node, at, remaining, started, keyed, queue, jobs, dues, versions, runs, attempts,
         crashes, deferrals, generations)
-    SELECT a.lease, $5, clock.now, g.n, $9, g.keyed, a.queue, g.jobs, g.dues, m.versions, m.runs, m.attempts,
+    SELECT a.lease, $5, a.now, g.n, $9, g.keyed, a.queue, g.jobs, g.dues, m.versions, m.runs, m.attempts,
         m.crashes, m.deferrals, m.generations
-    FROM clock CROSS JOIN asked a CROSS JOIN LATERAL (
+    FROM asked a CROSS JOIN LATERAL (
         SELECT count(*) AS n, bool_or(p.keyed) AS keyed, bool_or(p.version > 0) AS moved, array_agg(p.job) AS jobs,
             array_agg(p.due) AS dues
         FROM picked p WHERE p.place = a.place AND (SELECT clear FROM road)

@@ -1,6 +1,4 @@
-SELECT clock.now, coming.due AS due_waits, road.long,
-    LEAST(coming.next_due, (SELECT min(b.until) FROM barred b
-        WHERE b.until > clock.now AND EXISTS (SELECT FROM asked))) AS next_due,
+SELECT clock.now, road.due AS due_waits, road.long, road.next_due,
     -- Only if some were not applied: those that were.
     CASE WHEN (SELECT COALESCE(sum(n), 0) FROM counted) <> $18::bigint THEN ARRAY(SELECT job FROM done) END AS applied,
     ARRAY(SELECT id FROM emptied) AS emptied,

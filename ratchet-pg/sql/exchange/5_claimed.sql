@@ -4,7 +4,7 @@
     NULL::bytea AS payload, NULL::text AS business_key, NULL::text AS idempotency_key, NULL::text AS ckey,
     NULL::integer AS climit, NULL::text AS service, NULL::text AS tags, NULL::text AS tenant,
     NULL::text AS correlation_id, NULL::text AS extra
-FROM clock, coming, road
+FROM clock, road
 UNION ALL
 SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     c.job, c.place, c.version, c.run, c.due, c.attempts, c.crashes, c.deferrals, c.generation,
