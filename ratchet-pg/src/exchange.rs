@@ -251,7 +251,7 @@ fn next_due(row: &PgRow, now: i64) -> Result<Option<std::time::Duration>, sqlx::
     Ok(next.map(|next| duration(next - now)))
 }
 
-/// Columns are read by their place: by name, looking them up would be most of the work.
+/// Columns are read by their place and without a look at their types: looking them up would be most of the work.
 fn claimed(
     row: &PgRow,
     first: usize,
@@ -260,11 +260,13 @@ fn claimed(
     now: i64,
     node: NodeId,
 ) -> Result<Claimed, sqlx::Error> {
-    let whole = |at: usize| Ok::<_, sqlx::Error>(whole(row.try_get::<i64, _>(first + at)?));
-    let natural = |at: usize| Ok::<_, sqlx::Error>(natural(row.try_get::<i32, _>(first + at)?));
-    let time = |at: usize| Ok::<_, sqlx::Error>(instant(row.try_get(first + at)?));
+    let whole =
+        |at: usize| Ok::<_, sqlx::Error>(whole(row.try_get_unchecked::<i64, _>(first + at)?));
+    let natural =
+        |at: usize| Ok::<_, sqlx::Error>(natural(row.try_get_unchecked::<i32, _>(first + at)?));
+    let time = |at: usize| Ok::<_, sqlx::Error>(instant(row.try_get_unchecked(first + at)?));
     let token = Token {
-        job: JobId::from_uuid(row.try_get(first)?),
+        job: JobId::from_uuid(row.try_get_unchecked(first)?),
         lease: LeaseId::from_uuid(lease),
         version: whole(2)? + 1,
     };

@@ -216,27 +216,29 @@ pub(crate) fn spec(row: &PgRow) -> Result<JobSpec, sqlx::Error> {
     spec_from(row, first, row.try_get("queue")?)
 }
 
-/// The spec in a row that has the columns of `job` from `first` on, all but the queue.
+/// The spec in a row that has the columns of `job` from `first` on, all but the queue. The types are those of
+/// our own statements: checking them again for every value would be much of the work.
 pub(crate) fn spec_from(row: &PgRow, first: usize, queue: &str) -> Result<JobSpec, sqlx::Error> {
-    let text = |at: usize| row.try_get::<Option<String>, _>(first + at);
-    let mut spec = JobSpec::new(row.try_get::<String, _>(first)?, row.try_get(first + 3)?);
-    spec.version = natural(row.try_get(first + 1)?);
-    spec.queue = queue.to_owned();
-    let level = u8::try_from(row.try_get::<i16, _>(first + 2)?).unwrap_or(u8::MAX);
+    let text = |at: usize| row.try_get_unchecked::<Option<String>, _>(first + at);
+    let mut spec =
+        JobSpec::new(row.try_get_unchecked::<String, _>(first)?, row.try_get_unchecked(first + 3)?);
+    spec.version = natural(row.try_get_unchecked(first + 1)?);
+    queue.clone_into(&mut spec.queue);
+    let level = u8::try_from(row.try_get_unchecked::<i16, _>(first + 2)?).unwrap_or(u8::MAX);
     spec.priority = Priority::from_level(level).unwrap_or_default();
     spec.business_key = text(4)?;
     spec.idempotency_key = text(5)?;
     if let Some(key) = text(6)? {
-        let limit = row.try_get::<Option<i32>, _>(first + 7)?.map_or(1, natural);
+        let limit = row.try_get_unchecked::<Option<i32>, _>(first + 7)?.map_or(1, natural);
         spec.concurrency = Some(ConcurrencyKey { key, limit });
     }
     spec.service = text(8)?;
-    if let Some(tags) = row.try_get::<Option<&str>, _>(first + 9)? {
+    if let Some(tags) = row.try_get_unchecked::<Option<&str>, _>(first + 9)? {
         spec.tags = json(tags)?;
     }
     spec.tenant = text(10)?;
     spec.correlation_id = text(11)?;
-    if let Some(extra) = row.try_get::<Option<&str>, _>(first + 12)? {
+    if let Some(extra) = row.try_get_unchecked::<Option<&str>, _>(first + 12)? {
         let extra: Extra<'_> = json(extra)?;
         spec.options = extra.options.map(Cow::into_owned).unwrap_or_default();
         spec.boost = extra.boost.unwrap_or(JobSpec::DEFAULT_BOOST);

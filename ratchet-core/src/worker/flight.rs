@@ -1,6 +1,6 @@
 //! Runs in flight: their deadlines, and what happens to those that do not stop.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,8 +16,11 @@ pub(super) struct Run {
     pub(super) started: Duration,
     phase: Phase,
     /// When to look at it next.
-    check: Duration,
+    check: Check,
 }
+
+/// An instant, and a number that tells those of one instant apart: jobs of one claim share it, and their tokens are long.
+type Check = (Duration, u64);
 
 impl Run {
     pub(super) fn job(&self) -> &Arc<Claimed> {
@@ -52,7 +55,9 @@ pub(super) enum Due {
 #[derive(Debug, Default)]
 pub(super) struct Flight {
     runs: HashMap<Token, Run>,
-    timers: BTreeSet<(Duration, Token)>,
+    timers: BTreeMap<Check, Token>,
+    /// The number of the last timer.
+    last: u64,
     runaways: usize,
 }
 
@@ -63,15 +68,21 @@ impl Flight {
         let soft =
             options.soft_timeout.unwrap_or(options.timeout.mul_f64(0.8)).min(options.timeout);
         let token = job.token;
-        let check = now.saturating_add(soft);
-        self.timers.insert((check, token));
+        let check = self.look_at(token, now.saturating_add(soft));
         self.runs.insert(token, Run { ctx, started: now, phase: Phase::Fresh, check });
+    }
+
+    fn look_at(&mut self, token: Token, at: Duration) -> Check {
+        self.last += 1;
+        let check = (at, self.last);
+        self.timers.insert(check, token);
+        check
     }
 
     /// Takes a run out, if it is still here.
     pub(super) fn land(&mut self, token: Token) -> Option<Run> {
         let run = self.runs.remove(&token)?;
-        self.timers.remove(&(run.check, token));
+        self.timers.remove(&run.check);
         if run.phase == Phase::Runaway {
             self.runaways -= 1;
         }
@@ -92,7 +103,7 @@ impl Flight {
         if run.phase != Phase::Runaway {
             run.phase = Phase::Runaway;
             self.runaways += 1;
-            self.timers.remove(&(run.check, token));
+            self.timers.remove(&run.check);
         }
     }
 
@@ -128,14 +139,14 @@ impl Flight {
 
     /// The next instant at which something is due.
     pub(super) fn next_check(&self) -> Option<Duration> {
-        self.timers.first().map(|(at, _)| *at)
+        self.timers.first_key_value().map(|((at, _), _)| *at)
     }
 
     /// Looks at every run whose time has come.
     pub(super) fn tick(&mut self, now: Duration, config: &Config) -> Vec<Due> {
         let mut due = Vec::new();
-        while let Some(&(at, token)) = self.timers.first().filter(|(at, _)| *at <= now) {
-            self.timers.remove(&(at, token));
+        while let Some(first) = self.timers.first_entry().filter(|first| first.key().0 <= now) {
+            let token = first.remove();
             let Some(run) = self.runs.get(&token) else { continue };
             match run.phase {
                 Phase::Fresh => {
@@ -173,11 +184,12 @@ impl Flight {
     }
 
     fn move_to(&mut self, token: Token, phase: Phase, check: Duration) {
+        let Some(run) = self.runs.get(&token) else { return };
+        self.timers.remove(&run.check);
+        let check = self.look_at(token, check);
         if let Some(run) = self.runs.get_mut(&token) {
-            self.timers.remove(&(run.check, token));
             run.phase = phase;
             run.check = check;
-            self.timers.insert((check, token));
         }
     }
 }

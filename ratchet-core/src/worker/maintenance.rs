@@ -92,11 +92,13 @@ async fn rescue(shared: &Shared) -> Result<(), StoreError> {
 
 /// Writes what running handlers have noted. A run whose token is no longer current is called off.
 async fn report_news(shared: &Shared) -> Result<(), StoreError> {
-    let news: Vec<_> =
+    let mut news: Vec<_> =
         shared.runs().iter().filter_map(|(token, run)| Some((*token, run.take_news()?))).collect();
     if news.is_empty() {
         return Ok(());
     }
+    // The order of a hash map differs from run to run: a simulation could not be repeated.
+    news.sort_unstable_by_key(|(token, _)| *token);
     let tokens: Vec<_> = news.iter().map(|(token, _)| *token).collect();
     let current = shared.core.store.report(news).await?;
     for (token, _) in tokens.into_iter().zip(current).filter(|(_, current)| !current) {

@@ -1,6 +1,6 @@
 //! The pump: one loop that claims, launches, watches the clock and settles.
 //!
-//! At most two exchanges with the store are in the air, so that one can work while the other waits for the disk; meanwhile
+//! A few exchanges with the store are in the air, so that one can work while another waits for the disk; meanwhile
 //! the loop goes on watching deadlines and messages. So a store that hangs delays claims and settlements and nothing else.
 
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! What the parts of a worker share.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -51,7 +51,7 @@ pub(super) struct Shared {
     pub(super) over: CancellationToken,
     node: Mutex<NodeId>,
     /// Runs in progress, for reports and cancels.
-    runs: Mutex<BTreeMap<Token, JobContext>>,
+    runs: Mutex<HashMap<Token, JobContext>>,
     /// Every handler thread is stuck.
     pub(super) stalled: AtomicBool,
     /// The node does not trust its lease.
@@ -127,7 +127,7 @@ impl Shared {
         self.inbox.send(message);
     }
 
-    pub(super) fn runs(&self) -> MutexGuard<'_, BTreeMap<Token, JobContext>> {
+    pub(super) fn runs(&self) -> MutexGuard<'_, HashMap<Token, JobContext>> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
