@@ -3,7 +3,7 @@
 mod support;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use ratchet_conformance::Harness;
@@ -12,6 +12,7 @@ use ratchet_core::store::Store;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use sqlx::postgres::{PgListener, PgNotification};
 use support::PgHarness;
+use tokio::time::Instant;
 
 fn job() -> NewJob {
     let ids = IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy));
