@@ -32,6 +32,7 @@ mod nodes;
 mod open;
 mod options;
 mod outbox;
+mod pace;
 mod parts;
 mod pool;
 mod query;

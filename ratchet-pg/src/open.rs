@@ -2,7 +2,6 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
 
 use ratchet_core::store::StoreError;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -21,6 +20,7 @@ use crate::sqlx::postgres::PgPoolOptions;
 use crate::sqlx::{self, Connection};
 use crate::store::Inner;
 use crate::wake::{Wakes, listen, tell_others, tested_listener};
+use crate::warm::FRESH;
 use crate::{migrate, parts};
 
 /// Connects as told. The tasks run at home.
@@ -44,7 +44,7 @@ pub(crate) async fn open(options: PgOptions, home: Weak<Home>) -> Result<Arc<Inn
         // A connection that has just been used is alive; one that was idle may have been cut off.
         .before_acquire(|db, meta| {
             Box::pin(async move {
-                if meta.idle_for > Duration::from_secs(1) {
+                if meta.idle_for > FRESH {
                     db.ping().await?;
                 }
                 Ok(true)

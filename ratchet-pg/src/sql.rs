@@ -74,7 +74,7 @@ statements! {
     exchange: "exchange/1_clock.sql" "exchange/2_lock_keyless.sql" "exchange/2_settle.sql" "exchange/3_claim.sql"
         "exchange/4_tell.sql" "exchange/5_claimed.sql",
     exchange_keyed: "exchange/1_clock.sql" "exchange/2_lock.sql" "exchange/2_settle.sql" "exchange/2_settle_keys.sql"
-        "exchange/3_claim.sql" "exchange/4_tell_keyed.sql" "exchange/5_claimed.sql",
+        "freed/2_next.sql" "exchange/3_claim.sql" "exchange/4_tell_keyed.sql" "exchange/5_claimed.sql",
     claim_alone: "exchange/1_clock.sql" "exchange/3_claim.sql" "exchange/4_tell_claim.sql" "exchange/5_claimed.sql",
     select_notes: "claim/select_notes.sql",
     set_aside: "blocked/set_aside.sql",
@@ -108,7 +108,7 @@ statements! {
     insert_moving: "settle/insert_moving.sql",
     insert_lingering: "settle/insert_lingering.sql",
     delete_lingering: "settle/delete_lingering.sql",
-    free_slots: "settle/free_slots.sql",
+    free_slots: "freed/1_slots.sql" "freed/2_next.sql" "freed/3_tell.sql",
     free_business: "settle/free_business.sql",
     upsert_notes: "settle/upsert_notes.sql",
     insert_logs: "settle/insert_logs.sql",

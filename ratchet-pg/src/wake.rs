@@ -15,15 +15,13 @@ use uuid::Uuid;
 use crate::bounds::Bounds;
 use crate::error::store_error;
 use crate::home::in_time;
+use crate::pace::{PACE, Pace};
 use crate::sql::Sql;
 use crate::sqlx::postgres::PgListener;
 use crate::sqlx::{self, PgPool};
 
 /// How many hints a slow listener may be behind before it loses some. Losing one costs a poll.
 const KEPT: usize = 1024;
-
-/// The first hint goes out at once, with the commit it tells of if it can; those after it together after this long.
-const PACE: Duration = Duration::from_millis(4);
 
 /// More ends than this in one round are left to those who wait to find by looking: a drain is not held up by hints.
 const MOST_ENDS: usize = 64;
@@ -181,34 +179,6 @@ impl Wakes {
 
     pub(crate) fn origin(&self) -> &str {
         &self.origin
-    }
-}
-
-/// When a hint has last gone out.
-#[derive(Debug, Default)]
-pub(crate) struct Pace {
-    last: Mutex<Option<Instant>>,
-}
-
-impl Pace {
-    /// How long to wait with the next one; it counts as sent then.
-    fn wait(&self) -> Duration {
-        let now = Instant::now();
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = last.map_or(now, |last| now.max(last + PACE));
-        *last = Some(at);
-        at - now
-    }
-
-    /// Whether one may go out at once; if so it counts as sent.
-    fn is_free(&self) -> bool {
-        let now = Instant::now();
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let free = last.is_none_or(|last| last + PACE <= now);
-        if free {
-            *last = Some(now);
-        }
-        free
     }
 }
 

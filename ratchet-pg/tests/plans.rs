@@ -115,9 +115,15 @@ const EXCHANGE_KEYED: &str = concat!(
     include_str!("../sql/exchange/2_lock.sql"),
     include_str!("../sql/exchange/2_settle.sql"),
     include_str!("../sql/exchange/2_settle_keys.sql"),
+    include_str!("../sql/freed/2_next.sql"),
     include_str!("../sql/exchange/3_claim.sql"),
     include_str!("../sql/exchange/4_tell_keyed.sql"),
     include_str!("../sql/exchange/5_claimed.sql"),
+);
+const FREE_SLOTS: &str = concat!(
+    include_str!("../sql/freed/1_slots.sql"),
+    include_str!("../sql/freed/2_next.sql"),
+    include_str!("../sql/freed/3_tell.sql"),
 );
 const CLAIM_ALONE: &str = concat!(
     include_str!("../sql/exchange/1_clock.sql"),
@@ -234,7 +240,7 @@ async fn c_06_statements_use_their_indexes_with_a_million_rows() {
         hot!("query/select_attempts", has: ["using attempt_rest_pkey"], has_not: []),
         hot!("query/select_logs", has: ["using log_rest_pkey"], has_not: []),
         hot!("settle/free_business", has: ["business_job"], has_not: []),
-        hot!("settle/free_slots", has: ["using slot_pkey", "using blocked_order", "Tid Scan on blocked"], has_not: ["Sort Key: b."]),
+        hot!("free_slots": FREE_SLOTS, has: ["using slot_pkey", "using blocked_order", "Tid Scan on blocked"], has_not: ["Sort Key: b."]),
         hot!("settle/insert_outcomes", has: ["Insert on outcome"], has_not: ["Index Scan", "Seq Scan"]),
         hot!("settle/insert_moving", has: ["Insert on ready", "Insert on scheduled"], has_not: ["Index Scan", "Seq Scan"]),
         hot!("settle/insert_attempts", has: ["Insert on attempt"], has_not: ["Index Scan", "Seq Scan"]),
@@ -273,11 +279,16 @@ fn every_statement() -> Vec<(String, String)> {
         paths
     };
     // Those in pieces, put together.
-    let whole =
-        [("exchange", EXCHANGE), ("exchange_keyed", EXCHANGE_KEYED), ("claim_alone", CLAIM_ALONE)];
+    let whole = [
+        ("exchange", EXCHANGE),
+        ("exchange_keyed", EXCHANGE_KEYED),
+        ("claim_alone", CLAIM_ALONE),
+        ("free_slots", FREE_SLOTS),
+    ];
     let mut all: Vec<_> = whole.map(|(name, sql)| (name.to_owned(), sql.to_owned())).into();
     let folders = entries(&root).into_iter();
-    for folder in folders.filter(|at| !at.ends_with("migrate") && !at.ends_with("exchange")) {
+    let apart = ["migrate", "exchange", "freed"];
+    for folder in folders.filter(|at| !apart.iter().any(|name| at.ends_with(name))) {
         for file in entries(&folder) {
             let name = file.strip_prefix(&root).expect("inside").with_extension("");
             all.push((name.display().to_string(), fs::read_to_string(&file).expect("text")));

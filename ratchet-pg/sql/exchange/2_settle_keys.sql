@@ -1,29 +1,12 @@
--- Slots of runs with a key.
-freed AS (
-    DELETE FROM ratchet.slot s USING gone g, done d
-    WHERE g.keyed AND d.lease = g.id AND s.job = d.job AND s.lease = d.lease
-    RETURNING s.queue, s.key
-),
--- The jobs that have waited for these slots, as many as came free.
-next AS MATERIALIZED (
-    SELECT b.spot
-    FROM (SELECT key, count(*) AS n FROM freed GROUP BY key) f CROSS JOIN LATERAL (
-        SELECT b.ctid AS spot FROM ratchet.blocked b WHERE b.cause = 'key:' || f.key
-        ORDER BY b.sort_key, b.due, b.job LIMIT f.n FOR UPDATE SKIP LOCKED
-    ) b
-),
-unblocked AS (DELETE FROM ratchet.blocked WHERE ctid = ANY (ARRAY(SELECT spot FROM next)) RETURNING *),
-put AS (
-    INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
-        queue, name, ckey, service, judges)
-    SELECT job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
-        queue, name, ckey, service, judges
-    FROM unblocked
-    RETURNING queue
-),
 -- Business keys, unless an earlier run of the job still lingers.
 released AS (
     DELETE FROM ratchet.business b USING gone g, done d
     WHERE g.keyed AND d.lease = g.id AND b.job = d.job
         AND NOT EXISTS (SELECT FROM ratchet.lingering x WHERE x.job = d.job)
+),
+-- Slots of runs with a key.
+freed AS (
+    DELETE FROM ratchet.slot s USING gone g, done d
+    WHERE g.keyed AND d.lease = g.id AND s.job = d.job AND s.lease = d.lease
+    RETURNING s.queue, s.key
 ),
