@@ -8,6 +8,7 @@ use ratchet_core::model::{Alone, ClaimReply, ClaimRequest, QueueRoom};
 use uuid::Uuid;
 
 use crate::bounds::{FIRST, Rank};
+use crate::claims::Claims;
 use crate::doubt::Doubt;
 use crate::exchange::Successes;
 use crate::fault::{Fault, transact};
@@ -145,7 +146,8 @@ impl Inner {
             .await?;
         crash_point(CrashPoint::ClaimTaken);
         let rows: Vec<_> = rows.iter().collect();
-        let mut jobs = self.claimed(db, request, &leases, now, &rows, 0).await?;
+        let jobs = Claims { request, leases: &leases, now }.looked_up(&rows, 0)?;
+        let mut jobs = self.claimed(db, &leases, jobs).await?;
         let mut spent = BTreeMap::new();
         for job in &mut jobs {
             let probe = walk.probes.iter().find(|probe| probe.job == job.id().uuid());

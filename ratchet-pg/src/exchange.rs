@@ -5,19 +5,21 @@ use std::collections::HashMap;
 
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
-    ClaimReply, ClaimRequest, Claimed, JobId, JobSpec, LeaseId, NodeId, Settlement, Token, Verdict,
+    ClaimReply, ClaimRequest, Claimed, JobId, JobSpec, NodeId, Settlement, Verdict,
 };
 use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::bounds::Rank;
 use crate::claim::{Known, lonely_from};
+use crate::claims::{Claims, odd};
 use crate::doubt::Doubt;
 use crate::fault::Fault;
 use crate::graph;
 use crate::leases::Place;
+use crate::line::{self, Line};
 use crate::record::notes_of;
-use crate::spec::{cleaned, duration, instant, micros, natural, small, spec_from, whole};
+use crate::spec::{cleaned, duration, micros, small};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
@@ -138,20 +140,23 @@ impl Inner {
         let rows = query.fetch_all(&mut *db).await?;
         crash_point(CrashPoint::ExchangeAfter);
         self.bounds.took(node, rooms, &start, began.elapsed());
-        let mut told = None;
-        let mut taken = Vec::with_capacity(rows.len().saturating_sub(1));
+        let (mut told, mut lines, mut rest) = (None, Vec::new(), Vec::new());
         for row in &rows {
-            match row.try_get::<Option<i64>, _>(0)? {
-                Some(now) => told = Some((tidings(row, now)?, next_due(row, now)?)),
-                None => taken.push(row),
+            if let Some(now) = row.try_get::<Option<i64>, _>(0)? {
+                told = Some((tidings(row, now)?, next_due(row, now)?));
+            } else if let Some(line) = Line::of(row)? {
+                lines.push(line);
+            } else {
+                rest.push(row);
             }
         }
-        let nothing = || sqlx::Error::Protocol("an exchange told nothing".to_owned());
-        let ((told, emptied), next_due) = told.ok_or_else(nothing)?;
+        let ((told, emptied), next_due) = told.ok_or_else(|| odd("an exchange told nothing"))?;
         self.leases.forget(&emptied);
         let mut reply = ClaimReply { next_due, ..ClaimReply::default() };
         if let Some(request) = request.filter(|_| told.answered()) {
-            let jobs = self.claimed(db, request, &leases, told.now, &taken, JOB).await?;
+            let claims = Claims { request, leases: &leases, now: told.now };
+            let jobs = claims.in_line(lines, &rest, line::JOB)?;
+            let jobs = self.claimed(db, &leases, jobs).await?;
             let claimed = |(queue, lease): (_, &Uuid)| {
                 let of_queue = |job: &&Claimed| job.token.lease.uuid() == *lease;
                 Some((queue, Rank::of(jobs.iter().rfind(of_queue)?)))
@@ -164,32 +169,14 @@ impl Inner {
         Ok((told, reply))
     }
 
-    /// Makes claims of rows that have the columns of a claimed job from `first` on, in the order of their queues.
+    /// Remembers claimed jobs, which come in the order they have in their leases, each with the place of its queue. Answers
+    /// with them in the order of their queues.
     pub(crate) async fn claimed(
         &self,
         db: &mut PgConnection,
-        request: &ClaimRequest,
         leases: &[Uuid],
-        now: i64,
-        rows: &[&PgRow],
-        first: usize,
+        mut jobs: Vec<(usize, Claimed)>,
     ) -> Result<Vec<Claimed>, Fault> {
-        let mut jobs = Vec::with_capacity(rows.len());
-        for row in rows {
-            let place: i64 = row.try_get(first + 1)?;
-            let place = usize::try_from(place).ok().and_then(|rank| rank.checked_sub(1));
-            let odd = || sqlx::Error::Protocol("a claim from no queue".to_owned());
-            let place = place.filter(|place| *place < leases.len()).ok_or_else(odd)?;
-            let job = claimed(
-                row,
-                first,
-                &request.queues[place].queue,
-                leases[place],
-                now,
-                request.node,
-            )?;
-            jobs.push((place, job));
-        }
         self.leases.remember(
             leases,
             jobs.iter().map(|(place, job)| {
@@ -232,9 +219,6 @@ fn has_keys(spec: &JobSpec) -> bool {
     spec.business_key.is_some() || spec.concurrency.is_some()
 }
 
-/// Where the columns of a job begin in a row of an exchange.
-const JOB: usize = 7;
-
 fn tidings(row: &PgRow, now: i64) -> Result<(Tidings, Vec<Uuid>), sqlx::Error> {
     let told = Tidings {
         now,
@@ -249,41 +233,4 @@ fn tidings(row: &PgRow, now: i64) -> Result<(Tidings, Vec<Uuid>), sqlx::Error> {
 fn next_due(row: &PgRow, now: i64) -> Result<Option<std::time::Duration>, sqlx::Error> {
     let next: Option<i64> = row.try_get("next_due")?;
     Ok(next.map(|next| duration(next - now)))
-}
-
-/// Columns are read by their place and without a look at their types: looking them up would be most of the work.
-fn claimed(
-    row: &PgRow,
-    first: usize,
-    queue: &str,
-    lease: Uuid,
-    now: i64,
-    node: NodeId,
-) -> Result<Claimed, sqlx::Error> {
-    let whole =
-        |at: usize| Ok::<_, sqlx::Error>(whole(row.try_get_unchecked::<i64, _>(first + at)?));
-    let natural =
-        |at: usize| Ok::<_, sqlx::Error>(natural(row.try_get_unchecked::<i32, _>(first + at)?));
-    let time = |at: usize| Ok::<_, sqlx::Error>(instant(row.try_get_unchecked(first + at)?));
-    let token = Token {
-        job: JobId::from_uuid(row.try_get_unchecked(first)?),
-        lease: LeaseId::from_uuid(lease),
-        version: whole(2)? + 1,
-    };
-    Ok(Claimed {
-        token,
-        run: whole(3)? + 1,
-        due: time(4)?,
-        attempts: natural(5)?,
-        crashes: natural(6)?,
-        deferrals: natural(7)?,
-        generation: natural(8)?,
-        queued_at: time(9)?,
-        spec: std::sync::Arc::new(spec_from(row, first + 10, queue)?),
-        claimed_at: instant(now),
-        node,
-        progress: None,
-        checkpoint: None,
-        probe: None,
-    })
 }

@@ -13,6 +13,7 @@
 mod blocked;
 mod bounds;
 mod claim;
+mod claims;
 mod command;
 mod doubt;
 mod error;
@@ -26,6 +27,7 @@ mod in_tx;
 mod insert;
 mod items;
 mod leases;
+mod line;
 mod migrate;
 mod moving;
 mod nodes;

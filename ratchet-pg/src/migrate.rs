@@ -15,6 +15,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0003_enqueue.sql"),
     include_str!("../migrations/0004_composition.sql"),
     include_str!("../migrations/0005_outcomes.sql"),
+    include_str!("../migrations/0006_carried.sql"),
 ];
 
 /// Brings the schema up to date. Many nodes may do this at once: one does it, the others wait for it.

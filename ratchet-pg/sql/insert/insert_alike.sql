@@ -1,6 +1,10 @@
 -- One row: the store's clock at the insert, of jobs that are due at once and differ in nothing but their arguments. A hint
 -- to other processes goes with the commit, if there is a channel for it.
-WITH clock AS MATERIALIZED (SELECT COALESCE($3::bigint, ratchet.now_micros()) AS now),
+WITH clock AS MATERIALIZED (
+    SELECT COALESCE($3::bigint, ratchet.now_micros()) AS now,
+        -- They have no more to them than what stands in line, if their arguments are small.
+        num_nulls($12::text, $13::text, $14::jsonb, $15::text) = 4 AS plain
+),
 -- What never changes.
 stored AS (
     INSERT INTO ratchet.job (id, queued_at, due, head, version, priority, climit, name, queue, payload, ckey, service, tenant,
@@ -10,10 +14,10 @@ stored AS (
     FROM clock, unnest($1::uuid[], $2::bytea[]) AS n(id, payload)
 ),
 due_now AS (
-    INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service)
+    INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, payload)
     SELECT n.id, clock.now - $4::bigint, clock.now, 0, 0, $5::integer, 0, 0, 0, 1, $7::integer, $10::text IS NOT NULL, $9::text,
-        $8::text, $10::text, $11::text
-    FROM clock, unnest($1::uuid[]) AS n(id)
+        $8::text, $10::text, $11::text, CASE WHEN clock.plain AND octet_length(n.payload) <= 128 THEN n.payload END
+    FROM clock, unnest($1::uuid[], $2::bytea[]) AS n(id, payload)
 )
 SELECT now, CASE
         WHEN $16::text IS NOT NULL THEN pg_notify($16, concat_ws(' ', $17::text, now - $4::bigint, $9::text))::text

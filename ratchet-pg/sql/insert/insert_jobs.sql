@@ -3,7 +3,12 @@ WITH clock AS MATERIALIZED (SELECT COALESCE($19::bigint, ratchet.now_micros()) A
 -- The new jobs with their due times, held at the end of time.
 fresh AS MATERIALIZED (
     SELECT n.*, COALESCE(n.at, LEAST(clock.now + n.delay, 253402207200999999)) AS due, clock.now,
-        n.business_key IS NOT NULL OR n.ckey IS NOT NULL AS keyed
+        n.business_key IS NOT NULL OR n.ckey IS NOT NULL AS keyed,
+        -- It has no more to it than what stands in line.
+        CASE
+            WHEN n.at IS NULL AND n.delay = 0 AND octet_length(n.payload) <= 128 AND num_nulls(n.business_key,
+                n.idempotency_key, n.tenant, n.correlation_id, n.tags, n.extra) = 6 THEN n.payload
+        END AS carried
     FROM clock, unnest(
         $1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::integer[], $6::smallint[], $7::integer[], $8::text[],
         $9::text[], $10::bytea[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[],
@@ -21,8 +26,8 @@ stored AS (
 ),
 -- What is due now.
 due_now AS (
-    INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service)
-    SELECT id, due - head, due, 0, 0, version, 0, 0, 0, 1, climit, keyed, queue, name, ckey, service
+    INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, payload)
+    SELECT id, due - head, due, 0, 0, version, 0, 0, 0, 1, climit, keyed, queue, name, ckey, service, carried
     FROM fresh WHERE due <= now
 ),
 -- What is due later.

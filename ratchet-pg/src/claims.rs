@@ -1,0 +1,113 @@
+//! Claimed jobs, made of what the database tells of them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ratchet_core::model::{ClaimRequest, Claimed, JobId, LeaseId, NodeId, Token};
+use uuid::Uuid;
+
+use crate::line::Line;
+use crate::spec::{instant, natural, spec_from, whole};
+use crate::sqlx::postgres::PgRow;
+use crate::sqlx::{self, Row};
+
+/// A claim that was answered: one lease for each of the queues asked for.
+pub(crate) struct Claims<'a> {
+    pub(crate) request: &'a ClaimRequest,
+    pub(crate) leases: &'a [Uuid],
+    pub(crate) now: i64,
+}
+
+/// What the claimed jobs of a queue have in common.
+#[derive(Clone, Copy)]
+pub(crate) struct Claim<'a> {
+    pub(crate) queue: &'a str,
+    pub(crate) lease: LeaseId,
+    pub(crate) now: i64,
+    pub(crate) node: NodeId,
+}
+
+impl<'a> Claims<'a> {
+    /// The jobs in these lines, each with the place of its queue. Those that had to be looked up are in rows that have the
+    /// columns of a claimed job from `first` on.
+    pub(crate) fn in_line(
+        &self,
+        lines: Vec<Line>,
+        rows: &[&PgRow],
+        first: usize,
+    ) -> Result<Vec<(usize, Claimed)>, sqlx::Error> {
+        let looked_up = self.looked_up(rows, first)?.into_iter();
+        let mut looked_up: HashMap<_, _> = looked_up.map(|(_, job)| (job.id(), job)).collect();
+        let mut jobs = Vec::new();
+        for line in lines {
+            let place = line.place;
+            let of_line = line.jobs(self.of(place)?, &mut looked_up)?;
+            jobs.extend(of_line.into_iter().map(|job| (place, job)));
+        }
+        Ok(jobs)
+    }
+
+    /// The jobs in rows that have the columns of a claimed job from `first` on, each with the place of its queue.
+    pub(crate) fn looked_up(
+        &self,
+        rows: &[&PgRow],
+        first: usize,
+    ) -> Result<Vec<(usize, Claimed)>, sqlx::Error> {
+        let job = |row: &&PgRow| {
+            let place = place(row.try_get(first + 1)?)?;
+            Ok((place, claimed(row, first, self.of(place)?)?))
+        };
+        rows.iter().map(job).collect()
+    }
+
+    fn of(&self, place: usize) -> Result<Claim<'a>, sqlx::Error> {
+        let lease = self.leases.get(place).ok_or_else(|| odd("a claim from no queue"))?;
+        Ok(Claim {
+            queue: &self.request.queues[place].queue,
+            lease: LeaseId::from_uuid(*lease),
+            now: self.now,
+            node: self.request.node,
+        })
+    }
+}
+
+/// Which of the queues asked for; the database counts from one.
+pub(crate) fn place(number: i64) -> Result<usize, sqlx::Error> {
+    let place = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+    place.ok_or_else(|| odd("a claim from no queue"))
+}
+
+/// An answer that none of our statements gives.
+pub(crate) fn odd(what: &str) -> sqlx::Error {
+    sqlx::Error::Protocol(what.to_owned())
+}
+
+/// Columns are read by their place and without a look at their types: looking them up would be most of the work.
+fn claimed(row: &PgRow, first: usize, claim: Claim<'_>) -> Result<Claimed, sqlx::Error> {
+    let whole =
+        |at: usize| Ok::<_, sqlx::Error>(whole(row.try_get_unchecked::<i64, _>(first + at)?));
+    let natural =
+        |at: usize| Ok::<_, sqlx::Error>(natural(row.try_get_unchecked::<i32, _>(first + at)?));
+    let time = |at: usize| Ok::<_, sqlx::Error>(instant(row.try_get_unchecked(first + at)?));
+    let token = Token {
+        job: JobId::from_uuid(row.try_get_unchecked(first)?),
+        lease: claim.lease,
+        version: whole(2)? + 1,
+    };
+    Ok(Claimed {
+        token,
+        run: whole(3)? + 1,
+        due: time(4)?,
+        attempts: natural(5)?,
+        crashes: natural(6)?,
+        deferrals: natural(7)?,
+        generation: natural(8)?,
+        queued_at: time(9)?,
+        spec: Arc::new(spec_from(row, first + 10, claim.queue)?),
+        claimed_at: instant(claim.now),
+        node: claim.node,
+        progress: None,
+        checkpoint: None,
+        probe: None,
+    })
+}

@@ -1,0 +1,146 @@
+//! What a claim tells of a queue: its jobs in order, and all of those that have no more to them than what stands in line.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::vec::IntoIter;
+
+use ratchet_core::Priority;
+use ratchet_core::model::{Claimed, JobId, JobSpec, Token};
+use uuid::Uuid;
+
+use crate::claims::{self, Claim, odd};
+use crate::spec::{instant, micros, natural};
+use crate::sqlx::postgres::PgRow;
+use crate::sqlx::{self, Row};
+
+/// Where the columns of a line begin in a row of an exchange.
+const LINE: usize = 7;
+
+/// Where the columns of a job begin.
+pub(crate) const JOB: usize = 15;
+
+/// The claimed jobs of a queue, column by column, in the order they have in their lease.
+pub(crate) struct Line {
+    /// Which of the queues asked for.
+    pub(crate) place: usize,
+    jobs: IntoIter<Uuid>,
+    dues: IntoIter<i64>,
+    /// None at all, if every job had to be looked up.
+    carried: Option<Carried>,
+}
+
+/// What is told of each job. One without a payload was looked up.
+struct Carried {
+    sort_keys: IntoIter<i64>,
+    names: IntoIter<String>,
+    versions: IntoIter<i32>,
+    services: IntoIter<Option<String>>,
+    payloads: IntoIter<Option<Vec<u8>>>,
+}
+
+impl Line {
+    /// The line in a row, if it is a row with one.
+    pub(crate) fn of(row: &PgRow) -> Result<Option<Self>, sqlx::Error> {
+        let Some(place) = row.try_get::<Option<i64>, _>(LINE)? else { return Ok(None) };
+        let carried = match row.try_get::<Option<Vec<i64>>, _>(LINE + 3)? {
+            None => None,
+            Some(sort_keys) => Some(Carried {
+                sort_keys: sort_keys.into_iter(),
+                names: row.try_get::<Vec<_>, _>(LINE + 4)?.into_iter(),
+                versions: row.try_get::<Vec<_>, _>(LINE + 5)?.into_iter(),
+                services: row.try_get::<Vec<_>, _>(LINE + 6)?.into_iter(),
+                payloads: row.try_get::<Vec<_>, _>(LINE + 7)?.into_iter(),
+            }),
+        };
+        Ok(Some(Self {
+            place: claims::place(place)?,
+            jobs: row.try_get::<Vec<_>, _>(LINE + 1)?.into_iter(),
+            dues: row.try_get::<Vec<_>, _>(LINE + 2)?.into_iter(),
+            carried,
+        }))
+    }
+
+    /// The jobs in order, those that were looked up in their places.
+    pub(crate) fn jobs(
+        mut self,
+        claim: Claim<'_>,
+        looked_up: &mut HashMap<JobId, Claimed>,
+    ) -> Result<Vec<Claimed>, sqlx::Error> {
+        let mut jobs = Vec::with_capacity(self.jobs.len());
+        for job in self.jobs.map(JobId::from_uuid) {
+            let due = self.dues.next();
+            let told = self.carried.as_mut().and_then(Carried::next);
+            jobs.push(match (told, due) {
+                (Some(told), Some(due)) => told.claimed(job, due, claim),
+                _ => looked_up.remove(&job).ok_or_else(|| odd("a claim of an unknown job"))?,
+            });
+        }
+        Ok(jobs)
+    }
+}
+
+impl Carried {
+    /// What is told of the next job, unless it was looked up.
+    fn next(&mut self) -> Option<Told> {
+        let (sort_key, name) = (self.sort_keys.next()?, self.names.next()?);
+        let (version, service) = (self.versions.next()?, self.services.next()?);
+        let payload = self.payloads.next()??;
+        Some(Told { sort_key, name, version, service, payload })
+    }
+}
+
+/// A job with no more to it than this. It is its first run, and it was due when it was submitted.
+struct Told {
+    sort_key: i64,
+    name: String,
+    version: i32,
+    service: Option<String>,
+    payload: Vec<u8>,
+}
+
+impl Told {
+    fn claimed(self, job: JobId, due: i64, claim: Claim<'_>) -> Claimed {
+        let mut spec = JobSpec::new(self.name, self.payload);
+        spec.version = natural(self.version);
+        claim.queue.clone_into(&mut spec.queue);
+        spec.priority = priority(due, self.sort_key);
+        spec.service = self.service;
+        let due = instant(due);
+        Claimed {
+            token: Token { job, lease: claim.lease, version: 1 },
+            spec: Arc::new(spec),
+            attempts: 0,
+            crashes: 0,
+            deferrals: 0,
+            generation: 1,
+            run: 1,
+            queued_at: due,
+            due,
+            claimed_at: instant(claim.now),
+            node: claim.node,
+            progress: None,
+            checkpoint: None,
+            probe: None,
+        }
+    }
+}
+
+/// The priority that has put a job so far ahead of its due time, at the usual worth of a level.
+fn priority(due: i64, sort_key: i64) -> Priority {
+    let level = due.saturating_sub(sort_key) / micros(JobSpec::DEFAULT_BOOST);
+    u8::try_from(level).ok().and_then(Priority::from_level).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_priority_is_told_by_its_place_in_line() {
+        for level in Priority::ALL {
+            let mut spec = JobSpec::new("job", Vec::new());
+            spec.priority = level;
+            assert_eq!(priority(1_000, spec.sort_key(1_000)), level);
+        }
+    }
+}
