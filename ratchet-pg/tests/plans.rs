@@ -66,7 +66,11 @@ const FILL: &str = "
     INSERT INTO ratchet.lingering (job, lease, version, node, canceled)
     SELECT lpad(to_hex(g), 32, '0')::uuid, lpad(to_hex(g), 32, '0')::uuid, 1, lpad(to_hex(g), 32, '0')::uuid, true
     FROM generate_series(1, 2000) g;
-    ANALYZE ratchet.node, ratchet.lingering;
+    INSERT INTO ratchet.lease (id, node, at, remaining, started, keyed, queue, jobs, dues)
+    SELECT lpad(to_hex(g), 32, '0')::uuid, lpad(to_hex(g % 2000 + 1), 32, '0')::uuid, g, 2, true, false, 'default',
+        ARRAY[lpad(to_hex(g), 32, '0')::uuid, lpad(to_hex(g + 1), 32, '0')::uuid], '{1, 1}'
+    FROM generate_series(1, 100000) g;
+    ANALYZE ratchet.node, ratchet.lingering, ratchet.lease;
     ANALYZE ratchet.idempotency, ratchet.business, ratchet.log, ratchet.slot, ratchet.hand_off, ratchet.reject,
         ratchet.delivery;
     ANALYZE ratchet.job, ratchet.ready, ratchet.scheduled, ratchet.outcome, ratchet.attempt, ratchet.note, ratchet.graph,
@@ -167,6 +171,13 @@ const SURVEYS: [(&str, &str); 8] = [
     ("items/count_rejects", "reject"),
 ];
 
+/// Those that take the first few in the order of an index, and stop.
+const WALKS: [(&str, &str); 3] = [
+    ("blocked/set_aside", "ready"),
+    ("command/select_failed", "outcome_rest"),
+    ("query/list_ids", "job_rest"),
+];
+
 #[tokio::test]
 async fn c_06_statements_use_their_indexes_with_a_million_rows() {
     let pg = PgHarness::fresh().await;
@@ -260,13 +271,28 @@ async fn c_06_statements_use_their_indexes_with_a_million_rows() {
     for (name, sql) in every_statement() {
         let plan = plan(&mut db, &name, &sql).await;
         for table in LARGE {
-            let all = plan.contains(&format!("Seq Scan on {table} "));
-            if all != SURVEYS.contains(&(name.as_str(), table)) {
+            let all = reads_all(&plan, table);
+            let may = [&SURVEYS[..], &WALKS].concat().contains(&(name.as_str(), table));
+            if all != may {
                 wrong.push(format!("{name}: reads all of {table}, is {all}:\n{plan}"));
             }
         }
     }
     assert!(wrong.is_empty(), "{} wrong plans:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Whether a plan reads a table from end to end: in the order it has on disk, or in that of an index with nothing to look for.
+fn reads_all(plan: &str, table: &str) -> bool {
+    let lines: Vec<_> = plan.lines().collect();
+    let depth = |line: &str| line.len() - line.trim_start().len();
+    lines.iter().enumerate().any(|(at, line)| {
+        if !line.contains(&format!(" on {table} ")) || !line.contains("Scan ") {
+            return false;
+        }
+        let mut about = lines[at + 1..].iter().take_while(|below| depth(below) > depth(line));
+        let sought = about.any(|line| line.contains("Cond: "));
+        line.contains("Seq Scan") || (line.contains("Index") && !sought)
+    })
 }
 
 /// Names and texts of all statements that have a plan.

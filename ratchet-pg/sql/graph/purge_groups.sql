@@ -7,8 +7,8 @@ WITH old AS MATERIALIZED (
         AND NOT EXISTS (
             SELECT FROM ratchet.edge e JOIN ratchet.job j ON j.id = e.child
             WHERE e.parent = g.id AND (
-                NOT EXISTS (SELECT FROM ratchet.outcome o WHERE o.job = e.child)
-                OR EXISTS (SELECT FROM ratchet.paused p WHERE p.job = e.child)
+                NOT EXISTS (SELECT FROM ratchet.outcome o WHERE o.job = e.child OFFSET 0)
+                OR EXISTS (SELECT FROM ratchet.paused p WHERE p.job = e.child OFFSET 0)
             )
             OFFSET 0
         )
