@@ -24,8 +24,8 @@ const PROMOTED: i64 = 5000;
 /// How many candidates are looked at in one go on the long way.
 const WINDOW: u32 = 100;
 
-/// How often a claim puts due jobs in line and asks again before it takes the long way.
-const TURNS: u32 = 2;
+/// How often a claim asks, puts due jobs in line and asks again, before it takes the long way.
+const TURNS: u32 = 3;
 
 /// What the claimer knows, as columns.
 #[derive(Debug, Default)]
@@ -74,6 +74,9 @@ impl Inner {
                 self.exchange(db, Successes::default(), Some(request), doubt).await?;
             if told.answered() {
                 return Ok(Some(reply));
+            }
+            if told.long && told.plain {
+                continue;
             }
             if told.long {
                 break;

@@ -77,6 +77,8 @@ pub(crate) struct Tidings {
     pub(crate) due_waits: bool,
     /// A key or a lonely job needs a closer look; nothing was claimed.
     pub(crate) long: bool,
+    /// It was asked for jobs that need not be looked up: `long` may mean no more than that there were others.
+    pub(crate) plain: bool,
     /// If some successes were not applied: the jobs of those that were.
     pub(crate) applied: Option<Vec<Uuid>>,
     /// Queues in which a slot came free.
@@ -107,13 +109,17 @@ impl Inner {
         let (began, start) = (Instant::now(), self.bounds.of(node, rooms));
         let from = &start.from;
         crash_point(CrashPoint::ExchangeBefore);
-        // A statement takes its time to start, whatever it then does: without the part for keys a fifth less, and a claim
-        // alone, which is what somebody waits for whose job is the only one, half.
+        // A statement takes its time to start, whatever it then does: without the part for keys a fifth less, without the
+        // one for looking jobs up a quarter, and a claim alone, which is what somebody waits for whose job is the only
+        // one, half.
         let settles = successes.count > 0;
-        let statement = match settles {
-            true if successes.keyed => self.sql.exchange_keyed(),
-            true => self.sql.exchange(),
-            false => self.sql.claim_alone(),
+        let plain = !self.look_ups.are_likely() && !successes.keyed;
+        let statement = match (settles, plain) {
+            (true, _) if successes.keyed => self.sql.exchange_keyed(),
+            (true, true) => self.sql.exchange_plain(),
+            (true, false) => self.sql.exchange(),
+            (false, true) => self.sql.claim_plain(),
+            (false, false) => self.sql.claim_alone(),
         };
         let mut query = sqlx::query(statement)
             .bind(rooms.iter().map(|room| room.queue.as_str()).collect::<Vec<_>>())
@@ -126,7 +132,8 @@ impl Inner {
             .bind(request.map_or(i32::MAX, |request| lonely_from(request.alone)))
             .bind(request.is_some_and(|request| request.starting))
             .bind(from.iter().map(|rank| rank.due).collect::<Vec<_>>())
-            .bind(from.iter().map(|rank| rank.job).collect::<Vec<_>>());
+            .bind(from.iter().map(|rank| rank.job).collect::<Vec<_>>())
+            .bind(plain);
         if settles {
             query = query
                 .bind(successes.leases)
@@ -143,7 +150,7 @@ impl Inner {
         let (mut told, mut lines, mut rest) = (None, Vec::new(), Vec::new());
         for row in &rows {
             if let Some(now) = row.try_get::<Option<i64>, _>(0)? {
-                told = Some((tidings(row, now)?, next_due(row, now)?));
+                told = Some((tidings(row, now, plain)?, next_due(row, now)?));
             } else if let Some(line) = Line::of(row)? {
                 lines.push(line);
             } else {
@@ -152,6 +159,11 @@ impl Inner {
         }
         let ((told, emptied), next_due) = told.ok_or_else(|| odd("an exchange told nothing"))?;
         self.leases.forget(&emptied);
+        if !rest.is_empty() || told.long {
+            self.look_ups.needed();
+        } else if !lines.is_empty() {
+            self.look_ups.spared();
+        }
         let mut reply = ClaimReply { next_due, ..ClaimReply::default() };
         if let Some(request) = request.filter(|_| told.answered()) {
             let claims = Claims { request, leases: &leases, now: told.now };
@@ -219,11 +231,12 @@ fn has_keys(spec: &JobSpec) -> bool {
     spec.business_key.is_some() || spec.concurrency.is_some()
 }
 
-fn tidings(row: &PgRow, now: i64) -> Result<(Tidings, Vec<Uuid>), sqlx::Error> {
+fn tidings(row: &PgRow, now: i64, plain: bool) -> Result<(Tidings, Vec<Uuid>), sqlx::Error> {
     let told = Tidings {
         now,
         due_waits: row.try_get("due_waits")?,
         long: row.try_get("long")?,
+        plain,
         applied: row.try_get("applied")?,
         freed: row.try_get("freed")?,
     };

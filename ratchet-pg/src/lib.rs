@@ -28,6 +28,7 @@ mod insert;
 mod items;
 mod leases;
 mod line;
+mod look_ups;
 mod migrate;
 mod moving;
 mod nodes;

@@ -13,6 +13,7 @@ use crate::doubt::Doubts;
 use crate::group::Group;
 use crate::home::Home;
 use crate::leases::Leases;
+use crate::look_ups::LookUps;
 use crate::options::PgOptions;
 use crate::pool::Pool;
 use crate::sql::{self, Sql};
@@ -102,6 +103,7 @@ pub(crate) async fn open(options: PgOptions, home: Weak<Home>) -> Result<Arc<Inn
         range,
         bounds,
         leases: Leases::default(),
+        look_ups: LookUps::default(),
         doubts: Doubts::new(statement_timeout),
         group: Group::default(),
         patience: parts::Patience::default(),

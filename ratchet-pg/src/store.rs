@@ -27,6 +27,7 @@ use crate::fault::Fault;
 use crate::group::Group;
 use crate::home::Home;
 use crate::leases::Leases;
+use crate::look_ups::LookUps;
 use crate::open::open;
 use crate::options::PgOptions;
 use crate::pool::Pool;
@@ -55,6 +56,7 @@ pub(crate) struct Inner {
     pub(crate) range: Duration,
     pub(crate) bounds: Arc<Bounds>,
     pub(crate) leases: Leases,
+    pub(crate) look_ups: LookUps,
     pub(crate) doubts: Doubts,
     pub(crate) group: Group,
     pub(crate) patience: parts::Patience,

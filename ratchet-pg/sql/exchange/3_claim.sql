@@ -14,13 +14,13 @@ asked AS MATERIALIZED (
 ),
 -- The first due jobs of each queue that the node knows, whose key has a free slot and whose breaker is not open. The bound
 -- keeps the scan off the dead entries of jobs claimed before. Odd ones need a closer look: a key with a limit, a job that
--- must run alone, a breaker to be tried.
+-- must run alone, a breaker to be tried; one that must be looked up, if this statement does not.
 picked AS MATERIALIZED (
     SELECT a.place, r.*
     FROM asked a CROSS JOIN LATERAL (
         SELECT r.ctid AS spot, r.job, r.due, r.version, r.run, r.attempts, r.crashes, r.deferrals, r.generation, r.keyed,
             r.sort_key, r.name, r.job_version, r.service, r.payload,
-            r.ckey IS NOT NULL OR r.crashes >= $8 OR r.service = ANY (a.tried) AS odd
+            r.ckey IS NOT NULL OR r.crashes >= $8 OR r.service = ANY (a.tried) OR ($12 AND r.payload IS NULL) AS odd
         FROM ratchet.ready r
         WHERE r.queue = a.queue AND (r.sort_key, r.due, r.job) >= (a.sort_key, a.due, a.job)
             AND r.job_version <= ($7::integer[])[array_position($6::text[], r.name)]
@@ -53,30 +53,3 @@ taken AS (
     DELETE FROM ratchet.ready
     WHERE ctid = ANY (ARRAY(SELECT p.spot FROM picked p WHERE (SELECT clear FROM road)))
 ),
--- What was claimed, queue by queue, in order. Of jobs with no more to them than what stands in line, that is all.
-line AS MATERIALIZED (
-    SELECT a.place, a.lease, a.queue, a.now, g.*, c.*
-    FROM asked a CROSS JOIN LATERAL (
-        SELECT count(*) AS n, bool_or(p.keyed) AS keyed, bool_or(p.version > 0) AS moved,
-            bool_or(p.payload IS NOT NULL) AS carried, array_agg(p.job) AS jobs, array_agg(p.due) AS dues
-        FROM picked p WHERE p.place = a.place AND (SELECT clear FROM road)
-    ) g CROSS JOIN LATERAL (
-        SELECT array_agg(p.sort_key) AS sort_keys, array_agg(p.name) AS names, array_agg(p.job_version) AS job_versions,
-            array_agg(p.service) AS services, array_agg(p.payload) AS payloads
-        FROM picked p WHERE p.place = a.place AND g.carried
-    ) c
-    WHERE g.n > 0
-),
--- One lease per queue, its members in the order of the line. What every first run has in common is left out if all are
--- first runs.
-leased AS (
-    INSERT INTO ratchet.lease (id, node, at, remaining, started, keyed, queue, jobs, dues, versions, runs, attempts,
-        crashes, deferrals, generations)
-    SELECT l.lease, $5, l.now, l.n, $9, l.keyed, l.queue, l.jobs, l.dues, m.versions, m.runs, m.attempts,
-        m.crashes, m.deferrals, m.generations
-    FROM line l CROSS JOIN LATERAL (
-        SELECT array_agg(p.version + 1) AS versions, array_agg(p.run + 1) AS runs, array_agg(p.attempts) AS attempts,
-            array_agg(p.crashes) AS crashes, array_agg(p.deferrals) AS deferrals, array_agg(p.generation) AS generations
-        FROM picked p WHERE p.place = l.place AND l.moved
-    ) m
-)
