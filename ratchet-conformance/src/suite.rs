@@ -138,6 +138,11 @@ macro_rules! suite {
                 x_08_settle_and_claim_does_both
                 x_08_settle_and_claim_loses_nothing
             }
+            claim_whole {
+                c_04_a_claim_brings_all_that_was_submitted
+                c_04_plain_and_odd_jobs_come_in_order_and_end
+                c_04_a_job_that_moved_is_still_whole
+            }
             concurrency {
                 c_01_many_claimers_share_the_work
                 c_01_every_job_is_done_once_under_load

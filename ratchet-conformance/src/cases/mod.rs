@@ -9,6 +9,7 @@ pub mod children;
 pub mod claim_lonely;
 pub mod claim_order;
 pub mod claim_scope;
+pub mod claim_whole;
 pub mod concurrency;
 pub mod concurrency_key;
 pub mod deliveries;
