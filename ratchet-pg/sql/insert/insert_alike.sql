@@ -11,13 +11,13 @@ stored AS (
         correlation_id, tags, extra)
     SELECT n.id, clock.now, clock.now, $4::bigint, $5::integer, $6::smallint, $7::integer, $8::text, $9::text, n.payload,
         $10::text, $11::text, $12::text, $13::text, $14::jsonb, $15::text
-    FROM clock, unnest($1::uuid[], $2::bytea[]) AS n(id, payload)
+    FROM clock, (SELECT unnest($1::uuid[]) AS id, unnest($2::bytea[]) AS payload) n
 ),
 due_now AS (
     INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, payload)
     SELECT n.id, clock.now - $4::bigint, clock.now, 0, 0, $5::integer, 0, 0, 0, 1, $7::integer, $10::text IS NOT NULL, $9::text,
         $8::text, $10::text, $11::text, CASE WHEN clock.plain AND octet_length(n.payload) <= 128 THEN n.payload END
-    FROM clock, unnest($1::uuid[], $2::bytea[]) AS n(id, payload)
+    FROM clock, (SELECT unnest($1::uuid[]) AS id, unnest($2::bytea[]) AS payload) n
 )
 SELECT now, CASE
         WHEN $16::text IS NOT NULL THEN pg_notify($16, concat_ws(' ', $17::text, now - $4::bigint, $9::text))::text
