@@ -77,7 +77,7 @@ pub(crate) struct Tidings {
     pub(crate) due_waits: bool,
     /// A key or a lonely job needs a closer look; nothing was claimed.
     pub(crate) long: bool,
-    /// It was asked for jobs that need not be looked up: `long` may mean no more than that there were others.
+    /// The statement could neither look jobs up nor pass a breaker: `long` may mean no more than that.
     pub(crate) plain: bool,
     /// If some successes were not applied: the jobs of those that were.
     pub(crate) applied: Option<Vec<Uuid>>,
@@ -109,9 +109,9 @@ impl Inner {
         let (began, start) = (Instant::now(), self.bounds.of(node, rooms));
         let from = &start.from;
         crash_point(CrashPoint::ExchangeBefore);
-        // A statement takes its time to start, whatever it then does: without the part for keys a fifth less, without the
-        // one for looking jobs up a quarter, and a claim alone, which is what somebody waits for whose job is the only
-        // one, half.
+        // A statement takes its time to start, whatever it then does: without the part for keys a fifth less, without those
+        // for looking jobs up and for breakers a third, and a claim alone, which is what somebody waits for whose job is the
+        // only one, half.
         let settles = successes.count > 0;
         let plain = !self.look_ups.are_likely() && !successes.keyed;
         let statement = match (settles, plain) {
@@ -132,8 +132,7 @@ impl Inner {
             .bind(request.map_or(i32::MAX, |request| lonely_from(request.alone)))
             .bind(request.is_some_and(|request| request.starting))
             .bind(from.iter().map(|rank| rank.due).collect::<Vec<_>>())
-            .bind(from.iter().map(|rank| rank.job).collect::<Vec<_>>())
-            .bind(plain);
+            .bind(from.iter().map(|rank| rank.job).collect::<Vec<_>>());
         if settles {
             query = query
                 .bind(successes.leases)

@@ -39,6 +39,10 @@ impl Home {
         self.handle.spawn(task);
     }
 
+    pub(crate) fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
     /// How many connections that come back may be dead: raised when something took too long.
     pub(crate) fn doubt(&self) -> Arc<AtomicU32> {
         Arc::clone(&self.doubt)

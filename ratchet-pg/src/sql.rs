@@ -71,16 +71,18 @@ statements! {
     assign_business: "insert/assign_business.sql",
     delete_business: "insert/delete_business.sql",
     select_ids: "insert/select_ids.sql",
-    exchange_plain: "exchange/1_clock.sql" "exchange/2_lock_keyless.sql" "exchange/2_settle.sql" "exchange/3_claim.sql"
-        "exchange/3_line_plain.sql" "exchange/4_tell.sql" "exchange/5_plain.sql",
-    exchange: "exchange/1_clock.sql" "exchange/2_lock_keyless.sql" "exchange/2_settle.sql" "exchange/3_claim.sql"
-        "exchange/3_line.sql" "exchange/4_tell.sql" "exchange/5_claimed.sql",
-    exchange_keyed: "exchange/1_clock.sql" "exchange/2_lock.sql" "exchange/2_settle.sql" "exchange/2_settle_keys.sql"
-        "freed/2_next.sql" "exchange/3_claim.sql" "exchange/3_line.sql" "exchange/4_tell_keyed.sql" "exchange/5_claimed.sql",
-    claim_plain: "exchange/1_clock.sql" "exchange/3_claim.sql" "exchange/3_line_plain.sql" "exchange/4_tell_claim.sql"
+    exchange_plain: "exchange/1_clock.sql" "exchange/2_lock_keyless.sql" "exchange/2_settle.sql"
+        "exchange/3_claim_plain.sql" "exchange/3_taken.sql" "exchange/3_line_plain.sql" "exchange/4_tell.sql"
         "exchange/5_plain.sql",
-    claim_alone: "exchange/1_clock.sql" "exchange/3_claim.sql" "exchange/3_line.sql" "exchange/4_tell_claim.sql"
-        "exchange/5_claimed.sql",
+    exchange: "exchange/1_clock.sql" "exchange/2_lock_keyless.sql" "exchange/2_settle.sql" "exchange/3_claim.sql"
+        "exchange/3_taken.sql" "exchange/3_line.sql" "exchange/4_tell.sql" "exchange/5_claimed.sql",
+    exchange_keyed: "exchange/1_clock.sql" "exchange/2_lock.sql" "exchange/2_settle.sql" "exchange/2_settle_keys.sql"
+        "freed/2_next.sql" "exchange/3_claim.sql" "exchange/3_taken.sql" "exchange/3_line.sql"
+        "exchange/4_tell_keyed.sql" "exchange/5_claimed.sql",
+    claim_plain: "exchange/1_clock.sql" "exchange/3_claim_plain.sql" "exchange/3_taken.sql" "exchange/3_line_plain.sql"
+        "exchange/4_tell_claim.sql" "exchange/5_plain.sql",
+    claim_alone: "exchange/1_clock.sql" "exchange/3_claim.sql" "exchange/3_taken.sql" "exchange/3_line.sql"
+        "exchange/4_tell_claim.sql" "exchange/5_claimed.sql",
     select_notes: "claim/select_notes.sql",
     set_aside: "blocked/set_aside.sql",
     bring_back: "blocked/bring_back.sql",

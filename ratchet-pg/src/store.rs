@@ -18,6 +18,7 @@ use ratchet_core::model::{
     Surroundings, Token, WriteSchedule,
 };
 use ratchet_core::store::{Store, StoreError, Wake};
+use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 
 use crate::blocked::Causes;
@@ -340,6 +341,10 @@ impl Store for PgStore {
 
     async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
         at_home!(self, |inner| inner.delivered(deliveries))
+    }
+
+    fn home(&self) -> Option<Handle> {
+        Some(self.home.handle())
     }
 
     fn wakes(&self) -> broadcast::Receiver<Wake> {

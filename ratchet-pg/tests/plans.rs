@@ -111,6 +111,7 @@ const EXCHANGE: &str = concat!(
     include_str!("../sql/exchange/2_lock_keyless.sql"),
     include_str!("../sql/exchange/2_settle.sql"),
     include_str!("../sql/exchange/3_claim.sql"),
+    include_str!("../sql/exchange/3_taken.sql"),
     include_str!("../sql/exchange/3_line.sql"),
     include_str!("../sql/exchange/4_tell.sql"),
     include_str!("../sql/exchange/5_claimed.sql"),
@@ -122,6 +123,7 @@ const EXCHANGE_KEYED: &str = concat!(
     include_str!("../sql/exchange/2_settle_keys.sql"),
     include_str!("../sql/freed/2_next.sql"),
     include_str!("../sql/exchange/3_claim.sql"),
+    include_str!("../sql/exchange/3_taken.sql"),
     include_str!("../sql/exchange/3_line.sql"),
     include_str!("../sql/exchange/4_tell_keyed.sql"),
     include_str!("../sql/exchange/5_claimed.sql"),
@@ -130,14 +132,16 @@ const EXCHANGE_PLAIN: &str = concat!(
     include_str!("../sql/exchange/1_clock.sql"),
     include_str!("../sql/exchange/2_lock_keyless.sql"),
     include_str!("../sql/exchange/2_settle.sql"),
-    include_str!("../sql/exchange/3_claim.sql"),
+    include_str!("../sql/exchange/3_claim_plain.sql"),
+    include_str!("../sql/exchange/3_taken.sql"),
     include_str!("../sql/exchange/3_line_plain.sql"),
     include_str!("../sql/exchange/4_tell.sql"),
     include_str!("../sql/exchange/5_plain.sql"),
 );
 const CLAIM_PLAIN: &str = concat!(
     include_str!("../sql/exchange/1_clock.sql"),
-    include_str!("../sql/exchange/3_claim.sql"),
+    include_str!("../sql/exchange/3_claim_plain.sql"),
+    include_str!("../sql/exchange/3_taken.sql"),
     include_str!("../sql/exchange/3_line_plain.sql"),
     include_str!("../sql/exchange/4_tell_claim.sql"),
     include_str!("../sql/exchange/5_plain.sql"),
@@ -150,6 +154,7 @@ const FREE_SLOTS: &str = concat!(
 const CLAIM_ALONE: &str = concat!(
     include_str!("../sql/exchange/1_clock.sql"),
     include_str!("../sql/exchange/3_claim.sql"),
+    include_str!("../sql/exchange/3_taken.sql"),
     include_str!("../sql/exchange/3_line.sql"),
     include_str!("../sql/exchange/4_tell_claim.sql"),
     include_str!("../sql/exchange/5_claimed.sql"),
@@ -425,7 +430,7 @@ async fn c_06_claims_look_into_one_range_per_job() {
     let explain = "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE hot(
         '{default}', '{3}', '{00000000-0000-0000-0000-000000000002}', '{-9223372036854775808}',
         '00000000-0000-0000-0000-000000000001', '{mail}', '{1}', 2, true,
-        '{-9223372036854775808}', '{00000000-0000-0000-0000-000000000000}', false, '{}', '{}', '{}', '{}', '{}', '{}', 0)";
+        '{-9223372036854775808}', '{00000000-0000-0000-0000-000000000000}', '{}', '{}', '{}', '{}', '{}', '{}', 0)";
     let rows = sqlx::raw_sql(explain).fetch_all(&mut db).await.expect("explains");
     let plan: String = rows.iter().map(|row| row.get::<String, _>(0) + "\n").collect();
     let look_ups: Vec<_> = plan.lines().filter(|line| line.contains(" on job_")).collect();

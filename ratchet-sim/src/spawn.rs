@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_core::{Clock as _, Spawn, Task};
+use tokio::runtime::Handle;
 
 use crate::exec::Owner;
 use crate::world::World;
@@ -22,7 +23,7 @@ impl fmt::Debug for NodeSpawn {
 }
 
 impl Spawn for NodeSpawn {
-    fn engine(&self, task: Task) -> std::io::Result<()> {
+    fn engine(&self, task: Task, _: Option<Handle>) -> std::io::Result<()> {
         self.world.spawn(self.owner, task);
         Ok(())
     }

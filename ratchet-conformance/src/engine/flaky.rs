@@ -16,6 +16,7 @@ use ratchet_core::model::{
     Surroundings, Token, Verdict, WriteSchedule,
 };
 use ratchet_core::store::{Store, StoreError, StoreErrorKind, Wake};
+use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 
 /// What of a [`Flaky`] store fails at the moment.
@@ -294,6 +295,10 @@ impl Store for Flaky {
             return Err(StoreError::new(StoreErrorKind::Unavailable, "no heartbeat"));
         }
         self.up()?.heartbeat(node, lease).await
+    }
+
+    fn home(&self) -> Option<Handle> {
+        self.inner.home()
     }
 
     fn wakes(&self) -> broadcast::Receiver<Wake> {

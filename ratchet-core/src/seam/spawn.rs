@@ -1,4 +1,4 @@
-//! Where work runs: the engine on its own thread, handlers on the user's runtime.
+//! Where work runs: the engine on a thread that no handler can block, handlers on the user's runtime.
 
 use std::fmt;
 use std::pin::Pin;
@@ -13,8 +13,9 @@ pub type Tasks = Box<dyn Iterator<Item = Task> + Send>;
 
 /// Where the engine and the handlers run.
 pub trait Spawn: Send + Sync + fmt::Debug + 'static {
-    /// Runs the engine: claiming, settling, heartbeats, watchdog. It must go on while every handler is stuck.
-    fn engine(&self, task: Task) -> std::io::Result<()>;
+    /// Runs the engine: claiming, settling, heartbeats, watchdog. It must go on while every handler is stuck. `home` is where
+    /// the store waits for its answers, if it has [such a place](crate::store::Store::home).
+    fn engine(&self, task: Task, home: Option<Handle>) -> std::io::Result<()>;
 
     /// Runs a handler.
     fn handler(&self, task: Task);
@@ -28,7 +29,7 @@ pub trait Spawn: Send + Sync + fmt::Debug + 'static {
     fn blocking(&self, work: Box<dyn FnOnce() + Send>);
 }
 
-/// The engine on a thread and a runtime of its own, handlers on the runtime that started the worker.
+/// The engine on a thread that is not the user's, handlers on the runtime that started the worker.
 #[derive(Debug, Clone)]
 pub struct OwnThread {
     handlers: Handle,
@@ -42,7 +43,12 @@ impl OwnThread {
 }
 
 impl Spawn for OwnThread {
-    fn engine(&self, task: Task) -> std::io::Result<()> {
+    /// With the store, if that has a thread of its own: what the engine asks and is told then changes threads neither way.
+    fn engine(&self, task: Task, home: Option<Handle>) -> std::io::Result<()> {
+        if let Some(home) = home {
+            home.spawn(task);
+            return Ok(());
+        }
         let runtime = Builder::new_current_thread().enable_all().build()?;
         std::thread::Builder::new()
             .name("ratchet-engine".to_owned())
@@ -73,7 +79,7 @@ impl Spawn for OwnThread {
 pub struct CurrentRuntime;
 
 impl Spawn for CurrentRuntime {
-    fn engine(&self, task: Task) -> std::io::Result<()> {
+    fn engine(&self, task: Task, _: Option<Handle>) -> std::io::Result<()> {
         tokio::spawn(task);
         Ok(())
     }
@@ -84,5 +90,35 @@ impl Spawn for CurrentRuntime {
 
     fn blocking(&self, work: Box<dyn FnOnce() + Send>) {
         tokio::task::spawn_blocking(work);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    /// The name of the thread on which the engine runs.
+    async fn engine(home: Option<Handle>) -> String {
+        let (tell, told) = oneshot::channel();
+        let task = async move {
+            let name = std::thread::current().name().unwrap_or_default().to_owned();
+            tell.send(name).expect("is waited for");
+        };
+        OwnThread::new(Handle::current()).engine(Box::pin(task), home).expect("starts");
+        told.await.expect("runs")
+    }
+
+    #[tokio::test]
+    async fn engine_lives_with_a_store_that_has_a_thread_of_its_own() {
+        let home = Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("home")
+            .build()
+            .expect("a runtime");
+        assert_eq!(engine(Some(home.handle().clone())).await, "home");
+        assert_eq!(engine(None).await, "ratchet-engine");
+        home.shutdown_background();
     }
 }

@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 
 use crate::model::{
@@ -236,6 +237,12 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
 
     /// How a pipeline keeps up.
     async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError>;
+
+    /// The runtime on which the store waits for its answers, if that is one of its own, on which nothing of the user's runs. The
+    /// engine lives there too and asks without a change of threads.
+    fn home(&self) -> Option<Handle> {
+        None
+    }
 
     /// Wake-ups: hints that save waiting for the next poll. Any of them may be lost.
     fn wakes(&self) -> broadcast::Receiver<Wake>;

@@ -174,7 +174,11 @@ mod tests {
     }
 
     impl Spawn for Busy {
-        fn engine(&self, _: crate::seam::Task) -> std::io::Result<()> {
+        fn engine(
+            &self,
+            _: crate::seam::Task,
+            _: Option<tokio::runtime::Handle>,
+        ) -> std::io::Result<()> {
             Ok(())
         }
 

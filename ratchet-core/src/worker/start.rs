@@ -30,7 +30,7 @@ impl Ratchet {
     /// Starts a worker in this process.
     ///
     /// It serves the queues its jobs declare and those configured. Handlers run on the current tokio runtime, the engine
-    /// on a thread of its own.
+    /// on a thread that they cannot block.
     pub async fn start(&self) -> Result<Worker, StartError> {
         let handlers = tokio::runtime::Handle::try_current().map_err(|_| StartError::NoRuntime)?;
         self.start_on(OwnThread::new(handlers)).await
@@ -82,7 +82,8 @@ impl Ratchet {
                 check(Arc::clone(&engine))
             );
         };
-        shared.spawn.engine(Box::pin(parts)).map_err(StartError::Thread)?;
+        let home = core.store.home();
+        shared.spawn.engine(Box::pin(parts), home).map_err(StartError::Thread)?;
         Ok(Worker { shared })
     }
 }

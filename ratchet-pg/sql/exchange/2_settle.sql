@@ -6,10 +6,10 @@ done AS (
     SELECT m.job, clock.now, m.due, COALESCE(m.version, 1) + 1, COALESCE(m.run, 1), l.id, l.node, l.at, m.duration,
         COALESCE(m.attempts, 0), COALESCE(m.crashes, 0), COALESCE(m.deferrals, 0), COALESCE(m.generation, 1),
         COALESCE(m.attempts, 0) + 1, 2, 0, m.output
-    FROM clock CROSS JOIN unnest($13::uuid[], $14::integer[], $15::integer[]) AS s(lease, low, high)
+    FROM clock CROSS JOIN unnest($12::uuid[], $13::integer[], $14::integer[]) AS s(lease, low, high)
     JOIN locked l ON l.id = s.lease
     CROSS JOIN LATERAL unnest(l.jobs, l.versions, l.dues, l.runs, l.attempts, l.crashes, l.deferrals, l.generations,
-            ($16::uuid[])[s.low:s.high], ($17::bigint[])[s.low:s.high], ($18::text[])[s.low:s.high])
+            ($15::uuid[])[s.low:s.high], ($16::bigint[])[s.low:s.high], ($17::text[])[s.low:s.high])
         AS m(job, version, due, run, attempts, crashes, deferrals, generation, asked, duration, output)
     WHERE m.asked = m.job AND m.version IS DISTINCT FROM 0
     RETURNING job, lease, tableoid AS part

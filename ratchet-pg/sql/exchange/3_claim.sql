@@ -14,13 +14,13 @@ asked AS MATERIALIZED (
 ),
 -- The first due jobs of each queue that the node knows, whose key has a free slot and whose breaker is not open. The bound
 -- keeps the scan off the dead entries of jobs claimed before. Odd ones need a closer look: a key with a limit, a job that
--- must run alone, a breaker to be tried; one that must be looked up, if this statement does not.
+-- must run alone, a breaker to be tried.
 picked AS MATERIALIZED (
     SELECT a.place, r.*
     FROM asked a CROSS JOIN LATERAL (
         SELECT r.ctid AS spot, r.job, r.due, r.version, r.run, r.attempts, r.crashes, r.deferrals, r.generation, r.keyed,
             r.sort_key, r.name, r.job_version, r.service, r.payload,
-            r.ckey IS NOT NULL OR r.crashes >= $8 OR r.service = ANY (a.tried) OR ($12 AND r.payload IS NULL) AS odd
+            r.ckey IS NOT NULL OR r.crashes >= $8 OR r.service = ANY (a.tried) AS odd
         FROM ratchet.ready r
         WHERE r.queue = a.queue AND (r.sort_key, r.due, r.job) >= (a.sort_key, a.due, a.job)
             AND r.job_version <= ($7::integer[])[array_position($6::text[], r.name)]
@@ -48,8 +48,4 @@ road AS MATERIALIZED (
             ORDER BY s.due LIMIT 1
         ) s ON true
     ) l
-),
-taken AS (
-    DELETE FROM ratchet.ready
-    WHERE ctid = ANY (ARRAY(SELECT p.spot FROM picked p WHERE (SELECT clear FROM road)))
 ),

@@ -22,7 +22,7 @@ async fn main() {
             report_rate("bulk", a.n, started.elapsed().as_secs_f64());
         }
         "work" => {
-            let done = raw::drain(&pool, 2, 500).await;
+            let done = raw::drain(&pool, 2, i64::try_from(a.batch).expect("fits")).await;
             assert_eq!(done, a.n);
             let (secs, (user, system)) = (epoch() - start, cpu());
             println!(
