@@ -181,7 +181,9 @@ async fn s_09_nothing_is_left_behind_on_the_servers() {
     let connect = connect.extra_float_digits(None);
     let mut stranger = PgConnection::connect_with(&connect).await.expect("connects");
     let mut servers = BTreeSet::new();
-    for _ in 0..12 {
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
+    // Each of them is looked at, and some more than once. One that is busy now comes later.
+    for looks in 1.. {
         let found = sqlx::raw_sql(
             "SELECT pg_backend_pid()::text, current_setting('enable_seqscan'), current_setting('statement_timeout'),
                 (SELECT count(*)::text FROM pg_prepared_statements),
@@ -191,8 +193,11 @@ async fn s_09_nothing_is_left_behind_on_the_servers() {
         servers.insert(row.get::<String, _>(0));
         let left: Vec<String> = (1..5).map(|column| row.get(column)).collect();
         assert_eq!(left, ["on", "0", "0", "0"], "settings, statements, locks");
+        if looks >= 12 && servers.len() == 3 {
+            break;
+        }
+        assert!(tokio::time::Instant::now() < deadline, "{servers:?} are not all three");
     }
-    assert_eq!(servers.len(), 3, "each of them was looked at");
 }
 
 // Not at once, maybe: a pooler that changes servers is told apart from a broken one by what it does.

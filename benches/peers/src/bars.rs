@@ -9,7 +9,7 @@ use crate::systems::{Kind, System};
 const US: &str = "ratchet";
 const US_EMBEDDED: &str = "ratchet-sqlite";
 const FLOOR: &str = "raw SQL";
-const FLOOR_ALIKE: &str = "raw SQL, 2 × 250";
+const FLOOR_ALIKE: &str = "raw SQL 2 × 250";
 
 /// The whole page.
 pub fn table(results: &Results, systems: &[System]) -> String {

@@ -51,7 +51,7 @@ pub const POSTGRES: &[System] = &[
     System { name: "raw SQL", program: "raw", single: 0, kind: Kind::Floor, ..PEER },
     // Two claimers as well, but with as many jobs in the air as 500 handlers allow.
     System {
-        name: "raw SQL, 2 × 250",
+        name: "raw SQL 2 × 250",
         program: "raw",
         batch: "250",
         single: 0,

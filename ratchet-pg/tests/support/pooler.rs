@@ -1,12 +1,14 @@
 //! A pooler in front of a server: the one of the distribution, whatever its version.
 
 use std::fs;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use ratchet_pg::PgOptions;
 use sqlx::postgres::PgConnectOptions;
+use sqlx::{Connection as _, PgConnection};
 
 use super::own::{OwnServer, own};
 use super::server::unprivileged;
@@ -31,7 +33,26 @@ impl Pooler {
     pub(crate) async fn of_transactions(folder: &Path, url: &str) -> Self {
         let mode = "pool_mode = transaction\ndefault_pool_size = 3\nmin_pool_size = 3\n\
                     server_round_robin = 1\n";
-        Self::start(folder.join("pooler"), url, mode).await
+        let pooler = Self::start(folder.join("pooler"), url, mode).await;
+        pooler.open_servers(3).await;
+        pooler
+    }
+
+    /// So many transactions at once need as many servers: the pooler opens them no sooner than it must, and looks after its
+    /// least number only now and then.
+    async fn open_servers(&self, count: usize) {
+        let connect: PgConnectOptions = self.url().parse().expect("a URL");
+        let connect = connect.extra_float_digits(None);
+        let mut clients = Vec::new();
+        for _ in 0..count {
+            let mut client = PgConnection::connect_with(&connect).await.expect("connects");
+            sqlx::raw_sql("BEGIN").execute(&mut client).await.expect("begins");
+            clients.push(client);
+        }
+        for mut client in clients {
+            sqlx::raw_sql("COMMIT").execute(&mut client).await.expect("ends");
+            client.close().await.expect("leaves");
+        }
     }
 
     async fn start(folder: PathBuf, url: &str, mode: &str) -> Self {
@@ -56,7 +77,8 @@ impl Pooler {
         let process = process.spawn().expect("the pooler starts");
         let socket = folder.join(".s.PGSQL.6432");
         let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
-        while !socket.exists() {
+        // The file is there a moment before somebody listens.
+        while UnixStream::connect(&socket).is_err() {
             assert!(tokio::time::Instant::now() < deadline, "the pooler does not listen");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
