@@ -49,15 +49,6 @@ const PEER: System = System {
 pub const POSTGRES: &[System] = &[
     System { name: "ratchet", program: "ours", single: 40_000, kind: Kind::Ours, ..PEER },
     System { name: "raw SQL", program: "raw", single: 0, kind: Kind::Floor, ..PEER },
-    // Two claimers as well, but with as many jobs in the air as 500 handlers allow.
-    System {
-        name: "raw SQL 2 × 250",
-        program: "raw",
-        batch: "250",
-        single: 0,
-        kind: Kind::Floor,
-        ..PEER
-    },
     System {
         name: "graphile_worker",
         adapter: Some("graphile"),
