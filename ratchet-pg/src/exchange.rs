@@ -110,8 +110,8 @@ impl Inner {
         let from = &start.from;
         crash_point(CrashPoint::ExchangeBefore);
         // A statement takes its time to start, whatever it then does: without the part for keys a fifth less, without those
-        // for looking jobs up and for breakers a third, and a claim alone, which is what somebody waits for whose job is the
-        // only one, half.
+        // for looking jobs up, breakers and conditions a quarter and more, and a claim alone, which is what somebody waits
+        // for whose job is the only one, half.
         let settles = successes.count > 0;
         let plain = !self.look_ups.are_likely() && !successes.keyed;
         let statement = match (settles, plain) {

@@ -1,4 +1,5 @@
-//! Whether jobs have had to be looked up lately: if not, the next claim does without.
+//! Whether jobs have had to be looked up lately, or a breaker was open: if not, the next claim is asked of the statement that
+//! can do neither.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -1,4 +1,4 @@
-//! How little of the database a submit needs to be heard: one connection, one commit, few hints.
+//! How little a submit needs to be heard: one connection, one commit, few hints, no change of threads.
 
 mod support;
 
@@ -81,4 +81,12 @@ async fn the_connection_that_was_used_last_is_used_next() {
         pg.store.insert(vec![job()]).await.expect("inserted");
     }
     assert_eq!(inserters(&pg).await.len(), 1);
+}
+
+#[tokio::test]
+async fn the_engine_is_offered_the_thread_of_the_connections() {
+    let pg = PgHarness::fresh().await;
+    let home = pg.store.home().expect("a runtime of its own");
+    let thread = home.spawn(async { std::thread::current().name().map(str::to_owned) });
+    assert_eq!(thread.await.expect("runs").as_deref(), Some("ratchet-pg"));
 }
