@@ -3,7 +3,7 @@
 use ratchet_core::model::{ClaimRequest, Claimed, QueueRoom, Settled};
 
 use crate::World;
-use crate::fixture::{JobExt, RunExt, hours, secs};
+use crate::fixture::{JobExt, Node, RunExt, hours, secs};
 
 pub async fn c_01_a_job_is_claimed_once(world: &World) {
     world.submit_all(world.jobs(3)).await;
@@ -74,6 +74,42 @@ pub async fn c_03_each_queue_has_its_own_room(world: &World) {
     let jobs = node.ask(ClaimRequest { queues, ..node.request(0) }).await.jobs;
     let count = |queue: &str| jobs.iter().filter(|job| job.spec.queue == queue).count();
     assert_eq!((count("a"), count("b"), count("c")), (3, 1, 0));
+}
+
+/// Whether a claim of this node says that it has company.
+async fn has_company(node: &Node) -> bool {
+    node.ask(node.request(1)).await.company
+}
+
+pub async fn c_03_company_is_told(world: &World) {
+    let node = world.node().await;
+    assert!(!has_company(&node).await, "nobody else is there");
+    world.stranger().serving(&["other"]).join(hours(1)).await;
+    assert!(!has_company(&node).await, "who serves another queue is none");
+    let left = world.node().await;
+    left.leave().await;
+    assert!(!has_company(&node).await, "who has left is none");
+    let other = world.stranger().serving(&["other", "default"]);
+    other.join(hours(1)).await;
+    assert!(has_company(&node).await);
+    assert!(has_company(&other).await, "it is mutual");
+    world.pass(hours(1)).await;
+    assert!(!has_company(&node).await, "who has lost its lease is none");
+}
+
+pub async fn c_03_company_is_told_beside_limits(world: &World) {
+    let node = world.node().await;
+    // A key with a limit takes the longer road through a store, an end the one with settlements.
+    world.submit(world.job().at_most(1, "a key")).await;
+    assert!(!node.ask(node.request(1)).await.company);
+    let _other = world.node().await;
+    world.submit(world.job().at_most(1, "another")).await;
+    let reply = node.ask(node.request(1)).await;
+    assert_eq!((reply.jobs.len(), reply.company), (1, true));
+    world.submit(world.job()).await;
+    let settled = world.store.settle_and_claim(vec![reply.jobs[0].succeed()], node.request(1));
+    let (_, reply) = settled.await.expect("both are answered");
+    assert_eq!((reply.jobs.len(), reply.company), (1, true));
 }
 
 pub async fn c_04_claim_carries_node_time_and_attempt(world: &World) {

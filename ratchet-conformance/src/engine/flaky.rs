@@ -36,6 +36,8 @@ pub struct Switches {
     pub settling: tokio::sync::Mutex<()>,
     /// Answers that bring jobs wait while this is held: one that brings none would keep the next claim from being made.
     pub answering: tokio::sync::Mutex<()>,
+    /// How many jobs the last claim asked for.
+    pub asked: AtomicU64,
     /// How many settle calls came through.
     pub settles: AtomicU64,
 }
@@ -165,6 +167,8 @@ impl Store for Flaky {
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
+        let asked = request.queues.iter().map(|queue| u64::from(queue.room)).sum();
+        self.switches.asked.store(asked, Ordering::SeqCst);
         let reply = self.up()?.claim(request).await;
         if reply.as_ref().is_ok_and(|reply| !reply.jobs.is_empty()) {
             drop(self.switches.answering.lock().await);

@@ -108,10 +108,10 @@ impl Config {
     }
 
     /// How many jobs an exchange with the store moves at most: half of what may run, so that one half runs while the store
-    /// works on the other.
-    pub(crate) fn portion(&self) -> usize {
-        let half = usize::try_from(self.concurrency.div_ceil(2)).unwrap_or(usize::MAX);
-        self.batch.min(half)
+    /// works on the other. With company the store has work anyway, and claims that overlap cost more: then all of it.
+    pub(crate) fn portion(&self, company: bool) -> usize {
+        let most = if company { self.concurrency } else { self.concurrency.div_ceil(2) };
+        self.batch.min(usize::try_from(most).unwrap_or(usize::MAX))
     }
 
     /// How long waiting counts as one level of priority on a queue.

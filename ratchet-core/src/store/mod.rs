@@ -67,7 +67,7 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// is passed over without holding up the jobs behind it, and so is one whose service has a breaker that does not
     /// admit it ([`Breaker::admits`](crate::model::Breaker::admits)); a job that a half-open breaker admits is marked as its
     /// probe. Takes no more of a queue than its rules let through
-    /// ([`QueueRules::gate`](crate::model::QueueRules::gate)).
+    /// ([`QueueRules::gate`](crate::model::QueueRules::gate)). Tells whether the node has company.
     ///
     /// A store that can lose its answer on the way gives back what was taken, before the next claim: the node lives, so no
     /// rescue would ever look at jobs it does not know of.

@@ -47,6 +47,8 @@ pub(super) struct Pump {
     lonely: Option<Token>,
     /// A due job was passed over because it must run alone: run dry, then take it.
     lonely_waits: bool,
+    /// Others serve these queues too, by the last answer.
+    company: bool,
     air: Air,
     stop: Option<Stop>,
 }
@@ -91,6 +93,7 @@ impl Pump {
             unsaid: BTreeSet::new(),
             lonely: None,
             lonely_waits: false,
+            company: false,
             air: Air::default(),
             stop: None,
         }
@@ -136,11 +139,16 @@ impl Pump {
         self.leave().await;
     }
 
+    /// How many jobs an exchange moves at most.
+    fn portion(&self) -> usize {
+        self.shared.core.config.portion(self.company)
+    }
+
     /// How many ends of runs are worth a turn: the first, and then as many as make an exchange.
     fn patience(&self) -> usize {
         let enough = match self.settler.len() {
             0 => 1,
-            held => self.shared.core.config.portion().saturating_sub(held),
+            held => self.portion().saturating_sub(held),
         };
         enough.min(self.rooms.running() as usize).max(1)
     }
@@ -194,7 +202,7 @@ impl Pump {
             return None;
         }
         let claim = self.wants_work(now);
-        let portion = config.portion();
+        let portion = self.portion();
         let full = self.settler.len() >= portion;
         // What is in the air brings the next turn soon: only a full load goes beside it.
         let busy = self.air.exchanges > 0;
@@ -248,7 +256,7 @@ impl Pump {
         self.air.alone = idle;
         ClaimRequest {
             node: self.shared.node(),
-            queues: self.rooms.divide(config.portion()),
+            queues: self.rooms.divide(config.portion(self.company)),
             known: Arc::clone(&self.shared.known),
             alone: if idle { Alone::Yes { crashes } } else { Alone::No { crashes } },
             starting: true,
@@ -283,6 +291,7 @@ impl Pump {
         }
         let Some(reply) = done.claimed else { return };
         self.lonely_waits = reply.lonely_waiting;
+        self.company = reply.company;
         let got = u32::try_from(reply.jobs.len()).unwrap_or(u32::MAX);
         shared.counters.claimed.fetch_add(u64::from(got), Ordering::Relaxed);
         self.hunger.fed(now, got >= room, got > 0, reply.next_due, shared.core.entropy.bits());

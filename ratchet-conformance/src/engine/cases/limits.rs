@@ -1,5 +1,6 @@
 //! How much a worker takes.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ratchet_core::{Explanation, JobState, SubmitError, Waiting};
@@ -20,6 +21,17 @@ pub async fn c_03_a_worker_takes_no_more_than_it_has_room_for(bench: Bench) {
     })
     .await;
     assert_eq!(bench.stage().most_at_once(), 5);
+    worker.stop().await;
+}
+
+pub async fn c_03_with_company_a_worker_asks_for_all_it_may_run(bench: Bench) {
+    let asked = || bench.switches().asked.load(Ordering::SeqCst);
+    let (_, worker) = start(bench.builder().concurrency(6)).await;
+    eventually("one half, so that the other can run", async || asked() == 3).await;
+    let (_, other) = start(bench.builder().concurrency(6)).await;
+    eventually("all", async || asked() == 6).await;
+    other.stop().await;
+    eventually("one half again", async || asked() == 3).await;
     worker.stop().await;
 }
 

@@ -28,7 +28,11 @@ impl Tables {
         }
         self.leases += 1;
         let lease = LeaseId::from_uuid(Uuid::from_u128(self.leases));
-        let mut reply = ClaimReply { next_due: self.next_due(request, now), ..Default::default() };
+        let mut reply = ClaimReply {
+            next_due: self.next_due(request, now),
+            company: self.has_company(request, now),
+            ..Default::default()
+        };
         if let Some(id) = self.first_if_lonely(request, now) {
             reply.jobs.extend(self.start(id, lease, request, now));
         } else {
@@ -137,6 +141,11 @@ impl Tables {
         self.gates.claimed(&spec.queue, now);
         self.nodes.hold(request.node, id);
         Some(claimed)
+    }
+
+    fn has_company(&self, request: &ClaimRequest, now: Timestamp) -> bool {
+        let mut others = self.nodes.alive(now).filter(|node| node.id != request.node);
+        others.any(|node| request.queues.iter().any(|room| node.queues.contains(&room.queue)))
     }
 
     fn next_due(&self, request: &ClaimRequest, now: Timestamp) -> Option<std::time::Duration> {
