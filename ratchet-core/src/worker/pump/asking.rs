@@ -1,0 +1,111 @@
+//! When the next exchange goes out, and what it carries.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::Pump;
+use crate::model::{Alone, ClaimRequest};
+use crate::worker::exchange::{Exchange, exchange};
+
+impl Pump {
+    /// How many jobs an exchange moves at most.
+    fn portion(&self) -> usize {
+        self.shared.core.config.portion(self.company)
+    }
+
+    /// How many ends of runs are worth a turn: the first, and then as many as make an exchange.
+    pub(super) fn patience(&self) -> usize {
+        let enough = match self.settler.len() {
+            0 => 1,
+            held => self.portion().saturating_sub(held),
+        };
+        enough.min(self.rooms.running() as usize).max(1)
+    }
+
+    /// The next exchange with the store, if there is something to say or to ask.
+    pub(super) fn next_exchange(&mut self) -> Option<Exchange> {
+        let now = self.now();
+        let config = &self.shared.core.config;
+        if self.settler.is_waiting(now) {
+            return None;
+        }
+        let claim = self.wants_work(now);
+        let portion = self.portion();
+        let full = self.settler.len() >= portion;
+        // What is in the air brings the next turn soon: only a full load goes beside it.
+        let busy = self.air.exchanges > 0;
+        // Nobody else can come: no reason to wait for company.
+        let last = self.rooms.running() == 0 || self.flight.only_runaways();
+        let ripe = self.settler.due_at(config.settle_delay).is_some_and(|at| now >= at);
+        let urgent = claim && self.hunger.is_urgent();
+        let settle = !self.settler.is_empty() && (full || urgent || (!busy && (last || ripe)));
+        // A claim waits for the settlements that are about to come, unless there are none or it is urgent.
+        let worth = !busy || self.rooms.free() as usize >= portion;
+        let claim = claim && (settle || urgent || (self.settler.is_empty() && worth));
+        let lets_go = self.letting_go.iter().any(|token| !self.unsaid.contains(token));
+        if !settle && !claim && !lets_go {
+            return None;
+        }
+        let batch = if settle { self.settler.take(portion) } else { Vec::new() };
+        let request = claim.then(|| self.request());
+        self.hunger.asked();
+        let letting_go = self.letting_go.extract_if(.., |token| !self.unsaid.contains(token));
+        let letting_go = letting_go.collect();
+        Some(Box::pin(exchange(Arc::clone(&self.shared), batch, request, letting_go)))
+    }
+
+    fn wants_work(&self, now: Duration) -> bool {
+        self.may_ask() && self.hunger.asks(now)
+    }
+
+    /// Whether a claim may go out, if there is appetite for one.
+    fn may_ask(&self) -> bool {
+        let shared = &self.shared;
+        let open = self.stop.is_none()
+            && !self.air.alone
+            && !shared.fenced.load(Ordering::Relaxed)
+            && !shared.stalled.load(Ordering::Relaxed)
+            && self.lonely.is_none()
+            && self.rooms.is_open();
+        let dry_enough = !self.lonely_waits || self.is_idle();
+        open && dry_enough
+    }
+
+    /// Nothing runs, and nothing may come.
+    fn is_idle(&self) -> bool {
+        self.rooms.running() == 0 && self.air.claims == 0
+    }
+
+    fn request(&mut self) -> ClaimRequest {
+        let crashes = self.shared.core.config.lonely_after;
+        let (idle, portion) = (self.is_idle(), self.portion());
+        self.air.claims += 1;
+        self.air.alone = idle;
+        ClaimRequest {
+            node: self.shared.node(),
+            queues: self.rooms.divide(portion),
+            known: Arc::clone(&self.shared.known),
+            alone: if idle { Alone::Yes { crashes } } else { Alone::No { crashes } },
+            starting: true,
+        }
+    }
+
+    /// How long nothing can be due. Bounded, so that the watchdog sees the loop turn.
+    pub(super) fn next_wait(&self) -> Duration {
+        const LONGEST: Duration = Duration::from_secs(1);
+        let now = self.now();
+        let mut at = now.saturating_add(LONGEST);
+        let mut sooner = |candidate: Option<Duration>| at = at.min(candidate.unwrap_or(at));
+        sooner(self.flight.next_check());
+        if self.air.exchanges == 0 {
+            sooner(self.settler.due_at(self.shared.core.config.settle_delay));
+            // Only what can then be done is worth a turn, or the loop would go round for nothing: a claim that may not go
+            // out yet, or that waits for settlements, is no reason to wake.
+            let asks = self.settler.is_empty() && self.may_ask();
+            sooner(asks.then(|| self.hunger.next_ask().max(self.settler.not_before())));
+        }
+        sooner(self.stop.filter(|stop| !stop.released).map(|stop| stop.until));
+        at.saturating_sub(now)
+    }
+}
