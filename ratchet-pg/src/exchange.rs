@@ -106,6 +106,10 @@ impl Inner {
         let leases: Vec<_> = rooms.iter().map(|_| self.ids.lease().uuid()).collect();
         let node = request.map_or_else(|| NodeId::from_uuid(Uuid::nil()), |request| request.node);
         doubt.about(&leases);
+        let turn = match request {
+            Some(_) => Some(self.turns.wait().await),
+            None => None,
+        };
         let (began, start) = (Instant::now(), self.bounds.of(node, rooms));
         let from = &start.from;
         crash_point(CrashPoint::ExchangeBefore);
@@ -144,6 +148,9 @@ impl Inner {
                 .bind(successes.count);
         }
         let rows = query.fetch_all(&mut *db).await?;
+        if let Some(turn) = turn {
+            turn.over().await;
+        }
         crash_point(CrashPoint::ExchangeAfter);
         self.bounds.took(node, rooms, &start, began.elapsed());
         let (mut told, mut lines, mut rest) = (None, Vec::new(), Vec::new());

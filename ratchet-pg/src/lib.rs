@@ -47,6 +47,7 @@ mod spec;
 mod sql;
 mod sqlx;
 mod store;
+mod turns;
 mod wake;
 mod warm;
 

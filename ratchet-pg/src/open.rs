@@ -20,6 +20,7 @@ use crate::sql::{self, Sql};
 use crate::sqlx::postgres::PgPoolOptions;
 use crate::sqlx::{self, Connection};
 use crate::store::Inner;
+use crate::turns::Turns;
 use crate::wake::{Wakes, listen, tell_others, tested_listener};
 use crate::warm::FRESH;
 use crate::{migrate, parts};
@@ -104,6 +105,7 @@ pub(crate) async fn open(options: PgOptions, home: Weak<Home>) -> Result<Arc<Inn
         bounds,
         leases: Leases::default(),
         look_ups: LookUps::default(),
+        turns: Turns::default(),
         doubts: Doubts::new(statement_timeout),
         group: Group::default(),
         patience: parts::Patience::default(),

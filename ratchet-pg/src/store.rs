@@ -34,6 +34,7 @@ use crate::options::PgOptions;
 use crate::pool::Pool;
 use crate::sql::Sql;
 use crate::sqlx::{self, PgConnection};
+use crate::turns::Turns;
 use crate::wake::Wakes;
 use crate::{parts, spec};
 
@@ -58,6 +59,7 @@ pub(crate) struct Inner {
     pub(crate) bounds: Arc<Bounds>,
     pub(crate) leases: Leases,
     pub(crate) look_ups: LookUps,
+    pub(crate) turns: Turns,
     pub(crate) doubts: Doubts,
     pub(crate) group: Group,
     pub(crate) patience: parts::Patience,
