@@ -1,7 +1,7 @@
 //! The claims of one process take turns.
 //!
 //! Two that overlap pass over each other's jobs one by one, which costs the server more than it gains from doing both at
-//! once. So the next one waits with everything ready, and goes when the one before is back, before that is even read.
+//! once. So the next one waits with its connection in hand, and goes when the one before is back, before that is even read.
 
 use std::time::Duration;
 
