@@ -16,6 +16,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0004_composition.sql"),
     include_str!("../migrations/0005_outcomes.sql"),
     include_str!("../migrations/0006_carried.sql"),
+    include_str!("../migrations/0007_company.sql"),
 ];
 
 /// Brings the schema up to date. Many nodes may do this at once: one does it, the others wait for it.

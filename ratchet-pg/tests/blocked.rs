@@ -41,7 +41,7 @@ impl Lane {
 
     async fn node(&self, names: &[&str]) -> NodeId {
         let mut info = NodeInfo::new(self.ids.node());
-        info.known = known(names);
+        (info.known, info.queues) = (known(names), ["default".to_owned()].into());
         self.pg.store.join(info.clone(), Duration::from_hours(1)).await.expect("joins");
         info.id
     }

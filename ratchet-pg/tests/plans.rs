@@ -196,29 +196,31 @@ const SURVEYS: [(&str, &str); 8] = [
 ];
 
 /// Those that take the first few in the order of an index, and stop.
-const WALKS: [(&str, &str); 3] = [
-    ("blocked/set_aside", "ready"),
-    ("command/select_failed", "outcome_rest"),
-    ("query/list_ids", "job_rest"),
-];
+const WALKS: [(&str, &str); 2] =
+    [("command/select_failed", "outcome_rest"), ("query/list_ids", "job_rest")];
 
 /// What workers wait for, and what is done all the time.
 fn hot() -> Vec<Hot> {
     vec![
         hot!("exchange": EXCHANGE,
-            has: ["Index Scan using ready_order", "AND (ROW(sort_key, due, job) >=", "Index Scan using job_rest_pkey", "Tid Scan on ready"],
+            has: ["Index Scan using ready_order", "AND (ROW(sort_key, due, job) >=", "Index Scan using job_rest_pkey", "Tid Scan on ready",
+                "Scan Backward using lease_node"],
             has_not: ["Sort Key: r."]),
         hot!("exchange_keyed": EXCHANGE_KEYED,
-            has: ["Index Scan using ready_order", "AND (ROW(sort_key, due, job) >=", "Index Scan using job_rest_pkey", "Tid Scan on ready"],
+            has: ["Index Scan using ready_order", "AND (ROW(sort_key, due, job) >=", "Index Scan using job_rest_pkey", "Tid Scan on ready",
+                "Scan Backward using lease_node"],
             has_not: ["Sort Key: r."]),
         hot!("claim_alone": CLAIM_ALONE,
-            has: ["Index Scan using ready_order", "AND (ROW(sort_key, due, job) >=", "Index Scan using job_rest_pkey", "Tid Scan on ready"],
+            has: ["Index Scan using ready_order", "AND (ROW(sort_key, due, job) >=", "Index Scan using job_rest_pkey", "Tid Scan on ready",
+                "Scan Backward using lease_node"],
             has_not: ["Sort Key: r."]),
         hot!("exchange_plain": EXCHANGE_PLAIN,
-            has: ["Index Scan using ready_order", "AND (ROW(sort_key, due, job) >=", "Tid Scan on ready"],
+            has: ["Index Scan using ready_order", "AND (ROW(sort_key, due, job) >=", "Tid Scan on ready",
+                "Scan Backward using lease_node"],
             has_not: ["Sort Key: r.", "on job_"]),
         hot!("claim_plain": CLAIM_PLAIN,
-            has: ["Index Scan using ready_order", "AND (ROW(sort_key, due, job) >=", "Tid Scan on ready"],
+            has: ["Index Scan using ready_order", "AND (ROW(sort_key, due, job) >=", "Tid Scan on ready",
+                "Scan Backward using lease_node"],
             has_not: ["Sort Key: r.", "on job_"]),
         hot!("claim/select_candidates", has: ["Index Scan using ready_order"], has_not: ["Sort Key"]),
         hot!("claim/promote_due", has: ["Index Scan using scheduled_order"], has_not: ["Sort Key"]),
@@ -243,12 +245,12 @@ fn hot() -> Vec<Hot> {
         hot!("graph/release_steps", has: ["using member_pkey", "using blocked_job"], has_not: []),
         hot!("graph/take_steps", has: ["using ready_moved", "using ready_order", "using scheduled_job", "using blocked_job"],
             has_not: []),
-        hot!("blocked/set_aside", has: ["Index Only Scan using ready_order", "Index Scan using ready_order", "Tid Scan on ready",
+        hot!("blocked/set_aside", has: ["Index Scan using ready_order", "Tid Scan on ready",
             "slot_key"], has_not: ["Sort Key: r."]),
         hot!("blocked/bring_back", has: ["Index Only Scan using blocked_order", "Index Scan using blocked_order",
             "Tid Scan on blocked"], has_not: ["Sort Key: b."]),
         hot!("claim/count_slots", has: ["slot_key"], has_not: []),
-        hot!("claim/select_room", has: ["using node_pkey"], has_not: []),
+        hot!("claim/select_room", has: ["using node_pkey", "Scan Backward using lease_node"], has_not: []),
         hot!("command/delete_outcome", has: ["using outcome_rest_", "Index Cond: (job = $1)"], has_not: []),
         hot!("command/lock_outcome", has: ["using outcome_rest_", "Index Cond: (job = $1)"], has_not: []),
         hot!("command/update_outcome", has: ["using outcome_rest_pkey"], has_not: []),

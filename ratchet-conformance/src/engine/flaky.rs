@@ -38,6 +38,8 @@ pub struct Switches {
     pub answering: tokio::sync::Mutex<()>,
     /// How many jobs the last claim asked for.
     pub asked: AtomicU64,
+    /// Claims are told of company.
+    pub company: AtomicBool,
     /// How many settle calls came through.
     pub settles: AtomicU64,
 }
@@ -169,11 +171,12 @@ impl Store for Flaky {
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
         let asked = request.queues.iter().map(|queue| u64::from(queue.room)).sum();
         self.switches.asked.store(asked, Ordering::SeqCst);
-        let reply = self.up()?.claim(request).await;
-        if reply.as_ref().is_ok_and(|reply| !reply.jobs.is_empty()) {
+        let mut reply = self.up()?.claim(request).await?;
+        if !reply.jobs.is_empty() {
             drop(self.switches.answering.lock().await);
         }
-        reply
+        reply.company |= self.switches.company.load(Ordering::SeqCst);
+        Ok(reply)
     }
 
     async fn report(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {

@@ -1,15 +1,11 @@
 -- One row: how many jobs were set aside, of those that stand at the head of their queue and cannot run now.
-WITH RECURSIVE queues AS (
-    (SELECT r.queue FROM ratchet.ready r ORDER BY r.queue LIMIT 1)
-    UNION ALL
-    SELECT (SELECT r.queue FROM ratchet.ready r WHERE r.queue > q.queue ORDER BY r.queue LIMIT 1)
-    FROM queues q WHERE q.queue IS NOT NULL
-),
+WITH live AS MATERIALIZED (SELECT n.queues, n.names, n.versions FROM ratchet.node n WHERE n.until > ratchet.now_micros()),
+-- Nobody passes over jobs in a queue that nobody serves.
+queues AS MATERIALIZED (SELECT DISTINCT unnest(l.queues) AS queue FROM live l),
 -- What some live node knows.
 known AS MATERIALIZED (
     SELECT k.name, max(k.version) AS version
-    FROM ratchet.node n CROSS JOIN LATERAL unnest(n.names, n.versions) AS k(name, version)
-    WHERE n.until > ratchet.now_micros() GROUP BY k.name
+    FROM live l CROSS JOIN LATERAL unnest(l.names, l.versions) AS k(name, version) GROUP BY k.name
 ),
 -- Services whose breaker is open.
 shut AS MATERIALIZED (

@@ -140,6 +140,9 @@ fn fingerprint() -> String {
         include_str!("../../migrations/0002_partitions.sql"),
         include_str!("../../migrations/0003_enqueue.sql"),
         include_str!("../../migrations/0004_composition.sql"),
+        include_str!("../../migrations/0005_outcomes.sql"),
+        include_str!("../../migrations/0006_carried.sql"),
+        include_str!("../../migrations/0007_company.sql"),
     ];
     let hash =
         texts.concat().bytes().fold(5381_u64, |hash, b| hash.wrapping_mul(33) ^ u64::from(b));

@@ -25,13 +25,14 @@ pub async fn c_03_a_worker_takes_no_more_than_it_has_room_for(bench: Bench) {
 }
 
 pub async fn c_03_with_company_a_worker_asks_for_all_it_may_run(bench: Bench) {
-    let asked = || bench.switches().asked.load(Ordering::SeqCst);
     let (_, worker) = start(bench.builder().concurrency(6)).await;
-    eventually("one half, so that the other can run", async || asked() == 3).await;
-    let (_, other) = start(bench.builder().concurrency(6)).await;
-    eventually("all", async || asked() == 6).await;
-    other.stop().await;
-    eventually("one half again", async || asked() == 3).await;
+    for (company, jobs) in [(false, 3), (true, 6), (false, 3)] {
+        bench.switches().company.store(company, Ordering::SeqCst);
+        eventually("alone one half, so that the other can run", async || {
+            bench.switches().asked.load(Ordering::SeqCst) == jobs
+        })
+        .await;
+    }
     worker.stop().await;
 }
 

@@ -1,17 +1,18 @@
 //! Claiming: a walk along the heads of each queue, in order.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::keys::Slot;
 use super::ready::{Lane, Place};
-use super::row::Claim;
+use super::row::{Claim, Row};
 use super::tables::Tables;
 use crate::model::{
     Admission, Alone, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, JobId, JobState, LeaseId,
-    QueueRoom,
+    QueueRoom, later,
 };
 
 impl Tables {
@@ -144,11 +145,15 @@ impl Tables {
     }
 
     fn has_company(&self, request: &ClaimRequest, now: Timestamp) -> bool {
-        let mut others = self.nodes.alive(now).filter(|node| node.id != request.node);
-        others.any(|node| request.queues.iter().any(|room| node.queues.contains(&room.queue)))
+        const LATELY: Duration = Duration::from_secs(1);
+        self.nodes.held_by_others(request.node, now).any(|job| {
+            let Some(Row { job, .. }) = self.jobs.get(&job) else { return false };
+            let lately = job.started_at.is_some_and(|at| now < later(at, LATELY));
+            lately && request.queues.iter().any(|room| room.queue == job.spec.queue)
+        })
     }
 
-    fn next_due(&self, request: &ClaimRequest, now: Timestamp) -> Option<std::time::Duration> {
+    fn next_due(&self, request: &ClaimRequest, now: Timestamp) -> Option<Duration> {
         let queues = request.queues.iter();
         let next =
             queues.filter_map(|room| self.index.next_due(&room.queue, &request.known)).min()?;
