@@ -40,6 +40,8 @@ pub struct Switches {
     pub asked: AtomicU64,
     /// Claims are told of company.
     pub company: AtomicBool,
+    /// How often a group was read.
+    pub group_reads: AtomicU64,
     /// How many settle calls came through.
     pub settles: AtomicU64,
 }
@@ -97,6 +99,7 @@ impl Store for Flaky {
     }
 
     async fn group(&self, id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
+        self.switches.group_reads.fetch_add(1, Ordering::SeqCst);
         self.up()?.group(id).await
     }
 

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
+use super::ends::Ends;
 use super::{Core, Ratchet};
 use crate::job::Job;
 use crate::model::{CommandError, Envelope, GroupId, GroupState, JobId, JobRecord, JobState};
-use crate::store::{StoreError, Wake};
+use crate::store::StoreError;
 
 /// An enqueued job of type `J`. Cheap to clone; dropping it changes nothing.
 pub struct JobHandle<J> {
@@ -65,9 +66,7 @@ where
     /// Learns of the end by notification where there is one, by polling otherwise. A failed job that somebody retries
     /// goes on; this answers with the first end it sees.
     pub async fn wait(&self) -> Result<J::Output, WaitError> {
-        // Subscribed before the first look, so that no end falls in between.
-        let mut ends = self.core.store.ends();
-        let mut pause = Duration::from_millis(20);
+        let mut ends = Ends::of(&self.core);
         loop {
             let job =
                 self.record().await.map_err(WaitError::Store)?.ok_or(WaitError::Gone(self.id))?;
@@ -81,21 +80,7 @@ where
                 JobState::Canceled => return Err(WaitError::Canceled(self.id)),
                 JobState::Pending | JobState::Running | JobState::Paused => {}
             }
-            let poll = self.core.clock.sleep(pause);
-            let finished = async {
-                loop {
-                    match ends.recv().await {
-                        Ok(Wake::Finished(id)) if id == self.id => return,
-                        Ok(_) => {}
-                        // Something was missed: look again.
-                        Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => return,
-                        Err(tokio::sync::broadcast::error::RecvError::Closed) => {
-                            std::future::pending::<()>().await;
-                        }
-                    }
-                }
-            };
-            tokio::select! { biased; () = finished => {} () = poll => pause = (pause * 2).min(Duration::from_secs(1)) }
+            ends.next(1, |id| id == self.id).await;
         }
     }
 

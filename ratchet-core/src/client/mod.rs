@@ -4,6 +4,7 @@ mod builder;
 mod bulk;
 mod core;
 mod depth;
+mod ends;
 mod enqueue;
 mod finished;
 mod gates;

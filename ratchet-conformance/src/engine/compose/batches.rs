@@ -1,5 +1,7 @@
 //! Children side by side.
 
+use std::sync::atomic::Ordering;
+
 use ratchet_core::model::{GroupCounts, GroupState};
 use ratchet_core::{Event, GroupHandle, JobState, SubmitError};
 
@@ -62,6 +64,16 @@ pub async fn w_03_callbacks_are_told_of_the_batch(bench: Bench) {
         notes == expected
     })
     .await;
+    worker.stop().await;
+}
+
+pub async fn w_03_waiting_for_a_large_batch_reads_it_seldom(bench: Bench) {
+    let (ratchet, worker) = bench.start_composed().await;
+    let children = (0..2000).map(|number| Mark::ok(&format!("{number}")));
+    let batch = ratchet.batch("large").jobs(children).await.expect("submits");
+    assert_eq!(batch.wait().await.expect("ends").counts.succeeded, 2000);
+    let reads = bench.switches().group_reads.load(Ordering::SeqCst);
+    assert!(reads < 400, "read {reads} times");
     worker.stop().await;
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::draft::insert;
 use super::{draw, svg};
+use crate::client::ends::Ends;
 use crate::client::{Core, Enqueue, Ratchet, SubmitError, WaitError};
 use crate::events::JobRef;
 use crate::job::Begins;
@@ -13,7 +14,7 @@ use crate::model::{
     Command, CommandError, CommandReply, Edge, Extend, GroupFilter, GroupId, GroupRecord,
     GroupView, Inserted, JobId, Member, NewJob, Point, Step,
 };
-use crate::store::{Store, StoreError, Wake};
+use crate::store::{Store, StoreError};
 
 /// A submitted chain, batch or workflow. Cheap to clone; dropping it changes nothing.
 #[derive(Clone)]
@@ -90,28 +91,17 @@ impl GroupHandle {
 
     /// Waits until every member has ended. Callbacks may still be running.
     pub async fn wait(&self) -> Result<GroupRecord, WaitError> {
-        let mut ends = self.core.store.ends();
-        let mut pause = Duration::from_millis(20);
+        /// A large group is not read with every end of a member, but when it may be this much nearer to its own.
+        const NEARER: u64 = 16;
+        let mut ends = Ends::of(&self.core);
         loop {
             let group = self.record().await.map_err(WaitError::Store)?;
             let group = group.ok_or(WaitError::GroupGone(self.id))?;
             if group.state.is_ended() {
                 return Ok(group);
             }
-            let poll = self.core.clock.sleep(pause);
-            let hint = async {
-                loop {
-                    match ends.recv().await {
-                        Ok(Wake::Finished(_))
-                        | Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => return,
-                        Ok(_) => {}
-                        Err(tokio::sync::broadcast::error::RecvError::Closed) => {
-                            std::future::pending::<()>().await;
-                        }
-                    }
-                }
-            };
-            tokio::select! { biased; () = hint => {} () = poll => pause = (pause * 2).min(Duration::from_secs(1)) }
+            let left = group.counts.total.saturating_sub(group.counts.ended());
+            ends.next((left / NEARER).max(1), |_| true).await;
         }
     }
 

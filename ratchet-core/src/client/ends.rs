@@ -1,0 +1,50 @@
+//! When it is worth looking again for an end: by notification where there is one, by polling otherwise.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::Core;
+use crate::model::JobId;
+use crate::seam::Clock;
+use crate::store::Wake;
+
+/// Hears of ends from when it was made: before the first look, so that none falls in between.
+#[derive(Debug)]
+pub(super) struct Ends {
+    heard: Receiver<Wake>,
+    clock: Arc<dyn Clock>,
+    pause: Duration,
+}
+
+impl Ends {
+    const FIRST_PAUSE: Duration = Duration::from_millis(20);
+    const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+    pub(super) fn of(core: &Core) -> Self {
+        let (heard, clock) = (core.store.ends(), Arc::clone(&core.clock));
+        Self { heard, clock, pause: Self::FIRST_PAUSE }
+    }
+
+    /// Waits until so many of these jobs have ended, something was missed, or a while has passed.
+    pub(super) async fn next(&mut self, mut many: u64, these: impl Fn(JobId) -> bool) {
+        let poll = self.clock.sleep(self.pause);
+        let heard = async {
+            while many > 0 {
+                match self.heard.recv().await {
+                    Ok(Wake::Finished(id)) if these(id) => many -= 1,
+                    Ok(_) => {}
+                    Err(RecvError::Lagged(_)) => return,
+                    Err(RecvError::Closed) => std::future::pending().await,
+                }
+            }
+        };
+        tokio::select! {
+            biased;
+            () = heard => {}
+            () = poll => self.pause = (self.pause * 2).min(Self::LONGEST_PAUSE),
+        }
+    }
+}
