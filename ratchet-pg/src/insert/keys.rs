@@ -1,0 +1,159 @@
+//! Keys are reserved before a batch is planned, all in one order, and given to those who get them after.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use ratchet_core::model::{JobId, NewJob};
+use uuid::Uuid;
+
+use super::plan::{Before, Entry, Plan, Scoped, business_key, idempotency_key};
+use crate::fault::Fault;
+use crate::sqlx::postgres::PgRow;
+use crate::sqlx::{self, PgConnection, Row};
+use crate::store::Inner;
+
+/// Keys that were free and are held by this transaction until it is known who gets them.
+#[derive(Default)]
+pub(super) struct Reserved {
+    ledger: BTreeMap<Scoped, Entry>,
+    business: BTreeMap<Scoped, JobId>,
+}
+
+impl Inner {
+    /// Reserves the keys of a batch. Answers also with what was there before.
+    pub(super) async fn reserve(
+        &self,
+        db: &mut PgConnection,
+        jobs: &[NewJob],
+    ) -> Result<(Before, Reserved), Fault> {
+        let ids: Vec<_> = jobs.iter().map(|job| job.id.uuid()).collect();
+        let there: Vec<Uuid> =
+            sqlx::query_scalar(self.sql.select_ids()).bind(ids).fetch_all(&mut *db).await?;
+        let mut before =
+            Before { ids: there.into_iter().map(JobId::from_uuid).collect(), ..Before::default() };
+        let mut reserved = Reserved::default();
+        for job in jobs {
+            if let Some(key) = idempotency_key(&job.spec) {
+                reserved.ledger.entry(key).or_insert_with(|| Entry::of(job));
+            }
+            if let Some(key) = business_key(&job.spec) {
+                reserved.business.entry(key).or_insert(job.id);
+            }
+        }
+        if !reserved.ledger.is_empty() {
+            let lost = self.reserve_ledger(db, &mut reserved.ledger).await?;
+            let (scopes, keys): (Vec<_>, Vec<_>) = lost.into_iter().unzip();
+            let entries = sqlx::query(self.sql.select_idempotency()).bind(scopes).bind(keys);
+            for row in entries.fetch_all(&mut *db).await? {
+                let entry = Entry {
+                    job: JobId::from_uuid(row.try_get("job")?),
+                    name: row.try_get("name")?,
+                    digest: row.try_get("digest")?,
+                };
+                before.ledger.insert((row.try_get("scope")?, row.try_get("key")?), entry);
+            }
+        }
+        if !reserved.business.is_empty() {
+            let lost = self.reserve_business(db, &mut reserved.business).await?;
+            for (key, holder) in self.holders(db, lost).await? {
+                before.business.insert(key, holder);
+            }
+        }
+        Ok((before, reserved))
+    }
+
+    /// Takes idempotency keys that are free. Answers with those that are not, and leaves them out.
+    async fn reserve_ledger(
+        &self,
+        db: &mut PgConnection,
+        wanted: &mut BTreeMap<Scoped, Entry>,
+    ) -> Result<Vec<Scoped>, Fault> {
+        let (scopes, keys): (Vec<_>, Vec<_>) = wanted.keys().cloned().unzip();
+        let rows = sqlx::query(self.sql.reserve_idempotency())
+            .bind(scopes)
+            .bind(keys)
+            .bind(wanted.values().map(|entry| entry.job.uuid()).collect::<Vec<_>>())
+            .bind(wanted.values().map(|entry| entry.name.clone()).collect::<Vec<_>>())
+            .bind(wanted.values().map(|entry| entry.digest.clone()).collect::<Vec<_>>())
+            .fetch_all(db)
+            .await?;
+        Ok(split(wanted, &rows)?)
+    }
+
+    /// Takes business keys that are free. Answers with those that are not, and leaves them out.
+    pub(crate) async fn reserve_business(
+        &self,
+        db: &mut PgConnection,
+        wanted: &mut BTreeMap<Scoped, JobId>,
+    ) -> Result<Vec<Scoped>, Fault> {
+        let (scopes, keys): (Vec<_>, Vec<_>) = wanted.keys().cloned().unzip();
+        let rows = sqlx::query(self.sql.reserve_business())
+            .bind(scopes)
+            .bind(keys)
+            .bind(wanted.values().map(|job| job.uuid()).collect::<Vec<_>>())
+            .fetch_all(db)
+            .await?;
+        Ok(split(wanted, &rows)?)
+    }
+
+    pub(crate) async fn holders(
+        &self,
+        db: &mut PgConnection,
+        keys: Vec<Scoped>,
+    ) -> Result<Vec<(Scoped, JobId)>, Fault> {
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (scopes, keys): (Vec<_>, Vec<_>) = keys.into_iter().unzip();
+        let rows = sqlx::query(self.sql.select_business()).bind(scopes).bind(keys);
+        let mut holders = Vec::new();
+        for row in rows.fetch_all(db).await? {
+            let key = (row.try_get("scope")?, row.try_get("key")?);
+            holders.push((key, JobId::from_uuid(row.try_get("job")?)));
+        }
+        Ok(holders)
+    }
+
+    /// Gives the reserved keys to those who get them by the plan.
+    pub(super) async fn assign(
+        &self,
+        db: &mut PgConnection,
+        plan: &mut Plan,
+        reserved: Reserved,
+    ) -> Result<(), Fault> {
+        let wrong =
+            reserved.ledger.iter().filter(|(key, entry)| plan.ledger.get(*key) != Some(entry));
+        let wrong: BTreeSet<_> = wrong.map(|(key, _)| key.clone()).collect();
+        if !wrong.is_empty() {
+            let (scopes, keys): (Vec<_>, Vec<_>) = wrong.iter().cloned().unzip();
+            let gone = sqlx::query(self.sql.delete_idempotency()).bind(scopes).bind(keys);
+            gone.execute(&mut *db).await?;
+            plan.ledger.retain(|key, _| wrong.contains(key));
+            self.reserve_ledger(db, &mut plan.ledger).await?;
+        }
+        let spare = reserved.business.keys().filter(|key| !plan.business.contains_key(*key));
+        let (scopes, keys): (Vec<_>, Vec<_>) = spare.cloned().unzip();
+        if !keys.is_empty() {
+            let gone = sqlx::query(self.sql.delete_business()).bind(scopes).bind(keys);
+            gone.execute(&mut *db).await?;
+        }
+        plan.business.retain(|key, job| reserved.business.get(key) != Some(job));
+        if !plan.business.is_empty() {
+            let (scopes, keys): (Vec<_>, Vec<_>) = plan.business.keys().cloned().unzip();
+            let holders: Vec<_> = plan.business.values().map(|job| job.uuid()).collect();
+            let given = sqlx::query(self.sql.assign_business()).bind(scopes).bind(keys);
+            given.bind(holders).execute(&mut *db).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Splits off the keys that were not won.
+fn split<T>(wanted: &mut BTreeMap<Scoped, T>, won: &[PgRow]) -> Result<Vec<Scoped>, sqlx::Error> {
+    let mut keys = HashSet::new();
+    for row in won {
+        keys.insert((row.try_get::<String, _>("scope")?, row.try_get::<String, _>("key")?));
+    }
+    let lost = wanted.keys().filter(|key| !keys.contains(*key)).cloned().collect();
+    wanted.retain(|key, _| keys.contains(key));
+    Ok(lost)
+}

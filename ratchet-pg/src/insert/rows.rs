@@ -1,0 +1,140 @@
+//! Writing jobs down, in one statement, and telling of them.
+
+use std::collections::BTreeMap;
+
+use ratchet_core::crash::{CrashPoint, crash_point};
+use ratchet_core::model::{Due, GroupId, NewJob};
+use uuid::Uuid;
+
+use super::is_keyless;
+use crate::fault::Fault;
+use crate::graph::{StepColumns, waits};
+use crate::record::due_micros;
+use crate::spec::{Columns, cleaned, extra};
+use crate::sqlx::{self, PgConnection, Row};
+use crate::store::Inner;
+use crate::wake::Hint;
+
+/// When jobs are stored, if that is decided already, and the graph that steps among them are part of.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Stored {
+    pub(crate) now: Option<i64>,
+    pub(crate) graph: Option<Uuid>,
+    pub(crate) ids: Ids,
+    /// They are all of their commit: a hint may go with it.
+    pub(crate) alone: bool,
+}
+
+impl Stored {
+    /// Jobs that are all of their commit.
+    pub(crate) fn alone() -> Self {
+        Self { alone: true, ..Self::default() }
+    }
+}
+
+/// Whether ids are looked for before they are used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Ids {
+    #[default]
+    Looked,
+    /// They are believed to be new: one that is not fails the statement, and with it the transaction.
+    Trusted,
+}
+
+/// Jobs that are due at once, to be told once they are committed: the first place in each queue.
+#[derive(Debug, Default)]
+pub(crate) struct Fresh {
+    due: BTreeMap<String, i64>,
+    /// Other processes hear of them with the commit.
+    hinted: bool,
+}
+
+impl Fresh {
+    fn add(&mut self, queue: &str, sort_key: i64) {
+        let queue = cleaned(queue);
+        match self.due.get_mut(queue.as_ref()) {
+            Some(first) => *first = sort_key.min(*first),
+            None => drop(self.due.insert(queue.into_owned(), sort_key)),
+        }
+    }
+
+    pub(crate) fn hints(&self) -> Vec<Hint> {
+        self.due.iter().map(|(queue, first)| Hint::put(queue.clone(), *first)).collect()
+    }
+}
+
+impl Inner {
+    /// Stores jobs whose keys are settled.
+    pub(crate) async fn store<'a>(
+        &self,
+        db: &mut PgConnection,
+        jobs: impl ExactSizeIterator<Item = &'a NewJob> + Clone,
+        stored: Stored,
+    ) -> Result<Fresh, Fault> {
+        if jobs.len() == 0 {
+            return Ok(Fresh::default());
+        }
+        // A step that is submitted on its own is a graph on its own: that takes the long statement.
+        let shared = shared(jobs.clone())
+            .filter(|first| first.spec.step.is_none() || stored.graph.is_some());
+        let children = shared.and_then(|first| Some((stored.graph?, first.spec.step.as_ref()?)));
+        let mut columns = Columns::default();
+        let written = if shared.is_some() { 1 } else { usize::MAX };
+        jobs.clone().take(written).for_each(|job| columns.push(job));
+        let ids = || jobs.clone().map(|job| job.id.uuid()).collect();
+        let payloads = || jobs.clone().map(|job| job.spec.payload.as_slice()).collect();
+        let mut fresh = Fresh::default();
+        let query = if let Some((graph, step)) = children {
+            let query = sqlx::query(self.sql.insert_children());
+            let extras: Vec<_> = jobs.clone().map(|job| extra(&job.spec)).collect();
+            let query = columns.bind_shared(query, ids(), payloads(), stored.now);
+            query.bind(extras).bind(graph).bind(step.group.map(GroupId::uuid))
+        } else if let Some(first) = shared {
+            let query = sqlx::query(self.sql.insert_alike());
+            fresh.hinted = stored.alone && self.wakes.may_hint();
+            let channel = fresh.hinted.then_some(&self.channel);
+            let query = columns.bind_shared(query, ids(), payloads(), stored.now);
+            query.bind(extra(&first.spec)).bind(channel).bind(self.wakes.put_by())
+        } else if jobs.clone().any(|job| job.spec.step.is_some()) {
+            let mut steps = StepColumns::default();
+            jobs.clone().for_each(|job| steps.push(job, stored.graph));
+            steps.bind(columns.bind(sqlx::query(self.sql.insert_steps())).bind(stored.now))
+        } else {
+            columns.bind(sqlx::query(self.sql.insert_jobs())).bind(stored.now)
+        };
+        let now: i64 = query.fetch_one(db).await?.try_get("now")?;
+        crash_point(CrashPoint::InsertRows);
+        for job in jobs {
+            let due = due_micros(job.due, now);
+            if due <= now && !waits(job) {
+                fresh.add(&job.spec.queue, job.spec.sort_key(due));
+            }
+        }
+        Ok(fresh)
+    }
+
+    /// Tells of jobs that are committed.
+    pub(crate) fn told(&self, fresh: &Fresh) {
+        for (queue, sort_key) in &fresh.due {
+            self.bounds.lower(queue, *sort_key);
+        }
+        if fresh.hinted {
+            self.wakes.send_here(fresh.hints());
+        } else {
+            self.wakes.send(fresh.hints());
+        }
+    }
+}
+
+/// The first of these jobs if they are due at once, have no keys, and differ in nothing but their arguments and, as
+/// children of one batch, in their number.
+fn shared<'a>(mut jobs: impl Iterator<Item = &'a NewJob>) -> Option<&'a NewJob> {
+    let plain = |job: &&NewJob| {
+        let spec = &job.spec;
+        job.due == Due::Now
+            && spec.step.as_ref().is_none_or(|step| step.is_child())
+            && is_keyless(job)
+    };
+    let first = jobs.next().filter(plain)?;
+    jobs.all(|job| job.due == Due::Now && job.spec.is_like(&first.spec)).then_some(first)
+}
