@@ -61,31 +61,24 @@ async fn main() {
     let pool = PgPool::connect(&server.url()).await.expect("connects");
     let mut bench = Bench { server, pool, size, peaks: BTreeMap::new() };
     let started = Instant::now();
-    for round in 0..rounds {
-        for scenario in SCENARIOS.iter().filter(|scenario| wanted(&only, scenario.name)) {
-            for system in systems.iter().filter(|system| (scenario.of)(system)) {
-                if round > 0 && !in_all_rounds(&results, scenario, system) {
-                    continue;
-                }
-                if let Some(told) = results.of(scenario.name, system.name, round) {
-                    if scenario.name == "sustained" {
-                        bench.peaks.insert(system.name, told["rate"]);
-                    }
-                    continue;
-                }
-                let told = bench.run(scenario, system).await.unwrap_or_default();
-                let number = told.get(scenario.number);
-                let shown =
-                    number.map_or_else(|| "failed".to_owned(), |number| format!("{number:.1}"));
-                let at = started.elapsed().as_secs();
-                eprintln!(
-                    "{at:>5} s  round {} {:<10} {:<16} {shown}",
-                    round + 1,
-                    scenario.name,
-                    system.name
-                );
-                results.add(scenario.name, system.name, round, told);
+    for (round, scenario) in turns(rounds, quick, |scenario| wanted(&only, scenario.name)) {
+        for system in systems.iter().filter(|system| (scenario.of)(system)) {
+            if round > 0 && !in_all_rounds(&results, scenario, system) {
+                continue;
             }
+            if let Some(told) = results.of(scenario.name, system.name, round) {
+                if scenario.name == "sustained" {
+                    bench.peaks.insert(system.name, told["rate"]);
+                }
+                continue;
+            }
+            let told = bench.run(scenario, system).await.unwrap_or_default();
+            let number = told.get(scenario.number);
+            let shown = number.map_or_else(|| "failed".to_owned(), |number| format!("{number:.1}"));
+            let at = started.elapsed().as_secs();
+            let (turn, name) = (round + 1, scenario.name);
+            eprintln!("{at:>5} s  round {turn} {name:<10} {:<16} {shown}", system.name);
+            results.add(scenario.name, system.name, round, told);
         }
     }
     let text = bars::table(&results, &systems);
@@ -98,6 +91,22 @@ async fn main() {
         page::write(&text, &results, &systems, how, &machine);
     }
     println!("{text}");
+}
+
+/// What is measured in which order: a scenario with its number among its own.
+fn turns(
+    rounds: usize,
+    quick: bool,
+    wanted: impl Fn(&Scenario) -> bool,
+) -> Vec<(usize, &'static Scenario)> {
+    let times = |scenario: &Scenario| if quick { 1 } else { scenario.times };
+    let of_round = |round: usize| {
+        let scenarios = SCENARIOS.iter().filter(|scenario| wanted(scenario));
+        scenarios.flat_map(move |scenario| {
+            (0..times(scenario)).map(move |time| (round * times(scenario) + time, scenario))
+        })
+    };
+    (0..rounds).flat_map(of_round).collect()
 }
 
 /// The slow ones are measured once: ours, the floor and the two fastest peers of a scenario get all rounds.

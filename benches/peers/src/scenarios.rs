@@ -23,10 +23,18 @@ pub struct Scenario {
     /// The number it is about; latencies are better when lower.
     pub number: &'static str,
     pub lower_is_better: bool,
+    /// How often it is measured in a round: what takes a second is told with less certainty than what takes a minute.
+    pub times: usize,
+}
+
+impl Scenario {
+    const fn thrice(self) -> Self {
+        Self { times: 3, ..self }
+    }
 }
 
 const fn rate(name: &'static str, about: &'static str, of: fn(&System) -> bool) -> Scenario {
-    Scenario { name, about, of, number: "rate", lower_is_better: false }
+    Scenario { name, about, of, number: "rate", lower_is_better: false, times: 1 }
 }
 
 fn not_floor(system: &System) -> bool {
@@ -50,16 +58,18 @@ fn ours(system: &System) -> bool {
 pub const SCENARIOS: &[Scenario] = &[
     rate("single", "submit one by one, 8 tasks", not_floor),
     rate("bulk", "submit 100,000 in bulk", |system| system.bulk),
-    rate("drain", "drain of no-op jobs, one process", |_| true),
+    rate("drain", "drain of no-op jobs, one process", |_| true).thrice(),
     rate("drain-2", "drain of no-op jobs, two processes", |system| {
         not_floor(system) && system.drain >= 10_000 && !system.embedded
-    }),
+    })
+    .thrice(),
     Scenario {
         name: "pick-up",
         about: "commit → start on an idle system, p95 ms",
         of: starts,
         number: "p95",
         lower_is_better: true,
+        times: 3,
     },
     rate("sustained", "produce and consume at once", fast),
     Scenario {
@@ -68,6 +78,7 @@ pub const SCENARIOS: &[Scenario] = &[
         of: fast,
         number: "p99",
         lower_is_better: true,
+        times: 1,
     },
     rate("pinned", "drain while a transaction holds an old snapshot", fast),
     rate("finished", "drain beside 1 M finished jobs", ours),
