@@ -128,9 +128,6 @@ macro_rules! suite {
                 c_03_older_version_is_taken
                 c_03_room_is_honoured
                 c_03_each_queue_has_its_own_room
-                c_03_company_is_told
-                c_03_company_is_who_lives_and_takes_of_the_same_queue
-                c_03_company_is_told_on_every_road
                 c_04_claim_carries_node_time_and_attempt
                 c_04_attempt_follows_the_failures
                 c_04_run_never_repeats

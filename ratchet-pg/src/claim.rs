@@ -111,15 +111,13 @@ impl Inner {
         request: &ClaimRequest,
         doubt: &Doubt<'_>,
     ) -> Result<ClaimReply, Fault> {
-        let queues: Vec<_> = request.queues.iter().map(|room| room.queue.as_str()).collect();
-        let room = sqlx::query(self.sql.select_room())
+        let now: Option<i64> = sqlx::query_scalar(self.sql.select_room())
             .bind(request.node.uuid())
-            .bind(&queues)
             .fetch_optional(&mut *db)
             .await?;
-        let Some(room) = room else { return Ok(ClaimReply::default()) };
-        let (now, company) = (room.try_get("now")?, room.try_get("company")?);
+        let Some(now) = now else { return Ok(ClaimReply::default()) };
         self.promote(db, request, now).await?;
+        let queues: Vec<_> = request.queues.iter().map(|room| room.queue.as_str()).collect();
         let known = Known::of(request);
         let gates = self.gates(db, request, now).await?;
         let mut walk =
@@ -161,7 +159,7 @@ impl Inner {
         }
         self.spend(db, spent, &mut walk.gates, now).await?;
         let next_due = [next_due, walk.gates.opens_in()].into_iter().flatten().min();
-        Ok(ClaimReply { jobs, lonely_waiting, next_due, company })
+        Ok(ClaimReply { jobs, lonely_waiting, next_due })
     }
 }
 

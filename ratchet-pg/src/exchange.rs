@@ -156,20 +156,21 @@ impl Inner {
         let (mut told, mut lines, mut rest) = (None, Vec::new(), Vec::new());
         for row in &rows {
             if let Some(now) = row.try_get::<Option<i64>, _>(0)? {
-                told = Some((tidings(row, now, plain)?, prospects(row, now)?));
+                told = Some((tidings(row, now, plain)?, next_due(row, now)?));
             } else if let Some(line) = Line::of(row)? {
                 lines.push(line);
             } else {
                 rest.push(row);
             }
         }
-        let ((told, emptied), mut reply) = told.ok_or_else(|| odd("an exchange told nothing"))?;
+        let ((told, emptied), next_due) = told.ok_or_else(|| odd("an exchange told nothing"))?;
         self.leases.forget(&emptied);
         if !rest.is_empty() || told.long {
             self.look_ups.needed();
         } else if !lines.is_empty() {
             self.look_ups.spared();
         }
+        let mut reply = ClaimReply { next_due, ..ClaimReply::default() };
         if let Some(request) = request.filter(|_| told.answered()) {
             let claims = Claims { request, leases: &leases, now: told.now };
             let jobs = claims.in_line(lines, &rest, line::JOB)?;
@@ -248,12 +249,7 @@ fn tidings(row: &PgRow, now: i64, plain: bool) -> Result<(Tidings, Vec<Uuid>), s
     Ok((told, row.try_get("emptied")?))
 }
 
-/// A reply without its jobs.
-fn prospects(row: &PgRow, now: i64) -> Result<ClaimReply, sqlx::Error> {
+fn next_due(row: &PgRow, now: i64) -> Result<Option<std::time::Duration>, sqlx::Error> {
     let next: Option<i64> = row.try_get("next_due")?;
-    Ok(ClaimReply {
-        next_due: next.map(|next| duration(next - now)),
-        company: row.try_get("company")?,
-        ..ClaimReply::default()
-    })
+    Ok(next.map(|next| duration(next - now)))
 }

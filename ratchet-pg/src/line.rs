@@ -14,10 +14,10 @@ use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, Row};
 
 /// Where the columns of a line begin in a row of an exchange.
-const LINE: usize = 8;
+const LINE: usize = 7;
 
 /// Where the columns of a job begin.
-pub(crate) const JOB: usize = 16;
+pub(crate) const JOB: usize = 15;
 
 /// The claimed jobs of a queue, column by column, in the order they have in their lease.
 pub(crate) struct Line {

@@ -85,6 +85,15 @@ impl Inner {
         Ok(leader.is_some())
     }
 
+    pub(crate) async fn has_company(
+        &self,
+        node: NodeId,
+        queues: Vec<String>,
+    ) -> Result<bool, Fault> {
+        let company = sqlx::query_scalar(self.sql.has_company()).bind(node.uuid()).bind(queues);
+        Ok(company.fetch_one(&self.pool).await?)
+    }
+
     pub(crate) async fn nodes(&self) -> Result<Vec<NodeRecord>, Fault> {
         let rows = sqlx::query(self.sql.select_nodes()).fetch_all(&self.pool).await?;
         Ok(rows.iter().map(node).collect::<Result<_, _>>()?)

@@ -130,6 +130,7 @@ statements! {
     delete_outcome: "command/delete_outcome.sql",
     update_outcome: "command/update_outcome.sql",
     select_failed: "command/select_failed.sql",
+    has_company: "node/has_company.sql",
     upsert_node: "node/upsert_node.sql",
     renew_node: "node/renew_node.sql",
     expire_node: "node/expire_node.sql",

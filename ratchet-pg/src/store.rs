@@ -13,9 +13,9 @@ use ratchet_core::model::{
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
     Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, Reject,
-    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    Surroundings, Token, WriteSchedule,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, QueueRoom,
+    Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
+    Settlement, Surroundings, Token, WriteSchedule,
 };
 use ratchet_core::store::{Store, StoreError, Wake};
 use tokio::runtime::Handle;
@@ -318,6 +318,11 @@ impl Store for PgStore {
 
     async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError> {
         at_home!(self, |inner| inner.logs(id))
+    }
+
+    async fn has_company(&self, node: NodeId, queues: &[QueueRoom]) -> Result<bool, StoreError> {
+        let queues: Vec<_> = queues.iter().map(|room| room.queue.clone()).collect();
+        at_home!(self, |inner| inner.has_company(node, queues))
     }
 
     async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError> {

@@ -2,87 +2,9 @@
 
 mod support;
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use ratchet_conformance::Harness;
-use ratchet_core::model::{
-    Alone, AttemptOutcome, ClaimRequest, Claimed, Command, ConcurrencyKey, Due, JobId, JobSpec,
-    JobState, KnownJobs, NewJob, NodeId, NodeInfo, OnTaken, QueueRoom, Settlement, Verdict,
-};
+use ratchet_core::model::{CancelCause, Claimed, Command, JobId, JobState};
 use ratchet_core::store::Store;
-use ratchet_core::{IdSource, OsEntropy, SystemClock};
-use support::PgHarness;
-
-struct Lane {
-    pg: PgHarness,
-    ids: IdSource,
-}
-
-impl Lane {
-    async fn fresh() -> Self {
-        let ids = IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy));
-        Self { pg: PgHarness::fresh().await, ids }
-    }
-
-    async fn submit(&self, name: &str, key: Option<&str>, count: usize) -> Vec<JobId> {
-        let job = |_| {
-            let mut spec = JobSpec::new(name, b"{}".to_vec());
-            spec.concurrency = key.map(|key| ConcurrencyKey { key: key.to_owned(), limit: 1 });
-            NewJob { id: self.ids.job(), spec, due: Due::Now, on_taken: OnTaken::Refuse }
-        };
-        let jobs: Vec<_> = (0..count).map(job).collect();
-        let ids = jobs.iter().map(|job| job.id).collect();
-        for batch in jobs.chunks(1000) {
-            self.pg.store.insert(batch.to_vec()).await.expect("inserted");
-        }
-        ids
-    }
-
-    async fn node(&self, names: &[&str]) -> NodeId {
-        let mut info = NodeInfo::new(self.ids.node());
-        (info.known, info.queues) = (known(names), ["default".to_owned()].into());
-        self.pg.store.join(info.clone(), Duration::from_hours(1)).await.expect("joins");
-        info.id
-    }
-
-    async fn claim(&self, node: NodeId, names: &[&str], room: u32) -> Vec<Claimed> {
-        let request = ClaimRequest {
-            node,
-            queues: vec![QueueRoom { queue: "default".to_owned(), room }],
-            known: known(names),
-            alone: Alone::No { crashes: 2 },
-            starting: true,
-        };
-        self.pg.store.claim(request).await.expect("claims").jobs
-    }
-
-    async fn succeed(&self, run: &Claimed) {
-        let verdict = Verdict::Succeed { output: None };
-        let settlement = Settlement::new(run.token, verdict, AttemptOutcome::Success);
-        self.pg.store.settle(vec![settlement]).await.expect("settles");
-    }
-
-    async fn sweep(&self) {
-        self.pg.store.orphans(100).await.expect("sweeps");
-    }
-
-    async fn count(&self, sql: &'static str) -> i64 {
-        sqlx::query_scalar(sql).fetch_one(&self.pg.database.pool).await.expect("counts")
-    }
-
-    async fn ready(&self) -> i64 {
-        self.count("SELECT count(*) FROM ratchet.ready").await
-    }
-
-    async fn pending(&self) -> u64 {
-        self.pg.store.counts().await.expect("counts").state(JobState::Pending)
-    }
-}
-
-fn known(names: &[&str]) -> Arc<KnownJobs> {
-    Arc::new(KnownJobs(names.iter().map(|name| ((*name).to_owned(), 1)).collect()))
-}
+use support::Lane;
 
 fn ids(runs: &[Claimed]) -> Vec<JobId> {
     runs.iter().map(Claimed::id).collect()
@@ -128,7 +50,7 @@ async fn q_03_jobs_of_a_full_key_leave_the_head_of_the_queue() {
     // One that is set aside can be called off like any other.
     lane.pg
         .store
-        .command(Command::Cancel(waiting[1], ratchet_core::model::CancelCause::Requested))
+        .command(Command::Cancel(waiting[1], CancelCause::Requested))
         .await
         .expect("cancels");
     lane.succeed(&next[0]).await;

@@ -79,13 +79,11 @@ impl Session<'_> {
         let queues: Vec<_> = request.queues.iter().map(|room| room.queue.as_str()).collect();
         let survey =
             sqlx::query(sql::claim::SURVEY).bind(json(&queues)?).bind(bytes(request.node.uuid()));
-        let survey = survey.bind(self.micros());
         let survey = survey.fetch_all(&mut *self.conn).await?;
         let Some((node, rest)) = survey.split_first() else { return Ok(ClaimReply::default()) };
         if node.try_get::<i64, _>(0)? != NODE || node.try_get::<i64, _>(1)? <= self.micros() {
             return Ok(ClaimReply::default());
         }
-        let company = node.try_get(3)?;
         let mut next_due = None;
         let mut gates = Gates::default();
         for row in rest {
@@ -135,7 +133,6 @@ impl Session<'_> {
             jobs: haul.chosen.into_iter().map(|candidate| candidate.claimed).collect(),
             lonely_waiting: haul.lonely_waiting,
             next_due: if haul.more { Some(Duration::ZERO) } else { next_due },
-            company,
         })
     }
 

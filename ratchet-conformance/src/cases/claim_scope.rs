@@ -3,7 +3,7 @@
 use ratchet_core::model::{ClaimRequest, Claimed, QueueRoom, Settled};
 
 use crate::World;
-use crate::fixture::{JobExt, Node, RunExt, hours, mins, ms, secs};
+use crate::fixture::{JobExt, RunExt, hours, secs};
 
 pub async fn c_01_a_job_is_claimed_once(world: &World) {
     world.submit_all(world.jobs(3)).await;
@@ -74,72 +74,6 @@ pub async fn c_03_each_queue_has_its_own_room(world: &World) {
     let jobs = node.ask(ClaimRequest { queues, ..node.request(0) }).await.jobs;
     let count = |queue: &str| jobs.iter().filter(|job| job.spec.queue == queue).count();
     assert_eq!((count("a"), count("b"), count("c")), (3, 1, 0));
-}
-
-/// Whether a claim of this node says that it has company.
-async fn has_company(node: &Node) -> bool {
-    node.ask(node.request(0)).await.company
-}
-
-/// Company is who has claimed within the last second. Where the clock cannot be held that may be too short.
-const TRIES: usize = 3;
-
-/// Whether a node is told of company when another has claimed just before.
-async fn is_told_of(node: &Node, other: &Node, world: &World) -> bool {
-    let mut told = false;
-    for _ in 0..TRIES {
-        world.run_on(other, world.job()).await;
-        told |= has_company(node).await;
-    }
-    told
-}
-
-pub async fn c_03_company_is_told(world: &World) {
-    let (node, other) = (world.node().await, world.node().await);
-    assert!(!has_company(&node).await, "who claims nothing is none");
-    world.run_on(&node, world.job()).await;
-    assert!(!has_company(&node).await, "nobody is company to itself");
-    assert!(is_told_of(&node, &other, world).await);
-    world.pass(secs(1)).await;
-    assert!(!has_company(&node).await, "who has claimed nothing for a second is none");
-    let run = world.run_on(&other, world.job()).await;
-    world.apply(run.succeed()).await;
-    assert!(!has_company(&node).await, "who holds nothing of it is none");
-}
-
-pub async fn c_03_company_is_who_lives_and_takes_of_the_same_queue(world: &World) {
-    let node = world.node().await;
-    let other = world.node().await.serving(&["other", "default"]);
-    world.run_on(&other, world.job().queue("other")).await;
-    assert!(!has_company(&node).await, "who takes of another queue is none");
-    assert!(is_told_of(&node, &other, world).await);
-    other.leave().await;
-    assert!(!has_company(&node).await, "who has left is none");
-    let mortal = world.mortal(mins(1)).await;
-    world.pass(ms(59_900)).await;
-    world.run_on(&mortal, world.job()).await;
-    world.pass(ms(100)).await;
-    assert!(!has_company(&node).await, "who has lost its lease is none");
-}
-
-pub async fn c_03_company_is_told_on_every_road(world: &World) {
-    let (node, other) = (world.node().await, world.node().await);
-    // A key with a limit takes the longer road through a store, an end the one with settlements.
-    let keyed = || world.job().at_most(100, "a key");
-    world.submit(keyed()).await;
-    assert!(!node.ask(node.request(1)).await.company);
-    let (mut beside_limits, mut with_an_end) = (false, false);
-    for _ in 0..TRIES {
-        world.run_on(&other, world.job()).await;
-        world.submit(keyed()).await;
-        let reply = node.ask(node.request(1)).await;
-        beside_limits |= reply.company;
-        let end = vec![reply.jobs[0].succeed()];
-        let (_, reply) =
-            world.store.settle_and_claim(end, node.request(1)).await.expect("both are answered");
-        with_an_end |= reply.company;
-    }
-    assert!(beside_limits && with_an_end);
 }
 
 pub async fn c_04_claim_carries_node_time_and_attempt(world: &World) {

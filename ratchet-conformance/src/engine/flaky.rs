@@ -11,9 +11,9 @@ use ratchet_core::model::{
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
     Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, Reject,
-    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    Surroundings, Token, Verdict, WriteSchedule,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, QueueRoom,
+    Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
+    Settlement, Surroundings, Token, Verdict, WriteSchedule,
 };
 use ratchet_core::store::{Store, StoreError, StoreErrorKind, Wake};
 use tokio::runtime::Handle;
@@ -38,7 +38,7 @@ pub struct Switches {
     pub answering: tokio::sync::Mutex<()>,
     /// How many jobs the last claim asked for.
     pub asked: AtomicU64,
-    /// Claims are told of company.
+    /// Nodes have company.
     pub company: AtomicBool,
     /// How often a group was read.
     pub group_reads: AtomicU64,
@@ -174,12 +174,11 @@ impl Store for Flaky {
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
         let asked = request.queues.iter().map(|queue| u64::from(queue.room)).sum();
         self.switches.asked.store(asked, Ordering::SeqCst);
-        let mut reply = self.up()?.claim(request).await?;
-        if !reply.jobs.is_empty() {
+        let reply = self.up()?.claim(request).await;
+        if reply.as_ref().is_ok_and(|reply| !reply.jobs.is_empty()) {
             drop(self.switches.answering.lock().await);
         }
-        reply.company |= self.switches.company.load(Ordering::SeqCst);
-        Ok(reply)
+        reply
     }
 
     async fn report(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
@@ -309,6 +308,11 @@ impl Store for Flaky {
 
     fn home(&self) -> Option<Handle> {
         self.inner.home()
+    }
+
+    async fn has_company(&self, node: NodeId, queues: &[QueueRoom]) -> Result<bool, StoreError> {
+        let company = self.switches.company.load(Ordering::SeqCst);
+        Ok(company || self.up()?.has_company(node, queues).await?)
     }
 
     fn wakes(&self) -> broadcast::Receiver<Wake> {

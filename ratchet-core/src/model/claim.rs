@@ -86,9 +86,6 @@ pub struct ClaimReply {
     /// How long until the next job of these queues that the node knows falls due, a rate lets more through, or a breaker
     /// half-opens, if any of that is to be expected.
     pub next_due: Option<Duration>,
-    /// Whether another node that lives holds a job of these queues that it claimed within the last second: what is claimed
-    /// together then better goes together, for claims that overlap pass over each other's jobs one by one.
-    pub company: bool,
 }
 
 /// A claimed job: everything a worker needs to run it.

@@ -25,9 +25,9 @@ use crate::model::{
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
     Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, Reject,
-    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    Surroundings, Token, WriteSchedule,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, QueueRoom,
+    Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
+    Settlement, Surroundings, Token, WriteSchedule,
 };
 
 /// How many lines of its log are kept with a job: the newest, so that the last run can be understood.
@@ -67,7 +67,7 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// is passed over without holding up the jobs behind it, and so is one whose service has a breaker that does not
     /// admit it ([`Breaker::admits`](crate::model::Breaker::admits)); a job that a half-open breaker admits is marked as its
     /// probe. Takes no more of a queue than its rules let through
-    /// ([`QueueRules::gate`](crate::model::QueueRules::gate)). Tells whether the node has company.
+    /// ([`QueueRules::gate`](crate::model::QueueRules::gate)).
     ///
     /// A store that can lose its answer on the way gives back what was taken, before the next claim: the node lives, so no
     /// rescue would ever look at jobs it does not know of.
@@ -237,6 +237,13 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
 
     /// How a pipeline keeps up.
     async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError>;
+
+    /// Whether another node that lives holds a job of these queues that it claimed within the last second: then what is
+    /// claimed together better goes together, for claims that overlap pass over each other's jobs one by one. For stores
+    /// where that costs nothing, the answer is no.
+    async fn has_company(&self, _node: NodeId, _queues: &[QueueRoom]) -> Result<bool, StoreError> {
+        Ok(false)
+    }
 
     /// The runtime on which the store waits for its answers, if that is one of its own, on which nothing of the user's runs. The
     /// engine lives there too and asks without a change of threads.

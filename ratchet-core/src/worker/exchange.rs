@@ -16,6 +16,8 @@ pub(super) struct Exchanged {
     pub(super) unsettled: Vec<Outgoing>,
     /// What the claim brought, if there was one.
     pub(super) claimed: Option<ClaimReply>,
+    /// Whether others claim from these queues too, if that was looked at.
+    pub(super) company: Option<bool>,
     /// What the claim asked for, if there was one.
     pub(super) asked: Option<Vec<QueueRoom>>,
     /// The store is not available.
@@ -42,6 +44,7 @@ pub(super) async fn exchange(
     batch: Vec<Outgoing>,
     request: Option<ClaimRequest>,
     letting_go: Vec<Token>,
+    look_around: bool,
 ) -> Exchanged {
     let store = &shared.core.store;
     let settlements: Vec<_> = batch.iter().map(|outgoing| outgoing.settlement.clone()).collect();
@@ -52,17 +55,21 @@ pub(super) async fn exchange(
     if request.is_some() {
         crash_point(CrashPoint::ClaimBefore);
     }
-    let answer = match (settlements.is_empty(), request) {
-        (true, None) => Ok((Vec::new(), None)),
-        (true, Some(request)) => {
-            store.claim(request).await.map(|claimed| (Vec::new(), Some(claimed)))
+    let answer = async {
+        match (settlements.is_empty(), request) {
+            (true, None) => Ok((Vec::new(), None)),
+            (true, Some(request)) => {
+                store.claim(request).await.map(|claimed| (Vec::new(), Some(claimed)))
+            }
+            (false, None) => store.settle(settlements).await.map(|settled| (settled, None)),
+            (false, Some(request)) => store
+                .settle_and_claim(settlements, request)
+                .await
+                .map(|(settled, claimed)| (settled, Some(claimed))),
         }
-        (false, None) => store.settle(settlements).await.map(|settled| (settled, None)),
-        (false, Some(request)) => store
-            .settle_and_claim(settlements, request)
-            .await
-            .map(|(settled, claimed)| (settled, Some(claimed))),
     };
+    let (answer, company) =
+        tokio::join!(answer, has_company(&shared, asked.as_deref(), look_around));
     let still_held = let_go(&shared, letting_go).await;
     let mut lingering = lingering(&batch);
     match answer {
@@ -75,6 +82,7 @@ pub(super) async fn exchange(
                 settled: !batch.is_empty(),
                 unsettled: Vec::new(),
                 claimed,
+                company,
                 asked,
                 failed: false,
                 still_held,
@@ -87,6 +95,7 @@ pub(super) async fn exchange(
                 settled: false,
                 unsettled: batch,
                 claimed: None,
+                company,
                 asked,
                 failed: true,
                 still_held,
@@ -102,6 +111,7 @@ pub(super) async fn exchange(
                 failed: !unsettled.is_empty(),
                 unsettled,
                 claimed: None,
+                company,
                 asked,
                 still_held,
                 lingering,
@@ -113,6 +123,16 @@ pub(super) async fn exchange(
 fn lingering(batch: &[Outgoing]) -> Vec<Token> {
     let lingering = batch.iter().filter(|outgoing| outgoing.settlement.lingering);
     lingering.map(|outgoing| outgoing.settlement.token).collect()
+}
+
+/// Whether others claim from these queues too. Not knowing costs nothing but time.
+async fn has_company(
+    shared: &Shared,
+    queues: Option<&[QueueRoom]>,
+    look_around: bool,
+) -> Option<bool> {
+    let queues = queues.filter(|_| look_around)?;
+    shared.core.store.has_company(shared.node(), queues).await.ok()
 }
 
 /// Frees what ended runs still held; gives back what could not be freed now.

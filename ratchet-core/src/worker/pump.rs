@@ -13,6 +13,7 @@ use std::time::Duration;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use tokio::sync::broadcast;
 
+use self::asking::Company;
 use super::attempt::{self, Ended};
 use super::control::StopCause;
 use super::exchange::{Exchange, Exchanged};
@@ -47,8 +48,7 @@ pub(super) struct Pump {
     lonely: Option<Token>,
     /// A due job was passed over because it must run alone: run dry, then take it.
     lonely_waits: bool,
-    /// Others serve these queues too, by the last answer.
-    company: bool,
+    company: Company,
     air: Air,
     stop: Option<Stop>,
 }
@@ -93,7 +93,7 @@ impl Pump {
             unsaid: BTreeSet::new(),
             lonely: None,
             lonely_waits: false,
-            company: false,
+            company: Company::default(),
             air: Air::default(),
             stop: None,
         }
@@ -206,9 +206,9 @@ impl Pump {
             // Not at once again: a store that is down would be asked without a pause.
             self.settler.failed(Vec::new(), now, shared.core.entropy.bits());
         }
+        self.company.seen(done.company);
         let Some(reply) = done.claimed else { return };
         self.lonely_waits = reply.lonely_waiting;
-        self.company = reply.company;
         let got = u32::try_from(reply.jobs.len()).unwrap_or(u32::MAX);
         shared.counters.claimed.fetch_add(u64::from(got), Ordering::Relaxed);
         self.hunger.fed(now, got >= room, got > 0, reply.next_due, shared.core.entropy.bits());

@@ -1,4 +1,4 @@
-SELECT clock.now, road.due AS due_waits, road.long, road.next_due, clock.company,
+SELECT clock.now, road.due AS due_waits, road.long, road.next_due,
     -- Only if some were not applied: those that were.
     CASE WHEN (SELECT COALESCE(sum(n), 0) FROM counted) <> $18::bigint THEN ARRAY(SELECT job FROM done) END AS applied,
     ARRAY(SELECT id FROM emptied) AS emptied,

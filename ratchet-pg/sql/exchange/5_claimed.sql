@@ -8,13 +8,13 @@
     NULL::text AS correlation_id, NULL::text AS extra
 FROM clock, road
 UNION ALL
-SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     l.place, l.jobs, l.dues, l.sort_keys, l.names, l.job_versions, l.services, l.payloads,
     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     NULL, NULL
 FROM line l
 UNION ALL
-SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     c.job, c.place, c.version, c.run, c.due, c.attempts, c.crashes, c.deferrals, c.generation,
     j.queued_at, j.name, j.version, j.priority, j.payload, j.business_key, j.idempotency_key, j.ckey, j.climit, j.service,

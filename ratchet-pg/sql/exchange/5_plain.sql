@@ -2,6 +2,6 @@
     NULL::integer[] AS job_versions, NULL::text[] AS services, NULL::bytea[] AS payloads
 FROM clock, road
 UNION ALL
-SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     l.place, l.jobs, l.dues, l.sort_keys, l.names, l.job_versions, l.services, l.payloads
 FROM line l

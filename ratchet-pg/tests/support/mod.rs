@@ -4,6 +4,7 @@
 #![allow(dead_code, unused_imports)]
 
 mod database;
+mod lane;
 mod own;
 mod pooler;
 mod server;
@@ -16,6 +17,7 @@ use ratchet_core::store::Store;
 use ratchet_pg::PgStore;
 
 pub(crate) use database::Database;
+pub(crate) use lane::Lane;
 pub(crate) use own::OwnServer;
 pub(crate) use pooler::Pooler;
 

@@ -1,12 +1,7 @@
--- What a claim must know before it looks at the line of some queues (a JSON list): whether its node's lease holds, and
--- whether others hold what they claimed there within the last second (`version`); what waits, with the first future job of
--- each kind; the rules of the queues; the breakers that are not closed; which lanes were set aside because a claimer did not
--- know their name or because of a breaker.
-SELECT 0 AS topic, lease_until AS number, NULL AS name, EXISTS (
-           SELECT 1 FROM ratchet_node AS other CROSS JOIN ratchet_job AS held ON held.node = other.id AND held.state = 1
-           WHERE other.id <> ?2 AND other.lease_until > ?3 AND held.started_at > ?3 - 1000000
-               AND held.queue IN (SELECT value FROM json_each(?1))
-       ) AS version, NULL AS due, NULL AS slot_key, NULL AS slot_limit,
+-- What a claim must know before it looks at the line of some queues (a JSON list): whether its node's lease holds; what
+-- waits, with the first future job of each kind; the rules of the queues; the breakers that are not closed; which lanes
+-- were set aside because a claimer did not know their name or because of a breaker.
+SELECT 0 AS topic, lease_until AS number, NULL AS name, NULL AS version, NULL AS due, NULL AS slot_key, NULL AS slot_limit,
        NULL AS service
 FROM ratchet_node WHERE id = ?2
 UNION ALL

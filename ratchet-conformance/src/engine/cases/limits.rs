@@ -25,10 +25,11 @@ pub async fn c_03_a_worker_takes_no_more_than_it_has_room_for(bench: Bench) {
 }
 
 pub async fn c_03_with_company_a_worker_asks_for_all_it_may_run(bench: Bench) {
-    let (_, worker) = start(bench.builder().concurrency(6)).await;
+    let (ratchet, worker) = start(bench.builder().concurrency(6)).await;
     for (company, jobs) in [(false, 3), (true, 6), (false, 3)] {
         bench.switches().company.store(company, Ordering::SeqCst);
         eventually("alone one half, so that the other can run", async || {
+            bench.play(&ratchet, [Step::Ok]).await;
             bench.switches().asked.load(Ordering::SeqCst) == jobs
         })
         .await;

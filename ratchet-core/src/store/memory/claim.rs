@@ -1,18 +1,17 @@
 //! Claiming: a walk along the heads of each queue, in order.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::keys::Slot;
 use super::ready::{Lane, Place};
-use super::row::{Claim, Row};
+use super::row::Claim;
 use super::tables::Tables;
 use crate::model::{
     Admission, Alone, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, JobId, JobState, LeaseId,
-    QueueRoom, later,
+    QueueRoom,
 };
 
 impl Tables {
@@ -29,11 +28,7 @@ impl Tables {
         }
         self.leases += 1;
         let lease = LeaseId::from_uuid(Uuid::from_u128(self.leases));
-        let mut reply = ClaimReply {
-            next_due: self.next_due(request, now),
-            company: self.has_company(request, now),
-            ..Default::default()
-        };
+        let mut reply = ClaimReply { next_due: self.next_due(request, now), ..Default::default() };
         if let Some(id) = self.first_if_lonely(request, now) {
             reply.jobs.extend(self.start(id, lease, request, now));
         } else {
@@ -144,16 +139,7 @@ impl Tables {
         Some(claimed)
     }
 
-    fn has_company(&self, request: &ClaimRequest, now: Timestamp) -> bool {
-        const LATELY: Duration = Duration::from_secs(1);
-        self.nodes.held_by_others(request.node, now).any(|job| {
-            let Some(Row { job, .. }) = self.jobs.get(&job) else { return false };
-            let lately = job.started_at.is_some_and(|at| now < later(at, LATELY));
-            lately && request.queues.iter().any(|room| room.queue == job.spec.queue)
-        })
-    }
-
-    fn next_due(&self, request: &ClaimRequest, now: Timestamp) -> Option<Duration> {
+    fn next_due(&self, request: &ClaimRequest, now: Timestamp) -> Option<std::time::Duration> {
         let queues = request.queues.iter();
         let next =
             queues.filter_map(|room| self.index.next_due(&room.queue, &request.known)).min()?;

@@ -66,17 +66,6 @@ impl Nodes {
         self.nodes.values().filter(move |node| node.lease_until > now).map(|node| &node.info)
     }
 
-    /// What other live nodes run.
-    pub(super) fn held_by_others(
-        &self,
-        node: NodeId,
-        now: Timestamp,
-    ) -> impl Iterator<Item = JobId> {
-        let others = self.nodes.iter().filter(move |(id, _)| **id != node);
-        let others = others.filter(move |(_, node)| node.lease_until > now);
-        others.flat_map(|(_, node)| &node.held).copied()
-    }
-
     pub(super) fn list(&self, now: Timestamp) -> Vec<NodeRecord> {
         let record = |node: &Node| NodeRecord {
             info: node.info.clone(),

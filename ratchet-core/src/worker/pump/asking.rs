@@ -8,10 +8,35 @@ use super::Pump;
 use crate::model::{Alone, ClaimRequest};
 use crate::worker::exchange::{Exchange, exchange};
 
+/// Whether others claim from the same queues, by the last look around.
+#[derive(Debug, Default)]
+pub(super) struct Company {
+    has: bool,
+    next_look: Duration,
+}
+
+impl Company {
+    /// Who drains a queue moves many batches in this time.
+    const PAUSE: Duration = Duration::from_millis(100);
+
+    /// Whether it is time to look around; the next time is then some time later.
+    fn is_worth_a_look(&mut self, now: Duration) -> bool {
+        let worth = now >= self.next_look;
+        if worth {
+            self.next_look = now.saturating_add(Self::PAUSE);
+        }
+        worth
+    }
+
+    pub(super) fn seen(&mut self, company: Option<bool>) {
+        self.has = company.unwrap_or(self.has);
+    }
+}
+
 impl Pump {
     /// How many jobs an exchange moves at most.
     fn portion(&self) -> usize {
-        self.shared.core.config.portion(self.company)
+        self.shared.core.config.portion(self.company.has)
     }
 
     /// How many ends of runs are worth a turn: the first, and then as many as make an exchange.
@@ -49,10 +74,12 @@ impl Pump {
         }
         let batch = if settle { self.settler.take(portion) } else { Vec::new() };
         let request = claim.then(|| self.request());
+        // Somebody waits for a job that comes alone. Those who come and go in batches do not notice.
+        let look_around = settle && claim && self.company.is_worth_a_look(now);
         self.hunger.asked();
         let letting_go = self.letting_go.extract_if(.., |token| !self.unsaid.contains(token));
         let letting_go = letting_go.collect();
-        Some(Box::pin(exchange(Arc::clone(&self.shared), batch, request, letting_go)))
+        Some(Box::pin(exchange(Arc::clone(&self.shared), batch, request, letting_go, look_around)))
     }
 
     fn wants_work(&self, now: Duration) -> bool {

@@ -1,0 +1,66 @@
+//! Who claims from the same queues.
+
+mod support;
+
+use std::time::Duration;
+
+use ratchet_conformance::Harness;
+use ratchet_core::model::{Claimed, NodeId, QueueRoom};
+use ratchet_core::store::Store;
+use support::Lane;
+
+/// The clock goes on by itself: a second may pass before the answer. Some tries, then.
+const TRIES: usize = 3;
+
+async fn has_company(lane: &Lane, node: NodeId, queue: &str) -> bool {
+    let rooms = [QueueRoom { queue: queue.to_owned(), room: 1 }];
+    lane.pg.store.has_company(node, &rooms).await.expect("looks around")
+}
+
+async fn run_on(lane: &Lane, node: NodeId) -> Claimed {
+    lane.submit("mail", None, 1).await;
+    lane.claim(node, &["mail"], 1).await.remove(0)
+}
+
+/// Whether a node is told of another that has claimed just before.
+async fn is_told_of(lane: &Lane, node: NodeId, other: NodeId) -> bool {
+    let mut told = false;
+    for _ in 0..TRIES {
+        run_on(lane, other).await;
+        told |= has_company(lane, node, "default").await;
+    }
+    told
+}
+
+#[tokio::test]
+async fn c_03_company_is_who_claims_from_the_same_queues() {
+    let lane = Lane::fresh().await;
+    let (node, other) = (lane.node(&["mail"]).await, lane.node(&["mail"]).await);
+    assert!(!has_company(&lane, node, "default").await, "who claims nothing is none");
+    run_on(&lane, node).await;
+    assert!(!has_company(&lane, node, "default").await, "nobody is company to itself");
+    assert!(is_told_of(&lane, node, other).await);
+    assert!(!has_company(&lane, node, "other").await, "who takes of another queue is none");
+    lane.pg.advance(Duration::from_secs(1)).await;
+    assert!(
+        !has_company(&lane, node, "default").await,
+        "who has claimed nothing for a second is none"
+    );
+    let run = run_on(&lane, other).await;
+    lane.succeed(&run).await;
+    assert!(!has_company(&lane, node, "default").await, "who holds nothing of it is none");
+}
+
+#[tokio::test]
+async fn c_03_company_is_who_lives() {
+    let lane = Lane::fresh().await;
+    let (node, other) = (lane.node(&["mail"]).await, lane.node(&["mail"]).await);
+    assert!(is_told_of(&lane, node, other).await);
+    lane.pg.store.leave(other).await.expect("leaves");
+    assert!(!has_company(&lane, node, "default").await, "who has left is none");
+    let mortal = lane.mortal(&["mail"], Duration::from_mins(1)).await;
+    lane.pg.advance(Duration::from_millis(59_900)).await;
+    run_on(&lane, mortal).await;
+    lane.pg.advance(Duration::from_millis(100)).await;
+    assert!(!has_company(&lane, node, "default").await, "who has lost its lease is none");
+}
