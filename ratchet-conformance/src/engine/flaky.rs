@@ -40,6 +40,10 @@ pub struct Switches {
     pub asked: AtomicU64,
     /// Nodes have company.
     pub company: AtomicBool,
+    /// Looks for company wait while this is held.
+    pub looking: tokio::sync::Mutex<()>,
+    /// How often company was looked for.
+    pub looks: AtomicU64,
     /// How often a group was read.
     pub group_reads: AtomicU64,
     /// How many settle calls came through.
@@ -311,6 +315,8 @@ impl Store for Flaky {
     }
 
     async fn has_company(&self, node: NodeId, queues: &[QueueRoom]) -> Result<bool, StoreError> {
+        self.switches.looks.fetch_add(1, Ordering::SeqCst);
+        drop(self.switches.looking.lock().await);
         let company = self.switches.company.load(Ordering::SeqCst);
         Ok(company || self.up()?.has_company(node, queues).await?)
     }

@@ -118,6 +118,7 @@ macro_rules! engine_suite {
             limits {
                 c_03_a_worker_takes_no_more_than_it_has_room_for
                 c_03_with_company_a_worker_asks_for_all_it_may_run
+                c_03_jobs_do_not_wait_for_a_look_around
                 q_01_a_queue_has_a_limit_of_its_own
                 q_02_a_concurrency_key_limits_runs
                 q_01_cluster_limits_are_declared_by_the_worker

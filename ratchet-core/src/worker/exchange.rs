@@ -1,7 +1,9 @@
 //! One exchange with the store: settle what is finished, ask for more, let go of what ended late.
 
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+
+use futures_util::future::{Either, select};
 
 use super::settler::{Outgoing, account, settle_in_halves};
 use super::shared::Shared;
@@ -68,8 +70,8 @@ pub(super) async fn exchange(
                 .map(|(settled, claimed)| (settled, Some(claimed))),
         }
     };
-    let (answer, company) =
-        tokio::join!(answer, has_company(&shared, asked.as_deref(), look_around));
+    let look = has_company(&shared, asked.as_deref(), look_around);
+    let (answer, company) = beside(answer, look).await;
     let still_held = let_go(&shared, letting_go).await;
     let mut lingering = lingering(&batch);
     match answer {
@@ -117,6 +119,18 @@ pub(super) async fn exchange(
                 lingering,
             }
         }
+    }
+}
+
+/// Does both at once, and waits for the first alone: jobs never wait for a look around.
+async fn beside<T>(
+    answer: impl Future<Output = T>,
+    look: impl Future<Output = Option<bool>>,
+) -> (T, Option<bool>) {
+    let (answer, look) = (pin!(answer), pin!(look));
+    match select(look, answer).await {
+        Either::Left((company, answer)) => (answer.await, company),
+        Either::Right((answer, _)) => (answer, None),
     }
 }
 

@@ -29,11 +29,29 @@ pub async fn c_03_with_company_a_worker_asks_for_all_it_may_run(bench: Bench) {
     for (company, jobs) in [(false, 3), (true, 6), (false, 3)] {
         bench.switches().company.store(company, Ordering::SeqCst);
         eventually("alone one half, so that the other can run", async || {
-            bench.play(&ratchet, [Step::Ok]).await;
+            // Several, so that some end while others wait: only then does a worker look around.
+            let several = (0..12).map(|_| Script::of([Step::Ok]));
+            ratchet.bulk().jobs(several).await.expect("enqueues");
             bench.switches().asked.load(Ordering::SeqCst) == jobs
         })
         .await;
     }
+    worker.stop().await;
+}
+
+pub async fn c_03_jobs_do_not_wait_for_a_look_around(bench: Bench) {
+    let (ratchet, worker) = start(bench.builder().concurrency(2)).await;
+    for _ in 0..20 {
+        bench.play(&ratchet, [Step::Gate]).await;
+    }
+    let hanging = bench.switches().looking.lock().await;
+    bench.stage().open_gate();
+    eventually("all are done", async || {
+        ratchet.counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 20)
+    })
+    .await;
+    assert!(bench.switches().looks.load(Ordering::SeqCst) > 0, "it has looked around");
+    drop(hanging);
     worker.stop().await;
 }
 
