@@ -9,6 +9,7 @@ mod decide;
 mod events;
 mod failure;
 pub mod graph;
+pub mod insert;
 mod job;
 pub mod model;
 pub mod recurring;

@@ -12,7 +12,7 @@ use ratchet_core::graph::admit;
 use ratchet_core::model::{InsertError, Inserted, JobId, NewJob};
 
 use self::keys::Reserved;
-use self::plan::{Plan, plan_all, plan_one};
+use self::plan::Plan;
 pub(crate) use self::plan::{Scoped, business_key};
 pub(crate) use self::rows::{Fresh, Ids, Stored};
 use crate::error::is_unique_violation;
@@ -71,7 +71,7 @@ impl Inner {
     ) -> Result<(Vec<Inserted>, Fresh), Fault> {
         let (before, reserved) = self.reserve(db, jobs).await?;
         crash_point(CrashPoint::InsertKeys);
-        let (plan, answers) = plan_all(jobs, &before).map_err(Fault::Insert)?;
+        let (plan, answers) = before.plan_all(jobs).map_err(Fault::Insert)?;
         let fresh = self.write_jobs(db, jobs, plan, reserved, Stored::default()).await?;
         Ok((answers, fresh))
     }
@@ -90,7 +90,7 @@ impl Inner {
             return Ok((created, HashSet::new(), fresh));
         }
         let (before, reserved) = self.reserve(db, jobs).await?;
-        let (plan, answers) = plan_all(jobs, &before).map_err(Fault::Insert)?;
+        let (plan, answers) = before.plan_all(jobs).map_err(Fault::Insert)?;
         let mut absent = HashSet::new();
         for (job, answer) in jobs.iter().zip(&answers) {
             if !admit(job, *answer).map_err(Fault::Insert)? {
@@ -110,7 +110,7 @@ impl Inner {
     ) -> Result<(Vec<Result<Inserted, InsertError>>, Fresh), Fault> {
         let (before, reserved) = self.reserve(db, jobs).await?;
         let mut plan = Plan::default();
-        let answers = jobs.iter().map(|job| plan_one(job, &before, &mut plan)).collect();
+        let answers = jobs.iter().map(|job| before.plan_one(job, &mut plan)).collect();
         let stored = Stored { now: Some(now), ..Stored::default() };
         let fresh = self.write_jobs(db, jobs, plan, reserved, stored).await?;
         Ok((answers, fresh))
@@ -126,9 +126,7 @@ impl Inner {
         stored: Stored,
     ) -> Result<Fresh, Fault> {
         self.assign(db, &mut plan, reserved).await?;
-        // An idempotent repeat of a stored job answers `Created` too, but is not planned.
-        let planned: Vec<_> = jobs.iter().filter(|job| plan.ids.remove(&job.id)).collect();
-        self.store(db, planned.into_iter(), stored).await
+        self.store(db, plan.stored(jobs).into_iter(), stored).await
     }
 }
 

@@ -6,7 +6,8 @@ use std::collections::HashSet;
 
 use jiff::Timestamp;
 use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::graph::{Changes, JobChange, Seed, admit, digest, identity, ripple};
+use ratchet_core::graph::{Changes, JobChange, Seed, admit, ripple};
+use ratchet_core::insert::KeyUse;
 use ratchet_core::model::{
     Applied, CommandError, CommandReply, DroppedGraph, Edge, Extend, GraphInserted, GroupId,
     GroupRecord, InsertError, Inserted, JobId, JobRecord, JobState, Member, NewGraph, NewJob,
@@ -16,7 +17,7 @@ use sqlx::Row as _;
 
 use self::read::{Rows, get_group, group_id, point_bytes};
 use crate::command::Answer;
-use crate::insert::{Entry, repeat};
+use crate::insert::Key;
 use crate::row::JobRow;
 use crate::session::Session;
 use crate::sql;
@@ -28,24 +29,17 @@ pub(crate) fn ended(job: &JobRecord) -> Option<Seed> {
     ended.then(|| Seed::Ended { member: job.member(), answers: Vec::new() })
 }
 
-/// What the key of a graph is used for.
-fn graph_entry(graph: &NewGraph) -> Option<(Vec<u8>, Entry)> {
-    let (key, root) = (graph.key.as_ref()?, graph.root()?);
-    let job = JobId::from_uuid(root.id.uuid());
-    let entry = Entry { job, name: identity(root), digest: digest(graph).to_vec() };
-    Some((graph_key(key), entry))
-}
-
 impl Session<'_> {
     pub(crate) async fn insert_graph(
         &mut self,
         graph: &NewGraph,
     ) -> Result<Result<GraphInserted, InsertError>, sqlx::Error> {
-        let key = graph_entry(graph);
-        if let (Some((scoped, entry)), Some(key)) = (&key, &graph.key)
-            && let Some(original) = self.ledger_entry(scoped).await?
+        let scoped = graph.key.as_ref().map(graph_key);
+        let key = scoped.zip(KeyUse::of_graph(graph));
+        if let (Some((scoped, again)), Some(key)) = (&key, &graph.key)
+            && let Some(original) = self.key_use(scoped).await?
         {
-            let original = repeat(&original, entry, &key.key).map(Inserted::id);
+            let original = original.answer(again, &key.key).map(Inserted::id);
             return Ok(original.map(|id| GraphInserted::repeat_of(GroupId::from_uuid(id.uuid()))));
         }
         for group in &graph.groups {
@@ -100,21 +94,21 @@ impl Session<'_> {
     async fn insert_members(
         &mut self,
         jobs: &[NewJob],
-        key: Option<&(Vec<u8>, Entry)>,
+        key: Option<&(Key, KeyUse)>,
     ) -> Result<Result<(Vec<Inserted>, HashSet<JobId>), InsertError>, sqlx::Error> {
-        let plan = match self.planned(jobs, key).await? {
-            Ok(plan) => plan,
+        let (plan, answers) = match self.planned(jobs, key).await? {
+            Ok(planned) => planned,
             Err(refused) => return Ok(Err(refused)),
         };
         let mut absent = HashSet::new();
-        for (job, answer) in jobs.iter().zip(&plan.answers) {
+        for (job, answer) in jobs.iter().zip(&answers) {
             match admit(job, *answer) {
                 Ok(true) => {}
                 Ok(false) => drop(absent.insert(job.id)),
                 Err(refused) => return Ok(Err(refused)),
             }
         }
-        let answers = self.carry_out(jobs, plan).await?;
+        self.carry_out(jobs, plan).await?;
         Ok(Ok((answers, absent)))
     }
 

@@ -1,10 +1,8 @@
 //! Inserting: first the plan, then the rows, so that a refused batch leaves no trace.
 
-use std::collections::{HashMap, HashSet};
-
 use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::model::{InsertError, Inserted, JobId, JobState, NewJob, OnTaken, TakenKey};
-use sha2::{Digest, Sha256};
+use ratchet_core::insert::{Answers, KeyUse, Keys, Plan, There};
+use ratchet_core::model::{InsertError, Inserted, JobId, JobState, NewJob};
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments as _, Row as _};
 
@@ -13,23 +11,11 @@ use crate::sql;
 use crate::template::Own;
 use crate::value::{business_key, bytes, idempotency_key, job_id, optional_json};
 
-/// What an idempotency key was used for.
-#[derive(Debug, Clone)]
-pub(crate) struct Entry {
-    pub(crate) job: JobId,
-    pub(crate) name: String,
-    pub(crate) digest: Vec<u8>,
-}
+/// A key within its tenant.
+pub(crate) type Key = Vec<u8>;
 
-/// What the batch itself has claimed so far.
-#[derive(Debug, Default)]
-pub(crate) struct Plan {
-    pub(crate) answers: Vec<Inserted>,
-    ids: HashSet<JobId>,
-    ledger: HashMap<Vec<u8>, Entry>,
-    business: HashMap<Vec<u8>, JobId>,
-    taken: Vec<TakenKey>,
-}
+/// What is to be inserted, and what to answer then.
+type Planned = (Plan<Key>, Vec<Inserted>);
 
 /// Whether a job claims nothing but its id.
 pub(crate) fn is_plain(job: &NewJob) -> bool {
@@ -41,19 +27,20 @@ impl Session<'_> {
         &mut self,
         jobs: &[NewJob],
     ) -> Result<Result<Vec<Inserted>, InsertError>, sqlx::Error> {
-        let plan = match self.planned(jobs, None).await? {
-            Ok(plan) => plan,
+        let (plan, answers) = match self.planned(jobs, None).await? {
+            Ok(planned) => planned,
             Err(refused) => return Ok(Err(refused)),
         };
-        self.carry_out(jobs, plan).await.map(Ok)
+        self.carry_out(jobs, plan).await?;
+        Ok(Ok(answers))
     }
 
     /// What is to be inserted, or why nothing is: the key of a graph first, if it has one.
     pub(crate) async fn planned(
         &mut self,
         jobs: &[NewJob],
-        key: Option<&(Vec<u8>, Entry)>,
-    ) -> Result<Result<Plan, InsertError>, sqlx::Error> {
+        key: Option<&(Key, KeyUse)>,
+    ) -> Result<Result<Planned, InsertError>, sqlx::Error> {
         Ok(match self.plan(jobs, key).await? {
             // A repeated id comes before other refusals, so it must be looked for.
             Err(_) if !self.careful => {
@@ -69,8 +56,8 @@ impl Session<'_> {
     pub(crate) async fn carry_out(
         &mut self,
         jobs: &[NewJob],
-        mut plan: Plan,
-    ) -> Result<Vec<Inserted>, sqlx::Error> {
+        mut plan: Plan<Key>,
+    ) -> Result<(), sqlx::Error> {
         for (key, entry) in &plan.ledger {
             sqlx::query(sql::key::INSERT_LEDGER_ENTRY)
                 .bind(key.as_slice())
@@ -90,74 +77,49 @@ impl Session<'_> {
         if !(plan.ledger.is_empty() && plan.business.is_empty()) {
             crash_point(CrashPoint::InsertKeys);
         }
-        // An idempotent repeat of a stored job answers `Created` too, but is not planned.
-        let planned: Vec<_> = jobs.iter().filter(|job| plan.ids.remove(&job.id)).collect();
-        self.insert_rows(&planned).await?;
-        Ok(plan.answers)
+        self.insert_rows(&plan.stored(jobs)).await
     }
 
     async fn plan(
         &mut self,
         jobs: &[NewJob],
-        key: Option<&(Vec<u8>, Entry)>,
-    ) -> Result<Result<Plan, InsertError>, sqlx::Error> {
-        let mut plan = Plan::default();
+        key: Option<&(Key, KeyUse)>,
+    ) -> Result<Result<Planned, InsertError>, sqlx::Error> {
+        let (mut plan, mut answers) = (Plan::default(), Answers::default());
         plan.ledger.extend(key.cloned());
         for job in jobs {
-            if let Err(refused) = self.plan_insert(job, &mut plan).await? {
+            let key = idempotency_key(&job.spec).map(|key| (key, KeyUse::of(job)));
+            let keys = Keys { idempotency: key, business: business_key(&job.spec) };
+            let there = self.there(job, &keys, &plan).await?;
+            if let Err(refused) = answers.push(plan.add(job, keys, &there)) {
                 return Ok(Err(refused));
             }
         }
-        if !plan.taken.is_empty() {
-            return Ok(Err(InsertError::BusinessKeysTaken(plan.taken)));
-        }
-        Ok(Ok(plan))
+        Ok(answers.all().map(|answers| (plan, answers)))
     }
 
-    async fn plan_insert(
+    /// What there is of a job, as far as the plan does not know it better.
+    async fn there(
         &mut self,
         job: &NewJob,
-        plan: &mut Plan,
-    ) -> Result<Result<(), InsertError>, sqlx::Error> {
-        let idempotency = idempotency_key(&job.spec).map(|key| {
-            let digest = Sha256::digest(&job.spec.payload).to_vec();
-            (key, Entry { job: job.id, name: job.spec.name.clone(), digest })
-        });
-        if let Some((key, entry)) = &idempotency {
-            let original = match plan.ledger.get(key) {
-                Some(original) => Some(original.clone()),
-                None => self.ledger_entry(key).await?,
-            };
-            if let Some(original) = original {
-                let key = job.spec.idempotency_key.as_deref().unwrap_or_default();
-                return Ok(repeat(&original, entry, key).map(|answer| plan.answers.push(answer)));
+        keys: &Keys<Key>,
+        plan: &Plan<Key>,
+    ) -> Result<There, sqlx::Error> {
+        let mut there = There::default();
+        if let Some((key, _)) = &keys.idempotency {
+            if plan.ledger.contains_key(key) {
+                return Ok(there);
+            }
+            there.used = self.key_use(key).await?;
+            if there.used.is_some() {
+                return Ok(there);
             }
         }
-        if plan.ids.contains(&job.id) || (self.careful && self.exists(job.id).await?) {
-            return Ok(Err(InsertError::DuplicateId(job.id)));
+        there.exists = self.careful && self.exists(job.id).await?;
+        if let Some(key) = keys.business.as_ref().filter(|key| !plan.business.contains_key(*key)) {
+            there.holder = self.holder(key).await?;
         }
-        if let Some(key) = business_key(&job.spec) {
-            let holder = match plan.business.get(&key) {
-                Some(holder) => Some(*holder),
-                None => self.holder(&key).await?,
-            };
-            match (holder, job.on_taken) {
-                (Some(holder), OnTaken::ReturnHolder) => {
-                    plan.answers.push(Inserted::Holder(holder));
-                    return Ok(Ok(()));
-                }
-                (Some(holder), OnTaken::Refuse) => {
-                    let key = job.spec.business_key.clone().unwrap_or_default();
-                    plan.taken.push(TakenKey { job: job.id, key, holder });
-                    return Ok(Ok(()));
-                }
-                (None, _) => plan.business.insert(key, job.id),
-            };
-        }
-        plan.ledger.extend(idempotency);
-        plan.ids.insert(job.id);
-        plan.answers.push(Inserted::Created(job.id));
-        Ok(Ok(()))
+        Ok(there)
     }
 
     /// Inserts jobs whose keys are settled. Fails if one of the ids exists.
@@ -223,11 +185,11 @@ impl Session<'_> {
         Ok(found.fetch_optional(&mut *self.conn).await?.is_some())
     }
 
-    pub(crate) async fn ledger_entry(&mut self, key: &[u8]) -> Result<Option<Entry>, sqlx::Error> {
+    pub(crate) async fn key_use(&mut self, key: &[u8]) -> Result<Option<KeyUse>, sqlx::Error> {
         let entry = sqlx::query(sql::key::GET_LEDGER_ENTRY).bind(key);
         let Some(row) = entry.fetch_optional(&mut *self.conn).await? else { return Ok(None) };
         let job = job_id(row.try_get(0)?)?;
-        Ok(Some(Entry { job, name: row.try_get(1)?, digest: row.try_get(2)? }))
+        Ok(Some(KeyUse { job, name: row.try_get(1)?, digest: row.try_get(2)? }))
     }
 
     pub(crate) async fn holder(&mut self, key: &[u8]) -> Result<Option<JobId>, sqlx::Error> {
@@ -235,18 +197,4 @@ impl Session<'_> {
         let holder = holder.fetch_optional(&mut *self.conn).await?;
         holder.map(|row| job_id(row.try_get(0)?)).transpose()
     }
-}
-
-/// The answer to an idempotency key that was used before.
-pub(crate) fn repeat(original: &Entry, entry: &Entry, key: &str) -> Result<Inserted, InsertError> {
-    if original.name != entry.name || original.digest != entry.digest {
-        return Err(InsertError::IdempotencyMismatch {
-            job: entry.job,
-            key: key.to_owned(),
-            original: original.job,
-        });
-    }
-    // The same job again: the first answer was lost, so it is given again.
-    let same = original.job == entry.job;
-    Ok(if same { Inserted::Created(entry.job) } else { Inserted::Duplicate(original.job) })
 }

@@ -8,13 +8,13 @@ use uuid::Uuid;
 use crate::model::{GroupId, GroupRecord, NewGraph, Wait, WaitMode};
 
 /// What the ledger of idempotency keys calls a graph. No job has such a name: there is a space in it.
-pub fn identity(root: &GroupRecord) -> String {
+pub(crate) fn identity(root: &GroupRecord) -> String {
     format!("{} {}", root.kind, root.name)
 }
 
 /// The digest of a graph: groups, jobs with their arguments, and edges. As for single jobs, options such as queue and
 /// delay do not matter. Keys are for ever, so this never changes.
-pub fn digest(graph: &NewGraph) -> [u8; 32] {
+pub(crate) fn digest(graph: &NewGraph) -> [u8; 32] {
     let groups = graph.groups.iter().map(|group| group.id.uuid());
     let ids = groups.chain(graph.jobs.iter().map(|job| job.id.uuid()));
     let mut text = Text { hash: Sha256::new(), places: ids.zip(0..).collect() };

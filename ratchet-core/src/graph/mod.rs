@@ -16,7 +16,7 @@ mod tests;
 
 pub use changes::{Changes, JobChange};
 pub use check::{GraphError, check};
-pub use digest::{digest, identity};
+pub(crate) use digest::{digest, identity};
 pub use link::link;
 pub use ripple::{GraphRows, Inside, Seed, ripple};
 pub use rules::admit;

@@ -1,8 +1,7 @@
 //! The idempotency key of a whole graph, in the ledger that jobs use too.
 
-use ratchet_core::graph::{digest, identity};
-use ratchet_core::model::{GroupId, InsertError, JobId, NewGraph};
-use uuid::Uuid;
+use ratchet_core::insert::KeyUse;
+use ratchet_core::model::{GroupId, JobId, NewGraph};
 
 use crate::fault::Fault;
 use crate::spec::{clean, scope};
@@ -17,15 +16,17 @@ impl Inner {
         db: &mut PgConnection,
         graph: &NewGraph,
     ) -> Result<Option<GroupId>, Fault> {
-        let (Some(key), Some(root)) = (&graph.key, graph.root()) else { return Ok(None) };
+        let (Some(key), Some(mut again)) = (&graph.key, KeyUse::of_graph(graph)) else {
+            return Ok(None);
+        };
+        again.name = clean(&again.name);
         let (scopes, keys) = (vec![scope(key.tenant.as_deref())], vec![clean(&key.key)]);
-        let (name, digest) = (clean(&identity(root)), digest(graph).to_vec());
         let won = sqlx::query(self.sql.reserve_idempotency())
             .bind(&scopes)
             .bind(&keys)
-            .bind(vec![root.id.uuid()])
-            .bind(vec![&name])
-            .bind(vec![&digest])
+            .bind(vec![again.job.uuid()])
+            .bind(vec![&again.name])
+            .bind(vec![&again.digest])
             .fetch_optional(&mut *db)
             .await?;
         if won.is_some() {
@@ -33,16 +34,12 @@ impl Inner {
         }
         let there = sqlx::query(self.sql.select_idempotency()).bind(&scopes).bind(&keys);
         let there = there.fetch_one(db).await?;
-        let original: Uuid = there.try_get("job")?;
-        let (same_name, same_digest) =
-            (there.try_get::<String, _>("name")? == name, there.try_get::<Vec<u8>, _>("digest")?);
-        if same_name && same_digest == digest {
-            return Ok(Some(GroupId::from_uuid(original)));
-        }
-        Err(Fault::Insert(InsertError::IdempotencyMismatch {
-            job: JobId::from_uuid(root.id.uuid()),
-            key: key.key.clone(),
-            original: JobId::from_uuid(original),
-        }))
+        let original = KeyUse {
+            job: JobId::from_uuid(there.try_get("job")?),
+            name: there.try_get("name")?,
+            digest: there.try_get("digest")?,
+        };
+        let answer = original.answer(&again, &key.key).map_err(Fault::Insert)?;
+        Ok(Some(GroupId::from_uuid(answer.id().uuid())))
     }
 }

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use ratchet_core::insert::KeyUse;
 use ratchet_core::model::{JobId, NewJob};
 use uuid::Uuid;
 
-use super::plan::{Before, Entry, Plan, Scoped, business_key, idempotency_key};
+use super::plan::{Before, Plan, Scoped, business_key, idempotency_key};
 use crate::fault::Fault;
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
@@ -14,7 +15,7 @@ use crate::store::Inner;
 /// Keys that were free and are held by this transaction until it is known who gets them.
 #[derive(Default)]
 pub(super) struct Reserved {
-    ledger: BTreeMap<Scoped, Entry>,
+    ledger: BTreeMap<Scoped, KeyUse>,
     business: BTreeMap<Scoped, JobId>,
 }
 
@@ -32,8 +33,8 @@ impl Inner {
             Before { ids: there.into_iter().map(JobId::from_uuid).collect(), ..Before::default() };
         let mut reserved = Reserved::default();
         for job in jobs {
-            if let Some(key) = idempotency_key(&job.spec) {
-                reserved.ledger.entry(key).or_insert_with(|| Entry::of(job));
+            if let Some((key, used)) = idempotency_key(job) {
+                reserved.ledger.entry(key).or_insert(used);
             }
             if let Some(key) = business_key(&job.spec) {
                 reserved.business.entry(key).or_insert(job.id);
@@ -44,12 +45,12 @@ impl Inner {
             let (scopes, keys): (Vec<_>, Vec<_>) = lost.into_iter().unzip();
             let entries = sqlx::query(self.sql.select_idempotency()).bind(scopes).bind(keys);
             for row in entries.fetch_all(&mut *db).await? {
-                let entry = Entry {
+                let used = KeyUse {
                     job: JobId::from_uuid(row.try_get("job")?),
                     name: row.try_get("name")?,
                     digest: row.try_get("digest")?,
                 };
-                before.ledger.insert((row.try_get("scope")?, row.try_get("key")?), entry);
+                before.ledger.insert((row.try_get("scope")?, row.try_get("key")?), used);
             }
         }
         if !reserved.business.is_empty() {
@@ -65,7 +66,7 @@ impl Inner {
     async fn reserve_ledger(
         &self,
         db: &mut PgConnection,
-        wanted: &mut BTreeMap<Scoped, Entry>,
+        wanted: &mut BTreeMap<Scoped, KeyUse>,
     ) -> Result<Vec<Scoped>, Fault> {
         let (scopes, keys): (Vec<_>, Vec<_>) = wanted.keys().cloned().unzip();
         let rows = sqlx::query(self.sql.reserve_idempotency())

@@ -7,10 +7,10 @@ use std::ops::Bound;
 use futures_util::FutureExt as _;
 use jiff::Timestamp;
 
-use super::insert::{Plan, repeat};
-use super::keys::{Entry, business_key};
+use super::keys::{Scoped, business_key};
 use super::tables::Tables;
 use crate::graph::{self, Changes, GraphRows, Inside, JobChange, Seed};
+use crate::insert::{KeyUse, Plan};
 use crate::model::{
     CommandError, Edge, Extend, GraphInserted, GroupFilter, GroupId, GroupRecord, InsertError,
     JobId, JobRecord, Member, NewGraph, Point, Ripples,
@@ -88,13 +88,12 @@ impl Tables {
         let mut plan = Plan::default();
         if let Some(key) = &graph.key {
             let scoped = (key.tenant.clone(), key.key.clone());
-            if let (Some(entry), Some(original)) =
-                (Entry::of_graph(&graph), self.keys.ledger.get(&scoped))
-            {
-                let original = repeat(original, &entry, &key.key)?.id();
+            let again = KeyUse::of_graph(&graph);
+            if let (Some(again), Some(original)) = (&again, self.keys.ledger.get(&scoped)) {
+                let original = original.answer(again, &key.key)?.id();
                 return Ok(GraphInserted::repeat_of(GroupId::from_uuid(original.uuid())));
             }
-            plan.ledger.extend(Entry::of_graph(&graph).map(|entry| (scoped, entry)));
+            plan.ledger.extend(again.map(|again| (scoped, again)));
         }
         for group in &graph.groups {
             if self.graph.groups.contains_key(&group.id) {
@@ -141,17 +140,18 @@ impl Tables {
     fn insert_members(
         &mut self,
         jobs: Vec<crate::model::NewJob>,
-        plan: Plan,
+        mut plan: Plan<Scoped>,
         now: Timestamp,
     ) -> Result<(Vec<crate::model::Inserted>, HashSet<JobId>), InsertError> {
-        let plan = self.plan(&jobs, plan)?;
+        let answers = self.plan(&jobs, &mut plan)?;
         let mut absent = HashSet::new();
-        for (job, answer) in jobs.iter().zip(&plan.answers) {
+        for (job, answer) in jobs.iter().zip(&answers) {
             if !graph::admit(job, *answer)? {
                 absent.insert(job.id);
             }
         }
-        Ok((self.carry_out(jobs, plan, now), absent))
+        self.carry_out(jobs, plan, now);
+        Ok((answers, absent))
     }
 
     fn place(&mut self, placed: &[(JobId, Option<GroupId>)], absent: &HashSet<JobId>) {

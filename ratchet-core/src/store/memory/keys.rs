@@ -2,40 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::graph::{digest, identity};
-use crate::model::{JobId, JobSpec, LeaseId, NewGraph, NodeId, Token};
+use crate::insert::KeyUse;
+use crate::model::{JobId, JobSpec, LeaseId, NodeId, Token};
 
 /// A key within its tenant.
 pub(super) type Scoped = (Option<String>, String);
-
-/// What an idempotency key was used for, for ever.
-#[derive(Debug, Clone)]
-pub(super) struct Entry {
-    pub(super) job: JobId,
-    name: String,
-    payload: [u8; 32],
-}
-
-impl Entry {
-    pub(super) fn of(job: JobId, spec: &JobSpec) -> Self {
-        Self { job, name: spec.name.clone(), payload: Sha256::digest(&spec.payload).into() }
-    }
-
-    /// What the key of a graph is used for.
-    pub(super) fn of_graph(graph: &NewGraph) -> Option<Self> {
-        let root = graph.root()?;
-        let name = identity(root);
-        Some(Self { job: JobId::from_uuid(root.id.uuid()), name, payload: digest(graph) })
-    }
-
-    /// Whether both stand for the same request.
-    pub(super) fn is_repeat_of(&self, other: &Self) -> bool {
-        self.name == other.name && self.payload == other.payload
-    }
-}
 
 /// A run that is over in the store while its handler may still be running.
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +31,7 @@ pub(super) enum Slot {
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     /// Idempotency keys. Never shrinks.
-    pub(super) ledger: HashMap<Scoped, Entry>,
+    pub(super) ledger: HashMap<Scoped, KeyUse>,
     /// Business keys.
     pub(super) business: HashMap<Scoped, JobId>,
     /// Runs by what they hold.

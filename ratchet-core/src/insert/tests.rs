@@ -1,0 +1,105 @@
+//! What a batch does, as tables.
+
+use uuid::Uuid;
+
+use super::{Answers, KeyUse, Keys, Plan, There};
+use crate::model::{Due, InsertError, Inserted, JobId, JobSpec, NewJob, OnTaken};
+
+fn id(number: u128) -> JobId {
+    JobId::from_uuid(Uuid::from_u128(number))
+}
+
+fn job(number: u128, payload: &str) -> NewJob {
+    let spec = JobSpec::new("a", payload.as_bytes().to_vec());
+    NewJob { id: id(number), spec, due: Due::Now, on_taken: OnTaken::Refuse }
+}
+
+fn once(number: u128, payload: &str) -> NewJob {
+    let mut job = job(number, payload);
+    job.spec.idempotency_key = Some("once".to_owned());
+    job
+}
+
+fn held(number: u128, on_taken: OnTaken) -> NewJob {
+    let mut job = NewJob { on_taken, ..job(number, "") };
+    job.spec.business_key = Some("held".to_owned());
+    job
+}
+
+fn add(plan: &mut Plan<String>, job: &NewJob, there: &There) -> Result<Inserted, InsertError> {
+    let idempotency = job.spec.idempotency_key.clone().map(|key| (key, KeyUse::of(job)));
+    plan.add(job, Keys { idempotency, business: job.spec.business_key.clone() }, there)
+}
+
+/// The answers to jobs of which none was there before.
+fn all(jobs: &[NewJob]) -> Result<Vec<Inserted>, InsertError> {
+    let (mut plan, mut answers) = (Plan::default(), Answers::default());
+    for job in jobs {
+        answers.push(add(&mut plan, job, &There::default()))?;
+    }
+    answers.all()
+}
+
+// spec: S-03
+#[test]
+fn s_03_a_used_key_answers_with_the_first_job() {
+    let first = KeyUse::of(&once(1, "same"));
+    let again = |job: &NewJob| {
+        let mut plan = Plan::default();
+        let there = There { used: Some(first.clone()), exists: true, ..There::default() };
+        let answer = add(&mut plan, job, &there);
+        assert!(plan.ids.is_empty() && plan.ledger.is_empty(), "nothing is stored");
+        answer
+    };
+    assert_eq!(again(&once(2, "same")).expect("a repeat"), Inserted::Duplicate(id(1)));
+    assert_eq!(again(&once(1, "same")).expect("a lost answer"), Inserted::Created(id(1)));
+    match again(&once(2, "other")) {
+        Err(InsertError::IdempotencyMismatch { job, key, original }) => {
+            assert_eq!((job, key.as_str(), original), (id(2), "once", id(1)));
+        }
+        answer => panic!("{answer:?}"),
+    }
+}
+
+// spec: S-03, S-06
+#[test]
+fn s_06_a_batch_sees_its_own_keys() {
+    let answers = all(&[once(1, "same"), once(2, "same")]).expect("a repeat");
+    assert_eq!(answers, [Inserted::Created(id(1)), Inserted::Duplicate(id(1))]);
+    let answers = all(&[held(1, OnTaken::Refuse), held(2, OnTaken::ReturnHolder)]);
+    assert_eq!(answers.expect("answers"), [Inserted::Created(id(1)), Inserted::Holder(id(1))]);
+    let refused = all(&[job(1, ""), job(1, "")]);
+    assert!(matches!(refused, Err(InsertError::DuplicateId(it)) if it == id(1)), "{refused:?}");
+}
+
+// spec: S-06
+#[test]
+fn s_06_all_taken_keys_are_told_and_other_refusals_come_first() {
+    let taken = [held(1, OnTaken::Refuse), held(2, OnTaken::Refuse), held(3, OnTaken::Refuse)];
+    match all(&taken) {
+        Err(InsertError::BusinessKeysTaken(keys)) => {
+            let told: Vec<_> = keys.iter().map(|key| (key.job, key.holder)).collect();
+            assert_eq!(told, [(id(2), id(1)), (id(3), id(1))]);
+        }
+        answer => panic!("{answer:?}"),
+    }
+    let mut jobs = taken.to_vec();
+    jobs.push(job(1, ""));
+    assert!(matches!(all(&jobs), Err(InsertError::DuplicateId(_))));
+}
+
+// spec: S-04
+#[test]
+fn s_04_a_refused_job_leaves_no_trace() {
+    let mut plan = Plan::default();
+    let mut job = held(2, OnTaken::Refuse);
+    job.spec.idempotency_key = Some("once".to_owned());
+    let there = There { holder: Some(id(1)), ..There::default() };
+    assert!(matches!(add(&mut plan, &job, &there), Err(InsertError::BusinessKeysTaken(_))));
+    assert!(plan.ids.is_empty() && plan.ledger.is_empty() && plan.business.is_empty());
+    add(&mut plan, &job, &There::default()).expect("the holder is gone");
+    assert_eq!((plan.ids.len(), plan.ledger.len(), plan.business.len()), (1, 1, 1));
+    let jobs = [job];
+    assert_eq!(plan.stored(&jobs), [&jobs[0]]);
+    assert!(plan.stored(&jobs).is_empty(), "one job is stored once");
+}
