@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::time::Duration;
 
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
@@ -249,7 +250,7 @@ fn tidings(row: &PgRow, now: i64, plain: bool) -> Result<(Tidings, Vec<Uuid>), s
     Ok((told, row.try_get("emptied")?))
 }
 
-fn next_due(row: &PgRow, now: i64) -> Result<Option<std::time::Duration>, sqlx::Error> {
+fn next_due(row: &PgRow, now: i64) -> Result<Option<Duration>, sqlx::Error> {
     let next: Option<i64> = row.try_get("next_due")?;
     Ok(next.map(|next| duration(next - now)))
 }

@@ -1,5 +1,6 @@
 //! What a batch of submitted jobs does, before any of it is done.
 
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashSet};
 
 use super::KeyUse;
@@ -21,7 +22,7 @@ pub struct There {
     pub used: Option<KeyUse>,
     /// Whether its id exists.
     pub exists: bool,
-    /// Who holds its business key. Not asked for if the idempotency key was used.
+    /// Who holds its business key. Does not matter if the idempotency key was used.
     pub holder: Option<JobId>,
 }
 
@@ -78,8 +79,8 @@ impl<K: Ord> Plan<K> {
 
     /// Those of a batch that are to be stored. An idempotent repeat of a stored job answers
     /// [`Created`](Inserted::Created) too, but is not planned.
-    pub fn stored<'a>(&mut self, jobs: &'a [NewJob]) -> Vec<&'a NewJob> {
-        jobs.iter().filter(|job| self.ids.remove(&job.id)).collect()
+    pub fn stored<J: Borrow<NewJob>>(&mut self, jobs: impl IntoIterator<Item = J>) -> Vec<J> {
+        jobs.into_iter().filter(|job| self.ids.remove(&job.borrow().id)).collect()
     }
 }
 

@@ -1,11 +1,13 @@
 //! The idempotency key of a whole graph, in the ledger that jobs use too.
 
+use std::collections::BTreeMap;
+
 use ratchet_core::insert::KeyUse;
-use ratchet_core::model::{GroupId, JobId, NewGraph};
+use ratchet_core::model::{GroupId, NewGraph};
 
 use crate::fault::Fault;
 use crate::spec::{clean, scope};
-use crate::sqlx::{self, PgConnection, Row};
+use crate::sqlx::{self, PgConnection};
 use crate::store::Inner;
 
 impl Inner {
@@ -20,25 +22,14 @@ impl Inner {
             return Ok(None);
         };
         again.name = clean(&again.name);
-        let (scopes, keys) = (vec![scope(key.tenant.as_deref())], vec![clean(&key.key)]);
-        let won = sqlx::query(self.sql.reserve_idempotency())
-            .bind(&scopes)
-            .bind(&keys)
-            .bind(vec![again.job.uuid()])
-            .bind(vec![&again.name])
-            .bind(vec![&again.digest])
-            .fetch_optional(&mut *db)
-            .await?;
-        if won.is_some() {
+        let scoped = (scope(key.tenant.as_deref()), clean(&key.key));
+        let mut wanted = BTreeMap::from([(scoped, again.clone())]);
+        let lost = self.reserve_ledger(db, &mut wanted).await?;
+        if lost.is_empty() {
             return Ok(None);
         }
-        let there = sqlx::query(self.sql.select_idempotency()).bind(&scopes).bind(&keys);
-        let there = there.fetch_one(db).await?;
-        let original = KeyUse {
-            job: JobId::from_uuid(there.try_get("job")?),
-            name: there.try_get("name")?,
-            digest: there.try_get("digest")?,
-        };
+        let uses = self.uses(db, lost).await?;
+        let original = uses.into_values().next().ok_or(sqlx::Error::RowNotFound)?;
         let answer = original.answer(&again, &key.key).map_err(Fault::Insert)?;
         Ok(Some(GroupId::from_uuid(answer.id().uuid())))
     }

@@ -1,6 +1,6 @@
 //! Keys are reserved before a batch is planned, all in one order, and given to those who get them after.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use ratchet_core::insert::KeyUse;
 use ratchet_core::model::{JobId, NewJob};
@@ -42,16 +42,7 @@ impl Inner {
         }
         if !reserved.ledger.is_empty() {
             let lost = self.reserve_ledger(db, &mut reserved.ledger).await?;
-            let (scopes, keys): (Vec<_>, Vec<_>) = lost.into_iter().unzip();
-            let entries = sqlx::query(self.sql.select_idempotency()).bind(scopes).bind(keys);
-            for row in entries.fetch_all(&mut *db).await? {
-                let used = KeyUse {
-                    job: JobId::from_uuid(row.try_get("job")?),
-                    name: row.try_get("name")?,
-                    digest: row.try_get("digest")?,
-                };
-                before.ledger.insert((row.try_get("scope")?, row.try_get("key")?), used);
-            }
+            before.ledger = self.uses(db, lost).await?;
         }
         if !reserved.business.is_empty() {
             let lost = self.reserve_business(db, &mut reserved.business).await?;
@@ -62,8 +53,28 @@ impl Inner {
         Ok((before, reserved))
     }
 
+    /// What idempotency keys were used for.
+    pub(crate) async fn uses(
+        &self,
+        db: &mut PgConnection,
+        keys: Vec<Scoped>,
+    ) -> Result<HashMap<Scoped, KeyUse>, Fault> {
+        let (scopes, keys): (Vec<_>, Vec<_>) = keys.into_iter().unzip();
+        let entries = sqlx::query(self.sql.select_idempotency()).bind(scopes).bind(keys);
+        let mut uses = HashMap::new();
+        for row in entries.fetch_all(db).await? {
+            let used = KeyUse {
+                job: JobId::from_uuid(row.try_get("job")?),
+                name: row.try_get("name")?,
+                digest: row.try_get("digest")?,
+            };
+            uses.insert((row.try_get("scope")?, row.try_get("key")?), used);
+        }
+        Ok(uses)
+    }
+
     /// Takes idempotency keys that are free. Answers with those that are not, and leaves them out.
-    async fn reserve_ledger(
+    pub(crate) async fn reserve_ledger(
         &self,
         db: &mut PgConnection,
         wanted: &mut BTreeMap<Scoped, KeyUse>,

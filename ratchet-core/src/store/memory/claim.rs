@@ -1,6 +1,7 @@
 //! Claiming: a walk along the heads of each queue, in order.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -139,7 +140,7 @@ impl Tables {
         Some(claimed)
     }
 
-    fn next_due(&self, request: &ClaimRequest, now: Timestamp) -> Option<std::time::Duration> {
+    fn next_due(&self, request: &ClaimRequest, now: Timestamp) -> Option<Duration> {
         let queues = request.queues.iter();
         let next =
             queues.filter_map(|room| self.index.next_due(&room.queue, &request.known)).min()?;

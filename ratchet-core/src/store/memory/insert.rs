@@ -45,16 +45,12 @@ impl Tables {
         }
     }
 
-    pub(super) fn carry_out(&mut self, jobs: Vec<NewJob>, plan: Plan<Scoped>, now: Timestamp) {
-        let Plan { mut ids, ledger, business } = plan;
-        self.keys.ledger.extend(ledger);
-        self.keys.business.extend(business);
-        for job in jobs {
-            // An idempotent repeat of a stored job answers `Created` too, but is not planned.
-            if ids.remove(&job.id) {
-                self.store(job, now);
-            }
+    pub(super) fn carry_out(&mut self, jobs: Vec<NewJob>, mut plan: Plan<Scoped>, now: Timestamp) {
+        for job in plan.stored(jobs) {
+            self.store(job, now);
         }
+        self.keys.ledger.extend(plan.ledger);
+        self.keys.business.extend(plan.business);
     }
 
     fn store(&mut self, job: NewJob, now: Timestamp) {
