@@ -52,6 +52,9 @@ pub use registry::{
 };
 #[doc(hidden)]
 pub use seam::crash;
+#[cfg(feature = "crash-points")]
+#[doc(hidden)]
+pub use seam::pause;
 pub use seam::{
     Clock, CurrentRuntime, Entropy, IdSource, OsEntropy, OwnThread, SeededEntropy, Sleep, Spawn,
     SystemClock, Task, Tasks, VirtualClock,

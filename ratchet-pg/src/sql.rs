@@ -8,6 +8,8 @@ use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr};
 /// A statement to be prepared.
 #[derive(Debug)]
 pub(crate) struct Statement {
+    /// What it is called here.
+    pub(crate) name: &'static str,
     pub(crate) text: SqlStr,
     /// Connections keep it prepared.
     pub(crate) keep: bool,
@@ -46,7 +48,7 @@ macro_rules! statements {
             $(
                 pub(crate) fn $name(&self) -> Statement {
                     let text = AssertSqlSafe(Arc::clone(&self.$name)).into_sql_str();
-                    Statement { text, keep: self.keep }
+                    Statement { name: stringify!($name), text, keep: self.keep }
                 }
             )*
         }

@@ -5,6 +5,7 @@ pub(crate) use ::sqlx::*;
 
 use ::sqlx::database::HasStatementCache;
 use ::sqlx::query::{Query, QueryScalar};
+use ratchet_core::crash::statement_point;
 
 use crate::sql::Statement;
 
@@ -13,8 +14,9 @@ pub(crate) fn query<'q, DB>(statement: Statement) -> Query<'q, DB, DB::Arguments
 where
     DB: Database + HasStatementCache,
 {
-    let keep = statement.keep;
-    ::sqlx::query(statement.text).persistent(keep)
+    let Statement { name, text, keep } = statement;
+    statement_point(name);
+    ::sqlx::query(text).persistent(keep)
 }
 
 /// Like `sqlx::query_scalar`.
@@ -23,6 +25,7 @@ where
     DB: Database + HasStatementCache,
     (O,): for<'r> FromRow<'r, DB::Row>,
 {
-    let keep = statement.keep;
-    ::sqlx::query_scalar(statement.text).persistent(keep)
+    let Statement { name, text, keep } = statement;
+    statement_point(name);
+    ::sqlx::query_scalar(text).persistent(keep)
 }

@@ -7,7 +7,9 @@
 //! - `RATCHET_FREEZE=settle.before:1` stops it there, as SIGSTOP does, until somebody has it go on;
 //! - `RATCHET_CRASH_LOG=file` adds a line to that file for every passing.
 //!
-//! It is no part of the interface: `benches/proof` in the repository is what uses it.
+//! Within one process a [`Watch`](super::pause::Watch) holds a single thread at a point while another thread goes on.
+//!
+//! It is no part of the interface: `benches/proof` and the interleaving matrix of `ratchet-pg` are what use it.
 
 macro_rules! points {
     ($($(#[doc = $meaning:literal])+ $point:ident = $name:literal,)+) => {
@@ -133,6 +135,10 @@ mod armed {
     /// Nothing: this build has no crash points.
     #[inline]
     pub const fn crash_point(_point: super::CrashPoint) {}
+
+    /// Nothing: this build has no crash points.
+    #[inline]
+    pub const fn statement_point(_name: &'static str) {}
 }
 
 #[cfg(feature = "crash-points")]
@@ -175,8 +181,14 @@ mod armed {
         }
     }
 
+    /// Passes the point in front of a statement: a watched thread can be held there.
+    pub fn statement_point(name: &'static str) {
+        crate::seam::pause::pass(name);
+    }
+
     /// Passes a point: dies or freezes here if this is the place and the time.
     pub fn crash_point(point: CrashPoint) {
+        crate::seam::pause::pass(point.name());
         let orders = &*ORDERS;
         if orders.die.is_none() && orders.freeze.is_none() && orders.log.is_none() {
             return;
@@ -196,7 +208,7 @@ mod armed {
     }
 }
 
-pub use armed::crash_point;
+pub use armed::{crash_point, statement_point};
 
 #[cfg(test)]
 mod tests {

@@ -4,6 +4,8 @@ mod clock;
 pub mod crash;
 mod entropy;
 mod ids;
+#[cfg(feature = "crash-points")]
+pub mod pause;
 mod spawn;
 
 pub use clock::{Clock, Sleep, SystemClock, VirtualClock};

@@ -1,0 +1,111 @@
+//! Ranges of ids: counts stay exact while one is dropped, and an odd id takes none away.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ratchet_core::model::{InsertError, JobId, JobState};
+use ratchet_core::store::Store as _;
+use ratchet_core::{IdSource, OsEntropy, SystemClock};
+use ratchet_pg::PgStore;
+use uuid::Uuid;
+
+use crate::support::ended_or_waits;
+use crate::world::{World, succeed};
+
+const HOUR: Duration = Duration::from_hours(1);
+
+/// An id of that many hours from now.
+fn id_in(hours: u64) -> JobId {
+    let now = IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy)).job().uuid();
+    let (seconds, _) = now.get_timestamp().expect("it tells the time").to_unix();
+    let millis = (seconds + hours * 3600) * 1000;
+    let bytes = uuid::Builder::from_unix_timestamp_millis(millis, &[7; 10]);
+    JobId::from_uuid(bytes.into_uuid())
+}
+
+#[tokio::test]
+async fn s_17_an_id_far_ahead_of_the_stores_clock_is_refused() {
+    let world = World::fresh().await;
+    let mut job = world.job();
+    job.id = id_in(22 * 24);
+    let id = job.id;
+    for jobs in [vec![job.clone()], vec![world.job(), job.clone()], vec![world.keyed("k"), job]] {
+        let refused = world.b.insert(jobs).await.expect_err("its clock is wrong");
+        let InsertError::Store(error) = &refused else { panic!("{refused:?}") };
+        assert!(error.to_string().contains(&id.to_string()), "{error}");
+        assert!(!error.is_transient());
+    }
+    assert_eq!(world.count("SELECT count(*) FROM ratchet.job").await, 0, "nothing was stored");
+    assert!(!world.is_taken("k").await);
+    let mut soon = world.job();
+    soon.id = id_in(2);
+    world.submit(soon).await;
+}
+
+// Such an id may be there from before, or by hand.
+#[tokio::test]
+async fn d_05_a_range_is_made_although_an_id_of_it_is_there() {
+    let world = World::fresh().await;
+    world.pg.database.execute("DROP SCHEMA IF EXISTS strays CASCADE").await;
+    let options = || world.pg.database.options().schema("strays").partition(HOUR);
+    let store = PgStore::open(options()).await.expect("opens");
+    let job = world.job();
+    let id = job.id;
+    store.insert(vec![job]).await.expect("inserted");
+    let stray: Uuid = id_in(4).uuid();
+    let moved = sqlx::query("UPDATE strays.job SET id = $2 WHERE id = $1").bind(id.uuid());
+    moved.bind(stray).execute(world.pool()).await.expect("moved");
+    assert_eq!(world.count("SELECT count(*) FROM strays.job_rest").await, 1);
+    let width = "SELECT strays.make_parts(3600000000, 6 * 3600000000::bigint)";
+    world.pg.database.execute(width).await;
+    assert_eq!(world.count("SELECT count(*) FROM strays.job_rest").await, 0, "it is in its range");
+    assert_eq!(world.count("SELECT count(*) FROM strays.job").await, 1);
+    let holes = "SELECT count(*) FROM strays.part p
+        WHERE NOT EXISTS (SELECT FROM strays.part n WHERE n.starts = p.ends)";
+    assert_eq!(world.count(holes).await, 1, "the ranges have no holes");
+    world.pg.database.execute("DROP SCHEMA strays CASCADE").await;
+}
+
+// The fold of the counts is not committed when the range is dropped.
+#[tokio::test]
+async fn o_03_counts_are_exact_when_a_range_is_dropped_while_they_are_folded() {
+    let world = World::fresh().await;
+    world.pg.database.execute("DROP SCHEMA IF EXISTS folds CASCADE").await;
+    let options = || world.pg.database.options().schema("folds").partition(HOUR);
+    let a = PgStore::open(options()).await.expect("opens");
+    let b = PgStore::open(options()).await.expect("opens");
+    let info = ratchet_core::model::NodeInfo::new(world.node);
+    a.join(info, 100 * HOUR).await.expect("joins");
+    for _ in 0..2 {
+        a.insert(vec![world.job()]).await.expect("inserted");
+        let run = a.claim(world.request("default", 1)).await.expect("claims").jobs.remove(0);
+        a.settle(vec![succeed(&run)]).await.expect("settles");
+    }
+    world
+        .pg
+        .database
+        .execute(
+            "CREATE OR REPLACE FUNCTION folds.now_micros() RETURNS bigint LANGUAGE sql VOLATILE AS
+                $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint + 10 * 3600000000 $$;
+             CREATE FUNCTION folds.wait() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN PERFORM pg_advisory_xact_lock(4713); RETURN NULL; END $$;
+             CREATE TRIGGER wait AFTER INSERT ON folds.tally
+                FOR EACH STATEMENT EXECUTE FUNCTION folds.wait()",
+        )
+        .await;
+    let mut gate = world.pool().begin().await.expect("begins");
+    sqlx::query("SELECT pg_advisory_xact_lock(4713)").execute(&mut *gate).await.expect("locks");
+    let node = world.node;
+    let lead = tokio::spawn(async move { a.lead(node, HOUR).await });
+    assert!(!ended_or_waits(world.pool(), &lead).await, "it waits at the end of the fold");
+    let purges = b.clone();
+    let purge = tokio::spawn(async move { purges.purge(JobState::Succeeded, HOUR, 1000).await });
+    ended_or_waits(world.pool(), &purge).await;
+    gate.rollback().await.expect("unlocks");
+    lead.await.expect("no panic").expect("leads");
+    purge.await.expect("no panic").expect("purges");
+    let left = b.counts().await.expect("counts").state(JobState::Succeeded);
+    let there = world.count("SELECT count(*) FROM folds.outcome").await;
+    assert_eq!(i64::try_from(left).expect("fits"), there);
+    world.pg.database.execute("DROP SCHEMA folds CASCADE").await;
+}

@@ -1,0 +1,115 @@
+//! Two verbs, one of which is held at a point while the other one runs.
+
+use std::future::Future;
+use std::thread::ThreadId;
+use std::time::Duration;
+
+use ratchet_core::pause::{Place, Watch};
+use ratchet_core::store::Store as _;
+use ratchet_pg::PgStore;
+use sqlx::PgPool;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+/// Nothing in these tests takes longer, unless it hangs.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// The thread on which a store talks to the database.
+pub(crate) async fn thread_of(store: &PgStore) -> ThreadId {
+    let home = store.home().expect("the store has a thread");
+    home.spawn(async { std::thread::current().id() }).await.expect("it runs")
+}
+
+/// A verb that is held at a point.
+pub(crate) struct Held<T> {
+    watch: Watch,
+    task: JoinHandle<T>,
+}
+
+/// Starts a verb on the thread of a store, and waits until it is held at this point.
+pub(crate) async fn hold<T: Send + 'static>(
+    store: &PgStore,
+    point: &'static str,
+    verb: impl Future<Output = T> + Send + 'static,
+) -> Held<T> {
+    let held = start(store, Some(Place::Named(point)), verb).await;
+    let deadline = Instant::now() + LONGEST;
+    while !held.watch.is_held() {
+        let passed = held.watch.passed();
+        assert!(!held.task.is_finished(), "it ended and did not pass `{point}`: {passed:?}");
+        assert!(Instant::now() < deadline, "it did not come to `{point}`: {passed:?}");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    held
+}
+
+/// Starts a verb on the thread of a store. It is held at this place, if it comes by.
+pub(crate) async fn start<T: Send + 'static>(
+    store: &PgStore,
+    place: Option<Place>,
+    verb: impl Future<Output = T> + Send + 'static,
+) -> Held<T> {
+    let watch = Watch::new(thread_of(store).await, place);
+    let task = store.home().expect("the store has a thread").spawn(verb);
+    Held { watch, task }
+}
+
+impl<T> Held<T> {
+    /// Waits until the verb is held or has ended. Answers whether it is held.
+    pub(crate) async fn is_held(&self) -> bool {
+        let deadline = Instant::now() + LONGEST;
+        loop {
+            if self.watch.is_held() {
+                return true;
+            }
+            if self.task.is_finished() {
+                return false;
+            }
+            assert!(Instant::now() < deadline, "it neither ends nor comes to its point");
+            tokio::time::sleep(Duration::from_micros(300)).await;
+        }
+    }
+
+    /// The points that it has passed.
+    pub(crate) fn passed(&self) -> Vec<&'static str> {
+        self.watch.passed()
+    }
+
+    /// Lets the verb go on, and waits for its end.
+    pub(crate) async fn finish(self) -> T {
+        self.watch.release();
+        let ended = tokio::time::timeout(LONGEST, self.task).await;
+        ended.expect("it ends").expect("it does not panic")
+    }
+}
+
+/// Waits until a task has ended, or waits for a lock in the database. Answers whether it has ended.
+pub(crate) async fn ended_or_waits<T>(pool: &PgPool, task: &JoinHandle<T>) -> bool {
+    let waiting = "SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let deadline = Instant::now() + LONGEST;
+    loop {
+        if task.is_finished() {
+            return true;
+        }
+        let waiting: i64 = sqlx::query_scalar(waiting).fetch_one(pool).await.expect("an answer");
+        if waiting > 0 {
+            return task.is_finished();
+        }
+        assert!(Instant::now() < deadline, "it neither ends nor waits for a lock");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+/// Runs a second verb while the first is held, to its end or until it waits. Then lets the first go on. Answers with both.
+pub(crate) async fn meet<A, B: Send + 'static>(
+    pool: &PgPool,
+    first: Held<A>,
+    second: impl Future<Output = B> + Send + 'static,
+) -> (A, B) {
+    let second = tokio::spawn(second);
+    ended_or_waits(pool, &second).await;
+    let first = first.finish().await;
+    let second = tokio::time::timeout(LONGEST, second).await;
+    (first, second.expect("the second verb ends").expect("it does not panic"))
+}
