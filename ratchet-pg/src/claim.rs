@@ -1,6 +1,6 @@
 //! Claiming: one statement where nothing is odd, a closer look where a key, a lonely job or a due time needs one.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use ratchet_core::crash::{CrashPoint, crash_point};
@@ -81,27 +81,30 @@ impl Inner {
             if told.long {
                 break;
             }
-            self.promote(db, request, told.now).await?;
+            // What has fallen due and is locked by somebody cannot be put in line: the long way does without it.
+            if self.promote(db, request, told.now).await? == 0 {
+                break;
+            }
         }
         Ok(None)
     }
 
-    /// Puts jobs in line that have fallen due.
+    /// Puts jobs in line that have fallen due. Answers with how many.
     async fn promote(
         &self,
         db: &mut PgConnection,
         request: &ClaimRequest,
         now: i64,
-    ) -> Result<(), Fault> {
+    ) -> Result<u64, Fault> {
         let queues: Vec<_> = request.queues.iter().map(|room| room.queue.as_str()).collect();
-        sqlx::query(self.sql.promote_due())
+        let moved = sqlx::query(self.sql.promote_due())
             .bind(queues)
             .bind(now)
             .bind(PROMOTED)
             .execute(db)
             .await?;
         self.bounds.clear();
-        Ok(())
+        Ok(moved.rows_affected())
     }
 
     /// Claims by looking at candidates one by one. Keys that another claim decides on are passed over.
@@ -116,12 +119,11 @@ impl Inner {
             .fetch_optional(&mut *db)
             .await?;
         let Some(now) = now else { return Ok(ClaimReply::default()) };
-        self.promote(db, request, now).await?;
+        let promoted = self.promote(db, request, now).await?;
         let queues: Vec<_> = request.queues.iter().map(|room| room.queue.as_str()).collect();
         let known = Known::of(request);
         let gates = self.gates(db, request, now).await?;
-        let mut walk =
-            Walk { inner: self, known, slots: HashMap::new(), gates, probes: Vec::new() };
+        let mut walk = Walk::new(self, known, gates);
         let mut chosen = Vec::new();
         let mut lonely_waiting = false;
         if let Some(first) = walk.first_if_lonely(db, request).await? {
@@ -131,7 +133,11 @@ impl Inner {
                 chosen.extend(walk.queue(db, room, request.alone, &mut lonely_waiting).await?);
             }
         }
-        let next_due = walk.next_due(db, &queues, now).await?;
+        // A claim puts a limited number in line: then more may have fallen due.
+        let next_due = match i64::try_from(promoted) {
+            Ok(..PROMOTED) => walk.next_due(db, &queues, now).await?,
+            _ => Some(Duration::ZERO),
+        };
         // Read after every lock: what made room for these runs has ended before they begin.
         let now = self.now(&mut *db).await?;
         let leases: Vec<_> = queues.iter().map(|_| self.ids.lease().uuid()).collect();
@@ -189,11 +195,18 @@ struct Walk<'a> {
     known: Known<'a>,
     /// How many runs hold each key this claim may decide on; none for a key that another claim has locked.
     slots: HashMap<String, Option<i64>>,
+    /// Keys of which a job was passed over: they are full, or another claim has locked them.
+    full: BTreeSet<String>,
     gates: Gates,
     probes: Vec<Probe>,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn new(inner: &'a Inner, known: Known<'a>, gates: Gates) -> Self {
+        let (slots, full) = (HashMap::new(), BTreeSet::new());
+        Self { inner, known, slots, full, gates, probes: Vec::new() }
+    }
+
     /// Takes jobs of one queue, in order.
     async fn queue(
         &mut self,
@@ -215,6 +228,7 @@ impl Walk<'_> {
                     break;
                 }
                 if !self.may_run(&candidate) {
+                    self.pass_over(&candidate);
                     continue;
                 }
                 if candidate.crashes >= lonely_from(alone) {
@@ -251,6 +265,7 @@ impl Walk<'_> {
                     if self.may_run(&candidate) {
                         break 'queue Some(candidate);
                     }
+                    self.pass_over(&candidate);
                 }
             };
             if let Some(found) = found
@@ -282,6 +297,7 @@ impl Walk<'_> {
             .bind(&self.known.versions)
             .bind(i64::from(limit))
             .bind(self.gates.held_back())
+            .bind(self.full_keys())
             .fetch_all(&mut *db)
             .await?;
         let window = rows.iter().map(candidate).collect::<Result<Vec<_>, _>>()?;
@@ -316,6 +332,17 @@ impl Walk<'_> {
         let Some((key, limit)) = &candidate.key else { return true };
         let held = self.slots.get(key).copied().flatten();
         held.is_some_and(|held| held < i64::from(*limit))
+    }
+
+    /// A job cannot run. If that is because of its key, no other job of the key is looked at.
+    fn pass_over(&mut self, candidate: &Candidate) {
+        if let Some((key, _)) = candidate.key.as_ref().filter(|_| !self.has_slot(candidate)) {
+            self.full.insert(key.clone());
+        }
+    }
+
+    fn full_keys(&self) -> Vec<&str> {
+        self.full.iter().map(String::as_str).collect()
     }
 
     fn may_run(&self, candidate: &Candidate) -> bool {
@@ -355,6 +382,7 @@ impl Walk<'_> {
             .bind(queues)
             .bind(&self.known.names)
             .bind(&self.known.versions)
+            .bind(now)
             .fetch_one(db)
             .await?;
         Ok(next.map(|next| duration(next - now)))

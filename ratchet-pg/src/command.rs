@@ -12,11 +12,11 @@ use ratchet_core::model::{
 use ratchet_core::store::{StoreError, StoreErrorKind, Wake};
 use uuid::Uuid;
 
-use crate::fault::{Fault, transact};
+use crate::fault::{Fault, exactly, transact};
 use crate::moving::Moving;
 use crate::record::due_micros;
 use crate::settle::{Ends, Left, News, RunEnd};
-use crate::spec::instant;
+use crate::spec::{instant, whole};
 use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 
@@ -28,6 +28,9 @@ pub(crate) type Looked = Result<Option<CommandReply>, Fault>;
 
 impl Inner {
     pub(crate) async fn command(&self, command: Command) -> Result<CommandReply, Fault> {
+        if let Command::Redrive { filter, limit } = &command {
+            return self.redrive(filter, *limit).await;
+        }
         let (reply, news) = transact!(self, |db| {
             let mut news = News { unsettled: true, ..News::default() };
             (self.command_within(db, &command, &mut news).await?, news)
@@ -48,9 +51,6 @@ impl Inner {
             | Command::Cancel(id, _)
             | Command::Reschedule(id, _)
             | Command::Retry(id) => *id,
-            Command::Redrive { filter, limit } => {
-                return self.redrive(db, filter, *limit, news).await;
-            }
             Command::CancelGroup(id) => return self.cancel_group(db, *id, news).await,
             _ => return Err(unavailable("this store does not know the command")),
         };
@@ -123,7 +123,7 @@ impl Inner {
         row.version += 1;
         if failed {
             let raised = sqlx::query(self.sql.update_outcome()).bind(row.job).bind(row.version);
-            raised.execute(&mut *db).await?;
+            exactly(1, &raised.execute(&mut *db).await?)?;
             self.tally_failed(db, row.job, &row.queue, 1).await?;
             return done(JobState::Paused, JobState::Failed);
         }
@@ -197,11 +197,12 @@ impl Inner {
             .fetch_all(&mut *db)
             .await?;
         let token =
-            |lease| Token { job: job.id, lease: LeaseId::from_uuid(lease), version: job.version };
-        let tokens: Vec<_> = leases.into_iter().map(token).collect();
+            |lease, version| Token { job: job.id, lease: LeaseId::from_uuid(lease), version };
+        let tokens: Vec<_> = leases.into_iter().map(|lease| token(lease, job.version)).collect();
         let (now, mut members) = self.members(db, &tokens).await?;
         let Some(member) = members.remove(&job.id) else { return Ok(None) };
-        let token = token(member.lease);
+        // The run that is there now. It may be another one than the job was read with.
+        let token = token(member.lease, whole(member.moving.version));
         let end = RunEnd {
             outcome: AttemptOutcome::Canceled,
             duration: now.saturating_sub(member.started_at).max(0),
@@ -266,7 +267,8 @@ impl Inner {
 
     /// The moving row of a job that has failed, locked.
     async fn failed(&self, db: &mut PgConnection, id: Uuid) -> Result<Option<Moving>, Fault> {
-        let outcome = sqlx::query(self.sql.lock_outcome()).bind(id).fetch_optional(&mut *db);
+        sqlx::query(self.sql.lock_outcome()).bind(id).fetch_optional(&mut *db).await?;
+        let outcome = sqlx::query(self.sql.select_outcome()).bind(id).fetch_optional(&mut *db);
         let Some(outcome) = outcome.await? else { return Ok(None) };
         let mut row = self.fixed(db, id).await?;
         row.due_at(outcome.try_get("due")?);
@@ -311,8 +313,7 @@ impl Inner {
         change: i64,
     ) -> Result<(), Fault> {
         let tallied = sqlx::query(self.sql.insert_tally()).bind(job).bind(queue).bind(change);
-        tallied.execute(db).await?;
-        Ok(())
+        exactly(1, &tallied.execute(db).await?)
     }
 }
 

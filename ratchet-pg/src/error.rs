@@ -2,11 +2,13 @@
 
 use ratchet_core::store::{StoreError, StoreErrorKind};
 use sqlx::error::DatabaseError;
+use sqlx::postgres::PgDatabaseError;
 
 /// What a database error means.
 pub(crate) fn store_error(error: sqlx::Error) -> StoreError {
     use StoreErrorKind::{Config, Corrupt, Data, Full, ReadOnly, Schema, Unavailable};
     let kind = match &error {
+        sqlx::Error::Database(_) if is_notify_full(&error) => Unavailable,
         sqlx::Error::Database(database) => match code(database.as_ref()).as_str() {
             "25006" => ReadOnly,
             "53100" => Full,
@@ -48,6 +50,20 @@ pub(crate) fn is_conflict(error: &sqlx::Error) -> bool {
 
 pub(crate) fn is_unique_violation(error: &sqlx::Error) -> bool {
     is(error, &["23505"])
+}
+
+/// Whether a lock was not to be had within `lock_timeout`.
+pub(crate) fn is_lock_timeout(error: &sqlx::Error) -> bool {
+    is(error, &["55P03"])
+}
+
+/// Whether the server's queue of notifications is full: a session listens and does not read. The data itself is in order.
+pub(crate) fn is_notify_full(error: &sqlx::Error) -> bool {
+    let Some(database) = error.as_database_error() else { return false };
+    let routine = database.try_downcast_ref::<PgDatabaseError>().and_then(PgDatabaseError::routine);
+    // The code is also that of an index entry that is too large.
+    code(database) == "54000"
+        && (routine == Some("PreCommit_Notify") || database.message().contains("NOTIFY queue"))
 }
 
 fn is(error: &sqlx::Error, codes: &[&str]) -> bool {

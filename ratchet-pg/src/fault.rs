@@ -4,7 +4,7 @@ use ratchet_core::StoreErrorKind;
 use ratchet_core::model::{CommandError, InsertError};
 use ratchet_core::store::StoreError;
 
-use crate::error::{is_conflict, is_unique_violation, store_error};
+use crate::error::{is_conflict, is_lock_timeout, is_unique_violation, store_error};
 use crate::sqlx;
 
 /// Why a transaction was given up.
@@ -93,6 +93,17 @@ macro_rules! transact {
     }};
 }
 pub(crate) use transact;
+
+/// Whether a lock was not to be had in time: another transaction holds it, and goes on.
+pub(crate) fn is_blocked(fault: &Fault) -> bool {
+    matches!(fault, Fault::Database(error) if is_lock_timeout(error))
+}
+
+/// A statement that must have changed so many rows has.
+pub(crate) fn exactly(rows: usize, done: &sqlx::postgres::PgQueryResult) -> Result<(), Fault> {
+    let changed = usize::try_from(done.rows_affected()).unwrap_or(usize::MAX);
+    if changed == rows { Ok(()) } else { Err(Fault::Met) }
+}
 
 /// Whether a transaction only failed because it met another one.
 pub(crate) fn met(fault: &Fault) -> bool {

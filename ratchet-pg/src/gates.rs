@@ -14,8 +14,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use crate::fault::{Fault, transact};
-use crate::spec::{clean, instant};
+use crate::fault::{Fault, exactly, transact};
+use crate::spec::{clean, instant, whole};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
@@ -159,8 +159,9 @@ impl Inner {
         breaker: &Breaker,
     ) -> Result<u64, Fault> {
         let key = probe_key(service, breaker.opening());
-        let rows = sqlx::query(self.sql.select_holders()).bind(key).fetch_all(db).await?;
-        Ok(rows.len() as u64)
+        let probes: i64 =
+            sqlx::query_scalar(self.sql.count_probes()).bind(key).fetch_one(db).await?;
+        Ok(whole(probes))
     }
 
     pub(crate) async fn order_queue(&self, queue: &str, order: QueueOrder) -> Result<bool, Fault> {
@@ -193,8 +194,7 @@ impl Inner {
             let limited = rules.limits.concurrency.is_some();
             sqlx::query(self.sql.update_rules()).bind(queue).bind(limited).bind(json(rules)?)
         };
-        query.execute(db).await?;
-        Ok(())
+        exactly(1, &query.execute(db).await?)
     }
 
     /// Counts what the applied runs of a batch say of their services, in order. Answers whether a breaker has closed.
@@ -294,14 +294,14 @@ impl Inner {
             BreakerState::HalfOpen { .. } => Some(now),
             BreakerState::Closed => None,
         };
-        sqlx::query(self.sql.update_breaker())
+        let saved = sqlx::query(self.sql.update_breaker())
             .bind(service)
             .bind(breaker.is_closed())
             .bind(until.map(Timestamp::as_microsecond))
             .bind(json(breaker)?)
             .execute(db)
             .await?;
-        Ok(())
+        exactly(1, &saved)
     }
 
     /// What held jobs back is over.

@@ -12,7 +12,6 @@ use tokio::sync::oneshot;
 use crate::error::store_error;
 use crate::fault::Fault;
 use crate::home::in_time;
-use crate::insert::Stored;
 use crate::store::Inner;
 
 /// Submits on their way.
@@ -75,6 +74,24 @@ impl Group {
     }
 }
 
+/// Whoever leads. If its task ends before it is over, because of a panic, the next submit leads, and those that wait are told.
+struct Lead<'a> {
+    group: &'a Group,
+    over: bool,
+}
+
+impl Drop for Lead<'_> {
+    fn drop(&mut self) {
+        if self.over {
+            return;
+        }
+        let mut state = self.group.state();
+        state.busy = false;
+        // Their answer is dropped with them.
+        state.waiting.clear();
+    }
+}
+
 impl Inner {
     /// Inserts jobs without keys, together with whoever else does so now.
     pub(crate) async fn insert_together(
@@ -93,7 +110,7 @@ impl Inner {
             Ok(Answer::Alone(jobs)) => self.insert_plain(&jobs).await,
             Ok(Answer::Failed(error)) => Err(Fault::Store(error)),
             Err(_) => {
-                let why = "the store's thread has stopped";
+                let why = "the submit was given up, and it is not known whether it was stored";
                 Err(Fault::Store(StoreError::new(StoreErrorKind::Unavailable, why)))
             }
         }
@@ -101,17 +118,16 @@ impl Inner {
 
     /// Commits what has gathered until nothing has.
     async fn lead_submits(&self) {
+        let mut lead = Lead { group: &self.group, over: false };
         loop {
             let mut together = self.group.next();
             if together.is_empty() {
+                lead.over = true;
                 return;
             }
             let stored = async {
                 let jobs: Vec<_> = together.iter().flat_map(|waiting| &waiting.jobs).collect();
-                let mut db = self.pool.acquire().await?;
-                let fresh = self.store(&mut db, jobs.into_iter(), Stored::alone()).await?;
-                db.done().await?;
-                Ok(fresh)
+                self.store_alone(jobs.into_iter()).await
             };
             // The next ones must not wait for ever behind a server that is gone.
             let stored = in_time(self.longest, &self.doubt, stored);
@@ -134,5 +150,31 @@ impl Inner {
                 let _ = answer.send(told);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waiting() -> (Waiting, oneshot::Receiver<Answer>) {
+        let (answer, answered) = oneshot::channel();
+        (Waiting { jobs: Vec::new(), answer }, answered)
+    }
+
+    #[test]
+    fn s_13_a_lead_that_panics_leaves_no_submit_waiting() {
+        let group = Group::default();
+        let ((first, _), (second, mut answered)) = (waiting(), waiting());
+        assert!(group.add(first), "the first one leads");
+        let lead = std::panic::AssertUnwindSafe(|| {
+            let _lead = Lead { group: &group, over: false };
+            assert_eq!(group.next().len(), 1);
+            assert!(!group.add(second), "the second one waits");
+            panic!("on purpose");
+        });
+        std::panic::catch_unwind(lead).expect_err("it panics");
+        assert!(matches!(answered.try_recv(), Err(oneshot::error::TryRecvError::Closed)));
+        assert!(group.add(waiting().0), "the next one leads");
     }
 }

@@ -15,7 +15,7 @@ use ratchet_core::{
     Batch, Chain, ChainHandle, Enqueue, GroupHandle, Job, JobHandle, SubmitError, Workflow,
 };
 
-use crate::fault::Fault;
+use crate::fault::{Fault, TRIES};
 use crate::insert::Stored;
 use crate::settle::News;
 use crate::sqlx::{self, Connection, PgConnection};
@@ -149,6 +149,27 @@ async fn insert_graph(
     inserted.map_err(|refused| SubmitError::refused_graph(refused, graph))
 }
 
+/// Carries out a part of a caller's transaction, all or nothing; again if what it has read changed before it was written.
+/// The body may give up with `?`, which leaves the transaction usable.
+macro_rules! part {
+    ($tx:expr, |$part:ident| $body:expr) => {{
+        let mut tries = 0;
+        loop {
+            let attempt = async {
+                let mut savepoint = $tx.begin().await?;
+                let $part: &mut PgConnection = &mut savepoint;
+                let answer = $body;
+                savepoint.commit().await?;
+                Ok::<_, Fault>(answer)
+            };
+            match attempt.await {
+                Err(Fault::Met) if tries < TRIES => tries += 1,
+                answer => break answer,
+            }
+        }
+    }};
+}
+
 impl PgStore {
     /// Inserts jobs in a transaction of the caller, all or none: what bulk submits use.
     pub async fn insert_in_tx(
@@ -156,15 +177,14 @@ impl PgStore {
         tx: &mut PgConnection,
         jobs: &[NewJob],
     ) -> Result<Vec<Inserted>, InsertError> {
-        let inserted = async {
-            let mut part = tx.begin().await?;
-            let (answers, fresh) = self.inner.insert_within(&mut part, jobs).await?;
-            notify(self, &mut part, fresh.hints()).await?;
-            part.commit().await?;
-            crash_point(CrashPoint::InsertInTx);
-            Ok::<_, Fault>(answers)
-        };
-        Ok(inserted.await?)
+        self.inner.check_ids(jobs)?;
+        let inserted = part!(tx, |part| {
+            let (answers, fresh) = self.inner.insert_within(part, jobs).await?;
+            notify(self, part, fresh.hints()).await?;
+            answers
+        });
+        crash_point(CrashPoint::InsertInTx);
+        Ok(inserted?)
     }
 
     /// Inserts a chain, batch or workflow in a transaction of the caller, all or nothing.
@@ -173,16 +193,15 @@ impl PgStore {
         tx: &mut PgConnection,
         graph: &NewGraph,
     ) -> Result<GraphInserted, InsertError> {
-        let inserted = async {
-            let mut part = tx.begin().await?;
+        self.inner.check_ids(&graph.jobs)?;
+        let inserted = part!(tx, |part| {
             let (inserted, news) =
-                self.inner.insert_graph_within(&mut part, graph, Stored::default()).await?;
-            notify(self, &mut part, news.hints).await?;
-            part.commit().await?;
-            crash_point(CrashPoint::InsertInTx);
-            Ok::<_, Fault>(inserted)
-        };
-        Ok(inserted.await?)
+                self.inner.insert_graph_within(part, graph, Stored::default()).await?;
+            notify(self, part, news.hints).await?;
+            inserted
+        });
+        crash_point(CrashPoint::InsertInTx);
+        Ok(inserted?)
     }
 
     /// Calls a job off in a transaction of the caller. A running handler hears of it with the commit.
@@ -225,15 +244,13 @@ impl PgStore {
         tx: &mut PgConnection,
         command: Command,
     ) -> Result<CommandReply, CommandError> {
-        let done = async {
-            let mut part = tx.begin().await?;
+        let done = part!(tx, |part| {
             let mut news = News::default();
-            let reply = self.inner.command_within(&mut part, &command, &mut news).await?;
-            notify(self, &mut part, news.hints).await?;
-            part.commit().await?;
-            Ok::<_, Fault>(reply)
-        };
-        Ok(done.await?)
+            let reply = self.inner.command_within(part, &command, &mut news).await?;
+            notify(self, part, news.hints).await?;
+            reply
+        });
+        Ok(done?)
     }
 }
 

@@ -15,7 +15,7 @@ use self::keys::Reserved;
 use self::plan::Plan;
 pub(crate) use self::plan::{Scoped, business_key};
 pub(crate) use self::rows::{Fresh, Ids, Stored};
-use crate::error::is_unique_violation;
+use crate::error::{is_notify_full, is_unique_violation};
 use crate::fault::{Fault, transact};
 use crate::group::Group;
 use crate::sqlx::PgConnection;
@@ -29,6 +29,7 @@ impl Inner {
         if jobs.is_empty() {
             return Ok(Vec::new());
         }
+        self.check_ids(&jobs)?;
         match jobs.iter().all(is_keyless) {
             true if jobs.len() <= Group::MOST_JOBS => self.insert_together(jobs).await,
             true => self.insert_plain(&jobs).await,
@@ -36,15 +37,38 @@ impl Inner {
         }
     }
 
+    /// Refuses jobs whose ids come from a clock far ahead of the store's. Those that come into being with the end of a run
+    /// are not refused, because they would be lost: the node was checked when it joined.
+    pub(crate) fn check_ids(&self, jobs: &[NewJob]) -> Result<(), Fault> {
+        Ok(self.clock.check("job", jobs.iter().map(|job| job.id.uuid()))?)
+    }
+
+    /// Stores jobs without keys in one statement, which is a commit.
+    pub(crate) async fn store_alone<'a>(
+        &self,
+        jobs: impl ExactSizeIterator<Item = &'a NewJob> + Clone,
+    ) -> Result<Fresh, Fault> {
+        let mut stored = Stored::alone();
+        loop {
+            let mut db = self.pool.acquire().await?;
+            match self.store(&mut db, jobs.clone(), stored).await {
+                Ok(fresh) => {
+                    db.done().await?;
+                    return Ok(fresh);
+                }
+                // The hint cannot go with the commit; polling finds the jobs.
+                Err(Fault::Database(error)) if stored.alone && is_notify_full(&error) => {
+                    tracing::warn!(%error, "jobs are stored without a notification");
+                    stored = Stored::default();
+                }
+                Err(fault) => return Err(fault),
+            }
+        }
+    }
+
     /// Inserts jobs without keys in one statement.
     pub(crate) async fn insert_plain(&self, jobs: &[NewJob]) -> Result<Vec<Inserted>, Fault> {
-        let stored = async {
-            let mut db = self.pool.acquire().await?;
-            let fresh = self.store(&mut db, jobs.iter(), Stored::alone()).await?;
-            db.done().await?;
-            Ok(fresh)
-        };
-        match stored.await {
+        match self.store_alone(jobs.iter()).await {
             Ok(fresh) => {
                 self.told(&fresh);
                 Ok(jobs.iter().map(|job| Inserted::Created(job.id)).collect())

@@ -17,6 +17,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0005_outcomes.sql"),
     include_str!("../migrations/0006_carried.sql"),
     include_str!("../migrations/0007_company.sql"),
+    include_str!("../migrations/0008_races.sql"),
 ];
 
 /// Brings the schema up to date. Many nodes may do this at once: one does it, the others wait for it.

@@ -19,6 +19,8 @@ use crate::store::Inner;
 impl Inner {
     pub(crate) async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError> {
         let id = node.id;
+        // What its runs submit would have ids of the same clock.
+        self.clock.check("node", [id.uuid()])?;
         let (names, versions): (Vec<_>, Vec<_>) =
             node.known.0.iter().map(|(name, version)| (clean(name), small(*version))).unzip();
         let joined: Option<Uuid> = sqlx::query_scalar(self.sql.upsert_node())
@@ -107,6 +109,7 @@ impl Inner {
         }
         sqlx::query(self.sql.delete_nodes()).bind(now).execute(&self.pool).await?;
         self.sweep_blocked().await?;
+        self.sweep_leaks().await?;
         let rows = sqlx::query(self.sql.select_orphans())
             .bind(now)
             .bind(i64::from(limit))

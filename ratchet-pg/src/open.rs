@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 
 use crate::blocked::Causes;
 use crate::bounds::Bounds;
+use crate::clock::StoreClock;
 use crate::doubt::Doubts;
 use crate::group::Group;
 use crate::home::Home;
@@ -20,6 +21,7 @@ use crate::sql::{self, Sql};
 use crate::sqlx::postgres::PgPoolOptions;
 use crate::sqlx::{self, Connection};
 use crate::store::Inner;
+use crate::sweep::Floors;
 use crate::turns::Turns;
 use crate::wake::{Wakes, listen, tell_others, tested_listener};
 use crate::warm::FRESH;
@@ -82,6 +84,10 @@ pub(crate) async fn open(options: PgOptions, home: Weak<Home>) -> Result<Arc<Inn
     let sql = Arc::new(Sql::new(&schema, !poll_only));
     migrate::migrate(&pool, &sql, migrate).await?;
     parts::make(&pool, &sql, range).await?;
+    let clock = StoreClock::default();
+    let now: i64 =
+        sqlx::query_scalar(sql.now()).fetch_one(&pool).await.map_err(crate::error::store_error)?;
+    clock.saw(now);
     let channel = sql::channel(&schema);
     let (sender, hints) = mpsc::unbounded_channel();
     let bounds = Arc::<Bounds>::default();
@@ -110,6 +116,8 @@ pub(crate) async fn open(options: PgOptions, home: Weak<Home>) -> Result<Arc<Inn
         group: Group::default(),
         patience: parts::Patience::default(),
         causes: Causes::default(),
+        floors: Floors::default(),
+        clock,
         longest,
         doubt,
     }))

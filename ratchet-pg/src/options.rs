@@ -48,6 +48,22 @@ impl PgOptions {
         self
     }
 
+    /// Whether the schema's name is one that PostgreSQL keeps as it is.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        let (schema, longest) = (&self.schema, crate::sql::LONGEST_NAME);
+        let problem = if schema.is_empty() {
+            "it is empty".to_owned()
+        } else if schema.len() > longest {
+            format!("it has {} bytes, and PostgreSQL keeps {longest}", schema.len())
+        } else if let Some(odd) = schema.chars().find(|c| *c == '\'' || c.is_control()) {
+            format!("it contains {odd:?}")
+        } else {
+            return Ok(());
+        };
+        let why = format!("schema {schema:?} cannot be used: {problem}");
+        Err(StoreError::new(StoreErrorKind::Config, why))
+    }
+
     /// At most this many connections (6), one of them for notifications. A busy worker uses five: three to claim and settle, one
     /// for its heartbeat and maintenance, one to listen; the rest is for those who enqueue, who share commits. More are not
     /// faster: they are used in turn, and a server process that has just done the same work does it again for less.

@@ -92,18 +92,48 @@ impl Inner {
         // Which index serves depends on the state.
         let removed: i64 = transact!(self, |db| {
             sqlx::query(self.sql.plan_anew()).execute(&mut *db).await?;
-            let row = sqlx::query(self.sql.purge_jobs())
-                .bind(state_number(state))
-                .bind(micros(age))
-                .bind(i64::from(limit))
-                .fetch_one(&mut *db)
-                .await?;
-            self.purge_groups(db, age, limit, row.try_get("graphs")?).await?;
-            crash_point(CrashPoint::PurgeRemoved);
-            row.try_get("n")?
+            self.purge_within(db, state, age, limit).await?
         })?;
         // Whole ranges are beyond the limit, and cheaper than it.
         Ok(dropped + whole(removed))
+    }
+}
+
+impl Inner {
+    /// Removes old jobs: locks them first, then judges again what may have changed before the locks.
+    async fn purge_within(
+        &self,
+        db: &mut PgConnection,
+        state: JobState,
+        age: Duration,
+        limit: u32,
+    ) -> Result<i64, Fault> {
+        let old = sqlx::query(self.sql.lock_old())
+            .bind(state_number(state))
+            .bind(micros(age))
+            .bind(i64::from(limit))
+            .fetch_all(&mut *db)
+            .await?;
+        let (mut jobs, mut leases) = (Vec::<Uuid>::new(), Vec::<Uuid>::new());
+        for row in &old {
+            jobs.push(row.try_get("job")?);
+            leases.extend(row.try_get::<Option<Uuid>, _>("lease")?);
+        }
+        // Somebody is at work on these. Their jobs are left for the next time: waiting could be waiting in a circle.
+        let graphs = sqlx::query_scalar(self.sql.try_lock_graphs()).bind(&jobs);
+        let graphs: Vec<Uuid> = graphs.fetch_all(&mut *db).await?;
+        let leases = sqlx::query_scalar(self.sql.try_lock_leases()).bind(leases);
+        let leases: Vec<Uuid> = leases.fetch_all(&mut *db).await?;
+        let removed = sqlx::query(self.sql.purge_jobs())
+            .bind(state_number(state))
+            .bind(jobs)
+            .bind(graphs)
+            .bind(leases)
+            .fetch_one(&mut *db)
+            .await?;
+        self.purge_groups(db, age, limit, removed.try_get("graphs")?).await?;
+        crash_point(CrashPoint::PurgeRemoved);
+        Ok(removed.try_get("n")?)
     }
 }
 

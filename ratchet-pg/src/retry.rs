@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::graph::{Changes, Seed};
 use ratchet_core::model::{
     CommandError, CommandReply, Envelope, Filter, JobId, JobRecord, JobState, Move, Redriven,
@@ -9,7 +10,7 @@ use ratchet_core::model::{
 use uuid::Uuid;
 
 use crate::command::{Looked, illegal};
-use crate::fault::Fault;
+use crate::fault::{Fault, transact};
 use crate::insert::{Scoped, business_key};
 use crate::query::bind_filter;
 use crate::record::text;
@@ -39,6 +40,7 @@ impl Inner {
             None => Changes::default(),
         };
         let keys = self.take_keys(db, job, &opened).await?;
+        sqlx::query(self.sql.lock_outcome()).bind(id.uuid()).fetch_optional(&mut *db).await?;
         let undone = sqlx::query(self.sql.delete_outcome()).bind(id.uuid()).bind(&job.spec.queue);
         let Some(outcome) = undone.fetch_optional(&mut *db).await? else {
             self.give_back(db, keys).await?;
@@ -79,15 +81,38 @@ impl Inner {
             return Ok(Vec::new());
         }
         let mut won = owners.clone();
-        let lost = self.reserve_business(db, &mut won).await?;
-        for (key, holder) in self.holders(db, lost).await? {
-            if let Some(owner) = owners.get(&key).filter(|owner| **owner != holder) {
+        let holders = self.take_business(db, &mut won).await?;
+        let own: BTreeMap<_, _> =
+            owners.iter().filter(|(key, owner)| holders.get(*key) == Some(*owner)).collect();
+        for (key, holder) in &holders {
+            if let Some(owner) = owners.get(key).filter(|owner| *owner != holder) {
                 self.give_back(db, won.into_keys().collect()).await?;
-                let taken = CommandError::BusinessKeyTaken { job: *owner, key: key.1, holder };
+                let taken = CommandError::BusinessKeyTaken {
+                    job: *owner,
+                    key: key.1.clone(),
+                    holder: *holder,
+                };
                 return Err(Fault::Command(taken));
             }
         }
+        self.keep_keys(db, &own).await?;
         Ok(won.into_keys().collect())
+    }
+
+    /// Keeps the keys that jobs still hold because a late handler of theirs goes on: when that ends it must not free them.
+    async fn keep_keys(
+        &self,
+        db: &mut PgConnection,
+        own: &BTreeMap<&Scoped, &JobId>,
+    ) -> Result<(), Fault> {
+        if own.is_empty() {
+            return Ok(());
+        }
+        let (scopes, keys): (Vec<_>, Vec<_>) = own.keys().map(|key| (*key).clone()).unzip();
+        let locked = sqlx::query(self.sql.lock_own_business()).bind(scopes).bind(keys);
+        let locked = locked.bind(own.values().map(|job| job.uuid()).collect::<Vec<_>>());
+        // One that was freed at this moment is taken anew by the next try.
+        if locked.fetch_all(db).await?.len() == own.len() { Ok(()) } else { Err(Fault::Met) }
     }
 
     async fn give_back(&self, db: &mut PgConnection, keys: Vec<Scoped>) -> Result<(), Fault> {
@@ -99,38 +124,57 @@ impl Inner {
         Ok(())
     }
 
-    pub(crate) async fn redrive(
+    /// Retries failed jobs that fit, page by page. A page is a transaction: two that lock graphs in several steps could wait
+    /// for each other.
+    pub(crate) async fn redrive(&self, filter: &Filter, limit: u32) -> Result<CommandReply, Fault> {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let (mut redriven, mut after) = (Redriven::default(), None);
+        while redriven.retried.len() < limit {
+            let most = limit - redriven.retried.len();
+            let (page, last, news) = transact!(self, |db| {
+                let mut news = News { unsettled: true, ..News::default() };
+                let (page, last) = self.redrive_page(db, filter, after, most, &mut news).await?;
+                crash_point(CrashPoint::CommandDone);
+                (page, last, news)
+            })?;
+            self.tell(news);
+            redriven.retried.extend(page.retried);
+            redriven.key_taken.extend(page.key_taken);
+            let Some(last) = last else { break };
+            after = Some(last);
+        }
+        Ok(CommandReply::Redriven(redriven))
+    }
+
+    /// Retries the failed jobs of a page. Answers also with the last one that was looked at, if there was any.
+    async fn redrive_page(
         &self,
         db: &mut PgConnection,
         filter: &Filter,
-        limit: u32,
+        after: Option<Uuid>,
+        most: usize,
         news: &mut News,
-    ) -> Result<CommandReply, Fault> {
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let (mut redriven, mut after) = (Redriven::default(), None);
+    ) -> Result<(Redriven, Option<Uuid>), Fault> {
+        let mut redriven = Redriven::default();
         sqlx::query(self.sql.plan_anew()).execute(&mut *db).await?;
-        'pages: loop {
-            let query = sqlx::query_scalar(self.sql.select_failed());
-            let query = query.bind(PAGE).bind(after);
-            let ids: Vec<Uuid> = bind_filter(query, filter).fetch_all(&mut *db).await?;
-            let Some(last) = ids.last() else { break };
-            after = Some(*last);
-            self.lock_graphs(db, ids.clone(), BTreeSet::new()).await?;
-            let mut jobs = self.jobs(db, ids).await?;
-            jobs.reverse();
-            for job in jobs {
-                if redriven.retried.len() >= limit {
-                    break 'pages;
-                }
-                match self.retry(db, &job, news).await {
-                    Ok(Some(_)) => redriven.retried.push(job.id),
-                    // Somebody else was quicker.
-                    Ok(None) | Err(Fault::Command(CommandError::IllegalTransition { .. })) => {}
-                    Err(Fault::Command(_)) => redriven.key_taken.push(job.id),
-                    Err(fault) => return Err(fault),
-                }
+        let query = sqlx::query_scalar(self.sql.select_failed()).bind(PAGE).bind(after);
+        let ids: Vec<Uuid> = bind_filter(query, filter).fetch_all(&mut *db).await?;
+        let Some(last) = ids.last().copied() else { return Ok((redriven, None)) };
+        self.lock_graphs(db, ids.clone(), BTreeSet::new()).await?;
+        let mut jobs = self.jobs(db, ids).await?;
+        jobs.reverse();
+        for job in jobs {
+            if redriven.retried.len() >= most {
+                break;
+            }
+            match self.retry(db, &job, news).await {
+                Ok(Some(_)) => redriven.retried.push(job.id),
+                // Somebody else was quicker.
+                Ok(None) | Err(Fault::Command(CommandError::IllegalTransition { .. })) => {}
+                Err(Fault::Command(_)) => redriven.key_taken.push(job.id),
+                Err(fault) => return Err(fault),
             }
         }
-        Ok(CommandReply::Redriven(redriven))
+        Ok((redriven, Some(last)))
     }
 }

@@ -4,9 +4,10 @@ use jiff::Timestamp;
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{DroppedChild, Inserted, ScheduleRecord, ScheduleWritten, WriteSchedule};
 
-use crate::fault::{Fault, transact};
+use crate::fault::{Fault, exactly, transact};
 use crate::insert::Fresh;
 use crate::record::text;
+use crate::settle::any_keyed;
 use crate::spec::{clean, json, large, whole};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
@@ -50,7 +51,7 @@ impl Inner {
                     Some(_) => self.sql.update_schedule(),
                     None => self.sql.insert_schedule(),
                 };
-                sqlx::query(save)
+                let saved = sqlx::query(save)
                     .bind(name)
                     .bind(large(version.map_or(0, whole) + 1))
                     .bind(record.next.map(Timestamp::as_microsecond))
@@ -58,6 +59,7 @@ impl Inner {
                     .bind(text(record))
                     .execute(&mut *db)
                     .await?;
+                exactly(1, &saved)?;
             }
             (None, _) => {
                 sqlx::query(self.sql.delete_schedule()).bind(name).execute(&mut *db).await?;
@@ -65,6 +67,10 @@ impl Inner {
         }
         crash_point(CrashPoint::FireMoved);
         let now = self.now(&mut *db).await?;
+        // Other schedules wait for this one.
+        if any_keyed(&write.jobs) {
+            self.limit_key_waits(db).await?;
+        }
         let (inserted, fresh) = self.insert_children(db, &write.jobs, now).await?;
         let (mut created, mut dropped) = (Vec::new(), Vec::new());
         for (job, inserted) in write.jobs.iter().zip(inserted) {

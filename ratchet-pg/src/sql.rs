@@ -22,7 +22,7 @@ macro_rules! statements {
         #[derive(Debug)]
         pub(crate) struct Sql {
             schema: String,
-            quoted: String,
+            names: Names,
             keep: bool,
             $($name: Arc<str>,)*
         }
@@ -30,11 +30,11 @@ macro_rules! statements {
         impl Sql {
             /// Connections keep the statements prepared, if they may.
             pub(crate) fn new(schema: &str, keep: bool) -> Self {
-                let quoted = quote(schema);
+                let names = Names::new(schema);
                 Self {
-                    $($name: place(concat!($(include_str!(concat!("../sql/", $file))),+), &quoted).into(),)*
+                    $($name: names.place(concat!($(include_str!(concat!("../sql/", $file))),+)).into(),)*
                     schema: schema.to_owned(),
-                    quoted,
+                    names,
                     keep,
                 }
             }
@@ -70,15 +70,17 @@ statements! {
     delete_idempotency: "insert/delete_idempotency.sql",
     reserve_business: "insert/reserve_business.sql",
     select_business: "insert/select_business.sql",
+    lock_own_business: "insert/lock_own_business.sql",
     assign_business: "insert/assign_business.sql",
     delete_business: "insert/delete_business.sql",
     select_ids: "insert/select_ids.sql",
-    exchange_plain: "exchange/1_clock.sql" "exchange/2_lock_keyless.sql" "exchange/2_settle.sql"
+    exchange_plain: "exchange/1_clock.sql" "exchange/2_lock_keyless.sql" "exchange/2_settle.sql" "exchange/2_settled.sql"
         "exchange/3_claim_plain.sql" "exchange/3_taken.sql" "exchange/3_line_plain.sql" "exchange/4_tell.sql"
         "exchange/5_plain.sql",
-    exchange: "exchange/1_clock.sql" "exchange/2_lock_keyless.sql" "exchange/2_settle.sql" "exchange/3_claim.sql"
+    exchange: "exchange/1_clock.sql" "exchange/2_lock_keyless.sql" "exchange/2_settle.sql" "exchange/2_settled.sql" "exchange/3_claim.sql"
         "exchange/3_taken.sql" "exchange/3_line.sql" "exchange/4_tell.sql" "exchange/5_claimed.sql",
-    exchange_keyed: "exchange/1_clock.sql" "exchange/2_lock.sql" "exchange/2_settle.sql" "exchange/2_settle_keys.sql"
+    exchange_keyed: "exchange/1_clock.sql" "exchange/2_lock.sql" "exchange/2_settle.sql"
+        "exchange/2_settle_unless_late.sql" "exchange/2_settled.sql" "exchange/2_settle_keys.sql"
         "freed/2_next.sql" "exchange/3_claim.sql" "exchange/3_taken.sql" "exchange/3_line.sql"
         "exchange/4_tell_keyed.sql" "exchange/5_claimed.sql",
     claim_plain: "exchange/1_clock.sql" "exchange/3_claim_plain.sql" "exchange/3_taken.sql" "exchange/3_line_plain.sql"
@@ -107,6 +109,7 @@ statements! {
     insert_breaker: "gate/insert_breaker.sql",
     update_breaker: "gate/update_breaker.sql",
     select_holders: "gate/select_holders.sql",
+    count_probes: "gate/count_probes.sql",
     lock_leases: "settle/lock_leases.sql",
     select_members: "settle/select_members.sql",
     select_tokens: "settle/select_tokens.sql",
@@ -118,7 +121,9 @@ statements! {
     insert_lingering: "settle/insert_lingering.sql",
     delete_lingering: "settle/delete_lingering.sql",
     free_slots: "freed/1_slots.sql" "freed/2_next.sql" "freed/3_tell.sql",
+    lock_business: "settle/lock_business.sql",
     free_business: "settle/free_business.sql",
+    set_lock_timeout: "settle/set_lock_timeout.sql",
     upsert_notes: "settle/upsert_notes.sql",
     insert_logs: "settle/insert_logs.sql",
     trim_logs: "settle/trim_logs.sql",
@@ -129,6 +134,7 @@ statements! {
     delete_paused: "command/delete_paused.sql",
     find_lease: "command/find_lease.sql",
     lock_outcome: "command/lock_outcome.sql",
+    select_outcome: "command/select_outcome.sql",
     delete_outcome: "command/delete_outcome.sql",
     update_outcome: "command/update_outcome.sql",
     select_failed: "command/select_failed.sql",
@@ -143,6 +149,9 @@ statements! {
     select_lost_runs: "node/select_lost_runs.sql",
     delete_nodes: "node/delete_nodes.sql",
     select_orphans: "node/select_orphans.sql",
+    sweep_slots: "sweep/sweep_slots.sql",
+    select_keys: "sweep/select_keys.sql",
+    sweep_keys: "sweep/sweep_keys.sql",
     select_latest_alerts: "outbox/select_latest_alerts.sql",
     lock_alerts: "outbox/lock_alerts.sql",
     insert_alerts: "outbox/insert_alerts.sql",
@@ -161,6 +170,9 @@ statements! {
     select_attempts: "query/select_attempts.sql",
     select_logs: "query/select_logs.sql",
     select_unknown: "query/select_unknown.sql",
+    lock_old: "query/lock_old.sql",
+    try_lock_graphs: "query/try_lock_graphs.sql",
+    try_lock_leases: "query/try_lock_leases.sql",
     purge_jobs: "query/purge_jobs.sql",
     drop_part: "query/drop_part.sql",
     find_runs: "graph/find_runs.sql",
@@ -211,18 +223,57 @@ impl Sql {
 
     /// A migration, whose text is part of this program.
     pub(crate) fn migration(&self, text: &'static str) -> SqlStr {
+        AssertSqlSafe(self.names.place(text)).into_sql_str()
+    }
+}
+
+/// The longest name that PostgreSQL keeps: it cuts a longer one.
+pub(crate) const LONGEST_NAME: usize = 63;
+
+/// What stands for the schema in the texts, and what is put in its place.
+#[derive(Debug)]
+struct Names([(&'static str, String); 5]);
+
+impl Names {
+    fn new(schema: &str) -> Self {
         let literal = |text: &str| format!("'{}'", text.replace('\'', "''"));
-        let text = place(text, &self.quoted)
-            .replace("__CHANNEL__", &literal(&channel(&self.schema)))
-            .replace("__HOME__", &literal(&self.schema));
-        AssertSqlSafe(text).into_sql_str()
+        let quoted = quote(schema);
+        // Advisory locks are those of the whole database. In the default schema they have the names they always had, so
+        // that workers of two versions respect each other.
+        let scope = if schema == "ratchet" { String::new() } else { format!("{schema} ") };
+        Self([
+            ("ratchet.", format!("{quoted}.")),
+            ("__SCHEMA__", quoted),
+            ("__CHANNEL__", literal(&channel(schema))),
+            ("__HOME__", literal(schema)),
+            ("__SCOPE__", literal(&scope)),
+        ])
+    }
+
+    /// Puts the names into a text, in one pass: what was put in is not looked at again.
+    fn place(&self, text: &str) -> String {
+        let mut placed = String::with_capacity(text.len() + text.len() / 8);
+        let mut rest = text;
+        let next = |rest: &str| {
+            let found =
+                self.0.iter().filter_map(|(mark, name)| Some((rest.find(mark)?, *mark, name)));
+            found.min_by_key(|(at, ..)| *at).map(|(at, mark, name)| (at, mark, name.as_str()))
+        };
+        while let Some((at, mark, name)) = next(rest) {
+            placed.push_str(&rest[..at]);
+            placed.push_str(name);
+            rest = &rest[at + mark.len()..];
+        }
+        placed.push_str(rest);
+        placed
     }
 }
 
 /// What a connection is set to. Sequential and bitmap scans are a mistake of the planner here: the small tables are small
 /// only most of the time, a plan outlives the moment it was made in, and a bitmap of a queue is its whole backlog, to be
-/// sorted. Planning a claim anew costs more than the claim.
-fn settings(set: &str, statement_timeout: Duration) -> String {
+/// sorted. Planning a claim anew costs more than the claim. What locks first and judges after needs a snapshot per
+/// statement, whatever the database sets by default.
+fn settings(set: &str, isolation: &str, statement_timeout: Duration) -> String {
     let millis = statement_timeout.as_millis();
     let limits = [
         format!("statement_timeout = {millis}"),
@@ -233,6 +284,7 @@ fn settings(set: &str, statement_timeout: Duration) -> String {
         "enable_bitmapscan = off",
         "jit = off",
         "plan_cache_mode = force_generic_plan",
+        isolation,
     ]
     .into_iter()
     .chain(limits.iter().map(String::as_str))
@@ -243,12 +295,15 @@ fn settings(set: &str, statement_timeout: Duration) -> String {
 
 /// Sets up a connection for good.
 pub(crate) fn session(statement_timeout: Duration) -> SqlStr {
-    AssertSqlSafe(settings("SET", statement_timeout)).into_sql_str()
+    let isolation = "default_transaction_isolation = 'read committed'";
+    AssertSqlSafe(settings("SET", isolation, statement_timeout)).into_sql_str()
 }
 
 /// Begins a transaction with the settings of a connection that is not ours for longer than that.
 pub(crate) fn begin(statement_timeout: Duration) -> SqlStr {
-    AssertSqlSafe(format!("BEGIN; {}", settings("SET LOCAL", statement_timeout))).into_sql_str()
+    let isolation = "transaction_isolation = 'read committed'";
+    let settings = settings("SET LOCAL", isolation, statement_timeout);
+    AssertSqlSafe(format!("BEGIN; {settings}")).into_sql_str()
 }
 
 /// Ends whatever transaction a connection is in.
@@ -259,14 +314,10 @@ pub(crate) fn roll_back() -> SqlStr {
 /// The channel on which processes that share a schema wake each other. PostgreSQL allows 63 bytes.
 pub(crate) fn channel(schema: &str) -> String {
     let mut channel = format!("ratchet:{schema}");
-    while channel.len() > 63 {
+    while channel.len() > LONGEST_NAME {
         channel.pop();
     }
     channel
-}
-
-fn place(text: &str, quoted: &str) -> String {
-    text.replace("__SCHEMA__", quoted).replace("ratchet.", &format!("{quoted}."))
 }
 
 /// An identifier, whatever it holds.

@@ -23,6 +23,7 @@ use tokio::sync::broadcast;
 
 use crate::blocked::Causes;
 use crate::bounds::Bounds;
+use crate::clock::StoreClock;
 use crate::doubt::Doubts;
 use crate::fault::Fault;
 use crate::group::Group;
@@ -34,6 +35,7 @@ use crate::options::PgOptions;
 use crate::pool::Pool;
 use crate::sql::Sql;
 use crate::sqlx::{self, PgConnection};
+use crate::sweep::Floors;
 use crate::turns::Turns;
 use crate::wake::Wakes;
 use crate::{parts, spec};
@@ -64,6 +66,8 @@ pub(crate) struct Inner {
     pub(crate) group: Group,
     pub(crate) patience: parts::Patience,
     pub(crate) causes: Causes,
+    pub(crate) floors: Floors,
+    pub(crate) clock: StoreClock,
     /// Nothing takes longer than this.
     pub(crate) longest: Duration,
     /// How many connections that come back may be dead.
@@ -84,6 +88,7 @@ impl PgStore {
 
     /// Connects as told.
     pub async fn open(options: PgOptions) -> Result<Self, StoreError> {
+        options.check()?;
         let home = Arc::new(Home::new(options.longest())?);
         let opened = Arc::downgrade(&home);
         // A migration takes as long as it takes.

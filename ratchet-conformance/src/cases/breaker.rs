@@ -87,7 +87,7 @@ pub async fn b_02_votes_of_one_batch_count_in_order(world: &World) {
 fn changed(settled: &Settled) -> Option<BreakerChange> {
     match settled {
         Settled::Applied(applied) => applied.breaker,
-        Settled::Stale { .. } => panic!("current"),
+        other => panic!("not applied: {other:?}"),
     }
 }
 

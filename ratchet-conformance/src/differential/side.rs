@@ -206,7 +206,7 @@ impl<'a> Side<'a> {
         let settled = ok(self.store.settle(settlements).await).into_iter();
         let normal = |settled| match settled {
             Settled::Applied(applied) => Settled::Applied(self.normal.applied(applied)),
-            stale @ Settled::Stale { .. } => stale,
+            other => other,
         };
         let mut settled: Vec<_> = settled.map(normal).collect();
         // With which settlement of a commit they are told, and in how many parts, is the store's affair.

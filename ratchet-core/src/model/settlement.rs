@@ -160,6 +160,12 @@ pub enum Settled {
         /// The state the job is in, if it still exists.
         state: Option<JobState>,
     },
+    /// Another transaction holds a key that one of its children needs, and has not ended yet. Nothing changed: settle it
+    /// again later.
+    Blocked {
+        /// What was waited for.
+        why: String,
+    },
 }
 
 /// A committed settlement.

@@ -16,6 +16,8 @@ pub(super) struct Exchanged {
     pub(super) settled: bool,
     /// What could not be settled and must be held.
     pub(super) unsettled: Vec<Outgoing>,
+    /// What could not be settled yet because of another transaction.
+    pub(super) blocked: Vec<Outgoing>,
     /// What the claim brought, if there was one.
     pub(super) claimed: Option<ClaimReply>,
     /// Whether others claim from these queues too, if that was looked at.
@@ -79,10 +81,13 @@ pub(super) async fn exchange(
             if !batch.is_empty() {
                 crash_point(CrashPoint::SettleAnswered);
             }
-            account(&shared, &batch, &settled);
+            let any = !batch.is_empty();
+            let blocked = account(&shared, batch, &settled);
+            lingering.retain(|token| blocked.iter().all(|left| left.settlement.token != *token));
             Exchanged {
-                settled: !batch.is_empty(),
+                settled: any,
                 unsettled: Vec::new(),
+                blocked,
                 claimed,
                 company,
                 asked,
@@ -96,6 +101,7 @@ pub(super) async fn exchange(
             Exchanged {
                 settled: false,
                 unsettled: batch,
+                blocked: Vec::new(),
                 claimed: None,
                 company,
                 asked,
@@ -112,6 +118,7 @@ pub(super) async fn exchange(
                 settled: false,
                 failed: !unsettled.is_empty(),
                 unsettled,
+                blocked: Vec::new(),
                 claimed: None,
                 company,
                 asked,

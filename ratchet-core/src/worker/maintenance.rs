@@ -84,7 +84,9 @@ async fn rescue(shared: &Shared) -> Result<(), StoreError> {
                 publish(core, &orphan.claimed, settlement, settled);
             }
         }
-        if orphans.len() < BATCH as usize {
+        // Those that are blocked come again with the next sweep.
+        let all_blocked = settled.iter().all(|settled| matches!(settled, Settled::Blocked { .. }));
+        if orphans.len() < BATCH as usize || all_blocked {
             return Ok(());
         }
     }

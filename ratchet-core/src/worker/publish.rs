@@ -25,6 +25,8 @@ pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settl
             events.publish(|| Event::Stale { job: job_ref(job) });
             return;
         }
+        // Nothing has happened yet.
+        Settled::Blocked { .. } => return,
     };
     let next = applied.due.unwrap_or(applied.at);
     if settlement.outcome == AttemptOutcome::Crashed {

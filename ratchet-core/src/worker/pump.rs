@@ -202,6 +202,7 @@ impl Pump {
         if done.settled {
             self.settler.done();
         }
+        self.settler.blocked(done.blocked, now);
         if refused {
             // Not at once again: a store that is down would be asked without a pause.
             self.settler.failed(Vec::new(), now, shared.core.entropy.bits());

@@ -32,6 +32,8 @@ pub(super) async fn fire_due(core: &Core) -> Result<(), StoreError> {
         return Ok(());
     }
     let now = core.store.now().await?;
+    // One schedule that cannot fire now, because another transaction holds a key of its job, stops no other.
+    let mut failed = None;
     for schedule in due {
         let known = core.resolver.resolve(&schedule.spec.name);
         if known.is_none_or(|job| job.def.version < schedule.spec.version) {
@@ -39,13 +41,13 @@ pub(super) async fn fire_due(core: &Core) -> Result<(), StoreError> {
             continue;
         }
         match Cron::new(&schedule.expression, &schedule.zone) {
-            Ok(cron) => fire_one(core, schedule, &cron, now).await?,
+            Ok(cron) => failed = fire_one(core, schedule, &cron, now).await.err().or(failed),
             Err(error) => {
                 tracing::error!(schedule = %schedule.name, %error, "a schedule cannot fire");
             }
         }
     }
-    Ok(())
+    failed.map_or(Ok(()), Err)
 }
 
 async fn fire_one(

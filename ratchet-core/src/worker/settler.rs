@@ -23,10 +23,15 @@ pub(super) struct Settler {
     held: VecDeque<Outgoing>,
     /// When the oldest of them came in.
     since: Option<Duration>,
+    /// Runs that the store could not settle yet because of another transaction, and when they are tried again.
+    blocked: VecDeque<(Duration, Outgoing)>,
     /// The store refused the last batch: not before this instant again.
     not_before: Option<Duration>,
     failures: u32,
 }
+
+/// How long a blocked settlement waits before it is tried again.
+const BLOCKED_PAUSE: Duration = Duration::from_millis(500);
 
 impl Settler {
     pub(super) fn push(&mut self, outgoing: Outgoing, now: Duration) {
@@ -34,8 +39,14 @@ impl Settler {
         self.held.push_back(outgoing);
     }
 
+    /// Whether everything is settled.
     pub(super) fn is_empty(&self) -> bool {
-        self.held.is_empty()
+        self.held.is_empty() && self.blocked.is_empty()
+    }
+
+    /// Whether nothing can be settled now: what there is waits for another transaction.
+    pub(super) fn is_idle(&self, now: Duration) -> bool {
+        self.held.is_empty() && self.blocked.front().is_none_or(|(at, _)| now < *at)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -44,8 +55,10 @@ impl Settler {
 
     /// When the next batch may and should go: a settlement waits a moment for company, longer after a failure.
     pub(super) fn due_at(&self, delay: Duration) -> Option<Duration> {
-        let since = self.since?;
-        Some(self.not_before().max(since.saturating_add(delay)))
+        let held = self.since.map(|since| since.saturating_add(delay));
+        let blocked = self.blocked.front().map(|(at, _)| *at);
+        let first = held.into_iter().chain(blocked).min()?;
+        Some(self.not_before().max(first))
     }
 
     /// Until then the store is left alone.
@@ -59,7 +72,11 @@ impl Settler {
     }
 
     /// Takes the next batch. It must come back through [`Self::done`] or [`Self::failed`].
-    pub(super) fn take(&mut self, most: usize) -> Vec<Outgoing> {
+    pub(super) fn take(&mut self, most: usize, now: Duration) -> Vec<Outgoing> {
+        while self.blocked.front().is_some_and(|(at, _)| *at <= now) {
+            self.held.extend(self.blocked.pop_front().map(|(_, outgoing)| outgoing));
+            self.since.get_or_insert(now);
+        }
         let batch: Vec<_> = self.held.drain(..most.min(self.held.len())).collect();
         if self.held.is_empty() {
             self.since = None;
@@ -71,6 +88,13 @@ impl Settler {
     pub(super) fn done(&mut self) {
         self.not_before = None;
         self.failures = 0;
+    }
+
+    /// The store could not settle these because of other transactions. They are tried again after a pause; others are not
+    /// held up.
+    pub(super) fn blocked(&mut self, batch: Vec<Outgoing>, now: Duration) {
+        let at = now.saturating_add(BLOCKED_PAUSE);
+        self.blocked.extend(batch.into_iter().map(|outgoing| (at, outgoing)));
     }
 
     /// The batch was not settled and nothing of it is lost: it goes first next time.
@@ -88,16 +112,24 @@ impl Settler {
     }
 }
 
-/// Counts and publishes what the store made of a batch.
-pub(super) fn account(shared: &Shared, batch: &[Outgoing], settled: &[Settled]) {
-    for (outgoing, settled) in batch.iter().zip(settled) {
+/// Counts and publishes what the store made of a batch. Returns what it could not settle yet.
+pub(super) fn account(shared: &Shared, batch: Vec<Outgoing>, settled: &[Settled]) -> Vec<Outgoing> {
+    let mut blocked = Vec::new();
+    for (outgoing, settled) in batch.into_iter().zip(settled) {
         let counter = match settled {
             Settled::Applied(_) => &shared.counters.settled,
             Settled::Stale { .. } => &shared.counters.stale,
+            Settled::Blocked { why } => {
+                let job = &outgoing.job;
+                tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, %why, "an outcome cannot be settled yet; it is tried again");
+                blocked.push(outgoing);
+                continue;
+            }
         };
         counter.fetch_add(1, Ordering::Relaxed);
         publish(&shared.core, &outgoing.job, &outgoing.settlement, settled);
     }
+    blocked
 }
 
 /// Settles a batch that the store refused as data: in halves, down to the one that offends it. That one is settled alone, then
@@ -112,7 +144,7 @@ pub(super) async fn settle_in_halves(shared: &Shared, batch: Vec<Outgoing>) -> V
             let second = batch.split_off(batch.len() / 2);
             for half in [second, batch] {
                 match settle_half(shared, &half).await {
-                    Ok(()) => {}
+                    Ok(blocked) => left.extend(blocked),
                     Err(error) if error.is_transient() => {
                         tracing::warn!(%error, "the store went away while outcomes were settled; they are held");
                         left.extend(half);
@@ -124,8 +156,9 @@ pub(super) async fn settle_in_halves(shared: &Shared, batch: Vec<Outgoing>) -> V
         }
         for outgoing in batch {
             match settle_alone(shared, &outgoing).await {
-                Ok(true) => {}
-                Ok(false) => {
+                Ok(Alone::Settled) => {}
+                Ok(Alone::Blocked) => left.push(outgoing),
+                Ok(Alone::Refused) => {
                     shared.counters.stuck.fetch_add(1, Ordering::Relaxed);
                     let job = &outgoing.job;
                     tracing::error!(
@@ -143,25 +176,28 @@ pub(super) async fn settle_in_halves(shared: &Shared, batch: Vec<Outgoing>) -> V
     left
 }
 
-async fn settle_half(shared: &Shared, half: &[Outgoing]) -> Result<(), StoreError> {
+async fn settle_half(shared: &Shared, half: &[Outgoing]) -> Result<Vec<Outgoing>, StoreError> {
     let settlements = half.iter().map(|outgoing| outgoing.settlement.clone()).collect();
     let settled = shared.core.store.settle(settlements).await?;
-    account(shared, half, &settled);
-    Ok(())
+    Ok(account(shared, half.to_vec(), &settled))
 }
 
-/// Whether one settlement could be settled, whole or at least in its bare minimum. An error means: try again later.
-async fn settle_alone(shared: &Shared, outgoing: &Outgoing) -> Result<bool, StoreError> {
+/// What became of a settlement that was sent alone.
+enum Alone {
+    Settled,
+    Blocked,
+    Refused,
+}
+
+/// Settles one outcome, whole or at least in its bare minimum. An error means: try again later.
+async fn settle_alone(shared: &Shared, outgoing: &Outgoing) -> Result<Alone, StoreError> {
     let store = &shared.core.store;
     for settlement in [outgoing.settlement.clone(), minimal(outgoing.settlement.clone())] {
         match store.settle(vec![settlement.clone()]).await {
             Ok(settled) => {
-                account(
-                    shared,
-                    &[Outgoing { job: Arc::clone(&outgoing.job), settlement }],
-                    &settled,
-                );
-                return Ok(true);
+                let sent = vec![Outgoing { job: Arc::clone(&outgoing.job), settlement }];
+                let blocked = account(shared, sent, &settled);
+                return Ok(if blocked.is_empty() { Alone::Settled } else { Alone::Blocked });
             }
             Err(error) if error.is_transient() => return Err(error),
             Err(error) => {
@@ -169,7 +205,7 @@ async fn settle_alone(shared: &Shared, outgoing: &Outgoing) -> Result<bool, Stor
             }
         }
     }
-    Ok(false)
+    Ok(Alone::Refused)
 }
 
 /// A settlement without result, log lines and notes. Spawned jobs stay: they belong to the outcome.

@@ -16,7 +16,7 @@ free AS MATERIALIZED (
         WHEN c.cause LIKE 'name:%' THEN CASE
             WHEN EXISTS (SELECT FROM known k WHERE k.name = b.name AND b.job_version <= k.version) THEN $2 ELSE 0 END
         WHEN c.cause LIKE 'key:%'
-            THEN GREATEST(b.climit - (SELECT count(*) FROM ratchet.slot s WHERE s.key = b.ckey), 0)
+            THEN GREATEST(b.climit - (SELECT count(*) FROM ratchet.slot s WHERE s.key = b.ckey AND NOT s.probe), 0)
         -- A breaker that may be tried needs a few, one that is closed lets all go.
         WHEN c.cause LIKE 'service:%' THEN COALESCE((
             SELECT CASE WHEN r.closed THEN $2 WHEN r.until <= ratchet.now_micros() THEN 10 ELSE 0 END

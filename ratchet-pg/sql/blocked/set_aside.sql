@@ -17,7 +17,7 @@ head AS MATERIALIZED (
     SELECT r.spot, CASE
         WHEN NOT EXISTS (SELECT FROM known k WHERE k.name = r.name AND r.job_version <= k.version)
             THEN 'name:' || r.name || ':' || r.job_version
-        WHEN (SELECT count(*) FROM ratchet.slot s WHERE s.key = r.ckey) >= r.climit THEN 'key:' || r.ckey
+        WHEN (SELECT count(*) FROM ratchet.slot s WHERE s.key = r.ckey AND NOT s.probe) >= r.climit THEN 'key:' || r.ckey
         WHEN r.service IN (SELECT service FROM shut) THEN 'service:' || r.service
     END AS cause
     FROM queues q CROSS JOIN LATERAL (
@@ -43,7 +43,7 @@ stored AS (
         queue, name, ckey, service, judges, CASE
         WHEN NOT EXISTS (SELECT FROM known k WHERE k.name = m.name AND m.job_version <= k.version)
             THEN 'name:' || m.name || ':' || m.job_version
-        WHEN (SELECT count(*) FROM ratchet.slot s WHERE s.key = m.ckey) >= m.climit THEN 'key:' || m.ckey
+        WHEN (SELECT count(*) FROM ratchet.slot s WHERE s.key = m.ckey AND NOT s.probe) >= m.climit THEN 'key:' || m.ckey
         ELSE 'service:' || m.service
     END
     FROM moved m

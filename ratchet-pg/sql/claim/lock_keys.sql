@@ -1,2 +1,3 @@
 -- The concurrency keys that no other claim is deciding on.
-SELECT k.key FROM unnest($1::text[]) AS k(key) WHERE pg_try_advisory_xact_lock(hashtextextended('slot ' || k.key, 0))
+SELECT k.key FROM unnest($1::text[]) AS k(key)
+WHERE pg_try_advisory_xact_lock(hashtextextended(__SCOPE__ || 'slot ' || k.key, 0))

@@ -1,11 +1,12 @@
--- Due jobs of a queue behind a place, in order, that the node knows, whose key seems to have a free slot and whose service
--- is none of those that are held back.
+-- Due jobs of a queue behind a place, in order, that the node knows, whose key seems to have a free slot and is none of
+-- those known to be full or locked, and whose service is none of those that are held back.
 SELECT r.ctid::text AS spot, r.job, r.sort_key, r.due, r.crashes, r.ckey, r.climit, r.service
 FROM ratchet.ready r
 WHERE r.queue = $1 AND (r.sort_key, r.due, r.job) > ($2, $3, $4)
     AND r.job_version <= ($6::integer[])[array_position($5::text[], r.name)]
     AND (r.judges IS NULL OR r.judges::jsonb <@ to_jsonb($5::text[]))
-    AND (r.ckey IS NULL OR (SELECT count(*) FROM ratchet.slot s WHERE s.key = r.ckey) < r.climit)
+    AND (r.ckey IS NULL OR (r.ckey <> ALL ($9::text[])
+        AND (SELECT count(*) FROM ratchet.slot s WHERE s.key = r.ckey AND NOT s.probe) < r.climit))
     AND (r.service IS NULL OR r.service <> ALL ($8::text[]))
 ORDER BY r.sort_key, r.due, r.job
 LIMIT $7

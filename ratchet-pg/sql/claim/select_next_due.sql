@@ -1,8 +1,9 @@
--- One row: when the next job of these queues that the node knows falls due.
+-- One row: when the next job of these queues that the node knows falls due after this instant. One that has fallen due and
+-- could not be put in line is locked by somebody: it is not waited for.
 SELECT min(s.due)
 FROM unnest($1::text[]) AS q(queue) CROSS JOIN LATERAL (
     SELECT s.due FROM ratchet.scheduled s
-    WHERE s.queue = q.queue AND s.job_version <= ($3::integer[])[array_position($2::text[], s.name)]
+    WHERE s.queue = q.queue AND s.due > $4 AND s.job_version <= ($3::integer[])[array_position($2::text[], s.name)]
         AND (s.judges IS NULL OR s.judges::jsonb <@ to_jsonb($2::text[]))
     ORDER BY s.due LIMIT 1
 ) s

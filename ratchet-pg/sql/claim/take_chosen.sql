@@ -25,9 +25,9 @@ leased AS (
 ),
 -- One slot per run with a key, and one per probe.
 slots AS (
-    INSERT INTO ratchet.slot (job, lease, version, key, queue)
-    SELECT job, lease, version + 1, ckey, queue FROM taken WHERE ckey IS NOT NULL
-    UNION ALL SELECT job, lease, version + 1, probe, queue FROM taken WHERE probe IS NOT NULL
+    INSERT INTO ratchet.slot (job, lease, version, key, queue, probe)
+    SELECT job, lease, version + 1, ckey, queue, false FROM taken WHERE ckey IS NOT NULL
+    UNION ALL SELECT job, lease, version + 1, probe, queue, true FROM taken WHERE probe IS NOT NULL
 )
 SELECT t.job, t.place, t.version, t.run, t.due, t.attempts, t.crashes, t.deferrals, t.generation,
     j.queued_at, j.name, j.version AS job_version, j.priority, j.payload, j.business_key, j.idempotency_key, j.ckey,

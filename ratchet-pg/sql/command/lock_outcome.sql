@@ -1,4 +1,3 @@
--- The outcome of a failed job that is not set aside.
-SELECT o.version, o.due, o.run, o.attempts, o.crashes, o.deferrals, o.generation FROM ratchet.outcome o
-WHERE o.job = $1 AND o.state = 3 AND NOT EXISTS (SELECT FROM ratchet.paused p WHERE p.job = o.job)
-FOR UPDATE
+-- One row if the job has failed: locked. Whether it is paused is judged by a later statement, which sees what the
+-- transaction before has done.
+SELECT o.job FROM ratchet.outcome o WHERE o.job = $1 AND o.state = 3 FOR UPDATE

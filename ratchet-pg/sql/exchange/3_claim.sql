@@ -25,7 +25,7 @@ picked AS MATERIALIZED (
         WHERE r.queue = a.queue AND (r.sort_key, r.due, r.job) >= (a.sort_key, a.due, a.job)
             AND r.job_version <= ($7::integer[])[array_position($6::text[], r.name)]
             AND (r.judges IS NULL OR r.judges::jsonb <@ to_jsonb($6::text[]))
-            AND (r.ckey IS NULL OR (SELECT count(*) FROM ratchet.slot s WHERE s.key = r.ckey) < r.climit)
+            AND (r.ckey IS NULL OR (SELECT count(*) FROM ratchet.slot s WHERE s.key = r.ckey AND NOT s.probe) < r.climit)
             AND (r.service IS NULL OR r.service <> ALL (a.shut))
         ORDER BY r.sort_key, r.due, r.job
         LIMIT a.room

@@ -1,7 +1,7 @@
 -- The jobs that have waited for these slots, as many as came free.
 next AS MATERIALIZED (
     SELECT b.spot
-    FROM (SELECT key, count(*) AS n FROM freed GROUP BY key) f CROSS JOIN LATERAL (
+    FROM (SELECT key, count(*) AS n FROM freed WHERE NOT probe GROUP BY key) f CROSS JOIN LATERAL (
         SELECT b.ctid AS spot FROM ratchet.blocked b WHERE b.cause = 'key:' || f.key
         ORDER BY b.sort_key, b.due, b.job LIMIT f.n FOR UPDATE SKIP LOCKED
     ) b

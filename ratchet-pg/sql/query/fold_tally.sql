@@ -1,4 +1,10 @@
--- No rows: the changes so far in one row per queue, state and table.
-WITH old AS (DELETE FROM ratchet.tally RETURNING queue, state, part, change)
+-- No rows: the changes so far in one row per queue, state and table. Not while a range is being dropped, which removes the
+-- rows of its table. Rows of a table that is gone are left out.
+WITH mine AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(hashtextextended(__HOME__ || ' parts', 0)) AS locked),
+old AS (
+    DELETE FROM ratchet.tally WHERE (SELECT locked FROM mine) RETURNING queue, state, part, change
+)
 INSERT INTO ratchet.tally (queue, state, part, change)
-SELECT queue, state, part, sum(change) FROM old GROUP BY queue, state, part HAVING sum(change) <> 0
+SELECT o.queue, o.state, o.part, sum(o.change) FROM old o
+WHERE EXISTS (SELECT FROM pg_class c WHERE c.oid = o.part)
+GROUP BY o.queue, o.state, o.part HAVING sum(o.change) <> 0

@@ -1,20 +1,17 @@
--- One row: how many jobs were removed, the oldest of a state first, with everything that belongs to them, and their graphs.
-WITH clock AS MATERIALIZED (SELECT ratchet.now_micros() AS now),
--- The jobs that go. What ended before that instant was submitted before it, so nothing younger is looked at.
-old AS MATERIALIZED (
+-- One row: how many of these jobs were removed, with everything that belongs to them, and their graphs. Their outcomes are
+-- locked, and so are their graphs and leases unless those are named here: what was judged before the locks is judged again.
+WITH old AS MATERIALIZED (
     SELECT o.job, o.lease
-    FROM clock CROSS JOIN LATERAL (
-        SELECT o.job, o.lease FROM ratchet.outcome o
-        WHERE o.state = $1 AND o.at <= clock.now - $2 AND o.job < ratchet.id_at(clock.now - $2 + 60000000)
-            AND NOT EXISTS (SELECT FROM ratchet.paused p WHERE p.job = o.job)
-            AND NOT EXISTS (SELECT FROM ratchet.lingering x WHERE x.job = o.job)
-            -- Looked up job by job.
-            AND NOT EXISTS (
-                SELECT FROM ratchet.member m JOIN ratchet.job_group g ON g.id = m.grp
-                WHERE m.job = o.job AND g.finished_at IS NULL OFFSET 0
-            )
-        ORDER BY o.job LIMIT $3 FOR UPDATE OF o SKIP LOCKED
-    ) o
+    FROM unnest($2::uuid[]) AS x(job)
+    CROSS JOIN LATERAL (SELECT o.job, o.lease, o.state FROM ratchet.outcome o WHERE o.job = x.job OFFSET 0) o
+    WHERE o.state = $1 AND (o.lease IS NULL OR o.lease <> ALL ($4::uuid[]))
+        AND NOT EXISTS (SELECT FROM ratchet.paused p WHERE p.job = o.job)
+        AND NOT EXISTS (SELECT FROM ratchet.lingering l WHERE l.job = o.job)
+        -- Looked up job by job.
+        AND NOT EXISTS (
+            SELECT FROM ratchet.member m LEFT JOIN ratchet.job_group g ON g.id = m.grp
+            WHERE m.job = o.job AND (m.graph = ANY ($3::uuid[]) OR (g.id IS NOT NULL AND g.finished_at IS NULL)) OFFSET 0
+        )
 ),
 ended AS (DELETE FROM ratchet.outcome WHERE job = ANY (ARRAY(SELECT job FROM old)) RETURNING job, tableoid AS part),
 removed AS (DELETE FROM ratchet.job WHERE id = ANY (ARRAY(SELECT job FROM old)) RETURNING id, queue),

@@ -1,6 +1,6 @@
 //! Writing what a walk has found, in the commit of what set it off.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::graph::{Changes, JobChange, Seed, ripple};
@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::finished_at;
 use super::rows::Rows;
-use crate::fault::Fault;
+use crate::fault::{Fault, exactly};
 use crate::moving::{Moving, bind_all};
 use crate::record::text;
 use crate::settle::{Ends, Left, News, RunEnd};
@@ -90,8 +90,9 @@ impl Inner {
         self.call_off(db, canceled, now, news).await?;
         self.reopen(db, reopened).await?;
         if !marks.job.is_empty() {
+            let many = marks.job.iter().collect::<HashSet<_>>().len();
             let marked = sqlx::query(self.sql.update_members()).bind(marks.job).bind(marks.wait);
-            marked.bind(marks.root).execute(&mut *db).await?;
+            exactly(many, &marked.bind(marks.root).execute(&mut *db).await?)?;
         }
         if !released.is_empty() {
             let queues: Vec<String> = sqlx::query_scalar(self.sql.release_steps())

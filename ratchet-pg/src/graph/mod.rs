@@ -120,6 +120,7 @@ impl StepColumns {
 
 impl Inner {
     pub(crate) async fn insert_graph(&self, graph: NewGraph) -> Result<GraphInserted, Fault> {
+        self.check_ids(&graph.jobs)?;
         // Ids are new; if one is not, the second try finds out which.
         let mut ids = Ids::Trusted;
         let (inserted, news) = transact!(self, |db| {
@@ -174,6 +175,7 @@ impl Inner {
     }
 
     pub(crate) async fn extend(&self, extend: Extend) -> Result<GraphInserted, Fault> {
+        self.check_ids(&extend.jobs)?;
         let mut ids = Ids::Trusted;
         let (inserted, news) = transact!(self, |db| {
             self.extend_within(db, &extend, std::mem::take(&mut ids)).await?

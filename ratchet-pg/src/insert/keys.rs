@@ -7,7 +7,7 @@ use ratchet_core::model::{JobId, NewJob};
 use uuid::Uuid;
 
 use super::plan::{Before, Plan, Scoped, business_key, idempotency_key};
-use crate::fault::Fault;
+use crate::fault::{Fault, TRIES, exactly};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
@@ -45,12 +45,34 @@ impl Inner {
             before.ledger = self.uses(db, lost).await?;
         }
         if !reserved.business.is_empty() {
-            let lost = self.reserve_business(db, &mut reserved.business).await?;
-            for (key, holder) in self.holders(db, lost).await? {
-                before.business.insert(key, holder);
-            }
+            before.business = self.take_business(db, &mut reserved.business).await?;
         }
         Ok((before, reserved))
+    }
+
+    /// Takes business keys that are free. Answers with who holds the others, and leaves those out.
+    ///
+    /// A key may be freed after it was lost and before its holder is looked up. Then it is asked for again.
+    pub(crate) async fn take_business(
+        &self,
+        db: &mut PgConnection,
+        wanted: &mut BTreeMap<Scoped, JobId>,
+    ) -> Result<HashMap<Scoped, JobId>, Fault> {
+        let (mut open, mut holders) = (std::mem::take(wanted), HashMap::new());
+        for _ in 0..TRIES {
+            let mut won = open.clone();
+            let lost = self.reserve_business(db, &mut won).await?;
+            wanted.append(&mut won);
+            holders.extend(self.holders(db, lost.clone()).await?);
+            open.retain(|key, _| lost.contains(key) && !holders.contains_key(key));
+            let Some((first, _)) = open.first_key_value() else { return Ok(holders) };
+            // Keys are taken in one order. Waiting for a key while this transaction holds a later one could be waiting in a
+            // circle: the whole transaction is tried again instead.
+            if wanted.last_key_value().is_some_and(|(last, _)| last > first) {
+                break;
+            }
+        }
+        Err(Fault::Met)
     }
 
     /// What idempotency keys were used for.
@@ -92,7 +114,7 @@ impl Inner {
     }
 
     /// Takes business keys that are free. Answers with those that are not, and leaves them out.
-    pub(crate) async fn reserve_business(
+    async fn reserve_business(
         &self,
         db: &mut PgConnection,
         wanted: &mut BTreeMap<Scoped, JobId>,
@@ -107,7 +129,7 @@ impl Inner {
         Ok(split(wanted, &rows)?)
     }
 
-    pub(crate) async fn holders(
+    async fn holders(
         &self,
         db: &mut PgConnection,
         keys: Vec<Scoped>,
@@ -145,15 +167,16 @@ impl Inner {
         let spare = reserved.business.keys().filter(|key| !plan.business.contains_key(*key));
         let (scopes, keys): (Vec<_>, Vec<_>) = spare.cloned().unzip();
         if !keys.is_empty() {
+            let spare = keys.len();
             let gone = sqlx::query(self.sql.delete_business()).bind(scopes).bind(keys);
-            gone.execute(&mut *db).await?;
+            exactly(spare, &gone.execute(&mut *db).await?)?;
         }
         plan.business.retain(|key, job| reserved.business.get(key) != Some(job));
         if !plan.business.is_empty() {
             let (scopes, keys): (Vec<_>, Vec<_>) = plan.business.keys().cloned().unzip();
             let holders: Vec<_> = plan.business.values().map(|job| job.uuid()).collect();
             let given = sqlx::query(self.sql.assign_business()).bind(scopes).bind(keys);
-            given.bind(holders).execute(&mut *db).await?;
+            exactly(plan.business.len(), &given.bind(holders).execute(&mut *db).await?)?;
         }
         Ok(())
     }

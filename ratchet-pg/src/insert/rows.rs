@@ -103,6 +103,9 @@ impl Inner {
             columns.bind(sqlx::query(self.sql.insert_jobs())).bind(stored.now)
         };
         let now: i64 = query.fetch_one(db).await?.try_get("now")?;
+        if stored.now.is_none() {
+            self.clock.saw(now);
+        }
         crash_point(CrashPoint::InsertRows);
         for job in jobs {
             let due = due_micros(job.due, now);

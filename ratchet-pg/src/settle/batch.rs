@@ -1,7 +1,7 @@
 //! Settling whatever there is: all moves of the batch first, then its children, so that a key freed by one settlement is
 //! there for the children of another.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::graph::Seed;
@@ -11,10 +11,11 @@ use ratchet_core::model::{
 use ratchet_core::store::Wake;
 use uuid::Uuid;
 
+use super::apart::needs_keys;
 use super::moves::Member;
 use super::notes::Notes;
 use super::{Ends, Left, Lines, News, RunEnd, Tokens};
-use crate::fault::Fault;
+use crate::fault::{Fault, exactly};
 use crate::items::Items;
 use crate::moving::{Moving, bind_all};
 use crate::record::{due_micros, reason_name, text};
@@ -83,8 +84,15 @@ impl Inner {
         {
             applied.ripples = self.ripple(db, seeds, now, &mut news).await?;
         }
+        let waits = settlements.iter().any(|settlement| needs_keys(settlement));
+        if waits {
+            self.limit_key_waits(db).await?;
+        }
         self.spawn(db, settlements, &mut answers, &mut news, now).await?;
         self.spawn_graphs(db, settlements, &mut answers, &mut news, now).await?;
+        if waits {
+            self.unlimit_key_waits(db).await?;
+        }
         crash_point(CrashPoint::SettleSpawned);
         Ok((answers, news))
     }
@@ -96,7 +104,7 @@ impl Inner {
         tokens: &[Token],
     ) -> Result<(i64, HashMap<JobId, Member>), Fault> {
         let columns = Tokens::of(tokens);
-        sqlx::query(self.sql.lock_leases()).bind(&columns.lease).fetch_all(&mut *db).await?;
+        self.lock_leases(db, tokens).await?;
         let now = self.now(&mut *db).await?;
         let rows = sqlx::query(self.sql.select_members())
             .bind(columns.distinct_leases())
@@ -109,6 +117,17 @@ impl Inner {
             members.insert(JobId::from_uuid(member.moving.job), member);
         }
         Ok((now, members))
+    }
+
+    /// Locks leases, in one order.
+    pub(super) async fn lock_leases(
+        &self,
+        db: &mut PgConnection,
+        tokens: &[Token],
+    ) -> Result<(), Fault> {
+        let leases = Tokens::of(tokens).lease;
+        sqlx::query(self.sql.lock_leases()).bind(leases).fetch_all(db).await?;
+        Ok(())
     }
 
     async fn write_batch(
@@ -150,8 +169,9 @@ impl Inner {
             return Ok(());
         }
         let (leases, jobs): (Vec<_>, Vec<_>) = left.into_iter().unzip();
+        let distinct = leases.iter().collect::<BTreeSet<_>>().len();
         let left = sqlx::query(self.sql.leave_leases()).bind(&leases).bind(jobs);
-        left.execute(&mut *db).await?;
+        exactly(distinct, &left.execute(&mut *db).await?)?;
         sqlx::query(self.sql.delete_leases()).bind(leases).execute(db).await?;
         Ok(())
     }
@@ -186,7 +206,7 @@ impl Inner {
             return Ok(());
         }
         let columns = Tokens::of(runs);
-        sqlx::query(self.sql.insert_lingering())
+        let kept = sqlx::query(self.sql.insert_lingering())
             .bind(columns.job)
             .bind(columns.lease)
             .bind(columns.version)
@@ -194,7 +214,7 @@ impl Inner {
             .bind(canceled)
             .execute(db)
             .await?;
-        Ok(())
+        exactly(runs.len(), &kept)
     }
 
     /// Inserts the children of what was applied.

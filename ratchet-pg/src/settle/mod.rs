@@ -1,5 +1,6 @@
 //! Settling: successes in passing; what needs more in one transaction of a few statements, whatever the size of the batch.
 
+mod apart;
 mod batch;
 mod moves;
 mod notes;
@@ -15,12 +16,13 @@ use ratchet_core::model::{
 use ratchet_core::store::Wake;
 use uuid::Uuid;
 
+pub(crate) use self::apart::any_keyed;
 pub(crate) use self::moves::{Ends, Left, Lines, RunEnd};
 pub(crate) use self::notes::Notes;
 use self::steps::{Plain, any_step, told_as_one};
 use crate::doubt::Doubt;
 use crate::exchange::Successes;
-use crate::fault::{Fault, met, transact};
+use crate::fault::{Fault, is_blocked, met, transact};
 use crate::leases::Known;
 use crate::spec::{instant, large};
 use crate::sqlx::{self, PgConnection};
@@ -94,15 +96,23 @@ impl Inner {
         } else if !sorted.plain.is_empty() {
             match self.settle_mixed(settlements, &sorted).await {
                 Ok(settled) => return Ok((self.settle_late(settlements, settled).await?, None)),
+                Err(fault) if is_blocked(&fault) => {
+                    return Ok((self.settle_apart(settlements).await?, None));
+                }
                 // Or it met another one, in a graph.
                 Err(fault) if met(&fault) => {}
                 Err(fault) => return Err(fault),
             }
         }
         let all: Vec<_> = settlements.iter().collect();
-        let (settled, news) = transact!(self, |db| self.settle_closely(db, &all).await?)?;
-        self.tell(news);
-        Ok((settled, None))
+        match transact!(self, |db| self.settle_closely(db, &all).await?) {
+            Ok((settled, news)) => {
+                self.tell(news);
+                Ok((settled, None))
+            }
+            Err(fault) if is_blocked(&fault) => Ok((self.settle_apart(settlements).await?, None)),
+            Err(fault) => Err(fault),
+        }
     }
 
     /// Settles successes alone: in one statement, unless something follows from them, they have a word on their services
@@ -165,6 +175,9 @@ impl Inner {
         let rest: Vec<_> = sorted.rest.iter().map(|(_, settlement)| *settlement).collect();
         let mut tx = self.pool.begin().await?;
         self.lock_graphs_of(&mut tx, settlements.iter()).await?;
+        // The leases of all of them at once: two sets, each in its order, are not in one order together.
+        let tokens: Vec<_> = settlements.iter().map(|settlement| settlement.token).collect();
+        self.lock_leases(&mut tx, &tokens).await?;
         // Nothing is claimed.
         let doubt = self.doubts.begin();
         let plain =
@@ -335,9 +348,26 @@ impl Inner {
             .bind(columns.version)
             .fetch_all(&mut *db)
             .await?;
-        sqlx::query(self.sql.free_business()).bind(jobs).execute(db).await?;
+        self.free_business(db, jobs).await?;
         let queues: BTreeSet<_> = queues.into_iter().collect();
         Ok(queues.into_iter().map(|queue| Wake::Work { queue }.into()).collect())
+    }
+}
+
+impl Inner {
+    /// Frees the business keys of jobs that have ended and of which no run lingers.
+    ///
+    /// The end of a job and the end of its late handler free a key together, and neither sees the other before its commit.
+    /// So both lock the key first: the one that comes second judges by what the first has committed.
+    async fn free_business(&self, db: &mut PgConnection, jobs: Vec<Uuid>) -> Result<(), Fault> {
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        let held = sqlx::query(self.sql.lock_business()).bind(&jobs).fetch_all(&mut *db).await?;
+        if !held.is_empty() {
+            sqlx::query(self.sql.free_business()).bind(jobs).execute(db).await?;
+        }
+        Ok(())
     }
 }
 

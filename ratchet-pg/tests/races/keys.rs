@@ -98,8 +98,7 @@ async fn s_04_a_key_is_freed_when_the_end_meets_a_late_handler() {
         world.settle(lingering(retry(&first))).await;
         let second = world.claim().await;
         if short {
-            let held =
-                hold(&world.a, "commit.before", let_go(world.a.clone(), first.token)).await;
+            let held = hold(&world.a, "commit.before", let_go(world.a.clone(), first.token)).await;
             meet(world.pool(), held, settle(world.b.clone(), succeed(&second))).await;
         } else {
             let held = hold(&world.a, "commit.before", settle(world.a.clone(), fail(&second)));

@@ -3,6 +3,8 @@
 //! Every test here failed before the race that it names was closed. `interleaving` looks for others of the kind.
 
 mod claims;
+mod floors;
+mod hints;
 mod keys;
 mod names;
 mod outcomes;

@@ -18,7 +18,7 @@ async fn u_04_a_schema_name_that_postgresql_would_cut_is_refused() {
     let error = refused.expect_err("the name is too long");
     assert_eq!(error.kind(), StoreErrorKind::Config);
     assert!(error.to_string().contains("63"), "{error}");
-    for odd in ["", "a\0b"] {
+    for odd in ["", "a\0b", "it's"] {
         let refused = PgStore::open(world.pg.database.options().schema(odd)).await;
         assert_eq!(refused.expect_err("no name").kind(), StoreErrorKind::Config);
     }
@@ -32,7 +32,7 @@ async fn u_04_a_schema_name_that_postgresql_would_cut_is_refused() {
 #[tokio::test]
 async fn u_04_a_schema_name_may_contain_the_name_of_the_default_schema() {
     let world = World::fresh().await;
-    for name in ["my.ratchet.jobs", "__SCHEMA__", "it's __HOME__"] {
+    for name in ["my.ratchet.jobs", "__SCHEMA__", "a __HOME__ b"] {
         for _ in 0..2 {
             let store = PgStore::open(world.pg.database.options().schema(name)).await;
             let store = store.unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -9,7 +9,7 @@ use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_pg::PgStore;
 use uuid::Uuid;
 
-use crate::support::ended_or_waits;
+use crate::support::{ended_or_waits, ended_or_waits_beside};
 use crate::world::{World, succeed};
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -100,7 +100,7 @@ async fn o_03_counts_are_exact_when_a_range_is_dropped_while_they_are_folded() {
     assert!(!ended_or_waits(world.pool(), &lead).await, "it waits at the end of the fold");
     let purges = b.clone();
     let purge = tokio::spawn(async move { purges.purge(JobState::Succeeded, HOUR, 1000).await });
-    ended_or_waits(world.pool(), &purge).await;
+    ended_or_waits_beside(world.pool(), &purge, 1).await;
     gate.rollback().await.expect("unlocks");
     lead.await.expect("no panic").expect("leads");
     purge.await.expect("no panic").expect("purges");

@@ -143,6 +143,7 @@ fn fingerprint() -> String {
         include_str!("../../migrations/0005_outcomes.sql"),
         include_str!("../../migrations/0006_carried.sql"),
         include_str!("../../migrations/0007_company.sql"),
+        include_str!("../../migrations/0008_races.sql"),
     ];
     let hash =
         texts.concat().bytes().fold(5381_u64, |hash, b| hash.wrapping_mul(33) ^ u64::from(b));

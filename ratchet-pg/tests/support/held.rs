@@ -85,6 +85,15 @@ impl<T> Held<T> {
 
 /// Waits until a task has ended, or waits for a lock in the database. Answers whether it has ended.
 pub(crate) async fn ended_or_waits<T>(pool: &PgPool, task: &JoinHandle<T>) -> bool {
+    ended_or_waits_beside(pool, task, 0).await
+}
+
+/// The same, beside so many others that wait for a lock.
+pub(crate) async fn ended_or_waits_beside<T>(
+    pool: &PgPool,
+    task: &JoinHandle<T>,
+    others: i64,
+) -> bool {
     let waiting = "SELECT count(*) FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock'";
     let deadline = Instant::now() + LONGEST;
@@ -93,7 +102,7 @@ pub(crate) async fn ended_or_waits<T>(pool: &PgPool, task: &JoinHandle<T>) -> bo
             return true;
         }
         let waiting: i64 = sqlx::query_scalar(waiting).fetch_one(pool).await.expect("an answer");
-        if waiting > 0 {
+        if waiting > others {
             return task.is_finished();
         }
         assert!(Instant::now() < deadline, "it neither ends nor waits for a lock");

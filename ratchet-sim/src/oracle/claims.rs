@@ -137,6 +137,9 @@ impl Oracle {
                 (Settled::Stale { .. }, None) => {
                     self.note(|| format!("stale: {verdict} {}", token.job));
                 }
+                (Settled::Blocked { .. }, _) => {
+                    self.accuse(|| format!("{} was blocked, and nobody blocks it", token.job));
+                }
             }
         }
         self.check_breakers(view);

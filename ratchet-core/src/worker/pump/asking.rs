@@ -64,15 +64,15 @@ impl Pump {
         let last = self.rooms.running() == 0 || self.flight.only_runaways();
         let ripe = self.settler.due_at(config.settle_delay).is_some_and(|at| now >= at);
         let urgent = claim && self.hunger.is_urgent();
-        let settle = !self.settler.is_empty() && (full || urgent || (!busy && (last || ripe)));
+        let settle = !self.settler.is_idle(now) && (full || urgent || (!busy && (last || ripe)));
         // A claim waits for the settlements that are about to come, unless there are none or it is urgent.
         let worth = !busy || self.rooms.free() as usize >= portion;
-        let claim = claim && (settle || urgent || (self.settler.is_empty() && worth));
+        let claim = claim && (settle || urgent || (self.settler.is_idle(now) && worth));
         let lets_go = self.letting_go.iter().any(|token| !self.unsaid.contains(token));
         if !settle && !claim && !lets_go {
             return None;
         }
-        let batch = if settle { self.settler.take(portion) } else { Vec::new() };
+        let batch = if settle { self.settler.take(portion, now) } else { Vec::new() };
         let request = claim.then(|| self.request());
         // Somebody waits for a job that comes alone. Those who come and go in batches do not notice.
         let look_around = settle && claim && self.company.is_worth_a_look(now);
@@ -129,7 +129,7 @@ impl Pump {
             sooner(self.settler.due_at(self.shared.core.config.settle_delay));
             // Only what can then be done is worth a turn, or the loop would go round for nothing: a claim that may not go
             // out yet, or that waits for settlements, is no reason to wake.
-            let asks = self.settler.is_empty() && self.may_ask();
+            let asks = self.settler.is_idle(now) && self.may_ask();
             sooner(asks.then(|| self.hunger.next_ask().max(self.settler.not_before())));
         }
         sooner(self.stop.filter(|stop| !stop.released).map(|stop| stop.until));

@@ -1,0 +1,16 @@
+-- The jobs of a state that may go, the oldest first, and the leases of their last runs: locked. What ended before that
+-- instant was submitted before it, so nothing younger is looked at.
+WITH clock AS MATERIALIZED (SELECT ratchet.now_micros() AS now)
+SELECT o.job, o.lease
+FROM clock CROSS JOIN LATERAL (
+    SELECT o.job, o.lease FROM ratchet.outcome o
+    WHERE o.state = $1 AND o.at <= clock.now - $2 AND o.job < ratchet.id_at(clock.now - $2 + 60000000)
+        AND NOT EXISTS (SELECT FROM ratchet.paused p WHERE p.job = o.job)
+        AND NOT EXISTS (SELECT FROM ratchet.lingering x WHERE x.job = o.job)
+        -- Looked up job by job.
+        AND NOT EXISTS (
+            SELECT FROM ratchet.member m JOIN ratchet.job_group g ON g.id = m.grp
+            WHERE m.job = o.job AND g.finished_at IS NULL OFFSET 0
+        )
+    ORDER BY o.job LIMIT $3 FOR UPDATE OF o SKIP LOCKED
+) o

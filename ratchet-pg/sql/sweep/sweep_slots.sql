@@ -1,0 +1,19 @@
+-- One row: how many slots were freed that no run holds, and the queues of those that were: neither a member of a lease nor a
+-- run that lingers has their token. Locked first, so that whoever frees them at this moment is not disturbed.
+WITH odd AS MATERIALIZED (
+    SELECT s.job, s.lease, s.version, s.key, s.probe FROM ratchet.slot s
+    WHERE NOT EXISTS (SELECT FROM ratchet.lingering x WHERE x.job = s.job AND x.lease = s.lease AND x.version = s.version)
+        AND NOT EXISTS (
+            SELECT FROM ratchet.lease l
+            CROSS JOIN LATERAL unnest(l.jobs, l.versions) AS m(job, version)
+            WHERE l.id = s.lease AND l.remaining > 0 AND m.job = s.job AND COALESCE(m.version, 1) = s.version
+                AND NOT EXISTS (SELECT FROM ratchet.outcome o WHERE o.job = s.job OFFSET 0)
+        )
+    ORDER BY s.job, s.lease, s.version, s.key LIMIT $1 FOR UPDATE OF s SKIP LOCKED
+),
+gone AS (
+    DELETE FROM ratchet.slot s USING odd o
+    WHERE s.job = o.job AND s.lease = o.lease AND s.version = o.version AND s.key = o.key AND s.probe = o.probe
+    RETURNING s.queue
+)
+SELECT count(*) AS n, array_agg(DISTINCT queue) AS queues FROM gone
