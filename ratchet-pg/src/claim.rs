@@ -1,6 +1,6 @@
 //! Claiming: one statement where nothing is odd, a closer look where a key, a lonely job or a due time needs one.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use ratchet_core::crash::{CrashPoint, crash_point};
@@ -195,15 +195,16 @@ struct Walk<'a> {
     known: Known<'a>,
     /// How many runs hold each key this claim may decide on; none for a key that another claim has locked.
     slots: HashMap<String, Option<i64>>,
-    /// Keys of which a job was passed over: they are full, or another claim has locked them.
-    full: BTreeSet<String>,
+    /// Keys of which a job was passed over, and the limit up to which they are full. One that another claim has locked is
+    /// full for every job.
+    full: BTreeMap<String, i32>,
     gates: Gates,
     probes: Vec<Probe>,
 }
 
 impl<'a> Walk<'a> {
     fn new(inner: &'a Inner, known: Known<'a>, gates: Gates) -> Self {
-        let (slots, full) = (HashMap::new(), BTreeSet::new());
+        let (slots, full) = (HashMap::new(), BTreeMap::new());
         Self { inner, known, slots, full, gates, probes: Vec::new() }
     }
 
@@ -297,7 +298,8 @@ impl<'a> Walk<'a> {
             .bind(&self.known.versions)
             .bind(i64::from(limit))
             .bind(self.gates.held_back())
-            .bind(self.full_keys())
+            .bind(self.full.keys().collect::<Vec<_>>())
+            .bind(self.full.values().copied().collect::<Vec<_>>())
             .fetch_all(&mut *db)
             .await?;
         let window = rows.iter().map(candidate).collect::<Result<Vec<_>, _>>()?;
@@ -334,15 +336,14 @@ impl<'a> Walk<'a> {
         held.is_some_and(|held| held < i64::from(*limit))
     }
 
-    /// A job cannot run. If that is because of its key, no other job of the key is looked at.
+    /// A job cannot run. If that is because of its key, no other job of the key with no higher limit is looked at.
     fn pass_over(&mut self, candidate: &Candidate) {
-        if let Some((key, _)) = candidate.key.as_ref().filter(|_| !self.has_slot(candidate)) {
-            self.full.insert(key.clone());
+        if let Some((key, limit)) = candidate.key.as_ref().filter(|_| !self.has_slot(candidate)) {
+            let is_locked = self.slots.get(key).copied().flatten().is_none();
+            let limit = if is_locked { i32::MAX } else { *limit };
+            let full = self.full.entry(key.clone()).or_insert(limit);
+            *full = limit.max(*full);
         }
-    }
-
-    fn full_keys(&self) -> Vec<&str> {
-        self.full.iter().map(String::as_str).collect()
     }
 
     fn may_run(&self, candidate: &Candidate) -> bool {

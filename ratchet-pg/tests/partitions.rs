@@ -145,7 +145,8 @@ async fn a_01_jobs_are_kept_in_ranges_of_their_ids() {
         on_taken: OnTaken::Refuse,
     };
     parts.store.insert(vec![skewed.clone()]).await.expect("inserted");
-    skewed.id = JobId::from_uuid(uuid::Uuid::max());
+    // Before every range as well. An id after the last one is refused.
+    skewed.id = JobId::from_uuid(uuid::Uuid::from_u128(2));
     parts.store.insert(vec![skewed]).await.expect("inserted");
     assert_eq!(parts.count("SELECT count(*) FROM parts.job_rest").await, 2);
 }

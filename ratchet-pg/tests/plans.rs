@@ -110,6 +110,7 @@ const EXCHANGE: &str = concat!(
     include_str!("../sql/exchange/1_clock.sql"),
     include_str!("../sql/exchange/2_lock_keyless.sql"),
     include_str!("../sql/exchange/2_settle.sql"),
+    include_str!("../sql/exchange/2_settled.sql"),
     include_str!("../sql/exchange/3_claim.sql"),
     include_str!("../sql/exchange/3_taken.sql"),
     include_str!("../sql/exchange/3_line.sql"),
@@ -120,6 +121,8 @@ const EXCHANGE_KEYED: &str = concat!(
     include_str!("../sql/exchange/1_clock.sql"),
     include_str!("../sql/exchange/2_lock.sql"),
     include_str!("../sql/exchange/2_settle.sql"),
+    include_str!("../sql/exchange/2_settle_unless_late.sql"),
+    include_str!("../sql/exchange/2_settled.sql"),
     include_str!("../sql/exchange/2_settle_keys.sql"),
     include_str!("../sql/freed/2_next.sql"),
     include_str!("../sql/exchange/3_claim.sql"),
@@ -132,6 +135,7 @@ const EXCHANGE_PLAIN: &str = concat!(
     include_str!("../sql/exchange/1_clock.sql"),
     include_str!("../sql/exchange/2_lock_keyless.sql"),
     include_str!("../sql/exchange/2_settle.sql"),
+    include_str!("../sql/exchange/2_settled.sql"),
     include_str!("../sql/exchange/3_claim_plain.sql"),
     include_str!("../sql/exchange/3_taken.sql"),
     include_str!("../sql/exchange/3_line_plain.sql"),
@@ -228,7 +232,12 @@ fn hot() -> Vec<Hot> {
         hot!("query/select_jobs", has: ["using job_rest_pkey", "using outcome_rest_pkey", "using member_pkey",
             "One-Time Filter: (j.extra IS NOT NULL)"], has_not: []),
         hot!("query/list_ids", has: ["Scan Backward using job_rest_pkey"], has_not: ["Sort  (cost"]),
-        hot!("query/purge_jobs", has: ["Index Scan using outcome_rest_pkey"], has_not: ["Sort Key: o."]),
+        hot!("query/lock_old", has: ["Index Scan using outcome_rest_pkey"], has_not: ["Sort Key: o."]),
+        hot!("query/purge_jobs", has: ["using outcome_rest_pkey", "using job_rest_pkey"], has_not: []),
+        hot!("settle/lock_business", has: ["using business_job"], has_not: []),
+        hot!("settle/free_business", has: ["using business_job", "using outcome_rest_pkey"], has_not: []),
+        hot!("sweep/select_keys", has: ["using business_pkey", "using outcome_rest_pkey", "using job_rest_pkey"], has_not: []),
+        hot!("sweep/sweep_slots", has: ["using lease_pkey", "using outcome_rest_pkey"], has_not: []),
         hot!("graph/lock_graphs", has: ["using graph_pkey", "using member_pkey"], has_not: []),
         hot!("graph/select_steps", has: ["using member_pkey", "using outcome_rest_pkey"], has_not: []),
         hot!("graph/select_groups", has: ["using job_group_pkey"], has_not: []),
@@ -362,6 +371,7 @@ fn every_statement() -> Vec<(String, String)> {
 }
 
 async fn plan(db: &mut PgConnection, name: &str, sql: &str) -> String {
+    let sql = sql.replace("__SCOPE__", "''").replace("__HOME__", "'ratchet'");
     let prepare = format!("PREPARE hot AS {sql}");
     db.execute(AssertSqlSafe(prepare)).await.unwrap_or_else(|error| panic!("{name}: {error}"));
     let types = "SELECT parameter_types::text[] FROM pg_prepared_statements WHERE name = 'hot'";
@@ -376,7 +386,7 @@ async fn plan(db: &mut PgConnection, name: &str, sql: &str) -> String {
             (values[0], values[2]) = ("101", "'{}'");
             true
         }
-        "query/purge_jobs" => {
+        "query/lock_old" => {
             (values[0], values[1], values[2]) = ("2", "1", "1000");
             true
         }

@@ -5,7 +5,8 @@ FROM ratchet.ready r
 WHERE r.queue = $1 AND (r.sort_key, r.due, r.job) > ($2, $3, $4)
     AND r.job_version <= ($6::integer[])[array_position($5::text[], r.name)]
     AND (r.judges IS NULL OR r.judges::jsonb <@ to_jsonb($5::text[]))
-    AND (r.ckey IS NULL OR (r.ckey <> ALL ($9::text[])
+    AND (r.ckey IS NULL OR (
+        NOT EXISTS (SELECT FROM unnest($9::text[], $10::integer[]) AS f(key, climit) WHERE f.key = r.ckey AND r.climit <= f.climit)
         AND (SELECT count(*) FROM ratchet.slot s WHERE s.key = r.ckey AND NOT s.probe) < r.climit))
     AND (r.service IS NULL OR r.service <> ALL ($8::text[]))
 ORDER BY r.sort_key, r.due, r.job

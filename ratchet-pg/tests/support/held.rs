@@ -70,6 +70,11 @@ impl<T> Held<T> {
         }
     }
 
+    /// Whether it has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.task.is_finished()
+    }
+
     /// The points that it has passed.
     pub(crate) fn passed(&self) -> Vec<&'static str> {
         self.watch.passed()

@@ -1,0 +1,158 @@
+//! What must be so after any two verbs, and once everything that is left has been worked off.
+
+use ratchet_core::model::{
+    CancelCause, Command, Filter, JobId, JobState, LeaseId, PageRequest, Token,
+};
+use ratchet_core::store::Store as _;
+use ratchet_pg::PgStore;
+use sqlx::{PgPool, Row as _};
+use uuid::Uuid;
+
+/// Members that have not left their lease.
+const STANDING: &str = "standing AS (
+    SELECT l.id AS lease, m.job, COALESCE(m.version, 1) AS version
+    FROM ratchet.lease l CROSS JOIN LATERAL unnest(l.jobs, l.versions) AS m(job, version)
+    WHERE m.version IS DISTINCT FROM 0 AND NOT EXISTS (SELECT FROM ratchet.outcome o WHERE o.job = m.job)
+)";
+
+/// What is wrong, if a statement finds any rows.
+const RULES: &[(&str, &str)] = &[
+    (
+        "a job is in no place, or in several",
+        "SELECT j.id::text || ' in ' || n FROM (
+            SELECT j.id, (SELECT count(*) FROM ratchet.ready r WHERE r.job = j.id)
+                + (SELECT count(*) FROM ratchet.scheduled r WHERE r.job = j.id)
+                + (SELECT count(*) FROM ratchet.blocked r WHERE r.job = j.id)
+                + (SELECT count(*) FROM ratchet.paused r WHERE r.job = j.id AND NOT r.failed)
+                + (SELECT count(*) FROM standing r WHERE r.job = j.id)
+                + (SELECT count(*) FROM ratchet.outcome r WHERE r.job = j.id) AS n
+            FROM ratchet.job j) j WHERE j.n <> 1",
+    ),
+    (
+        "a row of a job that is gone",
+        "SELECT x.job::text || ' in ' || x.place FROM (
+            SELECT job, 'ready' AS place FROM ratchet.ready UNION ALL SELECT job, 'scheduled' FROM ratchet.scheduled
+            UNION ALL SELECT job, 'blocked' FROM ratchet.blocked UNION ALL SELECT job, 'paused' FROM ratchet.paused
+            UNION ALL SELECT job, 'outcome' FROM ratchet.outcome UNION ALL SELECT job, 'lingering' FROM ratchet.lingering
+            UNION ALL SELECT job, 'standing' FROM standing UNION ALL SELECT job, 'business' FROM ratchet.business
+            UNION ALL SELECT job, 'slot' FROM ratchet.slot UNION ALL SELECT job, 'member' FROM ratchet.member
+        ) x WHERE NOT EXISTS (SELECT FROM ratchet.job j WHERE j.id = x.job)",
+    ),
+    (
+        "a paused job that had failed has no outcome",
+        "SELECT p.job::text FROM ratchet.paused p
+        WHERE p.failed AND NOT EXISTS (SELECT FROM ratchet.outcome o WHERE o.job = p.job AND o.state = 3)",
+    ),
+    (
+        "a live job does not hold its business key",
+        "SELECT j.id::text FROM ratchet.job j WHERE j.business_key IS NOT NULL
+            AND NOT EXISTS (SELECT FROM ratchet.outcome o WHERE o.job = j.id)
+            AND NOT EXISTS (SELECT FROM ratchet.business b WHERE b.job = j.id AND b.key = j.business_key)",
+    ),
+    (
+        "a business key is held by a job that has ended",
+        "SELECT b.key || ' by ' || b.job FROM ratchet.business b
+        WHERE EXISTS (SELECT FROM ratchet.outcome o WHERE o.job = b.job)
+            AND NOT EXISTS (SELECT FROM ratchet.lingering x WHERE x.job = b.job)",
+    ),
+    (
+        "a run without its slot",
+        "SELECT s.job::text FROM standing s JOIN ratchet.job j ON j.id = s.job WHERE j.ckey IS NOT NULL
+            AND NOT EXISTS (SELECT FROM ratchet.slot t
+                WHERE t.job = s.job AND t.lease = s.lease AND t.version = s.version AND t.key = j.ckey)",
+    ),
+    (
+        "a slot without its run",
+        "SELECT t.key || ' of ' || t.job || ' v' || t.version FROM ratchet.slot t
+        WHERE NOT EXISTS (SELECT FROM standing s WHERE s.job = t.job AND s.lease = t.lease AND s.version = t.version)
+            AND NOT EXISTS (SELECT FROM ratchet.lingering x
+                WHERE x.job = t.job AND x.lease = t.lease AND x.version = t.version)",
+    ),
+    (
+        "a lease counts its members wrongly",
+        "SELECT l.id::text || ': ' || l.remaining || ' of ' || s.n FROM ratchet.lease l
+        CROSS JOIN LATERAL (SELECT count(*) AS n FROM standing s WHERE s.lease = l.id) s WHERE s.n <> l.remaining",
+    ),
+    (
+        "ends are counted wrongly",
+        "SELECT queue || ' ' || state || ': ' || sum(n) FROM (
+            SELECT queue, state, change AS n FROM ratchet.tally
+            UNION ALL SELECT j.queue, o.state, -1 FROM ratchet.outcome o JOIN ratchet.job j ON j.id = o.job
+                WHERE NOT EXISTS (SELECT FROM ratchet.paused p WHERE p.job = o.job)
+        ) x GROUP BY queue, state HAVING sum(n) <> 0",
+    ),
+    (
+        "a run is told twice",
+        "SELECT a.job::text FROM ratchet.attempt a JOIN ratchet.outcome o ON o.job = a.job AND o.run = a.run WHERE o.started_at IS NOT NULL",
+    ),
+];
+
+/// Judges the database as it is.
+pub(crate) async fn audit(pool: &PgPool, store: &PgStore) -> Vec<String> {
+    let rule =
+        |(rule, sql): &(&str, &str)| format!("SELECT '{rule}: ' || x.found FROM ({sql}) x(found)");
+    let rules: Vec<_> = RULES.iter().map(rule).collect();
+    let sql = format!("WITH {STANDING} {}", rules.join(" UNION ALL "));
+    let mut wrong: Vec<String> =
+        sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).fetch_all(pool).await.expect("an answer");
+    let counts = store.counts().await.expect("counts");
+    let page = PageRequest { limit: 1000, ..PageRequest::default() };
+    let jobs = store.list(&Filter::default(), page).await.expect("lists").jobs;
+    for state in JobState::ALL {
+        let (counted, listed) =
+            (counts.state(state), jobs.iter().filter(|job| job.state == state).count() as u64);
+        if counted != listed {
+            wrong.push(format!("{state:?}: {counted} counted, {listed} listed"));
+        }
+    }
+    wrong
+}
+
+/// Calls off what is left, lets every late handler go, and judges what remains then: nothing may.
+pub(crate) async fn drain(pool: &PgPool, store: &PgStore) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for _ in 0..4 {
+        if left(pool).await.is_empty() {
+            break;
+        }
+        let live = "SELECT j.id FROM ratchet.job j
+            WHERE NOT EXISTS (SELECT FROM ratchet.outcome o WHERE o.job = j.id)
+                OR EXISTS (SELECT FROM ratchet.paused p WHERE p.job = j.id)";
+        let live: Vec<Uuid> = sqlx::query_scalar(live).fetch_all(pool).await.expect("reads");
+        for job in live.into_iter().map(JobId::from_uuid) {
+            // One that is not paused refuses that, and one that has failed is not canceled.
+            let _ = store.command(Command::Resume(job)).await;
+            let _ = store.command(Command::Cancel(job, CancelCause::Requested)).await;
+        }
+        store.let_go(late(pool).await).await.expect("lets go");
+        let empty = "DELETE FROM ratchet.lease WHERE remaining <= 0";
+        sqlx::query(empty).execute(pool).await.expect("swept");
+    }
+    wrong.extend(audit(pool, store).await);
+    wrong.extend(left(pool).await.into_iter().map(|table| format!("rows are left in `{table}`")));
+    wrong
+}
+
+/// The tables of what lives that are not empty.
+async fn left(pool: &PgPool) -> Vec<String> {
+    let tables =
+        ["ready", "scheduled", "blocked", "paused", "lease", "lingering", "slot", "business"];
+    let sql: Vec<_> = tables
+        .iter()
+        .map(|table| format!("SELECT '{table}' WHERE EXISTS (SELECT FROM ratchet.{table})"))
+        .collect();
+    let sql = sqlx::AssertSqlSafe(sql.join(" UNION ALL "));
+    sqlx::query_scalar(sql).fetch_all(pool).await.expect("an answer")
+}
+
+/// Runs that are over while their handlers go on.
+async fn late(pool: &PgPool) -> Vec<Token> {
+    let late = "SELECT job, lease, version FROM ratchet.lingering";
+    let rows = sqlx::query(late).fetch_all(pool).await.expect("reads");
+    let token = |row: &sqlx::postgres::PgRow| Token {
+        job: JobId::from_uuid(row.get("job")),
+        lease: LeaseId::from_uuid(row.get("lease")),
+        version: u64::try_from(row.get::<i64, _>("version")).expect("not negative"),
+    };
+    rows.iter().map(token).collect()
+}

@@ -1,0 +1,54 @@
+//! A verb of the store that is not in the matrix is either one that changes nothing, or a mistake.
+
+use std::collections::BTreeSet;
+
+use crate::verb::Verb;
+
+/// Verbs that only look, and those whose rows nothing else touches: the outbox, rejects and hand-offs are taken by one statement
+/// each.
+const LOOKS: &[&str] = &[
+    "now",
+    "queues",
+    "breakers",
+    "surroundings",
+    "get",
+    "list",
+    "group",
+    "groups",
+    "members",
+    "edges",
+    "counts",
+    "attempts",
+    "logs",
+    "nodes",
+    "unknown_jobs",
+    "alerts",
+    "schedules",
+    "due_schedules",
+    "rejects",
+    "reject_groups",
+    "hand_off_stats",
+    "has_company",
+    "undelivered",
+    "delivered",
+    "forget_rejects",
+    "take_hand_offs",
+    "finish_hand_offs",
+];
+
+#[test]
+fn every_verb_of_the_store_has_a_row() {
+    let source = include_str!("../../../ratchet-core/src/store/mod.rs");
+    let verbs: BTreeSet<_> = source
+        .lines()
+        .filter_map(|line| line.strip_prefix("    async fn "))
+        .filter_map(|line| line.split_once('('))
+        .map(|(name, _)| name)
+        .collect();
+    assert!(verbs.len() > 40, "the trait is read: {verbs:?}");
+    let rows: BTreeSet<_> = Verb::ALL.iter().map(|verb| verb.of()).collect();
+    let looks: BTreeSet<_> = LOOKS.iter().copied().collect();
+    assert_eq!(rows.intersection(&looks).count(), 0);
+    let known: BTreeSet<_> = rows.union(&looks).copied().collect();
+    assert_eq!(verbs, known, "a verb has no row in the interleaving matrix, or a row has no verb");
+}

@@ -1,0 +1,371 @@
+//! What a pair of verbs meets: one job with a business key and a concurrency key, in one of the places a job can be in.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ratchet_core::graph::link;
+use ratchet_core::model::{
+    Alone, AttemptOutcome, ClaimRequest, Claimed, Command, ConcurrencyKey, Due, Edge, Envelope,
+    FailureKind, FailureRecord, GroupId, GroupKind, GroupRecord, JobId, JobSpec, KnownJobs,
+    NewGraph, NewJob, NodeId, NodeInfo, OnTaken, Point, QueueRoom, ScheduleRecord, Settlement,
+    Step, TerminalReason, Verdict, When, WriteSchedule,
+};
+use ratchet_core::store::Store as _;
+use ratchet_core::{IdSource, OsEntropy, SystemClock};
+use ratchet_pg::PgStore;
+
+use crate::support::Database;
+
+/// The business key and the concurrency key of every subject.
+pub(crate) const KEY: &str = "order";
+pub(crate) const LANE: &str = "printer";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Place {
+    /// Waits for a worker.
+    Ready,
+    /// Has fallen due, and is not in line yet.
+    Due,
+    /// Waits behind another job that holds its concurrency key.
+    Blocked,
+    Running,
+    /// Runs again while the handler of its first run goes on.
+    RunningLate,
+    /// Runs on a node that is gone.
+    Orphaned,
+    Failed,
+    /// Has failed while its handler goes on.
+    FailedLate,
+    Paused,
+    PausedFailed,
+    /// Was canceled while it ran, and its handler goes on.
+    Canceled,
+    Succeeded,
+    /// The first step of a chain: it runs, the second waits for it.
+    Step,
+    /// The first step of a chain has failed, the second was called off.
+    StepFailed,
+    /// A member of a batch that takes more: one member runs, one waits.
+    Member,
+    /// A recurring job is due.
+    Scheduled,
+}
+
+impl Place {
+    pub(crate) const ALL: [Self; 16] = [
+        Self::Ready,
+        Self::Due,
+        Self::Blocked,
+        Self::Running,
+        Self::RunningLate,
+        Self::Orphaned,
+        Self::Failed,
+        Self::FailedLate,
+        Self::Paused,
+        Self::PausedFailed,
+        Self::Canceled,
+        Self::Succeeded,
+        Self::Step,
+        Self::StepFailed,
+        Self::Member,
+        Self::Scheduled,
+    ];
+}
+
+impl Place {
+    /// Whether a run goes on.
+    pub(crate) fn has_run(self) -> bool {
+        matches!(
+            self,
+            Self::Blocked
+                | Self::Running
+                | Self::RunningLate
+                | Self::Orphaned
+                | Self::Step
+                | Self::Member
+        )
+    }
+
+    /// Whether a run is over while its handler goes on.
+    pub(crate) fn has_late_run(self) -> bool {
+        matches!(self, Self::RunningLate | Self::FailedLate | Self::Canceled)
+    }
+
+    pub(crate) fn has_group(self) -> bool {
+        matches!(self, Self::Step | Self::StepFailed | Self::Member)
+    }
+}
+
+/// A job in its place, and what two verbs need to act on it.
+#[derive(Clone)]
+pub(crate) struct Scene {
+    pub(crate) place: Place,
+    pub(crate) subject: JobId,
+    /// The run that goes on.
+    pub(crate) run: Option<Claimed>,
+    /// A run that is over while its handler goes on.
+    pub(crate) late: Option<Claimed>,
+    pub(crate) group: Option<GroupId>,
+    pub(crate) schedule: Option<ScheduleRecord>,
+    /// The node that claims.
+    pub(crate) node: NodeId,
+    pub(crate) url: String,
+    ids: Arc<IdSource>,
+}
+
+impl Scene {
+    /// Empties the database and puts a job into its place.
+    pub(crate) async fn set(place: Place, database: &Database, store: &PgStore) -> Self {
+        database.empty().await;
+        let ids = Arc::new(IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy)));
+        let node = ids.node();
+        let mut scene = Self {
+            place,
+            subject: ids.job(),
+            run: None,
+            late: None,
+            group: None,
+            schedule: None,
+            node,
+            url: database.url(),
+            ids,
+        };
+        store.join(scene.info(node), Duration::from_hours(1000)).await.expect("joins");
+        scene.fill(database, store).await;
+        scene
+    }
+
+    fn info(&self, node: NodeId) -> NodeInfo {
+        let mut info = NodeInfo::new(node);
+        (info.known, info.queues) = (known(), ["default".to_owned()].into());
+        info
+    }
+
+    async fn fill(&mut self, database: &Database, store: &PgStore) {
+        match self.place {
+            Place::Ready => self.submit(store, Due::Now).await,
+            Place::Due => {
+                self.submit(store, Due::In(Duration::from_mins(1))).await;
+                database.advance(Duration::from_mins(2)).await;
+            }
+            Place::Blocked => {
+                let mut other = self.plain();
+                other.spec.concurrency = lane();
+                store.insert(vec![other]).await.expect("inserted");
+                self.run = Some(self.claim(store, self.node).await);
+                self.submit(store, Due::Now).await;
+                database
+                    .execute(
+                        "WITH moved AS (DELETE FROM ratchet.ready RETURNING *)
+                         INSERT INTO ratchet.blocked (job, sort_key, due, version, run, job_version, attempts, crashes,
+                            deferrals, generation, climit, keyed, queue, name, ckey, service, judges, cause)
+                         SELECT job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation,
+                            climit, keyed, queue, name, ckey, service, judges, 'key:' || ckey FROM moved",
+                    )
+                    .await;
+            }
+            Place::Running => self.running(store, self.node).await,
+            Place::RunningLate => {
+                self.running(store, self.node).await;
+                let late = self.run.take().expect("runs");
+                settle(store, lingering(retry(&late))).await;
+                // The late run keeps its slot.
+                database.execute("UPDATE ratchet.ready SET climit = 2").await;
+                self.run = Some(self.claim(store, self.node).await);
+                self.late = Some(late);
+            }
+            Place::Orphaned => {
+                let gone = self.ids.node();
+                store.join(self.info(gone), Duration::from_hours(1)).await.expect("joins");
+                self.running(store, gone).await;
+                store.leave(gone).await.expect("leaves");
+            }
+            Place::Failed | Place::PausedFailed => {
+                self.running(store, self.node).await;
+                settle(store, fail(&self.run.take().expect("runs"))).await;
+                if self.place == Place::PausedFailed {
+                    store.command(Command::Pause(self.subject)).await.expect("paused");
+                }
+            }
+            Place::FailedLate => {
+                self.running(store, self.node).await;
+                self.late = self.run.take();
+                settle(store, lingering(fail(self.late.as_ref().expect("ran")))).await;
+            }
+            Place::Paused => {
+                self.submit(store, Due::Now).await;
+                store.command(Command::Pause(self.subject)).await.expect("paused");
+            }
+            Place::Canceled => {
+                self.running(store, self.node).await;
+                let cancel =
+                    Command::Cancel(self.subject, ratchet_core::model::CancelCause::Requested);
+                store.command(cancel).await.expect("canceled");
+                self.late = self.run.take();
+            }
+            Place::Succeeded => {
+                self.running(store, self.node).await;
+                settle(store, succeed(&self.run.take().expect("runs"))).await;
+            }
+            Place::Step | Place::StepFailed => {
+                self.chain(store).await;
+                if self.place == Place::StepFailed {
+                    settle(store, fail(&self.run.take().expect("runs"))).await;
+                }
+            }
+            Place::Member => self.batch(store).await,
+            Place::Scheduled => self.schedule(database, store).await,
+        }
+    }
+
+    async fn submit(&mut self, store: &PgStore, due: Due) {
+        let mut job = self.keyed();
+        (job.id, job.due) = (self.subject, due);
+        store.insert(vec![job]).await.expect("inserted");
+    }
+
+    async fn running(&mut self, store: &PgStore, node: NodeId) {
+        self.submit(store, Due::Now).await;
+        self.run = Some(self.claim(store, node).await);
+    }
+
+    async fn chain(&mut self, store: &PgStore) {
+        let group = GroupId::from_uuid(self.ids.job().uuid());
+        let (mut first, mut second) = (self.plain(), self.keyed());
+        first.id = self.subject;
+        for job in [&mut first, &mut second] {
+            job.spec.step = Some(Box::new(member_of(group)));
+        }
+        let edge = Edge::new(Point::Job(first.id), Point::Job(second.id), When::Success);
+        let groups = vec![GroupRecord::new(group, GroupKind::Chain, "chain")];
+        let mut graph =
+            NewGraph { groups, jobs: vec![first, second], edges: vec![edge], key: None };
+        link(&mut graph);
+        store.insert_graph(graph).await.expect("inserted");
+        self.group = Some(group);
+        self.run = Some(self.claim(store, self.node).await);
+    }
+
+    async fn batch(&mut self, store: &PgStore) {
+        let group = GroupId::from_uuid(self.ids.job().uuid());
+        let mut jobs = vec![self.keyed(), self.plain()];
+        jobs[0].id = self.subject;
+        for job in &mut jobs {
+            job.spec.step = Some(Box::new(member_of(group)));
+        }
+        let mut record = GroupRecord::new(group, GroupKind::Batch, "batch");
+        record.sealed = false;
+        let mut graph = NewGraph { groups: vec![record], jobs, ..NewGraph::default() };
+        link(&mut graph);
+        graph.groups[0].sealed = false;
+        store.insert_graph(graph).await.expect("inserted");
+        self.group = Some(group);
+        let mut request = self.request(self.node);
+        request.queues[0].room = 1;
+        self.run = store.claim(request).await.expect("claims").jobs.pop();
+    }
+
+    async fn schedule(&mut self, database: &Database, store: &PgStore) {
+        let now = store.now().await.expect("the time");
+        let mut record = ScheduleRecord::new("nightly", self.keyed().spec, "* * * * *");
+        record.next = Some(now);
+        let write = WriteSchedule {
+            name: record.name.clone(),
+            replaces: None,
+            record: Some(record),
+            jobs: Vec::new(),
+        };
+        store.write_schedule(write).await.expect("written");
+        database.advance(Duration::from_secs(1)).await;
+        self.schedule = store.due_schedules(10).await.expect("reads").pop();
+        self.submit(store, Due::In(Duration::from_hours(1))).await;
+    }
+
+    /// A job without keys.
+    pub(crate) fn plain(&self) -> NewJob {
+        let spec = JobSpec::new("mail", b"{}".to_vec());
+        NewJob { id: self.ids.job(), spec, due: Due::Now, on_taken: OnTaken::Refuse }
+    }
+
+    /// A job with the keys of the subject.
+    pub(crate) fn keyed(&self) -> NewJob {
+        let mut job = self.plain();
+        job.spec.business_key = Some(KEY.to_owned());
+        job.spec.concurrency = lane();
+        job
+    }
+
+    /// A member of the subject's group.
+    pub(crate) fn more(&self, group: GroupId) -> NewJob {
+        let mut job = self.plain();
+        job.spec.step = Some(Box::new(member_of(group)));
+        job
+    }
+
+    pub(crate) fn request(&self, node: NodeId) -> ClaimRequest {
+        ClaimRequest {
+            node,
+            queues: vec![QueueRoom { queue: "default".to_owned(), room: 10 }],
+            known: known(),
+            alone: Alone::No { crashes: 100 },
+            starting: true,
+        }
+    }
+
+    async fn claim(&self, store: &PgStore, node: NodeId) -> Claimed {
+        let mut jobs = store.claim(self.request(node)).await.expect("claims").jobs;
+        assert_eq!(jobs.len(), 1, "{:?}: one job is due", self.place);
+        jobs.remove(0)
+    }
+}
+
+fn lane() -> Option<ConcurrencyKey> {
+    Some(ConcurrencyKey { key: LANE.to_owned(), limit: 1 })
+}
+
+fn member_of(group: GroupId) -> Step {
+    let mut step = Step::default();
+    step.group = Some(group);
+    step
+}
+
+fn known() -> Arc<KnownJobs> {
+    Arc::new(KnownJobs([("mail".to_owned(), 1)].into()))
+}
+
+async fn settle(store: &PgStore, settlement: Settlement) {
+    store.settle(vec![settlement]).await.expect("settles");
+}
+
+fn failure() -> FailureRecord {
+    FailureRecord {
+        kind: FailureKind::Error,
+        error_type: "Odd".to_owned(),
+        message: "boom".to_owned(),
+        code: "error".to_owned(),
+        fingerprint: "boom".to_owned(),
+        retryable: true,
+    }
+}
+
+pub(crate) fn succeed(run: &Claimed) -> Settlement {
+    Settlement::new(run.token, Verdict::Succeed { output: None }, AttemptOutcome::Success)
+}
+
+pub(crate) fn retry(run: &Claimed) -> Settlement {
+    let attempts = run.attempts.saturating_add(1);
+    let verdict = Verdict::Retry { delay: Duration::ZERO, attempts, failure: failure() };
+    Settlement::new(run.token, verdict, AttemptOutcome::Failure)
+}
+
+pub(crate) fn fail(run: &Claimed) -> Settlement {
+    let reason = TerminalReason::NonRetryable;
+    let envelope = Envelope::new(run.id(), &run.spec.name, reason, failure(), run.node);
+    let verdict = Verdict::Fail { attempts: 1, crashes: 0, envelope: Box::new(envelope) };
+    Settlement::new(run.token, verdict, AttemptOutcome::Failure)
+}
+
+pub(crate) fn lingering(mut settlement: Settlement) -> Settlement {
+    settlement.lingering = true;
+    settlement
+}

@@ -1,0 +1,279 @@
+//! The verbs of the store that change something, each acting on the subject of a scene.
+
+use std::time::Duration;
+
+use ratchet_core::crash::{CrashPoint, crash_point};
+use ratchet_core::model::{
+    AttemptOutcome, BreakerOrder, CancelCause, Command, CommandError, Deferral, Due, Extend,
+    Filter, InsertError, JobState, QueueOrder, RunNotes, Settlement, Verdict, WriteSchedule,
+};
+use ratchet_core::store::{Store as _, StoreError};
+use ratchet_pg::PgStore;
+use sqlx::Connection as _;
+
+use crate::scene::{KEY, LANE, Place, Scene, fail, lingering, retry, succeed};
+
+macro_rules! verbs {
+    ($($verb:ident of $store:literal,)+) => {
+        /// A verb. `of` is the method of the store that it is a use of.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub(crate) enum Verb { $($verb,)+ }
+
+        impl Verb {
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$verb,)+];
+
+            /// The method of the store.
+            pub(crate) fn of(self) -> &'static str {
+                match self { $(Self::$verb => $store,)+ }
+            }
+        }
+    };
+}
+
+verbs! {
+    Submit of "insert",
+    SubmitInTx of "insert",
+    SubmitSql of "insert",
+    SubmitGraph of "insert_graph",
+    Extend of "extend",
+    Claim of "claim",
+    Succeed of "settle",
+    SucceedAndClaim of "settle_and_claim",
+    Fail of "settle",
+    Retry of "settle",
+    Defer of "settle",
+    Release of "settle",
+    ReleaseAndClaim of "settle",
+    Linger of "settle",
+    SucceedWithChild of "settle",
+    Rescue of "settle",
+    LetGo of "let_go",
+    Report of "report",
+    Pause of "command",
+    Resume of "command",
+    Cancel of "command",
+    CancelInTx of "command",
+    Reschedule of "command",
+    RescheduleInTx of "command",
+    RetryByHand of "command",
+    Redrive of "command",
+    CancelGroup of "command",
+    Purge of "purge",
+    DropRange of "purge",
+    Sweep of "orphans",
+    Lead of "lead",
+    Heartbeat of "heartbeat",
+    Leave of "leave",
+    Join of "join",
+    PauseQueue of "order_queue",
+    OpenBreaker of "order_breaker",
+    Fire of "write_schedule",
+}
+
+/// Why a verb went wrong: refusals are answers, failures of the store are not.
+type Ran = Result<(), StoreError>;
+
+fn inserted<T>(answer: Result<T, InsertError>) -> Ran {
+    match answer {
+        Err(InsertError::Store(error)) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn commanded<T>(answer: Result<T, CommandError>) -> Ran {
+    match answer {
+        Err(CommandError::Store(error)) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+impl Verb {
+    /// Whether there is something in a scene for this verb to act on.
+    pub(crate) fn fits(self, place: Place) -> bool {
+        match self {
+            Self::Succeed
+            | Self::SucceedAndClaim
+            | Self::Fail
+            | Self::Retry
+            | Self::Defer
+            | Self::Release
+            | Self::ReleaseAndClaim
+            | Self::Linger
+            | Self::SucceedWithChild
+            | Self::Rescue
+            | Self::Report => place.has_run(),
+            Self::LetGo => place.has_late_run(),
+            Self::Extend | Self::CancelGroup => place.has_group(),
+            Self::Fire => place == Place::Scheduled,
+            _ => true,
+        }
+    }
+
+    pub(crate) async fn run(self, store: PgStore, scene: Scene) -> Ran {
+        let id = scene.subject;
+        match self {
+            Self::Submit => inserted(store.insert(vec![scene.keyed()]).await),
+            Self::SubmitInTx => {
+                let job = scene.keyed();
+                let mut db = connect(&scene).await;
+                let mut tx = db.begin().await.expect("begins");
+                let answer = store.insert_in_tx(&mut tx, &[job]).await;
+                crash_point(CrashPoint::CommitBefore);
+                tx.commit().await.expect("commits");
+                inserted(answer)
+            }
+            Self::SubmitSql => {
+                let sql = "SELECT ratchet.enqueue('mail', '{}', business_key => $1)";
+                let mut db = connect(&scene).await;
+                let mut tx = db.begin().await.expect("begins");
+                // A key that is taken is an answer.
+                if sqlx::query(sql).bind(KEY).execute(&mut *tx).await.is_ok() {
+                    crash_point(CrashPoint::CommitBefore);
+                    tx.commit().await.expect("commits");
+                }
+                Ok(())
+            }
+            Self::SubmitGraph => {
+                let mut graph = ratchet_core::model::NewGraph::default();
+                graph.jobs = vec![scene.keyed(), scene.plain()];
+                inserted(store.insert_graph(graph).await)
+            }
+            Self::Extend => {
+                let group = scene.group.expect("fits");
+                let jobs = vec![scene.more(group)];
+                inserted(store.extend(Extend { group, jobs, seal: true }).await)
+            }
+            Self::Claim => store.claim(scene.request(scene.node)).await.map(drop),
+            Self::SucceedAndClaim => {
+                let settlements = vec![succeed(scene.run.as_ref().expect("fits"))];
+                let request = scene.request(scene.node);
+                store.settle_and_claim(settlements, request).await.map(drop)
+            }
+            Self::Succeed
+            | Self::Fail
+            | Self::Retry
+            | Self::Defer
+            | Self::Release
+            | Self::Linger
+            | Self::SucceedWithChild
+            | Self::Rescue => store.settle(vec![self.settlement(&scene)]).await.map(drop),
+            Self::ReleaseAndClaim => {
+                store.settle(vec![self.settlement(&scene)]).await?;
+                store.claim(scene.request(scene.node)).await.map(drop)
+            }
+            Self::LetGo => store.let_go(vec![scene.late.as_ref().expect("fits").token]).await,
+            Self::Report => {
+                let mut notes = RunNotes::default();
+                notes.warnings.push("slow".to_owned());
+                let token = scene.run.as_ref().expect("fits").token;
+                store.report(vec![(token, notes)]).await.map(drop)
+            }
+            Self::Pause => commanded(store.command(Command::Pause(id)).await),
+            Self::Resume => commanded(store.command(Command::Resume(id)).await),
+            Self::Cancel => {
+                commanded(store.command(Command::Cancel(id, CancelCause::Requested)).await)
+            }
+            Self::Reschedule => commanded(store.command(Command::Reschedule(id, later())).await),
+            Self::CancelInTx | Self::RescheduleInTx => {
+                let mut db = connect(&scene).await;
+                let mut tx = db.begin().await.expect("begins");
+                let answer = match self {
+                    Self::CancelInTx => store.cancel_in_tx(&mut tx, id).await,
+                    _ => store.reschedule_in_tx(&mut tx, id, later()).await,
+                };
+                crash_point(CrashPoint::CommitBefore);
+                tx.commit().await.expect("commits");
+                commanded(answer)
+            }
+            Self::RetryByHand => commanded(store.command(Command::Retry(id)).await),
+            Self::Redrive => {
+                let redrive = Command::Redrive { filter: Filter::default(), limit: 10 };
+                commanded(store.command(redrive).await)
+            }
+            Self::CancelGroup => {
+                commanded(store.command(Command::CancelGroup(scene.group.expect("fits"))).await)
+            }
+            Self::Purge => {
+                for state in [JobState::Failed, JobState::Canceled] {
+                    store.purge(state, Duration::ZERO, 100).await?;
+                }
+                Ok(())
+            }
+            Self::DropRange => {
+                store.purge(JobState::Succeeded, Duration::ZERO, 100).await.map(drop)
+            }
+            Self::Sweep => store.orphans(100).await.map(drop),
+            Self::Lead => store.lead(scene.node, Duration::from_mins(1)).await.map(drop),
+            Self::Heartbeat => {
+                store.heartbeat(scene.node, Duration::from_hours(1000)).await.map(drop)
+            }
+            Self::Leave => store.leave(scene.node).await,
+            Self::Join => {
+                let info = ratchet_core::model::NodeInfo::new(scene.node);
+                // A node that has left cannot come back.
+                let _ = store.join(info, Duration::from_hours(1)).await;
+                Ok(())
+            }
+            Self::PauseQueue => {
+                store.order_queue("default", QueueOrder::Pause).await?;
+                store.order_queue("default", QueueOrder::Resume).await.map(drop)
+            }
+            Self::OpenBreaker => {
+                store.order_breaker(LANE, BreakerOrder::Open(None)).await?;
+                store.order_breaker(LANE, BreakerOrder::Close).await.map(drop)
+            }
+            Self::Fire => {
+                let schedule = scene.schedule.clone().expect("fits");
+                let mut job = scene.plain();
+                job.spec.idempotency_key = Some("occurrence".to_owned());
+                let mut record = schedule.clone();
+                record.next = None;
+                let write = WriteSchedule {
+                    name: schedule.name.clone(),
+                    replaces: Some(schedule.version),
+                    record: Some(record),
+                    jobs: vec![job],
+                };
+                store.write_schedule(write).await.map(drop)
+            }
+        }
+    }
+
+    fn settlement(self, scene: &Scene) -> Settlement {
+        let run = scene.run.as_ref().expect("fits");
+        match self {
+            Self::Fail => fail(run),
+            Self::Retry => retry(run),
+            Self::Linger => lingering(retry(run)),
+            Self::Release | Self::ReleaseAndClaim => {
+                Settlement::new(run.token, Verdict::Release, AttemptOutcome::Released)
+            }
+            Self::Rescue => {
+                let verdict = Verdict::Rescue { delay: Duration::ZERO, crashes: 1 };
+                Settlement::new(run.token, verdict, AttemptOutcome::Crashed)
+            }
+            Self::Defer => {
+                let verdict = Verdict::Defer {
+                    delay: Duration::from_secs(5),
+                    why: Deferral::Snooze,
+                    note: "later".to_owned(),
+                };
+                Settlement::new(run.token, verdict, AttemptOutcome::Snoozed)
+            }
+            Self::SucceedWithChild => {
+                let mut settlement = succeed(run);
+                settlement.spawned.push(scene.keyed());
+                settlement
+            }
+            _ => succeed(run),
+        }
+    }
+}
+
+fn later() -> Due {
+    Due::In(Duration::from_mins(5))
+}
+
+async fn connect(scene: &Scene) -> sqlx::PgConnection {
+    sqlx::PgConnection::connect(&scene.url).await.expect("connects")
+}
