@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use crate::model::limits::LimitError;
+
 /// A failure of the store itself, never of a job.
 #[derive(Debug)]
 pub struct StoreError {
@@ -62,6 +64,13 @@ impl StoreError {
             | StoreErrorKind::Data
             | StoreErrorKind::Config => false,
         }
+    }
+}
+
+/// A name that is beyond its limit: refused before the store is asked.
+impl From<LimitError> for StoreError {
+    fn from(error: LimitError) -> Self {
+        Self::new(StoreErrorKind::Data, error.to_string()).with_source(error)
     }
 }
 

@@ -71,8 +71,11 @@ impl Hunger {
         seed: u64,
     ) {
         self.hungry = full || self.urgent;
-        self.pause =
-            if any { self.shortest } else { (self.pause * 2).clamp(self.shortest, self.longest) };
+        self.pause = if any {
+            self.shortest
+        } else {
+            self.pause.saturating_mul(2).clamp(self.shortest, self.longest)
+        };
         let half = self.pause / 2;
         let pause = half + Backoff::fixed(half).jitter(Jitter::Full).delay(1, seed);
         self.next_poll = now.saturating_add(next_due.map_or(pause, |due| due.min(pause)));
