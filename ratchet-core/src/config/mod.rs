@@ -169,3 +169,71 @@ impl Config {
         problems
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(change: impl FnOnce(&mut Config)) -> Vec<String> {
+        let mut config = Config::default();
+        change(&mut config);
+        config.problems()
+    }
+
+    // spec: H-06
+    #[test]
+    fn s_17_settings_that_cannot_work_are_told_and_none_of_them_overflows() {
+        const MAX: Duration = Duration::MAX;
+        const NANO: Duration = Duration::from_nanos(1);
+        type Change = fn(&mut Config);
+        let bad: [(&str, Change); 13] = [
+            ("concurrency", |config| config.concurrency = 0),
+            ("batch", |config| config.batch = 0),
+            ("lease", |config| config.lease = Duration::ZERO),
+            ("lease", |config| config.lease = MAX),
+            ("heartbeat", |config| config.heartbeat = MAX),
+            ("heartbeat", |config| config.heartbeat = Duration::ZERO),
+            ("sweep", |config| config.sweep = Duration::ZERO),
+            ("sweep", |config| config.sweep = MAX),
+            ("poll", |config| config.poll = (MAX, MAX)),
+            ("poll", |config| config.poll = (NANO, DAY)),
+            ("poll", |config| config.poll = (DAY, MILLISECOND)),
+            ("health_every", |config| config.health_every = NANO),
+            ("breaker", |config| {
+                config.breakers.insert("a\0b".to_owned(), BreakerConfig::default());
+            }),
+        ];
+        for (setting, change) in bad {
+            let problems = problems(change);
+            let told = |problem: &String| problem.contains(&format!("`{setting}`"));
+            assert!(problems.iter().any(told), "{setting}: {problems:?}");
+        }
+        let extremes: [Change; 3] = [
+            |config| (config.batch, config.concurrency) = (usize::MAX, u32::MAX),
+            |config| config.poll = (MILLISECOND, DAY),
+            |config| {
+                config.settle_delay = MAX;
+                config.shutdown_grace = MAX;
+                config.cancel_grace = MAX;
+                config.runaway_after = MAX;
+                config.stall_after = MAX;
+                config.delivery_hold = MAX;
+                config.health_every = MAX;
+                config.health_timeout = MAX;
+            },
+        ];
+        for change in extremes {
+            assert!(problems(change).is_empty());
+        }
+    }
+
+    #[test]
+    fn s_17_an_exchange_has_a_limit_whatever_the_settings_say() {
+        let mut config = Config { batch: usize::MAX, ..Config::default() };
+        config.concurrency = u32::MAX;
+        assert_eq!(config.portion(true), limits::BATCH);
+        assert_eq!(config.portion(false), limits::BATCH);
+        config.concurrency = 3;
+        assert_eq!((config.portion(true), config.portion(false)), (3, 2));
+    }
+}

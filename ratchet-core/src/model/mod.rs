@@ -47,6 +47,7 @@ pub use notice::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Notice};
 pub use outcome::{JobOutcome, OutcomeKind};
 pub use queue::{Gate, QueueLimits, QueueOrder, QueueRecord, QueueRules, Rate};
 pub use record::{JobRecord, Progress};
+pub(crate) use record::{NOT_KEPT, not_kept};
 pub use schedule::{Missed, ScheduleRecord, ScheduleWritten, WriteSchedule};
 pub use settlement::{
     Applied, Deferral, DroppedChild, DroppedGraph, RunNotes, Settled, Settlement, Verdict,

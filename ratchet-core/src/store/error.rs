@@ -52,6 +52,11 @@ impl StoreError {
         self.kind
     }
 
+    /// Whether the store works and refused what it was given: the same without the offending part may be taken.
+    pub fn is_about_data(&self) -> bool {
+        self.kind == StoreErrorKind::Data
+    }
+
     /// Whether trying again later may help.
     pub fn is_transient(&self) -> bool {
         match self.kind {

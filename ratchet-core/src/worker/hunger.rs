@@ -120,6 +120,16 @@ mod tests {
     }
 
     #[test]
+    fn h_06_the_longest_pause_does_not_overflow() {
+        let mut hunger = Hunger::new((Duration::MAX, Duration::MAX));
+        for now in [Duration::ZERO, Duration::MAX] {
+            hunger.asked();
+            hunger.fed(now, false, false, None, u64::MAX);
+            assert!(hunger.next_ask() > now || now == Duration::MAX);
+        }
+    }
+
+    #[test]
     fn c_05_a_job_that_falls_due_soon_is_asked_for_in_time() {
         let mut hunger = Hunger::new((10 * MS, 1000 * MS));
         hunger.asked();
