@@ -1,5 +1,9 @@
 //! What a running job knows of itself, and what it can leave behind.
 
+mod left;
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -9,6 +13,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
+pub use self::left::KeepError;
+pub(crate) use self::left::RunItems;
+use self::left::{Left, line};
 use crate::client::{Core, Enqueue};
 use crate::failure::JobError;
 use crate::job::{Job, State};
@@ -51,15 +58,6 @@ struct Run {
     upstream: OnceLock<Upstream>,
 }
 
-/// What a run says of the items it works through.
-#[derive(Debug, Default)]
-pub(crate) struct RunItems {
-    pub(crate) rejects: Vec<NewReject>,
-    pub(crate) hand_offs: Vec<NewHandOff>,
-    /// More rejects than this fail the run.
-    pub(crate) most: Option<u64>,
-}
-
 /// What a step is given by those before it.
 #[derive(Debug, Default)]
 pub(crate) struct Upstream {
@@ -69,21 +67,7 @@ pub(crate) struct Upstream {
     pub(crate) group: Option<GroupRecord>,
 }
 
-/// What the handler has left behind so far.
-#[derive(Default)]
-struct Left {
-    notes: RunNotes,
-    spawned: Vec<NewJob>,
-    graphs: Vec<NewGraph>,
-    items: RunItems,
-    /// The run is over: what comes now would be lost.
-    closed: bool,
-}
-
 impl JobContext {
-    /// How many lines a run may log; what is more is counted in one last line.
-    const MAX_LOG_LINES: usize = 1000;
-
     pub(crate) fn new(
         core: Arc<Core>,
         job: Arc<Claimed>,
@@ -199,12 +183,12 @@ impl JobContext {
         self.run.core.states.get()
     }
 
-    /// Reports how far the run has come, in percent. Kept across attempts.
+    /// Reports how far the run has come, in percent. Kept across attempts. A message longer than
+    /// [`limits::LOG_LINE`](crate::model::limits::LOG_LINE) is cut.
     pub fn progress(&self, percent: f32, message: impl Into<String>) {
         let percent = if percent.is_finite() { percent.clamp(0.0, 100.0) } else { 0.0 };
-        self.write(|left| {
-            left.notes.progress = Some(Progress { percent, message: message.into() });
-        });
+        let message = line(message.into());
+        self.write(|left| left.notes.progress = Some(Progress { percent, message }));
     }
 
     /// The last progress, of this run or an earlier one.
@@ -212,9 +196,10 @@ impl JobContext {
         self.left().notes.progress.clone().or_else(|| self.run.job.progress.clone())
     }
 
-    /// Saves a state for the next attempt to go on from.
-    pub fn save_checkpoint<T: Serialize>(&self, state: &T) -> Result<(), serde_json::Error> {
-        let value = serde_json::to_value(state)?;
+    /// Saves a state for the next attempt to go on from: at most [`limits::CHECKPOINT`](crate::model::limits::CHECKPOINT)
+    /// bytes of JSON, nested at most [`limits::DEPTH`](crate::model::limits::DEPTH) levels deep.
+    pub fn save_checkpoint<T: Serialize>(&self, state: &T) -> Result<(), KeepError> {
+        let value = left::value("checkpoint", state)?;
         self.write(|left| left.notes.checkpoint = Some(value));
         Ok(())
     }
@@ -227,23 +212,17 @@ impl JobContext {
     }
 
     /// Logs a line that is kept with the job.
+    ///
+    /// A line longer than [`limits::LOG_LINE`](crate::model::limits::LOG_LINE) is cut. When a run has logged
+    /// [`limits::LOG`](crate::model::limits::LOG) bytes, further lines are dropped, with a warning on the job.
     pub fn log(&self, level: LogLevel, message: impl Into<String>) {
         let line = LogLine {
             after: self.elapsed(),
             level,
-            message: message.into(),
+            message: line(message.into()),
             run: self.run.job.run,
         };
-        self.write(|left| {
-            let logs = &mut left.notes.logs;
-            match logs.len() {
-                lines if lines < Self::MAX_LOG_LINES => logs.push(line),
-                _ => {
-                    logs[Self::MAX_LOG_LINES - 1] =
-                        LogLine { message: "… more lines were dropped".to_owned(), ..line }
-                }
-            }
-        });
+        self.write(|left| left.log(line));
     }
 
     /// Logs a line at level info.
@@ -268,8 +247,8 @@ impl JobContext {
         index: u64,
         error: impl Into<JobError>,
         item: &T,
-    ) -> Result<(), serde_json::Error> {
-        let payload = serde_json::to_string(item)?;
+    ) -> Result<(), KeepError> {
+        let payload = left::json("rejected item", item)?;
         self.reject(index, error.into(), Some(payload));
         Ok(())
     }
@@ -283,9 +262,7 @@ impl JobContext {
             fingerprint: record.fingerprint,
             payload,
         };
-        let mut left = self.left();
-        left.items.rejects.retain(|earlier| earlier.index != index);
-        left.items.rejects.push(reject);
+        self.left().items.reject(reject);
     }
 
     /// How many items this run may set aside; one more makes it a failure when it ends.
@@ -307,11 +284,10 @@ impl JobContext {
         pipeline: impl Into<String>,
         key: impl Into<String>,
         checkpoint: &T,
-    ) -> Result<(), serde_json::Error> {
-        let checkpoint = serde_json::to_value(checkpoint)?;
+    ) -> Result<(), KeepError> {
+        let checkpoint = left::value("hand-off", checkpoint)?;
         let hand_off = NewHandOff { pipeline: pipeline.into(), key: key.into(), checkpoint };
-        self.left().items.hand_offs.push(hand_off);
-        Ok(())
+        self.left().items.hand_off(hand_off)
     }
 
     /// When this run fell due: of a recurring job's first attempt, the occurrence it stands for.
@@ -406,8 +382,7 @@ impl JobContext {
 
     /// Takes what must commit with the run.
     pub(crate) fn take(&self) -> (RunNotes, Vec<NewJob>, Vec<NewGraph>, RunItems) {
-        let closed = Left { closed: true, ..Left::default() };
-        let left = std::mem::replace(&mut *self.left(), closed);
+        let left = self.left().close();
         (left.notes, left.spawned, left.graphs, left.items)
     }
 
@@ -415,7 +390,7 @@ impl JobContext {
     pub(crate) fn too_many_rejects(&self) -> Option<(u64, u64)> {
         let left = self.left();
         let most = left.items.most?;
-        let count = u64::try_from(left.items.rejects.len()).unwrap_or(u64::MAX);
+        let count = left.items.rejected();
         (count > most).then_some((count, most))
     }
 

@@ -28,7 +28,7 @@ pub use client::{
     Workflow, Yields,
 };
 pub use config::{BreakerConfig, Config, Depth, QueueConfig};
-pub use context::JobContext;
+pub use context::{JobContext, KeepError};
 pub use decide::{AlwaysRetry, Outcome, Policies, RetryPolicy, decide};
 pub use events::{Event, EventStream, GroupRef, JobRef};
 pub use failure::{
@@ -62,8 +62,8 @@ pub use seam::{
 pub use store::MemoryStore;
 pub use store::{Store, StoreError, StoreErrorKind};
 pub use worker::{
-    AlertSink, DeadLetterSink, Health, Middleware, Next, OutcomeSink, RunReport, SinkError,
-    StartError, Worker, WorkerStats,
+    AlertSink, DeadLetterSink, EngineDied, EnginePart, Health, Middleware, Next, OutcomeSink,
+    RunReport, SinkError, StartError, Stopped, Worker, WorkerStats,
 };
 
 #[doc(hidden)]

@@ -30,6 +30,14 @@ pub struct Switches {
     pub heartbeats: tokio::sync::RwLock<()>,
     /// Settlements that carry an output are refused as bad data.
     pub refuse_outputs: AtomicBool,
+    /// Claims are refused as bad data.
+    pub refuse_claims: AtomicBool,
+    /// Claims panic.
+    pub panic_in_claim: AtomicBool,
+    /// The search for orphans panics.
+    pub panic_in_orphans: AtomicBool,
+    /// Settlements of any kind are refused as damage of the database.
+    pub corrupt: AtomicBool,
     /// Settlements of any kind are refused as bad data.
     pub refuse_settles: AtomicBool,
     /// Settle calls wait while this is held.
@@ -178,6 +186,10 @@ impl Store for Flaky {
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
         let asked = request.queues.iter().map(|queue| u64::from(queue.room)).sum();
         self.switches.asked.store(asked, Ordering::SeqCst);
+        assert!(!self.switches.panic_in_claim.load(Ordering::SeqCst), "a claim panics");
+        if self.switches.refuse_claims.load(Ordering::SeqCst) {
+            return Err(StoreError::new(StoreErrorKind::Data, "an index row is too large"));
+        }
         let reply = self.up()?.claim(request).await;
         if reply.as_ref().is_ok_and(|reply| !reply.jobs.is_empty()) {
             drop(self.switches.answering.lock().await);
@@ -202,6 +214,7 @@ impl Store for Flaky {
     }
 
     async fn orphans(&self, limit: u32) -> Result<Vec<Orphan>, StoreError> {
+        assert!(!self.switches.panic_in_orphans.load(Ordering::SeqCst), "a sweep panics");
         self.up()?.orphans(limit).await
     }
 
@@ -288,6 +301,9 @@ impl Store for Flaky {
 
     async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
         let store = self.up()?;
+        if self.switches.corrupt.load(Ordering::SeqCst) {
+            return Err(StoreError::new(StoreErrorKind::Corrupt, "a page is damaged"));
+        }
         let carries = |settlement: &Settlement| {
             matches!(settlement.verdict, Verdict::Succeed { output: Some(_) })
         };

@@ -5,6 +5,7 @@ mod bench;
 pub mod cases;
 pub mod compose;
 mod flaky;
+mod hostile;
 mod script;
 mod suite;
 

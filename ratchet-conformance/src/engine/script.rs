@@ -134,7 +134,7 @@ impl Stage {
         self.inner.gate.acquire().await.expect("never closed").forget();
     }
 
-    fn enter(&self, id: JobId) -> Inside {
+    pub(super) fn enter(&self, id: JobId) -> Inside {
         *self.inner.runs.lock().expect("lock").entry(id).or_default() += 1;
         let now = self.inner.running.fetch_add(1, Ordering::SeqCst) + 1;
         self.inner.most.fetch_max(now, Ordering::SeqCst);
@@ -150,7 +150,7 @@ impl Stage {
 }
 
 /// Counts a run as long as it lives.
-struct Inside {
+pub(super) struct Inside {
     stage: Stage,
 }
 

@@ -60,6 +60,15 @@ macro_rules! engine_suite {
                 l_03_canceling_what_has_ended_changes_nothing
                 v_01_commands_are_told
             }
+            contain {
+                x_09_a_panic_in_user_code_is_a_failed_attempt
+                x_09_a_panic_of_a_component_is_counted_and_changes_no_outcome
+                x_09_a_sink_whose_error_panics_is_asked_again
+                x_09_a_resolver_that_panics_fails_the_attempt
+                x_09_a_task_that_vanishes_is_counted_and_limited
+                x_09_a_runtime_that_takes_no_tasks_stops_claiming
+                x_09_an_endless_display_is_cut_off
+            }
             context {
                 x_05_checkpoint_progress_and_log_outlive_the_attempt
                 x_05_progress_is_seen_while_the_run_goes_on
@@ -84,6 +93,17 @@ macro_rules! engine_suite {
                 i_04_a_job_that_is_tried_again_ends_in_order
                 i_04_a_refused_outcome_comes_again_and_holds_up_nobody_else
                 i_04_poison_is_told
+            }
+            engine_death {
+                h_06_the_death_of_the_pump_is_seen_and_nothing_is_lost
+                h_06_the_death_of_the_heartbeat_is_seen
+                h_06_the_death_of_maintenance_is_seen
+                h_06_the_death_of_the_watchdog_is_seen
+                h_06_the_death_of_the_health_checks_is_seen
+                h_06_an_engine_dropped_by_its_runtime_is_seen
+                h_06_a_worker_that_was_asked_to_stop_has_not_died
+                h_06_claims_that_keep_failing_fail_readiness
+                h_06_outcomes_that_a_damaged_store_refuses_are_held
             }
             events {
                 v_01_the_life_of_a_job_is_told_in_order
@@ -157,6 +177,20 @@ macro_rules! engine_suite {
                 x_07_a_stop_at_once_waits_for_nobody
                 p_04_a_graceful_restart_never_charges_a_crash
                 x_07_a_stuck_handler_does_not_keep_a_worker_from_stopping
+            }
+            size {
+                s_17_every_text_of_a_submit_has_a_limit
+                s_17_children_and_callbacks_have_the_same_limits
+                s_17_graphs_have_the_same_limits
+                s_17_schedules_have_the_same_limits
+                s_17_operator_verbs_have_the_same_limits
+                s_17_tags_and_ids_count_towards_the_payload
+                s_17_nested_arguments_are_refused_and_what_is_accepted_runs
+                s_17_an_output_that_cannot_be_read_back_is_not_kept
+                s_17_a_graph_with_too_many_edges_is_refused
+                s_17_codes_and_messages_are_bounded_and_clean
+                l_08_an_output_that_was_not_kept_is_an_error_for_all_who_ask
+                s_17_a_schedule_that_never_fires_is_refused
             }
             spawning {
                 s_08_children_come_with_the_success

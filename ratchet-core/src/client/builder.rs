@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::{Core, Ratchet};
 use crate::config::{BreakerConfig, Config, QueueConfig, breaker_settings};
-use crate::decide::{Policies, RetryPolicy};
-use crate::failure::{Classifier, DefaultSanitizer, ErrorSanitizer};
+use crate::decide::{Contained, Policies, RetryPolicy};
+use crate::failure::{Classifier, DefaultSanitizer, ErrorSanitizer, Panics};
 use crate::job::{Need, States, collect_conditions};
 use crate::registry::{InvocationResolver, Registration, Registry, RegistryError};
 use crate::seam::{Clock, Entropy, OsEntropy, SystemClock};
@@ -32,6 +32,7 @@ pub struct Builder {
     checks: Vec<HealthCheck>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
+    panics: Arc<Panics>,
 }
 
 impl Builder {
@@ -50,6 +51,7 @@ impl Builder {
             checks: Vec::new(),
             clock: Arc::new(SystemClock::default()),
             entropy: Arc::new(OsEntropy),
+            panics: Arc::default(),
         }
     }
 
@@ -115,7 +117,7 @@ impl Builder {
 
     /// Has a say in retrying.
     pub fn retry_policy(mut self, policy: impl RetryPolicy) -> Self {
-        self.policies.retry = Arc::new(policy);
+        self.policies.retry = Arc::new(Contained::new(policy, &self.panics));
         self
     }
 
@@ -266,7 +268,7 @@ impl Builder {
             self.config,
             self.policies,
             breakers,
-            Classifier::new(self.sanitizer),
+            Classifier::new(self.sanitizer).counting(&self.panics),
             self.states,
             self.middleware,
             self.sinks,
@@ -274,6 +276,7 @@ impl Builder {
             self.clock,
             self.entropy,
             conditions,
+            self.panics,
         );
         Ok(Ratchet { core: Arc::new(core) })
     }

@@ -8,10 +8,10 @@ use super::depth::Depths;
 use crate::config::Config;
 use crate::decide::{Outcome, Policies, vote};
 use crate::events::Events;
-use crate::failure::{Classifier, DefaultSanitizer};
+use crate::failure::{Classifier, DefaultSanitizer, PanicReport, Panics, guarded};
 use crate::job::{Callback, ConditionDef, JobDef, States};
 use crate::model::{BreakerSettings, Claimed, JobSpec, KnownJobs, RunOptions, Token, Vote};
-use crate::registry::{InvocationResolver, Registry};
+use crate::registry::{InvocationResolver, Registration, Registry};
 use crate::seam::{Clock, Entropy, IdSource, OsEntropy, SystemClock};
 use crate::store::{MemoryStore, Store};
 use crate::worker::{HealthCheck, Middleware, Sinks};
@@ -35,6 +35,8 @@ pub(crate) struct Core {
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) ids: IdSource,
     pub(crate) conditions: BTreeMap<&'static str, ConditionDef>,
+    /// Panics of user code that fail no attempt.
+    pub(crate) panics: Arc<Panics>,
     /// The queues that live workers serve, and when they were last asked for.
     served: Mutex<Option<(Duration, BTreeSet<String>)>>,
     pub(super) depths: Depths,
@@ -56,6 +58,7 @@ impl Core {
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
         conditions: BTreeMap<&'static str, ConditionDef>,
+        panics: Arc<Panics>,
     ) -> Self {
         let ids = IdSource::new(Arc::clone(&clock), Arc::clone(&entropy));
         Self {
@@ -74,6 +77,7 @@ impl Core {
             entropy,
             ids,
             conditions,
+            panics,
             served: Mutex::new(None),
             depths: Depths::default(),
         }
@@ -95,6 +99,7 @@ impl Core {
             Arc::new(SystemClock::default()),
             Arc::new(OsEntropy),
             BTreeMap::new(),
+            Arc::default(),
         )
     }
 
@@ -170,10 +175,17 @@ impl Core {
         )
     }
 
+    /// The job of a name. A resolver may be the user's code.
+    pub(crate) fn resolve(&self, name: &str) -> Result<Option<Registration>, PanicReport> {
+        guarded(|| self.resolver.resolve(name))
+            .inspect_err(|panic| self.panics.note("resolver", panic))
+    }
+
     /// What a run says of the service it called.
     pub(crate) fn vote(&self, job: &Claimed, outcome: &Outcome) -> Option<Vote> {
         let service = job.spec.service.as_deref()?;
-        let registration = self.resolver.resolve(&job.spec.name);
+        // One that panics has failed the attempt already, or has answered it.
+        let registration = self.resolve(&job.spec.name).ok().flatten();
         let def = registration.as_ref().and_then(|found| found.def.breaker.as_ref());
         let settings = self.breakers.get(service).copied().unwrap_or_default();
         vote(job, outcome, def, settings)

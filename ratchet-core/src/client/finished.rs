@@ -60,6 +60,9 @@ where
         let outcome = match &parent.outcome {
             FinishedOutcome::Failed(envelope) => Err(envelope.clone()),
             FinishedOutcome::Succeeded(output) => {
+                if let Some(why) = &parent.not_kept {
+                    return Err(refused(format!("the output of job {}: {why}", parent.id)));
+                }
                 Ok(serde_json::from_str(output.as_deref().unwrap_or("null")).map_err(|error| {
                     refused(format!("the output of job {}: {error}", parent.id))
                 })?)

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::Ratchet;
 use crate::crash::{CrashPoint, crash_point};
 use crate::events::Event;
+use crate::model::limits::{self, Field};
 use crate::model::{
     BreakerOrder, BreakerRecord, Explanation, JobId, QueueLimits, QueueOrder, QueueRecord,
 };
@@ -81,6 +82,7 @@ impl Queues<'_> {
     }
 
     async fn order(self, queue: &str, order: QueueOrder) -> Result<bool, StoreError> {
+        limits::check(Field::Queue, queue)?;
         crash_point(CrashPoint::CommandBefore);
         let changed = self.0.core.store.order_queue(queue, order).await?;
         crash_point(CrashPoint::CommandAnswered);
@@ -111,6 +113,7 @@ impl Breakers<'_> {
 
     async fn order(self, service: &str, order: BreakerOrder) -> Result<(), StoreError> {
         let core = &self.0.core;
+        limits::check(Field::Service, service)?;
         crash_point(CrashPoint::CommandBefore);
         let change = core.store.order_breaker(service, order).await?;
         crash_point(CrashPoint::CommandAnswered);

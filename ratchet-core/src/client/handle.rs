@@ -97,6 +97,9 @@ where
 
 /// What a job that succeeded returned.
 pub(super) fn read_output<T: DeserializeOwned>(job: &JobRecord) -> Result<T, WaitError> {
+    if let Some(why) = job.output_not_kept() {
+        return Err(WaitError::OutputNotKept { job: job.id, why: why.to_owned() });
+    }
     let json = job.output.as_deref().unwrap_or("null");
     serde_json::from_str(json).map_err(|source| WaitError::Output {
         job: job.id,
@@ -138,7 +141,17 @@ pub enum WaitError {
     /// There is no such job any more.
     #[error("job {0} is gone: it was purged, or never existed")]
     Gone(JobId),
-    /// The job succeeded, but its output was not kept or has another type.
+    /// The job succeeded, but what it returned was not kept: it was too large, nested too deep, or could not be written as JSON.
+    #[error(
+        "job {job} succeeded, but {why}; return a reference to the data instead, or raise `output_limit`"
+    )]
+    OutputNotKept {
+        /// The job.
+        job: JobId,
+        /// Why it was not kept.
+        why: String,
+    },
+    /// The job succeeded, but its output has another type.
     #[error("job {job} succeeded, but its output cannot be read: {source}; {}", warnings.join("; "))]
     Output {
         /// The job.

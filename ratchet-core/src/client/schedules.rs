@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use super::{Core, Ratchet, SubmitError, submit};
 use crate::job::{Begins, JobDef};
+use crate::model::limits::{self, Field, brief};
 use crate::model::{
     ConcurrencyKey, Due, JobId, JobSpec, Missed, NewJob, OnTaken, ScheduleRecord, ScheduleWritten,
     WriteSchedule,
@@ -133,6 +134,7 @@ impl Schedules {
 
     /// Changes what happens to missed occurrences.
     pub async fn set_missed(&self, name: &str, missed: Missed) -> Result<(), ScheduleError> {
+        check_missed(name, missed)?;
         self.change(name, |schedule, _| {
             schedule.missed = missed;
             Ok(Vec::new())
@@ -151,7 +153,7 @@ impl Schedules {
         self.change(name, |schedule, now| {
             schedule.expression = expression.to_owned();
             schedule.zone = zone.to_owned();
-            schedule.next = cron(schedule)?.after(now);
+            schedule.next = Some(first(schedule, &cron(schedule)?, now)?);
             Ok(Vec::new())
         })
         .await
@@ -172,7 +174,7 @@ impl Schedules {
                 return Ok(true);
             }
         }
-        Err(ScheduleError::Contended(name.to_owned()))
+        Err(ScheduleError::Contended(brief(name)))
     }
 
     /// Changes a schedule as it stands; tried again if somebody else was quicker.
@@ -183,7 +185,7 @@ impl Schedules {
     ) -> Result<Vec<JobId>, ScheduleError> {
         for _ in 0..TRIES {
             let schedule = find(&self.core, name).await?;
-            let mut schedule = schedule.ok_or_else(|| ScheduleError::NotFound(name.to_owned()))?;
+            let mut schedule = schedule.ok_or_else(|| ScheduleError::NotFound(brief(name)))?;
             let replaces = Some(schedule.version);
             let now = self.core.store.now().await?;
             let jobs = change(&mut schedule, now)?;
@@ -194,7 +196,7 @@ impl Schedules {
                 return Ok(created);
             }
         }
-        Err(ScheduleError::Contended(name.to_owned()))
+        Err(ScheduleError::Contended(brief(name)))
     }
 }
 
@@ -207,7 +209,45 @@ async fn find(core: &Core, name: &str) -> Result<Option<ScheduleRecord>, StoreEr
 
 fn cron(schedule: &ScheduleRecord) -> Result<Cron, ScheduleError> {
     Cron::new(&schedule.expression, &schedule.zone)
-        .map_err(|source| ScheduleError::Cron { name: schedule.name.clone(), source })
+        .map_err(|source| ScheduleError::Cron { name: brief(&schedule.name), source })
+}
+
+/// The first occurrence of a schedule; one that has none is refused.
+fn first(
+    schedule: &ScheduleRecord,
+    cron: &Cron,
+    now: Timestamp,
+) -> Result<Timestamp, ScheduleError> {
+    cron.after(now).ok_or_else(|| {
+        let source = CronError::Never { expression: brief(&schedule.expression) };
+        ScheduleError::Cron { name: brief(&schedule.name), source }
+    })
+}
+
+/// Refuses to catch up with more than can be made at once.
+fn check_missed(name: &str, missed: Missed) -> Result<(), SubmitError> {
+    match missed {
+        Missed::CatchUp(most) if most > limits::CATCH_UP => {
+            let limit = limits::CATCH_UP;
+            let problem = format!("at most {limit} missed occurrences can be caught up with");
+            Err(SubmitError::BadOption { job: brief(name), problem })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a schedule some part of which is beyond its limit: also one that a job declares, whose keys nobody has checked.
+fn check_record(schedule: &ScheduleRecord) -> Result<(), SubmitError> {
+    let (name, mut spec) = (&schedule.name, Some(&schedule.spec));
+    limits::check(Field::Schedule, name).map_err(|error| SubmitError::limit(name, &error))?;
+    check_missed(name, schedule.missed)?;
+    let mut callbacks = Vec::new();
+    while let Some(checked) = spec {
+        limits::check_spec(checked).map_err(|error| SubmitError::limit(&checked.name, &error))?;
+        callbacks.extend([&checked.on_success, &checked.on_failure].into_iter().flatten());
+        spec = callbacks.pop().map(|callback| &**callback);
+    }
+    Ok(())
 }
 
 /// The job of one occurrence: it carries the schedule's name as a tag.
@@ -250,11 +290,8 @@ impl IntoFuture for Declare {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            if !super::is_name(&self.name) {
-                let problem =
-                    "a schedule's name holds letters, digits and `_ - . / :` only".to_owned();
-                return Err(SubmitError::BadOption { job: self.name, problem }.into());
-            }
+            limits::check(Field::Schedule, &self.name)
+                .map_err(|error| SubmitError::limit(&self.name, &error))?;
             declare(&self.core, self.record?).await
         })
     }
@@ -262,30 +299,44 @@ impl IntoFuture for Declare {
 
 /// Declares a schedule: nothing changes if it is there already as it is declared.
 pub(crate) async fn declare(core: &Core, mut new: ScheduleRecord) -> Result<(), ScheduleError> {
+    check_record(&new)?;
     let cron = cron(&new)?;
+    // Most are new. They are written without a look at all the schedules there are: a hundred thousand of them would be
+    // read a hundred thousand times.
+    new.next = cron.after(core.store.now().await?);
+    if new.next.is_some() && write(core, &new, None).await? {
+        return Ok(());
+    }
     for _ in 0..TRIES {
         let there = find(core, &new.name).await?;
         let now = core.store.now().await?;
         match &there {
             Some(there) if there.defines_the_same(&new) => return Ok(()),
             Some(there) => {
-                new.next = if there.runs_as(&new) { there.next } else { cron.after(now) };
+                let same = there.runs_as(&new);
+                new.next = if same { there.next } else { Some(first(&new, &cron, now)?) };
                 new.last = there.last;
                 new.paused = there.paused;
             }
-            None => new.next = cron.after(now),
+            None => new.next = Some(first(&new, &cron, now)?),
         }
-        let write = WriteSchedule {
-            name: new.name.clone(),
-            replaces: there.map(|there| there.version),
-            record: Some(new.clone()),
-            jobs: Vec::new(),
-        };
-        if let ScheduleWritten::Written { .. } = core.store.write_schedule(write).await? {
+        if write(core, &new, there.map(|there| there.version)).await? {
             return Ok(());
         }
     }
-    Err(ScheduleError::Contended(new.name))
+    Err(ScheduleError::Contended(brief(&new.name)))
+}
+
+/// Writes a schedule in the place of this version; whether it was still that one.
+async fn write(
+    core: &Core,
+    schedule: &ScheduleRecord,
+    replaces: Option<u64>,
+) -> Result<bool, StoreError> {
+    let name = schedule.name.clone();
+    let write = WriteSchedule { name, replaces, record: Some(schedule.clone()), jobs: Vec::new() };
+    let written = core.store.write_schedule(write).await?;
+    Ok(matches!(written, ScheduleWritten::Written { .. }))
 }
 
 /// The schedule that `cron` on a job declares: the job with its defaults, its options and its keys.

@@ -2,8 +2,9 @@
 
 use crate::events::JobRef;
 use crate::graph::GraphError;
-use crate::job::{EncodeError, Encoder, Job, JobDef};
-use crate::model::{GroupId, InsertError, JobId, JobSpec, NewGraph, TakenKey};
+use crate::job::{EncodeError, Encoder, Job};
+use crate::model::limits::{self, Field, LimitError};
+use crate::model::{GroupId, InsertError, JobId, JobSpec, NewGraph, TakenKey, nesting};
 use crate::store::StoreError;
 
 use super::Core;
@@ -20,7 +21,7 @@ pub enum SubmitError {
         /// Which argument, and why.
         source: EncodeError,
     },
-    /// The arguments are larger than the store is meant to hold.
+    /// The arguments, with tags, tenant and correlation id, are larger than the store is meant to hold.
     #[error(
         "cannot enqueue `{job}`: its arguments take {size} bytes, the limit is {limit}; \
          pass a reference to the data instead, or raise `payload_limit`"
@@ -28,8 +29,19 @@ pub enum SubmitError {
     TooLarge {
         /// The job.
         job: String,
-        /// The size of its arguments.
+        /// The size of its arguments, tags, tenant and correlation id.
         size: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// The arguments are nested deeper than they can be read back.
+    #[error(
+        "cannot enqueue `{job}`: its arguments are nested deeper than {limit} levels; \
+         make them flatter, or pass a reference to the data instead"
+    )]
+    TooDeep {
+        /// The job.
+        job: String,
         /// The limit.
         limit: usize,
     },
@@ -141,6 +153,11 @@ pub enum SubmitError {
 }
 
 impl SubmitError {
+    /// Says that something about a job or a graph is beyond its limit.
+    pub(super) fn limit(job: &str, error: &LimitError) -> Self {
+        Self::BadOption { job: limits::brief(job), problem: error.to_string() }
+    }
+
     /// Says why one job was not inserted in words of its submit: for stores that insert in a caller's own transaction.
     pub fn refused(error: InsertError, job: &str) -> Self {
         Self::from_insert(error, |_| job.to_owned(), true)
@@ -193,7 +210,13 @@ pub(super) fn spec<J: Job>(job: &J) -> Result<JobSpec, SubmitError> {
     job.validate().map_err(|why| SubmitError::Refused { job: def.name, why })?;
     let mut args = Encoder::new();
     job.encode(&mut args);
-    let payload = args.finish().map_err(|source| SubmitError::Encode { job: def.name, source })?;
+    let payload = args.finish().map_err(|source| {
+        if nesting::is_too_deep(&source.source) {
+            SubmitError::TooDeep { job: def.name.to_owned(), limit: limits::DEPTH }
+        } else {
+            SubmitError::Encode { job: def.name, source }
+        }
+    })?;
     let mut spec = Core::spec_with_callbacks(def, payload);
     let keys = job.keys();
     spec.business_key = keys.business;
@@ -206,29 +229,18 @@ pub(super) fn spec<J: Job>(job: &J) -> Result<JobSpec, SubmitError> {
 
 /// Checks what the options of a submit may have made of a job, and fills in what its queue decides.
 pub(super) fn check(core: &Core, spec: &mut JobSpec) -> Result<(), SubmitError> {
-    let bad = |problem: &str| {
-        Err(SubmitError::BadOption { job: spec.name.clone(), problem: problem.to_owned() })
-    };
-    let limit = core.config.payload_limit;
-    if spec.payload.len() > limit {
-        return Err(SubmitError::TooLarge {
-            job: spec.name.clone(),
-            size: spec.payload.len(),
-            limit,
-        });
+    limits::check_spec(spec).map_err(|error| SubmitError::limit(&spec.name, &error))?;
+    let (size, limit) = (size(spec), core.config.payload_limit);
+    if size > limit {
+        return Err(SubmitError::TooLarge { job: spec.name.clone(), size, limit });
     }
-    if !is_name(&spec.queue) {
-        return bad(
-            "the name of a queue holds letters, digits and `_ - . / :` only, at most 200 of them",
-        );
+    // The arguments stand in an object: one level more than each may have.
+    if nesting::is_deeper(&spec.payload, limits::DEPTH + 1) {
+        return Err(SubmitError::TooDeep { job: spec.name.clone(), limit: limits::DEPTH });
     }
     if spec.options.timeout.is_zero() {
-        return bad("`timeout` is longer than zero");
-    }
-    for (what, key) in [("business", &spec.business_key), ("idempotency", &spec.idempotency_key)] {
-        if !key.as_ref().is_none_or(|key| is_key(key)) {
-            return bad(&format!("a {what} key has between 1 and {MAX_KEY} bytes and no NUL"));
-        }
+        let problem = "`timeout` is longer than zero".to_owned();
+        return Err(SubmitError::BadOption { job: spec.name.clone(), problem });
     }
     if !core.config.allows(&spec.queue, &spec.name) {
         return Err(SubmitError::NotAllowed { job: spec.name.clone(), queue: spec.queue.clone() });
@@ -240,16 +252,13 @@ pub(super) fn check(core: &Core, spec: &mut JobSpec) -> Result<(), SubmitError> 
     Ok(())
 }
 
-/// The longest key, in bytes: what every store can index.
-pub(super) const MAX_KEY: usize = 1000;
-
-/// Whether a text can be a key.
-pub(super) fn is_key(key: &str) -> bool {
-    !key.is_empty() && key.len() <= MAX_KEY && !key.contains('\0')
+/// What counts towards `payload_limit`.
+fn size(spec: &JobSpec) -> usize {
+    let ids = [&spec.tenant, &spec.correlation_id].into_iter().flatten();
+    spec.payload.len() + spec.tags.iter().chain(ids).map(String::len).sum::<usize>()
 }
 
 /// Whether a text can name a job or a queue.
 pub(crate) fn is_name(name: &str) -> bool {
-    let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/' | b':');
-    !name.is_empty() && name.len() <= JobDef::MAX_NAME && name.bytes().all(fits)
+    limits::check(Field::Queue, name).is_ok()
 }

@@ -11,6 +11,7 @@ pub(crate) use breaker::breaker_settings;
 pub use queue::{Depth, QueueConfig};
 
 use crate::model::JobSpec;
+use crate::model::limits::{self, Field};
 
 /// Settings of a runtime; every field has a sensible default and a method on the builder.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,7 +33,7 @@ pub struct Config {
     pub poll: (Duration, Duration),
     /// How long a finished run waits for company before it is settled.
     pub settle_delay: Duration,
-    /// How many jobs go to the store in one round trip at most.
+    /// How many jobs go to the store in one round trip at most; never more than [`limits::BATCH`].
     pub batch: usize,
     /// How long a stopping worker lets its runs finish.
     pub shutdown_grace: Duration,
@@ -68,9 +69,12 @@ pub struct Config {
     pub health_timeout: Duration,
 }
 
+const MILLISECOND: Duration = Duration::from_millis(1);
+const DAY: Duration = Duration::from_hours(24);
+const YEAR: Duration = Duration::from_hours(24 * 365);
+
 impl Default for Config {
     fn default() -> Self {
-        const DAY: Duration = Duration::from_hours(24);
         Self {
             concurrency: 50,
             payload_limit: 100 * 1024,
@@ -112,7 +116,7 @@ impl Config {
     /// cost more: then all of it.
     pub(crate) fn portion(&self, company: bool) -> usize {
         let most = if company { self.concurrency } else { self.concurrency.div_ceil(2) };
-        self.batch.min(usize::try_from(most).unwrap_or(usize::MAX))
+        self.batch.min(limits::BATCH).min(usize::try_from(most).unwrap_or(usize::MAX))
     }
 
     /// How long waiting counts as one level of priority on a queue.
@@ -131,19 +135,31 @@ impl Config {
         check(self.concurrency >= 1, "`concurrency` is at least 1");
         check(self.batch >= 1, "`batch` is at least 1");
         check(self.lease >= Duration::from_millis(100), "`lease` is at least 100 ms");
+        check(self.lease <= 10 * YEAR, "`lease` is at most 10 years");
         check(
-            self.heartbeat * 2 <= self.lease,
+            self.heartbeat.saturating_mul(2) <= self.lease,
             "`heartbeat` is at most half of `lease`, or one lost beat ends the lease",
         );
-        check(!self.sweep.is_zero(), "`sweep` is longer than zero");
+        check(self.heartbeat >= MILLISECOND, "`heartbeat` is at least 1 ms");
         check(
-            !self.poll.0.is_zero() && self.poll.0 <= self.poll.1,
-            "`poll` is longer than zero and its lower bound comes first",
+            (MILLISECOND..=DAY).contains(&self.sweep),
+            "`sweep` is at least 1 ms and at most a day: orphans are looked for that often",
+        );
+        let (shortest, longest) = self.poll;
+        check(shortest <= longest, "`poll` has its lower bound first");
+        check(
+            shortest >= MILLISECOND && longest <= DAY,
+            "`poll` is at least 1 ms and at most a day: a store may lose every wake-up",
         );
         check(
-            !self.health_every.is_zero() && !self.health_retry.is_zero(),
-            "`health_every` and `health_retry` are longer than zero",
+            self.health_every >= MILLISECOND && self.health_retry >= MILLISECOND,
+            "`health_every` and `health_retry` are at least 1 ms",
         );
+        for service in self.breakers.keys() {
+            if let Err(error) = limits::check(Field::Service, service) {
+                check(false, &format!("`breaker`: {error}"));
+            }
+        }
         for (name, queue) in &self.queues {
             queue.problems(name, &mut problems);
         }
@@ -151,5 +167,73 @@ impl Config {
             breaker.problems(name, &mut problems);
         }
         problems
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(change: impl FnOnce(&mut Config)) -> Vec<String> {
+        let mut config = Config::default();
+        change(&mut config);
+        config.problems()
+    }
+
+    // spec: H-06
+    #[test]
+    fn s_17_settings_that_cannot_work_are_told_and_none_of_them_overflows() {
+        const MAX: Duration = Duration::MAX;
+        const NANO: Duration = Duration::from_nanos(1);
+        type Change = fn(&mut Config);
+        let bad: [(&str, Change); 13] = [
+            ("concurrency", |config| config.concurrency = 0),
+            ("batch", |config| config.batch = 0),
+            ("lease", |config| config.lease = Duration::ZERO),
+            ("lease", |config| config.lease = MAX),
+            ("heartbeat", |config| config.heartbeat = MAX),
+            ("heartbeat", |config| config.heartbeat = Duration::ZERO),
+            ("sweep", |config| config.sweep = Duration::ZERO),
+            ("sweep", |config| config.sweep = MAX),
+            ("poll", |config| config.poll = (MAX, MAX)),
+            ("poll", |config| config.poll = (NANO, DAY)),
+            ("poll", |config| config.poll = (DAY, MILLISECOND)),
+            ("health_every", |config| config.health_every = NANO),
+            ("breaker", |config| {
+                config.breakers.insert("a\0b".to_owned(), BreakerConfig::default());
+            }),
+        ];
+        for (setting, change) in bad {
+            let problems = problems(change);
+            let told = |problem: &String| problem.contains(&format!("`{setting}`"));
+            assert!(problems.iter().any(told), "{setting}: {problems:?}");
+        }
+        let extremes: [Change; 3] = [
+            |config| (config.batch, config.concurrency) = (usize::MAX, u32::MAX),
+            |config| config.poll = (MILLISECOND, DAY),
+            |config| {
+                config.settle_delay = MAX;
+                config.shutdown_grace = MAX;
+                config.cancel_grace = MAX;
+                config.runaway_after = MAX;
+                config.stall_after = MAX;
+                config.delivery_hold = MAX;
+                config.health_every = MAX;
+                config.health_timeout = MAX;
+            },
+        ];
+        for change in extremes {
+            assert!(problems(change).is_empty());
+        }
+    }
+
+    #[test]
+    fn s_17_an_exchange_has_a_limit_whatever_the_settings_say() {
+        let mut config = Config { batch: usize::MAX, ..Config::default() };
+        config.concurrency = u32::MAX;
+        assert_eq!(config.portion(true), limits::BATCH);
+        assert_eq!(config.portion(false), limits::BATCH);
+        config.concurrency = 3;
+        assert_eq!((config.portion(true), config.portion(false)), (3, 2));
     }
 }

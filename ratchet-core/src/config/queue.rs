@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use crate::model::limits::brief;
 use crate::model::{QueueLimits, Rate};
 
 /// Settings of one queue.
@@ -120,7 +121,7 @@ impl QueueConfig {
         );
         check(
             crate::client::is_name(name),
-            format!("queue `{name}` has a name of letters, digits and `_ - . / :`"),
+            format!("queue `{}` has a name of letters, digits and `_ - . / :`", brief(name)),
         );
     }
 

@@ -3,7 +3,7 @@
 use super::Policies;
 use crate::model::{
     Claimed, Due, FinishedOutcome, FinishedParent, JobId, JobOutcome, JobSpec, NewJob, Notice,
-    OnTaken, Settlement, Verdict,
+    OnTaken, Settlement, Verdict, not_kept,
 };
 
 /// Adds to a settlement what follows from its verdict.
@@ -21,13 +21,12 @@ pub(crate) fn follow_up(
             }
             if let Some(callback) = &job.spec.on_success {
                 let outcome = FinishedOutcome::Succeeded(output.clone());
-                settlement.spawned.push(callback_job(
-                    job,
-                    callback,
-                    job.attempt(),
-                    outcome,
-                    new_id(),
-                ));
+                let mut callback = callback_job(job, callback, job.attempt(), outcome, new_id());
+                if let Some(parent) = &mut callback.spec.finished {
+                    let lost = not_kept(&settlement.notes.warnings);
+                    parent.not_kept = lost.filter(|_| output.is_none()).map(str::to_owned);
+                }
+                settlement.spawned.push(callback);
             }
         }
         Verdict::Fail { attempts, envelope, .. } => {
@@ -70,6 +69,7 @@ fn callback_job(
         attempts,
         tags: job.spec.tags.clone(),
         outcome,
+        not_kept: None,
     };
     let mut spec = callback.clone();
     spec.finished = Some(Box::new(parent));

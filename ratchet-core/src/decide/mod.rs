@@ -20,6 +20,7 @@ use std::time::Duration;
 pub(crate) use breaker::{after_probe, vote};
 pub(crate) use follow_up::follow_up;
 pub(crate) use orphan::decide_orphan;
+pub(crate) use policy::Contained;
 pub use policy::{AlwaysRetry, Policies, RetryPolicy};
 
 use crate::failure::{Failure, Permanence};

@@ -4,13 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Panics, guarded};
 use crate::job::Backoff;
 
 /// Has a say in whether and when a failed attempt is followed by another.
 ///
 /// Consulted after `#[do_not_retry]` and before the attempt counter. Must be pure: no I/O, no clock; it is called on the
-/// road of every failure.
+/// road of every failure. A policy that panics is counted and logged, and has no say: the attempt counter and the job's own
+/// backoff decide.
 pub trait RetryPolicy: Send + Sync + fmt::Debug + 'static {
     /// Whether a failure may be retried. `attempt` counts this one; the first is 1.
     fn should_retry(&self, attempt: u32, failure: &Failure) -> bool {
@@ -30,6 +31,36 @@ pub trait RetryPolicy: Send + Sync + fmt::Debug + 'static {
 pub struct AlwaysRetry;
 
 impl RetryPolicy for AlwaysRetry {}
+
+/// The application's policy, whose panics decide nothing: the attempt counter and the job's own backoff are left then.
+#[derive(Debug)]
+pub(crate) struct Contained {
+    policy: Arc<dyn RetryPolicy>,
+    panics: Arc<Panics>,
+}
+
+impl Contained {
+    pub(crate) fn new(policy: impl RetryPolicy, panics: &Arc<Panics>) -> Self {
+        Self { policy: Arc::new(policy), panics: Arc::clone(panics) }
+    }
+
+    fn ask<T>(&self, otherwise: T, question: impl FnOnce(&dyn RetryPolicy) -> T) -> T {
+        guarded(|| question(self.policy.as_ref())).unwrap_or_else(|panic| {
+            self.panics.note("retry policy", &panic);
+            otherwise
+        })
+    }
+}
+
+impl RetryPolicy for Contained {
+    fn should_retry(&self, attempt: u32, failure: &Failure) -> bool {
+        self.ask(true, |policy| policy.should_retry(attempt, failure))
+    }
+
+    fn backoff(&self, attempt: u32, failure: &Failure) -> Option<Duration> {
+        self.ask(None, |policy| policy.backoff(attempt, failure))
+    }
+}
 
 /// Everything the decisions depend on beside the job and its outcome.
 #[derive(Debug, Clone)]

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::{Outcome, Policies, RetryPolicy, decide, decide_orphan, follow_up};
-use crate::failure::{Failure, Permanence, record};
+use super::{Contained, Outcome, Policies, RetryPolicy, decide, decide_orphan, follow_up};
+use crate::failure::{Failure, Panics, Permanence, record};
 use crate::job::{Backoff, Jitter, PanicPolicy};
 use crate::model::{
     AttemptOutcome, Claimed, Deferral, FailureKind, FinishedOutcome, JobSpec, Notice, Orphan,
@@ -455,4 +455,27 @@ proptest! {
         }
         let _ = decide_orphan(&Orphan { claimed, started: true }, &policies, 1);
     }
+}
+
+#[test]
+fn x_09_a_policy_that_panics_has_no_say_and_is_counted() {
+    #[derive(Debug)]
+    struct Rude;
+    impl RetryPolicy for Rude {
+        fn should_retry(&self, _: u32, _: &Failure) -> bool {
+            panic!("should_retry")
+        }
+        fn backoff(&self, _: u32, _: &Failure) -> Option<Duration> {
+            panic!("backoff")
+        }
+    }
+    let panics = Arc::<Panics>::default();
+    let rude = Policies { retry: Arc::new(Contained::new(Rude, &panics)), ..Policies::default() };
+    for attempts in 0..4 {
+        let (job, outcome) = (job(attempts, 2), failed(failure(FailureKind::Error)));
+        let expected = decide(&job, &outcome, &Policies::default(), 7);
+        assert_eq!(decide(&job, &outcome, &rude, 7), expected);
+    }
+    // Both questions for the two attempts that are followed by another, one for those that are not.
+    assert_eq!(panics.by_component().get("retry policy"), Some(&6));
 }

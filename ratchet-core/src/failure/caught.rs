@@ -4,9 +4,12 @@ use std::any::type_name;
 use std::error::Error;
 use std::fmt;
 
+use super::{PanicReport, caught_drop, guarded};
+
 /// An error that a handler returned: whatever its type, its source chain can be walked.
 pub struct Caught {
-    error: Box<dyn Chain>,
+    /// `None` only while it is dropped.
+    error: Option<Box<dyn Chain>>,
     type_name: Option<&'static str>,
     code: Option<String>,
 }
@@ -49,34 +52,35 @@ impl Chain for eyre::Report {
 impl Caught {
     /// An error whose type is known.
     pub fn typed<E: Error + Send + Sync + 'static>(error: E) -> Self {
-        Self { error: Box::new(Typed(error)), type_name: Some(type_name::<E>()), code: None }
+        Self { error: Some(Box::new(Typed(error))), type_name: Some(type_name::<E>()), code: None }
     }
 
     /// An error whose type was erased.
     pub fn boxed(error: Box<dyn Error + Send + Sync>) -> Self {
-        Self { error: Box::new(error), type_name: None, code: None }
+        Self { error: Some(Box::new(error)), type_name: None, code: None }
     }
 
     /// An `anyhow::Error`.
     #[cfg(feature = "anyhow")]
     pub fn anyhow(error: anyhow::Error) -> Self {
-        Self { error: Box::new(error), type_name: None, code: None }
+        Self { error: Some(Box::new(error)), type_name: None, code: None }
     }
 
     /// An `eyre::Report`.
     #[cfg(feature = "eyre")]
     pub fn eyre(error: eyre::Report) -> Self {
-        Self { error: Box::new(error), type_name: None, code: None }
+        Self { error: Some(Box::new(error)), type_name: None, code: None }
     }
 
     /// The outermost error.
     pub fn error(&self) -> &(dyn Error + 'static) {
-        self.error.first()
+        self.error.as_deref().map_or(&Gone, Chain::first)
     }
 
-    /// The error and everything beneath it, outermost first. Bounded, so that a cyclic chain ends.
+    /// The error and everything beneath it, outermost first. Bounded, so that a cyclic chain ends; it also ends at an error
+    /// whose `source` panics.
     pub fn chain(&self) -> impl Iterator<Item = &(dyn Error + 'static)> {
-        std::iter::successors(Some(self.error.first()), |&error| error.source())
+        std::iter::successors(Some(self.error()), |&error| source(error).ok().flatten())
             .take(Self::MAX_CHAIN)
     }
 
@@ -90,12 +94,33 @@ impl Caught {
         self.code.as_deref()
     }
 
-    const MAX_CHAIN: usize = 64;
+    pub(super) const MAX_CHAIN: usize = 64;
 }
+
+/// The error beneath an error. This is user code, and may panic.
+pub(super) fn source<'a>(
+    error: &'a (dyn Error + 'static),
+) -> Result<Option<&'a (dyn Error + 'static)>, PanicReport> {
+    guarded(|| error.source())
+}
+
+/// The destructor of an error is user code: if it panics, only the error is affected and not whoever holds it.
+impl Drop for Caught {
+    fn drop(&mut self) {
+        if let Some(panic) = self.error.take().and_then(caught_drop) {
+            tracing::warn!(panic = %panic.message, "the error of a job panicked while it was dropped");
+        }
+    }
+}
+
+/// What stands for an error that is being dropped.
+#[derive(Debug, thiserror::Error)]
+#[error("the error is gone")]
+struct Gone;
 
 impl fmt::Debug for Caught {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(self.error.first(), f)
+        fmt::Debug::fmt(self.error(), f)
     }
 }
 

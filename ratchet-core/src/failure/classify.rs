@@ -1,14 +1,16 @@
 //! Classification: what a failure was, found by walking its source chain.
 
 use std::error::Error;
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::caught::source;
 use super::sanitize::{ErrorSanitizer, Unsanitised};
-use super::{Caught, Directive, PanicReport, fingerprint, guarded, permanent_reason};
+use super::text::{bounded, clip, plain};
+use super::{Caught, Directive, PanicReport, Panics, fingerprint, guarded, permanent_reason};
 use crate::job::shorten;
-use crate::model::{FailureKind, FailureRecord};
+use crate::model::{FailureKind, FailureRecord, limits};
 
 /// A failed attempt, ready to be decided about.
 #[derive(Debug, Clone)]
@@ -68,11 +70,21 @@ pub(crate) enum Classified {
 #[derive(Debug, Clone)]
 pub(crate) struct Classifier {
     sanitizer: Arc<dyn ErrorSanitizer>,
+    panics: Arc<Panics>,
 }
+
+/// More than anybody reads: what is stored is cut further by the sanitizer.
+const LONGEST: usize = 64 * 1024;
 
 impl Classifier {
     pub(crate) fn new(sanitizer: Arc<dyn ErrorSanitizer>) -> Self {
-        Self { sanitizer }
+        Self { sanitizer, panics: Arc::default() }
+    }
+
+    /// Counts panics of the sanitizer there.
+    pub(crate) fn counting(mut self, panics: &Arc<Panics>) -> Self {
+        self.panics = Arc::clone(panics);
+        self
     }
 
     /// What is kept of an error that fails nothing.
@@ -116,7 +128,9 @@ impl Classifier {
             message: &message,
             error: Some(caught.error()),
         });
-        let code = caught.code().map(ToOwned::to_owned);
+        let code = caught.code().map(|code| {
+            clip(self.text(&error_type, &code[..code.floor_char_boundary(LONGEST)]), limits::CODE)
+        });
         let mut failure = Failure::new(record(kind, error_type, sanitised, code));
         failure.record.retryable =
             kind == FailureKind::Error && permanence == Permanence::Transient;
@@ -157,13 +171,20 @@ impl Classifier {
 
     /// Any text that will be stored.
     fn text(&self, error_type: &str, message: &str) -> String {
+        let message = &message[..message.floor_char_boundary(LONGEST)];
         self.sanitise(&Unsanitised { error_type, message, error: None })
     }
 
-    /// The sanitiser is the user's: if it fails nothing of the message is kept, and the worker goes on.
+    /// The sanitiser is the user's: if it fails nothing of the message is kept, and the worker goes on. Whatever it returns,
+    /// control characters are removed and the length is bounded.
     fn sanitise(&self, error: &Unsanitised<'_>) -> String {
-        guarded(|| self.sanitizer.sanitise(error))
-            .unwrap_or_else(|_| "[the sanitiser panicked on this message]".to_owned())
+        match guarded(|| self.sanitizer.sanitise(error)) {
+            Ok(message) => clip(plain(&message).into_owned(), limits::MESSAGE),
+            Err(panic) => {
+                self.panics.note("sanitizer", &panic);
+                "[the sanitiser panicked on this message]".to_owned()
+            }
+        }
     }
 }
 
@@ -194,60 +215,39 @@ pub(crate) fn record(
 /// The name of the error's type. Where it was erased, `Debug` usually starts with it.
 fn error_type(caught: &Caught) -> String {
     if let Some(name) = caught.type_name() {
-        return shorten(name);
+        return clip(shorten(name), limits::NAME);
     }
-    let mut debug = Bounded::new(128);
     // A type whose `Debug` panics is not worth more than this.
-    if guarded(|| write!(debug, "{:?}", caught.error())).is_err() {
-        return "Error".to_owned();
-    }
-    let name: String =
-        debug.text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    let debug = bounded(128, |out| write!(out, "{:?}", caught.error())).unwrap_or_default();
+    let name: String = debug.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
     if name.is_empty() || name.starts_with(char::is_numeric) { "Error".to_owned() } else { name }
 }
 
 /// The messages of the whole chain, outermost first, without repeating what a message already includes.
 fn message(caught: &Caught) -> String {
-    /// More than anybody reads; what is stored is cut further by the sanitiser.
-    const LONGEST: usize = 64 * 1024;
-    let mut text = Bounded::new(LONGEST);
+    let mut text = String::new();
     let mut last = String::new();
-    for (depth, link) in caught.chain().enumerate() {
-        let mut part = Bounded::new(LONGEST);
-        if guarded(|| write!(part, "{link}")).is_err() {
-            part.text = "[its Display panicked]".to_owned();
-        }
-        let part = part.text;
+    let mut next = Some(caught.error());
+    for depth in 0..Caught::MAX_CHAIN {
+        let Some(link) = next else { break };
+        let part = bounded(LONGEST, |out| write!(out, "{link}"))
+            .unwrap_or_else(|_| "[its Display panicked]".to_owned());
         // Many errors print their source themselves, and a directive prints what it wraps.
         if depth == 0 || !last.contains(part.as_str()) {
-            let _ = if depth == 0 { write!(text, "{part}") } else { write!(text, ": {part}") };
+            text.push_str(if depth == 0 { "" } else { ": " });
+            text.push_str(&part);
+        }
+        if text.len() >= LONGEST {
+            break;
         }
         last = part;
+        next = source(link).unwrap_or_else(|panic| {
+            text.push_str(": [its source panicked: ");
+            text.push_str(&panic.message);
+            text.push(']');
+            None
+        });
     }
-    text.text
-}
-
-/// Collects text up to a limit, so that a ten-megabyte message costs no more than a page.
-struct Bounded {
-    text: String,
-    room: usize,
-}
-
-impl Bounded {
-    fn new(room: usize) -> Self {
-        Self { text: String::new(), room }
-    }
-}
-
-impl fmt::Write for Bounded {
-    fn write_str(&mut self, part: &str) -> fmt::Result {
-        let fits = part.floor_char_boundary(self.room);
-        self.text.push_str(&part[..fits]);
-        self.room -= fits;
-        // Running out of room is not an error of the value; formatting just goes on into the void.
-        if fits < part.len() {
-            self.room = 0;
-        }
-        Ok(())
-    }
+    text.truncate(text.floor_char_boundary(LONGEST));
+    text
 }

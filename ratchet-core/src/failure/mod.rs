@@ -9,12 +9,14 @@ mod permanent;
 mod sanitize;
 #[cfg(test)]
 mod tests;
+mod text;
 
 pub use caught::{Caught, JobError};
 pub(crate) use classify::{Classified, Classifier, record};
 pub use classify::{Failure, Permanence};
 pub use directive::{Directive, fatal, invalid, reject, retry_after, snooze};
 pub use fingerprint::fingerprint;
-pub(crate) use panics::{PanicReport, caught_drop, guarded, install_hook};
+pub(crate) use panics::{PanicReport, Panics, caught_drop, guarded, install_hook};
 pub use permanent::{PermanentError, permanent, permanent_reason};
 pub use sanitize::{DefaultSanitizer, ErrorSanitizer, Unsanitised};
+pub(crate) use text::{clip, debug, display, plain};

@@ -2,8 +2,9 @@
 
 use std::any::Any;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
-use std::sync::Once;
+use std::sync::{Mutex, Once, PoisonError};
 
 /// What is known of a panic.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +42,36 @@ pub(crate) fn caught_drop<T>(value: T) -> Option<PanicReport> {
     guarded(move || drop(value)).err()
 }
 
+/// Panics of user code that fail no attempt: counted by component, so that somebody notices.
+#[derive(Debug, Default)]
+pub(crate) struct Panics(Mutex<BTreeMap<&'static str, u64>>);
+
+impl Panics {
+    /// Counts a panic of a component and logs it.
+    pub(crate) fn note(&self, component: &'static str, panic: &PanicReport) {
+        *self.counts().entry(component).or_default() += 1;
+        let PanicReport { message, location } = panic;
+        let location = location.as_deref().unwrap_or("an unknown place");
+        tracing::error!(component, location, panic = %message, "a {component} panicked; the worker goes on");
+    }
+
+    /// How often each component has panicked.
+    pub(crate) fn by_component(&self) -> BTreeMap<&'static str, u64> {
+        self.counts().clone()
+    }
+
+    fn counts(&self) -> std::sync::MutexGuard<'_, BTreeMap<&'static str, u64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl PanicReport {
+    /// The same panic, with the component it happened in.
+    pub(crate) fn within(mut self, component: &str) -> Self {
+        self.message = format!("a {component} panicked: {}", self.message);
+        self
+    }
+
     /// Reads the payload of a caught panic, on the thread that caught it.
     pub(crate) fn new(payload: Box<dyn Any + Send>) -> Self {
         /// A message is kept up to this length; the sanitiser cuts it further.

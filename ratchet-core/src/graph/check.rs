@@ -16,6 +16,19 @@ pub enum GraphError {
         /// What it is called.
         name: String,
     },
+    /// More edges than a store can take in one commit.
+    #[error(
+        "{kind} `{name}` has more than {limit} edges; if many steps wait for many others, put those before into a batch \
+         and let the others wait for the batch: it is one edge each"
+    )]
+    TooManyEdges {
+        /// What it is.
+        kind: GroupKind,
+        /// What it is called.
+        name: String,
+        /// The limit.
+        limit: usize,
+    },
     /// Two steps of one name.
     #[error("workflow `{workflow}` has two steps named `{step}`")]
     DuplicateStep {

@@ -98,7 +98,7 @@ impl Backoff {
     ///
     /// # Panics
     ///
-    /// If the factor is below 1 or not a finite number: at compile time where the backoff is a constant.
+    /// If the factor is not between 1 and 1000: at compile time where the backoff is a constant.
     pub const fn factor(self, factor: f64) -> Self {
         let factor = checked::factor(factor);
         match self.kind {

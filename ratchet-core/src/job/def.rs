@@ -104,7 +104,7 @@ impl JobDef {
     /// The longest a run may take unless the job says otherwise.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(30);
     /// The longest name of a job or queue.
-    pub const MAX_NAME: usize = 200;
+    pub const MAX_NAME: usize = crate::model::limits::NAME;
 
     /// A job with every option at its default.
     ///

@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::failure::{Caught, JobError};
+use crate::model::nesting;
 
 /// What a finished run gives to the engine: the output as JSON, or the error it returned.
 pub(crate) type Returned = Result<Output, Caught>;
@@ -118,9 +119,13 @@ pub trait JobOutput: Sized + Send + 'static {
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned + Send + 'static> JobOutput for T {
     fn into_output(self) -> Output {
-        match serde_json::to_string(&self) {
-            Ok(json) if json == "null" => Output::Json(None),
-            Ok(json) => Output::Json(Some(json)),
+        let mut json = Vec::new();
+        match nesting::write(&mut json, &self) {
+            Ok(()) if json == b"null" => Output::Json(None),
+            Ok(()) => match String::from_utf8(json) {
+                Ok(json) => Output::Json(Some(json)),
+                Err(error) => Output::Unserialisable(error.to_string()),
+            },
             Err(error) => Output::Unserialisable(error.to_string()),
         }
     }

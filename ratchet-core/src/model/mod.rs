@@ -11,7 +11,9 @@ mod graph;
 mod group;
 mod id;
 mod items;
+pub mod limits;
 mod moves;
+pub(crate) mod nesting;
 mod new_job;
 mod node;
 mod notice;
@@ -45,6 +47,7 @@ pub use notice::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Notice};
 pub use outcome::{JobOutcome, OutcomeKind};
 pub use queue::{Gate, QueueLimits, QueueOrder, QueueRecord, QueueRules, Rate};
 pub use record::{JobRecord, Progress};
+pub(crate) use record::{NOT_KEPT, not_kept};
 pub use schedule::{Missed, ScheduleRecord, ScheduleWritten, WriteSchedule};
 pub use settlement::{
     Applied, Deferral, DroppedChild, DroppedGraph, RunNotes, Settled, Settlement, Verdict,

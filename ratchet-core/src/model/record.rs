@@ -68,6 +68,14 @@ pub struct JobRecord {
     pub warnings: Vec<String>,
 }
 
+/// How the warning begins that tells of a result that was not kept.
+pub(crate) const NOT_KEPT: &str = "the result was not kept";
+
+/// The warning of a run that tells of a result that was not kept.
+pub(crate) fn not_kept(warnings: &[String]) -> Option<&str> {
+    warnings.iter().map(String::as_str).find(|warning| warning.starts_with(NOT_KEPT))
+}
+
 /// How far a run has come.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
@@ -109,6 +117,14 @@ impl JobRecord {
             wait,
             warnings: Vec::new(),
         }
+    }
+
+    /// Why the value that the job returned is not here, if it returned one that was not kept.
+    ///
+    /// A job that has succeeded without an output returned `()` or `null` unless this says otherwise.
+    pub fn output_not_kept(&self) -> Option<&str> {
+        let lost = self.output.is_none() && self.state == JobState::Succeeded;
+        not_kept(&self.warnings).filter(|_| lost)
     }
 
     /// Whether the job may be claimed once it is due.

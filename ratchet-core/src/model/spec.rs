@@ -93,6 +93,9 @@ pub struct FinishedParent {
     pub tags: Vec<String>,
     /// How it ended.
     pub outcome: FinishedOutcome,
+    /// Why the value it returned is not here, if it returned one that was not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_kept: Option<String>,
 }
 
 /// How a finished job ended.

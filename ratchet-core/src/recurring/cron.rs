@@ -6,6 +6,8 @@ use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone, TimeZoneTransition};
 use jiff::{SignedDuration, Timestamp};
 
+use crate::model::limits::{self, brief};
+
 /// A cron expression in a zone: five fields, or six with seconds first, or `@daily` and the like.
 ///
 /// ```
@@ -37,6 +39,22 @@ pub enum CronError {
         /// What is wrong.
         why: String,
     },
+    /// The expression is longer than any that makes sense.
+    #[error("the cron expression has {length} bytes, the limit is {limit}")]
+    TooLong {
+        /// How many bytes it has.
+        length: usize,
+        /// How many it may have.
+        limit: usize,
+    },
+    /// The expression names no instant that will ever come.
+    #[error(
+        "the cron expression `{expression}` never fires: no day or time that it names will come"
+    )]
+    Never {
+        /// The expression.
+        expression: String,
+    },
     /// There is no such zone.
     #[error("there is no time zone `{0}`; write it like `Europe/Berlin`")]
     Zone(String),
@@ -54,10 +72,17 @@ struct Stretch {
 impl Cron {
     /// Reads an expression and finds its zone.
     pub fn new(expression: &str, zone: &str) -> Result<Self, CronError> {
+        let length = expression.len();
+        if length > limits::CRON {
+            return Err(CronError::TooLong { length, limit: limits::CRON });
+        }
         let pattern = croner::Cron::from_str(expression).map_err(|error| {
-            CronError::Expression { expression: expression.to_owned(), why: error.to_string() }
+            CronError::Expression { expression: brief(expression), why: error.to_string() }
         })?;
-        let found = TimeZone::get(zone).map_err(|_| CronError::Zone(zone.to_owned()))?;
+        let found = Some(zone)
+            .filter(|zone| zone.len() <= limits::ZONE)
+            .and_then(|zone| TimeZone::get(zone).ok())
+            .ok_or_else(|| CronError::Zone(brief(zone)))?;
         let fields: Vec<_> = expression.split_whitespace().collect();
         let hour = match fields.len() {
             6.. => fields.get(2),

@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use crate::model::limits::LimitError;
+
 /// A failure of the store itself, never of a job.
 #[derive(Debug)]
 pub struct StoreError {
@@ -50,6 +52,11 @@ impl StoreError {
         self.kind
     }
 
+    /// Whether the store works and refused what it was given: the same without the offending part may be taken.
+    pub fn is_about_data(&self) -> bool {
+        self.kind == StoreErrorKind::Data
+    }
+
     /// Whether trying again later may help.
     pub fn is_transient(&self) -> bool {
         match self.kind {
@@ -62,6 +69,13 @@ impl StoreError {
             | StoreErrorKind::Data
             | StoreErrorKind::Config => false,
         }
+    }
+}
+
+/// A name that is beyond its limit: refused before the store is asked.
+impl From<LimitError> for StoreError {
+    fn from(error: LimitError) -> Self {
+        Self::new(StoreErrorKind::Data, error.to_string()).with_source(error)
     }
 }
 

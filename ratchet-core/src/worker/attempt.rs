@@ -1,6 +1,9 @@
 //! One attempt: resolve → guard → run → classify → decide.
 
+use std::panic::AssertUnwindSafe;
 use std::time::Duration;
+
+use futures_util::FutureExt as _;
 
 use super::control::StopCause;
 use super::handler::{self, HandlerEnd, LateEnd};
@@ -10,9 +13,11 @@ use crate::client::Core;
 use crate::context::JobContext;
 use crate::crash::{CrashPoint, crash_point};
 use crate::decide::{Outcome, after_probe, decide, follow_up};
-use crate::failure::{Classified, Classifier, Failure, JobError, guarded};
+use crate::failure::{
+    Classified, Classifier, Failure, JobError, PanicReport, debug, display, guarded,
+};
 use crate::job::Output;
-use crate::model::{Claimed, Deferral, NewJob, RunNotes, Settlement};
+use crate::model::{Claimed, Deferral, NOT_KEPT, NewJob, RunNotes, Settlement};
 use crate::registry::Prepared;
 use crate::seam::Spawn;
 
@@ -29,20 +34,51 @@ pub(crate) enum Ended {
 }
 
 /// Runs one claimed job. Never panics and never returns an error: whatever goes wrong is data.
+///
+/// User code is called in many places here: the handler, errors with their destructors, middleware, conditions. Each has a guard
+/// where a panic means something special; any other panic is caught here and is a failed attempt like one of the handler.
 pub(crate) async fn attempt(
     core: &Core,
     ctx: &JobContext,
     spawn: &dyn Spawn,
     late: &dyn LateEnd,
 ) -> Ended {
-    let (job, started) = (ctx.claimed(), core.clock.monotonic());
+    let started = core.clock.monotonic();
     let mut left = Left::default();
-    let (outcome, lingering) = match ready(core, job, ctx).await {
-        Err(outcome) => (outcome, false),
-        Ok(prepared) => run(core, ctx, spawn, prepared, late, &mut left).await,
+    let whole = AssertUnwindSafe(outcome(core, ctx, spawn, late, started, &mut left));
+    let outcome = match whole.catch_unwind().await {
+        Ok(outcome) => outcome,
+        Err(payload) => panicked(core, PanicReport::new(payload)),
+    };
+    let duration = core.clock.monotonic().saturating_sub(started);
+    end(core, ctx, outcome, duration, left)
+}
+
+/// The outcome of a run, told to its middleware.
+async fn outcome(
+    core: &Core,
+    ctx: &JobContext,
+    spawn: &dyn Spawn,
+    late: &dyn LateEnd,
+    started: Duration,
+    left: &mut Left,
+) -> Outcome {
+    let outcome = match ready(core, ctx.claimed(), ctx).await {
+        Err(outcome) => outcome,
+        Ok(prepared) => run(core, ctx, spawn, prepared, late, left).await,
     };
     let duration = core.clock.monotonic().saturating_sub(started);
     after(core, ctx, &outcome, duration).await;
+    outcome
+}
+
+fn panicked(core: &Core, panic: PanicReport) -> Outcome {
+    Outcome::Failed(Box::new(core.classifier.panic(panic)))
+}
+
+/// Decides about an outcome, unless the job was canceled meanwhile.
+fn end(core: &Core, ctx: &JobContext, outcome: Outcome, duration: Duration, left: Left) -> Ended {
+    let (job, lingering) = (ctx.claimed(), left.lingering);
     if ctx.reins().cause() == Some(StopCause::Canceled) {
         return Ended::Discard { lingering };
     }
@@ -67,6 +103,8 @@ struct Left {
     warnings: Vec<String>,
     /// How the conditions on the edges of a step were judged.
     answers: Vec<(String, bool)>,
+    /// The handler could not be stopped and still runs.
+    lingering: bool,
 }
 
 /// Everything that can end an attempt before its code runs.
@@ -109,7 +147,10 @@ fn prepare(core: &Core, job: &Claimed) -> Result<Box<dyn Prepared>, Box<Failure>
     let invalid = |error_type, why: &str| Box::new(core.classifier.invalid(error_type, why));
     // Only names of the registry are claimed; this is a resolver that has changed its mind.
     let unknown = || invalid("UnknownJob", &format!("no job named `{}` is registered", spec.name));
-    let registration = core.resolver.resolve(&spec.name).ok_or_else(unknown)?;
+    let registration = match core.resolve(&spec.name) {
+        Ok(found) => found.ok_or_else(unknown)?,
+        Err(panic) => return Err(Box::new(core.classifier.panic(panic.within("resolver")))),
+    };
     if !core.config.allows(&spec.queue, &spec.name) {
         let why = format!("`{}` is not on the allow-list of queue `{}`", spec.name, spec.queue);
         return Err(invalid("NotAllowed", &why));
@@ -130,15 +171,15 @@ async fn run(
     prepared: Box<dyn Prepared>,
     late: &dyn LateEnd,
     left: &mut Left,
-) -> (Outcome, bool) {
-    if let Err(error) = before(core, ctx).await {
-        return (failed(core, error), false);
+) -> Outcome {
+    if let Err(outcome) = before(core, ctx).await {
+        return outcome;
     }
     let injected = guarded(|| prepared.run(ctx.clone()));
     let run = match injected {
         Ok(Ok(run)) => run,
-        Ok(Err(error)) => return (failed(core, JobError::from(error)), false),
-        Err(panic) => return (Outcome::Failed(Box::new(core.classifier.panic(panic))), false),
+        Ok(Err(error)) => return failed(core, JobError::from(error)),
+        Err(panic) => return panicked(core, panic),
     };
     crash_point(CrashPoint::HandlerBefore);
     let end = handler::call(core, ctx, spawn, run, late).await;
@@ -147,25 +188,24 @@ async fn run(
         HandlerEnd::Returned(Ok(output)) => {
             if let Some((count, most)) = ctx.too_many_rejects() {
                 let why = format!("{count} items were set aside, {most} may be");
-                return (failed(core, JobError::msg(why)), false);
+                return failed(core, JobError::msg(why));
             }
             // Judged by what was returned, also if that is too large to be kept.
             match upstream::judge(core, ctx.claimed(), &output) {
-                Err(failure) => return (Outcome::Failed(failure), false),
+                Err(failure) => return Outcome::Failed(failure),
                 Ok(answers) => left.answers = answers,
             }
-            (Outcome::Done { output: keep(core, output, &mut left.warnings) }, false)
+            Outcome::Done { output: keep(core, output, &mut left.warnings) }
         }
         // A handler that stops because it was asked to is not to blame for it.
         HandlerEnd::Returned(Err(_)) if ctx.reins().cause() == Some(StopCause::Released) => {
-            (Outcome::Released, false)
+            Outcome::Released
         }
-        HandlerEnd::Returned(Err(caught)) => (classified(core.classifier.error(caught)), false),
-        HandlerEnd::Panicked(panic) => {
-            (Outcome::Failed(Box::new(core.classifier.panic(panic))), false)
-        }
+        HandlerEnd::Returned(Err(caught)) => classified(core.classifier.error(caught)),
+        HandlerEnd::Panicked(panic) => panicked(core, panic),
         HandlerEnd::Stopped { lingering } => {
-            (stopped(ctx.claimed(), ctx.reins().cause()), lingering)
+            left.lingering = lingering;
+            stopped(ctx.claimed(), ctx.reins().cause())
         }
     }
 }
@@ -203,32 +243,30 @@ fn keep(core: &Core, output: Output, warnings: &mut Vec<String>) -> Option<Strin
     let limit = core.config.output_limit;
     match output {
         Output::Json(Some(json)) if json.len() > limit => {
-            warnings.push(format!(
-                "the result was not kept: it takes {} bytes, the limit is {limit}",
-                json.len()
-            ));
+            warnings
+                .push(format!("{NOT_KEPT}: it takes {} bytes, the limit is {limit}", json.len()));
             None
         }
         Output::Json(json) => json,
         Output::Unserialisable(why) => {
-            warnings.push(format!("the result was not kept: it cannot be written as JSON: {why}"));
+            warnings.push(format!("{NOT_KEPT}: it cannot be written as JSON: {why}"));
             None
         }
     }
 }
 
 /// The `before` of every middleware; the first error ends it.
-async fn before(core: &Core, ctx: &JobContext) -> Result<(), JobError> {
-    use futures_util::FutureExt as _;
+async fn before(core: &Core, ctx: &JobContext) -> Result<(), Outcome> {
     for middleware in &core.middleware {
-        let hook = std::panic::AssertUnwindSafe(middleware.before(ctx)).catch_unwind();
+        let hook = AssertUnwindSafe(async { middleware.before(ctx).await }).catch_unwind();
         tokio::select! {
             biased;
             done = hook => match done {
-                Ok(result) => result?,
+                Ok(result) => result.map_err(|error| failed(core, error))?,
                 Err(payload) => {
-                    let panic = crate::failure::PanicReport::new(payload);
-                    return Err(JobError::msg(format!("middleware panicked: {}", panic.message)));
+                    let panic = PanicReport::new(payload);
+                    core.panics.note("middleware", &panic);
+                    return Err(panicked(core, panic.within("middleware")));
                 }
             },
             // The handler's call sees the abort at once and tells it apart.
@@ -240,7 +278,6 @@ async fn before(core: &Core, ctx: &JobContext) -> Result<(), JobError> {
 
 /// The `after` of every middleware, innermost first. What goes wrong here is logged and changes nothing.
 async fn after(core: &Core, ctx: &JobContext, outcome: &Outcome, duration: Duration) {
-    use futures_util::FutureExt as _;
     /// A hook that hangs must not keep its job from being settled.
     const LONGEST: Duration = Duration::from_secs(5);
     if core.middleware.is_empty() {
@@ -252,18 +289,26 @@ async fn after(core: &Core, ctx: &JobContext, outcome: &Outcome, duration: Durat
     };
     let report = RunReport { outcome: outcome.in_history(), duration, error };
     for middleware in core.middleware.iter().rev() {
-        let hook = std::panic::AssertUnwindSafe(middleware.after(ctx, &report)).catch_unwind();
-        let problem = tokio::select! {
-            biased;
-            done = hook => match done {
-                Ok(Ok(())) => None,
-                Ok(Err(error)) => Some(error.to_string()),
-                Err(payload) => Some(crate::failure::PanicReport::new(payload).message),
-            },
-            () = core.clock.sleep(LONGEST) => Some(format!("it took longer than {LONGEST:?}")),
-        };
+        let hook = AssertUnwindSafe(async {
+            let done = middleware.after(ctx, &report).await;
+            // Also the error is the user's: shown and dropped within the guard.
+            done.err().map(|error| display(&error))
+        });
+        let ended = AssertUnwindSafe(async {
+            tokio::select! {
+                biased;
+                problem = hook => problem,
+                () = core.clock.sleep(LONGEST) => Some(format!("it took longer than {LONGEST:?}")),
+            }
+        });
+        let problem = ended.catch_unwind().await.unwrap_or_else(|payload| {
+            let panic = PanicReport::new(payload);
+            core.panics.note("middleware", &panic);
+            Some(panic.message)
+        });
         if let Some(problem) = problem {
-            tracing::warn!(job.id = %ctx.job_id(), ?middleware, %problem, "an `after` hook failed");
+            let middleware = debug(middleware);
+            tracing::warn!(job.id = %ctx.job_id(), middleware, %problem, "an `after` hook failed");
         }
     }
 }

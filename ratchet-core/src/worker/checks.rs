@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 
 use super::shared::{Message, Shared};
 use super::sinks::SinkError;
+use crate::failure::{PanicReport, display};
 
 type Checking = Pin<Box<dyn Future<Output = Result<(), SinkError>> + Send>>;
 
@@ -59,7 +60,7 @@ impl fmt::Debug for HealthCheck {
 pub(super) async fn check(shared: Arc<Shared>) {
     let core = &shared.core;
     if core.checks.is_empty() {
-        return;
+        return shared.over.cancelled().await;
     }
     loop {
         let seen = shared.doubts.load(Ordering::Acquire);
@@ -97,16 +98,29 @@ async fn ask_all(shared: &Shared) -> Vec<(&HealthCheck, String)> {
 /// Why a check fails. It is the user's code: it runs where handlers run, and may panic or hang.
 async fn ask(shared: &Shared, check: &HealthCheck) -> Option<String> {
     let (tell, answer) = oneshot::channel();
-    let run = Arc::clone(&check.run);
+    let (run, panics) = (Arc::clone(&check.run), Arc::clone(&shared.core.panics));
     shared.spawn.handler(Box::pin(async move {
-        let checking = AssertUnwindSafe(async move { run().await }).catch_unwind();
-        let problem = match checking.await {
-            Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(error.to_string()),
-            Err(_) => Some("it panicked".to_owned()),
+        let mut tell: oneshot::Sender<Option<String>> = tell;
+        let checking = async {
+            tokio::select! {
+                biased;
+                // Also the error is the user's: shown and dropped within the guard.
+                checked = run() => Some(checked.err().map(|error| display(&error))),
+                // Nobody waits any more. One that hangs must not pile up behind itself.
+                () = tell.closed() => None,
+            }
         };
-        // Nobody waits any more: it took too long.
-        let _ = tell.send(problem);
+        let problem = match AssertUnwindSafe(checking).catch_unwind().await {
+            Ok(problem) => problem,
+            Err(payload) => {
+                panics.note("health check", &PanicReport::new(payload));
+                Some(Some("it panicked".to_owned()))
+            }
+        };
+        if let Some(problem) = problem {
+            // Nobody waits any more: it took too long.
+            let _ = tell.send(problem);
+        }
     }));
     let limit = shared.core.config.health_timeout;
     tokio::select! {

@@ -7,8 +7,10 @@ use futures_util::future::{Either, select};
 
 use super::settler::{Outgoing, account, settle_in_halves};
 use super::shared::Shared;
+use super::trouble::Verb;
 use crate::crash::{CrashPoint, crash_point};
-use crate::model::{ClaimReply, ClaimRequest, QueueRoom, Token};
+use crate::model::{ClaimReply, ClaimRequest, QueueRoom, Settled, Token};
+use crate::store::StoreError;
 
 /// What an exchange with the store brought.
 pub(super) struct Exchanged {
@@ -76,6 +78,7 @@ pub(super) async fn exchange(
     let (answer, company) = beside(answer, look).await;
     let still_held = let_go(&shared, letting_go).await;
     let mut lingering = lingering(&batch);
+    note_trouble(&shared, answer.as_ref(), asked.is_some(), !batch.is_empty());
     match answer {
         Ok((settled, claimed)) => {
             if !batch.is_empty() {
@@ -96,7 +99,7 @@ pub(super) async fn exchange(
                 lingering,
             }
         }
-        Err(error) if error.is_transient() || batch.is_empty() => {
+        Err(error) if !error.is_about_data() || batch.is_empty() => {
             tracing::warn!(%error, held = batch.len(), "the store is not available; outcomes are held");
             Exchanged {
                 settled: false,
@@ -124,6 +127,37 @@ pub(super) async fn exchange(
                 asked,
                 still_held,
                 lingering,
+            }
+        }
+    }
+}
+
+/// Remembers since when claims and settlements fail.
+fn note_trouble(
+    shared: &Shared,
+    answer: Result<&(Vec<Settled>, Option<ClaimReply>), &StoreError>,
+    claims: bool,
+    settles: bool,
+) {
+    let (now, trouble) = (shared.core.clock.monotonic(), &shared.trouble);
+    match answer {
+        Ok((_, claimed)) => {
+            if settles {
+                trouble.passed(Verb::Settle);
+            }
+            // A store may swallow the failure of a claim that came with settlements: then it looks like an empty one.
+            if claims && (!settles || claimed.as_ref().is_some_and(|reply| !reply.jobs.is_empty()))
+            {
+                trouble.passed(Verb::Claim);
+            }
+        }
+        Err(error) => {
+            if claims {
+                trouble.failed(Verb::Claim, now, error);
+            }
+            // One outcome that is refused as data is that job's trouble: the others are settled in halves.
+            if settles && !error.is_about_data() {
+                trouble.failed(Verb::Settle, now, error);
             }
         }
     }

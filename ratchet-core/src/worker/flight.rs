@@ -123,7 +123,7 @@ impl Flight {
             self.runs.get(&token).filter(|run| matches!(run.phase, Phase::Fresh | Phase::Warned))
         {
             run.ctx.reins().ask(StopCause::Canceled);
-            self.move_to(token, Phase::Asked, now + config.cancel_grace);
+            self.move_to(token, Phase::Asked, now.saturating_add(config.cancel_grace));
         }
     }
 
@@ -180,7 +180,7 @@ impl Flight {
             return;
         };
         run.ctx.reins().abort(cause);
-        self.move_to(token, Phase::Aborted, now + config.runaway_after);
+        self.move_to(token, Phase::Aborted, now.saturating_add(config.runaway_after));
     }
 
     fn move_to(&mut self, token: Token, phase: Phase, check: Duration) {

@@ -28,6 +28,8 @@ pub struct WorkerStats {
     pub stuck: u64,
     /// Jobs of dead nodes brought back.
     pub rescued: u64,
+    /// Runs whose task was dropped by its runtime before it ended.
+    pub vanished: u64,
     /// Jobs running now.
     pub running: u64,
     /// Handlers that do not stop and keep their thread.
@@ -38,7 +40,7 @@ pub struct WorkerStats {
 const STUCK_AFTER: Duration = Duration::from_secs(10);
 
 pub(super) fn liveness(shared: &Shared) -> Health {
-    let mut problems = Vec::new();
+    let mut problems: Vec<_> = shared.died.get().map(ToString::to_string).into_iter().collect();
     let still = shared.since_last_turn();
     if still > STUCK_AFTER && !shared.over.is_cancelled() {
         problems.push(format!("the claim loop has not turned for {still:?}"));
@@ -51,6 +53,7 @@ pub(super) fn liveness(shared: &Shared) -> Health {
 
 pub(super) fn readiness(shared: &Shared) -> Health {
     let Health { mut problems, .. } = liveness(shared);
+    problems.extend(shared.trouble.problems(shared.core.clock.monotonic()));
     if shared.fenced.load(Ordering::Relaxed) {
         problems.push("the node cannot renew its lease".to_owned());
     }
@@ -70,6 +73,7 @@ pub(super) fn stats(shared: &Shared) -> WorkerStats {
         stale: read(&counters.stale),
         stuck: read(&counters.stuck),
         rescued: read(&counters.rescued),
+        vanished: read(&counters.vanished),
         running: read(&counters.running),
         runaways: read(&counters.runaways),
     }

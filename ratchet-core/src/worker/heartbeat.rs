@@ -53,7 +53,7 @@ pub(super) async fn beat(shared: Arc<Shared>) {
                 pause = retry_pause(config.heartbeat);
                 let age = clock.monotonic().saturating_sub(renewed);
                 // Stop while the store still believes in us: runs need a moment to end.
-                if age + config.heartbeat / 2 >= config.lease
+                if age.saturating_add(config.heartbeat / 2) >= config.lease
                     && !shared.fenced.load(Ordering::Relaxed)
                 {
                     tracing::error!(%error, ?age, "this node cannot renew its lease; it stops claiming and gives back what it runs");

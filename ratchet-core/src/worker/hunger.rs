@@ -71,8 +71,11 @@ impl Hunger {
         seed: u64,
     ) {
         self.hungry = full || self.urgent;
-        self.pause =
-            if any { self.shortest } else { (self.pause * 2).clamp(self.shortest, self.longest) };
+        self.pause = if any {
+            self.shortest
+        } else {
+            self.pause.saturating_mul(2).clamp(self.shortest, self.longest)
+        };
         let half = self.pause / 2;
         let pause = half + Backoff::fixed(half).jitter(Jitter::Full).delay(1, seed);
         self.next_poll = now.saturating_add(next_due.map_or(pause, |due| due.min(pause)));
@@ -114,6 +117,16 @@ mod tests {
         hunger.announce();
         hunger.fed(Duration::ZERO, false, false, None, 0);
         assert!(hunger.asks(Duration::ZERO), "the answer may be older than the announcement");
+    }
+
+    #[test]
+    fn h_06_the_longest_pause_does_not_overflow() {
+        let mut hunger = Hunger::new((Duration::MAX, Duration::MAX));
+        for now in [Duration::ZERO, Duration::MAX] {
+            hunger.asked();
+            hunger.fed(now, false, false, None, u64::MAX);
+            assert!(hunger.next_ask() > now || now == Duration::MAX);
+        }
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! From a claim to a task on the handlers' runtime.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::attempt::{Ended, attempt};
 use super::handler::LateEnd;
 use super::shared::{Message, Shared};
 use crate::context::JobContext;
-use crate::model::{AttemptOutcome, Claimed, Settlement, Verdict};
+use crate::decide::{decide_orphan, follow_up};
+use crate::model::{AttemptOutcome, Claimed, Orphan, Settlement, Verdict};
 use crate::seam::Task;
 
 impl Shared {
@@ -15,7 +17,7 @@ impl Shared {
         let token = job.token;
         let ctx = JobContext::new(Arc::clone(&self.core), job, Arc::clone(&self.stopping));
         self.runs().insert(token, ctx.clone());
-        (ctx.clone(), Launched { shared: Arc::clone(self), ctx, told: false })
+        (ctx.clone(), Launched { shared: Arc::clone(self), ctx, began: false, told: false })
     }
 
     /// Starts runs on the handlers' runtime.
@@ -33,16 +35,44 @@ impl Shared {
 pub(super) struct Launched {
     shared: Arc<Shared>,
     ctx: JobContext,
+    began: bool,
     told: bool,
 }
 
 impl Launched {
-    fn task(self) -> Task {
+    fn task(mut self) -> Task {
         Box::pin(async move {
+            self.began = true;
             let ended =
                 attempt(&self.shared.core, &self.ctx, self.shared.spawn.as_ref(), &self).await;
             self.end(ended);
         })
+    }
+
+    /// What becomes of a job whose task vanished. Nothing is known of its handler.
+    fn vanished(&self) -> Settlement {
+        let (core, job) = (&self.shared.core, self.ctx.claimed());
+        let release = Settlement::new(job.token, Verdict::Release, AttemptOutcome::Released);
+        if self.shared.stopping.is_cancelled() {
+            return release;
+        }
+        self.shared.counters.vanished.fetch_add(1, Ordering::Relaxed);
+        if !self.began {
+            // The runtime of the handlers takes no tasks: more claims would come back the same way. The watchdog lets them
+            // go on when a probe of its own has come through.
+            if !self.shared.stalled.swap(true, Ordering::Relaxed) {
+                tracing::error!(
+                    "the runtime of the handlers drops tasks before they begin; claiming stops"
+                );
+            }
+            return release;
+        }
+        // As after a crash: counted, delayed, and given up as poison in the end.
+        tracing::error!(job.id = %job.id(), job.name = %job.spec.name, "the task of a run vanished");
+        let orphan = Orphan { claimed: Claimed::clone(job), started: true };
+        let mut settlement = decide_orphan(&orphan, &core.policies, core.entropy.bits());
+        follow_up(job, &mut settlement, &core.policies, || core.ids.job());
+        settlement
     }
 
     fn end(mut self, ended: Ended) {
@@ -61,9 +91,8 @@ impl LateEnd for Launched {
 impl Drop for Launched {
     fn drop(&mut self) {
         if !self.told {
-            let token = self.ctx.claimed().token;
-            let release = Settlement::new(token, Verdict::Release, AttemptOutcome::Released);
-            self.shared.send(Message::Ended { token, ended: Ended::Settle(Box::new(release)) });
+            let (token, settlement) = (self.ctx.claimed().token, Box::new(self.vanished()));
+            self.shared.send(Message::Ended { token, ended: Ended::Settle(settlement) });
         }
     }
 }

@@ -50,10 +50,14 @@ pub(super) async fn maintain(shared: Arc<Shared>) {
 const PURGE_EVERY: Duration = Duration::from_mins(1);
 
 async fn sweep_once(shared: &Shared, purge_due: bool) -> Result<(), StoreError> {
-    report_news(shared).await?;
-    rescue(shared).await?;
-    fire_due(&shared.core).await?;
-    if purge_due { purge(shared).await } else { Ok(()) }
+    // What one of them cannot do keeps no other from its work. The first error is told.
+    let mut swept = report_news(shared).await;
+    swept = swept.and(rescue(shared).await);
+    swept = swept.and(fire_due(&shared.core).await);
+    if purge_due {
+        swept = swept.and(purge(shared).await);
+    }
+    swept
 }
 
 /// Brings back the jobs of nodes that died. Any node may: the fence sees to it that one succeeds.
@@ -139,11 +143,21 @@ fn deliver_elsewhere(shared: &Shared, delivering: &Arc<AtomicBool>) {
     if !listening || delivering.swap(true, Ordering::AcqRel) {
         return;
     }
-    let (core, delivering) = (Arc::clone(&shared.core), Arc::clone(delivering));
+    // Also when the task is dropped or panics: the next round must not wait for it.
+    let (core, round) = (Arc::clone(&shared.core), Round(Arc::clone(delivering)));
     shared.spawn.handler(Box::pin(async move {
+        let _round = round;
         if let Err(error) = deliver(&core).await {
             tracing::warn!(%error, "notices could not be delivered; they are tried again");
         }
-        delivering.store(false, Ordering::Release);
     }));
+}
+
+/// A round of deliveries in progress.
+struct Round(Arc<AtomicBool>);
+
+impl Drop for Round {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
 }

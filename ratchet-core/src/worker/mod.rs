@@ -13,6 +13,7 @@
 mod attempt;
 mod checks;
 mod control;
+mod engine;
 mod exchange;
 mod flight;
 mod handler;
@@ -32,12 +33,14 @@ mod shared;
 mod signals;
 mod sinks;
 mod start;
+mod trouble;
 mod upstream;
 mod watchdog;
 
 pub(crate) use attempt::{Ended, attempt};
 pub(crate) use checks::HealthCheck;
 pub(crate) use control::{Reins, StopCause};
+pub use engine::{EngineDied, EnginePart, Stopped};
 pub use health::{Health, WorkerStats};
 pub use middleware::{Middleware, Next, RunReport};
 pub(crate) use publish::publish;

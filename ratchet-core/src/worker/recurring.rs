@@ -35,7 +35,8 @@ pub(super) async fn fire_due(core: &Core) -> Result<(), StoreError> {
     // One schedule that cannot fire now, because another transaction holds a key of its job, stops no other.
     let mut failed = None;
     for schedule in due {
-        let known = core.resolver.resolve(&schedule.spec.name);
+        // A resolver that panics was logged; the schedule stays due.
+        let Ok(known) = core.resolve(&schedule.spec.name) else { continue };
         if known.is_none_or(|job| job.def.version < schedule.spec.version) {
             tracing::debug!(schedule = %schedule.name, job = %schedule.spec.name, "a schedule is due whose job is not known here");
             continue;

@@ -35,7 +35,7 @@ impl Queue {
         if self.closed || self.doubt.is_some() {
             0
         } else {
-            self.limit.saturating_sub(self.running + self.asked)
+            self.limit.saturating_sub(self.running.saturating_add(self.asked))
         }
     }
 }
@@ -82,7 +82,7 @@ impl Rooms {
 
     /// How many more jobs may be asked for, over all queues.
     pub(super) fn free(&self) -> u32 {
-        self.limit.saturating_sub(self.running + self.asked)
+        self.limit.saturating_sub(self.running.saturating_add(self.asked))
     }
 
     /// Nothing is claimed from a queue until the health checks have been asked after this doubt.

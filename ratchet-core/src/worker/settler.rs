@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::publish::publish;
 use super::shared::Shared;
-use crate::model::{Claimed, Notice, RunNotes, Settled, Settlement, Verdict};
+use crate::model::{Claimed, NOT_KEPT, Notice, RunNotes, Settled, Settlement, Verdict};
 use crate::store::StoreError;
 
 /// A settlement and the claim it settles.
@@ -145,7 +145,7 @@ pub(super) async fn settle_in_halves(shared: &Shared, batch: Vec<Outgoing>) -> V
             for half in [second, batch] {
                 match settle_half(shared, &half).await {
                     Ok(blocked) => left.extend(blocked),
-                    Err(error) if error.is_transient() => {
+                    Err(error) if !error.is_about_data() => {
                         tracing::warn!(%error, "the store went away while outcomes were settled; they are held");
                         left.extend(half);
                     }
@@ -199,7 +199,7 @@ async fn settle_alone(shared: &Shared, outgoing: &Outgoing) -> Result<Alone, Sto
                 let blocked = account(shared, sent, &settled);
                 return Ok(if blocked.is_empty() { Alone::Settled } else { Alone::Blocked });
             }
-            Err(error) if error.is_transient() => return Err(error),
+            Err(error) if !error.is_about_data() => return Err(error),
             Err(error) => {
                 tracing::warn!(job.id = %outgoing.job.id(), %error, "the store refuses an outcome");
             }
@@ -211,13 +211,13 @@ async fn settle_alone(shared: &Shared, outgoing: &Outgoing) -> Result<Alone, Sto
 /// A settlement without result, log lines and notes. Spawned jobs stay: they belong to the outcome.
 fn minimal(mut settlement: Settlement) -> Settlement {
     settlement.notes = RunNotes::default();
-    settlement
-        .notes
-        .warnings
-        .push("the result and the log of this run could not be stored".to_owned());
-    if let Verdict::Succeed { output } = &mut settlement.verdict {
-        *output = None;
+    let mut warning = "the log of this run could not be stored".to_owned();
+    if let Verdict::Succeed { output } = &mut settlement.verdict
+        && output.take().is_some()
+    {
+        warning = format!("{NOT_KEPT}: the result and the log of this run could not be stored");
     }
+    settlement.notes.warnings.push(warning);
     for notice in &mut settlement.notices {
         if let Notice::Outcome(outcome) = notice {
             outcome.output = None;

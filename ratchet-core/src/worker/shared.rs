@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::attempt::Ended;
+use super::engine::EngineDied;
 use super::inbox::Inbox;
+use super::trouble::Trouble;
 use crate::client::Core;
 use crate::context::JobContext;
 use crate::model::{KnownJobs, NodeId, NodeInfo, Token};
@@ -49,6 +51,10 @@ pub(super) struct Shared {
     pub(super) stopping: Arc<CancellationToken>,
     /// Fires when the pump has ended; everything else ends with it.
     pub(super) over: CancellationToken,
+    /// Why the engine has died, if it has.
+    pub(super) died: OnceLock<EngineDied>,
+    /// What the store has refused lately.
+    pub(super) trouble: Trouble,
     node: Mutex<NodeId>,
     /// Runs in progress, for reports and cancels.
     runs: Mutex<HashMap<Token, JobContext>>,
@@ -72,6 +78,7 @@ pub(super) struct Counters {
     pub(super) stale: AtomicU64,
     pub(super) stuck: AtomicU64,
     pub(super) rescued: AtomicU64,
+    pub(super) vanished: AtomicU64,
     pub(super) running: AtomicU64,
     pub(super) runaways: AtomicU64,
     /// Microseconds of the monotonic clock at the pump's last turn.
@@ -90,6 +97,8 @@ impl Shared {
             inbox: Inbox::default(),
             stopping: Arc::default(),
             over: CancellationToken::new(),
+            died: OnceLock::new(),
+            trouble: Trouble::default(),
             node: Mutex::new(node),
             runs: Mutex::default(),
             stalled: AtomicBool::new(false),

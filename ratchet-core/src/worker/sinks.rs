@@ -1,12 +1,15 @@
 //! Where alerts, dead letters and outcomes go: published from the store, after the commit, at least once.
 
 use std::fmt;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::{FutureExt as _, StreamExt as _};
 
 use crate::client::Core;
+use crate::failure::{PanicReport, display};
 use crate::model::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Envelope, JobOutcome};
 use crate::store::StoreError;
 
@@ -102,14 +105,24 @@ async fn deliver_batch(core: &Core, channel: Channel) -> Result<bool, StoreError
     Ok(full)
 }
 
-/// The number of a delivery, if its sink took it. A sink is the user's code: its panic is its failure.
+/// The number of a delivery, if its sink took it. A sink is the user's code, and so are its errors: whatever panics is a
+/// failure of the sink, and one that hangs does not keep the others waiting for ever.
 async fn taken(core: &Core, channel: Channel, delivery: Delivery) -> Option<DeliveryId> {
-    match std::panic::AssertUnwindSafe(offer(core, &delivery.body)).catch_unwind().await {
+    const LONGEST: Duration = Duration::from_secs(30);
+    let limit = core.config.delivery_hold.max(LONGEST);
+    let offered = async {
+        tokio::select! {
+            biased;
+            offered = offer(core, &delivery.body) => offered.map_err(|error| display(&error)),
+            () = core.clock.sleep(limit) => Err(format!("it took longer than {limit:?}")),
+        }
+    };
+    match AssertUnwindSafe(offered).catch_unwind().await {
         Ok(Ok(())) => return Some(delivery.id),
         Ok(Err(error)) => {
             tracing::warn!(?channel, %error, "a sink failed; the delivery is tried again");
         }
-        Err(_) => tracing::warn!(?channel, "a sink panicked; the delivery is tried again"),
+        Err(payload) => core.panics.note("sink", &PanicReport::new(payload)),
     }
     None
 }

@@ -1,17 +1,13 @@
 //! Starting and stopping a worker.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::checks::check;
+use super::engine::{EngineDied, Stopped, engine};
 use super::health::{Health, WorkerStats, liveness, readiness, stats};
-use super::heartbeat::beat;
-use super::maintenance::maintain;
-use super::pump::Pump;
 use super::recurring::declare_all;
 use super::shared::{Message, Shared};
 use super::signals::Signals;
-use super::watchdog::watch;
 use crate::client::{Core, Ratchet};
 use crate::crash::{CrashPoint, crash_point};
 use crate::job::Need;
@@ -65,25 +61,8 @@ impl Ratchet {
             "a worker starts"
         );
         shared.turned();
-        let pump = Pump::new(Arc::clone(&shared));
-        let engine = Arc::clone(&shared);
-        let parts = async move {
-            // Also when the pump panics: nobody must wait for a worker that is gone.
-            let over = engine.over.clone().drop_guard();
-            let pump = async {
-                pump.run().await;
-                drop(over);
-            };
-            tokio::join!(
-                pump,
-                beat(Arc::clone(&engine)),
-                maintain(Arc::clone(&engine)),
-                watch(Arc::clone(&engine)),
-                check(Arc::clone(&engine))
-            );
-        };
         let home = core.store.home();
-        shared.spawn.engine(Box::pin(parts), home).map_err(StartError::Thread)?;
+        shared.spawn.engine(engine(&shared), home).map_err(StartError::Thread)?;
         Ok(Worker { shared })
     }
 }
@@ -102,26 +81,33 @@ impl Worker {
         self.stopped().await;
     }
 
-    /// Completes when the worker has stopped.
-    pub async fn stopped(&self) {
+    /// Completes when the worker has stopped, and tells why: because it was asked to, or because its engine died.
+    pub async fn stopped(&self) -> Stopped {
         self.shared.over.cancelled().await;
+        match self.shared.died.get() {
+            Some(died) => Stopped::Died(died.clone()),
+            None => Stopped::Requested,
+        }
     }
 
     /// Runs until SIGTERM or SIGINT, then stops in good order. A second signal stops at once.
+    ///
+    /// If the engine dies, this returns an error that holds an [`EngineDied`]: end the process with it, so that whoever
+    /// supervises it starts it again.
     pub async fn run_until_signal(&self) -> std::io::Result<()> {
         let mut signals = Signals::listen()?;
         tokio::select! {
-            () = self.stopped() => return Ok(()),
+            stopped = self.stopped() => return ended(stopped),
             () = signals.next() => {}
         }
         tracing::info!("asked to stop; a second signal stops at once");
         self.shared.send(Message::Stop);
         tokio::select! {
-            () = self.stopped() => return Ok(()),
+            stopped = self.stopped() => return ended(stopped),
             () = signals.next() => {}
         }
-        self.stop_now().await;
-        Ok(())
+        self.shared.send(Message::StopNow);
+        ended(self.stopped().await)
     }
 
     /// The identity of this worker in the cluster.
@@ -139,6 +125,12 @@ impl Worker {
         stats(&self.shared)
     }
 
+    /// How often user code that fails no attempt has panicked in this runtime, by component: `retry policy`, `sanitizer`,
+    /// `middleware`, `sink`, `health check`, `condition`, `resolver`.
+    pub fn panics(&self) -> BTreeMap<&'static str, u64> {
+        self.shared.core.panics.by_component()
+    }
+
     /// Whether the claim loop turns and some handler thread is free. If not, restart the process.
     pub fn liveness(&self) -> Health {
         liveness(&self.shared)
@@ -147,6 +139,14 @@ impl Worker {
     /// Whether it takes work.
     pub fn readiness(&self) -> Health {
         readiness(&self.shared)
+    }
+}
+
+/// An engine that died is an error.
+fn ended(stopped: Stopped) -> std::io::Result<()> {
+    match stopped {
+        Stopped::Requested => Ok(()),
+        Stopped::Died(died) => Err(std::io::Error::other::<EngineDied>(died)),
     }
 }
 

@@ -57,14 +57,10 @@ async fn upstream(core: &Core, step: &Step) -> Result<Upstream, StoreError> {
         for parent in &input.from {
             let Some(parent) = core.store.get(*parent).await? else { continue };
             if parent.state == JobState::Succeeded {
-                let lost = || {
-                    let remarks = parent.warnings.join("; ");
-                    format!("job {} returned nothing that was kept; {remarks}", parent.id)
-                };
-                output = match &parent.output {
-                    Some(json) => Ok(json.clone()),
-                    None if parent.warnings.is_empty() => Ok("null".to_owned()),
-                    None => Err(lost()),
+                output = match (&parent.output, parent.output_not_kept()) {
+                    (Some(json), _) => Ok(json.clone()),
+                    (None, None) => Ok("null".to_owned()),
+                    (None, Some(why)) => Err(format!("job {} has succeeded, but {why}", parent.id)),
                 };
                 break;
             }
@@ -104,6 +100,7 @@ pub(super) fn judge(
                 return Err(failed(format!("condition `{name}` cannot read the output: {error}")));
             }
             Err(panic) => {
+                core.panics.note("condition", &panic);
                 return Err(failed(format!("condition `{name}` panicked: {}", panic.message)));
             }
         }

@@ -6,6 +6,14 @@ use std::time::Duration;
 
 use super::shared::Shared;
 
+/// Sends a probe; it is true when the probe has come through.
+fn send(shared: &Shared) -> Arc<AtomicBool> {
+    let back = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&back);
+    shared.spawn.handler(Box::pin(async move { flag.store(true, Ordering::Release) }));
+    back
+}
+
 /// Sends a probe through the handlers' runtime again and again. One that does not come back means that no thread is free.
 pub(super) async fn watch(shared: Arc<Shared>) {
     let clock = &shared.core.clock;
@@ -29,12 +37,14 @@ pub(super) async fn watch(shared: Arc<Shared>) {
                 }
             }
             Some(_) => {}
-            None => {
-                let back = Arc::new(AtomicBool::new(false));
-                let flag = Arc::clone(&back);
-                shared.spawn.handler(Box::pin(async move { flag.store(true, Ordering::Release) }));
-                probe = Some((back, now));
-            }
+            None => probe = Some((send(&shared), now)),
+        }
+        // A runtime that drops what it is given answers never: ask again, since it may take tasks by now.
+        if let Some((back, _)) = &mut probe
+            && Arc::strong_count(back) == 1
+            && !back.load(Ordering::Acquire)
+        {
+            *back = send(&shared);
         }
         tokio::select! {
             biased;

@@ -26,7 +26,8 @@ pub async fn l_08_an_oversized_output_is_a_warning(bench: Bench) {
         "{:?}",
         record.warnings
     );
-    assert!(matches!(job.wait_for(PATIENCE).await, Err(WaitError::Output { .. })));
+    let lost = job.wait_for(PATIENCE).await.expect_err("not kept");
+    assert!(matches!(lost, WaitError::OutputNotKept { .. }), "{lost}");
     worker.stop().await;
 }
 

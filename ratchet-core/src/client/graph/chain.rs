@@ -48,7 +48,7 @@ impl<'a, T> Chain<'a, T> {
 
     /// What the chain is called; the name of its first job otherwise.
     pub fn named(mut self, name: impl Into<String>) -> Self {
-        self.draft.root().name = name.into();
+        self.draft.name(name.into());
         self
     }
 

@@ -8,13 +8,13 @@ use super::handle::GroupHandle;
 use super::publish_ripples;
 use crate::client::depth::by_queue;
 use crate::client::enqueue::unserved;
-use crate::client::submit::{MAX_KEY, is_key};
 use crate::client::{Core, Enqueue, SubmitError};
 use crate::context::JobContext;
 use crate::crash::{CrashPoint, crash_point};
 use crate::events::JobRef;
-use crate::graph::{check, link};
+use crate::graph::{GraphError, check, link};
 use crate::job::{InputDef, Job};
+use crate::model::limits::{self, Field, brief};
 use crate::model::{
     Due, Edge, GraphInserted, GraphKey, GroupId, GroupKind, GroupRecord, InsertError, JobId,
     NewGraph, NewJob, OnTaken, Point, Step, StepInput, When,
@@ -57,15 +57,26 @@ impl<'a> Draft<'a> {
         name: String,
     ) -> Self {
         let root = GroupId::from_uuid(core.ids.job().uuid());
-        let mut group = GroupRecord::new(root, kind, name);
-        let mut error = None;
-        if group.name.is_empty() || group.name.len() > MAX_NAME || group.name.contains('\0') {
-            let problem = format!("the name of a {kind} has between 1 and {MAX_NAME} bytes");
-            error = Some(SubmitError::BadOption { job: std::mem::take(&mut group.name), problem });
-        }
+        let group = GroupRecord::new(root, kind, String::new());
         let graph = NewGraph { groups: vec![group], ..NewGraph::default() };
-        let (tenant, key, sizes) = (None, None, HashMap::new());
-        Self { core, run, tenant, key, graph, root, error, sizes }
+        let (tenant, key, error, sizes) = (None, None, None, HashMap::new());
+        let mut draft = Self { core, run, tenant, key, graph, root, error, sizes };
+        draft.name(name);
+        draft
+    }
+
+    /// Names the graph.
+    pub(super) fn name(&mut self, name: String) {
+        self.limit(Field::Group, &name);
+        self.root().name = name;
+    }
+
+    /// Refuses a text that is beyond its limit.
+    pub(super) fn limit(&mut self, field: Field, text: &str) {
+        if let Err(error) = limits::check(field, text) {
+            let name = if field == Field::Group { text } else { &self.graph.groups[0].name };
+            self.error.get_or_insert(SubmitError::limit(name, &error));
+        }
     }
 
     pub(super) fn fail(&mut self, error: impl Into<SubmitError>) {
@@ -73,16 +84,12 @@ impl<'a> Draft<'a> {
     }
 
     pub(super) fn tenant(&mut self, tenant: String) {
+        self.limit(Field::Tenant, &tenant);
         self.tenant = Some(tenant);
     }
 
     pub(super) fn idempotency_key(&mut self, key: String) {
-        if !is_key(&key) {
-            let problem =
-                format!("an idempotency key has between 1 and {MAX_KEY} bytes and no NUL");
-            let job = self.root().name.clone();
-            self.fail(SubmitError::BadOption { job, problem });
-        }
+        self.limit(Field::IdempotencyKey, &key);
         self.key = Some(key);
     }
 
@@ -144,7 +151,22 @@ impl<'a> Draft<'a> {
     }
 
     pub(super) fn edge(&mut self, parent: Point, child: Point, when: When) {
-        self.graph.edges.push(Edge::new(parent, child, when));
+        // One more than may be is enough to refuse the graph: millions of them would only take memory.
+        if self.graph.edges.len() <= limits::EDGES {
+            self.graph.edges.push(Edge::new(parent, child, when));
+        }
+    }
+
+    /// Refuses a graph that would hold the store for too long.
+    fn check_size(&self) -> Result<(), GraphError> {
+        if self.graph.edges.len() <= limits::EDGES {
+            return Ok(());
+        }
+        let (kind, name) = self
+            .graph
+            .root()
+            .map_or((GroupKind::Workflow, String::new()), |root| (root.kind, brief(&root.name)));
+        Err(GraphError::TooManyEdges { kind, name, limit: limits::EDGES })
     }
 
     /// A step takes an output under this name from the first of these that has succeeded.
@@ -197,6 +219,7 @@ impl<'a> Draft<'a> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
+        self.check_size()?;
         self.share_tenant();
         link(&mut self.graph);
         check(&self.graph)?;
@@ -251,6 +274,3 @@ pub(super) async fn insert(
     }
     Ok((inserted, warnings))
 }
-
-/// The longest name of a group or step.
-pub(super) const MAX_NAME: usize = 200;

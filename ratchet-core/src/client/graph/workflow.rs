@@ -10,12 +10,13 @@ use std::sync::Arc;
 
 use self::wiring::Parent;
 pub use self::wiring::{StepRef, Whole, Wiring, Yields};
-use super::draft::{Draft, MAX_NAME, Types};
+use super::draft::{Draft, Types};
 use super::{Batch, Chain, GroupHandle};
 use crate::client::{Core, SubmitError};
 use crate::context::JobContext;
 use crate::graph::GraphError;
 use crate::job::Job;
+use crate::model::limits::Field;
 use crate::model::{GroupKind, NewGraph, Point, When};
 use crate::store::Store;
 
@@ -112,11 +113,8 @@ impl<'a> Workflow<'a> {
     }
 
     fn plan(&mut self, step: StepPlan) {
+        self.draft.limit(Field::Step, &step.name);
         let workflow = self.draft.root().name.clone();
-        if step.name.is_empty() || step.name.len() > MAX_NAME || step.name.contains('\0') {
-            let problem = format!("the name of a step has between 1 and {MAX_NAME} bytes");
-            self.draft.fail(SubmitError::BadOption { job: workflow.clone(), problem });
-        }
         if self.by_name.insert(step.name.clone(), self.steps.len()).is_some() {
             let step = step.name.clone();
             self.draft.fail(GraphError::DuplicateStep { workflow, step });

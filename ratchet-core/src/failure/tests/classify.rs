@@ -149,3 +149,90 @@ fn d_03_failures_that_differ_in_numbers_share_a_fingerprint() {
     assert_eq!(print("order 17 of user 9f3a is late"), print("order 1800 of user 77be is late"));
     assert_ne!(print("order 17 is late"), print("order 17 is lost"));
 }
+
+/// An error that does one thing it should not.
+#[derive(Debug)]
+enum Bad {
+    Source,
+    Drop,
+    Endless,
+    Unwraps,
+}
+
+impl fmt::Display for Bad {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Source | Self::Drop => f.write_str("bad"),
+            Self::Endless => loop {
+                f.write_str("on and on ")?;
+            },
+            Self::Unwraps => loop {
+                f.write_str("on and on ").expect("goes on");
+            },
+        }
+    }
+}
+
+impl Error for Bad {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        assert!(!matches!(self, Self::Source), "no source");
+        None
+    }
+}
+
+impl Drop for Bad {
+    fn drop(&mut self) {
+        assert!(!matches!(self, Self::Drop), "no drop");
+    }
+}
+
+#[test]
+fn x_09_an_error_whose_source_panics_is_told() {
+    assert_eq!(failure(Bad::Source).record.message, "bad: [its source panicked: no source]");
+    assert_eq!(failure(Bad::Source).chain().count(), 1);
+}
+
+#[test]
+fn x_09_an_error_whose_destructor_panics_can_be_dropped() {
+    drop(JobError::from(Bad::Drop));
+    let failure = failure(Bad::Drop);
+    let copy = failure.clone();
+    drop(failure);
+    assert_eq!(copy.record.message, "bad");
+    drop(copy);
+}
+
+#[test]
+fn x_09_a_display_that_never_ends_is_cut_off_and_kept() {
+    for error in [Bad::Endless, Bad::Unwraps] {
+        let message = failure(error).record.message;
+        assert!(message.starts_with("on and on on") && message.len() <= 2000, "{message}");
+    }
+    assert!(crate::failure::display(&Bad::Endless).starts_with("on and on"));
+    assert!(crate::failure::debug(&"x".repeat(1000)).len() <= 256);
+}
+
+#[test]
+fn s_17_whatever_a_sanitizer_returns_is_bounded_and_clean() {
+    #[derive(Debug)]
+    struct Generous;
+    impl ErrorSanitizer for Generous {
+        fn sanitise(&self, error: &Unsanitised<'_>) -> String {
+            assert!(error.message.len() <= 64 * 1024, "what it is given is bounded too");
+            format!("\0\u{1b}[1;31mred\u{9b}0m\r\n\t{}", "x".repeat(1_000_000))
+        }
+    }
+    let classifier = Classifier::new(Arc::new(Generous));
+    let long = || "y".repeat(1_000_000);
+    let error = JobError::msg(long()).with_code(long()).into_caught();
+    let Classified::Failure(failure) = classifier.error(error) else { panic!("a failure") };
+    let record = failure.record;
+    assert!(record.message.starts_with("red\n\txxx"), "{:?}", &record.message[..20]);
+    assert_eq!(record.message.len(), crate::model::limits::MESSAGE);
+    assert_eq!(record.code.len(), crate::model::limits::CODE);
+    let Classified::Reject(why) = classifier.error(JobError::from(reject(long())).into_caught())
+    else {
+        panic!("a reject")
+    };
+    assert_eq!(why.len(), crate::model::limits::MESSAGE);
+}

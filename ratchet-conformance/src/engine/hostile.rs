@@ -1,0 +1,305 @@
+//! Jobs whose own types do what they should not, and seams that fail on demand.
+
+#![allow(clippy::unused_async, clippy::needless_pass_by_value)] // the shape of a job, whatever it does
+
+use std::error::Error;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use ratchet_core::{
+    Clock, Finished, JobContext, JobError, OwnThread, Registration, Sleep, Spawn, State,
+    SystemClock, Task,
+};
+use ratchet_macros::job;
+use serde::{Deserialize, Serialize};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+use super::script::Stage;
+
+/// What goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Trick {
+    /// The handler panics.
+    Panic,
+    /// `Display` of the error panics.
+    Display,
+    /// `Display` of the error never ends by itself.
+    EndlessDisplay,
+    /// `Display` of the error never ends and does not care what the formatter answers.
+    RudeDisplay,
+    /// `source` of the error panics.
+    Source,
+    /// The destructor of the error panics.
+    DropError,
+    /// The destructor of the output panics.
+    DropOutput,
+    /// The output panics while it is written as JSON.
+    WriteOutput,
+    /// The destructor of the future panics.
+    DropFuture,
+}
+
+/// An error of somebody who means no good.
+#[derive(Debug)]
+pub(super) struct Nasty(pub(super) Trick);
+
+impl fmt::Display for Nasty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Trick::Display => panic!("Display panics"),
+            Trick::EndlessDisplay => loop {
+                f.write_str("endless ")?;
+            },
+            Trick::RudeDisplay => loop {
+                f.write_str("endless ").expect("somebody listens");
+            },
+            _ => f.write_str("nasty"),
+        }
+    }
+}
+
+impl Error for Nasty {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        assert!(self.0 != Trick::Source, "source panics");
+        None
+    }
+}
+
+impl Drop for Nasty {
+    fn drop(&mut self) {
+        let quiet = self.0 != Trick::DropError || std::thread::panicking();
+        assert!(quiet, "the destructor of an error panics");
+    }
+}
+
+/// An output of somebody who means no good.
+#[derive(Debug, Deserialize)]
+pub(super) struct Gift(Trick);
+
+impl Serialize for Gift {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        assert!(self.0 != Trick::WriteOutput, "writing panics");
+        self.0.serialize(serializer)
+    }
+}
+
+impl Drop for Gift {
+    fn drop(&mut self) {
+        let quiet = self.0 != Trick::DropOutput || std::thread::panicking();
+        assert!(quiet, "the destructor of an output panics");
+    }
+}
+
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        assert!(std::thread::panicking(), "the destructor of a future panics");
+    }
+}
+
+/// Plays a trick.
+#[job(name = "test.hostile", max_retries = 1, crate = ::ratchet_core)]
+pub(super) async fn hostile(
+    #[inject] ctx: JobContext,
+    #[inject] stage: State<Stage>,
+    trick: Trick,
+) -> Result<Gift, Nasty> {
+    let _inside = stage.enter(ctx.job_id());
+    match trick {
+        Trick::Panic => panic!("the handler panics"),
+        Trick::DropOutput | Trick::WriteOutput => Ok(Gift(trick)),
+        Trick::DropFuture => {
+            let _bomb = Bomb;
+            Ok(Gift(trick))
+        }
+        _ => Err(Nasty(trick)),
+    }
+}
+
+/// Plays a trick on a thread of its own.
+#[job(name = "test.hostile_blocking", max_retries = 1, blocking, crate = ::ratchet_core)]
+pub(super) fn hostile_blocking(
+    #[inject] ctx: JobContext,
+    #[inject] stage: State<Stage>,
+    trick: Trick,
+) -> Result<Gift, Nasty> {
+    let _inside = stage.enter(ctx.job_id());
+    match trick {
+        Trick::Panic => panic!("the handler panics"),
+        Trick::DropOutput | Trick::WriteOutput => Ok(Gift(trick)),
+        _ => Err(Nasty(trick)),
+    }
+}
+
+/// Fails with a code and a message.
+#[job(name = "test.coded", max_retries = 0, crate = ::ratchet_core)]
+pub(super) async fn coded(code: String, message: String) -> Result<(), JobError> {
+    Err(JobError::msg(message).with_code(code))
+}
+
+/// Returns what it was given, or a text that is too large to be kept.
+#[job(name = "test.giving", crate = ::ratchet_core)]
+pub(super) async fn giving(bytes: Option<usize>) -> Option<String> {
+    bytes.map(|bytes| "x".repeat(bytes))
+}
+
+/// Follows [`giving`].
+#[job(name = "test.taking", max_retries = 0, crate = ::ratchet_core)]
+pub(super) async fn taking(#[inject] stage: State<Stage>, #[inject] finished: Finished<Giving>) {
+    stage.note(format!("taken {:?}", finished.outcome));
+}
+
+/// Takes nested arguments and gives back as many levels.
+#[job(name = "test.nested", crate = ::ratchet_core)]
+pub(super) async fn nested(value: serde_json::Value, levels: usize) -> serde_json::Value {
+    drop(value);
+    deep(levels)
+}
+
+/// Takes a value that is written without being built.
+#[job(name = "test.bottomless", crate = ::ratchet_core)]
+pub(super) async fn fall(value: Bottomless) -> u64 {
+    value.0
+}
+
+/// Writes itself as so many levels.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub(super) struct Bottomless(pub(super) u64);
+
+impl Serialize for Bottomless {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let inner = if self.0 > 1 { vec![Self(self.0 - 1)] } else { Vec::new() };
+        inner.serialize(serializer)
+    }
+}
+
+/// A value of so many levels.
+pub(super) fn deep(levels: usize) -> serde_json::Value {
+    (1..levels).fold(serde_json::json!([]), |inner, _| serde_json::json!([inner]))
+}
+
+/// Enqueues a child with a concurrency key of this length, and fails if that is refused.
+#[job(name = "test.parent", max_retries = 0, crate = ::ratchet_core)]
+pub(super) async fn parent(#[inject] ctx: JobContext, length: usize) -> Result<(), JobError> {
+    let key = "k".repeat(length);
+    ctx.enqueue(Giving { bytes: None }).concurrency_key(key, 1).await?;
+    Ok(())
+}
+
+/// Has a concurrency key made of its argument.
+#[job(name = "test.keyed", concurrency_key = "key-{key}", concurrency_limit = 1, crate = ::ratchet_core)]
+pub(super) async fn keyed(key: String) {
+    drop(key);
+}
+
+/// Every job above.
+pub(super) fn jobs() -> Vec<Registration> {
+    use ratchet_core::Job as _;
+    vec![
+        Hostile::JOB,
+        HostileBlocking::JOB,
+        Coded::JOB,
+        Giving::JOB,
+        Taking::JOB,
+        Nested::JOB,
+        Fall::JOB,
+        Parent::JOB,
+        Keyed::JOB,
+    ]
+}
+
+/// A clock that jumps, and that panics when somebody sleeps for a time that it does not like.
+#[derive(Debug, Clone, Default)]
+pub(super) struct OddClock {
+    inner: SystemClock,
+    ahead: Arc<AtomicU64>,
+    wire: Arc<Mutex<Option<Duration>>>,
+}
+
+impl OddClock {
+    /// Moves time on for whoever measures it.
+    pub(super) fn jump(&self, by: Duration) {
+        let millis = u64::try_from(by.as_millis()).expect("a short jump");
+        self.ahead.fetch_add(millis, Ordering::SeqCst);
+    }
+
+    /// Panics when somebody sleeps for exactly so long.
+    pub(super) fn trip(&self, duration: Duration) {
+        *self.wire.lock().unwrap_or_else(PoisonError::into_inner) = Some(duration);
+    }
+}
+
+impl Clock for OddClock {
+    fn now(&self) -> Timestamp {
+        self.inner.now()
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.inner.monotonic() + Duration::from_millis(self.ahead.load(Ordering::SeqCst))
+    }
+
+    fn sleep(&self, duration: Duration) -> Sleep {
+        let tripped = *self.wire.lock().unwrap_or_else(PoisonError::into_inner) == Some(duration);
+        assert!(!tripped, "a sleep of {duration:?} panics");
+        self.inner.sleep(duration)
+    }
+}
+
+/// A runtime for handlers that loses tasks on demand.
+#[derive(Debug, Clone)]
+pub(super) struct Losing {
+    inner: OwnThread,
+    /// Takes no task at all.
+    pub(super) closed: Arc<AtomicBool>,
+    /// What runs when this changes is dropped.
+    lost: watch::Sender<u64>,
+    /// Where the engine is to live.
+    engine: Option<Handle>,
+}
+
+impl Losing {
+    pub(super) fn new(engine: Option<Handle>) -> Self {
+        let inner = OwnThread::new(Handle::current());
+        Self { inner, closed: Arc::default(), lost: watch::Sender::new(0), engine }
+    }
+
+    /// Drops every task that runs.
+    pub(super) fn lose(&self) {
+        self.lost.send_modify(|lost| *lost += 1);
+    }
+}
+
+impl Spawn for Losing {
+    fn engine(&self, task: Task, home: Option<Handle>) -> std::io::Result<()> {
+        match &self.engine {
+            Some(engine) => {
+                engine.spawn(task);
+                Ok(())
+            }
+            None => self.inner.engine(task, home),
+        }
+    }
+
+    fn handler(&self, task: Task) {
+        if self.closed.load(Ordering::SeqCst) {
+            return drop(task);
+        }
+        let mut lost = self.lost.subscribe();
+        self.inner.handler(Box::pin(async move {
+            tokio::select! {
+                biased;
+                () = task => {}
+                _ = lost.changed() => {}
+            }
+        }));
+    }
+
+    fn blocking(&self, work: Box<dyn FnOnce() + Send>) {
+        self.inner.blocking(work);
+    }
+}

@@ -1,0 +1,96 @@
+//! Text from user code on its way into the store or a log line: bounded, and without what a terminal would act on.
+
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
+use std::iter::Peekable;
+use std::str::Chars;
+
+use super::{PanicReport, guarded};
+
+/// Collects text up to a limit, and stops whoever writes when it is reached: a `Display` that never ends would keep its thread
+/// for ever otherwise.
+pub(super) struct Bounded {
+    text: String,
+    room: usize,
+    full: bool,
+}
+
+impl fmt::Write for Bounded {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        let fits = part.floor_char_boundary(self.room);
+        self.text.push_str(&part[..fits]);
+        self.room -= fits;
+        if fits < part.len() {
+            self.room = 0;
+            self.full = true;
+        }
+        if self.full { Err(fmt::Error) } else { Ok(()) }
+    }
+}
+
+/// What user code writes, up to `limit` bytes. What was written is kept, whatever stopped it at the limit.
+pub(super) fn bounded(
+    limit: usize,
+    write: impl FnOnce(&mut Bounded) -> fmt::Result,
+) -> Result<String, PanicReport> {
+    let mut out = Bounded { text: String::new(), room: limit, full: false };
+    match guarded(|| write(&mut out)) {
+        // An error of the value itself leaves what it has written so far.
+        Ok(_) => Ok(out.text),
+        // Some implementations unwrap what the formatter answers.
+        Err(_) if out.full => Ok(out.text),
+        Err(panic) => Err(panic),
+    }
+}
+
+/// How a value of the user displays itself, in a few kilobytes at most.
+pub(crate) fn display(value: &dyn fmt::Display) -> String {
+    const LONGEST: usize = 4 * 1024;
+    bounded(LONGEST, |out| write!(out, "{value}"))
+        .unwrap_or_else(|_| "[its Display panicked]".to_owned())
+}
+
+/// How a value of the user shows itself for debugging, in a few hundred bytes at most.
+pub(crate) fn debug(value: &dyn fmt::Debug) -> String {
+    const LONGEST: usize = 256;
+    bounded(LONGEST, |out| write!(out, "{value:?}"))
+        .unwrap_or_else(|_| "[its Debug panicked]".to_owned())
+}
+
+/// The text without control characters, line breaks and tabs excepted. Escape sequences that color a terminal go as a whole.
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_unwanted) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{1b}' if chars.next_if_eq(&'[').is_some() => skip_sequence(&mut chars),
+            '\u{9b}' => skip_sequence(&mut chars),
+            c if is_unwanted(c) => {}
+            c => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+fn is_unwanted(c: char) -> bool {
+    c.is_control() && !matches!(c, '\n' | '\t')
+}
+
+/// The rest of a control sequence: parameters, then one final character.
+fn skip_sequence(chars: &mut Peekable<Chars<'_>>) {
+    while chars.next_if(|c| (' '..='?').contains(c)).is_some() {}
+    let _ = chars.next_if(|c| ('@'..='~').contains(c));
+}
+
+/// The text, cut to `limit` bytes; the cut is marked.
+pub(crate) fn clip(mut text: String, limit: usize) -> String {
+    if text.len() > limit {
+        text.truncate(text.floor_char_boundary(limit.saturating_sub('…'.len_utf8())));
+        text.push('…');
+        text.shrink_to_fit();
+    }
+    text
+}

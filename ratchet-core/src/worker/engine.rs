@@ -1,0 +1,133 @@
+//! The parts of the engine, and what happens when one of them ends although nobody asked it to.
+
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+
+use super::checks::check;
+use super::control::StopCause;
+use super::heartbeat::beat;
+use super::maintenance::maintain;
+use super::pump::Pump;
+use super::shared::Shared;
+use super::watchdog::watch;
+use crate::failure::PanicReport;
+use crate::seam::Task;
+
+/// A part of the engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum EnginePart {
+    /// Claims, starts and settles.
+    Pump,
+    /// Renews the lease of the node.
+    Heartbeat,
+    /// Rescues orphans, fires schedules, delivers notices, purges.
+    Maintenance,
+    /// Notices that no handler thread is free.
+    Watchdog,
+    /// Asks the health checks of the application.
+    HealthChecks,
+    /// All of them: the runtime that the engine lived on dropped it.
+    Whole,
+}
+
+impl fmt::Display for EnginePart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Pump => "claim loop",
+            Self::Heartbeat => "heartbeat",
+            Self::Maintenance => "maintenance",
+            Self::Watchdog => "watchdog",
+            Self::HealthChecks => "health check loop",
+            Self::Whole => "engine",
+        })
+    }
+}
+
+/// The engine of a worker ended although nobody asked it to. What it ran is rescued when its lease has run out; this process
+/// claims nothing until a new worker is started.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the engine has died: its {part} {cause}; restart the process, or start a new worker")]
+#[non_exhaustive]
+pub struct EngineDied {
+    /// The part that ended first.
+    pub part: EnginePart,
+    /// Why.
+    pub cause: String,
+}
+
+/// Why a worker has stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stopped {
+    /// It was asked to.
+    Requested,
+    /// Its engine died.
+    Died(EngineDied),
+}
+
+/// Every part of the engine, as one task. The end of one is the end of all.
+pub(super) fn engine(shared: &Arc<Shared>) -> Task {
+    let (pump, shared) = (Pump::new(Arc::clone(shared)), Arc::clone(shared));
+    // Made here: a runtime may drop the task before it has begun.
+    let living = Living(Arc::clone(&shared));
+    Box::pin(async move {
+        let part = |part, run: Task| supervised(&shared, part, run);
+        tokio::join!(
+            part(EnginePart::Pump, Box::pin(pump.run())),
+            part(EnginePart::Heartbeat, Box::pin(beat(Arc::clone(&shared)))),
+            part(EnginePart::Maintenance, Box::pin(maintain(Arc::clone(&shared)))),
+            part(EnginePart::Watchdog, Box::pin(watch(Arc::clone(&shared)))),
+            part(EnginePart::HealthChecks, Box::pin(check(Arc::clone(&shared))))
+        );
+        drop(living);
+    })
+}
+
+/// Runs a part. If it panics, or ends while the worker is meant to go on, the engine has died.
+async fn supervised(shared: &Shared, part: EnginePart, run: Task) {
+    match AssertUnwindSafe(run).catch_unwind().await {
+        // The pump ends when the worker has stopped; everything else ends with it.
+        Ok(()) if part == EnginePart::Pump && shared.stopping.is_cancelled() => {
+            shared.over.cancel();
+        }
+        Ok(()) if shared.over.is_cancelled() => {}
+        Ok(()) => shared.die(part, "ended without a reason".to_owned()),
+        Err(payload) => {
+            let PanicReport { message, location } = PanicReport::new(payload);
+            let place = location.map(|place| format!(" at {place}")).unwrap_or_default();
+            shared.die(part, format!("panicked{place}: {message}"));
+        }
+    }
+}
+
+/// As long as the engine's task exists.
+struct Living(Arc<Shared>);
+
+impl Drop for Living {
+    fn drop(&mut self) {
+        if !self.0.over.is_cancelled() {
+            self.0.die(EnginePart::Whole, "was dropped by the runtime it lived on".to_owned());
+        }
+    }
+}
+
+impl Shared {
+    /// The engine is no more: nobody waits for it from now on, and what it ran is called off, because it will be rescued.
+    fn die(&self, part: EnginePart, cause: String) {
+        let died = EngineDied { part, cause };
+        tracing::error!(node = %self.node(), part = %died.part, cause = %died.cause, "the engine of a worker has died; nothing is claimed any more");
+        // The first cause counts: what ends after it does so because of it.
+        let _ = self.died.set(died);
+        self.over.cancel();
+        self.stopping.cancel();
+        let mut runs: Vec<_> = self.runs().drain().collect();
+        // The order of a hash map differs from run to run: a simulation could not be repeated.
+        runs.sort_unstable_by_key(|(token, _)| *token);
+        for (_, run) in runs {
+            run.reins().abort(StopCause::Released);
+        }
+    }
+}

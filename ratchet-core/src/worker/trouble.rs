@@ -1,0 +1,80 @@
+//! How long the store has refused to claim or to settle.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::failure::{clip, plain};
+use crate::store::StoreError;
+
+/// How long something may fail before the worker is not ready.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What the worker asks of the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verb {
+    Claim,
+    Settle,
+}
+
+/// Verbs that fail, each since its first failure after its last success.
+#[derive(Debug, Default)]
+pub(super) struct Trouble(Mutex<[Option<(Duration, String)>; 2]>);
+
+impl Trouble {
+    fn verbs(&self) -> MutexGuard<'_, [Option<(Duration, String)>; 2]> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A verb was carried out.
+    pub(super) fn passed(&self, verb: Verb) {
+        self.verbs()[verb as usize] = None;
+    }
+
+    /// A verb failed.
+    pub(super) fn failed(&self, verb: Verb, now: Duration, error: &StoreError) {
+        const LONGEST: usize = 500;
+        let error = clip(plain(&error.to_string()).into_owned(), LONGEST);
+        let slot = &mut self.verbs()[verb as usize];
+        let since = slot.as_ref().map_or(now, |(since, _)| *since);
+        *slot = Some((since, error));
+    }
+
+    /// What has failed for too long, with the last error of each.
+    pub(super) fn problems(&self, now: Duration) -> Vec<String> {
+        let verbs = self.verbs();
+        let what = ["jobs cannot be claimed", "outcomes cannot be stored"];
+        let told = what.iter().zip(verbs.iter()).filter_map(|(what, slot)| {
+            let (since, error) = slot.as_ref()?;
+            let lasting = now.saturating_sub(*since);
+            (lasting > PATIENCE).then(|| format!("{what} for {}s: {error}", lasting.as_secs()))
+        });
+        told.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::StoreErrorKind;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn h_06_what_fails_for_longer_than_ten_seconds_is_told_with_its_last_error() {
+        let trouble = Trouble::default();
+        let error = |text: &str| StoreError::new(StoreErrorKind::Data, text);
+        trouble.failed(Verb::Claim, SECOND, &error("first"));
+        trouble.failed(Verb::Settle, 2 * SECOND, &error("no space"));
+        assert!(trouble.problems(11 * SECOND).is_empty());
+        trouble.failed(Verb::Claim, 12 * SECOND, &error("last\0"));
+        assert_eq!(trouble.problems(12 * SECOND), ["jobs cannot be claimed for 11s: last"]);
+        assert_eq!(
+            trouble.problems(13 * SECOND),
+            ["jobs cannot be claimed for 12s: last", "outcomes cannot be stored for 11s: no space"]
+        );
+        trouble.passed(Verb::Claim);
+        assert_eq!(trouble.problems(13 * SECOND), ["outcomes cannot be stored for 11s: no space"]);
+        trouble.passed(Verb::Settle);
+        assert!(trouble.problems(100 * SECOND).is_empty());
+    }
+}
