@@ -12,6 +12,7 @@ mod audit;
 mod cell;
 mod coverage;
 mod scene;
+mod stress;
 #[path = "../support/mod.rs"]
 mod support;
 mod verb;
