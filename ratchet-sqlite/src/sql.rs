@@ -4,6 +4,10 @@ use std::sync::{Arc, LazyLock};
 
 use sqlx::AssertSqlSafe;
 
+pub(crate) mod backup {
+    pub(crate) const VACUUM_INTO: &str = include_str!("../sql/backup/vacuum_into.sql");
+}
+
 pub(crate) mod claim {
     pub(crate) const BRING_BACK: &str = include_str!("../sql/claim/bring_back.sql");
     pub(crate) const DELETE_EMPTY_ASIDE: &str = include_str!("../sql/claim/delete_empty_aside.sql");

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -21,6 +21,7 @@ use ratchet_core::{Clock, StoreError, StoreErrorKind};
 use tokio::sync::{Notify, broadcast, mpsc};
 
 use crate::error::Fault;
+use crate::file::Files;
 use crate::open;
 use crate::options::SqliteOptions;
 use crate::query::Look;
@@ -62,6 +63,23 @@ pub(crate) struct Shared {
     pub(crate) ends: broadcast::Sender<Wake>,
     /// Somebody has begun to listen.
     pub(crate) listener: Notify,
+    /// What SQLite said when it first found the file damaged.
+    pub(crate) damage: OnceLock<Fault>,
+    pub(crate) files: Files,
+}
+
+impl Shared {
+    /// What an error means. A damaged file is remembered.
+    pub(crate) fn fault(&self, error: &sqlx::Error) -> Fault {
+        let fault = Fault::new(&self.path, error);
+        if fault.kind == StoreErrorKind::Corrupt && self.damage.set(fault.clone()).is_ok() {
+            tracing::error!(
+                %error, file = %self.path.display(),
+                "the job database is damaged; no job is claimed or submitted until it was restored and opened again"
+            );
+        }
+        fault
+    }
 }
 
 impl SqliteStore {
@@ -100,7 +118,7 @@ impl SqliteStore {
     }
 
     fn fault(&self, error: &sqlx::Error) -> StoreError {
-        Fault::new(self.path(), error).into()
+        self.shared.fault(error).into()
     }
 }
 
