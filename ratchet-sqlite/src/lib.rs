@@ -50,6 +50,7 @@ mod settle;
 mod sql;
 mod store;
 mod template;
+mod unreadable;
 mod value;
 mod verb;
 mod writer;

@@ -15,6 +15,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_initial.sql"),
     include_str!("../migrations/0002_composition.sql"),
     include_str!("../migrations/0003_outcomes.sql"),
+    include_str!("../migrations/0004_unreadable.sql"),
 ];
 
 /// The version of the schema that this crate writes.

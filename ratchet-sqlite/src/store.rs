@@ -14,23 +14,25 @@ use ratchet_core::model::{
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    Surroundings, Token, WriteSchedule,
+    Surroundings, Token, Unreadable, WriteSchedule,
 };
 use ratchet_core::store::{Store, Wake};
 use ratchet_core::{Clock, StoreError, StoreErrorKind};
 use tokio::sync::{Notify, broadcast, mpsc};
 
-use crate::error::Fault;
+use crate::error::{Fault, is_unreadable};
 use crate::file::Files;
 use crate::open;
 use crate::options::SqliteOptions;
 use crate::query::Look;
 use crate::readers::Readers;
 use crate::template::Templates;
+use crate::unreadable::refusal_of;
 use crate::verb::{
-    Asked, Beat, Carry, ChangeSchedule, Claim, Delivered, FinishHandOffs, ForgetRejects, HandOut,
-    Insert, InsertGraph, Join, Lead, Leave, Lengthen, LetGo, OrderBreaker, OrderQueue, Orphans,
-    Purge, Report, Request, Settle, SettleAndClaim, TakeHandOffs, Verb,
+    Asked, Beat, Carry, ChangeSchedule, Claim, Delivered, DropUnreadable, FinishHandOffs,
+    ForgetRejects, HandOut, Insert, InsertGraph, Join, Lead, Leave, Lengthen, LetGo, LookAgain,
+    OrderBreaker, OrderQueue, Orphans, Purge, RepairUnreadable, Report, Request, Settle,
+    SettleAndClaim, TakeHandOffs, Verb,
 };
 
 /// A store in one SQLite file: the embedded default. Clones share the connections.
@@ -117,6 +119,15 @@ impl SqliteStore {
         answer.await.unwrap_or_else(|_| Err(gone()))
     }
 
+    /// Has the writer set aside jobs that could not be read. Nobody waits for it.
+    fn set_aside(&self, jobs: Vec<i64>) {
+        if !jobs.is_empty() {
+            let (asked, _) = Asked::new(LookAgain { jobs });
+            // Without a writer nothing is claimed either.
+            let _ = self.writer.send(Box::new(asked));
+        }
+    }
+
     fn fault(&self, error: &sqlx::Error) -> StoreError {
         self.shared.fault(error).into()
     }
@@ -131,9 +142,17 @@ macro_rules! read {
             conn: &mut reader,
             templates: &store.shared.templates,
             now: store.shared.clock.now().as_microsecond(),
+            unreadable: Vec::new(),
         };
-        $read.await.map_err(|error| store.fault(&error))
+        let read = $read.await;
+        let unreadable = std::mem::take(&mut $look.unreadable);
+        drop(reader);
+        store.set_aside(unreadable);
+        read
     }};
+    ($store:expr, |$look:ident| $read:expr, told) => {
+        read!($store, |$look| $read).map_err(|error| $store.fault(&error))
+    };
 }
 
 impl fmt::Debug for SqliteStore {
@@ -161,7 +180,7 @@ impl Store for SqliteStore {
     }
 
     async fn group(&self, id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
-        read!(self, |look| look.group(id))
+        read!(self, |look| look.group(id), told)
     }
 
     async fn groups(
@@ -170,7 +189,7 @@ impl Store for SqliteStore {
         before: Option<GroupId>,
         limit: u32,
     ) -> Result<Vec<GroupRecord>, StoreError> {
-        read!(self, |look| look.groups(filter, before, limit))
+        read!(self, |look| look.groups(filter, before, limit), told)
     }
 
     async fn members(
@@ -179,19 +198,19 @@ impl Store for SqliteStore {
         after: Option<JobId>,
         limit: u32,
     ) -> Result<Vec<Member>, StoreError> {
-        read!(self, |look| look.members(group, after, limit))
+        read!(self, |look| look.members(group, after, limit), told)
     }
 
     async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
-        read!(self, |look| look.edges(parents))
+        read!(self, |look| look.edges(parents), told)
     }
 
     async fn schedules(&self) -> Result<Vec<ScheduleRecord>, StoreError> {
-        read!(self, |look| look.schedules())
+        read!(self, |look| look.schedules(), told)
     }
 
     async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, StoreError> {
-        read!(self, |look| look.due_schedules(limit))
+        read!(self, |look| look.due_schedules(limit), told)
     }
 
     async fn write_schedule(&self, write: WriteSchedule) -> Result<ScheduleWritten, StoreError> {
@@ -204,11 +223,11 @@ impl Store for SqliteStore {
         after: Option<(JobId, u64)>,
         limit: u32,
     ) -> Result<Vec<Reject>, StoreError> {
-        read!(self, |look| look.rejects(filter, after, limit))
+        read!(self, |look| look.rejects(filter, after, limit), told)
     }
 
     async fn reject_groups(&self, filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError> {
-        read!(self, |look| look.reject_groups(filter))
+        read!(self, |look| look.reject_groups(filter), told)
     }
 
     async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), StoreError> {
@@ -229,7 +248,7 @@ impl Store for SqliteStore {
     }
 
     async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
-        read!(self, |look| look.hand_off_stats(pipeline))
+        read!(self, |look| look.hand_off_stats(pipeline), told)
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
@@ -289,7 +308,7 @@ impl Store for SqliteStore {
     }
 
     async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError> {
-        read!(self, |look| look.queues())
+        read!(self, |look| look.queues(), told)
     }
 
     async fn order_breaker(
@@ -301,43 +320,47 @@ impl Store for SqliteStore {
     }
 
     async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError> {
-        read!(self, |look| look.breakers())
+        read!(self, |look| look.breakers(), told)
     }
 
     async fn surroundings(&self, id: JobId) -> Result<Option<Surroundings>, StoreError> {
-        read!(self, |look| look.surroundings(id))
+        read!(self, |look| look.surroundings(id), told)
     }
 
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {
-        Ok(read!(self, |look| look.get(id))?.map(|row| row.job))
+        match read!(self, |look| look.get(id)) {
+            Ok(row) => Ok(row.map(|row| row.job)),
+            Err(error) if is_unreadable(&error) => Err(refusal_of(id, &error)),
+            Err(error) => Err(self.fault(&error)),
+        }
     }
 
     async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, StoreError> {
-        read!(self, |look| look.list(filter, page))
+        read!(self, |look| look.list(filter, page), told)
     }
 
     async fn counts(&self) -> Result<Counts, StoreError> {
-        read!(self, |look| look.counts())
+        read!(self, |look| look.counts(), told)
     }
 
     async fn attempts(&self, id: JobId) -> Result<Vec<AttemptLine>, StoreError> {
-        read!(self, |look| look.attempts(id))
+        read!(self, |look| look.attempts(id), told)
     }
 
     async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError> {
-        read!(self, |look| look.logs(id))
+        read!(self, |look| look.logs(id), told)
     }
 
     async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError> {
-        read!(self, |look| look.nodes())
+        read!(self, |look| look.nodes(), told)
     }
 
     async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, StoreError> {
-        read!(self, |look| look.unknown_jobs())
+        read!(self, |look| look.unknown_jobs(), told)
     }
 
     async fn alerts(&self, limit: u32) -> Result<Vec<Alert>, StoreError> {
-        read!(self, |look| look.alerts(limit))
+        read!(self, |look| look.alerts(limit), told)
     }
 
     async fn undelivered(
@@ -351,6 +374,22 @@ impl Store for SqliteStore {
 
     async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
         self.write(Delivered { deliveries }).await
+    }
+
+    async fn unreadable(&self, limit: u32) -> Result<Vec<Unreadable>, StoreError> {
+        read!(self, |look| look.unreadable(limit), told)
+    }
+
+    async fn count_unreadable(&self) -> Result<u64, StoreError> {
+        read!(self, |look| look.count_unreadable(), told)
+    }
+
+    async fn repair_unreadable(&self, id: JobId) -> Result<bool, StoreError> {
+        self.write(RepairUnreadable { job: id }).await
+    }
+
+    async fn drop_unreadable(&self, id: JobId) -> Result<bool, StoreError> {
+        self.write(DropUnreadable { job: id }).await
     }
 
     fn wakes(&self) -> broadcast::Receiver<Wake> {

@@ -53,6 +53,24 @@ pub(crate) fn number<T: TryFrom<i64>>(number: i64) -> Result<T, sqlx::Error> {
     T::try_from(number).map_err(|_| sqlx::Error::Decode(format!("{number} is out of range").into()))
 }
 
+/// Counters grow by one with every run or move: one that is damaged must not overflow the column.
+pub(crate) fn counter(count: i64) -> Result<u64, sqlx::Error> {
+    match u64::try_from(count) {
+        Ok(counter) if counter < 1 << 62 => Ok(counter),
+        _ => Err(sqlx::Error::Decode(format!("{count} is out of range").into())),
+    }
+}
+
+/// Names the column in an error about what was read from it.
+pub(crate) fn in_column<T>(column: &str, read: Result<T, sqlx::Error>) -> Result<T, sqlx::Error> {
+    read.map_err(|error| match error {
+        sqlx::Error::Decode(source) => {
+            sqlx::Error::ColumnDecode { index: column.to_owned(), source }
+        }
+        other => other,
+    })
+}
+
 pub(crate) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

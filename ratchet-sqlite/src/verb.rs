@@ -146,6 +146,9 @@ verbs! {
         |session, this| session.take_hand_offs(&this.pipeline, this.limit, this.hold);
     FinishHandOffs { pipeline: String, keys: Vec<String> } -> () =
         |session, this| session.finish_hand_offs(&this.pipeline, &this.keys);
+    LookAgain { jobs: Vec<i64> } -> () = |session, this| session.look_again(&this.jobs);
+    RepairUnreadable { job: JobId } -> bool = |session, this| session.repair_unreadable(this.job);
+    DropUnreadable { job: JobId } -> bool = |session, this| session.drop_unreadable(this.job);
     Delivered { deliveries: Vec<DeliveryId> } -> () = |session, this| session.delivered(&this.deliveries);
 }
 
