@@ -39,6 +39,7 @@ pub(crate) async fn open(options: SqliteOptions) -> Result<Opened, StoreError> {
     for _ in 0..options.readers {
         readers.push(connect_patiently(&connect, &options).await?);
     }
+    let readers = Arc::new(Readers::new(readers));
     let (wakes, _) = broadcast::channel(WAKES_KEPT);
     let (ends, _) = broadcast::channel(WAKES_KEPT);
     let (sender, inbox) = mpsc::unbounded_channel();
@@ -62,6 +63,7 @@ pub(crate) async fn open(options: SqliteOptions) -> Result<Opened, StoreError> {
         seen: None,
         looked: Instant::now(),
         file: Watch::new(options.long_log),
+        readers: Arc::clone(&readers),
         busy_timeout: options.busy_timeout,
         in_vain: None,
     };
@@ -69,7 +71,7 @@ pub(crate) async fn open(options: SqliteOptions) -> Result<Opened, StoreError> {
         let why = "the thread that writes the job database cannot be started";
         StoreError::new(StoreErrorKind::Unavailable, why).with_source(error)
     })?;
-    Ok((shared, sender, Arc::new(Readers::new(readers))))
+    Ok((shared, sender, readers))
 }
 
 /// Two processes that open a new file at the same moment may find it locked for a moment, without SQLite waiting.

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use crate::error::Fault;
 use crate::file::Watch;
+use crate::readers::Readers;
 use crate::session::{Effects, Session};
 use crate::sql;
 use crate::store::Shared;
@@ -34,6 +35,8 @@ pub(crate) struct Writer {
     pub(crate) seen: Option<i64>,
     pub(crate) looked: Instant,
     pub(crate) file: Watch,
+    /// To be closed at the end.
+    pub(crate) readers: Arc<Readers>,
     pub(crate) busy_timeout: Duration,
     /// When the log was last to be shortened on a full disk and could not be.
     pub(crate) in_vain: Option<Instant>,
@@ -60,7 +63,11 @@ impl Writer {
                 self.look_for_others().await;
             }
         }
-        // The last connection of the file moves the log into it.
+        // The last connection of the file moves the log into it. Two that close at once are both not the last, so they close
+        // one after the other.
+        for reader in self.readers.take() {
+            let _ = reader.close().await;
+        }
         if let Err(error) = self.conn.close().await {
             tracing::debug!(%error, "the job database was not closed cleanly; it recovers when it is opened again");
         }
