@@ -237,10 +237,8 @@ impl Session<'_> {
         let spec = ratchet_core::model::JobSpec::new("", Vec::new());
         let mut member = JobRecord::pending(id, spec, self.now, self.now).member();
         member.state = JobState::Succeeded;
-        member.group = match group {
-            "" => None,
-            group => Some(group_id(&unhex(group)?)?),
-        };
+        // Nothing, or what is damaged: then it counts in no group.
+        member.group = unhex(group).and_then(|group| group_id(&group)).ok();
         Ok(member)
     }
 

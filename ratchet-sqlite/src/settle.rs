@@ -21,7 +21,7 @@ use crate::value::{json, nanos, parse_borrowed, signed};
 
 /// A run that is current: its place in the batch, its template, whether it holds a business key, its slot, its queue,
 /// and for a step whether something waits for it, and its group.
-type Current<'a> = (usize, i64, u8, Option<String>, Cow<'a, str>, Option<u8>, Cow<'a, str>);
+type Current<'a> = (usize, i64, u8, Option<String>, Cow<'a, str>, Option<i64>, Cow<'a, str>);
 
 impl Session<'_> {
     pub(crate) async fn settle(
