@@ -19,7 +19,8 @@ use crate::gates::{Gates, Pass, probe_name};
 use crate::row::job_row;
 use crate::session::Session;
 use crate::value::{
-    bytes, counter, in_column, job_id, json, number, parse_borrowed, parse_optional, time, unhex,
+    bytes, changed, counter, in_column, job_id, json, number, parse_borrowed, parse_optional, time,
+    unhex,
 };
 use crate::{sql, template};
 
@@ -426,7 +427,7 @@ impl Session<'_> {
             return Ok(());
         }
         let jobs: Vec<_> = chosen.iter().map(|candidate| candidate.seq).collect();
-        sqlx::query(sql::claim::START_JOBS)
+        let started = sqlx::query(sql::claim::START_JOBS)
             .bind(json(&jobs)?)
             .bind(bytes(request.node.uuid()))
             .bind(bytes(lease.uuid()))
@@ -434,6 +435,7 @@ impl Session<'_> {
             .bind(self.micros())
             .execute(&mut *self.conn)
             .await?;
+        changed(&started, jobs.len())?;
         crash_point(CrashPoint::ClaimTaken);
         self.mark_probes(chosen).await?;
         for candidate in chosen {

@@ -14,8 +14,8 @@ use sqlx::sqlite::SqliteRow;
 
 use crate::session::Session;
 use crate::value::{
-    bytes, counter, in_column, job_id, json, lease_id, nanos, node_id, number, optional_json,
-    parse_optional, signed, state, state_number, time,
+    bytes, changed, counter, in_column, job_id, json, lease_id, nanos, node_id, number,
+    optional_json, parse_optional, signed, state, state_number, time,
 };
 use crate::{sql, template};
 
@@ -210,7 +210,7 @@ impl Session<'_> {
         let job = &row.job;
         let due = job.due.as_microsecond();
         let warnings = Some(&job.warnings).filter(|warnings| !warnings.is_empty());
-        sqlx::query(sql::job::SAVE_JOB)
+        let saved = sqlx::query(sql::job::SAVE_JOB)
             .bind(row.seq)
             .bind(state_number(job.state))
             .bind(readiness(job, self.now))
@@ -237,7 +237,7 @@ impl Session<'_> {
             .bind(optional_json(job.root_cause.as_ref())?)
             .execute(&mut *self.conn)
             .await?;
-        Ok(())
+        changed(&saved, 1)
     }
 
     /// Moves a job out of a run.
@@ -302,14 +302,14 @@ impl Session<'_> {
     pub(crate) async fn save_notes(&mut self, row: &JobRow) -> Result<(), sqlx::Error> {
         let job = &row.job;
         let warnings = Some(&job.warnings).filter(|warnings| !warnings.is_empty());
-        sqlx::query(sql::job::SAVE_NOTES)
+        let saved = sqlx::query(sql::job::SAVE_NOTES)
             .bind(row.seq)
             .bind(optional_json(job.progress.as_ref())?)
             .bind(optional_json(job.checkpoint.as_ref())?)
             .bind(optional_json(warnings)?)
             .execute(&mut *self.conn)
             .await?;
-        Ok(())
+        changed(&saved, 1)
     }
 
     pub(crate) async fn add_line(

@@ -18,6 +18,7 @@ use ratchet_core::model::{
 };
 use ratchet_core::store::{Store, Wake};
 use ratchet_core::{Clock, StoreError, StoreErrorKind};
+use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::{Notify, broadcast, mpsc};
 
 use crate::error::{Fault, is_unreadable};
@@ -128,22 +129,22 @@ impl SqliteStore {
         }
     }
 
+    fn look<'a>(&'a self, conn: &'a mut SqliteConnection) -> Look<'a> {
+        let now = self.shared.clock.now().as_microsecond();
+        Look { conn, templates: &self.shared.templates, now, unreadable: Vec::new() }
+    }
+
     fn fault(&self, error: &sqlx::Error) -> StoreError {
         self.shared.fault(error).into()
     }
 }
 
-/// Reads with a connection on loan.
+/// Reads with a connection on loan: one statement, or several that need not see the same state.
 macro_rules! read {
     ($store:expr, |$look:ident| $read:expr) => {{
         let store: &SqliteStore = $store;
         let mut reader = store.readers.get().await.map_err(|error| store.fault(&error))?;
-        let mut $look = Look {
-            conn: &mut reader,
-            templates: &store.shared.templates,
-            now: store.shared.clock.now().as_microsecond(),
-            unreadable: Vec::new(),
-        };
+        let mut $look = store.look(&mut reader);
         let read = $read.await;
         let unreadable = std::mem::take(&mut $look.unreadable);
         drop(reader);
@@ -153,6 +154,24 @@ macro_rules! read {
     ($store:expr, |$look:ident| $read:expr, told) => {
         read!($store, |$look| $read).map_err(|error| $store.fault(&error))
     };
+}
+
+/// Reads with several statements that see one state of the database. Whoever gives up on it leaves no transaction behind.
+macro_rules! read_at_once {
+    ($store:expr, |$look:ident| $read:expr) => {{
+        let store: &SqliteStore = $store;
+        let told = |error| store.fault(&error);
+        let mut reader = store.readers.get().await.map_err(told)?;
+        let mut snapshot = reader.begin().await.map_err(told)?;
+        let mut $look = store.look(&mut snapshot);
+        let read = $read.await;
+        let unreadable = std::mem::take(&mut $look.unreadable);
+        // Nothing was written: how it ends does not matter.
+        let ended = snapshot.rollback().await;
+        drop(reader);
+        store.set_aside(unreadable);
+        read.and_then(|read| ended.map(|()| read)).map_err(told)
+    }};
 }
 
 impl fmt::Debug for SqliteStore {
@@ -189,7 +208,7 @@ impl Store for SqliteStore {
         before: Option<GroupId>,
         limit: u32,
     ) -> Result<Vec<GroupRecord>, StoreError> {
-        read!(self, |look| look.groups(filter, before, limit), told)
+        read_at_once!(self, |look| look.groups(filter, before, limit))
     }
 
     async fn members(
@@ -202,7 +221,7 @@ impl Store for SqliteStore {
     }
 
     async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
-        read!(self, |look| look.edges(parents), told)
+        read_at_once!(self, |look| look.edges(parents))
     }
 
     async fn schedules(&self) -> Result<Vec<ScheduleRecord>, StoreError> {
@@ -308,7 +327,7 @@ impl Store for SqliteStore {
     }
 
     async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError> {
-        read!(self, |look| look.queues(), told)
+        read_at_once!(self, |look| look.queues())
     }
 
     async fn order_breaker(
@@ -324,7 +343,7 @@ impl Store for SqliteStore {
     }
 
     async fn surroundings(&self, id: JobId) -> Result<Option<Surroundings>, StoreError> {
-        read!(self, |look| look.surroundings(id), told)
+        read_at_once!(self, |look| look.surroundings(id))
     }
 
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {
@@ -336,7 +355,7 @@ impl Store for SqliteStore {
     }
 
     async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, StoreError> {
-        read!(self, |look| look.list(filter, page), told)
+        read_at_once!(self, |look| look.list(filter, page))
     }
 
     async fn counts(&self) -> Result<Counts, StoreError> {
@@ -344,7 +363,7 @@ impl Store for SqliteStore {
     }
 
     async fn attempts(&self, id: JobId) -> Result<Vec<AttemptLine>, StoreError> {
-        read!(self, |look| look.attempts(id), told)
+        read_at_once!(self, |look| look.attempts(id))
     }
 
     async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError> {
@@ -356,7 +375,7 @@ impl Store for SqliteStore {
     }
 
     async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, StoreError> {
-        read!(self, |look| look.unknown_jobs(), told)
+        read_at_once!(self, |look| look.unknown_jobs())
     }
 
     async fn alerts(&self, limit: u32) -> Result<Vec<Alert>, StoreError> {

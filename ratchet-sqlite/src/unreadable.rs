@@ -198,6 +198,8 @@ impl Session<'_> {
         if is_counted(&column) {
             self.count_anew().await?;
         }
+        // A run that was let go meanwhile could not free it.
+        self.free_business_key(&row).await?;
         if row.job.is_claimable() && row.job.due <= self.now {
             self.effects.wake_queue(&row.job.spec.queue);
         }

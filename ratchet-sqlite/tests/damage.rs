@@ -251,6 +251,7 @@ struct Damage {
     rowid: String,
     /// As it was, as an SQL literal.
     was: String,
+    #[allow(dead_code)] // told when it fails
     /// As it is, as an SQL expression.
     now: String,
     /// For a row of a job: its place in the table.
