@@ -138,7 +138,7 @@ impl Live {
         self.store.leave(worker.id).await.expect("leaves");
 
         let mut waiting: Vec<NewJob> = (0..6).map(|_| fresh()).collect();
-        waiting[1].due = Due::In(Duration::from_secs(60));
+        waiting[1].due = Due::In(Duration::from_mins(1));
         waiting[2].spec.business_key = Some("order-7".to_owned());
         waiting[3].spec.idempotency_key = Some("once".to_owned());
         waiting[4].spec.concurrency = Some(ConcurrencyKey { key: "one".to_owned(), limit: 1 });
@@ -392,7 +392,7 @@ async fn one(seed: u64) {
     }
     live.sweep(&what).await;
     let mut ran = live.drain(&what).await;
-    live.clock.advance(Duration::from_secs(120));
+    live.clock.advance(Duration::from_mins(2));
     ran.extend(live.drain(&what).await);
     for id in live.plain.iter().chain(&live.orphans).chain(&live.steps) {
         assert!(concerned.contains(id) || ran.contains(id), "{id} did not run; {what}");

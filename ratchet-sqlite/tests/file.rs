@@ -2,6 +2,7 @@
 
 mod node;
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -212,7 +213,7 @@ struct Line(String);
 
 impl tracing::field::Visit for Line {
     fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
-        self.0.push_str(&format!(" {}={value:?}", field.name()));
+        write!(self.0, " {}={value:?}", field.name()).expect("writes");
     }
 }
 
@@ -294,7 +295,7 @@ impl Drop for SmallDisk {
 #[tokio::test]
 async fn a_04_disk_that_the_log_has_filled_recovers() {
     let Some(disk) = SmallDisk::mount(3) else {
-        println!("skipped: this user cannot mount a small disk");
+        eprintln!("no file system can be mounted here: the test of a full disk is left out");
         return;
     };
     let path = disk.0.path().join("jobs.db");
