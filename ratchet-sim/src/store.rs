@@ -12,7 +12,7 @@ use ratchet_core::model::{
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    Surroundings, Token, WriteSchedule,
+    Surroundings, Token, Unreadable, WriteSchedule,
 };
 use ratchet_core::store::{Store, StoreError, Wake};
 use tokio::sync::broadcast;
@@ -303,5 +303,21 @@ impl Store for FaultyStore {
 
     async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
         self.world.store.hand_off_stats(pipeline).await
+    }
+
+    async fn unreadable(&self, limit: u32) -> Result<Vec<Unreadable>, StoreError> {
+        self.world.store.unreadable(limit).await
+    }
+
+    async fn count_unreadable(&self) -> Result<u64, StoreError> {
+        self.world.store.count_unreadable().await
+    }
+
+    async fn repair_unreadable(&self, id: JobId) -> Result<bool, StoreError> {
+        self.world.store.repair_unreadable(id).await
+    }
+
+    async fn drop_unreadable(&self, id: JobId) -> Result<bool, StoreError> {
+        self.world.store.drop_unreadable(id).await
     }
 }

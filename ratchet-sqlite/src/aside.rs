@@ -13,6 +13,7 @@ use sqlx::sqlite::SqliteRow;
 use crate::gates::Gates;
 use crate::session::Session;
 use crate::sql;
+use crate::unreadable::or_report;
 use crate::value::{json, lane, number};
 
 impl Session<'_> {
@@ -55,17 +56,28 @@ impl Session<'_> {
         request: &ClaimRequest,
         gates: &Gates,
     ) -> Result<(), sqlx::Error> {
-        if !request.known.knows(lane.try_get(2)?, number(lane.try_get(3)?)?) {
+        let room = request.queues.iter().map(|room| room.room).max().unwrap_or(0);
+        let read = || {
+            let version = number(lane.try_get(3)?)?;
+            let slot: Option<String> = lane.try_get(5)?;
+            let limit: Option<i64> = lane.try_get(6)?;
+            let service: Option<&str> = lane.try_get(7)?;
+            Ok((lane.try_get(2)?, version, slot.zip(limit.map(number).transpose()?), service))
+        };
+        let Some((name, version, slot, service)) = or_report("lane", read())? else {
+            // Whatever held them back cannot be told: they are passed over again, and set aside again.
+            return self.bring_back(lane.try_get(1)?, i64::from(room)).await;
+        };
+        if !request.known.knows(name, version) {
             return Ok(());
         }
-        if let Some(key) = lane.try_get::<Option<String>, _>(5)? {
-            let limit: u64 = number(lane.try_get(6)?)?;
+        if let Some((key, limit)) = slot {
+            let limit: u64 = limit;
             if self.slots_taken(&key).await? >= limit {
                 return Ok(());
             }
         }
-        let room = request.queues.iter().map(|room| room.room).max().unwrap_or(0);
-        let room = room.min(gates.room(lane.try_get(7)?, self.now));
+        let room = room.min(gates.room(service, self.now));
         if room == 0 {
             return Ok(());
         }

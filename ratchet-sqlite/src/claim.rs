@@ -14,9 +14,14 @@ use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 use uuid::Uuid;
 
+use crate::error::is_unreadable;
 use crate::gates::{Gates, Pass, probe_name};
+use crate::row::job_row;
 use crate::session::Session;
-use crate::value::{bytes, job_id, json, number, parse_borrowed, parse_optional, time, unhex};
+use crate::value::{
+    bytes, changed, counter, in_column, job_id, json, number, parse_borrowed, parse_optional, time,
+    unhex,
+};
 use crate::{sql, template};
 
 /// How many future jobs of a kind one claim moves into line. What is left is due at once for the next.
@@ -42,13 +47,25 @@ type InLine<'a> = (
     Option<Cow<'a, str>>,
 );
 
+/// Where a job stands in the line of its queue: sort key, due, id.
+type Place = (i64, i64, Vec<u8>);
+
+/// A part of the line of a queue.
+struct Line<'q> {
+    queue: &'q str,
+    /// Rows as JSON.
+    text: String,
+    /// Some of it was no text, and was replaced.
+    damaged: bool,
+}
+
 /// A job in line, with everything its claimer needs.
 #[derive(Debug)]
 struct Candidate {
     seq: i64,
     template: i64,
     /// Its place: lower comes first.
-    place: (i64, i64, Vec<u8>),
+    place: Place,
     /// As it will be once claimed, but for what the whole batch shares.
     claimed: Claimed,
 }
@@ -66,6 +83,8 @@ struct Haul {
     lonely_seen: bool,
     /// A queue was not read to its end.
     more: bool,
+    /// Jobs that cannot be read, by their place in the table.
+    unreadable: Vec<(i64, sqlx::Error)>,
 }
 
 impl Session<'_> {
@@ -103,6 +122,9 @@ impl Session<'_> {
         let mut haul = Haul::default();
         for room in &request.queues {
             self.choose(room, request, lease, &mut haul, &mut gates).await?;
+        }
+        for (seq, error) in std::mem::take(&mut haul.unreadable) {
+            self.set_unreadable(seq, &error).await?;
         }
         if haul.lonely_seen
             && matches!(request.alone, Alone::Yes { .. })
@@ -155,7 +177,10 @@ impl Session<'_> {
             let rest = sqlx::query(sql::claim::FIRST_FUTURE).bind(id);
             first = rest.fetch_one(&mut *self.conn).await?.try_get(0)?;
         }
-        let known = request.known.knows(kind.try_get(2)?, number(kind.try_get(3)?)?);
+        let known = kind
+            .try_get(2)
+            .and_then(|name| Ok(request.known.knows(name, number(kind.try_get(3)?)?)))
+            .unwrap_or(false);
         let wait = |due: i64| Duration::from_micros(due.saturating_sub(now).max(0).unsigned_abs());
         Ok(first.filter(|_| known).map(wait))
     }
@@ -177,15 +202,24 @@ impl Session<'_> {
             // A little more than there is room for, if the last look was in vain.
             let limit = if after.is_none() { left } else { left.max(256) }.min(LOOK_MOST);
             let line = self.line(&room.queue, limit, after.as_ref()).await?;
-            let rows: Vec<InLine<'_>> = parse_borrowed(&line)?;
+            let rows: Vec<InLine<'_>> = parse_borrowed(&line.text)?;
             let (count, end) = (rows.len(), rows.len() < limit);
             looked += count;
             for row in rows {
-                let mut candidate = self.candidate(row, request, lease).await?;
-                after = Some(candidate.place.clone());
+                let place = place(&row)?;
+                after = Some(place.clone());
                 if left == 0 {
                     break;
                 }
+                let seq = row.0[0].unwrap_or_default();
+                let mut candidate = match self.candidate(row, place, &line, request, lease).await {
+                    Ok(candidate) => candidate,
+                    Err(error) if is_unreadable(&error) => {
+                        haul.unreadable.push((seq, error));
+                        continue;
+                    }
+                    Err(error) => return Err(error),
+                };
                 let lonely = is_lonely(&candidate, request.alone);
                 haul.lonely_seen |= lonely;
                 let known = knows(&candidate, request);
@@ -232,10 +266,16 @@ impl Session<'_> {
             let mut after = None;
             'line: loop {
                 let line = self.line(&room.queue, 64, after.as_ref()).await?;
-                let rows: Vec<InLine<'_>> = parse_borrowed(&line)?;
+                let rows: Vec<InLine<'_>> = parse_borrowed(&line.text)?;
                 let end = rows.len() < 64;
                 for row in rows {
-                    let candidate = self.candidate(row, request, lease).await?;
+                    let place = place(&row)?;
+                    after = Some(place.clone());
+                    let candidate = match self.candidate(row, place, &line, request, lease).await {
+                        Ok(candidate) => candidate,
+                        Err(error) if is_unreadable(&error) => continue,
+                        Err(error) => return Err(error),
+                    };
                     let service = candidate.claimed.spec.service.as_deref();
                     if knows(&candidate, request)
                         && gates.pass(service, now) != Pass::No
@@ -246,7 +286,6 @@ impl Session<'_> {
                         first = if sooner { Some(candidate) } else { first };
                         break 'line;
                     }
-                    after = Some(candidate.place);
                 }
                 if end {
                     break;
@@ -256,12 +295,12 @@ impl Session<'_> {
         Ok(first.filter(|first| is_lonely(first, request.alone)))
     }
 
-    async fn line(
+    async fn line<'q>(
         &mut self,
-        queue: &str,
+        queue: &'q str,
         limit: usize,
-        after: Option<&(i64, i64, Vec<u8>)>,
-    ) -> Result<String, sqlx::Error> {
+        after: Option<&Place>,
+    ) -> Result<Line<'q>, sqlx::Error> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let query = match after {
             None => sqlx::query(sql::claim::LIST_LINE).bind(queue).bind(limit),
@@ -272,21 +311,50 @@ impl Session<'_> {
                 .bind(*due)
                 .bind(id.as_slice()),
         };
-        query.fetch_one(&mut *self.conn).await?.try_get(0)
+        let row = query.fetch_one(&mut *self.conn).await?;
+        Ok(match row.try_get(0) {
+            Ok(text) => Line { queue, text, damaged: false },
+            // One of the rows holds what is no text.
+            Err(_) => {
+                let text = String::from_utf8_lossy(row.try_get(0)?).into_owned();
+                Line { queue, text, damaged: true }
+            }
+        })
+    }
+
+    /// Fails if a row that may hold what is no text cannot be read as a whole.
+    async fn check(&mut self, row: &InLine<'_>) -> Result<(), sqlx::Error> {
+        let (numbers, _, _, own, slot_key, progress, checkpoint) = row;
+        let odd = |text: &Option<Cow<'_, str>>| {
+            text.as_ref().is_some_and(|text| text.contains(char::REPLACEMENT_CHARACTER))
+        };
+        if [own, slot_key, progress, checkpoint].into_iter().any(odd) {
+            let row = sqlx::query(sql::unreadable::GET_JOB).bind(numbers[0]);
+            let row = row.fetch_one(&mut *self.conn).await?;
+            let template = self.template(row.try_get("template")?).await?;
+            job_row(&row, &template)?;
+        }
+        Ok(())
     }
 
     async fn candidate(
         &mut self,
-        (numbers, id, payload, own, slot_key, progress, checkpoint): InLine<'_>,
+        row: InLine<'_>,
+        place: Place,
+        line: &Line<'_>,
         request: &ClaimRequest,
         lease: LeaseId,
     ) -> Result<Candidate, sqlx::Error> {
+        if line.damaged {
+            self.check(&row).await?;
+        }
+        let (numbers, _, payload, own, slot_key, progress, checkpoint) = row;
         let limit = numbers[11];
         // Only the limit may be missing.
         let [
             seq,
             template,
-            sort_key,
+            _,
             due,
             queued_at,
             fence,
@@ -299,33 +367,39 @@ impl Session<'_> {
         ] = numbers.map(Option::unwrap_or_default);
         let concurrency = match (slot_key, limit) {
             (Some(key), Some(limit)) => {
-                Some(ConcurrencyKey { key: key.into_owned(), limit: number(limit)? })
+                let limit = in_column("slot_limit", number(limit))?;
+                Some(ConcurrencyKey { key: key.into_owned(), limit })
             }
             _ => None,
         };
         let common = self.template(template).await?;
+        if common.queue != line.queue {
+            let why = "it is not the queue that the job was submitted to";
+            return in_column("queue", Err(sqlx::Error::Decode(why.into())));
+        }
         let spec = template::spec(&common, unhex(payload)?, own.as_deref(), concurrency)?;
-        let id = unhex(id)?;
+        let job = in_column("id", job_id(&place.2))?;
+        let version = in_column("fence", counter(fence))? + 1;
         Ok(Candidate {
             seq,
             template,
             claimed: Claimed {
-                token: Token { job: job_id(&id)?, lease, version: number::<u64>(fence)? + 1 },
+                token: Token { job, lease, version },
                 spec: Arc::new(spec),
-                run: number::<u64>(run)? + 1,
-                generation: number(generation)?,
-                attempts: number(attempts)?,
-                crashes: number(crashes)?,
-                deferrals: number(deferrals)?,
-                queued_at: time(queued_at)?,
-                due: time(due)?,
+                run: in_column("run", counter(run))? + 1,
+                generation: in_column("generation", number(generation))?,
+                attempts: in_column("attempts", number(attempts))?,
+                crashes: in_column("crashes", number(crashes))?,
+                deferrals: in_column("deferrals", number(deferrals))?,
+                queued_at: in_column("queued_at", time(queued_at))?,
+                due: in_column("due", time(due))?,
                 claimed_at: self.now,
                 node: request.node,
-                progress: parse_optional(progress.as_deref())?,
-                checkpoint: parse_optional(checkpoint.as_deref())?,
+                progress: in_column("progress", parse_optional(progress.as_deref()))?,
+                checkpoint: in_column("checkpoint", parse_optional(checkpoint.as_deref()))?,
                 probe: None,
             },
-            place: (sort_key, due, id),
+            place,
         })
     }
 
@@ -353,7 +427,7 @@ impl Session<'_> {
             return Ok(());
         }
         let jobs: Vec<_> = chosen.iter().map(|candidate| candidate.seq).collect();
-        sqlx::query(sql::claim::START_JOBS)
+        let started = sqlx::query(sql::claim::START_JOBS)
             .bind(json(&jobs)?)
             .bind(bytes(request.node.uuid()))
             .bind(bytes(lease.uuid()))
@@ -361,6 +435,7 @@ impl Session<'_> {
             .bind(self.micros())
             .execute(&mut *self.conn)
             .await?;
+        changed(&started, jobs.len())?;
         crash_point(CrashPoint::ClaimTaken);
         self.mark_probes(chosen).await?;
         for candidate in chosen {
@@ -385,6 +460,10 @@ impl Session<'_> {
         }
         Ok(())
     }
+}
+
+fn place((numbers, id, ..): &InLine<'_>) -> Result<Place, sqlx::Error> {
+    Ok((numbers[2].unwrap_or_default(), numbers[3].unwrap_or_default(), unhex(id)?))
 }
 
 fn knows(candidate: &Candidate, request: &ClaimRequest) -> bool {

@@ -9,9 +9,10 @@ use ratchet_core::store::Wake;
 use sqlx::Row as _;
 
 use crate::graph::ended;
-use crate::row::{Held, JobRow, job_row};
+use crate::row::{Held, JobRow};
 use crate::session::Session;
 use crate::sql;
+use crate::unreadable::refusal;
 use crate::value::bytes;
 
 pub(crate) type Answer = Result<Result<CommandReply, CommandError>, sqlx::Error>;
@@ -31,7 +32,10 @@ impl Session<'_> {
             _ => return Ok(Err(unknown_command())),
         };
         let Some(mut row) = self.load(id).await? else {
-            return Ok(Err(CommandError::NotFound(id)));
+            return Ok(Err(match self.find_unreadable(id).await? {
+                Some((_, column, why)) => refusal(id, &column, &why).into(),
+                None => CommandError::NotFound(id),
+            }));
         };
         let done = match command {
             Command::Pause(_) => self.pause(&mut row).await,
@@ -167,9 +171,8 @@ impl Session<'_> {
                 break;
             }
             for row in failed {
-                let template = self.template(row.try_get("template")?).await?;
-                let mut row = job_row(&row, &template)?;
-                after = bytes(row.job.id.uuid());
+                after = row.try_get("id")?;
+                let Some(mut row) = self.decode(&row).await? else { continue };
                 if done.retried.len() >= limit || !filter.matches(&row.job) {
                     continue;
                 }

@@ -9,7 +9,10 @@ use ratchet_core::{StoreError, StoreErrorKind};
 pub(crate) struct Fault {
     pub(crate) kind: StoreErrorKind,
     message: String,
-    source: String,
+    /// What SQLite said, if it said anything.
+    source: Option<String>,
+    /// It can pass, whatever its kind.
+    recoverable: bool,
 }
 
 impl Fault {
@@ -39,10 +42,22 @@ impl Fault {
             StoreErrorKind::Config => format!(
                 "the job database {file} cannot be opened: its folder does not exist; create it first"
             ),
+            StoreErrorKind::Data if is_unreadable(error) => format!(
+                "a row of the job database {file} cannot be read: it is damaged, or was written by a newer version"
+            ),
             StoreErrorKind::Data => format!("the job database {file} refuses the data"),
             _ => format!("the job database {file} cannot be used now"),
         };
-        Self { kind, message, source: error.to_string() }
+        Self { kind, message, source: Some(error.to_string()), recoverable: false }
+    }
+
+    /// A failure that SQLite has not told, and that can pass whatever its kind.
+    pub(crate) fn recoverable(kind: StoreErrorKind, message: String) -> Self {
+        Self { kind, message, source: None, recoverable: true }
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.message
     }
 
     pub(crate) fn opening(path: &Path, error: &sqlx::Error) -> Self {
@@ -68,8 +83,13 @@ impl Fault {
 
 impl From<Fault> for StoreError {
     fn from(fault: Fault) -> Self {
-        Self::new(fault.kind, format!("{} ({})", fault.message, fault.source))
-            .with_source(fault.source)
+        let error = match fault.source {
+            Some(source) => {
+                Self::new(fault.kind, format!("{} ({source})", fault.message)).with_source(source)
+            }
+            None => Self::new(fault.kind, fault.message),
+        };
+        if fault.recoverable { error.recoverable() } else { error }
     }
 }
 
@@ -91,11 +111,15 @@ fn kind(error: &sqlx::Error) -> StoreErrorKind {
         (Some(11 | 26), _) => StoreErrorKind::Corrupt,
         (Some(1), error) if error.to_string().contains("no such table") => StoreErrorKind::Schema,
         (Some(18..=20), _) | (None, sqlx::Error::Encode(_)) => StoreErrorKind::Data,
-        (None, sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. }) => {
-            StoreErrorKind::Corrupt
-        }
+        // One row, not the file: only SQLite can tell that the file is damaged.
+        (None, error) if is_unreadable(error) => StoreErrorKind::Data,
         _ => StoreErrorKind::Unavailable,
     }
+}
+
+/// Whether a stored value did not read back, as opposed to a statement that failed.
+pub(crate) fn is_unreadable(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. })
 }
 
 /// A stored value that does not read back.

@@ -1,20 +1,22 @@
 //! What is around a job, and the lists of rules and breakers.
 
 use jiff::Timestamp;
-use ratchet_core::model::{Breaker, BreakerRecord, JobId, QueueRecord, QueueRules, Surroundings};
+use ratchet_core::model::{Breaker, BreakerRecord, JobId, QueueRecord, Surroundings};
 use sqlx::Row as _;
 
-use crate::gates::{breaker, probes, runs};
+use crate::gates::{breaker, probes, rules_or_paused, runs};
 use crate::query::Look;
 use crate::sql;
-use crate::value::{job_id, parse, parse_optional, time};
+use crate::unreadable::{or_report, readable};
+use crate::value::{job_id, parse, time};
 
 impl Look<'_> {
     pub(crate) async fn queues(&mut self) -> Result<Vec<QueueRecord>, sqlx::Error> {
         let now = self.instant()?;
         let mut queues = Vec::new();
         for row in sqlx::query(sql::gate::LIST_RULES).fetch_all(&mut *self.conn).await? {
-            let (queue, rules): (String, QueueRules) = (row.try_get(0)?, parse(row.try_get(1)?)?);
+            let Some(queue) = or_report::<String>("rules", row.try_get(0))? else { continue };
+            let rules = rules_or_paused(&queue, row.try_get(1));
             let running = runs(self.conn, &queue).await?;
             let gate = rules.gate(running, now);
             queues.push(QueueRecord { queue, rules, running, gate });
@@ -30,7 +32,7 @@ impl Look<'_> {
             let state = breaker.state(now);
             Ok(BreakerRecord { service: row.try_get(0)?, breaker, state })
         };
-        rows.iter().map(record).collect()
+        readable("breaker", &rows, record)
     }
 
     pub(crate) async fn surroundings(
@@ -42,14 +44,14 @@ impl Look<'_> {
         let mut around = Surroundings::new(row.job, self.instant()?);
         let rules = sqlx::query(sql::gate::GET_RULES).bind(spec.queue.as_str());
         let rules = rules.fetch_optional(&mut *self.conn).await?;
-        let rules = rules.as_ref().map(|row| row.try_get(0)).transpose()?;
-        around.rules = parse_optional(rules)?.unwrap_or_default();
+        let rules = rules.map(|row| rules_or_paused(&spec.queue, row.try_get(0)));
+        around.rules = rules.unwrap_or_default();
         around.running = runs(self.conn, &spec.queue).await?;
         if let Some(key) = &spec.concurrency {
             let holders = sqlx::query(sql::gate::LIST_HOLDERS).bind(key.key.as_str());
             let holders = holders.fetch_all(&mut *self.conn).await?;
             let holder = |row: &sqlx::sqlite::SqliteRow| job_id(row.try_get(0)?);
-            around.holders = holders.iter().map(holder).collect::<Result<_, _>>()?;
+            around.holders = readable("holder of a concurrency key", &holders, holder)?;
             around.holders.sort_unstable();
         }
         if let Some(service) = &spec.service {

@@ -16,7 +16,8 @@ use sqlx::sqlite::SqliteRow;
 
 use crate::session::Session;
 use crate::sql;
-use crate::value::{json, parse, parse_optional};
+use crate::unreadable::or_report;
+use crate::value::{json, parse};
 
 /// What holds back the jobs of one claim.
 #[derive(Debug, Default)]
@@ -106,7 +107,8 @@ impl Session<'_> {
     ) -> Result<(), sqlx::Error> {
         let queue: String = row.try_get(2)?;
         let running = runs(self.conn, &queue).await?;
-        gates.queues.insert(queue, (parse(row.try_get(5)?)?, running));
+        let rules = rules_or_paused(&queue, row.try_get(5));
+        gates.queues.insert(queue, (rules, running));
         Ok(())
     }
 
@@ -116,7 +118,9 @@ impl Session<'_> {
         row: &SqliteRow,
         gates: &mut Gates,
     ) -> Result<(), sqlx::Error> {
-        let (service, breaker): (String, Breaker) = (row.try_get(2)?, parse(row.try_get(5)?)?);
+        let read = || Ok((row.try_get::<String, _>(2)?, parse::<Breaker>(row.try_get(5)?)?));
+        // As if it were closed; the next outcome replaces it.
+        let Some((service, breaker)) = or_report("breaker", read())? else { return Ok(()) };
         let probing = probes(self.conn, &service, &breaker).await?;
         gates.services.insert(service, (breaker, probing));
         Ok(())
@@ -143,8 +147,8 @@ impl Session<'_> {
     ) -> Result<bool, sqlx::Error> {
         let row = sqlx::query(sql::gate::GET_RULES).bind(queue);
         let row = row.fetch_optional(&mut *self.conn).await?;
-        let stored = row.as_ref().map(|row| row.try_get(0)).transpose()?;
-        let mut rules: QueueRules = parse_optional(stored)?.unwrap_or_default();
+        let stored = row.map(|row| rules_or_paused(queue, row.try_get(0)));
+        let mut rules = stored.unwrap_or_default();
         if !rules.obey(order) {
             return Ok(false);
         }
@@ -242,7 +246,19 @@ pub(crate) async fn breaker(
     service: &str,
 ) -> Result<Option<Breaker>, sqlx::Error> {
     let row = sqlx::query(sql::gate::GET_BREAKER).bind(service).fetch_optional(conn).await?;
-    row.map(|row| parse(row.try_get(0)?)).transpose()
+    let read = row.map(|row| row.try_get(0).and_then(parse)).transpose();
+    Ok(or_report("breaker", read)?.flatten())
+}
+
+/// The rules of a queue. If they cannot be read nobody knows what they forbid, so the queue is paused: that concerns its own jobs
+/// only, and ends when somebody resumes it.
+pub(crate) fn rules_or_paused(queue: &str, stored: Result<&str, sqlx::Error>) -> QueueRules {
+    stored.and_then(parse).unwrap_or_else(|error| {
+        tracing::error!(queue, %error, "the rules of a queue cannot be read; it is paused until it is resumed");
+        let mut rules = QueueRules::default();
+        rules.obey(QueueOrder::Pause);
+        rules
+    })
 }
 
 /// How many probes of the breaker's present opening are out.

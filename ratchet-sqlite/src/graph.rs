@@ -15,12 +15,14 @@ use ratchet_core::model::{
 };
 use sqlx::Row as _;
 
-use self::read::{Rows, get_group, group_id, point_bytes};
+pub(crate) use self::read::group_id;
+use self::read::{Rows, get_group, point_bytes};
 use crate::command::Answer;
 use crate::insert::Key;
 use crate::row::JobRow;
 use crate::session::Session;
 use crate::sql;
+use crate::unreadable::or_report;
 use crate::value::{bytes, graph_key, json, optional_json, unhex};
 
 /// What sets off a walk, if this job has ended and is part of a graph.
@@ -184,7 +186,10 @@ impl Session<'_> {
             | JobChange::Release { job }
             | JobChange::Cancel { job, .. }
             | JobChange::Reopen { job, .. }) = change;
-            let Some(mut row) = self.load(*job).await? else { continue };
+            let Some(mut row) = self.load(*job).await? else {
+                self.change_unreadable(change).await?;
+                continue;
+            };
             match change {
                 JobChange::Wait { wait, .. } => {
                     let save = sqlx::query(sql::graph::SAVE_WAIT).bind(row.seq).bind(json(wait)?);
@@ -226,16 +231,14 @@ impl Session<'_> {
         linked: bool,
         group: &str,
     ) -> Result<Member, sqlx::Error> {
-        if linked && let Some(row) = self.load(id).await? {
-            return Ok(row.job.member());
+        if linked && let Some(member) = self.member(id).await? {
+            return Ok(member);
         }
         let spec = ratchet_core::model::JobSpec::new("", Vec::new());
         let mut member = JobRecord::pending(id, spec, self.now, self.now).member();
         member.state = JobState::Succeeded;
-        member.group = match group {
-            "" => None,
-            group => Some(group_id(&unhex(group)?)?),
-        };
+        // Nothing, or what is damaged: then it counts in no group.
+        member.group = unhex(group).and_then(|group| group_id(&group)).ok();
         Ok(member)
     }
 
@@ -276,7 +279,7 @@ impl Session<'_> {
             .fetch_all(&mut *self.conn)
             .await?;
         for row in old {
-            let id = group_id(row.try_get(0)?)?;
+            let Some(id) = or_report("group", group_id(row.try_get(0)?))? else { continue };
             sqlx::query(sql::graph::DELETE_GROUP_EDGES)
                 .bind(point_bytes(Point::Group(id)))
                 .execute(&mut *self.conn)

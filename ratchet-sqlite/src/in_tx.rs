@@ -215,5 +215,5 @@ fn session<'a>(
     effects: &'a mut Effects,
     now: Timestamp,
 ) -> Session<'a> {
-    Session { conn, now, templates, effects, patience: usize::MAX, careful: true }
+    Session { conn, now, templates, effects, patience: usize::MAX, careful: true, damaged: false }
 }

@@ -9,7 +9,7 @@ use sqlx::{Arguments as _, Row as _};
 use crate::session::Session;
 use crate::sql;
 use crate::template::Own;
-use crate::value::{business_key, bytes, idempotency_key, job_id, optional_json};
+use crate::value::{business_key, bytes, changed, idempotency_key, job_id, optional_json};
 
 /// A key within its tenant.
 pub(crate) type Key = Vec<u8>;
@@ -68,11 +68,13 @@ impl Session<'_> {
                 .await?;
         }
         for (key, job) in &plan.business {
-            sqlx::query(sql::key::TAKE_BUSINESS_KEY)
+            let taken = sqlx::query(sql::key::TAKE_BUSINESS_KEY)
                 .bind(key.as_slice())
                 .bind(bytes(job.uuid()))
                 .execute(&mut *self.conn)
                 .await?;
+            // The plan found it free, in this transaction.
+            changed(&taken, 1)?;
         }
         if !(plan.ledger.is_empty() && plan.business.is_empty()) {
             crash_point(CrashPoint::InsertKeys);

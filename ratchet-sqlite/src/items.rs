@@ -7,11 +7,30 @@ use ratchet_core::model::{
     Settlement,
 };
 use sqlx::Row as _;
+use sqlx::sqlite::SqliteRow;
 
 use crate::query::Look;
 use crate::session::Session;
 use crate::sql;
-use crate::value::{bytes, job_id, json, number, parse, signed, time};
+use crate::unreadable::{or_report, readable};
+use crate::value::{bytes, in_column, job_id, json, number, parse, signed, time};
+
+/// How long a row that cannot be read stays out of the way of the others before it is looked at again.
+pub(crate) const UNREADABLE_HELD: Duration = Duration::from_hours(1);
+
+fn hand_off(pipeline: &str, row: &SqliteRow) -> Result<HandOff, sqlx::Error> {
+    let handed = NewHandOff {
+        pipeline: pipeline.to_owned(),
+        key: row.try_get(1)?,
+        checkpoint: in_column("checkpoint", parse(row.try_get(3)?))?,
+    };
+    Ok(HandOff {
+        handed,
+        job: in_column("job", job_id(row.try_get(2)?))?,
+        at: in_column("at", time(row.try_get(4)?))?,
+        repeats: in_column("repeats", number(row.try_get(5)?))?,
+    })
+}
 
 impl Session<'_> {
     /// What a committed run set aside and handed on.
@@ -79,26 +98,25 @@ impl Session<'_> {
             .bind(i64::from(limit))
             .fetch_all(&mut *self.conn)
             .await?;
-        let (mut numbers, mut taken) = (Vec::<i64>::new(), Vec::new());
+        let (mut numbers, mut damaged, mut taken) = (Vec::<i64>::new(), Vec::new(), Vec::new());
         for row in rows {
-            numbers.push(row.try_get(0)?);
-            let handed = NewHandOff {
-                pipeline: pipeline.to_owned(),
-                key: row.try_get(1)?,
-                checkpoint: parse(row.try_get(3)?)?,
-            };
-            taken.push(HandOff {
-                handed,
-                job: job_id(row.try_get(2)?)?,
-                at: time(row.try_get(4)?)?,
-                repeats: number(row.try_get(5)?)?,
-            });
+            match or_report("hand-off", hand_off(pipeline, &row))? {
+                Some(handed) => {
+                    numbers.push(row.try_get(0)?);
+                    taken.push(handed);
+                }
+                None => damaged.push(row.try_get(0)?),
+            }
         }
-        sqlx::query(sql::items::HOLD_HAND_OFFS)
-            .bind(json(&numbers)?)
-            .bind(Due::In(hold).at(self.now).as_microsecond())
-            .execute(&mut *self.conn)
-            .await?;
+        for (numbers, hold) in [(numbers, hold), (damaged, UNREADABLE_HELD)] {
+            if !numbers.is_empty() {
+                sqlx::query(sql::items::HOLD_HAND_OFFS)
+                    .bind(json(&numbers)?)
+                    .bind(Due::In(hold).at(self.now).as_microsecond())
+                    .execute(&mut *self.conn)
+                    .await?;
+            }
+        }
         Ok(taken)
     }
 
@@ -132,7 +150,7 @@ impl Look<'_> {
             .bind(i64::from(limit))
             .fetch_all(&mut *self.conn)
             .await?;
-        rows.iter().map(|row| parse(row.try_get(2)?)).collect()
+        readable("reject", &rows, |row| parse(row.try_get(2)?))
     }
 
     pub(crate) async fn reject_groups(
@@ -146,7 +164,7 @@ impl Look<'_> {
             .bind(filter.fingerprint.as_deref())
             .fetch_all(&mut *self.conn)
             .await?;
-        let group = |row: &sqlx::sqlite::SqliteRow| {
+        let group = |row: &SqliteRow| {
             Ok(RejectGroup {
                 job_name: row.try_get(0)?,
                 error_type: row.try_get(1)?,
@@ -155,7 +173,7 @@ impl Look<'_> {
                 latest: time(row.try_get(4)?)?,
             })
         };
-        rows.iter().map(group).collect()
+        readable("reject", &rows, group)
     }
 
     pub(crate) async fn hand_off_stats(

@@ -45,13 +45,14 @@ impl Session<'_> {
             .bind(signed(token.version))
             .fetch_optional(&mut *self.conn)
             .await?;
-        if lingered.is_none() {
-            return Ok(());
-        }
+        let Some(lingered) = lingered else { return Ok(()) };
         self.wake_limited().await?;
         if let Some(row) = self.load(token.job).await? {
             self.free_slot(&row.job.spec).await?;
             self.free_business_key(&row).await?;
+        } else if let Ok(Some(slot)) = lingered.try_get::<Option<String>, _>(0) {
+            // The job is gone or cannot be read, the slot is free all the same.
+            self.bring_back_slot(&slot, 1).await?;
         }
         Ok(())
     }

@@ -16,15 +16,19 @@
 //! - **One writer, group commit.** All verbs that wait share one transaction and one sync. Readers never wait for it.
 //! - **Many processes on one file.** Another process sees new work within milliseconds.
 //! - **In your transaction.** [`EnqueueInTx`] enqueues in a transaction of your own on the same file.
-//! - **Backup.** `VACUUM INTO`, the backup command of the `sqlite3` shell, or a copy of the file together with its `-wal`.
+//! - **Backup.** [`SqliteStore::backup_to`] while jobs run; `VACUUM INTO` and the `.backup` command of the `sqlite3` shell do the
+//!   same. A plain copy of the file is a backup only while no process has it open: a copy of the file and its `-wal` that is
+//!   taken meanwhile can be damaged, and a copy without the `-wal` lacks the latest jobs.
 
 #![forbid(unsafe_code)]
 
 mod aside;
+mod backup;
 mod claim;
 mod command;
 mod error;
 mod explain;
+mod file;
 mod gates;
 mod graph;
 mod in_tx;
@@ -46,6 +50,7 @@ mod settle;
 mod sql;
 mod store;
 mod template;
+mod unreadable;
 mod value;
 mod verb;
 mod writer;

@@ -15,6 +15,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_initial.sql"),
     include_str!("../migrations/0002_composition.sql"),
     include_str!("../migrations/0003_outcomes.sql"),
+    include_str!("../migrations/0004_unreadable.sql"),
 ];
 
 /// The version of the schema that this crate writes.
@@ -23,12 +24,12 @@ pub(crate) fn newest() -> i64 {
 }
 
 /// Brings the schema up to date in one transaction. Many processes may do so at once: the first one writes, the others
-/// find it done.
+/// find it done. Answers whether it wrote anything.
 pub(crate) async fn migrate(
     conn: &mut SqliteConnection,
     path: &Path,
     now: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<bool, StoreError> {
     let failed = |error| StoreError::from(Fault::new(path, &error));
     // Also shows at once whether the file can be written at all.
     sqlx::query("BEGIN IMMEDIATE").execute(&mut *conn).await.map_err(failed)?;
@@ -42,7 +43,10 @@ pub(crate) async fn migrate(
             );
             Err(StoreError::new(StoreErrorKind::Schema, why))
         }
-        Ok(_) => sqlx::query("COMMIT").execute(&mut *conn).await.map(|_| ()).map_err(failed),
+        Ok(found) => {
+            let done = sqlx::query("COMMIT").execute(&mut *conn).await;
+            done.map(|_| found < newest()).map_err(failed)
+        }
         Err(error) => Err(failed(error)),
     };
     if done.is_err() {

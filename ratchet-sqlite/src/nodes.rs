@@ -7,9 +7,9 @@ use ratchet_core::{StoreError, StoreErrorKind};
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
-use crate::row::job_row;
 use crate::session::Session;
 use crate::sql;
+use crate::unreadable::{or_report, readable};
 use crate::value::{bytes, job_id, json, lease_id, number};
 
 impl Session<'_> {
@@ -67,7 +67,7 @@ impl Session<'_> {
         }
         let canceled =
             sqlx::query(sql::node::LIST_CANCELED).bind(id).fetch_all(&mut *self.conn).await?;
-        Ok(Heartbeat::Renewed { canceled: canceled.iter().map(token).collect::<Result<_, _>>()? })
+        Ok(Heartbeat::Renewed { canceled: readable("canceled run", &canceled, token)? })
     }
 
     pub(crate) async fn leave(&mut self, node: NodeId) -> Result<(), sqlx::Error> {
@@ -97,17 +97,35 @@ impl Session<'_> {
         let now = self.micros();
         let lost = sqlx::query(sql::key::LIST_LOST_LINGERING).bind(now);
         for row in lost.fetch_all(&mut *self.conn).await? {
-            self.let_go(token(&row)?).await?;
+            match or_report("lingering run", token(&row))? {
+                Some(token) => self.let_go(token).await?,
+                // It would hold its slot for ever.
+                None => {
+                    sqlx::query(sql::key::DELETE_LOST_LINGERING)
+                        .bind(row.try_get::<&[u8], _>(0)?)
+                        .bind(row.try_get::<&[u8], _>(1)?)
+                        .bind(row.try_get::<i64, _>(2)?)
+                        .execute(&mut *self.conn)
+                        .await?;
+                }
+            }
         }
         sqlx::query(sql::node::DELETE_DEAD_NODES).bind(now).execute(&mut *self.conn).await?;
         let rows = sqlx::query(sql::node::LIST_ORPHANS).bind(now).bind(i64::from(limit));
+        let mut rows = rows.fetch_all(&mut *self.conn).await?;
+        let strays = sqlx::query(sql::node::LIST_STRAYS).bind(i64::from(limit));
+        rows.extend(strays.fetch_all(&mut *self.conn).await?);
         let mut orphans = Vec::new();
-        for row in rows.fetch_all(&mut *self.conn).await? {
-            let template = self.template(row.try_get("template")?).await?;
-            let row = job_row(&row, &template)?;
-            let orphan =
-                row.claimed().map(|claimed| Orphan { claimed, started: row.handler_started });
-            orphans.extend(orphan);
+        for row in rows.iter().take(usize::try_from(limit).unwrap_or(usize::MAX)) {
+            match self.decode(row).await? {
+                Some(row) => {
+                    let orphan = row.claimed();
+                    let orphan =
+                        orphan.map(|claimed| Orphan { claimed, started: row.handler_started });
+                    orphans.extend(orphan);
+                }
+                None => self.release_unreadable(row.try_get("seq")?).await?,
+            }
         }
         Ok(orphans)
     }

@@ -1,6 +1,6 @@
 //! Opening: connections, schema, and the thread of the writer.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ratchet_core::{StoreError, StoreErrorKind};
@@ -10,6 +10,7 @@ use tokio::sync::{Notify, broadcast, mpsc};
 use tokio::time::Instant;
 
 use crate::error::Fault;
+use crate::file::{Files, Watch};
 use crate::migrate::migrate;
 use crate::options::SqliteOptions;
 use crate::readers::Readers;
@@ -26,11 +27,19 @@ type Opened = (Arc<Shared>, mpsc::UnboundedSender<Box<dyn Request>>, Arc<Readers
 pub(crate) async fn open(options: SqliteOptions) -> Result<Opened, StoreError> {
     let connect = options.connect_options()?;
     let mut conn = connect_patiently(&connect, &options).await?;
-    migrate(&mut conn, options.path(), options.clock.now()).await?;
+    if migrate(&mut conn, options.path(), options.clock.now()).await? {
+        // The file takes the size it needs while there is space: a log that fills the disk can only be moved into the file if
+        // that need not grow. Others may be reading; then a later checkpoint does it.
+        let moved = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(&mut conn).await;
+        if let Err(error) = moved {
+            tracing::debug!(%error, "the write-ahead log was not moved into the new job database");
+        }
+    }
     let mut readers = Vec::with_capacity(options.readers);
     for _ in 0..options.readers {
         readers.push(connect_patiently(&connect, &options).await?);
     }
+    let readers = Arc::new(Readers::new(readers));
     let (wakes, _) = broadcast::channel(WAKES_KEPT);
     let (ends, _) = broadcast::channel(WAKES_KEPT);
     let (sender, inbox) = mpsc::unbounded_channel();
@@ -41,6 +50,8 @@ pub(crate) async fn open(options: SqliteOptions) -> Result<Opened, StoreError> {
         wakes,
         ends,
         listener: Notify::new(),
+        damage: OnceLock::new(),
+        files: Files::opened(&options.path),
     });
     let writer = Writer {
         conn,
@@ -51,12 +62,16 @@ pub(crate) async fn open(options: SqliteOptions) -> Result<Opened, StoreError> {
         company: 1,
         seen: None,
         looked: Instant::now(),
+        file: Watch::new(options.long_log),
+        readers: Arc::clone(&readers),
+        busy_timeout: options.busy_timeout,
+        in_vain: None,
     };
     start(writer).map_err(|error| {
         let why = "the thread that writes the job database cannot be started";
         StoreError::new(StoreErrorKind::Unavailable, why).with_source(error)
     })?;
-    Ok((shared, sender, Arc::new(Readers::new(readers))))
+    Ok((shared, sender, readers))
 }
 
 /// Two processes that open a new file at the same moment may find it locked for a moment, without SQLite waiting.

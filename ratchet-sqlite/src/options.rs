@@ -50,7 +50,15 @@ pub struct SqliteOptions {
     pub(crate) watch: Duration,
     pub(crate) patience: usize,
     pub(crate) max_pages: Option<u32>,
+    pub(crate) log_kept: u64,
+    pub(crate) long_log: u64,
 }
+
+/// How long the write-ahead log may stay once all of it was copied into the file.
+const LOG_KEPT: u64 = 64 << 20;
+
+/// A log of more bytes than this is reported.
+const LONG_LOG: u64 = 256 << 20;
 
 impl SqliteOptions {
     pub(crate) fn new(path: PathBuf) -> Self {
@@ -63,6 +71,8 @@ impl SqliteOptions {
             watch: Duration::from_millis(5),
             patience: 64,
             max_pages: None,
+            log_kept: LOG_KEPT,
+            long_log: LONG_LOG,
         }
     }
 
@@ -108,6 +118,18 @@ impl SqliteOptions {
         self
     }
 
+    #[doc(hidden)] // for tests of a log that was long
+    pub fn log_kept(mut self, bytes: u64) -> Self {
+        self.log_kept = bytes;
+        self
+    }
+
+    #[doc(hidden)] // for tests of the report of a long log
+    pub fn long_log(mut self, bytes: u64) -> Self {
+        self.long_log = bytes;
+        self
+    }
+
     /// Opens the file, creates it if it is missing, and brings its schema up to date.
     pub async fn open(self) -> Result<SqliteStore, StoreError> {
         SqliteStore::open_with(self).await
@@ -141,6 +163,7 @@ impl SqliteOptions {
             .pragma("temp_store", "memory")
             .pragma("cache_size", "-32000")
             .pragma("wal_autocheckpoint", "4000")
+            .pragma("journal_size_limit", self.log_kept.to_string())
             .pragma("mmap_size", "0")
             .disable_statement_logging();
         Ok(match self.max_pages {

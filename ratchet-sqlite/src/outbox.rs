@@ -8,8 +8,10 @@ use ratchet_core::model::{
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
+use crate::items::UNREADABLE_HELD;
 use crate::session::Session;
 use crate::sql;
+use crate::unreadable::or_report;
 use crate::value::{bytes, job_id, json, number, parse, time};
 
 fn channel_number(channel: Channel) -> i64 {
@@ -102,15 +104,23 @@ impl Session<'_> {
             .bind(i64::from(limit))
             .fetch_all(&mut *self.conn)
             .await?;
-        let deliveries =
-            rows.iter().map(|row| delivery(row, channel)).collect::<Result<Vec<_>, _>>()?;
-        let numbers: Vec<_> = deliveries.iter().map(|delivery| delivery.id.0).collect();
-        if !numbers.is_empty() {
-            sqlx::query(sql::outbox::HOLD_DELIVERIES)
-                .bind(json(&numbers)?)
-                .bind(Due::In(hold).at(self.now).as_microsecond())
-                .execute(&mut *self.conn)
-                .await?;
+        let (mut deliveries, mut damaged) = (Vec::with_capacity(rows.len()), Vec::new());
+        for row in &rows {
+            match or_report("delivery", delivery(row, channel))? {
+                Some(delivery) => deliveries.push(delivery),
+                None => damaged.push(row.try_get(0)?),
+            }
+        }
+        let numbers = deliveries.iter().map(|delivery| delivery.id.0).collect();
+        for (numbers, hold) in [(numbers, hold), (damaged, UNREADABLE_HELD)] {
+            let numbers: Vec<i64> = numbers;
+            if !numbers.is_empty() {
+                sqlx::query(sql::outbox::HOLD_DELIVERIES)
+                    .bind(json(&numbers)?)
+                    .bind(Due::In(hold).at(self.now).as_microsecond())
+                    .execute(&mut *self.conn)
+                    .await?;
+            }
         }
         Ok(deliveries)
     }

@@ -36,18 +36,25 @@ impl Session<'_> {
             jobs.push(row.try_get(0)?);
             self.effects.count(row.try_get(2)?, state, -1);
         }
+        self.delete_jobs(&jobs).await?;
+        self.purge_groups(until, limit).await?;
+        crash_point(CrashPoint::PurgeRemoved);
+        Ok(old.len() as u64)
+    }
+
+    /// Deletes jobs with everything that belongs to them alone.
+    pub(crate) async fn delete_jobs(&mut self, jobs: &[i64]) -> Result<(), sqlx::Error> {
         let jobs = json(&jobs)?;
         for statement in [
             sql::purge::DELETE_ATTEMPTS,
             sql::purge::DELETE_LOG_LINES,
             sql::graph::DELETE_EDGES,
             sql::items::DELETE_REJECTS,
+            sql::unreadable::FORGET,
             sql::purge::DELETE_JOBS,
         ] {
             sqlx::query(statement).bind(jobs.as_str()).execute(&mut *self.conn).await?;
         }
-        self.purge_groups(until, limit).await?;
-        crash_point(CrashPoint::PurgeRemoved);
-        Ok(old.len() as u64)
+        Ok(())
     }
 }

@@ -10,10 +10,12 @@ use ratchet_core::model::{
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
+use crate::error::is_unreadable;
 use crate::outbox::alert;
 use crate::row::{JobRow, job_row};
 use crate::sql;
 use crate::template::{self, Templates};
+use crate::unreadable::{or_report, readable};
 use crate::value::{bytes, node_id, number, parse, state, state_number, time};
 
 /// A connection that reads, and what is needed to understand the rows.
@@ -21,6 +23,8 @@ pub(crate) struct Look<'a> {
     pub(crate) conn: &'a mut SqliteConnection,
     pub(crate) templates: &'a Templates,
     pub(crate) now: i64,
+    /// Jobs that could not be read: for the writer, who sets them aside.
+    pub(crate) unreadable: Vec<i64>,
 }
 
 impl Look<'_> {
@@ -60,8 +64,8 @@ impl Look<'_> {
                 .await?;
             let end = rows.len() < chunk;
             for row in rows {
-                let job = self.job_row(&row).await?.job;
-                before = bytes(job.id.uuid());
+                before = row.try_get("id")?;
+                let Some(JobRow { job, .. }) = self.readable_row(&row).await? else { continue };
                 if filter.matches(&job) {
                     jobs.push(job);
                 }
@@ -79,8 +83,11 @@ impl Look<'_> {
     pub(crate) async fn counts(&mut self) -> Result<Counts, sqlx::Error> {
         let mut counts = Counts::default();
         for row in sqlx::query(sql::count::LIST_COUNTS).fetch_all(&mut *self.conn).await? {
-            let queue = counts.queues.entry(row.try_get(0)?).or_default();
-            queue.states.insert(state(row.try_get(1)?)?, number(row.try_get(2)?)?);
+            let read = || Ok((state(row.try_get(1)?)?, number::<u64>(row.try_get(2)?)?));
+            let Some((state, jobs)) = or_report("count", read())? else { continue };
+            // The name of a queue can be damaged; its jobs count all the same.
+            let queue = String::from_utf8_lossy(row.try_get(0)?).into_owned();
+            *counts.queues.entry(queue).or_default().states.entry(state).or_default() += jobs;
         }
         Ok(counts)
     }
@@ -90,7 +97,7 @@ impl Look<'_> {
         let stored = sqlx::query(sql::job::LIST_ATTEMPTS).bind(bytes(id.uuid()));
         let stored = stored.fetch_all(&mut *self.conn).await?;
         let mut lines: Vec<AttemptLine> =
-            stored.iter().map(|row| parse(row.try_get(0)?)).collect::<Result<_, sqlx::Error>>()?;
+            readable("attempt", &stored, |row| parse(row.try_get(0)?))?;
         let told = lines.last().is_some_and(|line| line.run == row.job.run);
         if row.job.state == JobState::Succeeded && !told {
             lines.extend(row.implied_line());
@@ -101,24 +108,23 @@ impl Look<'_> {
     pub(crate) async fn logs(&mut self, id: JobId) -> Result<Vec<LogLine>, sqlx::Error> {
         let lines = sqlx::query(sql::job::LIST_LOG_LINES).bind(bytes(id.uuid()));
         let lines = lines.fetch_all(&mut *self.conn).await?;
-        lines.iter().map(|row| parse(row.try_get(0)?)).collect()
+        readable("log line", &lines, |row| parse(row.try_get(0)?))
     }
 
     pub(crate) async fn nodes(&mut self) -> Result<Vec<NodeRecord>, sqlx::Error> {
         let nodes = sqlx::query(sql::node::LIST_NODES).bind(self.now);
-        nodes.fetch_all(&mut *self.conn).await?.iter().map(|row| node(row, self.now)).collect()
+        let nodes = nodes.fetch_all(&mut *self.conn).await?;
+        readable("node", &nodes, |row| node(row, self.now))
     }
 
     pub(crate) async fn unknown_jobs(&mut self) -> Result<Vec<(String, u64)>, sqlx::Error> {
         let nodes =
             sqlx::query(sql::node::LIST_KNOWN).bind(self.now).fetch_all(&mut *self.conn).await?;
-        let known: Vec<KnownJobs> = nodes
-            .iter()
-            .map(|row| parse(row.try_get(0)?).map(KnownJobs))
-            .collect::<Result<_, sqlx::Error>>()?;
+        let known = readable("node", &nodes, |row| parse(row.try_get(0)?).map(KnownJobs))?;
         let mut unknown = BTreeMap::<String, u64>::new();
         for row in sqlx::query(sql::count::LIST_WAITING).fetch_all(&mut *self.conn).await? {
-            let (name, version) = (row.try_get::<String, _>(0)?, number(row.try_get(1)?)?);
+            let read = || Ok((row.try_get::<String, _>(0)?, number(row.try_get(1)?)?));
+            let Some((name, version)) = or_report("template", read())? else { continue };
             if !known.iter().any(|known| known.knows(&name, version)) {
                 *unknown.entry(name).or_default() += number::<u64>(row.try_get(2)?)?;
             }
@@ -128,12 +134,31 @@ impl Look<'_> {
 
     pub(crate) async fn alerts(&mut self, limit: u32) -> Result<Vec<Alert>, sqlx::Error> {
         let alerts = sqlx::query(sql::outbox::LIST_ALERTS).bind(i64::from(limit));
-        alerts.fetch_all(&mut *self.conn).await?.iter().map(|row| alert(row, 0)).collect()
+        readable("alert", &alerts.fetch_all(&mut *self.conn).await?, |row| alert(row, 0))
     }
 
-    pub(crate) async fn job_row(&mut self, row: &SqliteRow) -> Result<JobRow, sqlx::Error> {
-        let template = self.template(row.try_get("template")?).await?;
-        job_row(row, &template)
+    /// Reads a job. One that cannot be read is noted for the writer.
+    async fn job_row(&mut self, row: &SqliteRow) -> Result<JobRow, sqlx::Error> {
+        let read = match self.template(row.try_get("template")?).await {
+            Ok(template) => job_row(row, &template),
+            Err(error) => Err(error),
+        };
+        if read.as_ref().is_err_and(is_unreadable) {
+            self.unreadable.push(row.try_get("seq")?);
+        }
+        read
+    }
+
+    /// Reads a job of many: one that cannot be read is left out.
+    pub(crate) async fn readable_row(
+        &mut self,
+        row: &SqliteRow,
+    ) -> Result<Option<JobRow>, sqlx::Error> {
+        match self.job_row(row).await {
+            Ok(row) => Ok(Some(row)),
+            Err(error) if is_unreadable(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     async fn template(&mut self, id: i64) -> Result<Arc<JobSpec>, sqlx::Error> {

@@ -35,6 +35,13 @@ impl Readers {
     }
 }
 
+impl Readers {
+    /// Takes the connections away, when nobody is left to ask for one.
+    pub(crate) fn take(&self) -> Vec<SqliteConnection> {
+        std::mem::take(&mut *self.free.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 impl Deref for Reader<'_> {
     type Target = SqliteConnection;
 

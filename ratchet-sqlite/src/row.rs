@@ -8,13 +8,14 @@ use ratchet_core::model::{
     LeaseId, RunNotes, Token,
 };
 use ratchet_core::store::{MAX_LOG_LINES, Wake};
+use serde::de::DeserializeOwned;
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
 use crate::session::Session;
 use crate::value::{
-    bytes, job_id, json, lease_id, nanos, node_id, number, optional_json, parse_optional, signed,
-    state, state_number, time,
+    bytes, changed, counter, in_column, job_id, json, lease_id, nanos, node_id, number,
+    optional_json, parse_optional, signed, state, state_number, time,
 };
 use crate::{sql, template};
 
@@ -60,60 +61,94 @@ impl JobRow {
     }
 }
 
-/// Reads a whole row of `ratchet_job`.
+/// Reads a number of a whole row.
+fn whole<T: TryFrom<i64>>(row: &SqliteRow, column: &str) -> Result<T, sqlx::Error> {
+    in_column(column, number(row.try_get(column)?))
+}
+
+/// Reads a number that may be missing.
+fn part<T>(
+    row: &SqliteRow,
+    column: &str,
+    read: impl Fn(i64) -> Result<T, sqlx::Error>,
+) -> Result<Option<T>, sqlx::Error> {
+    in_column(column, row.try_get::<Option<i64>, _>(column)?.map(read).transpose())
+}
+
+/// Reads JSON that may be missing.
+fn parsed<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> Result<Option<T>, sqlx::Error> {
+    in_column(column, parse_optional(row.try_get(column)?))
+}
+
+/// What is wrong with a column whose value is one, but none that can be here.
+fn misplaced(column: &str, why: &str) -> sqlx::Error {
+    sqlx::Error::ColumnDecode { index: column.to_owned(), source: why.into() }
+}
+
+/// Reads a whole row of `ratchet_job`. An error names the column.
 pub(crate) fn job_row(row: &SqliteRow, template_spec: &JobSpec) -> Result<JobRow, sqlx::Error> {
+    let now = in_column("state", state(row.try_get("state")?))?;
+    if row.try_get::<&str, _>("queue")? != template_spec.queue {
+        return Err(misplaced("queue", "it is not the queue that the job was submitted to"));
+    }
+    if !(0..=4).contains(&row.try_get::<i64, _>("ready")?) {
+        return Err(misplaced("ready", "it is not a place in the line"));
+    }
     let slot: Option<String> = row.try_get("slot_key")?;
-    let limit: Option<i64> = row.try_get("slot_limit")?;
-    let concurrency = match (slot, limit) {
-        (Some(key), Some(limit)) => Some(ConcurrencyKey { key, limit: number(limit)? }),
-        _ => None,
-    };
+    let limit = part(row, "slot_limit", number)?;
+    let concurrency = slot.zip(limit).map(|(key, limit)| ConcurrencyKey { key, limit });
     let spec =
         template::spec(template_spec, row.try_get("payload")?, row.try_get("own")?, concurrency)?;
-    let times = |name| row.try_get::<Option<i64>, _>(name)?.map(time).transpose();
     let mut job = JobRecord::pending(
-        job_id(row.try_get("id")?)?,
+        in_column("id", job_id(row.try_get("id")?))?,
         spec,
-        time(row.try_get("due")?)?,
-        time(row.try_get("queued_at")?)?,
+        in_column("due", time(row.try_get("due")?))?,
+        in_column("queued_at", time(row.try_get("queued_at")?))?,
     );
-    job.state = state(row.try_get("state")?)?;
-    job.paused_from = row.try_get::<Option<i64>, _>("paused_from")?.map(state).transpose()?;
-    job.started_at = times("started_at")?;
-    job.finished_at = times("finished_at")?;
-    let wait: Option<i64> = row.try_get("queue_wait")?;
-    job.queue_wait = wait.map(number).transpose()?.map(Duration::from_micros);
-    let duration: Option<i64> = row.try_get("duration")?;
-    job.duration = duration.map(number).transpose()?.map(Duration::from_nanos);
-    job.node = row.try_get::<Option<&[u8]>, _>("node")?.map(node_id).transpose()?;
-    job.attempts = number(row.try_get("attempts")?)?;
-    job.crashes = number(row.try_get("crashes")?)?;
-    job.deferrals = number(row.try_get("deferrals")?)?;
-    job.generation = number(row.try_get("generation")?)?;
-    job.run = number(row.try_get("run")?)?;
-    job.version = number(row.try_get("fence")?)?;
-    job.progress = parse_optional(row.try_get("progress")?)?;
-    job.checkpoint = parse_optional(row.try_get("checkpoint")?)?;
+    job.state = now;
+    job.paused_from = part(row, "paused_from", state)?;
+    job.started_at = part(row, "started_at", time)?;
+    job.finished_at = part(row, "finished_at", time)?;
+    job.queue_wait = part(row, "queue_wait", number)?.map(Duration::from_micros);
+    job.duration = part(row, "duration", number)?.map(Duration::from_nanos);
+    let node: Option<&[u8]> = row.try_get("node")?;
+    job.node = in_column("node", node.map(node_id).transpose())?;
+    job.attempts = whole(row, "attempts")?;
+    job.crashes = whole(row, "crashes")?;
+    job.deferrals = whole(row, "deferrals")?;
+    job.generation = whole(row, "generation")?;
+    job.run = in_column("run", counter(row.try_get("run")?))?;
+    job.version = in_column("fence", counter(row.try_get("fence")?))?;
+    job.progress = parsed(row, "progress")?;
+    job.checkpoint = parsed(row, "checkpoint")?;
     job.output = row.try_get("output")?;
-    job.error = parse_optional(row.try_get("error")?)?;
-    job.envelope = parse_optional(row.try_get("envelope")?)?;
-    job.canceled = parse_optional(row.try_get("canceled")?)?;
-    job.root_cause = parse_optional(row.try_get("root_cause")?)?;
-    job.wait = parse_optional(row.try_get("wait")?)?;
-    job.warnings = parse_optional(row.try_get("warnings")?)?.unwrap_or_default();
+    job.error = parsed(row, "error")?;
+    job.envelope = parsed(row, "envelope")?;
+    job.canceled = parsed(row, "canceled")?;
+    job.root_cause = parsed(row, "root_cause")?;
+    job.wait = parsed(row, "wait")?;
+    job.warnings = parsed(row, "warnings")?.unwrap_or_default();
+    let lease: Option<&[u8]> = row.try_get("lease")?;
+    let lease = in_column("lease", lease.map(lease_id).transpose())?;
+    if now == JobState::Running && lease.is_none() {
+        return Err(misplaced("lease", "a running job has one"));
+    }
+    if now == JobState::Running && job.node.is_none() {
+        return Err(misplaced("node", "a running job has one"));
+    }
     Ok(JobRow {
         seq: row.try_get("seq")?,
         template: row.try_get("template")?,
         job,
         scoped_key: row.try_get("scoped_key")?,
-        lease: row.try_get::<Option<&[u8]>, _>("lease")?.map(lease_id).transpose()?,
+        lease,
         handler_started: row.try_get::<Option<bool>, _>("handler_started")?.unwrap_or_default(),
         probe: row.try_get("probe")?,
     })
 }
 
 /// Where a job stands for the claim: 0 not due yet, 1 in line, 3 waiting for others.
-fn readiness(job: &JobRecord, now: Timestamp) -> i64 {
+pub(crate) fn readiness(job: &JobRecord, now: Timestamp) -> i64 {
     match job.state {
         JobState::Pending if job.wait.is_some() => 3,
         JobState::Pending if job.due <= now => 1,
@@ -133,14 +168,16 @@ pub(crate) enum Held {
 }
 
 impl Session<'_> {
+    /// One job; none if there is none, or if it cannot be read: then it is set aside.
     pub(crate) async fn load(&mut self, id: JobId) -> Result<Option<JobRow>, sqlx::Error> {
         let row = sqlx::query(sql::job::GET_JOB)
             .bind(bytes(id.uuid()))
             .fetch_optional(&mut *self.conn)
             .await?;
-        let Some(row) = row else { return Ok(None) };
-        let template = self.template(row.try_get("template")?).await?;
-        job_row(&row, &template).map(Some)
+        match row {
+            Some(row) => self.decode(&row).await,
+            None => Ok(None),
+        }
     }
 
     /// Moves a job: the fence goes up by one, and counts, keys and wake-ups follow the state.
@@ -173,7 +210,7 @@ impl Session<'_> {
         let job = &row.job;
         let due = job.due.as_microsecond();
         let warnings = Some(&job.warnings).filter(|warnings| !warnings.is_empty());
-        sqlx::query(sql::job::SAVE_JOB)
+        let saved = sqlx::query(sql::job::SAVE_JOB)
             .bind(row.seq)
             .bind(state_number(job.state))
             .bind(readiness(job, self.now))
@@ -200,7 +237,7 @@ impl Session<'_> {
             .bind(optional_json(job.root_cause.as_ref())?)
             .execute(&mut *self.conn)
             .await?;
-        Ok(())
+        changed(&saved, 1)
     }
 
     /// Moves a job out of a run.
@@ -265,14 +302,14 @@ impl Session<'_> {
     pub(crate) async fn save_notes(&mut self, row: &JobRow) -> Result<(), sqlx::Error> {
         let job = &row.job;
         let warnings = Some(&job.warnings).filter(|warnings| !warnings.is_empty());
-        sqlx::query(sql::job::SAVE_NOTES)
+        let saved = sqlx::query(sql::job::SAVE_NOTES)
             .bind(row.seq)
             .bind(optional_json(job.progress.as_ref())?)
             .bind(optional_json(job.checkpoint.as_ref())?)
             .bind(optional_json(warnings)?)
             .execute(&mut *self.conn)
             .await?;
-        Ok(())
+        changed(&saved, 1)
     }
 
     pub(crate) async fn add_line(

@@ -9,6 +9,7 @@ use sqlx::sqlite::SqliteRow;
 use crate::query::Look;
 use crate::session::Session;
 use crate::sql;
+use crate::unreadable::readable;
 use crate::value::{json, number, parse, signed};
 
 fn schedule(row: &SqliteRow) -> Result<ScheduleRecord, sqlx::Error> {
@@ -20,7 +21,7 @@ fn schedule(row: &SqliteRow) -> Result<ScheduleRecord, sqlx::Error> {
 impl Look<'_> {
     pub(crate) async fn schedules(&mut self) -> Result<Vec<ScheduleRecord>, sqlx::Error> {
         let rows = sqlx::query(sql::schedule::LIST_SCHEDULES).fetch_all(&mut *self.conn).await?;
-        rows.iter().map(schedule).collect()
+        readable("schedule", &rows, schedule)
     }
 
     pub(crate) async fn due_schedules(
@@ -28,7 +29,7 @@ impl Look<'_> {
         limit: u32,
     ) -> Result<Vec<ScheduleRecord>, sqlx::Error> {
         let due = sqlx::query(sql::schedule::LIST_DUE).bind(self.now).bind(i64::from(limit));
-        due.fetch_all(&mut *self.conn).await?.iter().map(schedule).collect()
+        readable("schedule", &due.fetch_all(&mut *self.conn).await?, schedule)
     }
 }
 

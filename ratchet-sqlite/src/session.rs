@@ -23,6 +23,8 @@ pub(crate) struct Session<'a> {
     pub(crate) patience: usize,
     /// Look for ids that exist before inserting, instead of being told by the index.
     pub(crate) careful: bool,
+    /// SQLite has reported that the file is damaged: outcomes are still written, nothing is claimed.
+    pub(crate) damaged: bool,
 }
 
 /// What a transaction leaves to be done. A transaction that is rolled back leaves nothing.

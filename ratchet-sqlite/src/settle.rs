@@ -21,7 +21,7 @@ use crate::value::{json, nanos, parse_borrowed, signed};
 
 /// A run that is current: its place in the batch, its template, whether it holds a business key, its slot, its queue,
 /// and for a step whether something waits for it, and its group.
-type Current<'a> = (usize, i64, u8, Option<String>, Cow<'a, str>, Option<u8>, Cow<'a, str>);
+type Current<'a> = (usize, i64, u8, Option<String>, Cow<'a, str>, Option<i64>, Cow<'a, str>);
 
 impl Session<'_> {
     pub(crate) async fn settle(
@@ -102,8 +102,10 @@ impl Session<'_> {
             .fetch_all(&mut *self.conn)
             .await?;
         crash_point(CrashPoint::SettleMoved);
-        let current = rows.first().ok_or(sqlx::Error::RowNotFound)?.try_get::<&str, _>(0)?;
-        let current: Vec<Current<'_>> = parse_borrowed(current)?;
+        let current = rows.first().ok_or(sqlx::Error::RowNotFound)?.try_get(0)?;
+        // Names in a damaged row need not be text; the others settle all the same.
+        let current = String::from_utf8_lossy(current);
+        let current: Vec<Current<'_>> = parse_borrowed(&current)?;
         let mut applied = HashSet::with_capacity(current.len());
         let (mut keyed, mut slots) = (Vec::new(), HashMap::<String, (i64, Cow<'_, str>)>::new());
         for (place, template, has_key, slot, queue, linked, group) in current {
@@ -143,6 +145,10 @@ impl Session<'_> {
     ) -> Result<Settled, sqlx::Error> {
         let token = settlement.token;
         let Some(mut row) = self.load(token.job).await? else {
+            self.end_unreadable_run(token).await?;
+            if !settlement.lingering {
+                self.let_go(token).await?;
+            }
             return Ok(Settled::Stale { state: None });
         };
         if row.token() != Some(token) {

@@ -4,6 +4,10 @@ use std::sync::{Arc, LazyLock};
 
 use sqlx::AssertSqlSafe;
 
+pub(crate) mod backup {
+    pub(crate) const VACUUM_INTO: &str = include_str!("../sql/backup/vacuum_into.sql");
+}
+
 pub(crate) mod claim {
     pub(crate) const BRING_BACK: &str = include_str!("../sql/claim/bring_back.sql");
     pub(crate) const DELETE_EMPTY_ASIDE: &str = include_str!("../sql/claim/delete_empty_aside.sql");
@@ -98,6 +102,8 @@ pub(crate) mod job {
 pub(crate) mod key {
     pub(crate) const COUNT_SLOTS: &str = include_str!("../sql/key/count_slots.sql");
     pub(crate) const DELETE_LINGERING: &str = include_str!("../sql/key/delete_lingering.sql");
+    pub(crate) const DELETE_LOST_LINGERING: &str =
+        include_str!("../sql/key/delete_lost_lingering.sql");
     pub(crate) const FREE_BUSINESS_KEY: &str = include_str!("../sql/key/free_business_key.sql");
     pub(crate) const FREE_BUSINESS_KEYS: &str = include_str!("../sql/key/free_business_keys.sql");
     pub(crate) const GET_HOLDER: &str = include_str!("../sql/key/get_holder.sql");
@@ -119,6 +125,7 @@ pub(crate) mod node {
     pub(crate) const LIST_CANCELED: &str = include_str!("../sql/node/list_canceled.sql");
     pub(crate) const LIST_KNOWN: &str = include_str!("../sql/node/list_known.sql");
     pub(crate) const LIST_NODES: &str = include_str!("../sql/node/list_nodes.sql");
+    pub(crate) const LIST_STRAYS: &str = include_str!("../sql/node/list_strays.sql");
     pub(crate) const LIST_ORPHANS: &str = include_str!("../sql/node/list_orphans.sql");
     pub(crate) const RENEW_LEASE: &str = include_str!("../sql/node/renew_lease.sql");
     pub(crate) const TAKE_LEAD: &str = include_str!("../sql/node/take_lead.sql");
@@ -155,6 +162,30 @@ pub(crate) mod settle {
     pub(crate) const SUCCEED_JOBS: &str = include_str!("../sql/settle/succeed_jobs.sql");
     pub(crate) const TRIM_LOG: &str = include_str!("../sql/settle/trim_log.sql");
 }
+pub(crate) mod unreadable {
+    pub(crate) const CANCEL: &str = include_str!("../sql/unreadable/cancel.sql");
+    pub(crate) const CLEAR_COUNTS: &str = include_str!("../sql/unreadable/clear_counts.sql");
+    pub(crate) const COUNT: &str = include_str!("../sql/unreadable/count.sql");
+    pub(crate) const COUNT_ANEW: &str = include_str!("../sql/unreadable/count_anew.sql");
+    pub(crate) const DELETE_BUSINESS: &str = include_str!("../sql/unreadable/delete_business.sql");
+    pub(crate) const DELETE_LINGERING: &str =
+        include_str!("../sql/unreadable/delete_lingering.sql");
+    pub(crate) const END_RUN: &str = include_str!("../sql/unreadable/end_run.sql");
+    pub(crate) const FIND: &str = include_str!("../sql/unreadable/find.sql");
+    pub(crate) const FIND_BY_JOB: &str = include_str!("../sql/unreadable/find_by_job.sql");
+    pub(crate) const FIND_JOB: &str = include_str!("../sql/unreadable/find_job.sql");
+    pub(crate) const FIND_RUN: &str = include_str!("../sql/unreadable/find_run.sql");
+    pub(crate) const FORGET: &str = include_str!("../sql/unreadable/forget.sql");
+    pub(crate) const GET_JOB: &str = include_str!("../sql/unreadable/get_job.sql");
+    pub(crate) const GET_REMAINS: &str = include_str!("../sql/unreadable/get_remains.sql");
+    pub(crate) const GET_STEP: &str = include_str!("../sql/unreadable/get_step.sql");
+    pub(crate) const LIST: &str = include_str!("../sql/unreadable/list.sql");
+    pub(crate) const PUT_BACK: &str = include_str!("../sql/unreadable/put_back.sql");
+    pub(crate) const RECORD: &str = include_str!("../sql/unreadable/record.sql");
+    pub(crate) const SAVE_WAIT: &str = include_str!("../sql/unreadable/save_wait.sql");
+    pub(crate) const SET_ASIDE: &str = include_str!("../sql/unreadable/set_aside.sql");
+}
+
 /// How many jobs one statement inserts: a few sizes, so that each is prepared once.
 pub(crate) const INSERT_SIZES: [usize; 5] = [128, 32, 8, 2, 1];
 

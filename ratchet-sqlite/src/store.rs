@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -14,22 +14,26 @@ use ratchet_core::model::{
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    Surroundings, Token, WriteSchedule,
+    Surroundings, Token, Unreadable, WriteSchedule,
 };
 use ratchet_core::store::{Store, Wake};
 use ratchet_core::{Clock, StoreError, StoreErrorKind};
+use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::{Notify, broadcast, mpsc};
 
-use crate::error::Fault;
+use crate::error::{Fault, is_unreadable};
+use crate::file::Files;
 use crate::open;
 use crate::options::SqliteOptions;
 use crate::query::Look;
 use crate::readers::Readers;
 use crate::template::Templates;
+use crate::unreadable::refusal_of;
 use crate::verb::{
-    Asked, Beat, Carry, ChangeSchedule, Claim, Delivered, FinishHandOffs, ForgetRejects, HandOut,
-    Insert, InsertGraph, Join, Lead, Leave, Lengthen, LetGo, OrderBreaker, OrderQueue, Orphans,
-    Purge, Report, Request, Settle, SettleAndClaim, TakeHandOffs, Verb,
+    Asked, Beat, Carry, ChangeSchedule, Claim, Delivered, DropUnreadable, FinishHandOffs,
+    ForgetRejects, HandOut, Insert, InsertGraph, Join, Lead, Leave, Lengthen, LetGo, LookAgain,
+    OrderBreaker, OrderQueue, Orphans, Purge, RepairUnreadable, Report, Request, Settle,
+    SettleAndClaim, TakeHandOffs, Verb,
 };
 
 /// A store in one SQLite file: the embedded default. Clones share the connections.
@@ -62,6 +66,23 @@ pub(crate) struct Shared {
     pub(crate) ends: broadcast::Sender<Wake>,
     /// Somebody has begun to listen.
     pub(crate) listener: Notify,
+    /// What SQLite said when it first found the file damaged.
+    pub(crate) damage: OnceLock<Fault>,
+    pub(crate) files: Files,
+}
+
+impl Shared {
+    /// What an error means. A damaged file is remembered.
+    pub(crate) fn fault(&self, error: &sqlx::Error) -> Fault {
+        let fault = Fault::new(&self.path, error);
+        if fault.kind == StoreErrorKind::Corrupt && self.damage.set(fault.clone()).is_ok() {
+            tracing::error!(
+                %error, file = %self.path.display(),
+                "the job database is damaged; no job is claimed or submitted until it was restored and opened again"
+            );
+        }
+        fault
+    }
 }
 
 impl SqliteStore {
@@ -99,22 +120,57 @@ impl SqliteStore {
         answer.await.unwrap_or_else(|_| Err(gone()))
     }
 
+    /// Has the writer set aside jobs that could not be read. Nobody waits for it.
+    fn set_aside(&self, jobs: Vec<i64>) {
+        if !jobs.is_empty() {
+            let (asked, _) = Asked::new(LookAgain { jobs });
+            // Without a writer nothing is claimed either.
+            let _ = self.writer.send(Box::new(asked));
+        }
+    }
+
+    fn look<'a>(&'a self, conn: &'a mut SqliteConnection) -> Look<'a> {
+        let now = self.shared.clock.now().as_microsecond();
+        Look { conn, templates: &self.shared.templates, now, unreadable: Vec::new() }
+    }
+
     fn fault(&self, error: &sqlx::Error) -> StoreError {
-        Fault::new(self.path(), error).into()
+        self.shared.fault(error).into()
     }
 }
 
-/// Reads with a connection on loan.
+/// Reads with a connection on loan: one statement, or several that need not see the same state.
 macro_rules! read {
     ($store:expr, |$look:ident| $read:expr) => {{
         let store: &SqliteStore = $store;
         let mut reader = store.readers.get().await.map_err(|error| store.fault(&error))?;
-        let mut $look = Look {
-            conn: &mut reader,
-            templates: &store.shared.templates,
-            now: store.shared.clock.now().as_microsecond(),
-        };
-        $read.await.map_err(|error| store.fault(&error))
+        let mut $look = store.look(&mut reader);
+        let read = $read.await;
+        let unreadable = std::mem::take(&mut $look.unreadable);
+        drop(reader);
+        store.set_aside(unreadable);
+        read
+    }};
+    ($store:expr, |$look:ident| $read:expr, told) => {
+        read!($store, |$look| $read).map_err(|error| $store.fault(&error))
+    };
+}
+
+/// Reads with several statements that see one state of the database. Whoever gives up on it leaves no transaction behind.
+macro_rules! read_at_once {
+    ($store:expr, |$look:ident| $read:expr) => {{
+        let store: &SqliteStore = $store;
+        let told = |error| store.fault(&error);
+        let mut reader = store.readers.get().await.map_err(told)?;
+        let mut snapshot = reader.begin().await.map_err(told)?;
+        let mut $look = store.look(&mut snapshot);
+        let read = $read.await;
+        let unreadable = std::mem::take(&mut $look.unreadable);
+        // Nothing was written: how it ends does not matter.
+        let ended = snapshot.rollback().await;
+        drop(reader);
+        store.set_aside(unreadable);
+        read.and_then(|read| ended.map(|()| read)).map_err(told)
     }};
 }
 
@@ -143,7 +199,7 @@ impl Store for SqliteStore {
     }
 
     async fn group(&self, id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
-        read!(self, |look| look.group(id))
+        read!(self, |look| look.group(id), told)
     }
 
     async fn groups(
@@ -152,7 +208,7 @@ impl Store for SqliteStore {
         before: Option<GroupId>,
         limit: u32,
     ) -> Result<Vec<GroupRecord>, StoreError> {
-        read!(self, |look| look.groups(filter, before, limit))
+        read_at_once!(self, |look| look.groups(filter, before, limit))
     }
 
     async fn members(
@@ -161,19 +217,19 @@ impl Store for SqliteStore {
         after: Option<JobId>,
         limit: u32,
     ) -> Result<Vec<Member>, StoreError> {
-        read!(self, |look| look.members(group, after, limit))
+        read!(self, |look| look.members(group, after, limit), told)
     }
 
     async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
-        read!(self, |look| look.edges(parents))
+        read_at_once!(self, |look| look.edges(parents))
     }
 
     async fn schedules(&self) -> Result<Vec<ScheduleRecord>, StoreError> {
-        read!(self, |look| look.schedules())
+        read!(self, |look| look.schedules(), told)
     }
 
     async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, StoreError> {
-        read!(self, |look| look.due_schedules(limit))
+        read!(self, |look| look.due_schedules(limit), told)
     }
 
     async fn write_schedule(&self, write: WriteSchedule) -> Result<ScheduleWritten, StoreError> {
@@ -186,11 +242,11 @@ impl Store for SqliteStore {
         after: Option<(JobId, u64)>,
         limit: u32,
     ) -> Result<Vec<Reject>, StoreError> {
-        read!(self, |look| look.rejects(filter, after, limit))
+        read!(self, |look| look.rejects(filter, after, limit), told)
     }
 
     async fn reject_groups(&self, filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError> {
-        read!(self, |look| look.reject_groups(filter))
+        read!(self, |look| look.reject_groups(filter), told)
     }
 
     async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), StoreError> {
@@ -211,7 +267,7 @@ impl Store for SqliteStore {
     }
 
     async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
-        read!(self, |look| look.hand_off_stats(pipeline))
+        read!(self, |look| look.hand_off_stats(pipeline), told)
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
@@ -271,7 +327,7 @@ impl Store for SqliteStore {
     }
 
     async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError> {
-        read!(self, |look| look.queues())
+        read_at_once!(self, |look| look.queues())
     }
 
     async fn order_breaker(
@@ -283,43 +339,47 @@ impl Store for SqliteStore {
     }
 
     async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError> {
-        read!(self, |look| look.breakers())
+        read!(self, |look| look.breakers(), told)
     }
 
     async fn surroundings(&self, id: JobId) -> Result<Option<Surroundings>, StoreError> {
-        read!(self, |look| look.surroundings(id))
+        read_at_once!(self, |look| look.surroundings(id))
     }
 
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {
-        Ok(read!(self, |look| look.get(id))?.map(|row| row.job))
+        match read!(self, |look| look.get(id)) {
+            Ok(row) => Ok(row.map(|row| row.job)),
+            Err(error) if is_unreadable(&error) => Err(refusal_of(id, &error)),
+            Err(error) => Err(self.fault(&error)),
+        }
     }
 
     async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, StoreError> {
-        read!(self, |look| look.list(filter, page))
+        read_at_once!(self, |look| look.list(filter, page))
     }
 
     async fn counts(&self) -> Result<Counts, StoreError> {
-        read!(self, |look| look.counts())
+        read!(self, |look| look.counts(), told)
     }
 
     async fn attempts(&self, id: JobId) -> Result<Vec<AttemptLine>, StoreError> {
-        read!(self, |look| look.attempts(id))
+        read_at_once!(self, |look| look.attempts(id))
     }
 
     async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError> {
-        read!(self, |look| look.logs(id))
+        read!(self, |look| look.logs(id), told)
     }
 
     async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError> {
-        read!(self, |look| look.nodes())
+        read!(self, |look| look.nodes(), told)
     }
 
     async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, StoreError> {
-        read!(self, |look| look.unknown_jobs())
+        read_at_once!(self, |look| look.unknown_jobs())
     }
 
     async fn alerts(&self, limit: u32) -> Result<Vec<Alert>, StoreError> {
-        read!(self, |look| look.alerts(limit))
+        read!(self, |look| look.alerts(limit), told)
     }
 
     async fn undelivered(
@@ -333,6 +393,22 @@ impl Store for SqliteStore {
 
     async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
         self.write(Delivered { deliveries }).await
+    }
+
+    async fn unreadable(&self, limit: u32) -> Result<Vec<Unreadable>, StoreError> {
+        read!(self, |look| look.unreadable(limit), told)
+    }
+
+    async fn count_unreadable(&self) -> Result<u64, StoreError> {
+        read!(self, |look| look.count_unreadable(), told)
+    }
+
+    async fn repair_unreadable(&self, id: JobId) -> Result<bool, StoreError> {
+        self.write(RepairUnreadable { job: id }).await
+    }
+
+    async fn drop_unreadable(&self, id: JobId) -> Result<bool, StoreError> {
+        self.write(DropUnreadable { job: id }).await
     }
 
     fn wakes(&self) -> broadcast::Receiver<Wake> {

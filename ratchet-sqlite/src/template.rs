@@ -11,6 +11,7 @@ use sqlx::{Row as _, SqliteConnection};
 
 use crate::error::unreadable;
 use crate::sql;
+use crate::value::in_column;
 
 /// Templates known to be stored. Never more than a few per job name.
 #[derive(Debug, Default)]
@@ -91,9 +92,17 @@ pub(crate) async fn load(
     conn: &mut SqliteConnection,
     id: i64,
 ) -> Result<Arc<JobSpec>, sqlx::Error> {
-    let row = sqlx::query(sql::insert::GET_TEMPLATE).bind(id).fetch_one(conn).await?;
-    let template = serde_json::from_str(row.try_get(0)?).map_err(unreadable)?;
-    Ok(Arc::new(template))
+    let row = sqlx::query(sql::insert::GET_TEMPLATE).bind(id).fetch_optional(conn).await?;
+    let read = match &row {
+        Some(row) => row.try_get(0).and_then(|body| serde_json::from_str(body).map_err(unreadable)),
+        None => Err(sqlx::Error::Decode(format!("there is no template {id}").into())),
+    };
+    // Whatever is wrong with the template is wrong with every job of it.
+    let read = read.map_err(|error| match error {
+        sqlx::Error::ColumnDecode { source, .. } => sqlx::Error::Decode(source),
+        other => other,
+    });
+    in_column("template", read.map(Arc::new))
 }
 
 /// What only one job has, beside its arguments.
@@ -161,7 +170,7 @@ pub(crate) fn spec(
     spec.payload = payload;
     spec.concurrency = concurrency;
     if let Some(own) = own {
-        let own: Own = serde_json::from_str(own).map_err(unreadable)?;
+        let own: Own = in_column("own", serde_json::from_str(own).map_err(unreadable))?;
         spec.business_key = own.business_key;
         spec.idempotency_key = own.idempotency_key;
         spec.tags = own.tags;

@@ -7,6 +7,7 @@ use ratchet_core::model::{GraphKey, JobId, JobSpec, JobState, LeaseId, NodeId};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use sqlx::sqlite::SqliteQueryResult;
 use uuid::Uuid;
 
 use crate::error::unreadable;
@@ -51,6 +52,33 @@ pub(crate) fn nanos(duration: Duration) -> i64 {
 
 pub(crate) fn number<T: TryFrom<i64>>(number: i64) -> Result<T, sqlx::Error> {
     T::try_from(number).map_err(|_| sqlx::Error::Decode(format!("{number} is out of range").into()))
+}
+
+/// A statement that must have changed so many rows, and has.
+pub(crate) fn changed(done: &SqliteQueryResult, rows: usize) -> Result<(), sqlx::Error> {
+    if done.rows_affected() == rows as u64 {
+        return Ok(());
+    }
+    let why = format!("{} rows were changed instead of {rows}", done.rows_affected());
+    Err(sqlx::Error::Protocol(why))
+}
+
+/// Counters grow by one with every run or move: one that is damaged must not overflow the column.
+pub(crate) fn counter(count: i64) -> Result<u64, sqlx::Error> {
+    match u64::try_from(count) {
+        Ok(counter) if counter < 1 << 62 => Ok(counter),
+        _ => Err(sqlx::Error::Decode(format!("{count} is out of range").into())),
+    }
+}
+
+/// Names the column in an error about what was read from it.
+pub(crate) fn in_column<T>(column: &str, read: Result<T, sqlx::Error>) -> Result<T, sqlx::Error> {
+    read.map_err(|error| match error {
+        sqlx::Error::Decode(source) => {
+            sqlx::Error::ColumnDecode { index: column.to_owned(), source }
+        }
+        other => other,
+    })
 }
 
 pub(crate) fn signed(number: u64) -> i64 {

@@ -16,10 +16,21 @@ use crate::error::Fault;
 use crate::insert::is_plain;
 use crate::session::Session;
 
+/// What the writer must know of a verb before it runs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It claims or submits jobs: refused once the file is known to be damaged.
+    NewWork,
+    /// A heartbeat: the writer looks at the file first.
+    Heartbeat,
+    Other,
+}
+
 /// Something to be done in a transaction. It may be tried more than once, and counts only once it has committed.
 #[async_trait]
 pub(crate) trait Verb: Send + Sync + 'static {
     type Answer: Send + 'static;
+    const KIND: Kind = Kind::Other;
 
     async fn run(&self, session: &mut Session<'_>) -> Result<Self::Answer, sqlx::Error>;
 
@@ -41,6 +52,7 @@ pub(crate) struct Asked<V: Verb> {
 pub(crate) trait Request: Send {
     /// Runs it and keeps the answer.
     async fn run(&mut self, session: &mut Session<'_>) -> Result<(), sqlx::Error>;
+    fn kind(&self) -> Kind;
     fn plain_insert(&self) -> Option<&[NewJob]>;
     /// Its jobs were inserted together with those of others.
     fn inserted(&mut self);
@@ -61,6 +73,10 @@ impl<V: Verb> Request for Asked<V> {
     async fn run(&mut self, session: &mut Session<'_>) -> Result<(), sqlx::Error> {
         self.answer = Some(self.verb.run(session).await?);
         Ok(())
+    }
+
+    fn kind(&self) -> Kind {
+        V::KIND
     }
 
     fn plain_insert(&self) -> Option<&[NewJob]> {
@@ -84,13 +100,14 @@ impl<V: Verb> Request for Asked<V> {
 }
 
 macro_rules! verbs {
-    ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* } -> $answer:ty = |$session:ident, $this:ident| $run:expr;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident $(as $kind:ident)? { $($field:ident: $type:ty),* } -> $answer:ty = |$session:ident, $this:ident| $run:expr;)*) => {$(
         $(#[$doc])*
         pub(crate) struct $name { $(pub(crate) $field: $type),* }
 
         #[async_trait]
         impl Verb for $name {
             type Answer = $answer;
+            $(const KIND: Kind = Kind::$kind;)?
 
             async fn run(&self, $session: &mut Session<'_>) -> Result<$answer, sqlx::Error> {
                 let $this = self;
@@ -101,13 +118,13 @@ macro_rules! verbs {
 }
 
 verbs! {
-    Claim { request: ClaimRequest } -> ClaimReply = |session, this| session.claim(&this.request);
+    Claim as NewWork { request: ClaimRequest } -> ClaimReply = |session, this| session.claim(&this.request);
     Settle { settlements: Vec<Settlement> } -> Vec<Settled> = |session, this| session.settle(&this.settlements);
     Report { notes: Vec<(Token, RunNotes)> } -> Vec<bool> = |session, this| session.report(&this.notes);
     LetGo { tokens: Vec<Token> } -> () = |session, this| session.let_go_all(&this.tokens);
     Join { node: NodeInfo, lease: Duration } -> Result<(), StoreError> =
         |session, this| session.join(&this.node, this.lease);
-    Beat { node: NodeId, lease: Duration } -> Heartbeat = |session, this| session.heartbeat(this.node, this.lease);
+    Beat as Heartbeat { node: NodeId, lease: Duration } -> Heartbeat = |session, this| session.heartbeat(this.node, this.lease);
     Leave { node: NodeId } -> () = |session, this| session.leave(this.node);
     Orphans { limit: u32 } -> Vec<Orphan> = |session, this| session.orphans(this.limit);
     Lead { node: NodeId, lease: Duration } -> bool = |session, this| session.lead(this.node, this.lease);
@@ -120,15 +137,18 @@ verbs! {
         |session, this| session.order_breaker(&this.service, this.order);
     HandOut { channel: Channel, limit: u32, hold: Duration } -> Vec<Delivery> =
         |session, this| session.hand_out(this.channel, this.limit, this.hold);
-    InsertGraph { graph: NewGraph } -> Result<GraphInserted, InsertError> =
+    InsertGraph as NewWork { graph: NewGraph } -> Result<GraphInserted, InsertError> =
         |session, this| session.insert_graph(&this.graph);
-    Lengthen { extend: Extend } -> Result<GraphInserted, InsertError> = |session, this| session.extend(&this.extend);
+    Lengthen as NewWork { extend: Extend } -> Result<GraphInserted, InsertError> = |session, this| session.extend(&this.extend);
     ChangeSchedule { write: WriteSchedule } -> ScheduleWritten = |session, this| session.write_schedule(&this.write);
     ForgetRejects { rejects: Vec<(JobId, u64)> } -> () = |session, this| session.forget_rejects(&this.rejects);
     TakeHandOffs { pipeline: String, limit: u32, hold: Duration } -> Vec<HandOff> =
         |session, this| session.take_hand_offs(&this.pipeline, this.limit, this.hold);
     FinishHandOffs { pipeline: String, keys: Vec<String> } -> () =
         |session, this| session.finish_hand_offs(&this.pipeline, &this.keys);
+    LookAgain { jobs: Vec<i64> } -> () = |session, this| session.look_again(&this.jobs);
+    RepairUnreadable { job: JobId } -> bool = |session, this| session.repair_unreadable(this.job);
+    DropUnreadable { job: JobId } -> bool = |session, this| session.drop_unreadable(this.job);
     Delivered { deliveries: Vec<DeliveryId> } -> () = |session, this| session.delivered(&this.deliveries);
 }
 
@@ -144,6 +164,10 @@ impl Verb for SettleAndClaim {
 
     async fn run(&self, session: &mut Session<'_>) -> Result<Self::Answer, sqlx::Error> {
         let settled = session.settle(&self.settlements).await?;
+        if session.damaged {
+            // The outcomes are kept; the next claim alone tells why nothing is claimed.
+            return Ok((settled, ClaimReply::default()));
+        }
         Ok((settled, session.claim(&self.request).await?))
     }
 }
@@ -156,6 +180,7 @@ pub(crate) struct Insert {
 #[async_trait]
 impl Verb for Insert {
     type Answer = Result<Vec<Inserted>, InsertError>;
+    const KIND: Kind = Kind::NewWork;
 
     async fn run(&self, session: &mut Session<'_>) -> Result<Self::Answer, sqlx::Error> {
         session.insert(&self.jobs).await

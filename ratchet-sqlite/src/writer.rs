@@ -4,17 +4,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ratchet_core::StoreErrorKind;
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::store::Wake;
-use sqlx::{Connection as _, Row as _, SqliteConnection};
+use sqlx::{AssertSqlSafe, Connection as _, Row as _, SqliteConnection};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::error::Fault;
+use crate::file::Watch;
+use crate::readers::Readers;
 use crate::session::{Effects, Session};
 use crate::sql;
 use crate::store::Shared;
-use crate::verb::Request;
+use crate::verb::{Kind, Request};
 
 /// How many requests one transaction takes: neither a caller nor a reader of the log waits for a longer one.
 const GROUP: usize = 256;
@@ -31,6 +34,12 @@ pub(crate) struct Writer {
     /// What the file's version was when it was last looked at, if anybody listened.
     pub(crate) seen: Option<i64>,
     pub(crate) looked: Instant,
+    pub(crate) file: Watch,
+    /// To be closed at the end.
+    pub(crate) readers: Arc<Readers>,
+    pub(crate) busy_timeout: Duration,
+    /// When the log was last to be shortened on a full disk and could not be.
+    pub(crate) in_vain: Option<Instant>,
 }
 
 impl Writer {
@@ -54,7 +63,11 @@ impl Writer {
                 self.look_for_others().await;
             }
         }
-        // The last connection of the file moves the log into it.
+        // The last connection of the file moves the log into it. Two that close at once are both not the last, so they close
+        // one after the other.
+        for reader in self.readers.take() {
+            let _ = reader.close().await;
+        }
         if let Err(error) = self.conn.close().await {
             tracing::debug!(%error, "the job database was not closed cleanly; it recovers when it is opened again");
         }
@@ -79,32 +92,85 @@ impl Writer {
         self.company = group.len();
     }
 
-    async fn carry_out(&mut self, mut group: Vec<Box<dyn Request>>) {
-        match self.transaction(&mut group, false).await {
+    async fn carry_out(&mut self, group: Vec<Box<dyn Request>>) {
+        let beats = group.iter().any(|request| request.kind() == Kind::Heartbeat);
+        if (beats || self.file.is_due())
+            && let Err(fault) = self.file.look(&self.shared.files)
+        {
+            return fail(group, &fault);
+        }
+        let mut group = self.refuse_new_work(group);
+        if group.is_empty() {
+            return;
+        }
+        let mut done = self.transaction(&mut group, false).await;
+        if let Err((error, _)) = &done
+            && self.shared.fault(error).kind == StoreErrorKind::Full
+            && self.shorten_log().await
+        {
+            done = self.transaction(&mut group, false).await;
+        }
+        match done {
             Ok(effects) => self.publish(group, effects),
             // Nobody can write: no use in asking once for each.
-            Err((error, true)) => {
-                let fault = Fault::new(&self.shared.path, &error);
-                for request in group {
-                    request.failed(fault.clone());
-                }
-            }
+            Err((error, true)) => fail(group, &self.shared.fault(&error)),
             // One of them failed, and nothing was written: each alone, so that it takes no other with it.
-            Err((_, false)) => {
-                for request in group {
+            Err((error, false)) => {
+                // If the file is damaged, that is remembered before anything runs.
+                self.shared.fault(&error);
+                for request in self.refuse_new_work(group) {
                     let mut alone = vec![request];
                     match self.transaction(&mut alone, true).await {
                         Ok(effects) => self.publish(alone, effects),
-                        Err((error, _)) => {
-                            let fault = Fault::new(&self.shared.path, &error);
-                            for request in alone {
-                                request.failed(fault.clone());
-                            }
-                        }
+                        Err((error, _)) => fail(alone, &self.shared.fault(&error)),
                     }
                 }
             }
         }
+    }
+
+    /// Once the file is known to be damaged nothing new begins: its outcome could not be stored. Answers the other requests.
+    fn refuse_new_work(&self, group: Vec<Box<dyn Request>>) -> Vec<Box<dyn Request>> {
+        let Some(damage) = self.shared.damage.get() else { return group };
+        let (new, others) = group.into_iter().partition(|request| request.kind() == Kind::NewWork);
+        fail(new, damage);
+        others
+    }
+
+    /// Moves the log into the file and empties it, because the disk is full and the log may be what fills it. Answers whether
+    /// that made room.
+    async fn shorten_log(&mut self) -> bool {
+        const NOT_BEFORE: Duration = Duration::from_secs(1);
+        // Whoever writes waits meanwhile, so readers are not waited for long.
+        const PATIENCE: Duration = Duration::from_millis(100);
+        if self.in_vain.is_some_and(|tried| tried.elapsed() < NOT_BEFORE) {
+            return false;
+        }
+        let patience = |wait: Duration| {
+            AssertSqlSafe(format!("PRAGMA busy_timeout = {}", wait.as_millis().min(86_400_000)))
+        };
+        let impatient =
+            sqlx::query(patience(PATIENCE.min(self.busy_timeout))).execute(&mut self.conn).await;
+        let moved = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(&mut self.conn).await;
+        let patient = sqlx::query(patience(self.busy_timeout)).execute(&mut self.conn).await;
+        if let Err(error) = impatient.and(patient) {
+            tracing::debug!(%error, "the time to wait for other writers could not be changed");
+        }
+        match moved.and_then(|row| row.try_get::<i64, _>(0)) {
+            // Nobody was in the way.
+            Ok(0) => {
+                self.in_vain = None;
+                tracing::debug!(
+                    file = %self.shared.path.display(),
+                    "the disk is full; the write-ahead log of the job database was emptied to make room"
+                );
+                return true;
+            }
+            Ok(_) => tracing::debug!("the write-ahead log could not be emptied: it is being read"),
+            Err(error) => tracing::debug!(%error, "the write-ahead log could not be emptied"),
+        }
+        self.in_vain = Some(Instant::now());
+        false
     }
 
     /// Carries out requests in one transaction. An error says whether the transaction could not even begin.
@@ -143,6 +209,7 @@ impl Writer {
             effects,
             patience: self.patience,
             careful,
+            damaged: self.shared.damage.get().is_some(),
         };
         let (plain, others): (Vec<_>, Vec<_>) =
             group.iter_mut().partition(|request| !careful && request.plain_insert().is_some());
@@ -201,5 +268,11 @@ impl Writer {
                 let _ = self.shared.wakes.send(Wake::Work { queue });
             }
         }
+    }
+}
+
+fn fail(group: Vec<Box<dyn Request>>, fault: &Fault) {
+    for request in group {
+        request.failed(fault.clone());
     }
 }

@@ -13,6 +13,15 @@ const READS_A_WHOLE_TABLE: &[&str] = &[
     "node/list_known",
     "node/delete_dead_nodes",
     "node/list_orphans",
+    // One row per run at the moment.
+    "node/list_strays",
+    // One row per job that cannot be read.
+    "unreadable/list",
+    "unreadable/count",
+    // What is damaged cannot be found through an index: once per repair.
+    "unreadable/delete_business",
+    "unreadable/clear_counts",
+    "unreadable/count_anew",
     "key/list_lost_lingering",
     // One row per queue with rules, one per service, and what runs at the moment.
     "gate/list_rules",
@@ -35,7 +44,13 @@ const READS_A_WHOLE_TABLE: &[&str] = &[
 ];
 
 /// Statements that may sort: a few rows of a small table.
-const SORTS: &[&str] = &["count/list_counts", "count/list_waiting", "count/list_waiting_queues"];
+const SORTS: &[&str] = &[
+    "count/list_counts",
+    "count/list_waiting",
+    "count/list_waiting_queues",
+    // Once per repair of a job whose count cannot be told.
+    "unreadable/count_anew",
+];
 
 async fn plan(conn: &mut sqlx::SqliteConnection, sql: &str) -> Vec<String> {
     let mut steps = Vec::new();

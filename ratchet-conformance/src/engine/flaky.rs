@@ -13,7 +13,7 @@ use ratchet_core::model::{
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, QueueRoom,
     Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
-    Settlement, Surroundings, Token, Verdict, WriteSchedule,
+    Settlement, Surroundings, Token, Unreadable, Verdict, WriteSchedule,
 };
 use ratchet_core::store::{Store, StoreError, StoreErrorKind, Wake};
 use tokio::runtime::Handle;
@@ -181,6 +181,22 @@ impl Store for Flaky {
 
     async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
         self.up()?.hand_off_stats(pipeline).await
+    }
+
+    async fn unreadable(&self, limit: u32) -> Result<Vec<Unreadable>, StoreError> {
+        self.up()?.unreadable(limit).await
+    }
+
+    async fn count_unreadable(&self) -> Result<u64, StoreError> {
+        self.up()?.count_unreadable().await
+    }
+
+    async fn repair_unreadable(&self, id: JobId) -> Result<bool, StoreError> {
+        self.up()?.repair_unreadable(id).await
+    }
+
+    async fn drop_unreadable(&self, id: JobId) -> Result<bool, StoreError> {
+        self.up()?.drop_unreadable(id).await
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {

@@ -12,7 +12,7 @@ use ratchet_core::model::{
     Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
     NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder,
     QueueRecord, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
-    Settled, Settlement, Surroundings, Token, WriteSchedule,
+    Settled, Settlement, Surroundings, Token, Unreadable, WriteSchedule,
 };
 use ratchet_core::store::{Store, StoreError, Wake};
 use ratchet_core::{MemoryStore, Priority, VirtualClock};
@@ -165,6 +165,22 @@ impl Store for Faulty {
 
     async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
         self.inner.hand_off_stats(pipeline).await
+    }
+
+    async fn unreadable(&self, limit: u32) -> Result<Vec<Unreadable>, StoreError> {
+        self.inner.unreadable(limit).await
+    }
+
+    async fn count_unreadable(&self) -> Result<u64, StoreError> {
+        self.inner.count_unreadable().await
+    }
+
+    async fn repair_unreadable(&self, id: JobId) -> Result<bool, StoreError> {
+        self.inner.repair_unreadable(id).await
+    }
+
+    async fn drop_unreadable(&self, id: JobId) -> Result<bool, StoreError> {
+        self.inner.drop_unreadable(id).await
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {

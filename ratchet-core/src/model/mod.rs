@@ -25,6 +25,7 @@ mod settlement;
 mod spec;
 mod state;
 mod step;
+mod unreadable;
 
 pub use attempt::{AttemptLine, AttemptOutcome, LogLevel, LogLine};
 pub use breaker::{
@@ -55,3 +56,4 @@ pub use settlement::{
 pub use spec::{ConcurrencyKey, FinishedOutcome, FinishedParent, JobSpec, RunOptions};
 pub use state::{JobState, Move, TRANSITIONS, Transition};
 pub use step::{Edge, Member, Point, Resolution, Step, StepInput, Wait, WaitMode, When};
+pub use unreadable::Unreadable;

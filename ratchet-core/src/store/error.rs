@@ -11,6 +11,7 @@ pub struct StoreError {
     kind: StoreErrorKind,
     message: String,
     source: Option<Box<dyn Error + Send + Sync>>,
+    recoverable: bool,
 }
 
 /// What kind of failure it was.
@@ -38,12 +39,28 @@ pub enum StoreErrorKind {
 impl StoreError {
     /// A failure of this kind.
     pub fn new(kind: StoreErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), source: None }
+        Self { kind, message: message.into(), source: None, recoverable: false }
     }
 
     /// The error beneath it.
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
+        self
+    }
+
+    /// Marks a failure that can pass although others of its kind do not, such as a file that was moved and may be moved back.
+    /// [`Self::is_transient`] then answers `true`.
+    ///
+    /// ```
+    /// use ratchet_core::{StoreError, StoreErrorKind};
+    ///
+    /// let error = StoreError::new(StoreErrorKind::Config, "the file was moved or deleted");
+    /// assert!(!error.is_transient());
+    /// assert!(error.recoverable().is_transient());
+    /// ```
+    #[must_use]
+    pub fn recoverable(mut self) -> Self {
+        self.recoverable = true;
         self
     }
 
@@ -59,6 +76,9 @@ impl StoreError {
 
     /// Whether trying again later may help.
     pub fn is_transient(&self) -> bool {
+        if self.recoverable {
+            return true;
+        }
         match self.kind {
             StoreErrorKind::Unavailable
             | StoreErrorKind::Locked

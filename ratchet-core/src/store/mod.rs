@@ -27,7 +27,7 @@ use crate::model::{
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, QueueRoom,
     Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
-    Settlement, Surroundings, Token, WriteSchedule,
+    Settlement, Surroundings, Token, Unreadable, WriteSchedule,
 };
 
 /// How many lines of its log are kept with a job: the newest, so that the last run can be understood.
@@ -237,6 +237,29 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
 
     /// How a pipeline keeps up.
     async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError>;
+
+    /// Jobs whose stored rows cannot be read, at most `limit`. A verb that meets such a row sets it aside, so that it holds up
+    /// no other job; this lists the rows that were met so far. A store whose rows always read back has none.
+    async fn unreadable(&self, _limit: u32) -> Result<Vec<Unreadable>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    /// How many jobs [`Self::unreadable`] would list without a limit.
+    async fn count_unreadable(&self) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+
+    /// Puts a job that was set aside as unreadable back where it belongs, if its row can be read now. Answers whether it did;
+    /// `false` also for a job that is not set aside.
+    async fn repair_unreadable(&self, _id: JobId) -> Result<bool, StoreError> {
+        Ok(false)
+    }
+
+    /// Deletes a job that was set aside as unreadable, with its history and what it holds. Answers whether there was one. A
+    /// graph goes on as if the job had been canceled.
+    async fn drop_unreadable(&self, _id: JobId) -> Result<bool, StoreError> {
+        Ok(false)
+    }
 
     /// Whether another node that lives holds a job of these queues that it claimed within the last second: then what is
     /// claimed together better goes together, for claims that overlap pass over each other's jobs one by one. For stores

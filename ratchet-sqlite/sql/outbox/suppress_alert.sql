@@ -1,2 +1,2 @@
 -- One more of the same.
-UPDATE ratchet_alert SET suppressed = suppressed + 1 WHERE number = ?1
+UPDATE ratchet_alert SET suppressed = iif(suppressed BETWEEN 0 AND 4294967295, suppressed, 0) + 1 WHERE number = ?1

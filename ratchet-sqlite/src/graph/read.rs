@@ -8,10 +8,10 @@ use uuid::Uuid;
 
 use crate::error::unreadable;
 use crate::query::Look;
-use crate::row::job_row;
 use crate::session::Session;
 use crate::sql;
-use crate::value::{bytes, number, parse, parse_optional};
+use crate::unreadable::{or_report, readable};
+use crate::value::{bytes, job_id, number, parse, parse_optional};
 
 /// A point as it is stored: what it is, then its id.
 pub(super) fn point_bytes(point: Point) -> Vec<u8> {
@@ -30,7 +30,7 @@ fn point(stored: &[u8]) -> Result<Point, sqlx::Error> {
     }
 }
 
-pub(super) fn group_id(stored: &[u8]) -> Result<GroupId, sqlx::Error> {
+pub(crate) fn group_id(stored: &[u8]) -> Result<GroupId, sqlx::Error> {
     Uuid::from_slice(stored).map(GroupId::from_uuid).map_err(unreadable)
 }
 
@@ -61,8 +61,9 @@ impl Look<'_> {
             let rows = page.fetch_all(&mut *self.conn).await?;
             let mut last = None;
             for row in &rows {
-                let group: GroupRecord = parse(row.try_get(0)?)?;
-                last = Some(bytes(group.id.uuid()));
+                last = Some(row.try_get(1)?);
+                let read = row.try_get(0).and_then(parse::<GroupRecord>);
+                let Some(group) = or_report("group", read)? else { continue };
                 if filter.matches(&group) && groups.len() < limit {
                     groups.push(group);
                 }
@@ -83,7 +84,7 @@ impl Look<'_> {
         let rows = list_members(self.conn, group, after, limit).await?;
         let mut members = Vec::with_capacity(rows.len());
         for row in &rows {
-            members.push(self.job_row(row).await?.job.member());
+            members.extend(self.readable_row(row).await?.map(|row| row.job.member()));
         }
         Ok(members)
     }
@@ -123,15 +124,16 @@ async fn list_edges(
     let mut edges = Vec::new();
     for parent in parents {
         let rows = sqlx::query(sql::graph::LIST_EDGES).bind(point_bytes(*parent));
-        for row in rows.fetch_all(&mut *conn).await? {
-            edges.push(Edge {
+        let read = |row: &SqliteRow| {
+            Ok(Edge {
                 parent: *parent,
                 ordinal: number(row.try_get(0)?)?,
                 child: point(row.try_get(1)?)?,
                 when: parse(row.try_get(2)?)?,
                 resolution: parse_optional(row.try_get(3)?)?,
-            });
-        }
+            })
+        };
+        edges.extend(readable("edge", &rows.fetch_all(&mut *conn).await?, read)?);
     }
     Ok(edges)
 }
@@ -151,7 +153,7 @@ impl GraphRows for Rows<'_, '_> {
     async fn jobs(&mut self, ids: &[JobId]) -> Result<Vec<Member>, sqlx::Error> {
         let mut members = Vec::with_capacity(ids.len());
         for id in ids {
-            members.extend(self.session.load(*id).await?.map(|row| row.job.member()));
+            members.extend(self.session.member(*id).await?);
         }
         Ok(members)
     }
@@ -159,7 +161,7 @@ impl GraphRows for Rows<'_, '_> {
     async fn groups(&mut self, ids: &[GroupId]) -> Result<Vec<GroupRecord>, sqlx::Error> {
         let mut groups = Vec::with_capacity(ids.len());
         for id in ids {
-            groups.extend(get_group(self.session.conn, *id).await?);
+            groups.extend(or_report("group", get_group(self.session.conn, *id).await)?.flatten());
         }
         Ok(groups)
     }
@@ -167,15 +169,21 @@ impl GraphRows for Rows<'_, '_> {
     async fn inside(&mut self, group: GroupId) -> Result<Inside, sqlx::Error> {
         let mut inside = Inside::default();
         for row in list_members(self.session.conn, group, None, u32::MAX).await? {
-            let template = self.session.template(row.try_get("template")?).await?;
-            inside.jobs.push(job_row(&row, &template)?.job.member());
+            let member = match self.session.decode(&row).await? {
+                Some(row) => Some(row.job.member()),
+                None => match job_id(row.try_get("id")?) {
+                    Ok(id) => self.session.member(id).await?,
+                    Err(_) => None,
+                },
+            };
+            inside.jobs.extend(member);
         }
         let rows = sqlx::query(sql::graph::LIST_INNER_GROUPS)
             .bind(bytes(group.uuid()))
             .bind(vec![0xff_u8; 17])
             .bind(i64::MAX);
         for row in rows.fetch_all(&mut *self.session.conn).await? {
-            inside.groups.push(parse(row.try_get(0)?)?);
+            inside.groups.extend(or_report("group", row.try_get(0).and_then(parse))?);
         }
         Ok(inside)
     }

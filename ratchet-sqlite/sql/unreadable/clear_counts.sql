@@ -1,0 +1,2 @@
+-- Every count, before it is counted anew.
+DELETE FROM ratchet_count

@@ -1,0 +1,2 @@
+-- One job, by its place in the table.
+SELECT * FROM ratchet_job WHERE seq = ?1
