@@ -226,8 +226,8 @@ impl Stress {
             let Some(id) = self.pick() else { continue };
             let command = match fastrand::u8(..16) {
                 0..=2 => Command::Cancel(id, CancelCause::Requested),
-                3..=5 => Command::Pause(id),
-                6..=8 => Command::Resume(id),
+                3 => Command::Pause(id),
+                4..=8 => Command::Resume(id),
                 9 | 10 => Command::Retry(id),
                 11 => Command::Reschedule(id, Due::In(Duration::from_millis(20))),
                 12 => Command::Redrive { filter: Filter::default(), limit: 5 },
@@ -265,6 +265,8 @@ impl Stress {
     async fn cut(self: Arc<Self>, pool: PgPool) {
         while !self.over.load(Ordering::Relaxed) {
             tokio::time::sleep(Duration::from_millis(700)).await;
+            // Not while somebody looks whether everything is right.
+            let _turn = self.turns.read().await;
             let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                 WHERE datname = current_database() AND application_name = 'ratchet' ORDER BY random() LIMIT 1";
             if sqlx::query(cut).execute(&pool).await.is_ok() {
