@@ -31,7 +31,7 @@ pub struct Repairs {
 const PAGE: i64 = 1000;
 
 /// How often all of that is done.
-const PAUSE: Duration = Duration::from_secs(60);
+const PAUSE: Duration = Duration::from_mins(1);
 
 /// Where the last sweep stopped, and what the sweeps have found.
 #[derive(Debug, Default)]

@@ -51,7 +51,7 @@ pub(crate) async fn run(depth: Depth) -> Table {
             let lane = Lane::open().await;
             loop {
                 let Some((place, first)) = todo.lock().expect("not poisoned").pop() else { break };
-                lane.row(place, first, depth, &table).await;
+                Box::pin(lane.row(place, first, depth, &table)).await;
             }
         })
     });
@@ -84,7 +84,8 @@ impl Lane {
             return;
         }
         let scene = Scene::set(place, &self.database, &self.first).await;
-        let alone = start(&self.first, None, first.run(self.first.clone(), scene.clone())).await;
+        let alone =
+            start(&self.first, None, Box::pin(first.run(self.first.clone(), scene.clone()))).await;
         while !alone.is_over() {
             tokio::time::sleep(std::time::Duration::from_micros(300)).await;
         }
@@ -115,7 +116,7 @@ impl Lane {
         let drawn = |second: &Verb| depth == Depth::Whole || is_drawn(place, first, *second);
         for second in seconds.filter(drawn) {
             for point in &points {
-                let wrong = self.cell(place, first, *point, second).await;
+                let wrong = Box::pin(self.cell(place, first, *point, second)).await;
                 let at =
                     format!("{place:?}: {first:?} held at {} ({point}), {second:?}", trace[*point]);
                 let mut table = table.lock().expect("not poisoned");
@@ -131,10 +132,10 @@ impl Lane {
 
     async fn cell(&self, place: Place, first: Verb, point: usize, second: Verb) -> Vec<String> {
         let scene = Scene::set(place, &self.database, &self.first).await;
-        let run = first.run(self.first.clone(), scene.clone());
+        let run = Box::pin(first.run(self.first.clone(), scene.clone()));
         let held = start(&self.first, Some(Point::Index(point)), run).await;
         held.is_held().await;
-        let other = second.run(self.second.clone(), scene.clone());
+        let other = Box::pin(second.run(self.second.clone(), scene.clone()));
         let (one, two) = meet(&self.database.pool, held, other).await;
         let failed = [one, two].into_iter().filter_map(Result::err);
         let mut wrong: Vec<_> = failed.map(|error| format!("it failed: {error}")).collect();

@@ -130,12 +130,12 @@ impl Scene {
             url: database.url(),
             ids,
         };
-        store.join(scene.info(node), Duration::from_hours(1000)).await.expect("joins");
+        store.join(Self::info(node), Duration::from_hours(1000)).await.expect("joins");
         scene.fill(database, store).await;
         scene
     }
 
-    fn info(&self, node: NodeId) -> NodeInfo {
+    fn info(node: NodeId) -> NodeInfo {
         let mut info = NodeInfo::new(node);
         (info.known, info.queues) = (known(), ["default".to_owned()].into());
         info
@@ -150,7 +150,7 @@ impl Scene {
             }
             Place::Blocked => {
                 let mut other = self.plain();
-                other.spec.concurrency = lane();
+                other.spec.concurrency = Some(lane());
                 store.insert(vec![other]).await.expect("inserted");
                 self.run = Some(self.claim(store, self.node).await);
                 self.submit(store, Due::Now).await;
@@ -176,7 +176,7 @@ impl Scene {
             }
             Place::Orphaned => {
                 let gone = self.ids.node();
-                store.join(self.info(gone), Duration::from_hours(1)).await.expect("joins");
+                store.join(Self::info(gone), Duration::from_hours(1)).await.expect("joins");
                 self.running(store, gone).await;
                 store.leave(gone).await.expect("leaves");
             }
@@ -260,7 +260,7 @@ impl Scene {
         graph.groups[0].sealed = false;
         store.insert_graph(graph).await.expect("inserted");
         self.group = Some(group);
-        let mut request = self.request(self.node);
+        let mut request = Self::request(self.node);
         request.queues[0].room = 1;
         self.run = store.claim(request).await.expect("claims").jobs.pop();
     }
@@ -291,7 +291,7 @@ impl Scene {
     pub(crate) fn keyed(&self) -> NewJob {
         let mut job = self.plain();
         job.spec.business_key = Some(KEY.to_owned());
-        job.spec.concurrency = lane();
+        job.spec.concurrency = Some(lane());
         job
     }
 
@@ -302,7 +302,7 @@ impl Scene {
         job
     }
 
-    pub(crate) fn request(&self, node: NodeId) -> ClaimRequest {
+    pub(crate) fn request(node: NodeId) -> ClaimRequest {
         ClaimRequest {
             node,
             queues: vec![QueueRoom { queue: "default".to_owned(), room: 10 }],
@@ -313,14 +313,14 @@ impl Scene {
     }
 
     async fn claim(&self, store: &PgStore, node: NodeId) -> Claimed {
-        let mut jobs = store.claim(self.request(node)).await.expect("claims").jobs;
+        let mut jobs = store.claim(Self::request(node)).await.expect("claims").jobs;
         assert_eq!(jobs.len(), 1, "{:?}: one job is due", self.place);
         jobs.remove(0)
     }
 }
 
-fn lane() -> Option<ConcurrencyKey> {
-    Some(ConcurrencyKey { key: LANE.to_owned(), limit: 1 })
+fn lane() -> ConcurrencyKey {
+    ConcurrencyKey { key: LANE.to_owned(), limit: 1 }
 }
 
 fn member_of(group: GroupId) -> Step {

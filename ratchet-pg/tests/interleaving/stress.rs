@@ -351,7 +351,7 @@ async fn torment(url: String, time: Duration, cuts: bool) -> (Tally, Vec<String>
 async fn quiet(pool: &PgPool) {
     let busy = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
         AND application_name = 'ratchet' AND (state <> 'idle' OR backend_xid IS NOT NULL)";
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_mins(1);
     while sqlx::query_scalar::<_, i64>(busy).fetch_one(pool).await.expect("an answer") > 0 {
         assert!(Instant::now() < deadline, "something never ends");
         tokio::time::sleep(Duration::from_millis(2)).await;

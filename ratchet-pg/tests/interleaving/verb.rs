@@ -5,7 +5,8 @@ use std::time::Duration;
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
     AttemptOutcome, BreakerOrder, CancelCause, Command, CommandError, Deferral, Due, Extend,
-    Filter, InsertError, JobState, QueueOrder, RunNotes, Settlement, Verdict, WriteSchedule,
+    Filter, InsertError, JobState, NewGraph, QueueOrder, RunNotes, Settlement, Verdict,
+    WriteSchedule,
 };
 use ratchet_core::store::{Store as _, StoreError};
 use ratchet_pg::PgStore;
@@ -109,6 +110,7 @@ impl Verb {
         }
     }
 
+    #[allow(clippy::too_many_lines, reason = "a table of verbs")]
     pub(crate) async fn run(self, store: PgStore, scene: Scene) -> Ran {
         let id = scene.subject;
         match self {
@@ -134,19 +136,18 @@ impl Verb {
                 Ok(())
             }
             Self::SubmitGraph => {
-                let mut graph = ratchet_core::model::NewGraph::default();
-                graph.jobs = vec![scene.keyed(), scene.plain()];
-                inserted(store.insert_graph(graph).await)
+                let jobs = vec![scene.keyed(), scene.plain()];
+                inserted(store.insert_graph(NewGraph { jobs, ..NewGraph::default() }).await)
             }
             Self::Extend => {
                 let group = scene.group.expect("fits");
                 let jobs = vec![scene.more(group)];
                 inserted(store.extend(Extend { group, jobs, seal: true }).await)
             }
-            Self::Claim => store.claim(scene.request(scene.node)).await.map(drop),
+            Self::Claim => store.claim(Scene::request(scene.node)).await.map(drop),
             Self::SucceedAndClaim => {
                 let settlements = vec![succeed(scene.run.as_ref().expect("fits"))];
-                let request = scene.request(scene.node);
+                let request = Scene::request(scene.node);
                 store.settle_and_claim(settlements, request).await.map(drop)
             }
             Self::Succeed
@@ -159,7 +160,7 @@ impl Verb {
             | Self::Rescue => store.settle(vec![self.settlement(&scene)]).await.map(drop),
             Self::ReleaseAndClaim => {
                 store.settle(vec![self.settlement(&scene)]).await?;
-                store.claim(scene.request(scene.node)).await.map(drop)
+                store.claim(Scene::request(scene.node)).await.map(drop)
             }
             Self::LetGo => store.let_go(vec![scene.late.as_ref().expect("fits").token]).await,
             Self::Report => {

@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 /// Nothing in these tests takes longer, unless it hangs.
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_mins(1);
 
 /// The thread on which a store talks to the database.
 pub(crate) async fn thread_of(store: &PgStore) -> ThreadId {
