@@ -27,7 +27,7 @@ pub struct Repairs {
     pub slots: u64,
 }
 
-/// How many keys are looked at in one go.
+/// How many slots are freed in one go.
 const PAGE: i64 = 1000;
 
 /// How often all of that is done.
@@ -102,7 +102,7 @@ impl Inner {
     /// Looks at the next business keys; after the last it begins again.
     async fn sweep_keys(&self) -> Result<(), Fault> {
         let (scope, key) = self.last_key().clone();
-        let query = sqlx::query(self.sql.select_keys()).bind(scope).bind(key).bind(PAGE);
+        let query = sqlx::query(self.sql.select_keys()).bind(scope).bind(key);
         let (mut last, mut odd) = (Scoped::default(), Vec::<Uuid>::new());
         for row in query.fetch_all(&self.pool).await? {
             last = (row.try_get("scope")?, row.try_get("key")?);

@@ -188,7 +188,7 @@ const LARGE: [&str; 18] = [
 ];
 
 /// Those that do: they answer to people, count what is there, and no worker waits for them.
-const SURVEYS: [(&str, &str); 8] = [
+const SURVEYS: [(&str, &str); 9] = [
     ("query/select_counts", "ready"),
     ("query/select_counts", "scheduled"),
     ("query/select_counts", "blocked"),
@@ -197,6 +197,8 @@ const SURVEYS: [(&str, &str); 8] = [
     ("query/select_unknown", "blocked"),
     ("items/count_hand_offs", "hand_off"),
     ("items/count_rejects", "reject"),
+    // Once a minute; there are as many slots as runs with a key.
+    ("sweep/sweep_slots", "slot"),
 ];
 
 /// Those that take the first few in the order of an index, and stop.

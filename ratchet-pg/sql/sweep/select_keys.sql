@@ -5,5 +5,5 @@ SELECT b.scope, b.key, b.job,
         OR NOT EXISTS (SELECT FROM ratchet.job j WHERE j.id = b.job OFFSET 0)
     ) AS odd
 FROM (
-    SELECT b.scope, b.key, b.job FROM ratchet.business b WHERE (b.scope, b.key) > ($1, $2) ORDER BY b.scope, b.key LIMIT $3
+    SELECT b.scope, b.key, b.job FROM ratchet.business b WHERE (b.scope, b.key) > ($1, $2) ORDER BY b.scope, b.key LIMIT 1000
 ) b
