@@ -10,7 +10,7 @@ use ratchet_core::store::{StoreError, StoreErrorKind};
 use ratchet_core::{Clock as _, SystemClock};
 use uuid::Uuid;
 
-/// Ids may be this far ahead. Ranges are made at least an hour ahead, and by default a week.
+/// Ids may be this far ahead: by default their range exists, and otherwise they are moved there when it is made.
 const AHEAD: Duration = Duration::from_hours(24);
 
 /// What is known of the store's clock.

@@ -5,16 +5,15 @@ use std::time::Duration;
 
 use ratchet_core::graph::link;
 use ratchet_core::model::{
-    Alone, AttemptOutcome, ClaimRequest, Claimed, Command, ConcurrencyKey, Due, Edge, Envelope,
-    FailureKind, FailureRecord, GroupId, GroupKind, GroupRecord, JobId, JobSpec, KnownJobs,
-    NewGraph, NewJob, NodeId, NodeInfo, OnTaken, Point, QueueRoom, ScheduleRecord, Settlement,
-    Step, TerminalReason, Verdict, When, WriteSchedule,
+    Alone, ClaimRequest, Claimed, Command, ConcurrencyKey, Due, Edge, GroupId, GroupKind,
+    GroupRecord, JobId, JobSpec, KnownJobs, NewGraph, NewJob, NodeId, NodeInfo, OnTaken, Point,
+    QueueRoom, ScheduleRecord, Settlement, Step, When, WriteSchedule,
 };
 use ratchet_core::store::Store as _;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_pg::PgStore;
 
-use crate::support::Database;
+use crate::support::{Database, fail, lingering, retry, succeed};
 
 /// The business key and the concurrency key of every subject.
 pub(crate) const KEY: &str = "order";
@@ -335,37 +334,4 @@ fn known() -> Arc<KnownJobs> {
 
 async fn settle(store: &PgStore, settlement: Settlement) {
     store.settle(vec![settlement]).await.expect("settles");
-}
-
-fn failure() -> FailureRecord {
-    FailureRecord {
-        kind: FailureKind::Error,
-        error_type: "Odd".to_owned(),
-        message: "boom".to_owned(),
-        code: "error".to_owned(),
-        fingerprint: "boom".to_owned(),
-        retryable: true,
-    }
-}
-
-pub(crate) fn succeed(run: &Claimed) -> Settlement {
-    Settlement::new(run.token, Verdict::Succeed { output: None }, AttemptOutcome::Success)
-}
-
-pub(crate) fn retry(run: &Claimed) -> Settlement {
-    let attempts = run.attempts.saturating_add(1);
-    let verdict = Verdict::Retry { delay: Duration::ZERO, attempts, failure: failure() };
-    Settlement::new(run.token, verdict, AttemptOutcome::Failure)
-}
-
-pub(crate) fn fail(run: &Claimed) -> Settlement {
-    let reason = TerminalReason::NonRetryable;
-    let envelope = Envelope::new(run.id(), &run.spec.name, reason, failure(), run.node);
-    let verdict = Verdict::Fail { attempts: 1, crashes: 0, envelope: Box::new(envelope) };
-    Settlement::new(run.token, verdict, AttemptOutcome::Failure)
-}
-
-pub(crate) fn lingering(mut settlement: Settlement) -> Settlement {
-    settlement.lingering = true;
-    settlement
 }

@@ -19,8 +19,7 @@ use tokio::sync::RwLock;
 use tokio::time::Instant;
 
 use crate::audit::audit;
-use crate::scene::{fail, lingering, retry, succeed};
-use crate::support::{Database, OwnServer};
+use crate::support::{Database, OwnServer, fail, lingering, release, retry, succeed};
 
 /// What happened.
 #[derive(Debug, Default)]
@@ -196,7 +195,7 @@ impl Stress {
             1 => retry(run),
             2 => lingering(retry(run)),
             3 => lingering(fail(run)),
-            4 => Settlement::new(run.token, Verdict::Release, AttemptOutcome::Released),
+            4 => release(run),
             5 => {
                 let mut settlement = succeed(run);
                 settlement.spawned.push(self.job());

@@ -12,7 +12,8 @@ use ratchet_core::store::{Store as _, StoreError};
 use ratchet_pg::PgStore;
 use sqlx::Connection as _;
 
-use crate::scene::{KEY, LANE, Place, Scene, fail, lingering, retry, succeed};
+use crate::scene::{KEY, LANE, Place, Scene};
+use crate::support::{fail, lingering, release, retry, succeed};
 
 macro_rules! verbs {
     ($($verb:ident of $store:literal,)+) => {
@@ -246,9 +247,7 @@ impl Verb {
             Self::Fail => fail(run),
             Self::Retry => retry(run),
             Self::Linger => lingering(retry(run)),
-            Self::Release | Self::ReleaseAndClaim => {
-                Settlement::new(run.token, Verdict::Release, AttemptOutcome::Released)
-            }
+            Self::Release | Self::ReleaseAndClaim => release(run),
             Self::Rescue => {
                 let verdict = Verdict::Rescue { delay: Duration::ZERO, crashes: 1 };
                 Settlement::new(run.token, verdict, AttemptOutcome::Crashed)

@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use ratchet_conformance::Harness as _;
 use ratchet_core::model::{
-    Alone, AttemptOutcome, ClaimReply, ClaimRequest, Claimed, Command, CommandError, CommandReply,
-    ConcurrencyKey, Due, Envelope, FailureKind, FailureRecord, InsertError, Inserted, JobId,
-    JobSpec, JobState, KnownJobs, NewJob, NodeId, NodeInfo, OnTaken, QueueRoom, Settled,
-    Settlement, TerminalReason, Token, Verdict,
+    Alone, ClaimReply, ClaimRequest, Claimed, Command, CommandError, CommandReply, ConcurrencyKey,
+    Due, InsertError, Inserted, JobId, JobSpec, JobState, KnownJobs, NewJob, NodeId, NodeInfo,
+    OnTaken, QueueRoom, Settled, Settlement, Token,
 };
 use ratchet_core::store::Store as _;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -16,6 +15,7 @@ use ratchet_pg::{PgOptions, PgStore};
 use sqlx::PgPool;
 
 use crate::support::PgHarness;
+pub(crate) use crate::support::{fail, lingering, release, retry, succeed};
 
 pub(crate) struct World {
     pub(crate) pg: PgHarness,
@@ -134,47 +134,6 @@ impl World {
 
 pub(crate) fn known() -> Arc<KnownJobs> {
     Arc::new(KnownJobs([("mail".to_owned(), 1)].into()))
-}
-
-pub(crate) fn succeed(run: &Claimed) -> Settlement {
-    Settlement::new(run.token, Verdict::Succeed { output: None }, AttemptOutcome::Success)
-}
-
-pub(crate) fn release(run: &Claimed) -> Settlement {
-    Settlement::new(run.token, Verdict::Release, AttemptOutcome::Released)
-}
-
-fn failure() -> FailureRecord {
-    FailureRecord {
-        kind: FailureKind::Error,
-        error_type: "Odd".to_owned(),
-        message: "boom".to_owned(),
-        code: "error".to_owned(),
-        fingerprint: "boom".to_owned(),
-        retryable: true,
-    }
-}
-
-pub(crate) fn retry(run: &Claimed) -> Settlement {
-    let verdict = Verdict::Retry {
-        delay: Duration::ZERO,
-        attempts: run.attempts.saturating_add(1),
-        failure: failure(),
-    };
-    Settlement::new(run.token, verdict, AttemptOutcome::Failure)
-}
-
-pub(crate) fn fail(run: &Claimed) -> Settlement {
-    let reason = TerminalReason::NonRetryable;
-    let envelope = Envelope::new(run.id(), &run.spec.name, reason, failure(), run.node);
-    let verdict = Verdict::Fail { attempts: 1, crashes: 0, envelope: Box::new(envelope) };
-    Settlement::new(run.token, verdict, AttemptOutcome::Failure)
-}
-
-/// The handler of this run goes on.
-pub(crate) fn lingering(mut settlement: Settlement) -> Settlement {
-    settlement.lingering = true;
-    settlement
 }
 
 pub(crate) async fn command(

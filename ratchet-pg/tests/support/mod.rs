@@ -9,6 +9,7 @@ mod lane;
 mod own;
 mod pooler;
 mod server;
+mod settlements;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +23,7 @@ pub(crate) use held::{Held, ended_or_waits, ended_or_waits_beside, hold, meet, s
 pub(crate) use lane::Lane;
 pub(crate) use own::OwnServer;
 pub(crate) use pooler::Pooler;
+pub(crate) use settlements::{fail, lingering, release, retry, succeed};
 
 /// A store on a clean database, on a clock that can be moved.
 pub(crate) struct PgHarness {
