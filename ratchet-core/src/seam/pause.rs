@@ -25,6 +25,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     passed: Vec<&'static str>,
+    ignored: &'static [&'static str],
     hold_at: Option<Place>,
     held: bool,
 }
@@ -58,8 +59,18 @@ pub struct Watch {
 impl Watch {
     /// Watches a thread from now on, and holds it at this place.
     pub fn new(thread: ThreadId, hold_at: Option<Place>) -> Self {
+        Self::except(thread, hold_at, &[])
+    }
+
+    /// Watches a thread, and neither records nor counts the points with these names: background tasks of the store pass them
+    /// at any time.
+    pub fn except(
+        thread: ThreadId,
+        hold_at: Option<Place>,
+        ignored: &'static [&'static str],
+    ) -> Self {
         let shared = Arc::new(Shared::default());
-        lock(&shared.state).hold_at = hold_at;
+        *lock(&shared.state) = State { hold_at, ignored, ..State::default() };
         if lock(&WATCHED).insert(thread, Arc::clone(&shared)).is_none() {
             WATCHES.fetch_add(1, Ordering::SeqCst);
         }
@@ -104,6 +115,9 @@ pub(super) fn pass(name: &'static str) {
     }
     let Some(shared) = lock(&WATCHED).get(&std::thread::current().id()).cloned() else { return };
     let mut state = lock(&shared.state);
+    if state.ignored.contains(&name) {
+        return;
+    }
     state.passed.push(name);
     if state.is_there() {
         state.held = true;

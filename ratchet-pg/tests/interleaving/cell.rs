@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::ops::Not as _;
 use std::sync::{Arc, Mutex};
 
 use ratchet_core::pause::Place as Point;
+use ratchet_core::store::StoreError;
 use ratchet_pg::PgStore;
 
 use crate::audit::{audit, drain};
 use crate::scene::{Place, Scene};
-use crate::support::{Database, meet, start};
+use crate::support::{Database, Held, meet_and_notice, start};
 use crate::verb::Verb;
 
 /// How many points of a verb are tried.
@@ -25,7 +27,8 @@ pub(crate) enum Depth {
 pub(crate) struct Table {
     pub(crate) pairs: usize,
     cells: usize,
-    /// How often the second verb waited for the first.
+    /// How many cells had to wait: the second verb went on only after the first.
+    waited: usize,
     points: BTreeSet<&'static str>,
     /// Pairs and cells by scene.
     scenes: BTreeMap<Place, (usize, usize)>,
@@ -37,11 +40,10 @@ const LANES: usize = 3;
 
 /// Runs the matrix.
 pub(crate) async fn run(depth: Depth) -> Table {
-    let only = std::env::var("RATCHET_MATRIX_SCENE").ok();
-    let fits = |place: &Place| only.as_ref().is_none_or(|only| *only == format!("{place:?}"));
     let mut todo = Vec::new();
-    for place in Place::ALL.into_iter().filter(fits) {
-        todo.extend(Verb::ALL.iter().map(|first| (place, *first)));
+    for place in Place::ALL.into_iter().filter(|place| is_wanted("SCENE", place)) {
+        let firsts = Verb::ALL.iter().filter(|first| is_wanted("FIRST", first));
+        todo.extend(firsts.map(|first| (place, *first)));
     }
     todo.reverse();
     let (todo, table) = (Arc::new(Mutex::new(todo)), Arc::new(Mutex::new(Table::default())));
@@ -52,6 +54,9 @@ pub(crate) async fn run(depth: Depth) -> Table {
             loop {
                 let Some((place, first)) = todo.lock().expect("not poisoned").pop() else { break };
                 Box::pin(lane.row(place, first, depth, &table)).await;
+                let table = table.lock().expect("not poisoned");
+                let (cells, red) = (table.cells, table.failures.len());
+                eprintln!("{place:?} {first:?}: {cells} cells so far, {red} findings");
             }
         })
     });
@@ -60,6 +65,13 @@ pub(crate) async fn run(depth: Depth) -> Table {
     }
     let mut table = table.lock().expect("not poisoned");
     std::mem::take(&mut *table)
+}
+
+/// Whether `RATCHET_MATRIX_SCENE`, `_FIRST` or `_SECOND` names this one, or none at all.
+fn is_wanted(what: &str, it: impl std::fmt::Debug) -> bool {
+    std::env::var(format!("RATCHET_MATRIX_{what}"))
+        .is_ok_and(|only| only != format!("{it:?}"))
+        .not()
 }
 
 /// A database and the stores that work on it.
@@ -83,27 +95,12 @@ impl Lane {
         if !first.fits(place) {
             return;
         }
-        let scene = Scene::set(place, &self.database, &self.first).await;
-        let alone =
-            start(&self.first, None, Box::pin(first.run(self.first.clone(), scene.clone()))).await;
-        while !alone.is_over() {
-            tokio::time::sleep(std::time::Duration::from_micros(300)).await;
-        }
-        let trace = alone.passed();
-        let mut wrong = alone
-            .finish()
-            .await
-            .err()
-            .map(|error| error.to_string())
-            .into_iter()
-            .collect::<Vec<_>>();
-        wrong.extend(audit(&self.database.pool, &self.auditor).await);
-        let alone = format!("{place:?}: {first:?} alone");
+        let (trace, wrong) = self.alone(place, first).await;
         table
             .lock()
             .expect("not poisoned")
             .failures
-            .extend(wrong.iter().map(|it| format!("{alone}: {it}")));
+            .extend(wrong.iter().map(|it| format!("{place:?}: {first:?} alone: {it}")));
         let points: Vec<_> = match depth {
             Depth::Whole => (0..trace.len()).collect(),
             Depth::Short => {
@@ -113,14 +110,17 @@ impl Lane {
         };
         table.lock().expect("not poisoned").points.extend(trace.iter().copied());
         let seconds = Verb::ALL.iter().copied().filter(|second| second.fits(place));
+        let seconds = seconds.filter(|second| is_wanted("SECOND", second));
         let drawn = |second: &Verb| depth == Depth::Whole || is_drawn(place, first, *second);
         for second in seconds.filter(drawn) {
             for point in &points {
-                let wrong = Box::pin(self.cell(place, first, *point, second)).await;
+                let (wrong, waited) =
+                    Box::pin(self.cell(place, first, &trace[..=*point], second)).await;
                 let at =
                     format!("{place:?}: {first:?} held at {} ({point}), {second:?}", trace[*point]);
                 let mut table = table.lock().expect("not poisoned");
                 table.cells += 1;
+                table.waited += usize::from(waited);
                 table.scenes.entry(place).or_default().1 += 1;
                 table.failures.extend(wrong.into_iter().map(|wrong| format!("{at}: {wrong}")));
             }
@@ -130,13 +130,63 @@ impl Lane {
         }
     }
 
-    async fn cell(&self, place: Place, first: Verb, point: usize, second: Verb) -> Vec<String> {
-        let scene = Scene::set(place, &self.database, &self.first).await;
-        let run = Box::pin(first.run(self.first.clone(), scene.clone()));
-        let held = start(&self.first, Some(Point::Index(point)), run).await;
-        held.is_held().await;
+    /// Runs a verb on its own. Answers with the points that it passes, and with what is wrong afterwards.
+    async fn alone(&self, place: Place, first: Verb) -> (Vec<&'static str>, Vec<String>) {
+        let mut last = None;
+        loop {
+            let scene = Scene::set(place, &self.database, &self.first).await;
+            let run = Box::pin(first.run(self.first.clone(), scene.clone()));
+            let alone = start(&self.first, None, run).await;
+            while !alone.is_over() {
+                tokio::time::sleep(std::time::Duration::from_micros(300)).await;
+            }
+            let trace = alone.passed();
+            let failed = alone.finish().await.err().map(|error| error.to_string());
+            let mut wrong: Vec<_> = failed.into_iter().collect();
+            wrong.extend(audit(&self.database.pool, &self.auditor).await);
+            // The store has tasks of its own on the same thread. What was passed twice in a row was passed by the verb.
+            if !wrong.is_empty() || last.as_ref() == Some(&trace) {
+                return (trace, wrong);
+            }
+            last = Some(trace);
+        }
+    }
+
+    /// Sets the scene and holds a verb at the end of this trace.
+    async fn held(
+        &self,
+        place: Place,
+        first: Verb,
+        trace: &[&'static str],
+    ) -> Result<(Scene, Held<Result<(), StoreError>>), String> {
+        let mut passed = Vec::new();
+        for _ in 0..20 {
+            let scene = Scene::set(place, &self.database, &self.first).await;
+            let run = Box::pin(first.run(self.first.clone(), scene.clone()));
+            let held = start(&self.first, Some(Point::Index(trace.len() - 1)), run).await;
+            if held.is_held().await && held.passed() == trace {
+                return Ok((scene, held));
+            }
+            passed = held.passed();
+            let _ = held.finish().await;
+        }
+        Err(format!("the first verb takes another way now: {passed:?} instead of {trace:?}"))
+    }
+
+    /// Answers with what is wrong, and whether the second verb had to wait.
+    async fn cell(
+        &self,
+        place: Place,
+        first: Verb,
+        trace: &[&'static str],
+        second: Verb,
+    ) -> (Vec<String>, bool) {
+        let (scene, held) = match self.held(place, first, trace).await {
+            Ok(held) => held,
+            Err(wrong) => return (vec![wrong], false),
+        };
         let other = Box::pin(second.run(self.second.clone(), scene.clone()));
-        let (one, two) = meet(&self.database.pool, held, other).await;
+        let (one, two, waited) = meet_and_notice(&self.database.pool, held, other).await;
         let failed = [one, two].into_iter().filter_map(Result::err);
         let mut wrong: Vec<_> = failed.map(|error| format!("it failed: {error}")).collect();
         wrong.extend(audit(&self.database.pool, &self.auditor).await);
@@ -146,7 +196,7 @@ impl Lane {
                 .into_iter()
                 .map(|it| format!("at the end: {it}")),
         );
-        wrong
+        (wrong, waited)
     }
 }
 
@@ -169,10 +219,11 @@ impl Table {
              else, counts equal to a listing. At last everything that is left is worked off, and nothing may remain.\n\n",
         );
         let (pairs, cells, points) = (self.pairs, self.cells, self.points.len());
-        let red = self.failures.len();
+        let (waited, red) = (self.waited, self.failures.len());
         let _ = writeln!(
             page,
-            "{pairs} pairs, {cells} cells, {points} different points, {red} findings.\n\n| scene | pairs | cells |\n|---|---:|---:|"
+            "{pairs} pairs, {cells} cells, {points} different points, {red} findings. In {waited} cells the second verb waited \
+             for a lock of the first; in the others it ran to its end.\n\n| scene | pairs | cells |\n|---|---:|---:|"
         );
         for (place, (pairs, cells)) in &self.scenes {
             let _ = writeln!(page, "| {place:?} | {pairs} | {cells} |");

@@ -14,6 +14,9 @@ use tokio::time::Instant;
 /// Nothing in these tests takes longer, unless it hangs.
 const LONGEST: Duration = Duration::from_mins(1);
 
+/// Announcements are sent by a task of their own, after the commit and outside of any transaction.
+const BACKGROUND: &[&str] = &["notify"];
+
 /// The thread on which a store talks to the database.
 pub(crate) async fn thread_of(store: &PgStore) -> ThreadId {
     let home = store.home().expect("the store has a thread");
@@ -49,7 +52,7 @@ pub(crate) async fn start<T: Send + 'static>(
     place: Option<Place>,
     verb: impl Future<Output = T> + Send + 'static,
 ) -> Held<T> {
-    let watch = Watch::new(thread_of(store).await, place);
+    let watch = Watch::except(thread_of(store).await, place, BACKGROUND);
     let task = store.home().expect("the store has a thread").spawn(verb);
     Held { watch, task }
 }
@@ -121,9 +124,19 @@ pub(crate) async fn meet<A, B: Send + 'static>(
     first: Held<A>,
     second: impl Future<Output = B> + Send + 'static,
 ) -> (A, B) {
+    let (first, second, _) = meet_and_notice(pool, first, second).await;
+    (first, second)
+}
+
+/// The same, and whether the second verb had to wait.
+pub(crate) async fn meet_and_notice<A, B: Send + 'static>(
+    pool: &PgPool,
+    first: Held<A>,
+    second: impl Future<Output = B> + Send + 'static,
+) -> (A, B, bool) {
     let second = tokio::spawn(second);
-    ended_or_waits(pool, &second).await;
+    let waited = !ended_or_waits(pool, &second).await;
     let first = first.finish().await;
     let second = tokio::time::timeout(LONGEST, second).await;
-    (first, second.expect("the second verb ends").expect("it does not panic"))
+    (first, second.expect("the second verb ends").expect("it does not panic"), waited)
 }

@@ -19,7 +19,9 @@ use ratchet_core::store::Store;
 use ratchet_pg::PgStore;
 
 pub(crate) use database::Database;
-pub(crate) use held::{Held, ended_or_waits, ended_or_waits_beside, hold, meet, start, thread_of};
+pub(crate) use held::{
+    Held, ended_or_waits, ended_or_waits_beside, hold, meet, meet_and_notice, start, thread_of,
+};
 pub(crate) use lane::Lane;
 pub(crate) use own::OwnServer;
 pub(crate) use pooler::Pooler;

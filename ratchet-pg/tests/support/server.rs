@@ -120,7 +120,7 @@ fn launch(folder: &Path) {
         settings,
         "listen_addresses = ''\nunix_socket_directories = '{}'\nmax_connections = 400\n\
          fsync = off\nsynchronous_commit = off\nfull_page_writes = off\nshared_buffers = 256MB\n\
-         max_wal_size = 4GB\nautovacuum_naptime = 5s\n",
+         max_wal_size = 4GB\nautovacuum_naptime = 5s\njit = off\n",
         socket.display()
     )
     .expect("settings can be written");
