@@ -40,6 +40,7 @@
 #[doc(hidden)]
 pub mod cases;
 pub mod composition;
+pub mod damage;
 pub mod differential;
 pub mod engine;
 mod fixture;

@@ -17,6 +17,7 @@ use crate::spec::{duration, small};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
+use crate::unclaimable::is_unclaimable;
 
 /// How many jobs that fell due one claim moves at most, per queue.
 const PROMOTED: i64 = 5000;
@@ -50,6 +51,18 @@ pub(crate) fn lonely_from(alone: Alone) -> i32 {
 impl Inner {
     pub(crate) async fn claim(&self, request: &ClaimRequest) -> Result<ClaimReply, Fault> {
         self.give_back_lost(false).await?;
+        self.set_aside_unreadable().await?;
+        let mut reply = self.claim_all(request).await;
+        if reply.as_ref().is_err_and(is_unclaimable)
+            && self.set_aside_unclaimable(request).await? > 0
+        {
+            reply = self.claim_all(request).await;
+        }
+        self.try_to_set_aside_unreadable().await;
+        reply
+    }
+
+    async fn claim_all(&self, request: &ClaimRequest) -> Result<ClaimReply, Fault> {
         let doubt = self.doubts.begin();
         let mut db = self.pool.acquire().await?;
         let short = self.claim_shortly(&mut db, request, &doubt).await?;
@@ -155,8 +168,8 @@ impl Inner {
             .await?;
         crash_point(CrashPoint::ClaimTaken);
         let rows: Vec<_> = rows.iter().collect();
-        let jobs = Claims { request, leases: &leases, now }.looked_up(&rows, 0)?;
-        let mut jobs = self.claimed(db, &leases, jobs).await?;
+        let taken = Claims { request, leases: &leases, now }.looked_up(&rows, 0)?;
+        let mut jobs = self.claimed(db, &leases, taken).await?;
         let mut spent = BTreeMap::new();
         for job in &mut jobs {
             let probe = walk.probes.iter().find(|probe| probe.job == job.id().uuid());

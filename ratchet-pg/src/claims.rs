@@ -10,12 +10,22 @@ use crate::line::Line;
 use crate::spec::{instant, natural, spec_from, whole};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, Row};
+use crate::unreadable::{Unread, is_unreadable};
 
 /// A claim that was answered: one lease for each of the queues asked for.
 pub(crate) struct Claims<'a> {
     pub(crate) request: &'a ClaimRequest,
     pub(crate) leases: &'a [Uuid],
     pub(crate) now: i64,
+}
+
+/// What a claim took.
+#[derive(Default)]
+pub(crate) struct Taken {
+    /// Each with the place of its queue.
+    pub(crate) jobs: Vec<(usize, Claimed)>,
+    /// Those that cannot be read.
+    pub(crate) unread: Vec<Unread>,
 }
 
 /// What the claimed jobs of a queue have in common.
@@ -28,36 +38,48 @@ pub(crate) struct Claim<'a> {
 }
 
 impl<'a> Claims<'a> {
-    /// The jobs in these lines, each with the place of its queue. Those that had to be looked up are in rows that have the
-    /// columns of a claimed job from `first` on.
+    /// The jobs in these lines, each with the place of its queue, and those that cannot be read. Those that had to be looked
+    /// up are in rows that have the columns of a claimed job from `first` on.
     pub(crate) fn in_line(
         &self,
         lines: Vec<Line>,
         rows: &[&PgRow],
         first: usize,
-    ) -> Result<Vec<(usize, Claimed)>, sqlx::Error> {
-        let looked_up = self.looked_up(rows, first)?.into_iter();
-        let mut looked_up: HashMap<_, _> = looked_up.map(|(_, job)| (job.id(), job)).collect();
-        let mut jobs = Vec::new();
+    ) -> Result<Taken, sqlx::Error> {
+        let Taken { jobs, unread } = self.looked_up(rows, first)?;
+        let mut looked_up: HashMap<_, _> =
+            jobs.into_iter().map(|(_, job)| (job.id(), job)).collect();
+        let mut taken = Taken { jobs: Vec::new(), unread };
         for line in lines {
             let place = line.place;
-            let of_line = line.jobs(self.of(place)?, &mut looked_up)?;
-            jobs.extend(of_line.into_iter().map(|job| (place, job)));
+            let claim = self.of(place)?;
+            let (jobs, missing) = line.jobs(claim, &mut looked_up);
+            taken.jobs.extend(jobs.into_iter().map(|job| (place, job)));
+            for job in missing {
+                if taken.unread.iter().all(|unread| unread.job != job) {
+                    taken.unread.push(Unread::missing(job, claim.lease));
+                }
+            }
         }
-        Ok(jobs)
+        Ok(taken)
     }
 
-    /// The jobs in rows that have the columns of a claimed job from `first` on, each with the place of its queue.
-    pub(crate) fn looked_up(
-        &self,
-        rows: &[&PgRow],
-        first: usize,
-    ) -> Result<Vec<(usize, Claimed)>, sqlx::Error> {
-        let job = |row: &&PgRow| {
+    /// The jobs in rows that have the columns of a claimed job from `first` on.
+    pub(crate) fn looked_up(&self, rows: &[&PgRow], first: usize) -> Result<Taken, sqlx::Error> {
+        let mut taken = Taken::default();
+        for row in rows {
             let place = place(row.try_get(first + 1)?)?;
-            Ok((place, claimed(row, first, self.of(place)?)?))
-        };
-        rows.iter().map(job).collect()
+            let claim = self.of(place)?;
+            match claimed(row, first, claim) {
+                Ok(job) => taken.jobs.push((place, job)),
+                Err(error) if is_unreadable(&error) => {
+                    let job = JobId::from_uuid(row.try_get_unchecked(first)?);
+                    taken.unread.push(Unread::new(job, Some(claim.lease), &error));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(taken)
     }
 
     fn of(&self, place: usize) -> Result<Claim<'a>, sqlx::Error> {

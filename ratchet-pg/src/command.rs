@@ -56,9 +56,11 @@ impl Inner {
         };
         self.lock_graphs(db, vec![id.uuid()], BTreeSet::new()).await?;
         for _ in 0..LOOKS {
-            let job = self.jobs(db, vec![id.uuid()]).await?.pop();
-            let Some(job) = job else {
-                return Err(Fault::Command(CommandError::NotFound(id)));
+            let (mut jobs, unread) = self.read_jobs(db, vec![id.uuid()]).await?;
+            let Some(job) = jobs.pop() else {
+                let refusal = unread.first().map(|unread| Fault::Store(unread.refusal()));
+                self.noted.note(unread);
+                return Err(refusal.unwrap_or(Fault::Command(CommandError::NotFound(id))));
             };
             let done = match command {
                 Command::Pause(_) => self.pause(db, &job).await?,

@@ -16,6 +16,7 @@ use crate::record::token;
 use crate::settle::News;
 use crate::sqlx;
 use crate::store::Inner;
+use crate::unreadable::readable;
 
 /// Leases of claims whose answer was lost.
 #[derive(Debug)]
@@ -99,7 +100,7 @@ impl Inner {
         let given_back = transact!(self, |db| {
             let rows =
                 sqlx::query(self.sql.select_tokens()).bind(&leases).fetch_all(&mut *db).await?;
-            let tokens = rows.iter().map(token).collect::<Result<Vec<_>, _>>()?;
+            let tokens = readable("member of a lease", &rows, token)?;
             let found: Vec<_> = tokens.iter().map(|token| token.lease.uuid()).collect();
             let release =
                 |token| Settlement::new(token, Verdict::Release, AttemptOutcome::Released);

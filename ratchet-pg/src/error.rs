@@ -24,8 +24,8 @@ pub(crate) fn store_error(error: sqlx::Error) -> StoreError {
             _ => Data,
         },
         sqlx::Error::Configuration(_) => Config,
-        sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } => Corrupt,
-        sqlx::Error::Encode(_) => Data,
+        // The content of one row, not the database.
+        sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } | sqlx::Error::Encode(_) => Data,
         _ => Unavailable,
     };
     StoreError::new(kind, format!("PostgreSQL: {error}")).with_source(error)
@@ -64,6 +64,13 @@ pub(crate) fn is_notify_full(error: &sqlx::Error) -> bool {
     // The code is also that of an index entry that is too large.
     code(database) == "54000"
         && (routine == Some("PreCommit_Notify") || database.message().contains("NOTIFY queue"))
+}
+
+/// Whether the server could not work with a value: one that is out of range, no JSON, or too long for an index.
+pub(crate) fn is_about_data(error: &sqlx::Error) -> bool {
+    let Some(database) = error.as_database_error() else { return false };
+    let code = code(database);
+    (code.starts_with("22") || code == "54000") && !is_notify_full(error)
 }
 
 fn is(error: &sqlx::Error, codes: &[&str]) -> bool {

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::bounds::Rank;
 use crate::claim::{Known, lonely_from};
-use crate::claims::{Claims, odd};
+use crate::claims::{Claims, Taken, odd};
 use crate::doubt::Doubt;
 use crate::fault::Fault;
 use crate::graph;
@@ -24,6 +24,7 @@ use crate::spec::{cleaned, duration, micros, small};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
+use crate::unreadable::{Unread, is_unreadable};
 
 /// Successes on their way, lease by lease: what is said of a run stands at the place the run has in its lease.
 #[derive(Debug, Default)]
@@ -174,8 +175,8 @@ impl Inner {
         let mut reply = ClaimReply { next_due, ..ClaimReply::default() };
         if let Some(request) = request.filter(|_| told.answered()) {
             let claims = Claims { request, leases: &leases, now: told.now };
-            let jobs = claims.in_line(lines, &rest, line::JOB)?;
-            let jobs = self.claimed(db, &leases, jobs).await?;
+            let taken = claims.in_line(lines, &rest, line::JOB)?;
+            let jobs = self.claimed(db, &leases, taken).await?;
             let claimed = |(queue, lease): (_, &Uuid)| {
                 let of_queue = |job: &&Claimed| job.token.lease.uuid() == *lease;
                 Some((queue, Rank::of(jobs.iter().rfind(of_queue)?)))
@@ -188,17 +189,21 @@ impl Inner {
         Ok((told, reply))
     }
 
-    /// Remembers claimed jobs, which come in the order they have in their leases, each with the place of its queue. Answers
-    /// with them in the order of their queues.
+    /// Remembers claimed jobs, which come in the order they have in their leases. Answers with them in the order of their
+    /// queues. What cannot be read is noted.
     pub(crate) async fn claimed(
         &self,
         db: &mut PgConnection,
         leases: &[Uuid],
-        mut jobs: Vec<(usize, Claimed)>,
+        taken: Taken,
     ) -> Result<Vec<Claimed>, Fault> {
+        let Taken { mut jobs, unread } = taken;
+        // A lease with a gap is not remembered: the places in it would be wrong.
+        let whole =
+            |job: &Claimed| unread.iter().all(|unread| unread.lease != Some(job.token.lease));
         self.leases.remember(
             leases,
-            jobs.iter().map(|(place, job)| {
+            jobs.iter().filter(|(_, job)| whole(job)).map(|(place, job)| {
                 let step = job.spec.step.as_deref().map(graph::Place::of);
                 (*place, job.token, step, has_keys(&job.spec))
             }),
@@ -210,13 +215,14 @@ impl Inner {
         if !jobs.is_sorted_by_key(order) {
             jobs.sort_by_key(order);
         }
+        self.noted.note(unread);
         let mut jobs: Vec<_> = jobs.into_iter().map(|(_, job)| job).collect();
         self.add_notes(db, &mut jobs).await?;
         Ok(jobs)
     }
 
-    /// What earlier runs left behind; a first run has none.
-    async fn add_notes(&self, db: &mut PgConnection, jobs: &mut [Claimed]) -> Result<(), Fault> {
+    /// What earlier runs left behind; a first run has none. A job whose notes cannot be read is left out.
+    async fn add_notes(&self, db: &mut PgConnection, jobs: &mut Vec<Claimed>) -> Result<(), Fault> {
         let again: Vec<_> =
             jobs.iter().filter(|job| job.run > 1).map(|job| job.id().uuid()).collect();
         if again.is_empty() {
@@ -224,12 +230,25 @@ impl Inner {
         }
         let mut found = HashMap::new();
         for row in sqlx::query(self.sql.select_notes()).bind(again).fetch_all(db).await? {
-            found.insert(JobId::from_uuid(row.try_get("job")?), notes_of(&row)?);
+            found.insert(JobId::from_uuid(row.try_get("job")?), notes_of(&row));
         }
-        for job in jobs.iter_mut().filter(|job| job.run > 1) {
-            (job.progress, job.checkpoint) = found.remove(&job.id()).unwrap_or_default();
-        }
-        Ok(())
+        let mut failed = None;
+        jobs.retain_mut(|job| match found.remove(&job.id()) {
+            None => true,
+            Some(Ok(notes)) => {
+                (job.progress, job.checkpoint) = notes;
+                true
+            }
+            Some(Err(error)) if is_unreadable(&error) => {
+                self.noted.note([Unread::new(job.id(), Some(job.token.lease), &error)]);
+                false
+            }
+            Some(Err(error)) => {
+                failed = Some(error);
+                true
+            }
+        });
+        failed.map_or(Ok(()), |error| Err(error.into()))
     }
 }
 

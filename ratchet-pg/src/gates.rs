@@ -19,6 +19,7 @@ use crate::spec::{clean, instant, whole};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
+use crate::unreadable::{or_report, readable};
 
 /// What holds back the jobs of one claim.
 #[derive(Debug)]
@@ -98,7 +99,7 @@ impl Inner {
     ) -> Result<Gates, Fault> {
         let wanted: Vec<_> = request.queues.iter().map(|room| clean(&room.queue)).collect();
         let rows = sqlx::query(self.sql.lock_rules()).bind(wanted).fetch_all(&mut *db).await?;
-        let rules = rows.iter().map(named).collect::<Result<Vec<(String, QueueRules)>, _>>()?;
+        let rules = rows.iter().map(rules).collect::<Result<Vec<_>, _>>()?;
         let running =
             self.running(db, rules.iter().map(|(queue, _)| queue.clone()).collect()).await?;
         let count = |queue: &String| running.get(queue).copied().unwrap_or(0);
@@ -107,7 +108,8 @@ impl Inner {
         let mut gates =
             Gates { now: instant(now), queues: queues.collect(), services: HashMap::new() };
         for row in sqlx::query(self.sql.lock_open_breakers()).fetch_all(&mut *db).await? {
-            let (service, breaker): (String, Breaker) = named(&row)?;
+            let read = or_report("breaker", named::<Breaker>(&row))?;
+            let Some((service, breaker)) = read else { continue };
             let probing = self.probing(db, &service, &breaker).await?;
             gates.services.insert(service, (breaker, probing));
         }
@@ -170,7 +172,9 @@ impl Inner {
             let fresh = json(&QueueRules::default())?;
             sqlx::query(self.sql.insert_rules()).bind(&queue).bind(fresh).execute(&mut *db).await?;
             let locked = sqlx::query(self.sql.lock_rules()).bind(vec![queue.clone()]);
-            let (_, mut rules): (String, QueueRules) = named(&locked.fetch_one(&mut *db).await?)?;
+            // One that was deleted in between is written anew by the next try.
+            let row = locked.fetch_optional(&mut *db).await?.ok_or(Fault::Met)?;
+            let (_, mut rules) = rules(&row)?;
             let changed = rules.obey(order);
             self.save_rules(db, &queue, &rules).await?;
             crash_point(CrashPoint::CommandDone);
@@ -244,7 +248,16 @@ impl Inner {
         loop {
             let locked = sqlx::query(self.sql.lock_breakers()).bind(&services);
             let rows = locked.fetch_all(&mut *db).await?;
-            let breakers = rows.iter().map(named).collect::<Result<BTreeMap<_, Breaker>, _>>()?;
+            // One that cannot be read starts anew.
+            let fresh = |row: &PgRow| {
+                let service: String = row.try_get(0)?;
+                let read = or_report("breaker", named::<Breaker>(row))?;
+                let settings = settings.get(&service).copied().unwrap_or_default();
+                let breaker = read.map_or_else(|| Breaker::new(settings, now), |(_, it)| it);
+                Ok((service, breaker))
+            };
+            let breakers =
+                rows.iter().map(fresh).collect::<Result<BTreeMap<_, _>, sqlx::Error>>()?;
             let missing = |(service, _): &(&String, _)| !breakers.contains_key(*service);
             let missing: Vec<_> = settings.iter().filter(missing).collect();
             if missing.is_empty() {
@@ -315,7 +328,7 @@ impl Inner {
         let now = instant(self.now(&mut db).await?);
         let rows = sqlx::query(self.sql.select_rules()).bind(None::<String>);
         let rows = rows.fetch_all(&mut *db).await?;
-        let rules = rows.iter().map(named).collect::<Result<Vec<(String, QueueRules)>, _>>()?;
+        let rules = rows.iter().map(rules).collect::<Result<Vec<_>, _>>()?;
         let queues = rules.iter().map(|(queue, _)| queue.clone()).collect();
         let running = self.running(&mut db, queues).await?;
         let record = |(queue, rules): (String, QueueRules)| {
@@ -335,7 +348,7 @@ impl Inner {
             let state = breaker.state(now);
             Ok(BreakerRecord { service, breaker, state })
         };
-        rows.fetch_all(&mut *db).await?.iter().map(record).collect()
+        Ok(readable("breaker", &rows.fetch_all(&mut *db).await?, record)?)
     }
 
     pub(crate) async fn surroundings(&self, id: JobId) -> Result<Option<Surroundings>, Fault> {
@@ -345,9 +358,9 @@ impl Inner {
         let spec = std::sync::Arc::clone(&job.spec);
         let mut around = Surroundings::new(job, instant(self.now(&mut db).await?));
         around.nodes = nodes;
-        let rules = sqlx::query(self.sql.select_rules()).bind(Some(clean(&spec.queue)));
-        if let Some(row) = rules.fetch_optional(&mut *db).await? {
-            around.rules = named(&row)?.1;
+        let stored = sqlx::query(self.sql.select_rules()).bind(Some(clean(&spec.queue)));
+        if let Some(row) = stored.fetch_optional(&mut *db).await? {
+            around.rules = rules(&row)?.1;
         }
         let running = self.running(&mut db, vec![clean(&spec.queue)]).await?;
         around.running = running.values().sum();
@@ -358,8 +371,9 @@ impl Inner {
         }
         if let Some(service) = &spec.service {
             let breaker = sqlx::query(self.sql.select_breakers()).bind(Some(clean(service)));
-            if let Some(row) = breaker.fetch_optional(&mut *db).await? {
-                let (service, breaker): (String, Breaker) = named(&row)?;
+            let row = breaker.fetch_optional(&mut *db).await?;
+            let read = row.map(|row| named::<Breaker>(&row)).transpose();
+            if let Some((service, breaker)) = or_report("breaker", read)?.flatten() {
                 around.probing = self.probing(&mut db, &service, &breaker).await?;
                 around.breaker = Some(breaker);
             }
@@ -374,9 +388,20 @@ pub(crate) fn probe_key(service: &str, opening: u64) -> String {
 }
 
 /// A row of a name and what JSON says of it.
-fn named<T: DeserializeOwned>(row: &PgRow) -> Result<(String, T), Fault> {
+fn named<T: DeserializeOwned>(row: &PgRow) -> Result<(String, T), sqlx::Error> {
     let value = serde_json::from_str(row.try_get(1)?);
     Ok((row.try_get(0)?, value.map_err(|error| sqlx::Error::Decode(Box::new(error)))?))
+}
+
+/// A queue and its rules. One whose rules cannot be read is paused until an operator gives it new ones: running its jobs
+/// without the limits they had could do harm.
+fn rules(row: &PgRow) -> Result<(String, QueueRules), sqlx::Error> {
+    let mut paused = QueueRules::default();
+    paused.paused = true;
+    Ok(match or_report("queue", named(row))? {
+        Some(named) => named,
+        None => (row.try_get(0)?, paused),
+    })
 }
 
 fn json<T: Serialize>(value: &T) -> Result<String, Fault> {

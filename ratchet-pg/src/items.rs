@@ -16,6 +16,7 @@ use crate::spec::{clean, clean_option, duration, instant, json, large, whole};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
+use crate::unreadable::readable;
 
 /// What the runs of a batch set aside and hand on.
 #[derive(Debug, Default)]
@@ -113,7 +114,7 @@ impl Inner {
             .bind(clean_option(filter.fingerprint.as_ref()))
             .fetch_all(&self.pool)
             .await?;
-        Ok(rows.iter().map(reject).collect::<Result<_, _>>()?)
+        Ok(readable("reject", &rows, reject)?)
     }
 
     pub(crate) async fn reject_groups(
@@ -176,7 +177,7 @@ impl Inner {
                 repeats: whole(row.try_get("repeats")?),
             })
         };
-        Ok(rows.iter().map(hand_off).collect::<Result<_, _>>()?)
+        Ok(readable("hand-off", &rows, hand_off)?)
     }
 
     pub(crate) async fn finish_hand_offs(

@@ -50,6 +50,8 @@ mod sqlx;
 mod store;
 mod sweep;
 mod turns;
+mod unclaimable;
+mod unreadable;
 mod wake;
 mod warm;
 

@@ -8,7 +8,7 @@ use ratchet_core::Priority;
 use ratchet_core::model::{Claimed, JobId, JobSpec, Token};
 use uuid::Uuid;
 
-use crate::claims::{self, Claim, odd};
+use crate::claims::{self, Claim};
 use crate::spec::{instant, micros, natural};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, Row};
@@ -60,22 +60,25 @@ impl Line {
         }))
     }
 
-    /// The jobs in order, those that were looked up in their places.
+    /// The jobs in order, those that were looked up in their places, and those of which nothing was found.
     pub(crate) fn jobs(
         mut self,
         claim: Claim<'_>,
         looked_up: &mut HashMap<JobId, Claimed>,
-    ) -> Result<Vec<Claimed>, sqlx::Error> {
-        let mut jobs = Vec::with_capacity(self.jobs.len());
+    ) -> (Vec<Claimed>, Vec<JobId>) {
+        let (mut jobs, mut missing) = (Vec::with_capacity(self.jobs.len()), Vec::new());
         for job in self.jobs.map(JobId::from_uuid) {
             let due = self.dues.next();
             let told = self.carried.as_mut().and_then(Carried::next);
-            jobs.push(match (told, due) {
-                (Some(told), Some(due)) => told.claimed(job, due, claim),
-                _ => looked_up.remove(&job).ok_or_else(|| odd("a claim of an unknown job"))?,
-            });
+            match (told, due) {
+                (Some(told), Some(due)) => jobs.push(told.claimed(job, due, claim)),
+                _ => match looked_up.remove(&job) {
+                    Some(job) => jobs.push(job),
+                    None => missing.push(job),
+                },
+            }
         }
-        Ok(jobs)
+        (jobs, missing)
     }
 }
 

@@ -18,6 +18,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0006_carried.sql"),
     include_str!("../migrations/0007_company.sql"),
     include_str!("../migrations/0008_races.sql"),
+    include_str!("../migrations/0009_unreadable.sql"),
 ];
 
 /// Brings the schema up to date. Many nodes may do this at once: one does it, the others wait for it.

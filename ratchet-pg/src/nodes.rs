@@ -15,6 +15,7 @@ use crate::spec::{clean, instant, micros, natural, small};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, Row};
 use crate::store::Inner;
+use crate::unreadable::{Unread, is_unreadable, readable};
 
 impl Inner {
     pub(crate) async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError> {
@@ -63,7 +64,7 @@ impl Inner {
         }
         let rows = sqlx::query(self.sql.select_canceled()).bind(node.uuid());
         let rows = rows.fetch_all(&self.pool).await?;
-        let canceled = rows.iter().map(token).collect::<Result<_, _>>()?;
+        let canceled = readable("canceled run", &rows, token)?;
         Ok(Heartbeat::Renewed { canceled })
     }
 
@@ -98,14 +99,14 @@ impl Inner {
 
     pub(crate) async fn nodes(&self) -> Result<Vec<NodeRecord>, Fault> {
         let rows = sqlx::query(self.sql.select_nodes()).fetch_all(&self.pool).await?;
-        Ok(rows.iter().map(node).collect::<Result<_, _>>()?)
+        Ok(readable("node", &rows, node)?)
     }
 
     pub(crate) async fn orphans(&self, limit: u32) -> Result<Vec<Orphan>, Fault> {
         let now: i64 = sqlx::query_scalar(self.sql.now()).fetch_one(&self.pool).await?;
         let lost = sqlx::query(self.sql.select_lost_runs()).bind(now).fetch_all(&self.pool).await?;
         if !lost.is_empty() {
-            self.let_go(lost.iter().map(token).collect::<Result<_, _>>()?).await?;
+            self.let_go(readable("lingering run", &lost, token)?).await?;
         }
         sqlx::query(self.sql.delete_nodes()).bind(now).execute(&self.pool).await?;
         self.sweep_blocked().await?;
@@ -115,14 +116,22 @@ impl Inner {
             .bind(i64::from(limit))
             .fetch_all(&self.pool)
             .await?;
-        let orphan = |row: &PgRow| {
+        let mut orphans = Vec::with_capacity(rows.len());
+        for row in &rows {
             let node = NodeId::from_uuid(row.try_get("node")?);
-            Ok::<_, Fault>(Orphan {
-                claimed: claimed(row, node)?,
-                started: row.try_get("started")?,
-            })
-        };
-        rows.iter().map(orphan).collect()
+            match claimed(row, node) {
+                Ok(claimed) => {
+                    orphans.push(Orphan { claimed, started: row.try_get("started")? });
+                }
+                Err(error) if is_unreadable(&error) => {
+                    let Token { job, lease, .. } = token(row)?;
+                    self.noted.note([Unread::new(job, Some(lease), &error)]);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.try_to_set_aside_unreadable().await;
+        Ok(orphans)
     }
 
     /// Frees what runs still held after their end.

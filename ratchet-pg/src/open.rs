@@ -23,6 +23,7 @@ use crate::sqlx::{self, Connection};
 use crate::store::Inner;
 use crate::sweep::Floors;
 use crate::turns::Turns;
+use crate::unreadable::Noted;
 use crate::wake::{Wakes, listen, tell_others, tested_listener};
 use crate::warm::FRESH;
 use crate::{migrate, parts};
@@ -117,6 +118,7 @@ pub(crate) async fn open(options: PgOptions, home: Weak<Home>) -> Result<Arc<Inn
         patience: parts::Patience::default(),
         causes: Causes::default(),
         floors: Floors::default(),
+        noted: Noted::default(),
         clock,
         longest,
         doubt,

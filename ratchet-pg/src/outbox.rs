@@ -16,6 +16,7 @@ use crate::spec::{clean, instant, json, micros, whole};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
+use crate::unreadable::readable;
 
 /// An alert that is to be opened, or one that is there already.
 enum Latest {
@@ -171,7 +172,7 @@ impl Inner {
     pub(crate) async fn alerts(&self, limit: u32) -> Result<Vec<Alert>, Fault> {
         let rows = sqlx::query(self.sql.select_alerts()).bind(i64::from(limit));
         let rows = rows.fetch_all(&self.pool).await?;
-        Ok(rows.iter().map(alert).collect::<Result<_, _>>()?)
+        Ok(readable("alert", &rows, alert)?)
     }
 
     pub(crate) async fn undelivered(
@@ -203,7 +204,7 @@ impl Inner {
             };
             Ok(Delivery { id: DeliveryId(row.try_get("id")?), body })
         };
-        rows.iter().map(delivery).collect()
+        Ok(readable("delivery", &rows, delivery)?)
     }
 
     pub(crate) async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), Fault> {

@@ -9,27 +9,28 @@ use ratchet_core::model::{
 use uuid::Uuid;
 
 use crate::fault::{Fault, transact};
-use crate::record::{attempt, job, log, numbered_state, reason_name, state_number};
+use crate::record::{attempt, log, numbered_state, reason_name, state_number};
 use crate::spec::{clean_option, micros, whole};
 use crate::sqlx::postgres::PgArguments;
 use crate::sqlx::query::QueryScalar;
 use crate::sqlx::{self, PgConnection, Postgres, Row};
 use crate::store::Inner;
+use crate::unreadable::{or_report, readable};
 
 impl Inner {
     pub(crate) async fn get(&self, id: JobId) -> Result<Option<JobRecord>, Fault> {
         let mut db = self.pool.acquire().await?;
-        Ok(self.jobs(&mut db, vec![id.uuid()]).await?.pop())
-    }
-
-    /// Jobs as they stand, newest first.
-    pub(crate) async fn jobs(
-        &self,
-        db: &mut PgConnection,
-        ids: Vec<Uuid>,
-    ) -> Result<Vec<JobRecord>, Fault> {
-        let rows = sqlx::query(self.sql.select_jobs()).bind(ids).fetch_all(db).await?;
-        Ok(rows.iter().map(job).collect::<Result<_, _>>()?)
+        let (mut jobs, mut unread) = self.read_jobs(&mut db, vec![id.uuid()]).await?;
+        db.done().await?;
+        match unread.pop() {
+            None => Ok(jobs.pop()),
+            Some(unread) => {
+                let refusal = unread.refusal();
+                self.noted.note([unread]);
+                self.try_to_set_aside_unreadable().await;
+                Err(Fault::Store(refusal))
+            }
+        }
     }
 
     pub(crate) async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, Fault> {
@@ -41,16 +42,19 @@ impl Inner {
         let mut ids: Vec<Uuid> = bind_filter(query, filter).fetch_all(&mut *db).await?;
         let more = ids.len() > limit;
         ids.truncate(limit);
+        let next = ids.last().copied().map(JobId::from_uuid).filter(|_| more);
         let jobs = self.jobs(&mut db, ids).await?;
         db.commit().await?;
-        let next = jobs.last().map(|job| job.id).filter(|_| more);
+        self.try_to_set_aside_unreadable().await;
         Ok(Page { jobs, next })
     }
 
     pub(crate) async fn counts(&self) -> Result<Counts, Fault> {
         let mut counts = Counts::default();
         for row in sqlx::query(self.sql.select_counts()).fetch_all(&self.pool).await? {
-            let state = numbered_state(row.try_get("state")?)?;
+            let Some(state) = or_report("count", numbered_state(row.try_get("state")?))? else {
+                continue;
+            };
             let queue = counts.queues.entry(row.try_get("queue")?).or_default();
             queue.states.insert(state, whole(row.try_get("n")?));
         }
@@ -60,13 +64,13 @@ impl Inner {
     pub(crate) async fn attempts(&self, id: JobId) -> Result<Vec<AttemptLine>, Fault> {
         let rows = sqlx::query(self.sql.select_attempts()).bind(id.uuid());
         let rows = rows.fetch_all(&self.pool).await?;
-        Ok(rows.iter().map(attempt).collect::<Result<_, _>>()?)
+        Ok(readable("attempt", &rows, attempt)?)
     }
 
     pub(crate) async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, Fault> {
         let rows = sqlx::query(self.sql.select_logs()).bind(id.uuid());
         let rows = rows.fetch_all(&self.pool).await?;
-        Ok(rows.iter().map(log).collect::<Result<_, _>>()?)
+        Ok(readable("log line", &rows, log)?)
     }
 
     pub(crate) async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, Fault> {

@@ -14,7 +14,7 @@ use sqlx::postgres::PgRow;
 use uuid::Uuid;
 
 pub(crate) use crate::spec::notes_of;
-use crate::spec::{duration, instant, json, natural, spec, whole};
+use crate::spec::{duration, instant, json_in, natural, spec, whole};
 
 /// The outcomes of runs by their number in the database. The order never changes.
 const OUTCOMES: [AttemptOutcome; 10] = [
@@ -84,7 +84,7 @@ pub(crate) fn parsed<T: DeserializeOwned>(
     row: &PgRow,
     column: &str,
 ) -> Result<Option<T>, sqlx::Error> {
-    row.try_get::<Option<&str>, _>(column)?.map(json).transpose()
+    row.try_get::<Option<&str>, _>(column)?.map(|text| json_in(column, text)).transpose()
 }
 
 pub(crate) fn token(row: &PgRow) -> Result<Token, sqlx::Error> {

@@ -18,6 +18,7 @@ use crate::settle::{Lines, News};
 use crate::spec::json;
 use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
+use crate::unreadable::or_report;
 
 /// How many failed jobs a re-drive looks at in one go.
 const PAGE: i64 = 200;
@@ -46,8 +47,8 @@ impl Inner {
             self.give_back(db, keys).await?;
             return Ok(None);
         };
-        let envelope: Option<Envelope> =
-            outcome.try_get::<Option<&str>, _>("envelope")?.map(json).transpose()?;
+        let envelope = outcome.try_get::<Option<&str>, _>("envelope")?.map(json).transpose();
+        let envelope: Option<Envelope> = or_report("envelope", envelope)?.flatten();
         let error = envelope.and_then(|envelope| text(&envelope.failure));
         let mut lines = Lines::default();
         lines.push_undone(id.uuid(), &outcome, error)?;

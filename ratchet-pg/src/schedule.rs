@@ -12,16 +12,17 @@ use crate::spec::{clean, json, large, whole};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
+use crate::unreadable::readable;
 
 impl Inner {
     pub(crate) async fn schedules(&self) -> Result<Vec<ScheduleRecord>, Fault> {
         let rows = sqlx::query(self.sql.select_schedules()).fetch_all(&self.pool).await?;
-        rows.iter().map(schedule).collect()
+        Ok(readable("schedule", &rows, schedule)?)
     }
 
     pub(crate) async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, Fault> {
         let rows = sqlx::query(self.sql.select_due()).bind(i64::from(limit));
-        rows.fetch_all(&self.pool).await?.iter().map(schedule).collect()
+        Ok(readable("schedule", &rows.fetch_all(&self.pool).await?, schedule)?)
     }
 
     pub(crate) async fn write_schedule(
@@ -88,7 +89,7 @@ impl Inner {
     }
 }
 
-fn schedule(row: &PgRow) -> Result<ScheduleRecord, Fault> {
+fn schedule(row: &PgRow) -> Result<ScheduleRecord, sqlx::Error> {
     let mut schedule: ScheduleRecord = json(row.try_get("body")?)?;
     schedule.version = whole(row.try_get("version")?);
     Ok(schedule)

@@ -234,12 +234,12 @@ pub(crate) fn spec_from(row: &PgRow, first: usize, queue: &str) -> Result<JobSpe
     }
     spec.service = text(8)?;
     if let Some(tags) = row.try_get_unchecked::<Option<&str>, _>(first + 9)? {
-        spec.tags = json(tags)?;
+        spec.tags = json_in("tags", tags)?;
     }
     spec.tenant = text(10)?;
     spec.correlation_id = text(11)?;
     if let Some(extra) = row.try_get_unchecked::<Option<&str>, _>(first + 12)? {
-        let extra: Extra<'_> = json(extra)?;
+        let extra: Extra<'_> = json_in("extra", extra)?;
         spec.options = extra.options.map(Cow::into_owned).unwrap_or_default();
         spec.boost = extra.boost.unwrap_or(JobSpec::DEFAULT_BOOST);
         spec.on_success = extra.on_success.map(|spec| Box::new(spec.into_owned()));
@@ -257,8 +257,20 @@ pub(crate) fn notes_of(
     let message = row.try_get::<Option<String>, _>("message")?.unwrap_or_default();
     let progress = row.try_get::<Option<f32>, _>("percent")?;
     let progress = progress.map(|percent| Progress { percent, message });
-    let checkpoint = row.try_get::<Option<&str>, _>("checkpoint")?.map(json).transpose()?;
+    let checkpoint = row.try_get::<Option<&str>, _>("checkpoint")?;
+    let checkpoint = checkpoint.map(|text| json_in("checkpoint", text)).transpose()?;
     Ok((progress, checkpoint))
+}
+
+/// The value in a column that holds JSON.
+pub(crate) fn json_in<'a, T: Deserialize<'a>>(
+    column: &str,
+    text: &'a str,
+) -> Result<T, sqlx::Error> {
+    serde_json::from_str(text).map_err(|error| sqlx::Error::ColumnDecode {
+        index: column.to_owned(),
+        source: error.into(),
+    })
 }
 
 pub(crate) fn json<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, sqlx::Error> {

@@ -213,6 +213,17 @@ statements! {
     take_hand_offs: "items/take_hand_offs.sql",
     upsert_hand_offs: "items/upsert_hand_offs.sql",
     upsert_rejects: "items/upsert_rejects.sql",
+    record_unreadable: "unreadable/record.sql",
+    set_aside_unreadable: "unreadable/set_aside.sql",
+    set_aside_one: "unreadable/set_aside_one.sql",
+    list_waiting: "unreadable/list_waiting.sql",
+    try_claim: "unreadable/try_claim.sql",
+    select_unreadable: "unreadable/select_unreadable.sql",
+    count_unreadable: "unreadable/count_unreadable.sql",
+    lock_unreadable: "unreadable/lock_unreadable.sql",
+    forget_unreadable: "unreadable/forget_unreadable.sql",
+    take_set_aside: "unreadable/take_set_aside.sql",
+    delete_job: "unreadable/delete_job.sql",
     notify: "wake/notify.sql",
 }
 

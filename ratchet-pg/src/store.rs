@@ -15,7 +15,7 @@ use ratchet_core::model::{
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, QueueRoom,
     Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
-    Settlement, Surroundings, Token, WriteSchedule,
+    Settlement, Surroundings, Token, Unreadable, WriteSchedule,
 };
 use ratchet_core::store::{Store, StoreError, Wake};
 use tokio::runtime::Handle;
@@ -37,6 +37,7 @@ use crate::sql::Sql;
 use crate::sqlx::{self, PgConnection};
 use crate::sweep::Floors;
 use crate::turns::Turns;
+use crate::unreadable::Noted;
 use crate::wake::Wakes;
 use crate::{parts, spec};
 
@@ -67,6 +68,7 @@ pub(crate) struct Inner {
     pub(crate) patience: parts::Patience,
     pub(crate) causes: Causes,
     pub(crate) floors: Floors,
+    pub(crate) noted: Noted,
     pub(crate) clock: StoreClock,
     /// Nothing takes longer than this.
     pub(crate) longest: Duration,
@@ -323,6 +325,22 @@ impl Store for PgStore {
 
     async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError> {
         at_home!(self, |inner| inner.logs(id))
+    }
+
+    async fn unreadable(&self, limit: u32) -> Result<Vec<Unreadable>, StoreError> {
+        at_home!(self, |inner| inner.unreadable(limit))
+    }
+
+    async fn count_unreadable(&self) -> Result<u64, StoreError> {
+        at_home!(self, |inner| inner.count_unreadable())
+    }
+
+    async fn repair_unreadable(&self, id: JobId) -> Result<bool, StoreError> {
+        at_home!(self, |inner| inner.repair_unreadable(id))
+    }
+
+    async fn drop_unreadable(&self, id: JobId) -> Result<bool, StoreError> {
+        at_home!(self, |inner| inner.drop_unreadable(id))
     }
 
     async fn has_company(&self, node: NodeId, queues: &[QueueRoom]) -> Result<bool, StoreError> {

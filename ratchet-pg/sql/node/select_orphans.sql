@@ -12,7 +12,7 @@ SELECT l.at AS now, l.started, l.node, l.id AS lease, m.job, m.due, COALESCE(m.v
     n.percent, n.message, n.checkpoint
 FROM lost l CROSS JOIN LATERAL unnest(l.jobs, l.versions, l.dues, l.runs, l.attempts, l.crashes, l.deferrals, l.generations)
         AS m(job, version, due, run, attempts, crashes, deferrals, generation)
-CROSS JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = m.job OFFSET 0) j
+LEFT JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = m.job OFFSET 0) j ON true
 LEFT JOIN LATERAL (SELECT * FROM ratchet.note n WHERE n.job = m.job OFFSET 0) n ON true
 WHERE m.version IS DISTINCT FROM 0 AND NOT EXISTS (SELECT FROM ratchet.outcome o WHERE o.job = m.job OFFSET 0)
 ORDER BY l.node, m.job

@@ -8,8 +8,10 @@ use uuid::Uuid;
 use super::rows::edge;
 use crate::fault::Fault;
 use crate::spec::{json, micros};
+use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
+use crate::unreadable::readable;
 
 /// How many groups are looked at in one go.
 const PAGE: i64 = 500;
@@ -31,11 +33,7 @@ impl Inner {
         }
         let ids: Vec<_> = ids.iter().map(|id| id.uuid()).collect();
         let rows = sqlx::query(self.sql.select_groups()).bind(ids).fetch_all(db).await?;
-        let mut groups = Vec::with_capacity(rows.len());
-        for row in rows {
-            groups.push(json(row.try_get(0)?)?);
-        }
-        Ok(groups)
+        Ok(readable("group", &rows, group)?)
     }
 
     pub(crate) async fn list_groups(
@@ -48,9 +46,10 @@ impl Inner {
         let mut db = self.pool.acquire().await?;
         let (mut groups, mut before) = (Vec::new(), before);
         loop {
-            let page = self.page(&mut db, filter.owner, before, PAGE).await?;
-            let Some(last) = page.last() else { return Ok(groups) };
-            before = Some(last.id);
+            let rows = self.page(&mut db, filter.owner, before, PAGE).await?;
+            let Some(last) = rows.last() else { return Ok(groups) };
+            before = Some(GroupId::from_uuid(last.try_get("id")?));
+            let page = readable("group", &rows, group)?;
             groups.extend(page.into_iter().filter(|group| filter.matches(group)));
             if groups.len() >= limit {
                 groups.truncate(limit);
@@ -64,7 +63,8 @@ impl Inner {
         db: &mut PgConnection,
         owner: GroupId,
     ) -> Result<Vec<GroupRecord>, Fault> {
-        self.page(db, Some(owner), None, i64::MAX).await
+        let rows = self.page(db, Some(owner), None, i64::MAX).await?;
+        Ok(readable("group", &rows, group)?)
     }
 
     async fn page(
@@ -73,7 +73,7 @@ impl Inner {
         owner: Option<GroupId>,
         before: Option<GroupId>,
         limit: i64,
-    ) -> Result<Vec<GroupRecord>, Fault> {
+    ) -> Result<Vec<PgRow>, Fault> {
         let before = before.map_or(Uuid::max(), GroupId::uuid);
         let rows = match owner {
             Some(owner) => {
@@ -81,11 +81,7 @@ impl Inner {
             }
             None => sqlx::query(self.sql.list_groups()).bind(before).bind(limit),
         };
-        let mut groups = Vec::new();
-        for row in rows.fetch_all(db).await? {
-            groups.push(json(row.try_get(0)?)?);
-        }
-        Ok(groups)
+        Ok(rows.fetch_all(db).await?)
     }
 
     pub(super) async fn member_ids(
@@ -120,7 +116,7 @@ impl Inner {
     pub(crate) async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, Fault> {
         let parents: Vec<_> = parents.iter().map(|parent| parent.uuid()).collect();
         let rows = sqlx::query(self.sql.select_edges()).bind(parents).fetch_all(&self.pool).await?;
-        Ok(rows.iter().map(edge).collect::<Result<_, _>>()?)
+        Ok(readable("edge", &rows, edge)?)
     }
 
     /// Removes groups that ended this long ago and of which nothing is left, and graphs that are empty.
@@ -142,4 +138,8 @@ impl Inner {
         }
         Ok(())
     }
+}
+
+fn group(row: &PgRow) -> Result<GroupRecord, sqlx::Error> {
+    json(row.try_get(0)?)
 }

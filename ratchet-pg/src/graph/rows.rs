@@ -13,6 +13,7 @@ use crate::spec::{json, natural};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
+use crate::unreadable::{or_report, readable};
 
 /// How many points beyond those asked for are read when a walk goes on and on.
 const AHEAD: usize = 16_384;
@@ -51,7 +52,7 @@ impl<'a> Rows<'a> {
             if row.try_get::<Option<Uuid>, _>("parent")?.is_none() {
                 continue;
             }
-            let edge = edge(row)?;
+            let Some(edge) = or_report("edge", edge(row))? else { continue };
             // A point may be read twice.
             if edges.iter().all(|other| other.ordinal != edge.ordinal) {
                 self.next.extend(edge.child.job());
@@ -120,10 +121,14 @@ pub(super) fn edge(row: &PgRow) -> Result<Edge, sqlx::Error> {
 
 impl Inner {
     /// These members as a walk sees them. One that is not there is left out.
-    async fn steps(&self, db: &mut PgConnection, ids: &[JobId]) -> Result<Vec<Member>, Fault> {
+    pub(crate) async fn steps(
+        &self,
+        db: &mut PgConnection,
+        ids: &[JobId],
+    ) -> Result<Vec<Member>, Fault> {
         let ids: Vec<_> = ids.iter().map(|id| id.uuid()).collect();
         let rows = sqlx::query(self.sql.select_steps()).bind(ids).fetch_all(db).await?;
-        Ok(rows.iter().map(step).collect::<Result<_, _>>()?)
+        Ok(readable("step", &rows, step)?)
     }
 }
 
@@ -139,8 +144,9 @@ fn step(row: &PgRow) -> Result<Member, sqlx::Error> {
     };
     let mut member = Place::read(row)?.member(JobId::from_uuid(row.try_get("job")?), "", state);
     member.paused_from = paused_from;
-    member.wait = parsed(row, "wait")?;
-    member.root_cause = parsed(row, "root")?;
+    // A step that cannot be read is one all the same: what waits for it goes on.
+    member.wait = or_report("step", parsed(row, "wait"))?.flatten();
+    member.root_cause = or_report("step", parsed(row, "root"))?.flatten();
     member.canceled = row.try_get::<Option<i16>, _>("cause")?.map(numbered_cause).transpose()?;
     Ok(member)
 }

@@ -27,6 +27,7 @@ use crate::leases::Known;
 use crate::spec::{instant, large};
 use crate::sqlx::{self, PgConnection};
 use crate::store::Inner;
+use crate::unclaimable::is_unclaimable;
 use crate::wake::Hint;
 
 /// What is to be told once a settle is committed.
@@ -60,7 +61,10 @@ impl Inner {
     ) -> Result<(Vec<Settled>, ClaimReply), Fault> {
         let (settled, reply) = self.settle_then(&settlements, Some(request)).await?;
         let reply = match reply {
-            Some(reply) => reply,
+            Some(reply) => {
+                self.try_to_set_aside_unreadable().await;
+                reply
+            }
             // What was settled must not be hidden by a claim that fails.
             None => self.claim(request).await.unwrap_or_else(|fault| {
                 let error = ratchet_core::StoreError::from(fault);
@@ -91,6 +95,10 @@ impl Inner {
                 }
                 // Somebody has settled one of them before, or it met another one in a graph; the long way finds out.
                 Err(fault) if met(&fault) => {}
+                // A job in line may be the cause. What was settled must not depend on it.
+                Err(fault) if request.is_some() && is_unclaimable(&fault) => {
+                    return Box::pin(self.settle_then(settlements, None)).await;
+                }
                 Err(fault) => return Err(fault),
             }
         } else if !sorted.plain.is_empty() {

@@ -122,7 +122,10 @@ impl Lane {
                 table.cells += 1;
                 table.waited += usize::from(waited);
                 table.scenes.entry(place).or_default().1 += 1;
-                table.failures.extend(wrong.into_iter().map(|wrong| format!("{at}: {wrong}")));
+                for wrong in wrong {
+                    eprintln!("{at}: {wrong}");
+                    table.failures.push(format!("{at}: {wrong}"));
+                }
             }
             let mut table = table.lock().expect("not poisoned");
             table.pairs += 1;

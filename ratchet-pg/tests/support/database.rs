@@ -144,6 +144,7 @@ fn fingerprint() -> String {
         include_str!("../../migrations/0006_carried.sql"),
         include_str!("../../migrations/0007_company.sql"),
         include_str!("../../migrations/0008_races.sql"),
+        include_str!("../../migrations/0009_unreadable.sql"),
     ];
     let hash =
         texts.concat().bytes().fold(5381_u64, |hash, b| hash.wrapping_mul(33) ^ u64::from(b));

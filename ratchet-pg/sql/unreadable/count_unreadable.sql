@@ -1,0 +1,2 @@
+-- How many jobs cannot be read.
+SELECT count(*) FROM ratchet.unreadable

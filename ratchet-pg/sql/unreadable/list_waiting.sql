@@ -1,0 +1,5 @@
+-- Jobs in line behind a place, in order.
+SELECT r.ctid::text AS spot, r.job, r.sort_key, r.due
+FROM ratchet.ready r
+WHERE r.queue = $1 AND (r.sort_key, r.due, r.job) > ($2, $3, $4)
+ORDER BY r.sort_key, r.due, r.job LIMIT $5

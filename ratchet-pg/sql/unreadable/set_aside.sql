@@ -1,0 +1,24 @@
+-- No rows: of these jobs, those that wait for a worker or for their time are set aside. One that waits for others stays where
+-- it is: a claim meets it once it was released.
+WITH moved AS (DELETE FROM ratchet.ready WHERE job = ANY($1::uuid[]) AND version > 0 RETURNING *),
+-- One that has not moved stands where its submit has put it.
+fresh AS (
+    DELETE FROM ratchet.ready r USING ratchet.job j
+    WHERE j.id = ANY($1::uuid[]) AND r.queue = j.queue AND r.sort_key = j.due - j.head AND r.due = j.due AND r.job = j.id
+        AND r.version = 0
+    RETURNING r.*
+),
+later AS (DELETE FROM ratchet.scheduled WHERE job = ANY($1::uuid[]) RETURNING *),
+aside AS (
+    DELETE FROM ratchet.blocked WHERE job = ANY($1::uuid[]) AND cause NOT IN ('parent', 'unreadable')
+    RETURNING job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue,
+        name, ckey, service, judges
+)
+INSERT INTO ratchet.blocked (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
+    queue, name, ckey, service, judges, cause)
+SELECT x.*, 'unreadable' FROM (
+    SELECT job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name,
+        ckey, service, judges
+    FROM (SELECT * FROM moved UNION ALL SELECT * FROM fresh) r
+    UNION ALL SELECT * FROM later UNION ALL SELECT * FROM aside
+) x

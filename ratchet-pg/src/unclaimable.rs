@@ -1,0 +1,123 @@
+//! A claim that one job makes fail leaves that job out.
+//!
+//! A claim is one statement for many jobs. If a row in line makes it fail, for example because a number in it is out of range,
+//! no job of the queue could be claimed. So the rows are tried one by one, and those that fail alone are set aside.
+
+use ratchet_core::model::{ClaimRequest, JobId};
+use uuid::Uuid;
+
+use crate::bounds::{FIRST, Rank};
+use crate::error::is_about_data;
+use crate::fault::{Fault, transact};
+use crate::sqlx::{self, Row};
+use crate::store::Inner;
+use crate::unreadable::Unread;
+
+/// How many jobs are looked at in one go.
+const PAGE: i64 = 200;
+
+/// How many jobs of a queue are tried at most.
+const MOST: usize = 10_000;
+
+/// Whether what one row holds has made a statement fail.
+pub(crate) fn is_unclaimable(fault: &Fault) -> bool {
+    matches!(fault, Fault::Database(error) if is_about_data(error))
+}
+
+impl Inner {
+    /// Sets aside the jobs that no claim can take. Answers with how many there were.
+    pub(crate) async fn set_aside_unclaimable(
+        &self,
+        request: &ClaimRequest,
+    ) -> Result<usize, Fault> {
+        let mut found = 0;
+        for room in &request.queues {
+            let (mut after, mut tried) = (FIRST, 0);
+            while tried < MOST && found == 0 {
+                let rows = sqlx::query(self.sql.list_waiting())
+                    .bind(&room.queue)
+                    .bind(after.sort_key)
+                    .bind(after.due)
+                    .bind(after.job)
+                    .bind(PAGE)
+                    .fetch_all(&self.pool)
+                    .await?;
+                if rows.is_empty() {
+                    break;
+                }
+                tried += rows.len();
+                for row in &rows {
+                    let spot: String = row.try_get("spot")?;
+                    after = Rank {
+                        sort_key: row.try_get("sort_key")?,
+                        due: row.try_get("due")?,
+                        job: row.try_get("job")?,
+                    };
+                    if let Some(error) = self.try_claim(request, &room.queue, &spot).await? {
+                        self.set_aside_one(&room.queue, &after, &error).await?;
+                        found += 1;
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Claims a single job and undoes that. Answers with the error if the job makes it fail.
+    async fn try_claim(
+        &self,
+        request: &ClaimRequest,
+        queue: &str,
+        spot: &str,
+    ) -> Result<Option<sqlx::Error>, Fault> {
+        let mut tx = self.pool.begin().await?;
+        let db: &mut sqlx::PgConnection = &mut tx;
+        let tried = async {
+            sqlx::query(self.sql.try_claim()).bind(spot).fetch_all(&mut *db).await?;
+            sqlx::query(self.sql.take_chosen())
+                .bind(vec![spot])
+                .bind(vec![queue])
+                .bind(vec![self.ids.lease().uuid()])
+                .bind(request.node.uuid())
+                .bind(0_i64)
+                .bind(false)
+                .bind(Vec::<&str>::new())
+                .bind(Vec::<&str>::new())
+                .fetch_all(&mut *db)
+                .await
+        };
+        match tried.await {
+            Ok(_) => Ok(None),
+            Err(error) if is_about_data(&error) => Ok(Some(error)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn set_aside_one(
+        &self,
+        queue: &str,
+        rank: &Rank,
+        error: &sqlx::Error,
+    ) -> Result<(), Fault> {
+        let job: Uuid = rank.job;
+        let unread = Unread::new(JobId::from_uuid(job), None, error);
+        let (column, why) = unread.cause();
+        transact!(self, |db| {
+            sqlx::query(self.sql.record_unreadable())
+                .bind(vec![job])
+                .bind(vec![column])
+                .bind(vec![why])
+                .execute(&mut *db)
+                .await?;
+            sqlx::query(self.sql.set_aside_one())
+                .bind(queue)
+                .bind(rank.sort_key)
+                .bind(rank.due)
+                .bind(job)
+                .execute(&mut *db)
+                .await?;
+        })?;
+        tracing::warn!(job.id = %job, why, "a stored job makes claims fail and is set aside");
+        Ok(())
+    }
+}
