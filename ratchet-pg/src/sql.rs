@@ -213,6 +213,7 @@ statements! {
     take_hand_offs: "items/take_hand_offs.sql",
     upsert_hand_offs: "items/upsert_hand_offs.sql",
     upsert_rejects: "items/upsert_rejects.sql",
+    lock_jobs: "unreadable/lock_jobs.sql",
     record_unreadable: "unreadable/record.sql",
     set_aside_unreadable: "unreadable/set_aside.sql",
     set_aside_one: "unreadable/set_aside_one.sql",

@@ -152,7 +152,14 @@ impl Inner {
         noted: &[Unread],
     ) -> Result<News, Fault> {
         let news = self.leave_unreadable(db, noted).await?;
-        let each: BTreeMap<_, _> = noted.iter().map(|unread| (unread.job.uuid(), unread)).collect();
+        let mut each: BTreeMap<_, _> =
+            noted.iter().map(|unread| (unread.job.uuid(), unread)).collect();
+        let jobs: Vec<_> = each.keys().copied().collect();
+        sqlx::query(self.sql.lock_jobs()).bind(&jobs).fetch_all(&mut *db).await?;
+        // One that was repaired meanwhile is not set aside.
+        for job in self.read_jobs(db, jobs).await?.0 {
+            each.remove(&job.id.uuid());
+        }
         let jobs: Vec<_> = each.keys().copied().collect();
         sqlx::query(self.sql.record_unreadable())
             .bind(&jobs)

