@@ -1,0 +1,162 @@
+//! S-17: the SQL function refuses what the library refuses, and says the same.
+
+mod support;
+
+use ratchet_core::JobState;
+use ratchet_core::model::limits::{DEPTH, Field, TAGS, check};
+use ratchet_core::model::{Filter, PageRequest};
+use ratchet_core::store::Store as _;
+use ratchet_pg::PgStore;
+use sqlx::AssertSqlSafe;
+use support::Database;
+use uuid::Uuid;
+
+/// The text arguments of the function, and what they are.
+const TEXTS: [(&str, Field); 8] = [
+    ("name", Field::JobName),
+    ("queue", Field::Queue),
+    ("service", Field::Service),
+    ("business_key", Field::BusinessKey),
+    ("idempotency_key", Field::IdempotencyKey),
+    ("tenant", Field::Tenant),
+    ("correlation_id", Field::CorrelationId),
+    ("tags", Field::Tag),
+];
+
+struct Sql {
+    database: Database,
+}
+
+impl Sql {
+    /// Submits with an argument beside the name, which is an SQL expression over `$1`.
+    async fn submit(&self, argument: &str, value: &str, text: &str) -> Result<Uuid, sqlx::Error> {
+        let name = if argument == "name" { "" } else { "name => 'mail', " };
+        let payload = if argument == "payload" { "" } else { "payload => '{}', " };
+        let sql = format!(
+            "SELECT ratchet.enqueue({name}{payload}{argument} => {value}) WHERE $1 IS NOT NULL"
+        );
+        sqlx::query_scalar(AssertSqlSafe(sql)).bind(text).fetch_one(&self.database.pool).await
+    }
+
+    async fn refusal(&self, argument: &str, value: &str) -> String {
+        let refused =
+            self.submit(argument, value, "").await.expect_err(&format!("{argument} => {value}"));
+        let refused = refused.into_database_error().expect("an answer of the server");
+        assert_eq!(refused.code().as_deref(), Some("22023"), "{argument} => {value}: {refused}");
+        refused.message().to_owned()
+    }
+}
+
+async fn sql() -> Sql {
+    let database = Database::take().await;
+    PgStore::open(database.options()).await.expect("opens").close().await;
+    Sql { database }
+}
+
+// spec: S-17
+#[tokio::test]
+async fn s_17_the_sql_function_has_the_limits_of_the_library() {
+    let sql = sql().await;
+    for (argument, field) in TEXTS {
+        let value = if argument == "tags" { "ARRAY[$1]" } else { "$1" };
+        let texts = [
+            String::new(),
+            "a".to_owned(),
+            "a".repeat(field.limit()),
+            "a".repeat(field.limit() + 1),
+            "ä".repeat(field.limit() / 2),
+            "a".repeat(1_000_000),
+            "tab\tbell\u{7}".to_owned(),
+            "with space".to_owned(),
+            "naïve".to_owned(),
+            "line\nline".to_owned(),
+        ];
+        for (number, text) in texts.into_iter().enumerate() {
+            // Keys must not meet those of an earlier submit.
+            let what = format!("{argument}, text {number}");
+            let answer = sql.submit(argument, value, &text).await;
+            match check(field, &text) {
+                Ok(()) => drop(answer.expect(&what)),
+                Err(error) => {
+                    let refused = answer.expect_err(&what).into_database_error().expect(&what);
+                    assert_eq!(refused.code().as_deref(), Some("22023"), "{what}");
+                    // The library quotes a character as Rust does.
+                    let (said, expected) = (refused.message(), error.to_string());
+                    let head = expected.split(" contains ").next().expect("a text");
+                    assert!(said.starts_with(head), "{what}: {said} instead of {expected}");
+                }
+            }
+        }
+    }
+}
+
+// spec: S-17
+#[tokio::test]
+async fn s_17_the_sql_function_checks_every_other_argument() {
+    let sql = sql().await;
+    for (argument, value, message) in [
+        ("name", "NULL", "the job name is null"),
+        ("queue", "NULL", "the queue name is null"),
+        ("payload", "NULL", "the payload is null: a job without arguments has the payload {}"),
+        ("priority", "NULL", "priority is 0 (lowest) to 4 (critical)"),
+        ("priority", "5", "priority is 0 (lowest) to 4 (critical)"),
+        ("priority", "-1", "priority is 0 (lowest) to 4 (critical)"),
+        ("version", "NULL", "the version is null and must not be negative"),
+        ("version", "-1", "the version is -1 and must not be negative"),
+        ("run_at", "'infinity'", "run_at is infinity, which is no time that a job can wait for"),
+        ("run_at", "'-infinity'", "run_at is -infinity, which is no time that a job can wait for"),
+        ("tags", "ARRAY[NULL]::text[]", "the tag is null"),
+        ("tags", "ARRAY[['a'], ['b']]", "tags is an array of arrays; it must be a list of texts"),
+        ("tags", "array_fill('a'::text, ARRAY[101])", "the tag is one of 101, the limit is 100"),
+    ] {
+        assert_eq!(sql.refusal(argument, value).await, message, "{argument} => {value}");
+    }
+    assert_eq!(TAGS, 100);
+    let nested = |levels: usize, inner: &str| {
+        format!("'{}{inner}{}'", "[".repeat(levels), "]".repeat(levels))
+    };
+    let deep = sql.refusal("payload", &nested(DEPTH + 2, "")).await;
+    assert_eq!(deep, "the payload is nested deeper than 101 levels");
+    for inner in ["", "7"] {
+        sql.submit("payload", &nested(DEPTH + 1, inner), "").await.expect("is within the limit");
+    }
+    let large = sql.refusal("payload", "to_jsonb(repeat('a', 102400))").await;
+    assert_eq!(large, "the payload has 102402 bytes, the limit is 102400");
+    sql.submit("payload", "to_jsonb(repeat('a', 102398))", "").await.expect("is within the limit");
+    sql.submit("tags", "NULL", "").await.expect("no tags");
+    sql.submit("run_at", "'9999-12-01'", "").await.expect("a time");
+}
+
+// spec: S-17
+#[tokio::test]
+async fn s_17_what_the_sql_function_accepts_can_be_read_back() {
+    let sql = sql().await;
+    let store = PgStore::open(sql.database.options()).await.expect("opens");
+    for (argument, value) in [
+        ("tags", "array_fill(repeat('a', 500), ARRAY[100])"),
+        ("payload", "'{\"deep\": [[[[1]]]]}'"),
+        ("run_at", "'4000-01-01 BC'"),
+        ("run_at", "'9999-12-01'"),
+        ("version", "2147483647"),
+    ] {
+        sql.submit(argument, value, "").await.expect("accepted");
+    }
+    let page = PageRequest { before: None, limit: 100 };
+    let jobs = store.list(&Filter::any(), page).await.expect("lists").jobs;
+    assert_eq!(jobs.len(), 5);
+    assert_eq!(store.count_unreadable().await.expect("counts"), 0);
+    assert_eq!(store.counts().await.expect("counts").state(JobState::Pending), 5);
+}
+
+// spec: S-17
+#[tokio::test]
+async fn s_17_the_limit_of_a_payload_can_be_set() {
+    let sql = sql().await;
+    let mut db = sql.database.pool.acquire().await.expect("connects");
+    sqlx::query("SET ratchet.payload_limit = 10").execute(&mut *db).await.expect("sets");
+    let submit = "SELECT ratchet.enqueue('mail', '{\"a\": \"0123456789\"}')";
+    let refused = sqlx::query(submit).execute(&mut *db).await.expect_err("too large");
+    assert!(refused.to_string().contains("the limit is 10"), "{refused}");
+    sqlx::query("RESET ratchet.payload_limit").execute(&mut *db).await.expect("resets");
+    sqlx::query(submit).execute(&mut *db).await.expect("fits");
+}
