@@ -1,0 +1,109 @@
+//! A supervisor that starts the worker process again when its engine has died.
+//!
+//! A part of the engine that panics ends the whole engine: liveness fails, the runs are called off, and `run_until_signal`
+//! returns an error. The process ends with it, a supervisor (systemd, Kubernetes, or the loop below) starts a new one, and
+//! that rescues what the old one held. Here the engine is killed on purpose, each time in another part, by a clock that
+//! panics.
+
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use ratchet::prelude::*;
+use ratchet::{Clock, JobState, SqliteStore, SystemClock};
+use ratchet_examples::Scratch;
+
+const HEARTBEAT: Duration = Duration::from_millis(201);
+const WATCHDOG: Duration = Duration::from_millis(203);
+const HEALTH_CHECKS: Duration = Duration::from_millis(207);
+
+#[job]
+async fn deliver(parcel: u32) {
+    let _ = parcel;
+    tokio::time::sleep(Duration::from_millis(60)).await;
+}
+
+/// A clock that panics in the part of the engine that sleeps for this long.
+#[derive(Debug)]
+struct Faulty {
+    clock: SystemClock,
+    part: Option<Duration>,
+    is_armed: AtomicBool,
+}
+
+impl Clock for Faulty {
+    fn now(&self) -> jiff::Timestamp {
+        self.clock.now()
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.clock.monotonic()
+    }
+
+    fn sleep(&self, duration: Duration) -> ratchet::Sleep {
+        // The first sleep passes, so that the worker has something to lose.
+        if self.part == Some(duration) && self.is_armed.swap(true, Ordering::SeqCst) {
+            panic!("this clock is broken");
+        }
+        self.clock.sleep(duration)
+    }
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let mut args = std::env::args().skip(1);
+    match (args.next(), args.next()) {
+        (Some(path), part) => work(&path, part.as_deref()).await,
+        (None, _) => supervise().await,
+    }
+}
+
+/// The worker process. Ends with an error if its engine dies.
+async fn work(path: &str, part: Option<&str>) -> anyhow::Result<()> {
+    let part = match part {
+        Some("heartbeat") => Some(HEARTBEAT),
+        Some("watchdog") => Some(WATCHDOG),
+        Some("health checks") => Some(HEALTH_CHECKS),
+        _ => None,
+    };
+    let clock = Faulty { clock: SystemClock::default(), part, is_armed: AtomicBool::new(false) };
+    let ratchet = Ratchet::builder(SqliteStore::open(path).await?)
+        .clock(clock)
+        .concurrency(4)
+        .health_check("disk", || async { Ok::<_, std::fmt::Error>(()) })
+        .config(|config| {
+            config.lease = Duration::from_secs(2);
+            config.heartbeat = HEARTBEAT;
+            config.stall_after = 5 * WATCHDOG;
+            config.health_every = HEALTH_CHECKS;
+        })
+        .build()
+        .await?;
+    let worker = ratchet.start().await?;
+    worker.run_until_signal().await?;
+    Ok(())
+}
+
+/// Starts the worker, and starts it again whenever it ends with an error.
+async fn supervise() -> anyhow::Result<()> {
+    let scratch = Scratch::open("supervised").await?;
+    let ratchet = Ratchet::builder(scratch.store.clone()).build().await?;
+    ratchet.bulk().jobs((0..100).map(|parcel| Deliver { parcel })).await?;
+    let start = |part: Option<&str>| -> anyhow::Result<Child> {
+        let mut worker = Command::new(std::env::current_exe()?);
+        worker.arg(&scratch.path).args(part).stderr(Stdio::null());
+        Ok(worker.spawn()?)
+    };
+    for part in ["heartbeat", "watchdog", "health checks"] {
+        let ended = start(Some(part))?.wait()?;
+        println!("the {part} died: the worker ended with {:?}, starting it again", ended.code());
+    }
+    let mut worker = start(None)?;
+    while ratchet.counts().await?.state(JobState::Succeeded) < 100 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    worker.kill()?;
+    worker.wait()?;
+    println!("{} parcels delivered", ratchet.counts().await?.state(JobState::Succeeded));
+    Ok(())
+}
