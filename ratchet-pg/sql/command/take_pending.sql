@@ -3,7 +3,7 @@ WITH moved AS (DELETE FROM ratchet.ready WHERE job = $1 AND version > 0 RETURNIN
 -- One that has not moved stands where its submit has put it.
 fresh AS (
     DELETE FROM ratchet.ready r USING ratchet.job j
-    WHERE j.id = $1 AND r.queue = j.queue AND r.sort_key = j.due - j.head AND r.due = j.due AND r.job = j.id
+    WHERE j.id = $1 AND r.queue = j.queue AND r.sort_key = ratchet.sort_key(j.due, j.head) AND r.due = j.due AND r.job = j.id
         AND r.version = 0
     RETURNING r.*
 ),

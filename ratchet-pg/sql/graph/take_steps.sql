@@ -1,6 +1,6 @@
 -- Those of the jobs that wait, for a worker, for others or because they were set aside: they no longer do.
 WITH asked AS MATERIALIZED (
-    SELECT j.id, j.queue, j.due - j.head AS sort_key, j.due
+    SELECT j.id, j.queue, ratchet.sort_key(j.due, j.head) AS sort_key, j.due
     FROM unnest($1::uuid[]) AS x(id) CROSS JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = x.id OFFSET 0) j
 ),
 moved AS (DELETE FROM ratchet.ready WHERE job = ANY($1) AND version > 0 RETURNING *),

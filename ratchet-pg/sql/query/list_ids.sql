@@ -11,7 +11,7 @@ WHERE ($2::uuid IS NULL OR j.id < $2)
             WHEN EXISTS (SELECT FROM ratchet.ready r WHERE r.job = j.id AND r.version > 0)
                 OR EXISTS (
                     SELECT FROM ratchet.ready r
-                    WHERE r.queue = j.queue AND r.sort_key = j.due - j.head AND r.due = j.due AND r.job = j.id
+                    WHERE r.queue = j.queue AND r.sort_key = ratchet.sort_key(j.due, j.head) AND r.due = j.due AND r.job = j.id
                         AND r.version = 0
                 )
                 OR EXISTS (SELECT FROM ratchet.scheduled s WHERE s.job = j.id)

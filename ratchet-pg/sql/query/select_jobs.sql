@@ -41,7 +41,7 @@ LEFT JOIN LATERAL (
     -- One that has not moved stands where its submit has put it.
     SELECT r.job, r.due, r.version, r.run, r.attempts, r.crashes, r.deferrals, r.generation
     FROM ratchet.ready r
-    WHERE r.queue = j.queue AND r.sort_key = j.due - j.head AND r.due = j.due AND r.job = j.id AND r.version = 0
+    WHERE r.queue = j.queue AND r.sort_key = ratchet.sort_key(j.due, j.head) AND r.due = j.due AND r.job = j.id AND r.version = 0
     UNION ALL
     SELECT s.job, s.due, s.version, s.run, s.attempts, s.crashes, s.deferrals, s.generation
     FROM ratchet.scheduled s WHERE s.job = j.id

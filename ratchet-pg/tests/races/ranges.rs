@@ -3,13 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ratchet_core::model::{InsertError, JobId, JobState};
+use ratchet_core::graph::link;
+use ratchet_core::model::{
+    Command, GroupId, GroupKind, GroupRecord, InsertError, JobId, JobState, NewGraph, NodeInfo,
+    Step,
+};
 use ratchet_core::store::Store as _;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_pg::PgStore;
 use uuid::Uuid;
 
-use crate::support::{ended_or_waits, ended_or_waits_beside};
+use crate::support::{ended_or_waits, ended_or_waits_beside, fail};
 use crate::world::{World, succeed};
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -74,7 +78,7 @@ async fn o_03_counts_are_exact_when_a_range_is_dropped_while_they_are_folded() {
     let options = || world.pg.database.options().schema("folds").partition(HOUR);
     let a = PgStore::open(options()).await.expect("opens");
     let b = PgStore::open(options()).await.expect("opens");
-    let info = ratchet_core::model::NodeInfo::new(world.node);
+    let info = NodeInfo::new(world.node);
     a.join(info, 100 * HOUR).await.expect("joins");
     for _ in 0..2 {
         a.insert(vec![world.job()]).await.expect("inserted");
@@ -108,4 +112,67 @@ async fn o_03_counts_are_exact_when_a_range_is_dropped_while_they_are_folded() {
     let there = world.count("SELECT count(*) FROM folds.outcome").await;
     assert_eq!(i64::try_from(left).expect("fits"), there);
     world.pg.database.execute("DROP SCHEMA folds CASCADE").await;
+}
+
+// A retry opens a group again after the members that may go were read, and before they go.
+#[tokio::test]
+async fn d_05_a_group_opened_again_while_its_range_is_dropped_keeps_its_members() {
+    let world = World::fresh().await;
+    world.pg.database.execute("DROP SCHEMA IF EXISTS reopens CASCADE").await;
+    let options = || world.pg.database.options().schema("reopens").partition(HOUR);
+    let a = PgStore::open(options()).await.expect("opens");
+    let b = PgStore::open(options()).await.expect("opens");
+    let info = NodeInfo::new(world.node);
+    a.join(info, 100 * HOUR).await.expect("joins");
+    let group = GroupId::from_uuid(world.job().id.uuid());
+    let mut jobs = vec![world.job(), world.job()];
+    for job in &mut jobs {
+        let mut step = Step::default();
+        step.group = Some(group);
+        job.spec.step = Some(Box::new(step));
+    }
+    let [done, failed] = [jobs[0].id, jobs[1].id];
+    let groups = vec![GroupRecord::new(group, GroupKind::Batch, "batch")];
+    let mut graph = NewGraph { groups, jobs, ..NewGraph::default() };
+    link(&mut graph);
+    a.insert_graph(graph).await.expect("inserted");
+    for run in a.claim(world.request("default", 2)).await.expect("claims").jobs {
+        let settlement = if run.id() == done { succeed(&run) } else { fail(&run) };
+        a.settle(vec![settlement]).await.expect("settles");
+    }
+    assert!(a.group(group).await.expect("reads").expect("is there").state.is_ended());
+    // A run of the same range: dropping waits for its lease.
+    a.insert(vec![world.job()]).await.expect("inserted");
+    let running = a.claim(world.request("default", 1)).await.expect("claims").jobs.remove(0);
+    world
+        .pg
+        .database
+        .execute(
+            "CREATE OR REPLACE FUNCTION reopens.now_micros() RETURNS bigint LANGUAGE sql VOLATILE AS
+                $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint + 10 * 3600000000 $$",
+        )
+        .await;
+    let parts = "SELECT count(*) FROM reopens.part";
+    let before = world.count(parts).await;
+    let mut gate = world.pool().begin().await.expect("begins");
+    let lock = sqlx::query("SELECT FROM reopens.lease WHERE id = $1 FOR UPDATE");
+    lock.bind(running.token.lease.uuid()).execute(&mut *gate).await.expect("locks");
+    let purges = b.clone();
+    let purge = tokio::spawn(async move { purges.purge(JobState::Succeeded, HOUR, 1000).await });
+    ended_or_waits(world.pool(), &purge).await;
+    a.command(Command::Retry(failed)).await.expect("retries");
+    gate.rollback().await.expect("unlocks");
+    purge.await.expect("no panic").expect("purges");
+    // Dropping waits half a second at most: on a slow machine it takes another try.
+    for _ in 0..10 {
+        if world.count(parts).await < before {
+            break;
+        }
+        b.purge(JobState::Succeeded, HOUR, 1000).await.expect("purges");
+    }
+    assert!(world.count(parts).await < before, "the range is gone");
+    let kept = b.get(done).await.expect("reads").expect("its group goes on");
+    assert_eq!(kept.state, JobState::Succeeded);
+    assert_eq!(b.members(group, None, 10).await.expect("reads").len(), 2);
+    world.pg.database.execute("DROP SCHEMA reopens CASCADE").await;
 }

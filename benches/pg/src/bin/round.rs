@@ -1,14 +1,19 @@
-//! One round of the comparison of two versions (`scripts/compare`): bulk submit, drain, drain of jobs with keys, and pick-up by
-//! an idle worker, on PostgreSQL or on SQLite. Prints one line per number: what, value, unit.
+//! One side of the comparison of two versions (`scripts/compare`): bulk submit, drain, drain of jobs with keys, and pick-up by an
+//! idle worker, on PostgreSQL or on SQLite.
 //!
-//! `round pg [jobs]` or `round sqlite [jobs]`. Only the public API is used, so that an older version can be built with it.
+//! Works in short turns, so that two versions can take them in quick succession: reads `WHAT COUNT` from its input and answers
+//! with what that took, in microseconds per job, by the clock and of processor time. Only the public API is used, so that an
+//! older version can be built with it.
 
+use std::future::Future;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use ratchet::model::{ConcurrencyKey, Due, JobSpec, NewJob, OnTaken};
 use ratchet::{Ratchet, SqliteStore, Store, job};
+use ratchet_bench_pg::cpu::{Cpu, cpu};
 use ratchet_bench_pg::{Server, fill, ids, join, request, success};
 use ratchet_pg::PgStore;
 use tokio::sync::Notify;
@@ -25,17 +30,15 @@ async fn noop(id: i64) {
 
 #[tokio::main]
 async fn main() {
-    let mut args = std::env::args().skip(1);
-    let store = args.next().unwrap_or_default();
-    let jobs = args.next().and_then(|jobs| jobs.parse().ok()).unwrap_or(40_000);
+    let store = std::env::args().nth(1).unwrap_or_default();
     match store.as_str() {
         "pg" => {
             let server = Server::start();
             let store = PgStore::connect(&server.url()).await.expect("opens");
             let ratchet = Ratchet::builder(store.clone()).concurrency(500);
             let ratchet = ratchet.build().await.expect("builds");
-            round(&(Arc::new(store.clone()) as Arc<dyn Store>), &ratchet, jobs).await;
-            store.close().await;
+            let data = Some(server.data());
+            Side { store: Arc::new(store), ratchet, data }.obey().await;
         }
         "sqlite" => {
             let folder = std::env::temp_dir().join(format!("ratchet-round-{}", std::process::id()));
@@ -43,51 +46,84 @@ async fn main() {
             let store = SqliteStore::open(folder.join("jobs.db")).await.expect("opens");
             let ratchet = Ratchet::builder(store.clone()).concurrency(500);
             let ratchet = ratchet.build().await.expect("builds");
-            round(&(Arc::new(store.clone()) as Arc<dyn Store>), &ratchet, jobs).await;
-            drop((ratchet, store));
+            Side { store: Arc::new(store), ratchet, data: None }.obey().await;
             let _ = std::fs::remove_dir_all(folder);
         }
         other => panic!("`pg` or `sqlite`, not `{other}`"),
     }
 }
 
-async fn round(store: &Arc<dyn Store>, ratchet: &Ratchet, jobs: usize) {
-    // Warm.
-    fill(&**store, "bench.noop", 2000).await;
-    drain(store).await;
-    let rate = |jobs: usize, took: Duration| jobs as f64 / took.as_secs_f64();
-    let started = Instant::now();
-    fill(&**store, "bench.noop", jobs).await;
-    println!("bulk_submit {:.1} jobs/s", rate(jobs, started.elapsed()));
-    let started = Instant::now();
-    drain(store).await;
-    println!("drain {:.1} jobs/s", rate(jobs, started.elapsed()));
-    fill(&**store, "bench.noop", jobs).await;
-    RAN.store(0, Ordering::Relaxed);
-    let started = Instant::now();
-    let worker = ratchet.start().await.expect("starts");
-    while worker.stats().settled < jobs as u64 {
-        tokio::time::sleep(Duration::from_millis(2)).await;
+struct Side {
+    store: Arc<dyn Store>,
+    ratchet: Ratchet,
+    /// The folder of the server.
+    data: Option<PathBuf>,
+}
+
+impl Side {
+    async fn obey(self) {
+        for line in std::io::stdin().lines() {
+            let line = line.expect("readable");
+            let (what, count) = line.split_once(' ').expect("what and how many");
+            let count: usize = count.parse().expect("a number");
+            let (clock, spent) = self.turn(what, count).await;
+            println!("{clock:.3} {spent:.3}");
+        }
     }
-    println!("engine_drain {:.1} jobs/s", rate(jobs, started.elapsed()));
-    // The worker is idle now.
-    let mut waits = Vec::new();
-    for id in 0..300 {
-        tokio::time::sleep(Duration::from_millis(3)).await;
-        let started = Instant::now();
-        let done = DONE.notified();
-        ratchet.enqueue(Noop { id }).await.expect("enqueues");
-        done.await;
-        waits.push(started.elapsed().as_secs_f64() * 1e6);
+
+    /// Takes a turn. Answers with microseconds per job, by the clock and of processor time.
+    async fn turn(&self, what: &str, count: usize) -> (f64, f64) {
+        match what {
+            "bulk_submit" => self.lap(count, fill(&*self.store, "bench.noop", count)).await,
+            "drain" => self.lap(count, drain(&self.store, count)).await,
+            "keyed_submit" => self.lap(count, fill_keyed(&*self.store, count)).await,
+            "engine_drain" => {
+                fill(&*self.store, "bench.noop", count).await;
+                RAN.store(0, Ordering::Relaxed);
+                self.lap(count, async {
+                    let worker = self.ratchet.start().await.expect("starts");
+                    while worker.stats().settled < count as u64 {
+                        tokio::time::sleep(Duration::from_millis(1)).await;
+                    }
+                    worker.stop().await;
+                })
+                .await
+            }
+            "pick_up" => self.pick_up(count).await,
+            other => panic!("`{other}` is not known"),
+        }
     }
-    waits.sort_by(f64::total_cmp);
-    println!("pick_up {:.1} us", waits[waits.len() / 2]);
-    worker.stop().await;
-    let keyed = jobs / 8;
-    fill_keyed(&**store, keyed).await;
-    let started = Instant::now();
-    drain(store).await;
-    println!("keyed_drain {:.1} jobs/s", rate(keyed, started.elapsed()));
+
+    /// The median of what submits to an idle worker take until their handler has run.
+    async fn pick_up(&self, count: usize) -> (f64, f64) {
+        let worker = self.ratchet.start().await.expect("starts");
+        let mut waits = Vec::new();
+        let before = self.data.as_deref().map(cpu);
+        for id in 0..count {
+            tokio::time::sleep(Duration::from_millis(3)).await;
+            let started = Instant::now();
+            let done = DONE.notified();
+            self.ratchet.enqueue(Noop { id: id as i64 }).await.expect("enqueues");
+            done.await;
+            waits.push(started.elapsed().as_secs_f64() * 1e6);
+        }
+        let spent = self.spent(before, count);
+        worker.stop().await;
+        waits.sort_by(f64::total_cmp);
+        (waits[waits.len() / 2], spent)
+    }
+
+    async fn lap(&self, jobs: usize, work: impl Future<Output = ()>) -> (f64, f64) {
+        let (before, started) = (self.data.as_deref().map(cpu), Instant::now());
+        work.await;
+        let clock = started.elapsed().as_secs_f64() * 1e6 / jobs as f64;
+        (clock, self.spent(before, jobs))
+    }
+
+    fn spent(&self, before: Option<Cpu>, jobs: usize) -> f64 {
+        let spent = self.data.as_deref().zip(before).map(|(data, before)| cpu(data).since(before));
+        spent.map_or(0.0, |spent| (spent.client + spent.server) * 1e6 / jobs as f64)
+    }
 }
 
 /// Jobs with a business key each, and a concurrency key of fifty.
@@ -105,18 +141,26 @@ async fn fill_keyed(store: &dyn Store, count: usize) {
     }
 }
 
-async fn drain(store: &Arc<dyn Store>) {
+/// Two claimers settle and claim until so many jobs are done.
+async fn drain(store: &Arc<dyn Store>, jobs: usize) {
+    let done = Arc::new(AtomicUsize::new(0));
     let claimers = (0..2).map(|_| {
-        let store = Arc::clone(store);
+        let (store, done) = (Arc::clone(store), Arc::clone(&done));
         tokio::spawn(async move {
             let node = join(&*store).await;
             let mut settlements = Vec::new();
             loop {
-                let request = request(node, "bench.noop", 500);
+                let settled = settlements.len();
+                let request = request(node, "bench.noop", 250);
                 let (_, reply) =
                     store.settle_and_claim(settlements, request).await.expect("goes on");
+                let done = done.fetch_add(settled, Ordering::Relaxed) + settled;
                 if reply.jobs.is_empty() {
-                    break;
+                    if done >= jobs {
+                        break;
+                    }
+                    // The other one holds the keys, or the last jobs.
+                    tokio::time::sleep(Duration::from_micros(200)).await;
                 }
                 settlements = reply.jobs.iter().map(success).collect();
             }

@@ -1,0 +1,235 @@
+//! Callbacks that do what the environment of this process tells them to.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use ratchet::model::{Alert, Envelope, JobOutcome};
+use ratchet::prelude::*;
+use ratchet::{
+    AlertSink, DeadLetterSink, ErrorSanitizer, Failure, InvocationResolver, JobError, Middleware,
+    OutcomeSink, Registration, Registry, RetryPolicy, RunReport, SinkError, Unsanitised,
+    async_trait,
+};
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::cell::{Callback, Trick};
+
+/// What this process is about.
+pub(crate) static CELL: OnceLock<(Callback, Trick)> = OnceLock::new();
+
+const LARGE: usize = 100_000_000;
+
+/// What is done here, if it is this callback's turn.
+fn trick(callback: Callback) -> Option<Trick> {
+    CELL.get().filter(|(other, _)| *other == callback).map(|(_, trick)| *trick)
+}
+
+/// Panics, or never returns.
+fn misbehave(callback: Callback) {
+    match trick(callback) {
+        Some(Trick::Panic) => panic!("this callback panics"),
+        Some(Trick::Endless) => loop {
+            std::thread::sleep(Duration::from_secs(1));
+        },
+        _ => {}
+    }
+}
+
+/// An error that is large, or panics when it is dropped.
+fn error(callback: Callback) -> Result<(), Nasty> {
+    match trick(callback) {
+        Some(Trick::Drop | Trick::Large) => Err(Nasty(callback)),
+        _ => Ok(()),
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Nasty(Callback);
+
+impl fmt::Display for Nasty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        misbehave(Callback::Display);
+        let large = [Callback::Display, self.0].map(trick).contains(&Some(Trick::Large));
+        if large { f.write_str(&"x".repeat(LARGE)) } else { f.write_str("nasty") }
+    }
+}
+
+impl Error for Nasty {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        misbehave(Callback::Source);
+        None
+    }
+}
+
+impl Drop for Nasty {
+    fn drop(&mut self) {
+        let panics = trick(self.0) == Some(Trick::Drop) && !std::thread::panicking();
+        assert!(!panics, "a destructor panics");
+    }
+}
+
+/// An output that panics when it is written or dropped, or is large.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Gift;
+
+impl Serialize for Gift {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        misbehave(Callback::Output);
+        match trick(Callback::Output) {
+            Some(Trick::Large) => serializer.serialize_str(&"x".repeat(LARGE)),
+            _ => serializer.serialize_str("gift"),
+        }
+    }
+}
+
+impl Drop for Gift {
+    fn drop(&mut self) {
+        let panics = trick(Callback::Output) == Some(Trick::Drop) && !std::thread::panicking();
+        assert!(!panics, "a destructor panics");
+    }
+}
+
+/// The job that uses the callback. It fails where the callback is about failures.
+#[job(max_retries = 1, timeout = "300ms", backoff = fixed("10ms"))]
+pub(crate) async fn subject() -> Result<Gift, Nasty> {
+    misbehave(Callback::Handler);
+    match CELL.get() {
+        Some((callback, _)) if callback.needs_failure() => Err(Nasty(*callback)),
+        Some((Callback::Handler, Trick::Drop)) => {
+            struct Bomb;
+            impl Drop for Bomb {
+                fn drop(&mut self) {
+                    assert!(std::thread::panicking(), "a destructor panics");
+                }
+            }
+            let _bomb = Bomb;
+            Ok(Gift)
+        }
+        _ => Ok(Gift),
+    }
+}
+
+/// A job whose arguments are validated.
+#[job(max_retries = 1, validate = validate)]
+pub(crate) async fn validated(number: u32) {
+    drop(number);
+}
+
+fn validate(_: &Validated) -> Result<(), String> {
+    misbehave(Callback::Validator);
+    match trick(Callback::Validator) {
+        Some(Trick::Large) => Err("x".repeat(LARGE)),
+        _ => Ok(()),
+    }
+}
+
+/// A step whose output is judged.
+#[job(max_retries = 1)]
+pub(crate) async fn judged() -> u32 {
+    7
+}
+
+#[job]
+pub(crate) async fn follow() {}
+
+#[condition]
+pub(crate) fn is_fine(number: &u32) -> bool {
+    misbehave(Callback::Condition);
+    *number == 7
+}
+
+/// The other job.
+#[job]
+pub(crate) async fn other() {}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Hostile;
+
+impl RetryPolicy for Hostile {
+    fn should_retry(&self, attempt: u32, _: &Failure) -> bool {
+        misbehave(Callback::RetryPolicy);
+        attempt < 2
+    }
+
+    fn backoff(&self, _: u32, _: &Failure) -> Option<Duration> {
+        misbehave(Callback::RetryPolicy);
+        None
+    }
+}
+
+impl ErrorSanitizer for Hostile {
+    fn sanitise(&self, error: &Unsanitised<'_>) -> String {
+        misbehave(Callback::Sanitizer);
+        match trick(Callback::Sanitizer) {
+            Some(Trick::Large) => "x".repeat(LARGE),
+            _ => error.message.to_owned(),
+        }
+    }
+}
+
+#[async_trait]
+impl Middleware for Hostile {
+    async fn before(&self, ctx: &JobContext) -> Result<(), JobError> {
+        if !ctx.job_name().contains("subject") {
+            return Ok(());
+        }
+        misbehave(Callback::MiddlewareBefore);
+        Ok(error(Callback::MiddlewareBefore)?)
+    }
+
+    async fn after(&self, ctx: &JobContext, _: &RunReport) -> Result<(), JobError> {
+        if !ctx.job_name().contains("subject") {
+            return Ok(());
+        }
+        misbehave(Callback::MiddlewareAfter);
+        Ok(error(Callback::MiddlewareAfter)?)
+    }
+}
+
+#[async_trait]
+impl AlertSink for Hostile {
+    async fn alert(&self, _: &Alert) -> Result<(), SinkError> {
+        misbehave(Callback::AlertSink);
+        Ok(error(Callback::AlertSink)?)
+    }
+}
+
+#[async_trait]
+impl DeadLetterSink for Hostile {
+    async fn publish(&self, _: &Envelope) -> Result<(), SinkError> {
+        misbehave(Callback::DeadLetterSink);
+        Ok(error(Callback::DeadLetterSink)?)
+    }
+}
+
+#[async_trait]
+impl OutcomeSink for Hostile {
+    async fn publish(&self, _: &JobOutcome) -> Result<(), SinkError> {
+        misbehave(Callback::OutcomeSink);
+        Ok(error(Callback::OutcomeSink)?)
+    }
+}
+
+pub(crate) async fn check() -> Result<(), Nasty> {
+    misbehave(Callback::HealthCheck);
+    error(Callback::HealthCheck)
+}
+
+/// Misbehaves when it is asked for the job.
+#[derive(Debug)]
+pub(crate) struct Resolver(pub(crate) Registry);
+
+impl InvocationResolver for Resolver {
+    fn resolve(&self, name: &str) -> Option<Registration> {
+        if name.contains("subject") {
+            misbehave(Callback::Resolver);
+        }
+        self.0.resolve(name)
+    }
+
+    fn all(&self) -> Vec<Registration> {
+        self.0.all()
+    }
+}

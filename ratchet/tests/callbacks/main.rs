@@ -1,0 +1,104 @@
+//! Every callback that a user supplies, doing what it should not: it panics, what it returns panics when it is dropped, it never
+//! returns, or it returns 100 MB. Beside it another job must run.
+//!
+//! A thread that never returns cannot be stopped, so each cell is a process of its own. `RATCHET_CALLBACKS_DOCS` names the page
+//! that is written: `docs/proof/callbacks.md`.
+
+mod cell;
+mod hostile;
+mod log;
+
+use std::fmt::Write as _;
+use std::process::Command;
+
+use cell::{Callback, Report, Trick};
+
+/// How many cells run at once.
+const LANES: usize = 4;
+
+/// One cell, in a process of its own.
+#[test]
+#[ignore = "started by the test below, with a cell in its environment"]
+fn one_cell() {
+    let cell = std::env::var("RATCHET_CALLBACK").expect("the name of a cell");
+    let (callback, trick) = cell.split_once('/').expect("a callback and a trick");
+    let callback = Callback::ALL.into_iter().find(|it| format!("{it:?}") == callback);
+    let trick = Trick::ALL.into_iter().find(|it| format!("{it:?}") == trick);
+    let report = cell::play(callback.expect("a callback"), trick.expect("a trick"));
+    println!("REPORT {}", serde_json::to_string(&report).expect("is JSON"));
+    // Threads that never return would be waited for.
+    std::process::exit(0);
+}
+
+fn run(callback: Callback, trick: Trick) -> Report {
+    let output = Command::new(std::env::current_exe().expect("this program"))
+        .args(["--ignored", "--exact", "one_cell", "--nocapture"])
+        .env("RATCHET_CALLBACK", format!("{callback:?}/{trick:?}"))
+        .output()
+        .expect("it starts");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let report = printed.lines().find_map(|line| line.split_once("REPORT "));
+    let told = String::from_utf8_lossy(&output.stderr);
+    let (_, report) = report.unwrap_or_else(|| panic!("{callback:?}/{trick:?} died: {told}"));
+    serde_json::from_str(report).expect("a report")
+}
+
+// spec: X-09, X-01, X-02
+#[test]
+fn x_09_no_callback_stops_the_others() {
+    let cells: Vec<_> = Callback::ALL
+        .into_iter()
+        .flat_map(|callback| Trick::ALL.map(|trick| (callback, trick)))
+        .filter(|(callback, trick)| callback.can(*trick))
+        .collect();
+    let mut reports = Vec::new();
+    for some in cells.chunks(LANES) {
+        std::thread::scope(|scope| {
+            let running: Vec<_> = some
+                .iter()
+                .map(|(callback, trick)| scope.spawn(move || run(*callback, *trick)))
+                .collect();
+            let done = running.into_iter().map(|cell| cell.join().expect("a report"));
+            reports.extend(some.iter().copied().zip(done));
+        });
+    }
+    if let Ok(page) = std::env::var("RATCHET_CALLBACKS_DOCS") {
+        std::fs::write(page, table(&reports)).expect("the page can be written");
+    }
+    for ((callback, trick), report) in &reports {
+        let what = format!("{callback:?}/{trick:?}: {report:?}");
+        assert!(report.other_ran, "another job did not run; {what}");
+        assert!(report.alive, "the worker is not alive; {what}");
+        let (state, attempts) = callback.expected(*trick);
+        assert_eq!((report.state.as_str(), report.attempts), (state, attempts), "{what}");
+        assert!(report.stored < 1_000_000, "{what}");
+        let is_told = !report.logged.is_empty() || !report.error.is_empty();
+        assert!(is_told || callback.is_harmless(*trick), "nothing tells of it; {what}");
+    }
+}
+
+fn table(reports: &[((Callback, Trick), Report)]) -> String {
+    let mut page = String::from(
+        "# Callbacks that do what they should not\n\n\
+         Written by `RATCHET_CALLBACKS_DOCS=$PWD/docs/proof/callbacks.md cargo test -p ratchet --test callbacks`; do not edit. Each row is a \
+         process with one worker and one job that uses the callback, with one retry and a timeout of 300 ms, on SQLite. Beside it \
+         another job was submitted, which ran in every row, and the worker was alive afterwards. *Never returns* means a thread that \
+         blocks for ever. A dash in *state* means that the submit itself was refused.\n\n\
+         | callback | what it does | state | attempts | stored error | logged | counted |\n|---|---|---|---:|---|---|---|\n",
+    );
+    for ((callback, trick), report) in reports {
+        let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
+        let state = if report.state.is_empty() { "—" } else { &report.state };
+        let _ = writeln!(
+            page,
+            "| {} | {} | {state} | {} | {} | {} | {} |",
+            callback.name(),
+            trick.name(),
+            report.attempts,
+            cell(&report.error),
+            cell(&report.logged.join("; ")),
+            cell(&report.counted.join(", ")),
+        );
+    }
+    page
+}
