@@ -1,6 +1,7 @@
 //! From an invocation to a row: the checks of every submit, in one place.
 
 use crate::events::JobRef;
+use crate::failure::guarded;
 use crate::graph::GraphError;
 use crate::job::{EncodeError, Encoder, Job};
 use crate::model::limits::{self, Field, LimitError};
@@ -204,10 +205,23 @@ impl SubmitError {
     }
 }
 
+/// A message of at most as many bytes as one may have.
+fn cut(mut message: String) -> String {
+    if message.len() > limits::MESSAGE {
+        message.truncate(message.floor_char_boundary(limits::MESSAGE));
+        message.push('…');
+    }
+    message
+}
+
 /// Encodes and checks an invocation.
 pub(super) fn spec<J: Job>(job: &J) -> Result<JobSpec, SubmitError> {
     let def = &J::DEF;
-    job.validate().map_err(|why| SubmitError::Refused { job: def.name, why })?;
+    // Whatever a validator does, a submit is refused with an error that can be shown.
+    let valid = guarded(|| job.validate());
+    let valid =
+        valid.unwrap_or_else(|panic| Err(format!("its validator panicked: {}", panic.message)));
+    valid.map_err(|why| SubmitError::Refused { job: def.name, why: cut(why) })?;
     let mut args = Encoder::new();
     job.encode(&mut args);
     let payload = args.finish().map_err(|source| {

@@ -1,5 +1,6 @@
 //! A cell: one callback, one trick, and what became of it.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ratchet::model::JobId;
@@ -7,7 +8,7 @@ use ratchet::{JobState, Ratchet, Registry, SqliteStore};
 use serde::{Deserialize, Serialize};
 
 use super::hostile::{
-    CELL, Follow, Hostile, IS_FINE, Judged, Other, Resolver, Subject, Validated, check,
+    CALLS, CELL, Follow, Hostile, IS_FINE, Judged, Other, Resolver, Subject, Validated, check,
 };
 use super::log::{Log, logged};
 
@@ -88,20 +89,34 @@ impl Callback {
     /// What must be stored: the state, and how many attempts were used.
     pub(crate) fn expected(self, trick: Trick) -> (&'static str, u32) {
         match (self, trick) {
+            (Self::RetryPolicy, Trick::Endless) => ("RUNNING", 0),
             // It has run; only its output could not be kept.
             (Self::Output, Trick::Large) => ("SUCCEEDED", 0),
             (Self::Handler | Self::Output | Self::MiddlewareBefore, _) => ("FAILED", 2),
             (Self::Resolver, _) => ("FAILED", 2),
-            (Self::Condition, _) => ("SUCCEEDED", 0),
+            // It is judged with the run that it follows.
+            (Self::Condition, Trick::Panic) => ("FAILED", 1),
+            (Self::Condition, _) => ("FAILED", 2),
+            (Self::MiddlewareAfter, Trick::Endless) => ("FAILED", 2),
             (Self::Validator, _) => ("", 0),
             (callback, _) if callback.needs_failure() => ("FAILED", 2),
             _ => ("SUCCEEDED", 0),
         }
     }
 
-    /// Whether there is nothing to tell.
-    pub(crate) fn is_harmless(self, _: Trick) -> bool {
-        false
+    /// Whether nothing tells of it: the task that publishes waits for ever.
+    pub(crate) fn is_silent(self, trick: Trick) -> bool {
+        self == Self::OutcomeSink && trick == Trick::Endless
+    }
+
+    /// Whether it stops the worker, which liveness tells: a policy is asked by the engine itself.
+    pub(crate) fn stops_worker(self, trick: Trick) -> bool {
+        self == Self::RetryPolicy && trick == Trick::Endless
+    }
+
+    /// How long anything is waited for.
+    fn longest(self, trick: Trick) -> Duration {
+        Duration::from_secs(if self.stops_worker(trick) { 5 } else { 60 })
     }
 }
 
@@ -119,9 +134,6 @@ pub(crate) struct Report {
     pub(crate) other_ran: bool,
     pub(crate) alive: bool,
 }
-
-/// How long anything is waited for.
-const LONGEST: Duration = Duration::from_secs(20);
 
 /// Plays a cell in this process.
 pub(crate) fn play(callback: Callback, trick: Trick) -> Report {
@@ -145,15 +157,23 @@ async fn run(callback: Callback, trick: Trick) -> Report {
     let store = SqliteStore::open(folder.join("jobs.db")).await.expect("opens");
     let ratchet = build(store, callback).await;
     let worker = ratchet.start().await.expect("starts");
-    let (submitted, refused) = submit(&ratchet, callback).await;
+    let longest = callback.longest(trick);
+    let (submitted, refused) = submit(&ratchet, callback, trick).await;
     let mut report = Report { error: refused, ..Report::default() };
     if let Some(id) = submitted {
-        ended(&ratchet, id).await;
+        ended(&ratchet, id, longest).await;
     }
     // The callback may be one that is called after the end.
-    tokio::time::sleep(Duration::from_millis(400)).await;
+    let called = async {
+        while CALLS.load(Ordering::SeqCst) == 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let called = tokio::time::timeout(longest, called).await.is_ok();
+    assert!(called, "the callback was never called");
+    tokio::time::sleep(Duration::from_millis(200)).await;
     let other = ratchet.enqueue(Other {}).await.expect("enqueues");
-    report.other_ran = ended(&ratchet, other.id()).await == Some(JobState::Succeeded);
+    report.other_ran = ended(&ratchet, other.id(), longest).await == Some(JobState::Succeeded);
     if let Some(id) = submitted
         && let Some(job) = ratchet.get(id).await.expect("reads")
     {
@@ -165,12 +185,20 @@ async fn run(callback: Callback, trick: Trick) -> Report {
     }
     report.logged = logged().iter().map(|line| short(line)).collect();
     report.counted = worker.panics().iter().map(|(what, n)| format!("{what} {n}")).collect();
-    let health = worker.liveness();
-    report.alive = health.ok;
+    if callback.stops_worker(trick) {
+        // A loop is taken for stuck after half a minute.
+        let dead = async {
+            while worker.liveness().ok {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        };
+        let _ = tokio::time::timeout(Duration::from_mins(2), dead).await;
+    }
+    report.alive = worker.liveness().ok;
     report
         .logged
         .extend(worker.readiness().problems.iter().map(|it| format!("not ready: {}", short(it))));
-    let _ = (trick, std::fs::remove_dir_all(&folder));
+    let _ = std::fs::remove_dir_all(&folder);
     report
 }
 
@@ -198,7 +226,7 @@ async fn build(store: SqliteStore, callback: Callback) -> Ratchet {
 }
 
 /// Submits the job that uses the callback. Answers with its id, or why there is none.
-async fn submit(ratchet: &Ratchet, callback: Callback) -> (Option<JobId>, String) {
+async fn submit(ratchet: &Ratchet, callback: Callback, trick: Trick) -> (Option<JobId>, String) {
     let client = ratchet.clone();
     let submit = tokio::spawn(async move {
         match callback {
@@ -214,7 +242,12 @@ async fn submit(ratchet: &Ratchet, callback: Callback) -> (Option<JobId>, String
                 let judged = members.iter().find(|member| member.name.as_deref() == Some("judged"));
                 Ok(judged.expect("is there").id)
             }
-            _ => client.enqueue(Subject {}).await.map(|job| job.id()),
+            _ => {
+                // What takes long because it is large is not cut off.
+                let endless = trick == Trick::Endless;
+                let timeout = Duration::from_millis(if endless { 300 } else { 60_000 });
+                client.enqueue(Subject {}).timeout(timeout).await.map(|job| job.id())
+            }
         }
     });
     match tokio::time::timeout(Duration::from_secs(2), submit).await {
@@ -225,7 +258,7 @@ async fn submit(ratchet: &Ratchet, callback: Callback) -> (Option<JobId>, String
     }
 }
 
-async fn ended(ratchet: &Ratchet, id: JobId) -> Option<JobState> {
+async fn ended(ratchet: &Ratchet, id: JobId, longest: Duration) -> Option<JobState> {
     let ended = async {
         loop {
             let job = ratchet.get(id).await.expect("reads")?;
@@ -235,7 +268,7 @@ async fn ended(ratchet: &Ratchet, id: JobId) -> Option<JobState> {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(LONGEST, ended).await.ok().flatten()
+    tokio::time::timeout(longest, ended).await.ok().flatten()
 }
 
 fn short(text: &str) -> String {
