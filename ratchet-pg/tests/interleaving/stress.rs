@@ -301,7 +301,6 @@ async fn torment(url: String, time: Duration, cuts: bool) -> (Tally, Vec<String>
         over: AtomicBool::new(false),
         some: std::sync::Mutex::default(),
     });
-    let auditor = stress.open().await;
     let deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
     let before: i64 = sqlx::query_scalar(deadlocks).fetch_one(&pool).await.expect("reads");
     let mut tasks = tokio::task::JoinSet::new();
@@ -322,12 +321,16 @@ async fn torment(url: String, time: Duration, cuts: bool) -> (Tally, Vec<String>
         let _quiet = stress.turns.write().await;
         quiet(&pool).await;
         Tally::add(&stress.tally.audits);
+        // Opened for each audit: an idle connection of it could be cut as well.
+        let auditor = stress.open().await;
         wrong.extend(audit(&pool, &auditor).await);
+        auditor.close().await;
     }
     stress.over.store(true, Ordering::Relaxed);
     while let Some(task) = tasks.join_next().await {
         task.expect("no task panics");
     }
+    let auditor = stress.open().await;
     auditor.orphans(1000).await.expect("sweeps");
     if auditor.repairs() != ratchet_pg::Repairs::default() {
         wrong.push(format!("a sweep had to free something: {:?}", auditor.repairs()));
