@@ -5,6 +5,7 @@
 mod support;
 
 use std::collections::HashSet;
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -90,8 +91,13 @@ fn value(rng: &mut Rng, kind: &str, nullable: bool) -> String {
         "bytea" => {
             let mut bytes = vec![0; *rng.choice(&[0, 1, 40]).expect("one")];
             rng.fill(&mut bytes);
-            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("'\\x{hex}'")
+            format!(
+                "decode('{}', 'hex')",
+                bytes.iter().fold(String::new(), |mut hex, byte| {
+                    let _ = write!(hex, "{byte:02x}");
+                    hex
+                })
+            )
         }
         "jsonb" => {
             (*rng.choice(&["'{}'", "'7'", "'[7]'", "'[\"a\", [\"b\"]]'", "'null'"]).expect("one"))

@@ -5,7 +5,7 @@ mod support;
 use ratchet_conformance::damage::{Node, job, succeeded};
 use ratchet_core::graph::link;
 use ratchet_core::model::{
-    AttemptOutcome, CancelCause, Command, CommandError, Edge, Filter, GroupId, GroupKind,
+    AttemptOutcome, CancelCause, Claimed, Command, CommandError, Edge, Filter, GroupId, GroupKind,
     GroupRecord, JobId, NewGraph, NewJob, PageRequest, Point, Settled, Settlement, Step, Verdict,
     When,
 };
@@ -94,7 +94,7 @@ async fn c_07_unreadable_job_is_left_out_of_the_claim() {
         let what = format!("{table}.{column} = {value}");
         // The others of the same claim run at once.
         let claimed = worker.claim(&bench.store, 10).await.expect("claims").jobs;
-        assert_eq!(claimed.iter().map(|job| job.id()).collect::<Vec<_>>(), [first, last], "{what}");
+        assert_eq!(claimed.iter().map(Claimed::id).collect::<Vec<_>>(), [first, last], "{what}");
         let settled = bench.store.settle(claimed.iter().map(succeeded).collect()).await;
         let settled = settled.expect("settles");
         assert!(settled.iter().all(|it| matches!(it, Settled::Applied(_))), "{what}: {settled:?}");
@@ -168,7 +168,7 @@ async fn c_07_settlement_does_not_depend_on_the_claim_beside_it() {
     let (settled, reply) =
         bench.store.settle_and_claim(settlements, worker.request(10)).await.expect("settles");
     assert!(matches!(settled[..], [Settled::Applied(_)]), "{settled:?}");
-    assert_eq!(reply.jobs.iter().map(|job| job.id()).collect::<Vec<_>>(), [first, last]);
+    assert_eq!(reply.jobs.iter().map(Claimed::id).collect::<Vec<_>>(), [first, last]);
 }
 
 // spec: C-07

@@ -70,7 +70,7 @@ impl Watch {
         ignored: &'static [&'static str],
     ) -> Self {
         let shared = Arc::new(Shared::default());
-        *lock(&shared.state) = State { hold_at, ignored, ..State::default() };
+        *lock(&shared.state) = State { ignored, hold_at, ..State::default() };
         if lock(&WATCHED).insert(thread, Arc::clone(&shared)).is_none() {
             WATCHES.fetch_add(1, Ordering::SeqCst);
         }

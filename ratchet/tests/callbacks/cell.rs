@@ -92,12 +92,17 @@ impl Callback {
             (Self::RetryPolicy, Trick::Endless) => ("RUNNING", 0),
             // It has run; only its output could not be kept.
             (Self::Output, Trick::Large) => ("SUCCEEDED", 0),
-            (Self::Handler | Self::Output | Self::MiddlewareBefore, _) => ("FAILED", 2),
-            (Self::Resolver, _) => ("FAILED", 2),
             // It is judged with the run that it follows.
             (Self::Condition, Trick::Panic) => ("FAILED", 1),
-            (Self::Condition, _) => ("FAILED", 2),
-            (Self::MiddlewareAfter, Trick::Endless) => ("FAILED", 2),
+            (
+                Self::Handler
+                | Self::Output
+                | Self::MiddlewareBefore
+                | Self::Resolver
+                | Self::Condition,
+                _,
+            )
+            | (Self::MiddlewareAfter, Trick::Endless) => ("FAILED", 2),
             (Self::Validator, _) => ("", 0),
             (callback, _) if callback.needs_failure() => ("FAILED", 2),
             _ => ("SUCCEEDED", 0),

@@ -21,6 +21,11 @@ const LANES: usize = 4;
 
 /// One cell, in a process of its own.
 #[test]
+#[allow(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a process that reports and ends"
+)]
 #[ignore = "started by the test below, with a cell in its environment"]
 fn one_cell() {
     let cell = std::env::var("RATCHET_CALLBACK").expect("the name of a cell");
