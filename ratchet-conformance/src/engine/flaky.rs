@@ -36,6 +36,8 @@ pub struct Switches {
     pub panic_in_claim: AtomicBool,
     /// The search for orphans panics.
     pub panic_in_orphans: AtomicBool,
+    /// The next purge fails.
+    pub fail_purge: AtomicBool,
     /// Settlements of any kind are refused as damage of the database.
     pub corrupt: AtomicBool,
     /// Settlements of any kind are refused as bad data.
@@ -239,6 +241,9 @@ impl Store for Flaky {
     }
 
     async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
+        if self.switches.fail_purge.swap(false, Ordering::SeqCst) {
+            return Err(StoreError::new(StoreErrorKind::Unavailable, "this purge fails"));
+        }
         self.up()?.purge(state, age, limit).await
     }
 

@@ -87,6 +87,7 @@ macro_rules! engine_suite {
                 d_04_a_dead_job_can_be_tried_again
                 d_04_a_redrive_is_bounded_and_repeatable
                 d_05_what_was_kept_long_enough_is_purged
+                d_05_a_purge_that_failed_is_retried_by_the_next_sweep
             }
             outcomes {
                 i_04_every_end_reaches_the_sink

@@ -32,15 +32,16 @@ pub(super) async fn maintain(shared: Arc<Shared>) {
         deliver_elsewhere(&shared, &delivering);
         let now = core.clock.monotonic();
         let purge_due = purged.is_none_or(|at| now.saturating_sub(at) >= PURGE_EVERY);
-        if purge_due {
-            purged = Some(now);
-        }
         tokio::select! {
             biased;
             () = shared.over.cancelled() => return,
             swept = sweep_once(&shared, purge_due) => {
-                if let Err(error) = swept {
-                    tracing::warn!(%error, "a sweep failed; the next one tries again");
+                match swept {
+                    Ok(()) if purge_due => purged = Some(now),
+                    Ok(()) => {}
+                    Err(error) => {
+                        tracing::warn!(%error, "a sweep failed; the next one tries again");
+                    }
                 }
             }
         }

@@ -132,6 +132,15 @@ pub async fn d_04_a_redrive_is_bounded_and_repeatable(bench: Bench) {
 }
 
 pub async fn d_05_what_was_kept_long_enough_is_purged(bench: Bench) {
+    purged(bench, false).await;
+}
+
+pub async fn d_05_a_purge_that_failed_is_retried_by_the_next_sweep(bench: Bench) {
+    purged(bench, true).await;
+}
+
+/// Whether the first purge fails or not, the job is gone long before the next regular purge.
+async fn purged(bench: Bench, fails: bool) {
     let day = Duration::from_hours(24);
     let builder = bench.builder().config(|config| {
         config.lease = Duration::from_hours(24 * 365);
@@ -148,6 +157,7 @@ pub async fn d_05_what_was_kept_long_enough_is_purged(bench: Bench) {
         .build()
         .await
         .expect("builds");
+    bench.switches().fail_purge.store(fails, Ordering::SeqCst);
     let worker = keep.start().await.expect("starts");
     eventually("it is gone", async || ratchet.get(dead).await.is_ok_and(|job| job.is_none())).await;
     worker.stop().await;
