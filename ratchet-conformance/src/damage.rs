@@ -84,7 +84,7 @@ pub fn succeeded(claimed: &Claimed) -> Settlement {
     Settlement::new(claimed.token, verdict, AttemptOutcome::Success)
 }
 
-/// A store with a little of everything: jobs that have ended, that wait, that nobody runs any more, steps of a chain, recurring
+/// A store with a little of everything: jobs that have ended, that wait, whose worker is gone, steps of a chain, recurring
 /// jobs, hand-offs and rejects. Each job has a name of its own.
 #[allow(missing_debug_implementations, reason = "a store has no such form")]
 pub struct Live {

@@ -51,7 +51,6 @@ pub(crate) fn lonely_from(alone: Alone) -> i32 {
 impl Inner {
     pub(crate) async fn claim(&self, request: &ClaimRequest) -> Result<ClaimReply, Fault> {
         self.give_back_lost(false).await?;
-        self.set_aside_unreadable().await?;
         let mut reply = self.claim_all(request).await;
         if reply.as_ref().is_err_and(is_unclaimable)
             && self.set_aside_unclaimable(request).await? > 0

@@ -172,7 +172,7 @@ impl Inner {
             let fresh = json(&QueueRules::default())?;
             sqlx::query(self.sql.insert_rules()).bind(&queue).bind(fresh).execute(&mut *db).await?;
             let locked = sqlx::query(self.sql.lock_rules()).bind(vec![queue.clone()]);
-            // One that was deleted in between is written anew by the next try.
+            // If the row was deleted in between, the transaction is retried and inserts it again.
             let row = locked.fetch_optional(&mut *db).await?.ok_or(Fault::Met)?;
             let (_, mut rules) = rules(&row)?;
             let changed = rules.obey(order);
@@ -248,7 +248,7 @@ impl Inner {
         loop {
             let locked = sqlx::query(self.sql.lock_breakers()).bind(&services);
             let rows = locked.fetch_all(&mut *db).await?;
-            // One that cannot be read starts anew.
+            // A breaker that cannot be read is replaced by a new one.
             let fresh = |row: &PgRow| {
                 let service: String = row.try_get(0)?;
                 let read = or_report("breaker", named::<Breaker>(row))?;

@@ -118,7 +118,7 @@ impl Noted {
 
 impl Inner {
     /// Sets aside the jobs that were noted. Those for which that fails stay noted.
-    pub(crate) async fn set_aside_unreadable(&self) -> Result<(), Fault> {
+    async fn set_aside_unreadable(&self) -> Result<(), Fault> {
         let noted = std::mem::take(&mut *self.noted.noted());
         if noted.is_empty() {
             return Ok(());
