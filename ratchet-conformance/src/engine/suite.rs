@@ -228,6 +228,7 @@ macro_rules! engine_suite {
                 x_03_a_run_is_warned_then_dropped
                 x_03_a_timeout_counts_as_an_attempt
                 d_02_a_policy_may_forbid_retrying_timeouts
+                d_02_a_policy_may_forbid_retrying_a_run_that_never_yields
                 x_03_a_blocking_run_cannot_be_killed_but_is_timed_out
                 x_03_an_async_run_that_never_yields_is_timed_out
                 q_02_a_timed_out_run_keeps_its_business_key_until_its_thread_ends

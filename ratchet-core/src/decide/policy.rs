@@ -11,7 +11,7 @@ use crate::job::Backoff;
 ///
 /// Consulted after `#[do_not_retry]` and before the attempt counter. Must be pure: no I/O, no clock; it is called on the
 /// road of every failure. A policy that panics is counted and logged, and has no say: the attempt counter and the job's own
-/// backoff decide.
+/// backoff decide. The same holds for a policy that does not return: its run times out first.
 pub trait RetryPolicy: Send + Sync + fmt::Debug + 'static {
     /// Whether a failure may be retried. `attempt` counts this one; the first is 1.
     fn should_retry(&self, attempt: u32, failure: &Failure) -> bool {

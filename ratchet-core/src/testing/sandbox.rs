@@ -10,7 +10,7 @@ use crate::model::{Alone, ClaimRequest, Claimed, NodeInfo, QueueRoom, Settled, V
 use crate::registry::Registration;
 use crate::seam::{SeededEntropy, VirtualClock};
 use crate::store::{MemoryStore, StoreError};
-use crate::worker::{Ended, deliver, publish};
+use crate::worker::{Deliveries, Ended, deliver, publish};
 
 /// A runtime over a memory store and a virtual clock, which runs jobs only when it is told to. Derefs to [`Ratchet`].
 #[derive(Debug, Clone)]
@@ -86,7 +86,7 @@ impl Sandbox {
         while let Some(job) = self.claim().await? {
             self.run(job, &mut drained).await?;
         }
-        deliver(&self.ratchet.core).await?;
+        deliver(&self.ratchet.core, &Deliveries::default()).await?;
         Ok(drained)
     }
 

@@ -12,7 +12,7 @@ use super::upstream;
 use crate::client::Core;
 use crate::context::JobContext;
 use crate::crash::{CrashPoint, crash_point};
-use crate::decide::{Outcome, after_probe, decide, follow_up};
+use crate::decide::{Outcome, Policies, after_probe, decide, follow_up};
 use crate::failure::{
     Classified, Classifier, Failure, JobError, PanicReport, debug, display, guarded,
 };
@@ -85,7 +85,7 @@ fn end(core: &Core, ctx: &JobContext, outcome: Outcome, duration: Duration, left
     let (mut notes, spawned, graphs, items) = ctx.take();
     notes.warnings.extend(left.warnings);
     let done = matches!(outcome, Outcome::Done { .. });
-    let mut settlement = settlement(core, job, outcome, duration, notes, spawned);
+    let mut settlement = settlement(core, &core.policies, job, outcome, duration, notes, spawned);
     settlement.answers = left.answers;
     settlement.rejects = items.rejects;
     if done {
@@ -119,6 +119,7 @@ async fn ready(core: &Core, job: &Claimed, ctx: &JobContext) -> Result<Box<dyn P
 /// Decides, and puts together what commits with the decision.
 pub(super) fn settlement(
     core: &Core,
+    policies: &Policies,
     job: &Claimed,
     outcome: Outcome,
     duration: Duration,
@@ -128,7 +129,7 @@ pub(super) fn settlement(
     let vote = core.vote(job, &outcome);
     let succeeded = matches!(outcome, Outcome::Done { .. });
     let outcome = after_probe(outcome, vote.as_ref(), core.entropy.bits());
-    let verdict = decide(job, &outcome, &core.policies, core.entropy.bits());
+    let verdict = decide(job, &outcome, policies, core.entropy.bits());
     let mut settlement = Settlement::new(job.token, verdict, outcome.in_history());
     settlement.vote = vote;
     settlement.duration = duration;
@@ -137,7 +138,7 @@ pub(super) fn settlement(
     if succeeded {
         settlement.spawned = spawned;
     }
-    follow_up(job, &mut settlement, &core.policies, || core.ids.job());
+    follow_up(job, &mut settlement, policies, || core.ids.job());
     settlement
 }
 

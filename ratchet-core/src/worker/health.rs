@@ -53,7 +53,9 @@ pub(super) fn liveness(shared: &Shared) -> Health {
 
 pub(super) fn readiness(shared: &Shared) -> Health {
     let Health { mut problems, .. } = liveness(shared);
-    problems.extend(shared.trouble.problems(shared.core.clock.monotonic()));
+    let now = shared.core.clock.monotonic();
+    problems.extend(shared.trouble.problems(now));
+    problems.extend(shared.deliveries.problem(now, shared.delivery_stall()));
     if shared.fenced.load(Ordering::Relaxed) {
         problems.push("the node cannot renew its lease".to_owned());
     }

@@ -1,7 +1,7 @@
 //! The same road on a timer: rescue orphans, report news, deliver notices, purge.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::publish::publish;
@@ -17,7 +17,6 @@ use crate::store::StoreError;
 /// Sweeps until the worker is over.
 pub(super) async fn maintain(shared: Arc<Shared>) {
     let core = &shared.core;
-    let delivering = Arc::new(AtomicBool::new(false));
     let mut purged = None;
     loop {
         // Spread, so that the nodes of a cluster do not sweep in step.
@@ -29,7 +28,7 @@ pub(super) async fn maintain(shared: Arc<Shared>) {
             () = shared.over.cancelled() => return,
             () = core.clock.sleep(pause) => {}
         }
-        deliver_elsewhere(&shared, &delivering);
+        deliver_elsewhere(&shared);
         let now = core.clock.monotonic();
         let purge_due = purged.is_none_or(|at| now.saturating_sub(at) >= PURGE_EVERY);
         tokio::select! {
@@ -139,26 +138,32 @@ async fn purge(shared: &Shared) -> Result<(), StoreError> {
 }
 
 /// Sinks are the user's code: they run where handlers run, one round at a time.
-fn deliver_elsewhere(shared: &Shared, delivering: &Arc<AtomicBool>) {
+fn deliver_elsewhere(shared: &Arc<Shared>) {
     let listening = shared.core.sinks.channels().next().is_some();
-    if !listening || delivering.swap(true, Ordering::AcqRel) {
+    let now = shared.core.clock.monotonic();
+    if !listening {
+        return;
+    }
+    if !shared.deliveries.begin(now) {
+        if let Some(problem) = shared.deliveries.new_problem(now, shared.delivery_stall()) {
+            tracing::error!("{problem}");
+        }
         return;
     }
     // Also when the task is dropped or panics: the next round must not wait for it.
-    let (core, round) = (Arc::clone(&shared.core), Round(Arc::clone(delivering)));
+    let round = Round(Arc::clone(shared));
     shared.spawn.handler(Box::pin(async move {
-        let _round = round;
-        if let Err(error) = deliver(&core).await {
+        if let Err(error) = deliver(&round.0.core, &round.0.deliveries).await {
             tracing::warn!(%error, "notices could not be delivered; they are tried again");
         }
     }));
 }
 
 /// A round of deliveries in progress.
-struct Round(Arc<AtomicBool>);
+struct Round(Arc<Shared>);
 
 impl Drop for Round {
     fn drop(&mut self) {
-        self.0.store(false, Ordering::Release);
+        self.0.deliveries.end();
     }
 }

@@ -13,6 +13,7 @@
 mod attempt;
 mod checks;
 mod control;
+mod deliveries;
 mod engine;
 mod exchange;
 mod flight;
@@ -40,6 +41,7 @@ mod watchdog;
 pub(crate) use attempt::{Ended, attempt};
 pub(crate) use checks::HealthCheck;
 pub(crate) use control::{Reins, StopCause};
+pub(crate) use deliveries::Deliveries;
 pub use engine::{EngineDied, EnginePart, Stopped};
 pub use health::{Health, WorkerStats};
 pub use middleware::{Middleware, Next, RunReport};

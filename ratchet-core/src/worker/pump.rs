@@ -4,6 +4,7 @@
 //! the loop goes on watching deadlines and messages. So a store that hangs delays claims and settlements and nothing else.
 
 mod asking;
+mod runaway;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,8 +15,8 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use tokio::sync::broadcast;
 
 use self::asking::Company;
-use super::attempt::{self, Ended};
-use super::control::StopCause;
+use self::runaway::Undecided;
+use super::attempt::Ended;
 use super::exchange::{Exchange, Exchanged};
 use super::flight::{Due, Flight, Run};
 use super::hunger::Hunger;
@@ -50,6 +51,8 @@ pub(super) struct Pump {
     lonely_waits: bool,
     company: Company,
     air: Air,
+    /// Runs whose handler does not stop, until it is decided how they are settled.
+    undecided: FuturesUnordered<Undecided>,
     stop: Option<Stop>,
 }
 
@@ -95,6 +98,7 @@ impl Pump {
             lonely_waits: false,
             company: Company::default(),
             air: Air::default(),
+            undecided: FuturesUnordered::new(),
             stop: None,
         }
     }
@@ -119,13 +123,15 @@ impl Pump {
                 exchanges.push(exchange);
             }
             let timer = self.shared.core.clock.sleep(self.next_wait());
+            let patience = self.patience();
             tokio::select! {
                 biased;
                 Some(done) = exchanges.next() => {
                     self.air.exchanges -= 1;
                     self.exchanged(done);
                 }
-                () = shared.inbox.wait_for(self.patience()) => {}
+                Some(decided) = self.undecided.next() => self.settler.push(decided, self.now()),
+                () = shared.inbox.wait_for(patience) => {}
                 wake = next_wake(self.wakes.as_mut()) => {
                     self.wake(wake);
                     // A drained batch tells of hundreds of ends at once; they are worth one turn.
@@ -161,23 +167,6 @@ impl Pump {
             self.flight.release_all(now, &core.config);
             self.stop = Some(Stop { released: true, ..stop });
         }
-    }
-
-    /// A handler does not give back its thread: its run is settled without it.
-    fn give_up_on(&mut self, token: Token, cause: StopCause, now: Duration) {
-        let Some(run) = self.flight.get(token) else { return };
-        let (job, core) = (Arc::clone(run.job()), &self.shared.core);
-        tracing::error!(job.id = %job.id(), job.name = %job.spec.name, ?cause, "a handler does not stop and keeps its thread");
-        if cause == StopCause::Canceled {
-            return;
-        }
-        let outcome = attempt::stopped(&job, Some(cause));
-        let duration = now.saturating_sub(run.started);
-        let notes = run.ctx.take_news().unwrap_or_default();
-        let mut settlement = attempt::settlement(core, &job, outcome, duration, notes, Vec::new());
-        settlement.lingering = true;
-        self.unsaid.insert(token);
-        self.settler.push(Outgoing { job, settlement }, now);
     }
 
     fn exchanged(&mut self, done: Exchanged) {
@@ -382,6 +371,7 @@ impl Pump {
         let Some(stop) = self.stop else { return false };
         let landed =
             self.flight.only_runaways() && self.settler.is_empty() && self.letting_go.is_empty();
+        let landed = landed && self.undecided.is_empty();
         (landed && self.air.exchanges == 0) || self.now() >= stop.give_up
     }
 

@@ -9,8 +9,10 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::attempt::Ended;
+use super::deliveries::Deliveries;
 use super::engine::EngineDied;
 use super::inbox::Inbox;
+use super::sinks::delivery_limit;
 use super::trouble::Trouble;
 use crate::client::Core;
 use crate::context::JobContext;
@@ -55,6 +57,7 @@ pub(super) struct Shared {
     pub(super) died: OnceLock<EngineDied>,
     /// What the store has refused lately.
     pub(super) trouble: Trouble,
+    pub(super) deliveries: Deliveries,
     node: Mutex<NodeId>,
     /// Runs in progress, for reports and cancels.
     runs: Mutex<HashMap<Token, JobContext>>,
@@ -99,6 +102,7 @@ impl Shared {
             over: CancellationToken::new(),
             died: OnceLock::new(),
             trouble: Trouble::default(),
+            deliveries: Deliveries::default(),
             node: Mutex::new(node),
             runs: Mutex::default(),
             stalled: AtomicBool::new(false),
@@ -130,6 +134,11 @@ impl Shared {
             known: Arc::clone(&self.known),
             ..NodeInfo::new(self.node())
         }
+    }
+
+    /// How long no sink may return. One that waits without blocking is cut off sooner.
+    pub(super) fn delivery_stall(&self) -> Duration {
+        delivery_limit(&self.core.config).saturating_add(Duration::from_secs(5))
     }
 
     pub(super) fn send(&self, message: Message) {

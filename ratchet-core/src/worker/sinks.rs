@@ -8,7 +8,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::{FutureExt as _, StreamExt as _};
 
+use super::deliveries::Deliveries;
 use crate::client::Core;
+use crate::config::Config;
 use crate::failure::{PanicReport, display};
 use crate::model::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Envelope, JobOutcome};
 use crate::store::StoreError;
@@ -78,22 +80,26 @@ impl Sinks {
 }
 
 /// Hands out what waits to be published. What a sink does not take stays and comes again after a while.
-pub(crate) async fn deliver(core: &Core) -> Result<(), StoreError> {
+pub(crate) async fn deliver(core: &Core, deliveries: &Deliveries) -> Result<(), StoreError> {
     for channel in core.sinks.channels() {
-        while deliver_batch(core, channel).await? {}
+        while deliver_batch(core, deliveries, channel).await? {}
     }
     Ok(())
 }
 
 /// Whether it is worth to ask for more at once.
-async fn deliver_batch(core: &Core, channel: Channel) -> Result<bool, StoreError> {
+async fn deliver_batch(
+    core: &Core,
+    progress: &Deliveries,
+    channel: Channel,
+) -> Result<bool, StoreError> {
     const BATCH: u32 = 100;
     let deliveries = core.store.undelivered(channel, BATCH, core.config.delivery_hold).await?;
     let full = deliveries.len() >= BATCH as usize;
     // Failures are few, and read best in their order. Of outcomes, a batch has at most one per job.
     let at_once = if channel == Channel::Outcomes { 16 } else { 1 };
     let taken: Vec<_> = futures_util::stream::iter(deliveries)
-        .map(|delivery| taken(core, channel, delivery))
+        .map(|delivery| taken(core, progress, channel, delivery))
         .buffered(at_once)
         .filter_map(std::future::ready)
         .collect()
@@ -105,11 +111,23 @@ async fn deliver_batch(core: &Core, channel: Channel) -> Result<bool, StoreError
     Ok(full)
 }
 
+/// How long a sink may take for one delivery.
+pub(super) fn delivery_limit(config: &Config) -> Duration {
+    const SHORTEST: Duration = Duration::from_secs(30);
+    config.delivery_hold.max(SHORTEST)
+}
+
 /// The number of a delivery, if its sink took it. A sink is the user's code, and so are its errors: whatever panics is a
 /// failure of the sink, and one that hangs does not keep the others waiting for ever.
-async fn taken(core: &Core, channel: Channel, delivery: Delivery) -> Option<DeliveryId> {
-    const LONGEST: Duration = Duration::from_secs(30);
-    let limit = core.config.delivery_hold.max(LONGEST);
+async fn taken(
+    core: &Core,
+    progress: &Deliveries,
+    channel: Channel,
+    delivery: Delivery,
+) -> Option<DeliveryId> {
+    let moved = || progress.moved(channel, core.clock.monotonic());
+    let limit = delivery_limit(&core.config);
+    moved();
     let offered = async {
         tokio::select! {
             biased;
@@ -117,7 +135,9 @@ async fn taken(core: &Core, channel: Channel, delivery: Delivery) -> Option<Deli
             () = core.clock.sleep(limit) => Err(format!("it took longer than {limit:?}")),
         }
     };
-    match AssertUnwindSafe(offered).catch_unwind().await {
+    let offered = AssertUnwindSafe(offered).catch_unwind().await;
+    moved();
+    match offered {
         Ok(Ok(())) => return Some(delivery.id),
         Ok(Err(error)) => {
             tracing::warn!(?channel, %error, "a sink failed; the delivery is tried again");

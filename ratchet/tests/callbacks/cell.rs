@@ -89,7 +89,6 @@ impl Callback {
     /// What must be stored: the state, and how many attempts were used.
     pub(crate) fn expected(self, trick: Trick) -> (&'static str, u32) {
         match (self, trick) {
-            (Self::RetryPolicy, Trick::Endless) => ("RUNNING", 0),
             // It has run; only its output could not be kept.
             (Self::Output, Trick::Large) => ("SUCCEEDED", 0),
             // It is judged with the run that it follows.
@@ -109,21 +108,15 @@ impl Callback {
         }
     }
 
-    /// Whether nothing tells of it: the task that publishes waits for ever.
-    pub(crate) fn is_silent(self, trick: Trick) -> bool {
-        self == Self::OutcomeSink && trick == Trick::Endless
-    }
-
-    /// Whether it stops the worker, which liveness tells: a policy is asked by the engine itself.
-    pub(crate) fn stops_worker(self, trick: Trick) -> bool {
-        self == Self::RetryPolicy && trick == Trick::Endless
-    }
-
-    /// How long anything is waited for.
-    fn longest(self, trick: Trick) -> Duration {
-        Duration::from_secs(if self.stops_worker(trick) { 5 } else { 60 })
+    /// Whether it is a sink that blocks its thread: readiness fails after a while, since a slow sink looks the same at first.
+    fn blocks_deliveries(self, trick: Trick) -> bool {
+        let sink = matches!(self, Self::AlertSink | Self::DeadLetterSink | Self::OutcomeSink);
+        sink && trick == Trick::Endless
     }
 }
+
+/// How long anything is waited for.
+const LONGEST: Duration = Duration::from_secs(120);
 
 /// What became of a cell.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -162,11 +155,10 @@ async fn run(callback: Callback, trick: Trick) -> Report {
     let store = SqliteStore::open(folder.join("jobs.db")).await.expect("opens");
     let ratchet = build(store, callback).await;
     let worker = ratchet.start().await.expect("starts");
-    let longest = callback.longest(trick);
     let (submitted, refused) = submit(&ratchet, callback, trick).await;
     let mut report = Report { error: refused, ..Report::default() };
     if let Some(id) = submitted {
-        ended(&ratchet, id, longest).await;
+        ended(&ratchet, id).await;
     }
     // The callback may be one that is called after the end.
     let called = async {
@@ -174,11 +166,11 @@ async fn run(callback: Callback, trick: Trick) -> Report {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    let called = tokio::time::timeout(longest, called).await.is_ok();
+    let called = tokio::time::timeout(LONGEST, called).await.is_ok();
     assert!(called, "the callback was never called");
     tokio::time::sleep(Duration::from_millis(200)).await;
     let other = ratchet.enqueue(Other {}).await.expect("enqueues");
-    report.other_ran = ended(&ratchet, other.id(), longest).await == Some(JobState::Succeeded);
+    report.other_ran = ended(&ratchet, other.id()).await == Some(JobState::Succeeded);
     if let Some(id) = submitted
         && let Some(job) = ratchet.get(id).await.expect("reads")
     {
@@ -188,18 +180,17 @@ async fn run(callback: Callback, trick: Trick) -> Report {
         report.stored = message.len() + job.output.map_or(0, |output| output.len());
         report.error = short(&message);
     }
-    report.logged = logged().iter().map(|line| short(line)).collect();
     report.counted = worker.panics().iter().map(|(what, n)| format!("{what} {n}")).collect();
-    if callback.stops_worker(trick) {
-        // A loop is taken for stuck after half a minute.
-        let dead = async {
-            while worker.liveness().ok {
+    if callback.blocks_deliveries(trick) {
+        let noticed = async {
+            while worker.readiness().ok {
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         };
-        let _ = tokio::time::timeout(Duration::from_mins(2), dead).await;
+        let _ = tokio::time::timeout(LONGEST, noticed).await;
     }
     report.alive = worker.liveness().ok;
+    report.logged = logged().iter().map(|line| short(line)).collect();
     report
         .logged
         .extend(worker.readiness().problems.iter().map(|it| format!("not ready: {}", short(it))));
@@ -263,7 +254,7 @@ async fn submit(ratchet: &Ratchet, callback: Callback, trick: Trick) -> (Option<
     }
 }
 
-async fn ended(ratchet: &Ratchet, id: JobId, longest: Duration) -> Option<JobState> {
+async fn ended(ratchet: &Ratchet, id: JobId) -> Option<JobState> {
     let ended = async {
         loop {
             let job = ratchet.get(id).await.expect("reads")?;
@@ -273,7 +264,7 @@ async fn ended(ratchet: &Ratchet, id: JobId, longest: Duration) -> Option<JobSta
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(longest, ended).await.ok().flatten()
+    tokio::time::timeout(LONGEST, ended).await.ok().flatten()
 }
 
 fn short(text: &str) -> String {

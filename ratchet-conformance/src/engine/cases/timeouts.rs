@@ -48,14 +48,25 @@ pub async fn x_03_a_timeout_counts_as_an_attempt(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn d_02_a_policy_may_forbid_retrying_timeouts(bench: Bench) {
-    #[derive(Debug)]
-    struct NoTimeouts;
-    impl RetryPolicy for NoTimeouts {
-        fn should_retry(&self, _: u32, failure: &Failure) -> bool {
-            failure.record.kind != FailureKind::Timeout
-        }
+#[derive(Debug)]
+struct NoTimeouts;
+
+impl RetryPolicy for NoTimeouts {
+    fn should_retry(&self, _: u32, failure: &Failure) -> bool {
+        failure.record.kind != FailureKind::Timeout
     }
+}
+
+pub async fn d_02_a_policy_may_forbid_retrying_a_run_that_never_yields(bench: Bench) {
+    let (ratchet, worker) = start(bench.builder().retry_policy(NoTimeouts)).await;
+    let job = ratchet.enqueue(Script::of([Step::Block])).timeout(SHORT).await.expect("enqueues");
+    let record = bench.ended(&ratchet, job.id()).await;
+    assert_eq!(record.envelope.expect("an envelope").reason, TerminalReason::TimedOut);
+    bench.stage().open_gate();
+    worker.stop().await;
+}
+
+pub async fn d_02_a_policy_may_forbid_retrying_timeouts(bench: Bench) {
     let (ratchet, worker) = start(bench.builder().retry_policy(NoTimeouts)).await;
     let job = ratchet.enqueue(Script::of([Step::Hang])).timeout(SHORT).await.expect("enqueues");
     let record = bench.ended(&ratchet, job.id()).await;

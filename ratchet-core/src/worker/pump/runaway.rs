@@ -1,0 +1,89 @@
+//! Settles a run whose handler does not return its thread.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use super::Pump;
+use crate::decide::{AlwaysRetry, Outcome, Policies};
+use crate::model::{Claimed, RunNotes, Token};
+use crate::worker::attempt;
+use crate::worker::control::StopCause;
+use crate::worker::settler::Outgoing;
+use crate::worker::shared::Shared;
+
+/// A settlement that waits for the retry policy of the application.
+pub(super) type Undecided = Pin<Box<dyn Future<Output = Outgoing> + Send>>;
+
+impl Pump {
+    /// Settles a run without its handler, which does not return its thread.
+    pub(super) fn give_up_on(&mut self, token: Token, cause: StopCause, now: Duration) {
+        let Some(run) = self.flight.get(token) else { return };
+        let job = Arc::clone(run.job());
+        tracing::error!(job.id = %job.id(), job.name = %job.spec.name, ?cause, "a handler does not stop and keeps its thread");
+        if cause == StopCause::Canceled {
+            return;
+        }
+        let runaway = Runaway {
+            shared: Arc::clone(&self.shared),
+            outcome: attempt::stopped(&job, Some(cause)),
+            job,
+            duration: now.saturating_sub(run.started),
+            notes: run.ctx.take_news().unwrap_or_default(),
+        };
+        self.unsaid.insert(token);
+        match &runaway.outcome {
+            Outcome::Failed(_) => self.undecided.push(Box::pin(runaway.ask())),
+            // The policy has no say in what did not fail.
+            _ => {
+                let settled = runaway.settle(&self.shared.core.policies);
+                self.settler.push(settled, now);
+            }
+        }
+    }
+}
+
+/// What is known of a run that is settled without its handler.
+#[derive(Debug, Clone)]
+struct Runaway {
+    shared: Arc<Shared>,
+    job: Arc<Claimed>,
+    outcome: Outcome,
+    duration: Duration,
+    notes: RunNotes,
+}
+
+impl Runaway {
+    fn settle(self, policies: &Policies) -> Outgoing {
+        let Self { shared, job, outcome, duration, notes } = self;
+        let (core, spawned) = (&shared.core, Vec::new());
+        let mut settlement =
+            attempt::settlement(core, policies, &job, outcome, duration, notes, spawned);
+        settlement.lingering = true;
+        Outgoing { job, settlement }
+    }
+
+    /// Decides with the retry policy of the application. The policy is user code and may be what does not return. It runs on
+    /// a thread that may block, and it has no say if it takes too long.
+    async fn ask(self) -> Outgoing {
+        let core = Arc::clone(&self.shared.core);
+        let (answer, answered) = oneshot::channel();
+        let question = self.clone();
+        self.shared.spawn.blocking(Box::new(move || {
+            let policies = question.shared.core.policies.clone();
+            let _ = answer.send(question.settle(&policies));
+        }));
+        let limit = core.config.runaway_after;
+        tokio::select! {
+            biased;
+            Ok(decided) = answered => decided,
+            () = core.clock.sleep(limit) => {
+                tracing::error!(job.id = %self.job.id(), job.name = %self.job.spec.name, "the retry policy has not returned for {limit:?}; the attempt counter decides");
+                let policies = Policies { retry: Arc::new(AlwaysRetry), ..core.policies.clone() };
+                self.settle(&policies)
+            }
+        }
+    }
+}
