@@ -20,6 +20,11 @@ impl Inner {
         Ok(readable("schedule", &rows, schedule)?)
     }
 
+    pub(crate) async fn schedule(&self, name: &str) -> Result<Option<ScheduleRecord>, Fault> {
+        let row = sqlx::query(self.sql.select_schedule()).bind(clean(name));
+        Ok(readable("schedule", &row.fetch_all(&self.pool).await?, schedule)?.pop())
+    }
+
     pub(crate) async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, Fault> {
         let rows = sqlx::query(self.sql.select_due()).bind(i64::from(limit));
         Ok(readable("schedule", &rows.fetch_all(&self.pool).await?, schedule)?)

@@ -202,6 +202,7 @@ statements! {
     insert_schedule: "schedule/insert_schedule.sql",
     lock_schedule: "schedule/lock_schedule.sql",
     select_due: "schedule/select_due.sql",
+    select_schedule: "schedule/select_schedule.sql",
     select_schedules: "schedule/select_schedules.sql",
     update_schedule: "schedule/update_schedule.sql",
     count_hand_offs: "items/count_hand_offs.sql",

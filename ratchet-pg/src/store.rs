@@ -180,6 +180,11 @@ impl Store for PgStore {
         at_home!(self, |inner| inner.schedules())
     }
 
+    async fn schedule(&self, name: &str) -> Result<Option<ScheduleRecord>, StoreError> {
+        let name = name.to_owned();
+        at_home!(self, |inner| inner.schedule(&name))
+    }
+
     async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, StoreError> {
         at_home!(self, |inner| inner.due_schedules(limit))
     }

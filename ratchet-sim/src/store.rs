@@ -198,6 +198,11 @@ impl Store for FaultyStore {
         self.plain(Op::Schedules, |store| at_once(store.schedules())).await?
     }
 
+    async fn schedule(&self, name: &str) -> Result<Option<ScheduleRecord>, StoreError> {
+        let name = name.to_owned();
+        self.plain(Op::Schedules, move |store| at_once(store.schedule(&name))).await?
+    }
+
     async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, StoreError> {
         self.plain(Op::DueSchedules, move |store| at_once(store.due_schedules(limit))).await?
     }

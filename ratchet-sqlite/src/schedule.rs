@@ -24,6 +24,14 @@ impl Look<'_> {
         readable("schedule", &rows, schedule)
     }
 
+    pub(crate) async fn schedule(
+        &mut self,
+        name: &str,
+    ) -> Result<Option<ScheduleRecord>, sqlx::Error> {
+        let row = sqlx::query(sql::schedule::GET_SCHEDULE).bind(name);
+        Ok(readable("schedule", &row.fetch_all(&mut *self.conn).await?, schedule)?.pop())
+    }
+
     pub(crate) async fn due_schedules(
         &mut self,
         limit: u32,

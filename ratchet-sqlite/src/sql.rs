@@ -85,6 +85,7 @@ pub(crate) mod schedule {
     pub(crate) const DELETE_SCHEDULE: &str = include_str!("../sql/schedule/delete_schedule.sql");
     pub(crate) const GET_VERSION: &str = include_str!("../sql/schedule/get_version.sql");
     pub(crate) const LIST_DUE: &str = include_str!("../sql/schedule/list_due.sql");
+    pub(crate) const GET_SCHEDULE: &str = include_str!("../sql/schedule/get_schedule.sql");
     pub(crate) const LIST_SCHEDULES: &str = include_str!("../sql/schedule/list_schedules.sql");
     pub(crate) const SAVE_SCHEDULE: &str = include_str!("../sql/schedule/save_schedule.sql");
 }

@@ -228,6 +228,10 @@ impl Store for SqliteStore {
         read!(self, |look| look.schedules(), told)
     }
 
+    async fn schedule(&self, name: &str) -> Result<Option<ScheduleRecord>, StoreError> {
+        read!(self, |look| look.schedule(name), told)
+    }
+
     async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, StoreError> {
         read!(self, |look| look.due_schedules(limit), told)
     }

@@ -143,6 +143,10 @@ impl Store for Flaky {
         self.up()?.schedules().await
     }
 
+    async fn schedule(&self, name: &str) -> Result<Option<ScheduleRecord>, StoreError> {
+        self.up()?.schedule(name).await
+    }
+
     async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, StoreError> {
         self.up()?.due_schedules(limit).await
     }

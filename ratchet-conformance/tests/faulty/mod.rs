@@ -125,6 +125,10 @@ impl Store for Faulty {
         self.inner.schedules().await
     }
 
+    async fn schedule(&self, name: &str) -> Result<Option<ScheduleRecord>, StoreError> {
+        self.inner.schedule(name).await
+    }
+
     async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, StoreError> {
         self.inner.due_schedules(limit).await
     }

@@ -87,19 +87,24 @@ impl Schedules {
 
     /// Every schedule, by name.
     pub async fn list(&self) -> Result<Vec<ScheduleView>, StoreError> {
+        let schedules = self.core.store.schedules().await?;
+        self.views(schedules).await
+    }
+
+    async fn views(&self, schedules: Vec<ScheduleRecord>) -> Result<Vec<ScheduleView>, StoreError> {
         let nodes = self.core.store.nodes().await?;
         let known = |spec: &JobSpec| {
             nodes.iter().any(|node| node.alive && node.info.known.knows(&spec.name, spec.version))
         };
-        let schedules = self.core.store.schedules().await?.into_iter();
         let view =
             |schedule: ScheduleRecord| ScheduleView { known: known(&schedule.spec), schedule };
-        Ok(schedules.map(view).collect())
+        Ok(schedules.into_iter().map(view).collect())
     }
 
     /// One schedule.
     pub async fn get(&self, name: &str) -> Result<Option<ScheduleView>, StoreError> {
-        Ok(self.list().await?.into_iter().find(|view| view.schedule.name == name))
+        let schedule = self.core.store.schedule(name).await?;
+        Ok(self.views(schedule.into_iter().collect()).await?.pop())
     }
 
     /// Sets a schedule aside: it fires nothing until it is resumed.
@@ -163,7 +168,7 @@ impl Schedules {
     /// Removes a schedule; `false` if there was none. One that is declared on a job comes back when a worker starts.
     pub async fn remove(&self, name: &str) -> Result<bool, ScheduleError> {
         for _ in 0..TRIES {
-            let Some(schedule) = find(&self.core, name).await? else { return Ok(false) };
+            let Some(schedule) = self.core.store.schedule(name).await? else { return Ok(false) };
             let write = WriteSchedule {
                 name: name.to_owned(),
                 replaces: Some(schedule.version),
@@ -184,7 +189,7 @@ impl Schedules {
         change: impl Fn(&mut ScheduleRecord, Timestamp) -> Result<Vec<NewJob>, ScheduleError>,
     ) -> Result<Vec<JobId>, ScheduleError> {
         for _ in 0..TRIES {
-            let schedule = find(&self.core, name).await?;
+            let schedule = self.core.store.schedule(name).await?;
             let mut schedule = schedule.ok_or_else(|| ScheduleError::NotFound(brief(name)))?;
             let replaces = Some(schedule.version);
             let now = self.core.store.now().await?;
@@ -202,10 +207,6 @@ impl Schedules {
 
 /// How often a change is tried that others are quicker with.
 const TRIES: usize = 20;
-
-async fn find(core: &Core, name: &str) -> Result<Option<ScheduleRecord>, StoreError> {
-    Ok(core.store.schedules().await?.into_iter().find(|schedule| schedule.name == name))
-}
 
 fn cron(schedule: &ScheduleRecord) -> Result<Cron, ScheduleError> {
     Cron::new(&schedule.expression, &schedule.zone)
@@ -301,14 +302,13 @@ impl IntoFuture for Declare {
 pub(crate) async fn declare(core: &Core, mut new: ScheduleRecord) -> Result<(), ScheduleError> {
     check_record(&new)?;
     let cron = cron(&new)?;
-    // Most are new. They are written without a look at all the schedules there are: a hundred thousand of them would be
-    // read a hundred thousand times.
+    // Most are new, so the first try does not read.
     new.next = cron.after(core.store.now().await?);
     if new.next.is_some() && write(core, &new, None).await? {
         return Ok(());
     }
     for _ in 0..TRIES {
-        let there = find(core, &new.name).await?;
+        let there = core.store.schedule(&new.name).await?;
         let now = core.store.now().await?;
         match &there {
             Some(there) if there.defines_the_same(&new) => return Ok(()),

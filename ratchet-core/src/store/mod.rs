@@ -201,6 +201,9 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// Acknowledges deliveries.
     async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError>;
 
+    /// The schedule of this name.
+    async fn schedule(&self, name: &str) -> Result<Option<ScheduleRecord>, StoreError>;
+
     /// Every schedule, by name.
     async fn schedules(&self) -> Result<Vec<ScheduleRecord>, StoreError>;
 

@@ -44,6 +44,9 @@ pub async fn t_05_schedule_reads_back_as_it_was_written(world: &World) {
     write(world, None, Some(schedule.clone()), Vec::new()).await;
     schedule.version = 1;
     assert_eq!(all(world).await, [schedule.clone()]);
+    let by_name = async |name| world.store.schedule(name).await.expect("reads");
+    assert_eq!(by_name("nightly").await, Some(schedule.clone()));
+    assert_eq!(by_name("nightl").await, None);
     schedule.paused = true;
     schedule.last = schedule.next.take();
     write(world, Some(1), Some(schedule.clone()), Vec::new()).await;

@@ -292,6 +292,10 @@ impl Store for MemoryStore {
         Ok(self.lock().schedules.values().cloned().collect())
     }
 
+    async fn schedule(&self, name: &str) -> Result<Option<ScheduleRecord>, StoreError> {
+        Ok(self.lock().schedules.get(name).cloned())
+    }
+
     async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, StoreError> {
         Ok(self.verb(|tables, now| tables.due_schedules(limit, now)))
     }

@@ -1,0 +1,3 @@
+-- The schedule of this name.
+-- $1: its name
+SELECT version, body FROM ratchet.schedule WHERE name = $1

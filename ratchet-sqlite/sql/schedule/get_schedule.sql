@@ -1,0 +1,2 @@
+-- The schedule of this name.
+SELECT version, body FROM ratchet_schedule WHERE name = ?
