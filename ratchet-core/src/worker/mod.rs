@@ -20,7 +20,7 @@ mod flight;
 mod handler;
 mod health;
 mod heartbeat;
-mod hunger;
+mod claim_pacing;
 mod inbox;
 mod launch;
 mod maintenance;

@@ -19,7 +19,7 @@ use self::runaway::Undecided;
 use super::attempt::Ended;
 use super::exchange::{Exchange, Exchanged};
 use super::flight::{Due, Flight, Run};
-use super::hunger::Hunger;
+use super::claim_pacing::ClaimPacer;
 use super::launch::Launched;
 use super::publish::job_ref;
 use super::room::Rooms;
@@ -39,7 +39,7 @@ pub(super) struct Pump {
     rooms: Rooms,
     flight: Flight,
     settler: Settler,
-    hunger: Hunger,
+    pacer: ClaimPacer,
     /// Runs that ended late or were canceled: the store may free what they held.
     letting_go: Vec<Token>,
     /// Runs that are to be settled as lingering: to let go of one before the store knows would change nothing, and the
@@ -91,7 +91,7 @@ impl Pump {
             rooms,
             flight: Flight::default(),
             settler: Settler::default(),
-            hunger: Hunger::new(poll),
+            pacer: ClaimPacer::new(poll),
             letting_go: Vec::new(),
             unsaid: BTreeSet::new(),
             lonely: None,
@@ -185,7 +185,7 @@ impl Pump {
         }
         if done.failed {
             self.settler.failed(done.unsettled, now, shared.core.entropy.bits());
-            self.hunger.guess();
+            self.pacer.assume_work();
             return;
         }
         if done.settled {
@@ -201,7 +201,7 @@ impl Pump {
         self.lonely_waits = reply.lonely_waiting;
         let got = u32::try_from(reply.jobs.len()).unwrap_or(u32::MAX);
         shared.counters.claimed.fetch_add(u64::from(got), Ordering::Relaxed);
-        self.hunger.fed(now, got >= room, got > 0, reply.next_due, shared.core.entropy.bits());
+        self.pacer.on_reply(now, got >= room, got > 0, reply.next_due, shared.core.entropy.bits());
         // The claim was in the air when the worker was told to stop, lost its trust in the lease, became unhealthy, or lost
         // its last free thread.
         let closed = self.stop.is_some()
@@ -268,11 +268,11 @@ impl Pump {
             }
             Message::Unfence => {
                 shared.fenced.store(false, Ordering::Relaxed);
-                self.hunger.guess();
+                self.pacer.assume_work();
             }
             Message::Health { closed, seen, problems } => {
                 if self.rooms.checked(&closed, seen) {
-                    self.hunger.announce();
+                    self.pacer.on_wakeup();
                 }
                 shared.set_unhealthy(problems);
             }
@@ -348,7 +348,7 @@ impl Pump {
         self.rooms.leave(&run.job().spec.queue);
         if self.lonely == Some(token) {
             self.lonely = None;
-            self.hunger.guess();
+            self.pacer.assume_work();
         }
         Some(run)
     }
@@ -356,13 +356,13 @@ impl Pump {
     fn wake(&mut self, wake: Result<Wake, broadcast::error::RecvError>) {
         match wake {
             Ok(Wake::Work { queue }) if self.shared.queues.contains(&queue) => {
-                self.hunger.announce();
+                self.pacer.on_wakeup();
             }
-            Ok(Wake::Unblocked) => self.hunger.announce(),
+            Ok(Wake::Unblocked) => self.pacer.on_wakeup(),
             Ok(Wake::Canceled(token)) => self.take(Message::Cancel(token)),
             Ok(_) => {}
             // Something was missed; it may have been work.
-            Err(broadcast::error::RecvError::Lagged(_)) => self.hunger.guess(),
+            Err(broadcast::error::RecvError::Lagged(_)) => self.pacer.assume_work(),
             Err(broadcast::error::RecvError::Closed) => self.wakes = None,
         }
     }

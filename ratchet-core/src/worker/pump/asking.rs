@@ -63,7 +63,7 @@ impl Pump {
         // Nobody else can come: no reason to wait for company.
         let last = self.rooms.running() == 0 || self.flight.only_runaways();
         let ripe = self.settler.due_at(config.settle_delay).is_some_and(|at| now >= at);
-        let urgent = claim && self.hunger.is_urgent();
+        let urgent = claim && self.pacer.is_urgent();
         let settle = !self.settler.is_idle(now) && (full || urgent || (!busy && (last || ripe)));
         // A claim waits for the settlements that are about to come, unless there are none or it is urgent.
         let worth = !busy || self.rooms.free() as usize >= portion;
@@ -76,14 +76,14 @@ impl Pump {
         let request = claim.then(|| self.request());
         // Somebody waits for a job that comes alone. Those who come and go in batches do not notice.
         let look_around = settle && claim && self.company.is_worth_a_look(now);
-        self.hunger.asked();
+        self.pacer.on_request_sent();
         let letting_go = self.letting_go.extract_if(.., |token| !self.unsaid.contains(token));
         let letting_go = letting_go.collect();
         Some(Box::pin(exchange(Arc::clone(&self.shared), batch, request, letting_go, look_around)))
     }
 
     fn wants_work(&self, now: Duration) -> bool {
-        self.may_ask() && self.hunger.asks(now)
+        self.may_ask() && self.pacer.should_claim(now)
     }
 
     /// Whether a claim may go out, if there is appetite for one.
@@ -130,7 +130,7 @@ impl Pump {
             // Only what can then be done is worth a turn, or the loop would go round for nothing: a claim that may not go
             // out yet, or that waits for settlements, is no reason to wake.
             let asks = self.settler.is_idle(now) && self.may_ask();
-            sooner(asks.then(|| self.hunger.next_ask().max(self.settler.not_before())));
+            sooner(asks.then(|| self.pacer.next_claim().max(self.settler.not_before())));
         }
         sooner(self.stop.filter(|stop| !stop.released).map(|stop| stop.until));
         at.saturating_sub(now)
