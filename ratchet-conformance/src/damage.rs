@@ -12,7 +12,7 @@ use ratchet_core::model::{
     Alone, AttemptOutcome, Channel, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, Due, Edge,
     Filter, GroupFilter, GroupId, GroupKind, GroupRecord, JobId, JobOutcome, JobSpec, JobState,
     KnownJobs, NewGraph, NewHandOff, NewJob, NewReject, NodeId, NodeInfo, Notice, OnTaken, Orphan,
-    PageRequest, Point, QueueRoom, RejectFilter, ScheduleRecord, Settled, Settlement, Step,
+    PageRequest, Point, QueueDemand, RejectFilter, ScheduleRecord, Settled, Settlement, Step,
     Verdict, When, WriteSchedule,
 };
 use ratchet_core::store::Store;
@@ -46,11 +46,11 @@ impl Node {
     }
 
     /// A request for jobs of the queue `default`.
-    pub fn request(&self, room: u32) -> ClaimRequest {
+    pub fn request(&self, limit: u32) -> ClaimRequest {
         let known: BTreeMap<_, _> = self.names.iter().map(|name| (name.clone(), 1)).collect();
         ClaimRequest {
             node: self.id,
-            queues: vec![QueueRoom { queue: "default".to_owned(), room }],
+            queues: vec![QueueDemand { queue: "default".to_owned(), limit }],
             known: Arc::new(KnownJobs(known)),
             alone: Alone::No { crashes: 2 },
             starting: true,
@@ -58,8 +58,8 @@ impl Node {
     }
 
     /// Claims so many jobs.
-    pub async fn claim(&self, store: &dyn Store, room: u32) -> Result<ClaimReply, StoreError> {
-        store.claim(self.request(room)).await
+    pub async fn claim(&self, store: &dyn Store, limit: u32) -> Result<ClaimReply, StoreError> {
+        store.claim(self.request(limit)).await
     }
 
     /// Runs everything there is; answers what ran.

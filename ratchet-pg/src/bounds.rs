@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ratchet_core::model::{Claimed, NodeId, QueueRoom};
+use ratchet_core::model::{Claimed, NodeId, QueueDemand};
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -75,12 +75,12 @@ const USUAL: u32 = 8;
 
 impl Bounds {
     /// Where a claim of these queues begins.
-    pub(crate) fn of(&self, node: NodeId, asked: &[QueueRoom]) -> Start {
+    pub(crate) fn of(&self, node: NodeId, asked: &[QueueDemand]) -> Start {
         let (known, now) = (&mut *self.known(), Instant::now());
         known.claims += 1;
         let claim = known.claims;
-        let mut bound = |room: &QueueRoom| {
-            let key = (node, room.queue.clone());
+        let mut bound = |demand: &QueueDemand| {
+            let key = (node, demand.queue.clone());
             match known.bounds.get(&key) {
                 Some(bound) if now.duration_since(bound.since) < bound.pause => bound.rank,
                 _ => {
@@ -97,7 +97,7 @@ impl Bounds {
     }
 
     /// A claim that began there took so long.
-    pub(crate) fn took(&self, node: NodeId, asked: &[QueueRoom], start: &Start, time: Duration) {
+    pub(crate) fn took(&self, node: NodeId, asked: &[QueueDemand], start: &Start, time: Duration) {
         let from = &start.from;
         if asked.is_empty() {
             return;
@@ -110,8 +110,8 @@ impl Bounds {
         }
         let more = time.saturating_sub(known.usual.unwrap_or_default());
         let pause = more.saturating_mul(RESCAN_SHARE).clamp(RESCAN, LONGEST_RESCAN);
-        for (room, _) in asked.iter().zip(from).filter(|(_, from)| **from == FIRST) {
-            if let Some(bound) = known.bounds.get_mut(&(node, room.queue.clone())) {
+        for (demand, _) in asked.iter().zip(from).filter(|(_, from)| **from == FIRST) {
+            if let Some(bound) = known.bounds.get_mut(&(node, demand.queue.clone())) {
                 bound.pause = pause;
             }
         }
@@ -165,8 +165,8 @@ impl Bounds {
 mod tests {
     use super::*;
 
-    fn asked() -> [QueueRoom; 1] {
-        [QueueRoom { queue: "default".to_owned(), room: 10 }]
+    fn asked() -> [QueueDemand; 1] {
+        [QueueDemand { queue: "default".to_owned(), limit: 10 }]
     }
 
     fn rank(sort_key: i64, job: u128) -> Rank {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::model::{Alone, ClaimReply, ClaimRequest, QueueRoom};
+use ratchet_core::model::{Alone, ClaimReply, ClaimRequest, QueueDemand};
 use uuid::Uuid;
 
 use crate::bounds::{FIRST, Rank};
@@ -108,7 +108,7 @@ impl Inner {
         request: &ClaimRequest,
         now: i64,
     ) -> Result<u64, Fault> {
-        let queues: Vec<_> = request.queues.iter().map(|room| room.queue.as_str()).collect();
+        let queues: Vec<_> = request.queues.iter().map(|demand| demand.queue.as_str()).collect();
         let moved = sqlx::query(self.sql.promote_due())
             .bind(queues)
             .bind(now)
@@ -132,7 +132,7 @@ impl Inner {
             .await?;
         let Some(now) = now else { return Ok(ClaimReply::default()) };
         let promoted = self.promote(db, request, now).await?;
-        let queues: Vec<_> = request.queues.iter().map(|room| room.queue.as_str()).collect();
+        let queues: Vec<_> = request.queues.iter().map(|demand| demand.queue.as_str()).collect();
         let known = Known::of(request);
         let gates = self.gates(db, request, now).await?;
         let mut walk = Walk::new(self, known, gates);
@@ -141,8 +141,8 @@ impl Inner {
         if let Some(first) = walk.first_if_lonely(db, request).await? {
             chosen.push(first);
         } else {
-            for room in &request.queues {
-                chosen.extend(walk.queue(db, room, request.alone, &mut lonely_waiting).await?);
+            for demand in &request.queues {
+                chosen.extend(walk.queue(db, demand, request.alone, &mut lonely_waiting).await?);
             }
         }
         // A claim puts a limited number in line: then more may have fallen due.
@@ -224,16 +224,16 @@ impl<'a> Walk<'a> {
     async fn queue(
         &mut self,
         db: &mut PgConnection,
-        room: &QueueRoom,
+        demand: &QueueDemand,
         alone: Alone,
         lonely_waiting: &mut bool,
     ) -> Result<Vec<String>, Fault> {
         let mut chosen = Vec::new();
         let mut after = FIRST;
-        let most = room.room.min(self.gates.most(&room.queue));
+        let most = demand.limit.min(self.gates.most(&demand.queue));
         let enough = usize::try_from(most).unwrap_or(usize::MAX);
         while chosen.len() < enough {
-            let window = self.window(db, &room.queue, after, room.room.max(WINDOW)).await?;
+            let window = self.window(db, &demand.queue, after, demand.limit.max(WINDOW)).await?;
             let Some(last) = window.last() else { break };
             after = last.rank;
             for candidate in window {
@@ -265,13 +265,13 @@ impl<'a> Walk<'a> {
             return Ok(None);
         }
         let mut first: Option<Candidate> = None;
-        for room in &request.queues {
-            if room.room.min(self.gates.most(&room.queue)) == 0 {
+        for demand in &request.queues {
+            if demand.limit.min(self.gates.most(&demand.queue)) == 0 {
                 continue;
             }
             let mut after = FIRST;
             let found = 'queue: loop {
-                let window = self.window(db, &room.queue, after, WINDOW).await?;
+                let window = self.window(db, &demand.queue, after, WINDOW).await?;
                 let Some(last) = window.last() else { break None };
                 after = last.rank;
                 for candidate in window {

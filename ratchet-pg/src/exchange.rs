@@ -103,16 +103,16 @@ impl Inner {
         request: Option<&ClaimRequest>,
         doubt: &Doubt<'_>,
     ) -> Result<(Tidings, ClaimReply), Fault> {
-        let rooms = request.map_or(&[][..], |request| &request.queues);
+        let demands = request.map_or(&[][..], |request| &request.queues);
         let known = request.map(Known::of).unwrap_or_default();
-        let leases: Vec<_> = rooms.iter().map(|_| self.ids.lease().uuid()).collect();
+        let leases: Vec<_> = demands.iter().map(|_| self.ids.lease().uuid()).collect();
         let node = request.map_or_else(|| NodeId::from_uuid(Uuid::nil()), |request| request.node);
         doubt.about(&leases);
         let turn = match request {
             Some(_) => Some(self.turns.wait().await),
             None => None,
         };
-        let (began, start) = (Instant::now(), self.bounds.of(node, rooms));
+        let (began, start) = (Instant::now(), self.bounds.of(node, demands));
         let from = &start.from;
         crash_point(CrashPoint::ExchangeBefore);
         // A statement takes its time to start, whatever it then does: without the part for keys a fifth less, without those
@@ -128,8 +128,8 @@ impl Inner {
             (false, false) => self.sql.claim_alone(),
         };
         let mut query = sqlx::query(statement)
-            .bind(rooms.iter().map(|room| room.queue.as_str()).collect::<Vec<_>>())
-            .bind(rooms.iter().map(|room| small(room.room)).collect::<Vec<_>>())
+            .bind(demands.iter().map(|demand| demand.queue.as_str()).collect::<Vec<_>>())
+            .bind(demands.iter().map(|demand| small(demand.limit)).collect::<Vec<_>>())
             .bind(&leases)
             .bind(from.iter().map(|rank| rank.sort_key).collect::<Vec<_>>())
             .bind(node.uuid())
@@ -154,7 +154,7 @@ impl Inner {
             turn.over().await;
         }
         crash_point(CrashPoint::ExchangeAfter);
-        self.bounds.took(node, rooms, &start, began.elapsed());
+        self.bounds.took(node, demands, &start, began.elapsed());
         let (mut told, mut lines, mut rest) = (None, Vec::new(), Vec::new());
         for row in &rows {
             if let Some(now) = row.try_get::<Option<i64>, _>(0)? {
@@ -181,7 +181,7 @@ impl Inner {
                 let of_queue = |job: &&Claimed| job.token.lease.uuid() == *lease;
                 Some((queue, Rank::of(jobs.iter().rfind(of_queue)?)))
             };
-            let queues = rooms.iter().map(|room| room.queue.as_str());
+            let queues = demands.iter().map(|demand| demand.queue.as_str());
             let claimed = queues.zip(&leases).filter_map(claimed);
             self.bounds.raise(request.node, &start, claimed);
             reply.jobs = jobs;

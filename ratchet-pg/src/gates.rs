@@ -97,7 +97,7 @@ impl Inner {
         request: &ClaimRequest,
         now: i64,
     ) -> Result<Gates, Fault> {
-        let wanted: Vec<_> = request.queues.iter().map(|room| clean(&room.queue)).collect();
+        let wanted: Vec<_> = request.queues.iter().map(|demand| clean(&demand.queue)).collect();
         let rows = sqlx::query(self.sql.lock_rules()).bind(wanted).fetch_all(&mut *db).await?;
         let rules = rows.iter().map(rules).collect::<Result<Vec<_>, _>>()?;
         let running =

@@ -13,7 +13,7 @@ use ratchet_core::model::{
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
     Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, QueueRoom,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, QueueDemand,
     Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
     Settlement, Surroundings, Token, Unreadable, WriteSchedule,
 };
@@ -348,8 +348,8 @@ impl Store for PgStore {
         at_home!(self, |inner| inner.drop_unreadable(id))
     }
 
-    async fn has_company(&self, node: NodeId, queues: &[QueueRoom]) -> Result<bool, StoreError> {
-        let queues: Vec<_> = queues.iter().map(|room| room.queue.clone()).collect();
+    async fn has_company(&self, node: NodeId, queues: &[QueueDemand]) -> Result<bool, StoreError> {
+        let queues: Vec<_> = queues.iter().map(|demand| demand.queue.clone()).collect();
         at_home!(self, |inner| inner.has_company(node, queues))
     }
 

@@ -31,11 +31,11 @@ impl Inner {
         request: &ClaimRequest,
     ) -> Result<usize, Fault> {
         let mut found = 0;
-        for room in &request.queues {
+        for demand in &request.queues {
             let (mut after, mut tried) = (FIRST, 0);
             while tried < MOST && found == 0 {
                 let rows = sqlx::query(self.sql.list_waiting())
-                    .bind(&room.queue)
+                    .bind(&demand.queue)
                     .bind(after.sort_key)
                     .bind(after.due)
                     .bind(after.job)
@@ -53,8 +53,8 @@ impl Inner {
                         due: row.try_get("due")?,
                         job: row.try_get("job")?,
                     };
-                    if let Some(error) = self.try_claim(request, &room.queue, &spot).await? {
-                        self.set_aside_one(&room.queue, &after, &error).await?;
+                    if let Some(error) = self.try_claim(request, &demand.queue, &spot).await? {
+                        self.set_aside_one(&demand.queue, &after, &error).await?;
                         found += 1;
                     }
                 }

@@ -5,7 +5,7 @@ mod support;
 use std::time::Duration;
 
 use ratchet_conformance::Harness;
-use ratchet_core::model::{Claimed, NodeId, QueueRoom};
+use ratchet_core::model::{Claimed, NodeId, QueueDemand};
 use ratchet_core::store::Store;
 use support::Lane;
 
@@ -13,8 +13,8 @@ use support::Lane;
 const TRIES: usize = 3;
 
 async fn has_company(lane: &Lane, node: NodeId, queue: &str) -> bool {
-    let rooms = [QueueRoom { queue: queue.to_owned(), room: 1 }];
-    lane.pg.store.has_company(node, &rooms).await.expect("looks around")
+    let demands = [QueueDemand { queue: queue.to_owned(), limit: 1 }];
+    lane.pg.store.has_company(node, &demands).await.expect("looks around")
 }
 
 async fn run_on(lane: &Lane, node: NodeId) -> Claimed {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use ratchet_conformance::Harness;
 use ratchet_core::model::{
     Alone, CancelCause, ClaimRequest, Command, Due, Inserted, JobSpec, KnownJobs, NewJob, NodeInfo,
-    OnTaken, QueueOrder, QueueRoom,
+    OnTaken, QueueOrder, QueueDemand,
 };
 use ratchet_core::store::{Store, StoreErrorKind, Wake};
 use ratchet_core::{IdSource, OsEntropy, Priority, SystemClock};
@@ -139,7 +139,7 @@ async fn c_02_what_another_process_puts_before_others_is_claimed_first() {
     let claim = async || {
         let request = ClaimRequest {
             node: claimer,
-            queues: vec![QueueRoom { queue: "default".to_owned(), room: 1 }],
+            queues: vec![QueueDemand { queue: "default".to_owned(), limit: 1 }],
             known: Arc::new(KnownJobs([(job().spec.name, 1)].into())),
             alone: Alone::No { crashes: 2 },
             starting: true,

@@ -10,7 +10,7 @@ use ratchet_core::graph::link;
 use ratchet_core::model::{
     Alone, AttemptOutcome, CancelCause, ClaimRequest, Claimed, Command, CommandReply, Due, Edge,
     GroupId, GroupKind, GroupRecord, GroupState, JobId, JobSpec, JobState, KnownJobs, NewGraph,
-    NewJob, NodeId, NodeInfo, OnTaken, Point, QueueRoom, Settled, Settlement, Step, Verdict, When,
+    NewJob, NodeId, NodeInfo, OnTaken, Point, QueueDemand, Settled, Settlement, Step, Verdict, When,
 };
 use ratchet_core::store::Store;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -79,10 +79,10 @@ fn known() -> Arc<KnownJobs> {
     Arc::new(KnownJobs([("mail".to_owned(), 1)].into()))
 }
 
-async fn claim(store: &PgStore, node: NodeId, room: u32) -> Vec<Claimed> {
+async fn claim(store: &PgStore, node: NodeId, limit: u32) -> Vec<Claimed> {
     let request = ClaimRequest {
         node,
-        queues: vec![QueueRoom { queue: "default".to_owned(), room }],
+        queues: vec![QueueDemand { queue: "default".to_owned(), limit }],
         known: known(),
         alone: Alone::No { crashes: 2 },
         starting: true,

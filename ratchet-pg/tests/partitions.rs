@@ -9,7 +9,7 @@ use ratchet_conformance::Harness;
 use ratchet_core::model::{
     Alone, AttemptOutcome, ClaimRequest, Claimed, Due, Envelope, FailureKind, FailureRecord,
     GroupId, GroupKind, GroupRecord, JobId, JobSpec, JobState, KnownJobs, NewGraph, NewJob,
-    NodeInfo, OnTaken, QueueRoom, Settlement, Step, TerminalReason, Verdict,
+    NodeInfo, OnTaken, QueueDemand, Settlement, Step, TerminalReason, Verdict,
 };
 use ratchet_core::store::Store;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -70,7 +70,7 @@ impl Parts {
         self.store.join(NodeInfo::new(node), 100 * HOUR).await.expect("joins");
         let request = ClaimRequest {
             node,
-            queues: vec![QueueRoom { queue: "default".to_owned(), room: 1 }],
+            queues: vec![QueueDemand { queue: "default".to_owned(), limit: 1 }],
             known: Arc::new(KnownJobs([(name.to_owned(), 1)].into())),
             alone: Alone::No { crashes: 2 },
             starting: true,

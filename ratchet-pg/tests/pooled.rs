@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ratchet_core::model::{Alone, ClaimRequest, KnownJobs, NodeId, NodeInfo, QueueRoom};
+use ratchet_core::model::{Alone, ClaimRequest, KnownJobs, NodeId, NodeInfo, QueueDemand};
 use ratchet_core::store::{Store, StoreErrorKind};
 use ratchet_core::{Job as _, JobError, JobState, Ratchet, State, Worker};
 use ratchet_macros::job;
@@ -70,7 +70,7 @@ async fn claim_and_die(store: &PgStore) -> usize {
     store.join(NodeInfo::new(node), Duration::from_secs(1)).await.expect("joins");
     let request = ClaimRequest {
         node,
-        queues: vec![QueueRoom { queue: "default".to_owned(), room: 10 }],
+        queues: vec![QueueDemand { queue: "default".to_owned(), limit: 10 }],
         known: Arc::new(KnownJobs([("test.pooled".to_owned(), 1)].into())),
         alone: Alone::Yes { crashes: u32::MAX },
         starting: true,

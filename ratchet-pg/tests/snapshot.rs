@@ -8,7 +8,7 @@ use std::time::Duration;
 use ratchet_conformance::Harness;
 use ratchet_core::model::{
     Alone, AttemptOutcome, ClaimRequest, Due, JobSpec, KnownJobs, NewJob, NodeId, NodeInfo,
-    OnTaken, QueueRoom, Settlement, Verdict,
+    OnTaken, QueueDemand, Settlement, Verdict,
 };
 use ratchet_core::store::Store;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -44,10 +44,10 @@ impl Mover {
     }
 
     /// Claims and settles everything that is due. Answers with how long that took.
-    async fn work_off(&self, count: usize, room: u32) -> Duration {
+    async fn work_off(&self, count: usize, limit: u32) -> Duration {
         let request = ClaimRequest {
             node: self.node,
-            queues: vec![QueueRoom { queue: "default".to_owned(), room }],
+            queues: vec![QueueDemand { queue: "default".to_owned(), limit }],
             known: Arc::new(KnownJobs([("test.snapshot".to_owned(), 1)].into())),
             alone: Alone::No { crashes: 2 },
             starting: true,

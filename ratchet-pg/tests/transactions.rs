@@ -7,7 +7,7 @@ use std::time::Duration;
 use ratchet_conformance::Harness;
 use ratchet_core::model::{
     Alone, ClaimRequest, CommandReply, Due, InsertError, Inserted, JobId, JobSpec, JobState,
-    KnownJobs, NewJob, NodeInfo, OnTaken, QueueRoom,
+    KnownJobs, NewJob, NodeInfo, OnTaken, QueueDemand,
 };
 use ratchet_core::store::{Store, Wake};
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -141,7 +141,7 @@ async fn s_07_other_languages_enqueue_by_a_function() {
     pg.store.join(NodeInfo::new(node), Duration::from_mins(1)).await.expect("joins");
     let request = ClaimRequest {
         node,
-        queues: vec![QueueRoom { queue: "letters".to_owned(), room: 1 }],
+        queues: vec![QueueDemand { queue: "letters".to_owned(), limit: 1 }],
         known: Arc::new(KnownJobs([("mail".to_owned(), 1)].into())),
         alone: Alone::No { crashes: 2 },
         starting: true,

@@ -56,7 +56,7 @@ impl Session<'_> {
         request: &ClaimRequest,
         gates: &Gates,
     ) -> Result<(), sqlx::Error> {
-        let room = request.queues.iter().map(|room| room.room).max().unwrap_or(0);
+        let limit = request.queues.iter().map(|demand| demand.limit).max().unwrap_or(0);
         let read = || {
             let version = number(lane.try_get(3)?)?;
             let slot: Option<String> = lane.try_get(5)?;
@@ -66,7 +66,7 @@ impl Session<'_> {
         };
         let Some((name, version, slot, service)) = or_report("lane", read())? else {
             // Whatever held them back cannot be told: they are passed over again, and set aside again.
-            return self.bring_back(lane.try_get(1)?, i64::from(room)).await;
+            return self.bring_back(lane.try_get(1)?, i64::from(limit)).await;
         };
         if !request.known.knows(name, version) {
             return Ok(());
@@ -77,11 +77,11 @@ impl Session<'_> {
                 return Ok(());
             }
         }
-        let room = room.min(gates.room(service, self.now));
-        if room == 0 {
+        let limit = limit.min(gates.limit(service, self.now));
+        if limit == 0 {
             return Ok(());
         }
-        self.bring_back(lane.try_get(1)?, i64::from(room)).await
+        self.bring_back(lane.try_get(1)?, i64::from(limit)).await
     }
 
     /// Brings back the first jobs of every lane of a concurrency key.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
     Alone, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, JobSpec, JobState, LeaseId,
-    QueueRoom, Token,
+    QueueDemand, Token,
 };
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
@@ -95,7 +95,7 @@ impl Session<'_> {
         if self.effects.has_new_work() {
             self.write_counts().await?;
         }
-        let queues: Vec<_> = request.queues.iter().map(|room| room.queue.as_str()).collect();
+        let queues: Vec<_> = request.queues.iter().map(|demand| demand.queue.as_str()).collect();
         let survey =
             sqlx::query(sql::claim::SURVEY).bind(json(&queues)?).bind(bytes(request.node.uuid()));
         let survey = survey.fetch_all(&mut *self.conn).await?;
@@ -120,8 +120,8 @@ impl Session<'_> {
 
         let lease = new_lease();
         let mut haul = Haul::default();
-        for room in &request.queues {
-            self.choose(room, request, lease, &mut haul, &mut gates).await?;
+        for demand in &request.queues {
+            self.choose(demand, request, lease, &mut haul, &mut gates).await?;
         }
         for (seq, error) in std::mem::take(&mut haul.unreadable) {
             self.set_unreadable(seq, &error).await?;
@@ -188,20 +188,20 @@ impl Session<'_> {
     /// Chooses jobs of one queue, in order, as far as there is room.
     async fn choose(
         &mut self,
-        room: &QueueRoom,
+        demand: &QueueDemand,
         request: &ClaimRequest,
         lease: LeaseId,
         haul: &mut Haul,
         gates: &mut Gates,
     ) -> Result<(), sqlx::Error> {
-        let most = room.room.min(gates.most(&room.queue, self.now));
+        let most = demand.limit.min(gates.most(&demand.queue, self.now));
         let mut left = usize::try_from(most).unwrap_or(usize::MAX);
         let mut looked = 0;
         let mut after = None;
         while left > 0 {
             // A little more than there is room for, if the last look was in vain.
             let limit = if after.is_none() { left } else { left.max(256) }.min(LOOK_MOST);
-            let line = self.line(&room.queue, limit, after.as_ref()).await?;
+            let line = self.line(&demand.queue, limit, after.as_ref()).await?;
             let rows: Vec<InLine<'_>> = parse_borrowed(&line.text)?;
             let (count, end) = (rows.len(), rows.len() < limit);
             looked += count;
@@ -261,11 +261,11 @@ impl Session<'_> {
         // Nothing is chosen yet, so slots are counted anew.
         let mut haul = Haul::default();
         let now = self.now;
-        let open = |room: &&QueueRoom| room.room > 0 && gates.most(&room.queue, now) > 0;
-        for room in request.queues.iter().filter(open) {
+        let open = |demand: &&QueueDemand| demand.limit > 0 && gates.most(&demand.queue, now) > 0;
+        for demand in request.queues.iter().filter(open) {
             let mut after = None;
             'line: loop {
-                let line = self.line(&room.queue, 64, after.as_ref()).await?;
+                let line = self.line(&demand.queue, 64, after.as_ref()).await?;
                 let rows: Vec<InLine<'_>> = parse_borrowed(&line.text)?;
                 let end = rows.len() < 64;
                 for row in rows {

@@ -55,7 +55,7 @@ impl Gates {
     }
 
     /// How many jobs of a service may be claimed.
-    pub(crate) fn room(&self, service: Option<&str>, now: Timestamp) -> u32 {
+    pub(crate) fn limit(&self, service: Option<&str>, now: Timestamp) -> u32 {
         match self.admits(service, now) {
             Admission::All => u32::MAX,
             Admission::Probes { left, .. } => left,

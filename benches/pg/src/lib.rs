@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use ratchet::model::{
     Alone, AttemptOutcome, ClaimRequest, Claimed, Due, JobSpec, KnownJobs, NewJob, NodeId,
-    NodeInfo, OnTaken, QueueRoom, Settlement, Verdict,
+    NodeInfo, OnTaken, QueueDemand, Settlement, Verdict,
 };
 use ratchet::{IdSource, OsEntropy, Store, SystemClock};
 use sqlx::PgPool;
@@ -123,10 +123,10 @@ pub async fn join(store: &dyn Store) -> NodeId {
     node
 }
 
-pub fn request(node: NodeId, name: &str, room: u32) -> ClaimRequest {
+pub fn request(node: NodeId, name: &str, limit: u32) -> ClaimRequest {
     ClaimRequest {
         node,
-        queues: vec![QueueRoom { queue: "default".to_owned(), room }],
+        queues: vec![QueueDemand { queue: "default".to_owned(), limit }],
         known: Arc::new(KnownJobs([(name.to_owned(), 1)].into())),
         alone: Alone::No { crashes: 2 },
         starting: true,

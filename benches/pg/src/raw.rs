@@ -51,8 +51,8 @@ pub async fn fill(pool: &PgPool, count: usize) {
 }
 
 /// Drains everything with so many claimers. Answers how many jobs there were.
-pub async fn drain(pool: &PgPool, claimers: usize, room: i64) -> usize {
-    let tasks: Vec<_> = (0..claimers).map(|_| tokio::spawn(claim(pool.clone(), room))).collect();
+pub async fn drain(pool: &PgPool, claimers: usize, limit: i64) -> usize {
+    let tasks: Vec<_> = (0..claimers).map(|_| tokio::spawn(claim(pool.clone(), limit))).collect();
     let mut total = 0;
     for task in tasks {
         total += task.await.expect("drains");
@@ -60,7 +60,7 @@ pub async fn drain(pool: &PgPool, claimers: usize, room: i64) -> usize {
     total
 }
 
-async fn claim(pool: PgPool, room: i64) -> usize {
+async fn claim(pool: PgPool, limit: i64) -> usize {
     let mut db = pool.acquire().await.expect("a connection");
     sqlx::raw_sql(
         "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off",
@@ -71,7 +71,7 @@ async fn claim(pool: PgPool, room: i64) -> usize {
     let (mut last, mut total) = (Uuid::nil(), 0);
     loop {
         let lease = Uuid::now_v7();
-        let rows = sqlx::query(EXCHANGE).bind(room).bind(lease).bind(last).fetch_all(&mut *db);
+        let rows = sqlx::query(EXCHANGE).bind(limit).bind(lease).bind(last).fetch_all(&mut *db);
         let rows = rows.await.expect("goes on");
         for row in &rows {
             let _: (Uuid, String, String, Vec<u8>) =

@@ -1,6 +1,6 @@
 //! Who gets what.
 
-use ratchet_core::model::{ClaimRequest, Claimed, QueueRoom, Settled};
+use ratchet_core::model::{ClaimRequest, Claimed, QueueDemand, Settled};
 
 use crate::World;
 use crate::fixture::{JobExt, RunExt, hours, secs};
@@ -69,8 +69,8 @@ pub async fn c_03_each_queue_has_its_own_room(world: &World) {
     for queue in ["a", "b", "c"] {
         world.submit_all(world.jobs(5).into_iter().map(|job| job.queue(queue)).collect()).await;
     }
-    let room = |queue: &str, room| QueueRoom { queue: queue.to_owned(), room };
-    let queues = vec![room("a", 3), room("b", 1), room("c", 0)];
+    let demand = |queue: \&str, limit| QueueDemand { queue: queue.to_owned(), limit };
+    let queues = vec![demand("a", 3), demand("b", 1), demand("c", 0)];
     let jobs = node.ask(ClaimRequest { queues, ..node.request(0) }).await.jobs;
     let count = |queue: &str| jobs.iter().filter(|job| job.spec.queue == queue).count();
     assert_eq!((count("a"), count("b"), count("c")), (3, 1, 0));

@@ -59,8 +59,8 @@ impl Generator {
         match self.rng.u32(0..106) {
             0..20 => Op::Insert(self.batch()),
             20..42 => {
-                let (room, idle) = (self.rng.u32(0..5), self.rng.u8(0..4) == 0);
-                Op::Claim { node: self.any_node(), room, idle }
+                let (limit, idle) = (self.rng.u32(0..5), self.rng.u8(0..4) == 0);
+                Op::Claim { node: self.any_node(), limit, idle }
             }
             42..62 => Op::Settle(self.endings()),
             62..67 => Op::Command(self.command()),

@@ -24,7 +24,7 @@ pub enum Op {
         /// For whom.
         node: NodeId,
         /// How many of each queue.
-        room: u32,
+        limit: u32,
         /// Whether a job that must run alone may come.
         idle: bool,
     },

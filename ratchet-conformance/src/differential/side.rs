@@ -8,7 +8,7 @@ use std::time::Duration;
 use ratchet_core::model::{
     Alone, Ballot, BreakerSettings, CancelCause, Channel, ClaimRequest, Claimed, Command, Filter,
     GroupFilter, GroupId, Heartbeat, JobId, KnownJobs, NodeId, NodeInfo, PageRequest, Point,
-    Progress, QueueRoom, Ripples, RunNotes, Settled, Settlement, Token, Vote,
+    Progress, QueueDemand, Ripples, RunNotes, Settled, Settlement, Token, Vote,
 };
 use ratchet_core::store::{Store, StoreError};
 
@@ -102,7 +102,7 @@ impl<'a> Side<'a> {
             }
             Op::Leave(node) => format!("{:?}", ok(store.leave(*node).await)),
             Op::Lead(node, ticks) => format!("{:?}", ok(store.lead(*node, TICK * *ticks).await)),
-            Op::Claim { node, room, idle } => self.claim(*node, *room, *idle).await,
+            Op::Claim { node, limit, idle } => self.claim(*node, *limit, *idle).await,
             Op::Settle(endings) => self.settle(endings).await,
             Op::Report(ago, percent) => match self.run(*ago) {
                 Some(run) => {
@@ -162,11 +162,11 @@ impl<'a> Side<'a> {
         }
     }
 
-    async fn claim(&mut self, node: NodeId, room: u32, idle: bool) -> String {
-        let room = |queue: &str| QueueRoom { queue: queue.to_owned(), room };
+    async fn claim(&mut self, node: NodeId, limit: u32, idle: bool) -> String {
+        let demand = |queue: &str| QueueDemand { queue: queue.to_owned(), limit };
         let request = ClaimRequest {
             node,
-            queues: vec![room("default"), room("other")],
+            queues: vec![demand("default"), demand("other")],
             known: known(),
             alone: if idle { Alone::Yes { crashes: 2 } } else { Alone::No { crashes: 2 } },
             starting: true,

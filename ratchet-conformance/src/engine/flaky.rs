@@ -11,7 +11,7 @@ use ratchet_core::model::{
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
     Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, QueueRoom,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, QueueDemand,
     Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
     Settlement, Surroundings, Token, Unreadable, Verdict, WriteSchedule,
 };
@@ -206,7 +206,7 @@ impl Store for Flaky {
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
-        let asked = request.queues.iter().map(|queue| u64::from(queue.room)).sum();
+        let asked = request.queues.iter().map(|queue| u64::from(queue.limit)).sum();
         self.switches.asked.store(asked, Ordering::SeqCst);
         assert!(!self.switches.panic_in_claim.load(Ordering::SeqCst), "a claim panics");
         if self.switches.refuse_claims.load(Ordering::SeqCst) {
@@ -355,7 +355,7 @@ impl Store for Flaky {
         self.inner.home()
     }
 
-    async fn has_company(&self, node: NodeId, queues: &[QueueRoom]) -> Result<bool, StoreError> {
+    async fn has_company(&self, node: NodeId, queues: &[QueueDemand]) -> Result<bool, StoreError> {
         self.switches.looks.fetch_add(1, Ordering::SeqCst);
         drop(self.switches.looking.lock().await);
         let company = self.switches.company.load(Ordering::SeqCst);

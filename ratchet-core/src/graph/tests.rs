@@ -178,7 +178,7 @@ async fn w_01_chain_of_a_hundred_thousand_steps() {
     store.join(node.clone(), Duration::from_hours(1)).await.expect("joins");
     let request = ClaimRequest {
         node: node.id,
-        queues: vec![crate::model::QueueRoom { queue: "default".to_owned(), room: 5 }],
+        queues: vec![crate::model::QueueDemand { queue: "default".to_owned(), limit: 5 }],
         known: Arc::new(KnownJobs([("step".to_owned(), 1)].into())),
         alone: crate::model::Alone::No { crashes: 2 },
         starting: true,

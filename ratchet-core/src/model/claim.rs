@@ -14,7 +14,7 @@ pub struct ClaimRequest {
     /// Who asks.
     pub node: NodeId,
     /// The queues it serves and how much of each it has room for.
-    pub queues: Vec<QueueRoom>,
+    pub queues: Vec<QueueDemand>,
     /// The jobs it knows; others are left for other workers.
     pub known: Arc<KnownJobs>,
     /// Whether a job that must run alone may be given.
@@ -25,11 +25,11 @@ pub struct ClaimRequest {
 
 /// Room in one queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct QueueRoom {
+pub struct QueueDemand {
     /// The queue.
     pub queue: String,
     /// How many jobs at most.
-    pub room: u32,
+    pub limit: u32,
 }
 
 /// Names of jobs with the newest payload version the node can read.

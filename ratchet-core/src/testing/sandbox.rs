@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::drive::drive;
 use crate::client::{BuildError, Builder, Ratchet};
-use crate::model::{Alone, ClaimRequest, Claimed, NodeInfo, QueueRoom, Settled, Verdict};
+use crate::model::{Alone, ClaimRequest, Claimed, NodeInfo, QueueDemand, Settled, Verdict};
 use crate::registry::Registration;
 use crate::seam::{SeededEntropy, VirtualClock};
 use crate::store::{MemoryStore, StoreError};
@@ -156,7 +156,7 @@ impl Sandbox {
         for queue in counts.queues.into_keys() {
             let request = ClaimRequest {
                 node,
-                queues: vec![QueueRoom { queue, room: 1 }],
+                queues: vec![QueueDemand { queue, limit: 1 }],
                 known: Arc::new(core.known_jobs()),
                 alone: Alone::Yes { crashes: core.config.lonely_after },
                 starting: true,

@@ -9,7 +9,7 @@ use super::settler::{Outgoing, account, settle_in_halves};
 use super::shared::Shared;
 use super::trouble::Verb;
 use crate::crash::{CrashPoint, crash_point};
-use crate::model::{ClaimReply, ClaimRequest, QueueRoom, Settled, Token};
+use crate::model::{ClaimReply, ClaimRequest, QueueDemand, Settled, Token};
 use crate::store::StoreError;
 
 /// What an exchange with the store brought.
@@ -25,7 +25,7 @@ pub(super) struct Exchanged {
     /// Whether others claim from these queues too, if that was looked at.
     pub(super) company: Option<bool>,
     /// What the claim asked for, if there was one.
-    pub(super) asked: Option<Vec<QueueRoom>>,
+    pub(super) asked: Option<Vec<QueueDemand>>,
     /// The store is not available.
     pub(super) failed: bool,
     /// What could not be let go.
@@ -36,8 +36,8 @@ pub(super) struct Exchanged {
 
 impl Exchanged {
     /// How many jobs were asked for.
-    pub(super) fn room(&self) -> u32 {
-        self.asked.iter().flatten().map(|queue| queue.room).sum()
+    pub(super) fn requested(&self) -> u32 {
+        self.asked.iter().flatten().map(|queue| queue.limit).sum()
     }
 }
 
@@ -183,7 +183,7 @@ fn lingering(batch: &[Outgoing]) -> Vec<Token> {
 /// Whether others claim from these queues too. Not knowing costs nothing but time.
 async fn has_company(
     shared: &Shared,
-    queues: Option<&[QueueRoom]>,
+    queues: Option<&[QueueDemand]>,
     look_around: bool,
 ) -> Option<bool> {
     let queues = queues.filter(|_| look_around)?;

@@ -28,7 +28,7 @@ mod middleware;
 mod publish;
 mod pump;
 mod recurring;
-mod room;
+mod capacity;
 mod settler;
 mod shared;
 mod signals;

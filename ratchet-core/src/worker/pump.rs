@@ -22,7 +22,7 @@ use super::flight::{Due, Flight, Run};
 use super::claim_pacing::ClaimPacer;
 use super::launch::Launched;
 use super::publish::job_ref;
-use super::room::Rooms;
+use super::capacity::QueueCapacity;
 use super::settler::{Outgoing, Settler};
 use super::shared::{Message, Shared};
 use crate::crash::{CrashPoint, crash_point};
@@ -36,7 +36,7 @@ pub(super) struct Pump {
     shared: Arc<Shared>,
     /// `None` for a store that has stopped sending any: polling is the floor.
     wakes: Option<broadcast::Receiver<Wake>>,
-    rooms: Rooms,
+    capacity: QueueCapacity,
     flight: Flight,
     settler: Settler,
     pacer: ClaimPacer,
@@ -80,15 +80,15 @@ struct Stop {
 impl Pump {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
         let wakes = Some(shared.core.store.wakes());
-        let mut rooms = Rooms::new(&shared.queues, &shared.core.config);
+        let mut capacity = QueueCapacity::new(&shared.queues, &shared.core.config);
         // A worker does not know that it is healthy before it has asked.
         let guarded = |queue: &&String| shared.core.checks.iter().any(|check| check.guards(queue));
-        rooms.checked(&shared.queues.iter().filter(guarded).cloned().collect(), 0);
+        capacity.checked(&shared.queues.iter().filter(guarded).cloned().collect(), 0);
         let poll = shared.core.config.poll;
         Self {
             shared,
             wakes,
-            rooms,
+            capacity,
             flight: Flight::default(),
             settler: Settler::default(),
             pacer: ClaimPacer::new(poll),
@@ -172,7 +172,7 @@ impl Pump {
     fn exchanged(&mut self, done: Exchanged) {
         let now = self.now();
         let shared = Arc::clone(&self.shared);
-        let room = done.room();
+        let requested = done.requested();
         let refused = !done.still_held.is_empty();
         self.letting_go.extend(done.still_held);
         for token in done.lingering {
@@ -181,7 +181,7 @@ impl Pump {
         if let Some(asked) = &done.asked {
             self.air.claims -= 1;
             self.air.alone = false;
-            self.rooms.answered(asked);
+            self.capacity.answered(asked);
         }
         if done.failed {
             self.settler.failed(done.unsettled, now, shared.core.entropy.bits());
@@ -201,7 +201,7 @@ impl Pump {
         self.lonely_waits = reply.lonely_waiting;
         let got = u32::try_from(reply.jobs.len()).unwrap_or(u32::MAX);
         shared.counters.claimed.fetch_add(u64::from(got), Ordering::Relaxed);
-        self.pacer.on_reply(now, got >= room, got > 0, reply.next_due, shared.core.entropy.bits());
+        self.pacer.on_reply(now, got >= requested, got > 0, reply.next_due, shared.core.entropy.bits());
         // The claim was in the air when the worker was told to stop, lost its trust in the lease, became unhealthy, or lost
         // its last free thread.
         let closed = self.stop.is_some()
@@ -215,7 +215,7 @@ impl Pump {
         for job in reply.jobs {
             // Claimed under a name whose lease has run out since: others rescue it, and may run it by now.
             let lost = job.node != node;
-            if closed || lost || self.rooms.is_closed(&job.spec.queue) {
+            if closed || lost || self.capacity.is_closed(&job.spec.queue) {
                 self.give_back(job, now);
                 continue;
             }
@@ -234,7 +234,7 @@ impl Pump {
 
     fn launch(&mut self, job: Claimed, lonely: bool, now: Duration) -> Launched {
         let job = Arc::new(job);
-        self.rooms.enter(&job.spec.queue);
+        self.capacity.acquire(&job.spec.queue);
         if lonely {
             self.lonely = Some(job.token);
         }
@@ -271,7 +271,7 @@ impl Pump {
                 self.pacer.assume_work();
             }
             Message::Health { closed, seen, problems } => {
-                if self.rooms.checked(&closed, seen) {
+                if self.capacity.checked(&closed, seen) {
                     self.pacer.on_wakeup();
                 }
                 shared.set_unhealthy(problems);
@@ -331,7 +331,7 @@ impl Pump {
         let rejected = matches!(verdict, Verdict::Defer { why: Deferral::Reject, .. });
         if rejected && self.shared.core.checks.iter().any(|check| check.guards(queue)) {
             let doubt = self.shared.doubts.fetch_add(1, Ordering::AcqRel) + 1;
-            self.rooms.doubt(queue, doubt);
+            self.capacity.doubt(queue, doubt);
             self.shared.doubt.notify_one();
         }
     }
@@ -345,7 +345,7 @@ impl Pump {
     fn land(&mut self, token: Token) -> Option<Run> {
         let run = self.flight.land(token)?;
         self.shared.runs().remove(&token);
-        self.rooms.leave(&run.job().spec.queue);
+        self.capacity.release(&run.job().spec.queue);
         if self.lonely == Some(token) {
             self.lonely = None;
             self.pacer.assume_work();
@@ -377,7 +377,7 @@ impl Pump {
 
     fn count(&self) {
         let counters = &self.shared.counters;
-        counters.running.store(u64::from(self.rooms.running()), Ordering::Relaxed);
+        counters.running.store(u64::from(self.capacity.running()), Ordering::Relaxed);
         counters.runaways.store(self.flight.runaways() as u64, Ordering::Relaxed);
     }
 

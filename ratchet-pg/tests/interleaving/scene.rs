@@ -7,7 +7,7 @@ use ratchet_core::graph::link;
 use ratchet_core::model::{
     Alone, ClaimRequest, Claimed, Command, ConcurrencyKey, Due, Edge, GroupId, GroupKind,
     GroupRecord, JobId, JobSpec, KnownJobs, NewGraph, NewJob, NodeId, NodeInfo, OnTaken, Point,
-    QueueRoom, ScheduleRecord, Settlement, Step, When, WriteSchedule,
+    QueueDemand, ScheduleRecord, Settlement, Step, When, WriteSchedule,
 };
 use ratchet_core::store::Store as _;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -278,7 +278,7 @@ impl Scene {
         store.insert_graph(graph).await.expect("inserted");
         self.group = Some(group);
         let mut request = Self::request(self.node);
-        request.queues[0].room = 1;
+        request.queues[0].limit = 1;
         self.run = store.claim(request).await.expect("claims").jobs.pop();
     }
 
@@ -322,7 +322,7 @@ impl Scene {
     pub(crate) fn request(node: NodeId) -> ClaimRequest {
         ClaimRequest {
             node,
-            queues: vec![QueueRoom { queue: "default".to_owned(), room: 10 }],
+            queues: vec![QueueDemand { queue: "default".to_owned(), limit: 10 }],
             known: known(),
             alone: Alone::No { crashes: 100 },
             starting: true,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use ratchet_core::model::{
     Alone, AttemptOutcome, CancelCause, ClaimRequest, Claimed, Command, ConcurrencyKey, Due,
     Filter, InsertError, JobId, JobSpec, JobState, KnownJobs, NewJob, NodeId, NodeInfo, OnTaken,
-    QueueRoom, Settled, Settlement, Verdict,
+    QueueDemand, Settled, Settlement, Verdict,
 };
 use ratchet_core::store::{Store as _, StoreError};
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -279,10 +279,10 @@ fn known() -> Arc<KnownJobs> {
     Arc::new(KnownJobs([("mail".to_owned(), 1)].into()))
 }
 
-fn request(node: NodeId, room: u32) -> ClaimRequest {
+fn request(node: NodeId, limit: u32) -> ClaimRequest {
     ClaimRequest {
         node,
-        queues: vec![QueueRoom { queue: "default".to_owned(), room }],
+        queues: vec![QueueDemand { queue: "default".to_owned(), limit }],
         known: known(),
         alone: Alone::No { crashes: 100 },
         starting: true,

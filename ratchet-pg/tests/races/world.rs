@@ -7,7 +7,7 @@ use ratchet_conformance::Harness as _;
 use ratchet_core::model::{
     Alone, ClaimReply, ClaimRequest, Claimed, Command, CommandError, CommandReply, ConcurrencyKey,
     Due, InsertError, Inserted, JobId, JobSpec, JobState, KnownJobs, NewJob, NodeId, NodeInfo,
-    OnTaken, QueueRoom, Settled, Settlement, Token,
+    OnTaken, QueueDemand, Settled, Settlement, Token,
 };
 use ratchet_core::store::Store as _;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -83,18 +83,18 @@ impl World {
         }
     }
 
-    pub(crate) fn request(&self, queue: &str, room: u32) -> ClaimRequest {
+    pub(crate) fn request(&self, queue: &str, limit: u32) -> ClaimRequest {
         ClaimRequest {
             node: self.node,
-            queues: vec![QueueRoom { queue: queue.to_owned(), room }],
+            queues: vec![QueueDemand { queue: queue.to_owned(), limit }],
             known: known(),
             alone: Alone::No { crashes: 100 },
             starting: true,
         }
     }
 
-    pub(crate) async fn claim_by(&self, store: &PgStore, room: u32) -> ClaimReply {
-        store.claim(self.request("default", room)).await.expect("claims")
+    pub(crate) async fn claim_by(&self, store: &PgStore, limit: u32) -> ClaimReply {
+        store.claim(self.request("default", limit)).await.expect("claims")
     }
 
     /// Claims the one job that is due.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use ratchet_conformance::Harness;
 use ratchet_core::model::{
     Alone, AttemptOutcome, ClaimRequest, Claimed, ConcurrencyKey, Due, JobId, JobSpec, JobState,
-    KnownJobs, NewJob, NodeId, NodeInfo, OnTaken, QueueRoom, Settlement, Verdict,
+    KnownJobs, NewJob, NodeId, NodeInfo, OnTaken, QueueDemand, Settlement, Verdict,
 };
 use ratchet_core::store::Store;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -49,10 +49,10 @@ impl Lane {
         info.id
     }
 
-    pub(crate) async fn claim(&self, node: NodeId, names: &[&str], room: u32) -> Vec<Claimed> {
+    pub(crate) async fn claim(&self, node: NodeId, names: &[&str], limit: u32) -> Vec<Claimed> {
         let request = ClaimRequest {
             node,
-            queues: vec![QueueRoom { queue: "default".to_owned(), room }],
+            queues: vec![QueueDemand { queue: "default".to_owned(), limit }],
             known: known(names),
             alone: Alone::No { crashes: 2 },
             starting: true,

@@ -26,7 +26,7 @@ struct Bench {
     ratchet: Ratchet,
     jobs: usize,
     /// How many jobs a claim of the floor and of the verbs alone asks for.
-    room: u32,
+    limit: u32,
 }
 
 #[tokio::main]
@@ -34,14 +34,14 @@ async fn main() {
     let mut args = std::env::args().skip(1);
     let mut number = |or| args.next().and_then(|n| n.parse().ok()).unwrap_or(or);
     let (jobs, rounds, concurrency) = (number(100_000), number(3), number(500));
-    let room = u32::try_from(number(500)).expect("fits");
+    let limit = u32::try_from(number(500)).expect("fits");
     let server = Server::start();
     let pool = PgPool::connect(&server.url()).await.expect("connects");
     let store = PgStore::connect(&server.url()).await.expect("opens");
     let limit = u32::try_from(concurrency).expect("fits");
     let ratchet = Ratchet::builder(store.clone()).concurrency(limit).build().await.expect("builds");
     raw::tables(&pool).await;
-    let bench = Bench { server, pool, store, ratchet, jobs, room };
+    let bench = Bench { server, pool, store, ratchet, jobs, limit };
     for _ in 0..rounds {
         if std::env::var_os("ENGINE_ALONE").is_some() {
             bench.engine().await;
@@ -86,8 +86,8 @@ impl Bench {
         raw::fill(&self.pool, self.jobs).await;
         self.report("raw bulk insert by 1000", started.elapsed(), self.cpu().since(before));
         let (before, started) = (self.cpu(), Instant::now());
-        assert_eq!(raw::drain(&self.pool, 2, i64::from(self.room)).await, self.jobs);
-        let what = format!("raw BA, 2 claimers, K={}", self.room);
+        assert_eq!(raw::drain(&self.pool, 2, i64::from(self.limit)).await, self.jobs);
+        let what = format!("raw BA, 2 claimers, K={}", self.limit);
         self.report(&what, started.elapsed(), self.cpu().since(before));
     }
 
@@ -126,11 +126,11 @@ impl Bench {
 
     async fn verbs(&self, claimers: usize) {
         let (before, started) = (self.cpu(), Instant::now());
-        let tasks = (0..claimers).map(|_| tokio::spawn(drain(self.store.clone(), self.room)));
+        let tasks = (0..claimers).map(|_| tokio::spawn(drain(self.store.clone(), self.limit)));
         for task in tasks.collect::<Vec<_>>() {
             task.await.expect("drains");
         }
-        let what = format!("ours verbs, {claimers} claimers, K={}", self.room);
+        let what = format!("ours verbs, {claimers} claimers, K={}", self.limit);
         self.report(&what, started.elapsed(), self.cpu().since(before));
     }
 
@@ -172,11 +172,11 @@ impl Bench {
     }
 }
 
-async fn drain(store: PgStore, room: u32) {
+async fn drain(store: PgStore, limit: u32) {
     let node = join(&store).await;
     let mut settlements = Vec::new();
     loop {
-        let request = request(node, "bench.noop", room);
+        let request = request(node, "bench.noop", limit);
         let (_, reply) = store.settle_and_claim(settlements, request).await.expect("goes on");
         if reply.jobs.is_empty() {
             return;

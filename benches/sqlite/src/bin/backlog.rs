@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use ratchet_bench_sqlite::{argument, quantile, rss_mib};
 use ratchet_core::model::{
     Alone, ClaimRequest, Due, JobId, JobSpec, KnownJobs, NewJob, NodeId, NodeInfo, OnTaken,
-    QueueRoom,
+    QueueDemand,
 };
 use ratchet_core::store::Store;
 use ratchet_sqlite::{SqliteStore, Synchronous};
@@ -22,7 +22,7 @@ const CLAIMS: usize = 400;
 async fn main() {
     let many: usize = argument(1, 1_000_000);
     println!(
-        "| synchronous | room | pending | claim p50 µs | p95 µs | ratio of p50 | file MiB | RSS MiB |"
+        "| synchronous | limit | pending | claim p50 µs | p95 µs | ratio of p50 | file MiB | RSS MiB |"
     );
     println!("|---|---|---|---|---|---|---|---|");
     for synchronous in [Synchronous::Normal, Synchronous::Full] {
@@ -49,18 +49,18 @@ async fn main() {
     compare(Synchronous::Normal, 1, [(&small, 1_000), (&behind, 201_000)]).await;
 }
 
-async fn compare(synchronous: Synchronous, room: u32, sides: [(&Side, usize); 2]) {
+async fn compare(synchronous: Synchronous, limit: u32, sides: [(&Side, usize); 2]) {
     let mut samples = [Vec::new(), Vec::new()];
     // The first claims warm the caches and set aside what cannot run.
     for _ in 0..20 {
         for (side, _) in sides {
-            side.claim(room).await;
+            side.claim(limit).await;
         }
     }
     for _ in 0..CLAIMS - 20 {
         for ((side, _), samples) in sides.iter().zip(&mut samples) {
             let began = Instant::now();
-            assert_eq!(side.claim(room).await, room as usize, "there was enough to claim");
+            assert_eq!(side.claim(limit).await, limit as usize, "there was enough to claim");
             samples.push(began.elapsed().as_secs_f64() * 1e6);
         }
     }
@@ -70,7 +70,7 @@ async fn compare(synchronous: Synchronous, room: u32, sides: [(&Side, usize); 2]
         let p95 = quantile(samples, 0.95);
         let size = side.size_mib();
         println!(
-            "| {synchronous:?} | {room} | {pending} | {p50:.0} | {p95:.0} | {:.2} | {size:.0} | {:.0} |",
+            "| {synchronous:?} | {limit} | {pending} | {p50:.0} | {p95:.0} | {:.2} | {size:.0} | {:.0} |",
             p50 / base,
             rss_mib()
         );
@@ -111,10 +111,10 @@ impl Side {
         }
     }
 
-    async fn claim(&self, room: u32) -> usize {
+    async fn claim(&self, limit: u32) -> usize {
         let request = ClaimRequest {
             node: self.node,
-            queues: vec![QueueRoom { queue: "default".to_owned(), room }],
+            queues: vec![QueueDemand { queue: "default".to_owned(), limit }],
             known: Arc::clone(&self.known),
             alone: Alone::No { crashes: 2 },
             starting: true,

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ratchet_core::model::{
-    Alone, AttemptOutcome, ClaimRequest, KnownJobs, NodeInfo, QueueRoom, TerminalReason,
+    Alone, AttemptOutcome, ClaimRequest, KnownJobs, NodeInfo, QueueDemand, TerminalReason,
 };
 use ratchet_core::{Event, IdSource, JobId, JobState, OsEntropy, Ratchet, SystemClock};
 
@@ -19,7 +19,7 @@ pub(super) async fn die_with(bench: &Bench, started: bool) {
     store.join(NodeInfo::new(node), Duration::from_secs(15)).await.expect("joins");
     let request = ClaimRequest {
         node,
-        queues: vec![QueueRoom { queue: "default".to_owned(), room: 100 }],
+        queues: vec![QueueDemand { queue: "default".to_owned(), limit: 100 }],
         known: Arc::new(KnownJobs([(name::<Script>().to_owned(), 1)].into())),
         alone: Alone::Yes { crashes: u32::MAX },
         starting: started,

@@ -12,7 +12,7 @@ use super::row::Claim;
 use super::tables::Tables;
 use crate::model::{
     Admission, Alone, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, JobId, JobState, LeaseId,
-    QueueRoom,
+    QueueDemand,
 };
 
 impl Tables {
@@ -20,8 +20,8 @@ impl Tables {
         if !self.nodes.is_alive(request.node, now) {
             return ClaimReply::default();
         }
-        for room in &request.queues {
-            for id in self.index.take_due(&room.queue, now) {
+        for demand in &request.queues {
+            for id in self.index.take_due(&demand.queue, now) {
                 if let Some(row) = self.jobs.get(&id) {
                     self.index.make_ready(&row.job);
                 }
@@ -33,8 +33,8 @@ impl Tables {
         if let Some(id) = self.first_if_lonely(request, now) {
             reply.jobs.extend(self.start(id, lease, request, now));
         } else {
-            for room in &request.queues {
-                self.claim_queue(room, lease, request, now, &mut reply);
+            for demand in &request.queues {
+                self.claim_queue(demand, lease, request, now, &mut reply);
             }
         }
         let opens = self.gates_open_in(request, now);
@@ -44,18 +44,18 @@ impl Tables {
 
     fn claim_queue(
         &mut self,
-        room: &QueueRoom,
+        demand: &QueueDemand,
         lease: LeaseId,
         request: &ClaimRequest,
         now: Timestamp,
         reply: &mut ClaimReply,
     ) {
-        let most = room.room.min(self.gate(&room.queue, now).most());
+        let most = demand.limit.min(self.gate(&demand.queue, now).most());
         let mut given = 0;
         let mut at = None;
         while given < most
             && let Some((place, lane)) =
-                self.index.line(&room.queue).and_then(|line| line.after(at))
+                self.index.line(&demand.queue).and_then(|line| line.after(at))
         {
             at = Some(place);
             if !self.can_run(&lane, request, now) {
@@ -75,9 +75,9 @@ impl Tables {
         if matches!(request.alone, Alone::No { .. }) {
             return None;
         }
-        let open = |room: &&QueueRoom| room.room > 0 && self.gate(&room.queue, now).most() > 0;
+        let open = |demand: &&QueueDemand| demand.limit > 0 && self.gate(&demand.queue, now).most() > 0;
         let with_room = request.queues.iter().filter(open);
-        let firsts = with_room.filter_map(|room| self.first(&room.queue, request, now));
+        let firsts = with_room.filter_map(|demand| self.first(&demand.queue, request, now));
         let (place, lonely) = firsts.min()?;
         lonely.then_some(place.id)
     }
@@ -143,7 +143,7 @@ impl Tables {
     fn next_due(&self, request: &ClaimRequest, now: Timestamp) -> Option<Duration> {
         let queues = request.queues.iter();
         let next =
-            queues.filter_map(|room| self.index.next_due(&room.queue, &request.known)).min()?;
+            queues.filter_map(|demand| self.index.next_due(&demand.queue, &request.known)).min()?;
         next.duration_since(now).try_into().ok()
     }
 }

@@ -118,7 +118,7 @@ impl Tables {
     /// How long until a gate that holds back this claimer opens by itself.
     pub(super) fn gates_open_in(&self, request: &ClaimRequest, now: Timestamp) -> Option<Duration> {
         let queues = request.queues.iter();
-        let rates = queues.filter_map(|room| self.gate(&room.queue, now).until());
+        let rates = queues.filter_map(|demand| self.gate(&demand.queue, now).until());
         let breakers =
             self.gates.breakers.keys().filter_map(|service| match self.admits(service, now) {
                 Admission::Nothing { until } => until,

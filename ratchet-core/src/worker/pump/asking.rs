@@ -45,7 +45,7 @@ impl Pump {
             0 => 1,
             held => self.portion().saturating_sub(held),
         };
-        enough.min(self.rooms.running() as usize).max(1)
+        enough.min(self.capacity.running() as usize).max(1)
     }
 
     /// The next exchange with the store, if there is something to say or to ask.
@@ -61,12 +61,12 @@ impl Pump {
         // What is in the air brings the next turn soon: only a full load goes beside it.
         let busy = self.air.exchanges > 0;
         // Nobody else can come: no reason to wait for company.
-        let last = self.rooms.running() == 0 || self.flight.only_runaways();
+        let last = self.capacity.running() == 0 || self.flight.only_runaways();
         let ripe = self.settler.due_at(config.settle_delay).is_some_and(|at| now >= at);
         let urgent = claim && self.pacer.is_urgent();
         let settle = !self.settler.is_idle(now) && (full || urgent || (!busy && (last || ripe)));
         // A claim waits for the settlements that are about to come, unless there are none or it is urgent.
-        let worth = !busy || self.rooms.free() as usize >= portion;
+        let worth = !busy || self.capacity.free() as usize >= portion;
         let claim = claim && (settle || urgent || (self.settler.is_idle(now) && worth));
         let lets_go = self.letting_go.iter().any(|token| !self.unsaid.contains(token));
         if !settle && !claim && !lets_go {
@@ -94,14 +94,14 @@ impl Pump {
             && !shared.fenced.load(Ordering::Relaxed)
             && !shared.stalled.load(Ordering::Relaxed)
             && self.lonely.is_none()
-            && self.rooms.is_open();
+            && self.capacity.is_open();
         let dry_enough = !self.lonely_waits || self.is_idle();
         open && dry_enough
     }
 
     /// Nothing runs, and nothing may come.
     fn is_idle(&self) -> bool {
-        self.rooms.running() == 0 && self.air.claims == 0
+        self.capacity.running() == 0 && self.air.claims == 0
     }
 
     fn request(&mut self) -> ClaimRequest {
@@ -111,7 +111,7 @@ impl Pump {
         self.air.alone = idle;
         ClaimRequest {
             node: self.shared.node(),
-            queues: self.rooms.divide(portion),
+            queues: self.capacity.allot(portion),
             known: Arc::clone(&self.shared.known),
             alone: if idle { Alone::Yes { crashes } } else { Alone::No { crashes } },
             starting: true,

@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::Config;
-use crate::model::QueueRoom;
+use crate::model::QueueDemand;
 
 /// The queues of a worker, their limits, and what runs of each.
 #[derive(Debug)]
-pub(super) struct Rooms {
+pub(super) struct QueueCapacity {
     queues: Vec<Queue>,
     by_name: BTreeMap<String, usize>,
     limit: u32,
     running: u32,
     /// Asked for and not answered yet.
-    asked: u32,
+    requested: u32,
     /// Where the next share begins, so that what does not divide evenly goes around.
     turn: usize,
 }
@@ -24,7 +24,7 @@ struct Queue {
     limit: u32,
     weight: u32,
     running: u32,
-    asked: u32,
+    requested: u32,
     /// A health check that guards it fails, or has not been asked since this doubt.
     closed: bool,
     doubt: Option<u64>,
@@ -35,12 +35,12 @@ impl Queue {
         if self.closed || self.doubt.is_some() {
             0
         } else {
-            self.limit.saturating_sub(self.running.saturating_add(self.asked))
+            self.limit.saturating_sub(self.running.saturating_add(self.requested))
         }
     }
 }
 
-impl Rooms {
+impl QueueCapacity {
     pub(super) fn new(names: &[String], config: &Config) -> Self {
         let queues: Vec<_> = names
             .iter()
@@ -51,7 +51,7 @@ impl Rooms {
                     limit: queue.and_then(|queue| queue.concurrency).unwrap_or(config.concurrency),
                     weight: queue.map_or(1, |queue| queue.weight).max(1),
                     running: 0,
-                    asked: 0,
+                    requested: 0,
                     closed: false,
                     doubt: None,
                 }
@@ -59,21 +59,21 @@ impl Rooms {
             .collect();
         let by_name =
             queues.iter().enumerate().map(|(at, queue)| (queue.name.clone(), at)).collect();
-        Self { queues, by_name, limit: config.concurrency, running: 0, asked: 0, turn: 0 }
+        Self { queues, by_name, limit: config.concurrency, running: 0, requested: 0, turn: 0 }
     }
 
     pub(super) fn running(&self) -> u32 {
         self.running
     }
 
-    pub(super) fn enter(&mut self, queue: &str) {
+    pub(super) fn acquire(&mut self, queue: &str) {
         self.running += 1;
         if let Some(at) = self.by_name.get(queue) {
             self.queues[*at].running += 1;
         }
     }
 
-    pub(super) fn leave(&mut self, queue: &str) {
+    pub(super) fn release(&mut self, queue: &str) {
         self.running = self.running.saturating_sub(1);
         if let Some(at) = self.by_name.get(queue) {
             self.queues[*at].running = self.queues[*at].running.saturating_sub(1);
@@ -82,7 +82,7 @@ impl Rooms {
 
     /// How many more jobs may be asked for, over all queues.
     pub(super) fn free(&self) -> u32 {
-        self.limit.saturating_sub(self.running.saturating_add(self.asked))
+        self.limit.saturating_sub(self.running.saturating_add(self.requested))
     }
 
     /// Nothing is claimed from a queue until the health checks have been asked after this doubt.
@@ -118,7 +118,7 @@ impl Rooms {
 
     /// Divides the room among the queues by their weights: each turn gives every queue its weight, until all is given.
     /// What a queue does not use is there again for the next claim.
-    pub(super) fn divide(&mut self, batch: usize) -> Vec<QueueRoom> {
+    pub(super) fn allot(&mut self, batch: usize) -> Vec<QueueDemand> {
         let most = u32::try_from(batch).unwrap_or(u32::MAX);
         let mut left = self.free().min(most);
         let mut given = vec![0_u32; self.queues.len()];
@@ -139,23 +139,23 @@ impl Rooms {
         }
         self.turn = (start + 1) % self.queues.len().max(1);
         for (queue, given) in self.queues.iter_mut().zip(&given) {
-            queue.asked += given;
-            self.asked += given;
+            queue.requested += given;
+            self.requested += given;
         }
-        let rooms = self
+        let demands = self
             .queues
             .iter()
             .zip(given)
-            .map(|(queue, room)| QueueRoom { queue: queue.name.clone(), room });
-        rooms.filter(|room| room.room > 0).collect()
+            .map(|(queue, limit)| QueueDemand { queue: queue.name.clone(), limit });
+        demands.filter(|demand| demand.limit > 0).collect()
     }
 
     /// A claim was answered, or failed: what it asked for is no longer on its way.
-    pub(super) fn answered(&mut self, rooms: &[QueueRoom]) {
-        for room in rooms {
-            self.asked = self.asked.saturating_sub(room.room);
-            if let Some(at) = self.by_name.get(&room.queue) {
-                self.queues[*at].asked = self.queues[*at].asked.saturating_sub(room.room);
+    pub(super) fn answered(\&mut self, demands: &[QueueDemand]) {
+        for demand in demands {
+            self.requested = self.requested.saturating_sub(demand.limit);
+            if let Some(at) = self.by_name.get(&demand.queue) {
+                self.queues[*at].requested = self.queues[*at].requested.saturating_sub(demand.limit);
             }
         }
     }
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
     use crate::config::QueueConfig;
 
-    fn rooms(concurrency: u32, queues: &[(&str, u32, Option<u32>)]) -> Rooms {
+    fn capacity(concurrency: u32, queues: &[(&str, u32, Option<u32>)]) -> QueueCapacity {
         let mut config = Config { concurrency, ..Config::default() };
         for (name, weight, limit) in queues {
             let mut queue = QueueConfig::default().weight(*weight);
@@ -174,76 +174,76 @@ mod tests {
             config.queues.insert((*name).to_owned(), queue);
         }
         let names: Vec<_> = queues.iter().map(|(name, ..)| (*name).to_owned()).collect();
-        Rooms::new(&names, &config)
+        QueueCapacity::new(&names, &config)
     }
 
-    fn shares(rooms: &[QueueRoom]) -> Vec<(&str, u32)> {
-        rooms.iter().map(|room| (room.queue.as_str(), room.room)).collect()
+    fn shares(demands: &[QueueDemand]) -> Vec<(&str, u32)> {
+        demands.iter().map(|demand| (demand.queue.as_str(), demand.limit)).collect()
     }
 
     #[test]
     fn c_02_room_is_divided_by_weight() {
-        let mut rooms = rooms(8, &[("a", 3, None), ("b", 1, None)]);
-        assert_eq!(shares(&rooms.divide(100)), [("a", 6), ("b", 2)]);
+        let mut capacity = capacity(8, &[("a", 3, None), ("b", 1, None)]);
+        assert_eq!(shares(&capacity.allot(100)), [("a", 6), ("b", 2)]);
     }
 
     #[test]
     fn c_03_no_queue_gets_more_than_its_limit() {
-        let mut rooms = rooms(10, &[("a", 1, Some(2)), ("b", 1, None)]);
-        let asked = rooms.divide(100);
-        assert_eq!(shares(&asked), [("a", 2), ("b", 8)]);
-        rooms.answered(&asked);
-        rooms.enter("a");
-        assert_eq!(shares(&rooms.divide(100)), [("a", 1), ("b", 8)]);
+        let mut capacity = capacity(10, &[("a", 1, Some(2)), ("b", 1, None)]);
+        let requested = capacity.allot(100);
+        assert_eq!(shares(&requested), [("a", 2), ("b", 8)]);
+        capacity.answered(&requested);
+        capacity.acquire("a");
+        assert_eq!(shares(&capacity.allot(100)), [("a", 1), ("b", 8)]);
     }
 
     #[test]
     fn c_02_what_does_not_divide_goes_around() {
-        let mut rooms = rooms(1, &[("a", 1, None), ("b", 1, None)]);
-        let asked = rooms.divide(100);
-        assert_eq!(shares(&asked), [("a", 1)]);
-        rooms.answered(&asked);
-        assert_eq!(shares(&rooms.divide(100)), [("b", 1)]);
+        let mut capacity = capacity(1, &[("a", 1, None), ("b", 1, None)]);
+        let requested = capacity.allot(100);
+        assert_eq!(shares(&requested), [("a", 1)]);
+        capacity.answered(&requested);
+        assert_eq!(shares(&capacity.allot(100)), [("b", 1)]);
     }
 
     #[test]
     fn c_03_what_is_asked_for_is_not_asked_for_twice() {
-        let mut rooms = rooms(10, &[("a", 1, None)]);
-        let first = rooms.divide(6);
-        assert_eq!(shares(&rooms.divide(6)), [("a", 4)]);
-        assert!(!rooms.is_open());
-        rooms.answered(&first);
-        assert_eq!(shares(&rooms.divide(100)), [("a", 6)]);
+        let mut capacity = capacity(10, &[("a", 1, None)]);
+        let first = capacity.allot(6);
+        assert_eq!(shares(&capacity.allot(6)), [("a", 4)]);
+        assert!(!capacity.is_open());
+        capacity.answered(&first);
+        assert_eq!(shares(&capacity.allot(100)), [("a", 6)]);
     }
 
     #[test]
     fn h_01_a_closed_queue_gets_no_room_and_its_share_goes_to_the_others() {
-        let mut rooms = rooms(4, &[("a", 1, None), ("b", 1, None)]);
-        assert!(!rooms.checked(&BTreeSet::from(["a".to_owned()]), 0));
-        let asked = rooms.divide(100);
-        assert_eq!(shares(&asked), [("b", 4)]);
-        rooms.answered(&asked);
-        assert!(rooms.checked(&BTreeSet::new(), 0));
-        assert_eq!(shares(&rooms.divide(100)), [("a", 2), ("b", 2)]);
+        let mut capacity = capacity(4, &[("a", 1, None), ("b", 1, None)]);
+        assert!(!capacity.checked(&BTreeSet::from(["a".to_owned()]), 0));
+        let requested = capacity.allot(100);
+        assert_eq!(shares(&requested), [("b", 4)]);
+        capacity.answered(&requested);
+        assert!(capacity.checked(&BTreeSet::new(), 0));
+        assert_eq!(shares(&capacity.allot(100)), [("a", 2), ("b", 2)]);
     }
 
     #[test]
     fn h_04_a_doubt_is_settled_by_a_check_that_began_after_it() {
-        let mut rooms = rooms(4, &[("a", 1, None)]);
-        rooms.doubt("a", 2);
-        assert!(!rooms.checked(&BTreeSet::new(), 1));
-        assert!(!rooms.is_open());
-        assert!(rooms.checked(&BTreeSet::new(), 2));
-        assert!(rooms.is_open());
+        let mut capacity = capacity(4, &[("a", 1, None)]);
+        capacity.doubt("a", 2);
+        assert!(!capacity.checked(&BTreeSet::new(), 1));
+        assert!(!capacity.is_open());
+        assert!(capacity.checked(&BTreeSet::new(), 2));
+        assert!(capacity.is_open());
     }
 
     #[test]
     fn c_03_a_full_worker_has_no_room() {
-        let mut rooms = rooms(1, &[("a", 1, None)]);
-        rooms.enter("a");
-        assert!(!rooms.is_open());
-        assert!(rooms.divide(100).is_empty());
-        rooms.leave("a");
-        assert!(rooms.is_open());
+        let mut capacity = capacity(1, &[("a", 1, None)]);
+        capacity.acquire("a");
+        assert!(!capacity.is_open());
+        assert!(capacity.allot(100).is_empty());
+        capacity.release("a");
+        assert!(capacity.is_open());
     }
 }
