@@ -16,7 +16,7 @@ mod control;
 mod deliveries;
 mod engine;
 mod exchange;
-mod flight;
+mod running;
 mod handler;
 mod health;
 mod heartbeat;

@@ -18,7 +18,7 @@ use self::asking::Company;
 use self::runaway::Undecided;
 use super::attempt::Ended;
 use super::exchange::{Exchange, Exchanged};
-use super::flight::{Due, Flight, Run};
+use super::running::{Due, RunningJobs, Run};
 use super::claim_pacing::ClaimPacer;
 use super::launch::Launched;
 use super::publish::job_ref;
@@ -37,7 +37,7 @@ pub(super) struct Pump {
     /// `None` for a store that has stopped sending any: polling is the floor.
     wakes: Option<broadcast::Receiver<Wake>>,
     capacity: QueueCapacity,
-    flight: Flight,
+    running_jobs: RunningJobs,
     settler: Settler,
     pacer: ClaimPacer,
     /// Runs that ended late or were canceled: the store may free what they held.
@@ -89,7 +89,7 @@ impl Pump {
             shared,
             wakes,
             capacity,
-            flight: Flight::default(),
+            running_jobs: RunningJobs::default(),
             settler: Settler::default(),
             pacer: ClaimPacer::new(poll),
             letting_go: Vec::new(),
@@ -153,7 +153,7 @@ impl Pump {
     fn watch_the_clock(&mut self) {
         let now = self.now();
         let core = Arc::clone(&self.shared.core);
-        for due in self.flight.tick(now, &core.config) {
+        for due in self.running_jobs.tick(now, &core.config) {
             match due {
                 Due::Soft(job, after) => {
                     tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, ?after, "a run has used most of its time");
@@ -164,7 +164,7 @@ impl Pump {
         }
         self.count();
         if let Some(stop) = self.stop.filter(|stop| !stop.released && now >= stop.until) {
-            self.flight.release_all(now, &core.config);
+            self.running_jobs.release_all(now, &core.config);
             self.stop = Some(Stop { released: true, ..stop });
         }
     }
@@ -246,7 +246,7 @@ impl Pump {
             queue_wait: job.queue_wait(),
         });
         let (ctx, launched) = self.shared.launch(job);
-        self.flight.launch(ctx, now);
+        self.running_jobs.insert(ctx, now);
         launched
     }
 
@@ -256,15 +256,15 @@ impl Pump {
         match message {
             Message::Ended { token, ended } => self.ended(token, ended, now),
             Message::LateEnd(token) => {
-                if self.flight.is_runaway(token) {
+                if self.running_jobs.is_runaway(token) {
                     self.land(token);
                     self.letting_go.push(token);
                 }
             }
-            Message::Cancel(token) => self.flight.cancel(token, now, &shared.core.config),
+            Message::Cancel(token) => self.running_jobs.cancel(token, now, &shared.core.config),
             Message::Fence => {
                 shared.fenced.store(true, Ordering::Relaxed);
-                self.flight.release_all(now, &shared.core.config);
+                self.running_jobs.release_all(now, &shared.core.config);
             }
             Message::Unfence => {
                 shared.fenced.store(false, Ordering::Relaxed);
@@ -295,7 +295,7 @@ impl Pump {
 
     /// A handler's task has ended.
     fn ended(&mut self, token: Token, ended: Ended, now: Duration) {
-        if self.flight.is_runaway(token) {
+        if self.running_jobs.is_runaway(token) {
             // Settled without it long ago.
             self.land(token);
             self.letting_go.push(token);
@@ -338,12 +338,12 @@ impl Pump {
 
     /// A run whose blocking thread goes on keeps its place until that ends.
     fn linger(&mut self, token: Token) -> Option<Arc<Claimed>> {
-        self.flight.linger(token);
-        self.flight.get(token).map(|run| Arc::clone(run.job()))
+        self.running_jobs.mark_runaway(token);
+        self.running_jobs.get(token).map(|run| Arc::clone(run.job()))
     }
 
     fn land(&mut self, token: Token) -> Option<Run> {
-        let run = self.flight.land(token)?;
+        let run = self.running_jobs.remove(token)?;
         self.shared.runs().remove(&token);
         self.capacity.release(&run.job().spec.queue);
         if self.lonely == Some(token) {
@@ -370,7 +370,7 @@ impl Pump {
     fn is_done(&self) -> bool {
         let Some(stop) = self.stop else { return false };
         let landed =
-            self.flight.only_runaways() && self.settler.is_empty() && self.letting_go.is_empty();
+            self.running_jobs.only_runaways() && self.settler.is_empty() && self.letting_go.is_empty();
         let landed = landed && self.undecided.is_empty();
         (landed && self.air.exchanges == 0) || self.now() >= stop.give_up
     }
@@ -378,7 +378,7 @@ impl Pump {
     fn count(&self) {
         let counters = &self.shared.counters;
         counters.running.store(u64::from(self.capacity.running()), Ordering::Relaxed);
-        counters.runaways.store(self.flight.runaways() as u64, Ordering::Relaxed);
+        counters.runaways.store(self.running_jobs.runaways() as u64, Ordering::Relaxed);
     }
 
     async fn leave(self) {

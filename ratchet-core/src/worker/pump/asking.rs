@@ -61,7 +61,7 @@ impl Pump {
         // What is in the air brings the next turn soon: only a full load goes beside it.
         let busy = self.air.exchanges > 0;
         // Nobody else can come: no reason to wait for company.
-        let last = self.capacity.running() == 0 || self.flight.only_runaways();
+        let last = self.capacity.running() == 0 || self.running_jobs.only_runaways();
         let ripe = self.settler.due_at(config.settle_delay).is_some_and(|at| now >= at);
         let urgent = claim && self.pacer.is_urgent();
         let settle = !self.settler.is_idle(now) && (full || urgent || (!busy && (last || ripe)));
@@ -124,7 +124,7 @@ impl Pump {
         let now = self.now();
         let mut at = now.saturating_add(LONGEST);
         let mut sooner = |candidate: Option<Duration>| at = at.min(candidate.unwrap_or(at));
-        sooner(self.flight.next_check());
+        sooner(self.running_jobs.next_check());
         if self.air.exchanges == 0 {
             sooner(self.settler.due_at(self.shared.core.config.settle_delay));
             // Only what can then be done is worth a turn, or the loop would go round for nothing: a claim that may not go

@@ -20,7 +20,7 @@ pub(super) type Undecided = Pin<Box<dyn Future<Output = Outgoing> + Send>>;
 impl Pump {
     /// Settles a run without its handler, which does not return its thread.
     pub(super) fn give_up_on(&mut self, token: Token, cause: StopCause, now: Duration) {
-        let Some(run) = self.flight.get(token) else { return };
+        let Some(run) = self.running_jobs.get(token) else { return };
         let job = Arc::clone(run.job());
         tracing::error!(job.id = %job.id(), job.name = %job.spec.name, ?cause, "a handler does not stop and keeps its thread");
         if cause == StopCause::Canceled {

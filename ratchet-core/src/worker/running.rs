@@ -53,7 +53,7 @@ pub(super) enum Due {
 
 /// Every run in flight.
 #[derive(Debug, Default)]
-pub(super) struct Flight {
+pub(super) struct RunningJobs {
     runs: HashMap<Token, Run>,
     timers: BTreeMap<Check, Token>,
     /// The number of the last timer.
@@ -61,8 +61,8 @@ pub(super) struct Flight {
     runaways: usize,
 }
 
-impl Flight {
-    pub(super) fn launch(&mut self, ctx: JobContext, now: Duration) {
+impl RunningJobs {
+    pub(super) fn insert(&mut self, ctx: JobContext, now: Duration) {
         let job = ctx.claimed();
         let options = &job.spec.options;
         let soft =
@@ -80,7 +80,7 @@ impl Flight {
     }
 
     /// Takes a run out, if it is still here.
-    pub(super) fn land(&mut self, token: Token) -> Option<Run> {
+    pub(super) fn remove(&mut self, token: Token) -> Option<Run> {
         let run = self.runs.remove(&token)?;
         self.timers.remove(&run.check);
         if run.phase == Phase::Runaway {
@@ -98,7 +98,7 @@ impl Flight {
     }
 
     /// A run that ended for the store but whose blocking thread goes on: it stays until that ends.
-    pub(super) fn linger(&mut self, token: Token) {
+    pub(super) fn mark_runaway(&mut self, token: Token) {
         let Some(run) = self.runs.get_mut(&token) else { return };
         if run.phase != Phase::Runaway {
             run.phase = Phase::Runaway;
@@ -162,7 +162,7 @@ impl Flight {
                 }
                 Phase::Aborted => {
                     let cause = run.ctx.reins().cause().unwrap_or(StopCause::Released);
-                    self.linger(token);
+                    self.mark_runaway(token);
                     due.push(Due::Runaway(token, cause));
                 }
                 Phase::Runaway => {}
