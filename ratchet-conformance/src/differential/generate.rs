@@ -78,7 +78,7 @@ impl Generator {
             93..95 => {
                 let channel =
                     *self.one_of(&[Channel::Alerts, Channel::DeadLetters, Channel::Outcomes]);
-                Op::Pump(channel, self.rng.u32(1..4))
+                Op::Deliver(channel, self.rng.u32(1..4))
             }
             95 => Op::Purge(*self.one_of(&JobState::ALL), self.rng.u32(0..8)),
             96..98 => Op::Get(self.any_job()),

@@ -51,7 +51,7 @@ pub enum Op {
     /// Purges a state by an age in ticks.
     Purge(JobState, u32),
     /// Takes deliveries and acknowledges every other one.
-    Pump(Channel, u32),
+    Deliver(Channel, u32),
     /// Reads one job with its history and log.
     Get(JobId),
     /// Lists a page.

@@ -138,7 +138,7 @@ impl<'a> Side<'a> {
             Op::Purge(state, ticks) => {
                 format!("{:?}", ok(store.purge(*state, TICK * *ticks, 100_000).await))
             }
-            Op::Pump(channel, limit) => self.pump(*channel, *limit).await,
+            Op::Deliver(channel, limit) => self.deliver(*channel, *limit).await,
             Op::Get(id) => self.job(*id).await,
             Op::List(filter, limit) => {
                 let request = PageRequest { before: None, limit: *limit };
@@ -219,7 +219,7 @@ impl<'a> Side<'a> {
         format!("{settled:?} {:?}", together(ripples))
     }
 
-    async fn pump(&self, channel: Channel, limit: u32) -> String {
+    async fn deliver(&self, channel: Channel, limit: u32) -> String {
         let deliveries = ok(self.store.undelivered(channel, limit, TICK * 3).await);
         let ids = deliveries.iter().step_by(2).map(|delivery| delivery.id).collect();
         ok(self.store.delivered(ids).await);

@@ -1,4 +1,4 @@
-//! Taking work.
+//! The types of a claim: the request, the reply, and claimed and orphaned jobs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,152 +8,153 @@ use jiff::Timestamp;
 
 use super::{JobId, JobSpec, NodeId, Progress, Token};
 
-/// A request for work.
+/// A request to claim due jobs.
 #[derive(Debug, Clone)]
 pub struct ClaimRequest {
-    /// Who asks.
+    /// The node that claims.
     pub node: NodeId,
-    /// The queues it serves and how much of each it has room for.
+    /// The queues to claim from, each with its free capacity.
     pub queues: Vec<QueueDemand>,
-    /// The jobs it knows; others are left for other workers.
+    /// The jobs that the node can run. Other jobs are left for other nodes.
     pub known: Arc<KnownJobs>,
-    /// Whether a job that must run alone may be given.
+    /// Whether the reply may contain a job that must run isolated.
     pub alone: Alone,
-    /// Whether the handlers start at once. Only a started job is charged when its worker dies.
+    /// Whether the handlers start immediately. Only a started job is charged with a crash if its worker dies.
     pub starting: bool,
 }
 
-/// Room in one queue.
+/// The free capacity for one queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueDemand {
-    /// The queue.
+    /// The name of the queue.
     pub queue: String,
     /// How many jobs at most.
     pub limit: u32,
 }
 
-/// Names of jobs with the newest payload version the node can read.
+/// The jobs that a node can run, by name, with the newest payload version it can read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownJobs(pub BTreeMap<String, u32>);
 
 impl KnownJobs {
-    /// Whether a job of this name and version can be run.
+    /// Returns `true` if a job of this name and payload version can be run.
     pub fn knows(&self, name: &str, version: u32) -> bool {
         self.0.get(name).is_some_and(|newest| version <= *newest)
     }
 
-    /// Whether a job can be run: its name, its version, and every condition to be judged after it.
+    /// Returns `true` if the node knows the job's name and version, and every condition that is evaluated after it.
     pub fn can_run(&self, spec: &JobSpec) -> bool {
         let judges = |condition: &String| self.knows_condition(condition);
         self.knows(&spec.name, spec.version)
             && spec.step.as_ref().is_none_or(|step| step.conditions.iter().all(judges))
     }
 
-    /// Whether a condition can be judged. They stand among the jobs under a name that no job can have.
+    /// Returns `true` if the condition can be evaluated. Conditions are stored in the same map, under names that no job
+    /// can have.
     pub fn knows_condition(&self, name: &str) -> bool {
         self.0.contains_key(&Self::condition(name))
     }
 
-    /// What a condition is called among the jobs.
+    /// Returns the name under which a condition is stored among the jobs.
     pub fn condition(name: &str) -> String {
         format!("?{name}")
     }
 }
 
-/// Whether a claim may bring a job that has crashed its worker before and must run with no other beside it.
+/// Whether a claim may return an isolated job: one that has crashed its worker before and must run by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Alone {
-    /// No: the worker is busy.
+    /// No, because the worker is running other jobs.
     No {
-        /// How many crashes make a job one that must run alone.
+        /// The number of crashes from which on a job must run isolated.
         crashes: u32,
     },
-    /// Yes, if it stands first of all that this claim could take, over all its queues: then it comes alone. The worker
-    /// runs nothing else.
+    /// Yes, if the job comes first among all claimable jobs of all requested queues. It is then the only job claimed.
+    /// The worker runs no other job.
     Yes {
-        /// How many crashes make a job one that must run alone.
+        /// The number of crashes from which on a job must run isolated.
         crashes: u32,
     },
 }
 
-/// What a claim brought.
+/// The result of a claim.
 #[derive(Debug, Clone, Default)]
 pub struct ClaimReply {
-    /// The jobs, in the order of their queue.
+    /// The claimed jobs, in queue order.
     pub jobs: Vec<Claimed>,
-    /// A due job was passed over because it must run alone: there was room left when its turn came.
+    /// A due job was skipped because it must run isolated, although capacity was left when its turn came.
     pub lonely_waiting: bool,
-    /// How long until the next job of these queues that the node knows falls due, a rate lets more through, or a breaker
-    /// half-opens, if any of that is to be expected.
+    /// The time until more jobs may become claimable: the next job of these queues that the node knows falls due, a
+    /// rate limit frees capacity, or a breaker half-opens. `None` if none of these is expected.
     pub next_due: Option<Duration>,
 }
 
-/// A claimed job: everything a worker needs to run it.
+/// A claimed job, with everything a worker needs to run it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claimed {
-    /// The fence of this claim.
+    /// The fencing token of this claim.
     pub token: Token,
-    /// What is to run.
+    /// The job as it was submitted.
     pub spec: Arc<JobSpec>,
-    /// Failed attempts so far in this life.
+    /// The number of failed attempts so far in this generation.
     pub attempts: u32,
-    /// How often its worker died with it.
+    /// How often a worker died while it ran the job, in this generation.
     pub crashes: u32,
-    /// How often it was put off.
+    /// How often the job was deferred, in this generation.
     pub deferrals: u32,
-    /// Which life this is.
+    /// Starts at 1; incremented by every manual retry.
     pub generation: u32,
-    /// The number of this run, over all lives.
+    /// The number of this run, over all generations.
     pub run: u64,
-    /// When it was submitted.
+    /// When the job was submitted.
     pub queued_at: Timestamp,
-    /// When it fell due.
+    /// When the job fell due.
     pub due: Timestamp,
-    /// When it was claimed, by the store's clock.
+    /// When the job was claimed, by the store's clock.
     pub claimed_at: Timestamp,
-    /// The node it was claimed by.
+    /// The node that claimed the job.
     pub node: NodeId,
-    /// The last progress a run reported.
+    /// The last progress that a run reported.
     pub progress: Option<Progress>,
-    /// The last state a run saved.
+    /// The last checkpoint that a run saved.
     pub checkpoint: Option<serde_json::Value>,
-    /// This run tries a service whose breaker is half open: which opening it is a probe of.
+    /// If this run is a probe of a half-open breaker: the number of the opening it probes.
     pub probe: Option<u64>,
 }
 
 impl Claimed {
-    /// The job.
+    /// Returns the id of the job.
     pub fn id(&self) -> JobId {
         self.token.job
     }
 
-    /// The number of this attempt in this life; the first is 1.
+    /// Returns the number of this attempt in this generation, starting at 1.
     pub fn attempt(&self) -> u32 {
         self.attempts.saturating_add(1)
     }
 
-    /// Stable over all attempts of this life: what downstream systems can tell repeats by.
+    /// Returns a key that is the same for all attempts of a generation, so that downstream systems can detect repeats.
     pub fn execution_key(&self) -> String {
         format!("{}:{}", self.id(), self.generation)
     }
 
-    /// Unique per run: `job:step:run`. A job on its own is step 0.
+    /// Returns a key that is unique per run: `job:step:run`. The step of a job outside of a group is 0.
     pub fn transition_key(&self) -> String {
         let step = self.spec.step.as_ref().map_or(0, |step| step.number);
         format!("{}:{step}:{}", self.id(), self.run)
     }
 
-    /// How long the job waited from due to claimed.
+    /// Returns how long the job waited, from due to claimed.
     pub fn queue_wait(&self) -> Duration {
         Duration::try_from(self.claimed_at.duration_since(self.due)).unwrap_or_default()
     }
 }
 
-/// A claimed job whose node's lease ran out.
+/// A claimed job whose node's lease expired.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Orphan {
-    /// The claim that was lost.
+    /// The lost claim.
     pub claimed: Claimed,
-    /// Whether its handler had started.
+    /// Whether the handler had started.
     pub started: bool,
 }

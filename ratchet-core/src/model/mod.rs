@@ -1,4 +1,5 @@
-//! What is stored: the nouns that client, engine and stores share. Plain data, no I/O and no decisions.
+//! The data types shared by the client, the engine and the stores. They contain no I/O, and the rules on them are pure
+//! functions.
 
 mod attempt;
 mod breaker;

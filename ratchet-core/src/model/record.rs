@@ -1,4 +1,4 @@
-//! A job as it stands.
+//! The stored state of a job.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,83 +10,83 @@ use super::{
     CancelCause, Envelope, FailureRecord, JobId, JobSpec, JobState, Member, NodeId, Point, Wait,
 };
 
-/// A job as it stands in the store: what was submitted, and everything that has moved since.
+/// The stored state of a job: the submitted spec and everything that changed since.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct JobRecord {
-    /// Its id.
+    /// The id of the job.
     pub id: JobId,
-    /// What was submitted.
+    /// The immutable part: the job as it was submitted.
     pub spec: Arc<JobSpec>,
-    /// Where it is in its life.
+    /// The current state.
     pub state: JobState,
-    /// For a paused job: where it came from.
+    /// For a paused job: the state it was paused from.
     pub paused_from: Option<JobState>,
-    /// When it is or was due.
+    /// When the job is or was due.
     pub due: Timestamp,
-    /// When it was submitted.
+    /// When the job was submitted.
     pub queued_at: Timestamp,
-    /// When its latest run was claimed.
+    /// When the latest run was claimed. `None` if the job was never claimed.
     pub started_at: Option<Timestamp>,
-    /// When it came to its end.
+    /// When the job reached a terminal state.
     pub finished_at: Option<Timestamp>,
-    /// How long its latest run had waited: from due to claimed.
+    /// How long the latest run had waited, from due to claimed.
     pub queue_wait: Option<Duration>,
-    /// How long its latest run took.
+    /// How long the latest run took.
     pub duration: Option<Duration>,
-    /// The node of its latest run.
+    /// The node that claimed the latest run.
     pub node: Option<NodeId>,
-    /// Failed attempts in this life.
+    /// The number of failed attempts in this generation.
     pub attempts: u32,
-    /// How often its worker died with it.
+    /// How often a worker died while it ran the job, in this generation.
     pub crashes: u32,
-    /// How often it was put off.
+    /// How often the job was deferred, in this generation.
     pub deferrals: u32,
-    /// Which life this is: 1, plus one per manual retry.
+    /// Starts at 1; incremented by every manual retry.
     pub generation: u32,
-    /// How often it was claimed, over all lives. Never repeats.
+    /// How often the job was claimed, over all generations. Never reset.
     pub run: u64,
-    /// The version of the fence: grows with every move.
+    /// The version of the fencing token; incremented by every transition.
     pub version: u64,
-    /// The last progress a run reported.
+    /// The last progress that a run reported.
     pub progress: Option<Progress>,
-    /// The last state a run saved.
+    /// The last checkpoint that a run saved.
     pub checkpoint: Option<serde_json::Value>,
-    /// What it returned, as JSON.
+    /// The return value as JSON. `None` if the job returned `()` or `null`, or if the value was not kept.
     pub output: Option<String>,
-    /// The last failure of this life.
+    /// The last failure of this generation.
     pub error: Option<FailureRecord>,
     /// For a failed job: the terminal envelope.
     pub envelope: Option<Envelope>,
-    /// For a canceled job: why.
+    /// For a canceled job: the cause.
     pub canceled: Option<CancelCause>,
-    /// For a job that was canceled because of another: which one that goes back to.
+    /// For a job that was canceled because of another job or group: the origin of the cancellation.
     pub root_cause: Option<Point>,
-    /// For a step: what it waits for. A pending job that waits is not claimable.
+    /// For a step: the dependencies it waits for. A pending job with a wait is not claimable.
     pub wait: Option<Wait>,
-    /// What went wrong beside the outcome: an oversized result, a child that was dropped.
+    /// Problems that did not change the outcome, such as an oversized result or a dropped child.
     pub warnings: Vec<String>,
 }
 
-/// How the warning begins that tells of a result that was not kept.
+/// The prefix of the warning about a result that was not kept.
 pub(crate) const NOT_KEPT: &str = "the result was not kept";
 
-/// The warning of a run that tells of a result that was not kept.
+/// Returns the warning about a result that was not kept, if there is one.
 pub(crate) fn not_kept(warnings: &[String]) -> Option<&str> {
     warnings.iter().map(String::as_str).find(|warning| warning.starts_with(NOT_KEPT))
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
-    /// 0 to 100.
+    /// From 0 to 100.
     pub percent: f32,
-    /// What it is doing.
+    /// A short text for display, supplied by the handler.
     pub message: String,
 }
 
 impl JobRecord {
-    /// A job that was just submitted.
+    /// Creates the record of a newly submitted job.
     pub fn pending(id: JobId, spec: JobSpec, due: Timestamp, now: Timestamp) -> Self {
         let wait = spec.step.as_ref().and_then(|step| step.wait);
         Self {
@@ -119,20 +119,20 @@ impl JobRecord {
         }
     }
 
-    /// Why the value that the job returned is not here, if it returned one that was not kept.
+    /// Returns why the return value of the job is missing, if it was not kept.
     ///
-    /// A job that has succeeded without an output returned `()` or `null` unless this says otherwise.
+    /// If this is `None`, a succeeded job without an output returned `()` or `null`.
     pub fn output_not_kept(&self) -> Option<&str> {
         let lost = self.output.is_none() && self.state == JobState::Succeeded;
         not_kept(&self.warnings).filter(|_| lost)
     }
 
-    /// Whether the job may be claimed once it is due.
+    /// Returns `true` if the job can be claimed once it is due.
     pub fn is_claimable(&self) -> bool {
         self.state == JobState::Pending && self.wait.is_none()
     }
 
-    /// The job as its graph sees it.
+    /// Returns the job as a member of its graph.
     pub fn member(&self) -> Member {
         let step = self.spec.step.as_deref();
         Member {
@@ -151,7 +151,7 @@ impl JobRecord {
         }
     }
 
-    /// Whether the job holds its business key by virtue of its state.
+    /// Returns `true` if the job, by its state alone, holds its business key.
     pub fn is_live(&self) -> bool {
         match self.state {
             JobState::Pending | JobState::Running => true,

@@ -1,67 +1,67 @@
-//! The states of a job and every legal move between them, as data.
+//! The states of a job, and the table of every legal transition between them.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The state of a job as its users see it.
+/// The state of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum JobState {
-    /// Waits: for its due time, for a worker, for a limit or for a parent.
+    /// Waiting for its due time, a worker, a limit or a parent step.
     Pending,
     /// Claimed by a worker.
     Running,
-    /// Finished well. Terminal.
+    /// Completed successfully. Terminal.
     Succeeded,
-    /// Failed for good: in the dead-letter queue. Terminal until somebody retries it.
+    /// Failed permanently: in the dead-letter queue. Terminal unless it is retried manually.
     Failed,
-    /// Set aside by an operator; remembers where it came from.
+    /// Set aside by an operator. The record keeps the state it was paused from.
     Paused,
-    /// Called off. Terminal.
+    /// Canceled. Terminal.
     Canceled,
 }
 
-/// What moves a job from one state to another.
+/// The operation that causes a state transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Move {
     /// A new job is inserted.
     Submit,
-    /// A worker takes it.
+    /// A worker claims the job.
     Claim,
-    /// Its run succeeded.
+    /// The run succeeded.
     Succeed,
-    /// Its run failed and another attempt is due later.
+    /// The run failed, and another attempt is scheduled.
     Retry,
-    /// Its run was put off without using an attempt: snooze, reject, open breaker.
+    /// The run was deferred without using an attempt: snooze, reject or open breaker.
     Defer,
-    /// Its worker gives it back unharmed, when shutting down.
+    /// The worker returns the job to the queue at shutdown.
     Release,
-    /// Its worker died; another node brings it back.
+    /// The worker died, and another node returns the job to the queue.
     Rescue,
-    /// Its run failed for good.
+    /// The run failed permanently.
     Fail,
-    /// An operator sets it aside.
+    /// An operator pauses the job.
     Pause,
-    /// An operator lets it go on.
+    /// An operator resumes the job.
     Resume,
-    /// It gets a new due time.
+    /// The job gets a new due time.
     Reschedule,
-    /// It is called off.
+    /// The job is canceled.
     Cancel,
-    /// An operator has a failed job tried again from the start.
+    /// An operator retries a failed job from the start.
     RetryManually,
 }
 
-/// A legal move.
+/// A legal state transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transition {
-    /// The state before; `None` for a job that does not exist yet.
+    /// The state before, or `None` for a job that does not exist yet.
     pub from: Option<JobState>,
     /// The state after.
     pub to: JobState,
-    /// What does it.
+    /// The operation that causes the transition.
     pub by: Move,
 }
 
@@ -69,9 +69,10 @@ const fn t(from: JobState, to: JobState, by: Move) -> Transition {
     Transition { from: Some(from), to, by }
 }
 
-/// Every legal move. Whatever is not here is refused with a typed error.
+/// Every legal transition. A transition that is not listed is refused with a typed error.
 ///
-/// Two rows depend on where a paused job came from: it resumes there, and it can be canceled only if it was pending.
+/// Two rows depend on the state a paused job was paused from: the job resumes to that state, and it can be canceled
+/// only if that state was pending.
 pub const TRANSITIONS: &[Transition] = {
     use JobState::{Canceled, Failed, Paused, Pending, Running, Succeeded};
     &[
@@ -96,21 +97,21 @@ pub const TRANSITIONS: &[Transition] = {
 };
 
 impl JobState {
-    /// Every state.
+    /// All states.
     pub const ALL: [Self; 6] =
         [Self::Pending, Self::Running, Self::Succeeded, Self::Failed, Self::Paused, Self::Canceled];
 
-    /// Whether a job in this state has come to its end.
+    /// Returns `true` if the state is terminal.
     pub const fn is_terminal(self) -> bool {
         matches!(self, Self::Succeeded | Self::Failed | Self::Canceled)
     }
 
-    /// Whether `by` may move a job that is in this state.
+    /// Returns `true` if `by` can move a job out of this state.
     pub fn allows(self, by: Move) -> bool {
         TRANSITIONS.iter().any(|row| row.from == Some(self) && row.by == by)
     }
 
-    /// The name stored and shown: `PENDING`.
+    /// Returns the name that is stored and displayed, such as `PENDING`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pending => "PENDING",
@@ -140,7 +141,7 @@ impl FromStr for JobState {
     }
 }
 
-/// A text that names no state.
+/// The error returned when a string does not name a job state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a state of a job")]
 pub struct UnknownState(String);

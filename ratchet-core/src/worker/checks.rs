@@ -76,7 +76,7 @@ pub(super) async fn check(shared: Arc<Shared>) {
             .into_iter()
             .map(|(check, why)| format!("health check `{}` fails: {why}", check.name));
         let problems = problems.collect();
-        // The pump closes the queues and says so in one turn: what is not ready claims nothing.
+        // The claim loop closes the queues and says so in one turn: what is not ready claims nothing.
         shared.send(Message::Health { closed, seen, problems });
         let pause = if healthy { core.config.health_every } else { core.config.health_retry };
         tokio::select! {

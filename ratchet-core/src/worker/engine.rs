@@ -10,7 +10,7 @@ use super::checks::check;
 use super::control::StopCause;
 use super::heartbeat::beat;
 use super::maintenance::maintain;
-use super::pump::Pump;
+use super::claim_loop::ClaimLoop;
 use super::shared::Shared;
 use super::watchdog::watch;
 use crate::failure::PanicReport;
@@ -21,7 +21,7 @@ use crate::seam::Task;
 #[non_exhaustive]
 pub enum EnginePart {
     /// Claims, starts and settles.
-    Pump,
+    ClaimLoop,
     /// Renews the lease of the node.
     Heartbeat,
     /// Rescues orphans, fires schedules, delivers notices, purges.
@@ -37,7 +37,7 @@ pub enum EnginePart {
 impl fmt::Display for EnginePart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Pump => "claim loop",
+            Self::ClaimLoop => "claim loop",
             Self::Heartbeat => "heartbeat",
             Self::Maintenance => "maintenance",
             Self::Watchdog => "watchdog",
@@ -70,13 +70,13 @@ pub enum Stopped {
 
 /// Every part of the engine, as one task. The end of one is the end of all.
 pub(super) fn engine(shared: &Arc<Shared>) -> Task {
-    let (pump, shared) = (Pump::new(Arc::clone(shared)), Arc::clone(shared));
+    let (claim_loop, shared) = (ClaimLoop::new(Arc::clone(shared)), Arc::clone(shared));
     // Made here: a runtime may drop the task before it has begun.
     let living = Living(Arc::clone(&shared));
     Box::pin(async move {
         let part = |part, run: Task| supervised(&shared, part, run);
         tokio::join!(
-            part(EnginePart::Pump, Box::pin(pump.run())),
+            part(EnginePart::ClaimLoop, Box::pin(claim_loop.run())),
             part(EnginePart::Heartbeat, Box::pin(beat(Arc::clone(&shared)))),
             part(EnginePart::Maintenance, Box::pin(maintain(Arc::clone(&shared)))),
             part(EnginePart::Watchdog, Box::pin(watch(Arc::clone(&shared)))),
@@ -89,8 +89,8 @@ pub(super) fn engine(shared: &Arc<Shared>) -> Task {
 /// Runs a part. If it panics, or ends while the worker is meant to go on, the engine has died.
 async fn supervised(shared: &Shared, part: EnginePart, run: Task) {
     match AssertUnwindSafe(run).catch_unwind().await {
-        // The pump ends when the worker has stopped; everything else ends with it.
-        Ok(()) if part == EnginePart::Pump && shared.stopping.is_cancelled() => {
+        // The claim loop ends when the worker has stopped; everything else ends with it.
+        Ok(()) if part == EnginePart::ClaimLoop && shared.stopping.is_cancelled() => {
             shared.over.cancel();
         }
         Ok(()) if shared.over.is_cancelled() => {}

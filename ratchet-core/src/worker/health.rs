@@ -36,7 +36,7 @@ pub struct WorkerStats {
     pub runaways: u64,
 }
 
-/// How long the pump may stand still. It turns at least once a second.
+/// How long the claim loop may stand still. It turns at least once a second.
 const STUCK_AFTER: Duration = Duration::from_secs(10);
 
 pub(super) fn liveness(shared: &Shared) -> Health {

@@ -1,4 +1,4 @@
-//! The pump's inbox: a bell that is not rung for every letter.
+//! The claim loop's inbox: a bell that is not rung for every letter.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,12 +7,12 @@ use tokio::sync::Notify;
 
 use super::shared::Message;
 
-/// Messages on their way to the pump. The end of a run rings only when as many have come as the pump waits for: each time it
+/// Messages on their way to the claim loop. The end of a run rings only when as many have come as the claim loop waits for: each time it
 /// is woken for nothing costs more than a run.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
     messages: Mutex<Vec<Message>>,
-    /// How many ends are worth a turn of the pump.
+    /// How many ends are worth a turn of the claim loop.
     patience: AtomicUsize,
     bell: Notify,
 }

@@ -30,7 +30,7 @@ impl Shared {
     }
 }
 
-/// A run on its way. Tells the pump of its end, whatever becomes of its task: a runtime that shuts down drops tasks unasked.
+/// A run on its way. Tells the claim loop of its end, whatever becomes of its task: a runtime that shuts down drops tasks unasked.
 #[derive(Debug)]
 pub(super) struct Launched {
     shared: Arc<Shared>,

@@ -4,10 +4,10 @@
 //!
 //! ```text
 //! claim ─▶ resolve ─▶ guard ─▶ run ─▶ classify ─▶ decide ─▶ settle ─▶ publish
-//! pump     └─────────────── attempt ────────────────┘       settler   publish
+//! claim_loop └───────────── attempt ────────────────┘       settler   publish
 //! ```
 //!
-//! Pump, heartbeat, watchdog and maintenance live on the engine's own thread; handlers run on the runtime that started the
+//! ClaimLoop, heartbeat, watchdog and maintenance live on the engine's own thread; handlers run on the runtime that started the
 //! worker. So a handler that never yields delays other handlers at worst.
 
 mod attempt;
@@ -26,7 +26,7 @@ mod launch;
 mod maintenance;
 mod middleware;
 mod publish;
-mod pump;
+mod claim_loop;
 mod recurring;
 mod capacity;
 mod settler;

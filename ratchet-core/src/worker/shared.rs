@@ -19,7 +19,7 @@ use crate::context::JobContext;
 use crate::model::{KnownJobs, NodeId, NodeInfo, Token};
 use crate::seam::Spawn;
 
-/// What the pump is told.
+/// What the claim loop is told.
 #[derive(Debug)]
 pub(super) enum Message {
     /// A run ended.
@@ -47,11 +47,11 @@ pub(super) struct Shared {
     pub(super) spawn: Arc<dyn Spawn>,
     pub(super) known: Arc<KnownJobs>,
     pub(super) queues: Vec<String>,
-    /// To the pump.
+    /// To the claim loop.
     pub(super) inbox: Inbox,
     /// Fires when the worker begins to stop; handlers see it.
     pub(super) stopping: Arc<CancellationToken>,
-    /// Fires when the pump has ended; everything else ends with it.
+    /// Fires when the claim loop has ended; everything else ends with it.
     pub(super) over: CancellationToken,
     /// Why the engine has died, if it has.
     pub(super) died: OnceLock<EngineDied>,
@@ -84,7 +84,7 @@ pub(super) struct Counters {
     pub(super) vanished: AtomicU64,
     pub(super) running: AtomicU64,
     pub(super) runaways: AtomicU64,
-    /// Microseconds of the monotonic clock at the pump's last turn.
+    /// Microseconds of the monotonic clock at the claim loop's last turn.
     pub(super) last_turn: AtomicU64,
 }
 

@@ -73,14 +73,14 @@ async fn pass(client: TcpStream, to: u16, number: u64, weather: watch::Receiver<
     let (from_server, to_server) = server.into_split();
     let mut cut = weather.clone();
     tokio::select! {
-        () = pump(from_client, to_server, number, weather.clone()) => {}
-        () = pump(from_server, to_client, number, weather) => {}
+        () = copy(from_client, to_server, number, weather.clone()) => {}
+        () = copy(from_server, to_client, number, weather) => {}
         _ = cut.wait_for(|weather| number < weather.cut_before) => {}
     }
 }
 
 /// Moves bytes one way, as the weather lets it.
-async fn pump(
+async fn copy(
     mut from: tokio::net::tcp::OwnedReadHalf,
     mut to: tokio::net::tcp::OwnedWriteHalf,
     number: u64,

@@ -29,7 +29,7 @@ pub async fn h_06_the_death_of_the_pump_is_seen_and_nothing_is_lost(bench: Bench
     eventually("it runs", async || bench.stage().running() == 1).await;
     assert!(worker.liveness().ok);
     bench.switches().panic_in_claim.store(true, Ordering::SeqCst);
-    assert_died(&worker, EnginePart::Pump).await;
+    assert_died(&worker, EnginePart::ClaimLoop).await;
     // Its job will be rescued: it must not go on here.
     eventually("the run was called off", async || bench.stage().running() == 0).await;
     bench.switches().panic_in_claim.store(false, Ordering::SeqCst);

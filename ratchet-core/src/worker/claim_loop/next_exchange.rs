@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::Pump;
+use super::ClaimLoop;
 use crate::model::{Alone, ClaimRequest};
 use crate::worker::exchange::{Exchange, exchange};
 
@@ -33,7 +33,7 @@ impl Company {
     }
 }
 
-impl Pump {
+impl ClaimLoop {
     /// How many jobs an exchange moves at most.
     fn portion(&self) -> usize {
         self.shared.core.config.portion(self.company.has)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::Pump;
+use super::ClaimLoop;
 use crate::decide::{AlwaysRetry, Outcome, Policies};
 use crate::model::{Claimed, RunNotes, Token};
 use crate::worker::attempt;
@@ -17,7 +17,7 @@ use crate::worker::shared::Shared;
 /// A settlement that waits for the retry policy of the application.
 pub(super) type Undecided = Pin<Box<dyn Future<Output = Outgoing> + Send>>;
 
-impl Pump {
+impl ClaimLoop {
     /// Settles a run without its handler, which does not return its thread.
     pub(super) fn give_up_on(&mut self, token: Token, cause: StopCause, now: Duration) {
         let Some(run) = self.running_jobs.get(token) else { return };

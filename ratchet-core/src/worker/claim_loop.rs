@@ -1,9 +1,9 @@
-//! The pump: one loop that claims, launches, watches the clock and settles.
+//! The claim loop: one loop that claims, launches, watches the clock and settles.
 //!
 //! A few exchanges with the store are in the air, so that one can work while another waits for the disk; meanwhile
 //! the loop goes on watching deadlines and messages. So a store that hangs delays claims and settlements and nothing else.
 
-mod asking;
+mod next_exchange;
 mod runaway;
 
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use std::time::Duration;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use tokio::sync::broadcast;
 
-use self::asking::Company;
+use self::next_exchange::Company;
 use self::runaway::Undecided;
 use super::attempt::Ended;
 use super::exchange::{Exchange, Exchanged};
@@ -32,7 +32,7 @@ use crate::store::Wake;
 
 /// The loop and everything it alone may touch.
 #[derive(Debug)]
-pub(super) struct Pump {
+pub(super) struct ClaimLoop {
     shared: Arc<Shared>,
     /// `None` for a store that has stopped sending any: polling is the floor.
     wakes: Option<broadcast::Receiver<Wake>>,
@@ -77,7 +77,7 @@ struct Stop {
     released: bool,
 }
 
-impl Pump {
+impl ClaimLoop {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
         let wakes = Some(shared.core.store.wakes());
         let mut capacity = QueueCapacity::new(&shared.queues, &shared.core.config);
