@@ -23,7 +23,7 @@ use crate::model::{
     Claimed, FinishedParent, GroupId, GroupRecord, JobId, LogLevel, LogLine, NewGraph, NewHandOff,
     NewJob, NewReject, Progress, RunNotes,
 };
-use crate::worker::Reins;
+use crate::worker::StopSignal;
 
 /// The context of one run, injected with `#[inject] ctx: JobContext`. A cheap handle.
 ///
@@ -49,7 +49,7 @@ struct Run {
     job: Arc<Claimed>,
     /// Monotonic, since the clock's start.
     started: Duration,
-    reins: Reins,
+    stop_signal: StopSignal,
     stopping: Arc<CancellationToken>,
     left: Mutex<Left>,
     /// Notes were written since they were last reported.
@@ -80,7 +80,7 @@ impl JobContext {
                 core,
                 job,
                 started,
-                reins: Reins::default(),
+                stop_signal: StopSignal::default(),
                 stopping,
                 left,
                 dirty: AtomicBool::new(false),
@@ -165,7 +165,7 @@ impl JobContext {
     ///
     /// A handler that watches it can stop in good order; one that does not is dropped after a grace time.
     pub fn cancellation(&self) -> &CancellationToken {
-        self.run.reins.canceled()
+        self.run.stop_signal.canceled()
     }
 
     /// Fires when the worker starts to shut down: a good moment to save a checkpoint. The run may still finish.
@@ -356,8 +356,8 @@ impl JobContext {
     }
 
     /// How the engine stops the run.
-    pub(crate) fn reins(&self) -> &Reins {
-        &self.run.reins
+    pub(crate) fn stop_signal(&self) -> &StopSignal {
+        &self.run.stop_signal
     }
 
     /// The claim that is run.

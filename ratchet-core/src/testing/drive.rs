@@ -24,10 +24,10 @@ pub(super) async fn drive(core: &Arc<Core>, job: &Arc<Claimed>, clock: &VirtualC
             }
             let now = clock.monotonic();
             if now >= deadline {
-                if ctx.reins().cause().is_some() {
+                if ctx.stop_signal().cause().is_some() {
                     return Poll::Pending;
                 }
-                ctx.reins().abort(StopCause::Timeout);
+                ctx.stop_signal().abort(StopCause::Timeout);
                 continue;
             }
             // Nobody sleeps by the clock: the handler waits for something real.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 
-use super::control::StopCause;
+use super::stop_signal::StopCause;
 use super::handler::{self, HandlerEnd, LateEnd};
 use super::middleware::RunReport;
 use super::upstream;
@@ -79,7 +79,7 @@ fn panicked(core: &Core, panic: PanicReport) -> Outcome {
 /// Decides about an outcome, unless the job was canceled meanwhile.
 fn end(core: &Core, ctx: &JobContext, outcome: Outcome, duration: Duration, left: Left) -> Ended {
     let (job, lingering) = (ctx.claimed(), left.lingering);
-    if ctx.reins().cause() == Some(StopCause::Canceled) {
+    if ctx.stop_signal().cause() == Some(StopCause::Canceled) {
         return Ended::Discard { lingering };
     }
     let (mut notes, spawned, graphs, items) = ctx.take();
@@ -199,14 +199,14 @@ async fn run(
             Outcome::Done { output: keep(core, output, &mut left.warnings) }
         }
         // A handler that stops because it was asked to is not to blame for it.
-        HandlerEnd::Returned(Err(_)) if ctx.reins().cause() == Some(StopCause::Released) => {
+        HandlerEnd::Returned(Err(_)) if ctx.stop_signal().cause() == Some(StopCause::Released) => {
             Outcome::Released
         }
         HandlerEnd::Returned(Err(caught)) => classified(core.classifier.error(caught)),
         HandlerEnd::Panicked(panic) => panicked(core, panic),
         HandlerEnd::Stopped { lingering } => {
             left.lingering = lingering;
-            stopped(ctx.claimed(), ctx.reins().cause())
+            stopped(ctx.claimed(), ctx.stop_signal().cause())
         }
     }
 }
@@ -271,7 +271,7 @@ async fn before(core: &Core, ctx: &JobContext) -> Result<(), Outcome> {
                 }
             },
             // The handler's call sees the abort at once and tells it apart.
-            () = ctx.reins().aborted() => return Ok(()),
+            () = ctx.stop_signal().aborted() => return Ok(()),
         }
     }
     Ok(())

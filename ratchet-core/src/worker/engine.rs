@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 
 use super::checks::check;
-use super::control::StopCause;
+use super::stop_signal::StopCause;
 use super::heartbeat::beat;
 use super::maintenance::maintain;
 use super::claim_loop::ClaimLoop;
@@ -127,7 +127,7 @@ impl Shared {
         // The order of a hash map differs from run to run: a simulation could not be repeated.
         runs.sort_unstable_by_key(|(token, _)| *token);
         for (_, run) in runs {
-            run.reins().abort(StopCause::Released);
+            run.stop_signal().abort(StopCause::Released);
         }
     }
 }

@@ -46,7 +46,7 @@ pub(super) async fn call(
 ) -> HandlerEnd {
     // Called off while it waited for its inputs or its middleware: its job may run elsewhere by now, and the first poll of
     // a handler can be all of it.
-    if ctx.reins().is_aborted() {
+    if ctx.stop_signal().is_aborted() {
         return HandlerEnd::Stopped { lingering: false };
     }
     let (handler, blocking) = match run.work {
@@ -61,7 +61,7 @@ pub(super) async fn call(
     let ended = tokio::select! {
         biased;
         ended = &mut guarded_run => Some(ended),
-        () = ctx.reins().aborted() => None,
+        () = ctx.stop_signal().aborted() => None,
     };
     match ended {
         Some(Ok(returned)) => match blocking.map(|mut thread| thread.panic.try_recv()) {
@@ -100,7 +100,7 @@ fn on_thread(
     let ctx = ctx.clone();
     spawn.blocking(Box::new(move || {
         // It may have waited for a thread for so long that it was given up: then it must not begin any more.
-        let outcome = if ctx.reins().is_aborted() {
+        let outcome = if ctx.stop_signal().is_aborted() {
             Ok(Err(JobError::msg("it was called off before it began").into_caught()))
         } else {
             guarded(call)
@@ -115,7 +115,7 @@ fn on_thread(
                 drop(result_tx);
             }
         }
-        if ctx.reins().is_aborted() {
+        if ctx.stop_signal().is_aborted() {
             on_late_end();
         }
     }));
@@ -145,7 +145,7 @@ mod tests {
     async fn run_that_was_called_off_does_not_start_its_handler() {
         for blocking in [false, true] {
             let (began, ctx) = (Arc::new(AtomicBool::new(false)), JobContext::for_test());
-            ctx.reins().abort(StopCause::Released);
+            ctx.stop_signal().abort(StopCause::Released);
             let begin = Arc::clone(&began);
             let play = move || {
                 begin.store(true, Ordering::SeqCst);
@@ -210,7 +210,7 @@ mod tests {
         let (core, ctx, threads) = (Core::for_test(), JobContext::for_test(), Busy::default());
         let late = Told(Arc::clone(&ended));
         let run = call(&core, &ctx, &threads, RunFuture { work }, &late);
-        let (end, ()) = tokio::join!(run, async { ctx.reins().abort(StopCause::Timeout) });
+        let (end, ()) = tokio::join!(run, async { ctx.stop_signal().abort(StopCause::Timeout) });
         assert!(matches!(end, HandlerEnd::Stopped { lingering: true }));
         threads.0.lock().expect("lock").drain(..).for_each(|work| work());
         assert!(!began.load(Ordering::SeqCst));

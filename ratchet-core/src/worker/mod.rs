@@ -12,7 +12,7 @@
 
 mod attempt;
 mod checks;
-mod control;
+mod stop_signal;
 mod deliveries;
 mod engine;
 mod exchange;
@@ -40,7 +40,7 @@ mod watchdog;
 
 pub(crate) use attempt::{Ended, attempt};
 pub(crate) use checks::HealthCheck;
-pub(crate) use control::{Reins, StopCause};
+pub(crate) use stop_signal::{StopSignal, StopCause};
 pub(crate) use deliveries::Deliveries;
 pub use engine::{EngineDied, EnginePart, Stopped};
 pub use health::{Health, WorkerStats};

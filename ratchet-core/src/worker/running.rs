@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::control::StopCause;
+use super::stop_signal::StopCause;
 use crate::config::Config;
 use crate::context::JobContext;
 use crate::model::{Claimed, Token};
@@ -122,7 +122,7 @@ impl RunningJobs {
         if let Some(run) =
             self.runs.get(&token).filter(|run| matches!(run.phase, Phase::Fresh | Phase::Warned))
         {
-            run.ctx.reins().ask(StopCause::Canceled);
+            run.ctx.stop_signal().request(StopCause::Canceled);
             self.move_to(token, Phase::Asked, now.saturating_add(config.cancel_grace));
         }
     }
@@ -157,11 +157,11 @@ impl RunningJobs {
                 }
                 Phase::Warned => self.abort(token, StopCause::Timeout, now, config),
                 Phase::Asked => {
-                    let cause = run.ctx.reins().cause().unwrap_or(StopCause::Canceled);
+                    let cause = run.ctx.stop_signal().cause().unwrap_or(StopCause::Canceled);
                     self.abort(token, cause, now, config);
                 }
                 Phase::Aborted => {
-                    let cause = run.ctx.reins().cause().unwrap_or(StopCause::Released);
+                    let cause = run.ctx.stop_signal().cause().unwrap_or(StopCause::Released);
                     self.mark_runaway(token);
                     due.push(Due::Runaway(token, cause));
                 }
@@ -179,7 +179,7 @@ impl RunningJobs {
         else {
             return;
         };
-        run.ctx.reins().abort(cause);
+        run.ctx.stop_signal().abort(cause);
         self.move_to(token, Phase::Aborted, now.saturating_add(config.runaway_after));
     }
 

@@ -28,7 +28,7 @@ pub(super) async fn read(core: &Core, job: &Claimed, ctx: &JobContext) -> Result
     for attempt in 1..=TRIES {
         let upstream = tokio::select! {
             biased;
-            () = ctx.reins().aborted() => return Err(Outcome::Released),
+            () = ctx.stop_signal().aborted() => return Err(Outcome::Released),
             upstream = upstream(core, step) => upstream,
         };
         match upstream {
@@ -43,7 +43,7 @@ pub(super) async fn read(core: &Core, job: &Claimed, ctx: &JobContext) -> Result
         let pause = Backoff::exponential(Duration::from_millis(50), Duration::from_secs(1));
         tokio::select! {
             biased;
-            () = ctx.reins().aborted() => return Err(Outcome::Released),
+            () = ctx.stop_signal().aborted() => return Err(Outcome::Released),
             () = core.clock.sleep(pause.delay(attempt, core.entropy.bits())) => {}
         }
     }

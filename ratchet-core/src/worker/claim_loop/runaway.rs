@@ -10,7 +10,7 @@ use super::ClaimLoop;
 use crate::decide::{AlwaysRetry, Outcome, Policies};
 use crate::model::{Claimed, RunNotes, Token};
 use crate::worker::attempt;
-use crate::worker::control::StopCause;
+use crate::worker::stop_signal::StopCause;
 use crate::worker::settler::Outgoing;
 use crate::worker::shared::Shared;
 

@@ -17,9 +17,9 @@ pub(crate) enum StopCause {
     Released,
 }
 
-/// The reins of one run. They lie in its context, so that a run that is never stopped allocates nothing for them.
+/// The stop_signal of one run. They lie in its context, so that a run that is never stopped allocates nothing for them.
 #[derive(Debug, Default)]
-pub(crate) struct Reins {
+pub(crate) struct StopSignal {
     /// The first cause given counts.
     cause: AtomicU8,
     /// What the handler watches, made when it first looks.
@@ -28,9 +28,9 @@ pub(crate) struct Reins {
     abort: Notify,
 }
 
-impl Reins {
+impl StopSignal {
     /// Asks the handler to stop. The first cause counts.
-    pub(crate) fn ask(&self, cause: StopCause) {
+    pub(crate) fn request(&self, cause: StopCause) {
         let code = match cause {
             StopCause::Timeout => 1,
             StopCause::Canceled => 2,
@@ -46,7 +46,7 @@ impl Reins {
 
     /// Drops the handler's future.
     pub(crate) fn abort(&self, cause: StopCause) {
-        self.ask(cause);
+        self.request(cause);
         self.aborted.store(true, Ordering::SeqCst);
         self.abort.notify_waiters();
     }
@@ -94,13 +94,13 @@ mod tests {
     // spec: L-03
     #[test]
     fn token_made_after_the_cause_was_given_has_fired() {
-        let reins = Reins::default();
-        assert!(!reins.canceled().is_cancelled());
-        reins.ask(StopCause::Timeout);
-        assert!(reins.canceled().is_cancelled());
-        let late = Reins::default();
-        late.ask(StopCause::Canceled);
-        late.ask(StopCause::Released);
+        let stop_signal = StopSignal::default();
+        assert!(!stop_signal.canceled().is_cancelled());
+        stop_signal.request(StopCause::Timeout);
+        assert!(stop_signal.canceled().is_cancelled());
+        let late = StopSignal::default();
+        late.request(StopCause::Canceled);
+        late.request(StopCause::Released);
         assert!(late.canceled().is_cancelled());
         assert_eq!(late.cause(), Some(StopCause::Canceled), "the first cause counts");
         assert!(!late.is_aborted());
@@ -108,14 +108,14 @@ mod tests {
 
     #[tokio::test]
     async fn abort_is_heard_before_and_after_the_wait_began() {
-        let reins = Arc::new(Reins::default());
+        let stop_signal = Arc::new(StopSignal::default());
         let waiting = tokio::spawn({
-            let reins = Arc::clone(&reins);
-            async move { reins.aborted().await }
+            let stop_signal = Arc::clone(&stop_signal);
+            async move { stop_signal.aborted().await }
         });
         tokio::task::yield_now().await;
-        reins.abort(StopCause::Released);
+        stop_signal.abort(StopCause::Released);
         waiting.await.expect("heard");
-        reins.aborted().await;
+        stop_signal.aborted().await;
     }
 }
