@@ -109,7 +109,7 @@ impl ClaimLoop {
         let mut exchanges = FuturesUnordered::<Exchange>::new();
         loop {
             shared.turned();
-            for message in shared.inbox.take() {
+            for message in shared.mailbox.take() {
                 self.take(message);
             }
             self.watch_the_clock();
@@ -123,7 +123,7 @@ impl ClaimLoop {
                 exchanges.push(exchange);
             }
             let timer = self.shared.core.clock.sleep(self.next_wait());
-            let patience = self.patience();
+            let wake_threshold = self.wake_threshold();
             tokio::select! {
                 biased;
                 Some(done) = exchanges.next() => {
@@ -131,7 +131,7 @@ impl ClaimLoop {
                     self.exchanged(done);
                 }
                 Some(decided) = self.undecided.next() => self.settler.push(decided, self.now()),
-                () = shared.inbox.wait_for(patience) => {}
+                () = shared.mailbox.wait_for(wake_threshold) => {}
                 wake = next_wake(self.wakes.as_mut()) => {
                     self.wake(wake);
                     // A drained batch tells of hundreds of ends at once; they are worth one turn.

@@ -21,7 +21,7 @@ mod handler;
 mod health;
 mod heartbeat;
 mod claim_pacing;
-mod inbox;
+mod mailbox;
 mod launch;
 mod maintenance;
 mod middleware;

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::attempt::Ended;
 use super::deliveries::Deliveries;
 use super::engine::EngineDied;
-use super::inbox::Inbox;
+use super::mailbox::Mailbox;
 use super::sinks::delivery_limit;
 use super::trouble::Trouble;
 use crate::client::Core;
@@ -48,7 +48,7 @@ pub(super) struct Shared {
     pub(super) known: Arc<KnownJobs>,
     pub(super) queues: Vec<String>,
     /// To the claim loop.
-    pub(super) inbox: Inbox,
+    pub(super) mailbox: Mailbox,
     /// Fires when the worker begins to stop; handlers see it.
     pub(super) stopping: Arc<CancellationToken>,
     /// Fires when the claim loop has ended; everything else ends with it.
@@ -97,7 +97,7 @@ impl Shared {
             spawn,
             known,
             queues,
-            inbox: Inbox::default(),
+            mailbox: Mailbox::default(),
             stopping: Arc::default(),
             over: CancellationToken::new(),
             died: OnceLock::new(),
@@ -142,7 +142,7 @@ impl Shared {
     }
 
     pub(super) fn send(&self, message: Message) {
-        self.inbox.send(message);
+        self.mailbox.send(message);
     }
 
     pub(super) fn runs(&self) -> MutexGuard<'_, HashMap<Token, JobContext>> {

@@ -40,7 +40,7 @@ impl ClaimLoop {
     }
 
     /// How many ends of runs are worth a turn: the first, and then as many as make an exchange.
-    pub(super) fn patience(&self) -> usize {
+    pub(super) fn wake_threshold(&self) -> usize {
         let enough = match self.settler.len() {
             0 => 1,
             held => self.portion().saturating_sub(held),

@@ -10,27 +10,27 @@ use super::shared::Message;
 /// Messages on their way to the claim loop. The end of a run rings only when as many have come as the claim loop waits for: each time it
 /// is woken for nothing costs more than a run.
 #[derive(Debug, Default)]
-pub(super) struct Inbox {
+pub(super) struct Mailbox {
     messages: Mutex<Vec<Message>>,
     /// How many ends are worth a turn of the claim loop.
-    patience: AtomicUsize,
-    bell: Notify,
+    wake_threshold: AtomicUsize,
+    notify: Notify,
 }
 
-impl Inbox {
+impl Mailbox {
     fn messages(&self) -> MutexGuard<'_, Vec<Message>> {
         self.messages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn send(&self, message: Message) {
-        let patient = matches!(message, Message::Ended { .. });
+        let can_wait = matches!(message, Message::Ended { .. });
         let waiting = {
             let mut messages = self.messages();
             messages.push(message);
             messages.len()
         };
-        if !patient || waiting >= self.patience.load(Ordering::SeqCst) {
-            self.bell.notify_one();
+        if !can_wait || waiting >= self.wake_threshold.load(Ordering::SeqCst) {
+            self.notify.notify_one();
         }
     }
 
@@ -41,10 +41,10 @@ impl Inbox {
 
     /// Waits for a message that cannot wait, or for this many ends.
     pub(super) async fn wait_for(&self, ends: usize) {
-        self.patience.store(ends, Ordering::SeqCst);
+        self.wake_threshold.store(ends, Ordering::SeqCst);
         // What has come in between was measured by another patience.
         if self.messages().len() < ends {
-            self.bell.notified().await;
+            self.notify.notified().await;
         }
     }
 }
