@@ -1,4 +1,4 @@
-//! What a running job knows of itself, and what it can leave behind.
+//! [`JobContext`]: the handle through which a running job reads its own data and records notes, children and rejects.
 
 mod left;
 #[cfg(test)]
@@ -25,7 +25,7 @@ use crate::model::{
 };
 use crate::worker::StopSignal;
 
-/// The context of one run, injected with `#[inject] ctx: JobContext`. A cheap handle.
+/// The context of one run, injected with `#[inject] ctx: JobContext`. Cheap to clone.
 ///
 /// ```
 /// # async fn demo() -> Result<(), ratchet_core::SubmitError> {
@@ -43,27 +43,27 @@ pub struct JobContext {
     run: Arc<Run>,
 }
 
-/// One run, as its handler and the engine share it.
+/// The state of one run, shared by its handler and the engine.
 struct Run {
     core: Arc<Core>,
     job: Arc<Claimed>,
-    /// Monotonic, since the clock's start.
+    /// Monotonic time at which the run began.
     started: Duration,
     stop_signal: StopSignal,
     stopping: Arc<CancellationToken>,
     left: Mutex<Left>,
-    /// Notes were written since they were last reported.
+    /// Whether notes were written since the last report.
     dirty: AtomicBool,
-    /// What the steps before gave, read when the run began.
-    upstream: OnceLock<Upstream>,
+    /// The outputs of earlier steps, read when the run begins.
+    step_inputs: OnceLock<StepInputs>,
 }
 
-/// What a step is given by those before it.
+/// The input of a step from the steps before it.
 #[derive(Debug, Default)]
-pub(crate) struct Upstream {
-    /// By the name the step knows its parent by: what it returned, or why there is nothing.
+pub(crate) struct StepInputs {
+    /// The output of each parent, or why there is none, with the name under which the step takes it.
     pub(crate) inputs: Vec<(Option<String>, Result<String, String>)>,
-    /// The group whose end it is told of.
+    /// The group that has ended, if this job is a callback of a group.
     pub(crate) group: Option<GroupRecord>,
 }
 
@@ -84,137 +84,141 @@ impl JobContext {
                 stopping,
                 left,
                 dirty: AtomicBool::new(false),
-                upstream: OnceLock::new(),
+                step_inputs: OnceLock::new(),
             }),
         }
     }
 
-    /// A context for calling the bare function of a job in a unit test: attempt 1 of a job that exists nowhere.
+    /// Creates a context for calling the bare function of a job in a unit test: attempt 1 of a job that is not stored.
     pub fn for_test() -> Self {
         let core = Arc::new(Core::for_test());
         let job = Arc::new(core.claim_for_test());
         Self::new(core, job, Arc::default())
     }
 
-    /// The job.
+    /// Returns the id of the job.
     pub fn job_id(&self) -> JobId {
         self.run.job.id()
     }
 
-    /// Its name.
+    /// Returns the stored name of the job.
     pub fn job_name(&self) -> &str {
         &self.run.job.spec.name
     }
 
-    /// The number of this attempt; the first is 1.
+    /// Returns the number of this attempt. The first is 1.
     pub fn attempt(&self) -> u32 {
         self.run.job.attempt()
     }
 
-    /// How often a failed run is tried again.
+    /// Returns how many times the job may be retried after a failed attempt.
     pub fn max_retries(&self) -> u32 {
         self.run.job.spec.options.max_retries
     }
 
-    /// Its queue.
+    /// Returns the queue of the job.
     pub fn queue(&self) -> &str {
         &self.run.job.spec.queue
     }
 
-    /// Its tags.
+    /// Returns the tags of the job.
     pub fn tags(&self) -> &[String] {
         &self.run.job.spec.tags
     }
 
-    /// What it is tied to.
+    /// Returns the correlation id that was set on submit.
     pub fn correlation_id(&self) -> Option<&str> {
         self.run.job.spec.correlation_id.as_deref()
     }
 
-    /// Whose job it is.
+    /// Returns the tenant that was set on submit.
     pub fn tenant(&self) -> Option<&str> {
         self.run.job.spec.tenant.as_deref()
     }
 
-    /// The longest this run may take.
+    /// Returns how long this run may take before it times out.
     pub fn timeout(&self) -> Duration {
         self.run.job.spec.options.timeout
     }
 
-    /// How much of its time is left.
+    /// Returns the time left until this run times out.
     pub fn remaining(&self) -> Duration {
         self.timeout().saturating_sub(self.elapsed())
     }
 
-    /// How long this run has taken so far.
+    /// Returns the time since this run began.
     pub fn elapsed(&self) -> Duration {
         self.run.core.clock.monotonic().saturating_sub(self.run.started)
     }
 
-    /// The same for all attempts of a job's life: give it to downstream systems so that they can tell repeats.
+    /// Returns a key that is the same for all attempts of the job until it is retried by hand. Pass it to downstream systems
+    /// so that they can detect repeats.
     pub fn idempotency_key(&self) -> String {
         self.run.job.execution_key()
     }
 
-    /// Unique per run (`job:step:run`): a run never repeats.
+    /// Returns a key that is unique per run (`job:step:run`).
     pub fn transition_key(&self) -> String {
         self.run.job.transition_key()
     }
 
-    /// Fires when this run is canceled, times out, or its worker has no more time to wait for it.
+    /// Returns a token that is triggered when this run is canceled, times out, or exceeds the grace period of a stopping
+    /// worker.
     ///
-    /// A handler that watches it can stop in good order; one that does not is dropped after a grace time.
+    /// A handler that watches the token can clean up and return. Otherwise its future is dropped after a grace period.
     pub fn cancellation(&self) -> &CancellationToken {
         self.run.stop_signal.canceled()
     }
 
-    /// Fires when the worker starts to shut down: a good moment to save a checkpoint. The run may still finish.
+    /// Returns a token that is triggered when the worker begins to shut down. The run may still finish; this is a good time
+    /// to save a checkpoint.
     pub fn shutdown(&self) -> &CancellationToken {
         &self.run.stopping
     }
 
-    /// Waits by the runtime's clock, so that tests with a virtual clock do not wait.
+    /// Sleeps by the runtime's clock, so that tests with a virtual clock do not really wait.
     pub async fn sleep(&self, duration: Duration) {
         self.run.core.clock.sleep(duration).await;
     }
 
-    /// The registered state of type `T`.
+    /// Returns the state of type `T`, or `None` if none was registered with the builder.
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<State<T>> {
         self.run.core.states.get()
     }
 
-    /// Reports how far the run has come, in percent. Kept across attempts. A message longer than
-    /// [`limits::LOG_LINE`](crate::model::limits::LOG_LINE) is cut.
+    /// Reports the progress of the run, in percent. It is kept across attempts. A message longer than
+    /// [`limits::LOG_LINE`](crate::model::limits::LOG_LINE) is truncated.
     pub fn progress(&self, percent: f32, message: impl Into<String>) {
         let percent = if percent.is_finite() { percent.clamp(0.0, 100.0) } else { 0.0 };
         let message = line(message.into());
         self.write(|left| left.notes.progress = Some(Progress { percent, message }));
     }
 
-    /// The last progress, of this run or an earlier one.
+    /// Returns the progress reported last, by this run or an earlier one.
     pub fn last_progress(&self) -> Option<Progress> {
         self.left().notes.progress.clone().or_else(|| self.run.job.progress.clone())
     }
 
-    /// Saves a state for the next attempt to go on from: at most [`limits::CHECKPOINT`](crate::model::limits::CHECKPOINT)
-    /// bytes of JSON, nested at most [`limits::DEPTH`](crate::model::limits::DEPTH) levels deep.
+    /// Saves a checkpoint from which the next attempt can continue. It must take at most
+    /// [`limits::CHECKPOINT`](crate::model::limits::CHECKPOINT) bytes of JSON and must be nested at most
+    /// [`limits::DEPTH`](crate::model::limits::DEPTH) levels deep.
     pub fn save_checkpoint<T: Serialize>(&self, state: &T) -> Result<(), KeepError> {
         let value = left::value("checkpoint", state)?;
         self.write(|left| left.notes.checkpoint = Some(value));
         Ok(())
     }
 
-    /// The state that this run or an earlier one saved last.
+    /// Returns the checkpoint saved last, by this run or an earlier one.
     pub fn checkpoint<T: DeserializeOwned>(&self) -> Result<Option<T>, serde_json::Error> {
         let saved =
             self.left().notes.checkpoint.clone().or_else(|| self.run.job.checkpoint.clone());
         saved.map(serde_json::from_value).transpose()
     }
 
-    /// Logs a line that is kept with the job.
+    /// Logs a line that is stored with the job.
     ///
-    /// A line longer than [`limits::LOG_LINE`](crate::model::limits::LOG_LINE) is cut. When a run has logged
-    /// [`limits::LOG`](crate::model::limits::LOG) bytes, further lines are dropped, with a warning on the job.
+    /// A line longer than [`limits::LOG_LINE`](crate::model::limits::LOG_LINE) is truncated. After
+    /// [`limits::LOG`](crate::model::limits::LOG) bytes in one run, further lines are dropped with a warning on the job.
     pub fn log(&self, level: LogLevel, message: impl Into<String>) {
         let line = LogLine {
             after: self.elapsed(),
@@ -235,13 +239,13 @@ impl JobContext {
         self.log(LogLevel::Warn, message);
     }
 
-    /// Sets an item aside and goes on: what went wrong with it is kept with this run, sanitised, and the item itself is not.
-    /// Rejects are no failures; they can be listed and grouped (`ratchet.rejects()`).
+    /// Records an item that could not be processed. The sanitized error is stored with the run; the item itself is not.
+    /// A reject does not fail the run. Rejects can be listed and grouped with `ratchet.rejects()`.
     pub fn reject_item(&self, index: u64, error: impl Into<JobError>) {
         self.reject(index, error.into(), None);
     }
 
-    /// Like [`Self::reject_item`], and keeps the item for those who will look at it.
+    /// Like [`Self::reject_item`], but also stores the item as JSON.
     pub fn reject_item_with<T: Serialize>(
         &self,
         index: u64,
@@ -265,20 +269,20 @@ impl JobContext {
         self.left().items.reject(reject);
     }
 
-    /// How many items this run may set aside; one more makes it a failure when it ends.
+    /// Sets how many items this run may reject. If it rejects more, the run fails when its handler returns.
     pub fn allow_rejects(&self, most: u64) {
         self.left().items.most = Some(most);
     }
 
-    /// Which share of `items` this run may set aside: 0.01 is one in a hundred.
+    /// Sets the share of `items` that this run may reject: 0.01 is one in a hundred.
     #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share
     pub fn allow_reject_rate(&self, rate: f64, items: u64) {
         let rate = if rate.is_finite() { rate.clamp(0.0, 1.0) } else { 0.0 };
         self.allow_rejects((rate * items as f64).floor() as u64);
     }
 
-    /// Hands a checkpoint to the next pipeline **with this run's success**, in the same commit. The key tells repeats: a
-    /// second hand-off of the same key is suppressed and counted.
+    /// Hands a checkpoint to the next pipeline **with this run's success**, in the same commit. A second hand-off with the
+    /// same key is suppressed and counted.
     pub fn hand_off<T: Serialize>(
         &self,
         pipeline: impl Into<String>,
@@ -290,26 +294,26 @@ impl JobContext {
         self.left().items.hand_off(hand_off)
     }
 
-    /// When this run fell due: of a recurring job's first attempt, the occurrence it stands for.
+    /// Returns when this run became due. For the first attempt of a recurring job, this is the time of the occurrence.
     pub fn due(&self) -> jiff::Timestamp {
         self.run.job.due
     }
 
-    /// Enqueues a job that comes into being **with this run's success**, in the same commit.
+    /// Enqueues a job that is stored **with this run's success**, in the same commit.
     ///
-    /// If the run fails, or somebody else has moved the job meanwhile, the child never exists. A key conflict found at
-    /// the commit drops the child with a warning on this job.
+    /// If the run fails, or its job has been canceled or rescued in the meantime, the child is never stored. A key conflict
+    /// at commit drops the child and adds a warning to this job.
     #[allow(clippy::needless_pass_by_value)] // the job is handed over; that it is only encoded is our affair
     pub fn enqueue<J: Job>(&self, job: J) -> Enqueue<'_, J> {
         Enqueue::within(self, &self.run.core, &job)
     }
 
-    /// What this run has enqueued so far: for unit tests of the bare function.
+    /// Returns the jobs that this run has enqueued so far, for unit tests of the bare function.
     pub fn enqueued(&self) -> Vec<NewJob> {
         self.left().spawned.clone()
     }
 
-    /// Adds a child; `false` if the run is over and nothing would come of it.
+    /// Adds a child job. Returns `false` if the run has ended and the child would be lost.
     pub(crate) fn spawn(&self, job: NewJob) -> bool {
         let mut left = self.left();
         if !left.closed {
@@ -318,12 +322,12 @@ impl JobContext {
         !left.closed
     }
 
-    /// The chains, batches and workflows this run has submitted so far: for unit tests of the bare function.
+    /// Returns the chains, batches and workflows that this run has submitted so far, for unit tests of the bare function.
     pub fn graphs(&self) -> Vec<NewGraph> {
         self.left().graphs.clone()
     }
 
-    /// Adds a graph; `false` if the run is over and nothing would come of it.
+    /// Adds a graph. Returns `false` if the run has ended and the graph would be lost.
     pub(crate) fn spawn_graph(&self, graph: NewGraph) -> bool {
         let mut left = self.left();
         if !left.closed {
@@ -340,34 +344,34 @@ impl JobContext {
         self.run.job.spec.finished.as_deref()
     }
 
-    /// The chain, batch or workflow this job is a member of.
+    /// Returns the chain, batch or workflow that this job is a member of.
     pub fn group(&self) -> Option<GroupId> {
         self.run.job.spec.step.as_ref().and_then(|step| step.group)
     }
 
-    /// The name of this step in its workflow.
+    /// Returns the name of this step in its workflow, or `None` if the job is not a named step.
     pub fn step(&self) -> Option<&str> {
         self.run.job.spec.step.as_ref().and_then(|step| step.name.as_deref())
     }
 
-    pub(crate) fn set_upstream(&self, upstream: Upstream) {
-        // A run has one beginning.
-        let _ = self.run.upstream.set(upstream);
+    pub(crate) fn set_step_inputs(&self, step_inputs: StepInputs) {
+        // A run begins once, so the cell is empty.
+        let _ = self.run.step_inputs.set(step_inputs);
     }
 
-    /// How the engine stops the run.
+    /// The signal with which the engine stops the run.
     pub(crate) fn stop_signal(&self) -> &StopSignal {
         &self.run.stop_signal
     }
 
-    /// The claim that is run.
+    /// The claimed job that this run executes.
     pub(crate) fn claimed(&self) -> &Arc<Claimed> {
         &self.run.job
     }
 
-    /// The output of a step before, or why there is none.
+    /// Returns the output of an earlier step, or why there is none.
     pub(crate) fn input_json(&self, step: Option<&str>) -> Result<String, String> {
-        let inputs = self.run.upstream.get().map(|upstream| upstream.inputs.as_slice());
+        let inputs = self.run.step_inputs.get().map(|step_inputs| step_inputs.inputs.as_slice());
         let found = inputs.unwrap_or_default().iter().find(|(name, _)| name.as_deref() == step);
         match found {
             Some((_, output)) => output.clone(),
@@ -375,18 +379,18 @@ impl JobContext {
         }
     }
 
-    /// The group whose end this job is told of.
+    /// Returns the ended group that this job is a callback of.
     pub(crate) fn ended_group(&self) -> Option<&GroupRecord> {
-        self.run.upstream.get()?.group.as_ref()
+        self.run.step_inputs.get()?.group.as_ref()
     }
 
-    /// Takes what must commit with the run.
+    /// Closes the context and takes everything that must commit with the run.
     pub(crate) fn take(&self) -> (RunNotes, Vec<NewJob>, Vec<NewGraph>, RunItems) {
         let left = self.left().close();
         (left.notes, left.spawned, left.graphs, left.items)
     }
 
-    /// Whether the run has set aside more than it may: how many, and how many it may.
+    /// If the run has rejected more items than allowed, returns their number and the limit.
     pub(crate) fn too_many_rejects(&self) -> Option<(u64, u64)> {
         let left = self.left();
         let most = left.items.most?;
@@ -394,8 +398,8 @@ impl JobContext {
         (count > most).then_some((count, most))
     }
 
-    /// What was noted since the last call, to be reported while the run goes on. Log lines are handed over, so that none
-    /// is written twice.
+    /// Returns the notes to report while the run continues, or `None` if nothing was written since the last call. Log lines
+    /// are moved out, so that none is written twice.
     pub(crate) fn take_news(&self) -> Option<RunNotes> {
         if !self.run.dirty.swap(false, Ordering::Relaxed) {
             return None;

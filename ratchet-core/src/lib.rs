@@ -1,6 +1,7 @@
-//! The vocabulary and the engine of Ratchet: jobs, the registry, the decisions, the worker and the [`Store`] trait.
+//! The core of Ratchet: jobs, the registry, the retry decisions, the client, the worker and the [`Store`] trait.
 //!
-//! Users depend on the facade `ratchet`; stores depend on this crate. `ARCHITECTURE.md` of the repository is the map.
+//! Applications depend on the facade crate `ratchet`; stores depend on this crate. `ARCHITECTURE.md` in the repository
+//! gives an overview.
 
 mod client;
 mod config;

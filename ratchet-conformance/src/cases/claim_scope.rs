@@ -69,7 +69,7 @@ pub async fn c_03_each_queue_has_its_own_room(world: &World) {
     for queue in ["a", "b", "c"] {
         world.submit_all(world.jobs(5).into_iter().map(|job| job.queue(queue)).collect()).await;
     }
-    let demand = |queue: \&str, limit| QueueDemand { queue: queue.to_owned(), limit };
+    let demand = |queue: &str, limit| QueueDemand { queue: queue.to_owned(), limit };
     let queues = vec![demand("a", 3), demand("b", 1), demand("c", 0)];
     let jobs = node.ask(ClaimRequest { queues, ..node.request(0) }).await.jobs;
     let count = |queue: &str| jobs.iter().filter(|job| job.spec.queue == queue).count();

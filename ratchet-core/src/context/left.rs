@@ -1,4 +1,4 @@
-//! What a run leaves behind, within its limits.
+//! The notes, children and rejects that a run records, and the limits on them.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -9,72 +9,72 @@ use crate::failure::{clip, plain};
 use crate::model::limits::{self, Field, LimitError};
 use crate::model::{LogLine, NewGraph, NewHandOff, NewJob, NewReject, RunNotes, nesting};
 
-/// What the handler has left behind so far.
+/// Everything the handler has recorded so far.
 #[derive(Default)]
 pub(super) struct Left {
     pub(super) notes: RunNotes,
     pub(super) spawned: Vec<NewJob>,
     pub(super) graphs: Vec<NewGraph>,
     pub(super) items: RunItems,
-    /// The run is over: what comes now would be lost.
+    /// The run has ended; anything recorded from now on would be lost.
     pub(super) closed: bool,
     log: Log,
 }
 
-/// What a run says of the items it works through.
+/// The rejects and hand-offs of a run.
 #[derive(Debug, Default)]
 pub(crate) struct RunItems {
     pub(crate) rejects: Vec<NewReject>,
-    /// Where the reject of an index stands.
+    /// Position in `rejects` by item index.
     places: HashMap<u64, usize>,
-    /// How many rejects were not kept.
+    /// Number of rejects that were counted but not kept.
     dropped: u64,
     pub(crate) hand_offs: Vec<NewHandOff>,
-    /// More rejects than this fail the run.
+    /// The run fails if it rejects more items than this.
     pub(crate) most: Option<u64>,
 }
 
-/// How much a run has logged, over all reports.
+/// The log volume of a run, over all reports.
 #[derive(Debug, Default)]
 struct Log {
     bytes: usize,
     dropped: u64,
 }
 
-/// What a run wanted to leave behind cannot be kept.
+/// An error returned when a value recorded by a run cannot be stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeepError {
-    /// It is larger than the limit.
+    /// The value is larger than the limit.
     #[error("the {what} takes more than {limit} bytes; keep a reference to the data instead")]
     TooLarge {
-        /// What: `checkpoint`, `hand-off` or `rejected item`.
+        /// The kind of value: `checkpoint`, `hand-off` or `rejected item`.
         what: &'static str,
-        /// The limit.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// It is nested deeper than it could be read back.
+    /// The value is nested too deep to be read back.
     #[error("the {what} is nested deeper than {limit} levels")]
     TooDeep {
-        /// What.
+        /// The kind of value, as in [`Self::TooLarge`].
         what: &'static str,
-        /// The limit.
+        /// The greatest nesting depth allowed.
         limit: usize,
     },
-    /// It cannot be written as JSON.
+    /// The value cannot be serialized as JSON.
     #[error("the {what} cannot be written as JSON: {source}")]
     Encode {
-        /// What.
+        /// The kind of value, as in [`Self::TooLarge`].
         what: &'static str,
-        /// Why serde refused.
+        /// The error from `serde_json`.
         source: serde_json::Error,
     },
-    /// A name or key is beyond its limit.
+    /// A pipeline name or key exceeds its limit.
     #[error(transparent)]
     Limit(#[from] LimitError),
 }
 
-/// A value as JSON text, within the limits of what a run may leave behind.
+/// Serializes a value to JSON text, within the limits on size and nesting.
 pub(super) fn json<T: Serialize>(what: &'static str, value: &T) -> Result<String, KeepError> {
     let limit = limits::CHECKPOINT;
     let mut out = Capped { json: Vec::new(), full: false };
@@ -84,7 +84,7 @@ pub(super) fn json<T: Serialize>(what: &'static str, value: &T) -> Result<String
         _ if out.full => Err(KeepError::TooLarge { what, limit }),
         Err(error) if nesting::is_too_deep(&error) => Err(too_deep(what)),
         Err(error) => Err(encode(error)),
-        // A raw value inside is written without being looked at.
+        // The serializer does not look inside a raw value, so its nesting is checked here.
         Ok(()) if nesting::is_deeper(&out.json, limits::DEPTH) => Err(too_deep(what)),
         Ok(()) => {
             String::from_utf8(out.json).map_err(|error| encode(serde::ser::Error::custom(error)))
@@ -92,12 +92,13 @@ pub(super) fn json<T: Serialize>(what: &'static str, value: &T) -> Result<String
     }
 }
 
-/// Like [`json`], as a value.
+/// Like [`json`], but returns a [`serde_json::Value`].
 pub(super) fn value<T: Serialize>(
     what: &'static str,
     value: &T,
 ) -> Result<serde_json::Value, KeepError> {
-    // Within the limits from here on. Not read from the text: a number that fits no type of JSON is refused, not rounded.
+    // Checks the limits only. The value is not parsed from the text, so that a number that JSON cannot represent is an error
+    // instead of being rounded.
     json(what, value)?;
     let value = serde_json::to_value(value).map_err(|source| KeepError::Encode { what, source })?;
     if nesting::is_too_deep_value(&value) { Err(too_deep(what)) } else { Ok(value) }
@@ -107,7 +108,7 @@ fn too_deep(what: &'static str) -> KeepError {
     KeepError::TooDeep { what, limit: limits::DEPTH }
 }
 
-/// Takes JSON up to [`limits::CHECKPOINT`].
+/// A writer that accepts at most [`limits::CHECKPOINT`] bytes.
 struct Capped {
     json: Vec<u8>,
     full: bool,
@@ -128,9 +129,9 @@ impl Write for Capped {
     }
 }
 
-/// A text of the handler as it is stored: cut to the length of a log line, without control characters.
+/// Prepares a text of the handler for storage: truncates it to [`limits::LOG_LINE`] and removes control characters.
 pub(super) fn line(mut text: String) -> String {
-    // Cut first: a line of a gigabyte is not looked at.
+    // Truncate first, so that a huge line is not scanned.
     if text.len() > limits::LOG_LINE {
         let length = text.len();
         text.truncate(text.floor_char_boundary(limits::LOG_LINE - 64));
@@ -141,10 +142,10 @@ pub(super) fn line(mut text: String) -> String {
 }
 
 impl Left {
-    /// How many lines a run may log between two reports; what is more is counted in one last line.
+    /// How many lines a run may log between two reports. Further lines are replaced by one final line that says so.
     const MAX_LOG_LINES: usize = 1000;
 
-    /// Logs a line, unless the run has logged too much.
+    /// Logs a line, unless the run has reached [`limits::LOG`].
     pub(super) fn log(&mut self, line: LogLine) {
         let log = &mut self.log;
         if log.dropped > 0 || log.bytes + line.message.len() > limits::LOG {
@@ -160,7 +161,7 @@ impl Left {
         }
     }
 
-    /// Takes everything; what comes from now on would be lost.
+    /// Takes everything recorded, and marks the run as ended.
     pub(super) fn close(&mut self) -> Self {
         let mut left = std::mem::replace(self, Self { closed: true, ..Self::default() });
         let warnings = &mut left.notes.warnings;
@@ -182,7 +183,7 @@ impl Left {
 }
 
 impl RunItems {
-    /// Sets an item aside, in the place of what was said of it before.
+    /// Records a reject. It replaces an earlier reject of the same index.
     pub(super) fn reject(&mut self, reject: NewReject) {
         if let Some(place) = self.places.get(&reject.index) {
             self.rejects[*place] = reject;
@@ -194,12 +195,12 @@ impl RunItems {
         }
     }
 
-    /// How many items were set aside, those that were not kept included.
+    /// Returns how many items were rejected, including those that were not kept.
     pub(super) fn rejected(&self) -> u64 {
         u64::try_from(self.rejects.len()).unwrap_or(u64::MAX).saturating_add(self.dropped)
     }
 
-    /// Adds a hand-off, unless its pipeline or key is beyond its limit.
+    /// Adds a hand-off. Fails if its pipeline name or key exceeds the limit.
     pub(super) fn hand_off(&mut self, hand_off: NewHandOff) -> Result<(), KeepError> {
         limits::check(Field::Pipeline, &hand_off.pipeline)?;
         limits::check(Field::HandOffKey, &hand_off.key)?;

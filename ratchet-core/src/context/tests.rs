@@ -1,4 +1,4 @@
-//! The limits of what a run leaves behind.
+//! Tests of the limits on what a run records.
 
 use serde_json::value::RawValue;
 
@@ -30,7 +30,7 @@ fn s_17_a_run_logs_a_megabyte_and_then_gets_a_warning() {
     let mut kept = 0;
     for _ in 0..200 {
         ctx.info("x".repeat(limits::LOG_LINE));
-        // What was reported already counts too.
+        // Lines that were already reported count too.
         kept += ctx.take_news().map_or(0, |notes| notes.logs.len());
     }
     assert_eq!(kept, limits::LOG / limits::LOG_LINE);
@@ -92,7 +92,7 @@ fn s_17_a_hand_off_has_limits_that_name_the_field() {
 fn s_17_rejects_are_found_by_their_index_and_bounded() {
     let ctx = JobContext::for_test();
     let beyond = 50;
-    // One look at every earlier reject per call would take hours here.
+    // A linear search per call would take hours here.
     for index in 0..limits::REJECTS as u64 + beyond {
         ctx.reject_item(index, JobError::msg("bad row"));
     }

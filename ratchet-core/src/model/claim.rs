@@ -28,7 +28,7 @@ pub struct ClaimRequest {
 pub struct QueueDemand {
     /// The name of the queue.
     pub queue: String,
-    /// How many jobs at most.
+    /// The maximum number of jobs to claim.
     pub limit: u32,
 }
 

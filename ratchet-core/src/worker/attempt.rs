@@ -8,7 +8,7 @@ use futures_util::FutureExt as _;
 use super::stop_signal::StopCause;
 use super::handler::{self, HandlerEnd, LateEnd};
 use super::middleware::RunReport;
-use super::upstream;
+use super::{conditions, step_inputs};
 use crate::client::Core;
 use crate::context::JobContext;
 use crate::crash::{CrashPoint, crash_point};
@@ -111,7 +111,7 @@ struct Left {
 async fn ready(core: &Core, job: &Claimed, ctx: &JobContext) -> Result<Box<dyn Prepared>, Outcome> {
     let prepared = prepare(core, job).map_err(Outcome::Failed)?;
     if job.spec.step.is_some() {
-        upstream::read(core, job, ctx).await?;
+        step_inputs::read(core, job, ctx).await?;
     }
     Ok(prepared)
 }
@@ -192,7 +192,7 @@ async fn run(
                 return failed(core, JobError::msg(why));
             }
             // Judged by what was returned, also if that is too large to be kept.
-            match upstream::judge(core, ctx.claimed(), &output) {
+            match conditions::evaluate(core, ctx.claimed(), &output) {
                 Err(failure) => return Outcome::Failed(failure),
                 Ok(answers) => left.answers = answers,
             }

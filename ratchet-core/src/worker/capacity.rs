@@ -151,7 +151,7 @@ impl QueueCapacity {
     }
 
     /// A claim was answered, or failed: what it asked for is no longer on its way.
-    pub(super) fn answered(\&mut self, demands: &[QueueDemand]) {
+    pub(super) fn answered(&mut self, demands: &[QueueDemand]) {
         for demand in demands {
             self.requested = self.requested.saturating_sub(demand.limit);
             if let Some(at) = self.by_name.get(&demand.queue) {

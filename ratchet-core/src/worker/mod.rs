@@ -27,6 +27,7 @@ mod maintenance;
 mod middleware;
 mod publish;
 mod claim_loop;
+mod conditions;
 mod recurring;
 mod capacity;
 mod settler;
@@ -35,7 +36,7 @@ mod signals;
 mod sinks;
 mod start;
 mod trouble;
-mod upstream;
+mod step_inputs;
 mod watchdog;
 
 pub(crate) use attempt::{Ended, attempt};

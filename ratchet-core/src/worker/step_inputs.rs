@@ -1,12 +1,11 @@
-//! What a step gets from those before it, and what it says to those behind.
+//! Reads the inputs of a step: the outputs of its parents, or the result of a group.
 
 use std::time::Duration;
 
 use crate::client::Core;
-use crate::context::{JobContext, Upstream};
+use crate::context::{JobContext, StepInputs};
 use crate::decide::Outcome;
-use crate::failure::{Failure, guarded};
-use crate::job::{Backoff, Output};
+use crate::job::Backoff;
 use crate::model::{Claimed, Deferral, JobState, Step};
 use crate::store::StoreError;
 
@@ -26,14 +25,14 @@ pub(super) async fn read(core: &Core, job: &Claimed, ctx: &JobContext) -> Result
         return Ok(());
     }
     for attempt in 1..=TRIES {
-        let upstream = tokio::select! {
+        let step_inputs = tokio::select! {
             biased;
             () = ctx.stop_signal().aborted() => return Err(Outcome::Released),
-            upstream = upstream(core, step) => upstream,
+            step_inputs = step_inputs(core, step) => step_inputs,
         };
-        match upstream {
-            Ok(upstream) => {
-                ctx.set_upstream(upstream);
+        match step_inputs {
+            Ok(step_inputs) => {
+                ctx.set_step_inputs(step_inputs);
                 return Ok(());
             }
             Err(error) => {
@@ -50,8 +49,8 @@ pub(super) async fn read(core: &Core, job: &Claimed, ctx: &JobContext) -> Result
     Err(Outcome::Released)
 }
 
-async fn upstream(core: &Core, step: &Step) -> Result<Upstream, StoreError> {
-    let mut upstream = Upstream::default();
+async fn step_inputs(core: &Core, step: &Step) -> Result<StepInputs, StoreError> {
+    let mut step_inputs = StepInputs::default();
     for input in &step.inputs {
         let mut output = Err("no step before has succeeded".to_owned());
         for parent in &input.from {
@@ -65,45 +64,10 @@ async fn upstream(core: &Core, step: &Step) -> Result<Upstream, StoreError> {
                 break;
             }
         }
-        upstream.inputs.push((input.name.clone(), output));
+        step_inputs.inputs.push((input.name.clone(), output));
     }
     if let Some(group) = step.reports {
-        upstream.group = core.store.group(group).await?;
+        step_inputs.group = core.store.group(group).await?;
     }
-    Ok(upstream)
-}
-
-/// Judges the conditions on the edges of a step. One that cannot be judged fails the attempt: to take a branch at random
-/// would be worse.
-pub(super) fn judge(
-    core: &Core,
-    job: &Claimed,
-    output: &Output,
-) -> Result<Vec<(String, bool)>, Box<Failure>> {
-    let Some(step) = &job.spec.step else { return Ok(Vec::new()) };
-    let failed = |why: String| Box::new(core.classifier.invalid("Condition", &why));
-    let mut answers = Vec::with_capacity(step.conditions.len());
-    for name in &step.conditions {
-        let condition = core
-            .conditions
-            .get(name.as_str())
-            .ok_or_else(|| failed(format!("this worker does not know condition `{name}`")))?;
-        let json = match output {
-            Output::Json(json) => json.as_deref().unwrap_or("null"),
-            Output::Unserialisable(why) => {
-                return Err(failed(format!("condition `{name}` has nothing to judge: {why}")));
-            }
-        };
-        match guarded(|| (condition.judge)(json)) {
-            Ok(Ok(holds)) => answers.push((name.clone(), holds)),
-            Ok(Err(error)) => {
-                return Err(failed(format!("condition `{name}` cannot read the output: {error}")));
-            }
-            Err(panic) => {
-                core.panics.note("condition", &panic);
-                return Err(failed(format!("condition `{name}` panicked: {}", panic.message)));
-            }
-        }
-    }
-    Ok(answers)
+    Ok(step_inputs)
 }

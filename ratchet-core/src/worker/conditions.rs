@@ -1,0 +1,41 @@
+//! Evaluates the conditions on the edges that leave a step.
+
+use crate::client::Core;
+use crate::failure::{Failure, guarded};
+use crate::job::Output;
+use crate::model::Claimed;
+
+/// Judges the conditions on the edges of a step. One that cannot be judged fails the attempt: to take a branch at random
+/// would be worse.
+pub(super) fn evaluate(
+    core: &Core,
+    job: &Claimed,
+    output: &Output,
+) -> Result<Vec<(String, bool)>, Box<Failure>> {
+    let Some(step) = &job.spec.step else { return Ok(Vec::new()) };
+    let failed = |why: String| Box::new(core.classifier.invalid("Condition", &why));
+    let mut results = Vec::with_capacity(step.conditions.len());
+    for name in &step.conditions {
+        let condition = core
+            .conditions
+            .get(name.as_str())
+            .ok_or_else(|| failed(format!("this worker does not know condition `{name}`")))?;
+        let json = match output {
+            Output::Json(json) => json.as_deref().unwrap_or("null"),
+            Output::Unserialisable(why) => {
+                return Err(failed(format!("condition `{name}` has nothing to judge: {why}")));
+            }
+        };
+        match guarded(|| (condition.judge)(json)) {
+            Ok(Ok(holds)) => results.push((name.clone(), holds)),
+            Ok(Err(error)) => {
+                return Err(failed(format!("condition `{name}` cannot read the output: {error}")));
+            }
+            Err(panic) => {
+                core.panics.note("condition", &panic);
+                return Err(failed(format!("condition `{name}` panicked: {}", panic.message)));
+            }
+        }
+    }
+    Ok(results)
+}
