@@ -151,8 +151,8 @@ impl JobContext {
         self.run.core.clock.monotonic().saturating_sub(self.run.started)
     }
 
-    /// Returns a key that is the same for all attempts of the job until it is retried by hand. Pass it to downstream systems
-    /// so that they can detect repeats.
+    /// Returns a key that is the same for all attempts of the job until it is retried by hand. Pass it to downstream
+    /// systems so that they can detect repeats.
     pub fn idempotency_key(&self) -> String {
         self.run.job.execution_key()
     }
@@ -162,16 +162,16 @@ impl JobContext {
         self.run.job.transition_key()
     }
 
-    /// Returns a token that is triggered when this run is canceled, times out, or exceeds the grace period of a stopping
-    /// worker.
+    /// Returns a token that is triggered when this run is canceled, times out, or exceeds the grace period of a
+    /// stopping worker.
     ///
     /// A handler that watches the token can clean up and return. Otherwise its future is dropped after a grace period.
     pub fn cancellation(&self) -> &CancellationToken {
         self.run.stop_signal.canceled()
     }
 
-    /// Returns a token that is triggered when the worker begins to shut down. The run may still finish; this is a good time
-    /// to save a checkpoint.
+    /// Returns a token that is triggered when the worker begins to shut down. The run may still finish; this is a good
+    /// time to save a checkpoint.
     pub fn shutdown(&self) -> &CancellationToken {
         &self.run.stopping
     }
@@ -218,7 +218,8 @@ impl JobContext {
     /// Logs a line that is stored with the job.
     ///
     /// A line longer than [`limits::LOG_LINE`](crate::model::limits::LOG_LINE) is truncated. After
-    /// [`limits::LOG`](crate::model::limits::LOG) bytes in one run, further lines are dropped with a warning on the job.
+    /// [`limits::LOG`](crate::model::limits::LOG) bytes in one run, further lines are dropped with a warning on the
+    /// job.
     pub fn log(&self, level: LogLevel, message: impl Into<String>) {
         let line = LogLine {
             after: self.elapsed(),
@@ -281,8 +282,8 @@ impl JobContext {
         self.allow_rejects((rate * items as f64).floor() as u64);
     }
 
-    /// Hands a checkpoint to the next pipeline **with this run's success**, in the same commit. A second hand-off with the
-    /// same key is suppressed and counted.
+    /// Hands a checkpoint to the next pipeline **with this run's success**, in the same commit. A second hand-off with
+    /// the same key is suppressed and counted.
     pub fn hand_off<T: Serialize>(
         &self,
         pipeline: impl Into<String>,
@@ -301,8 +302,8 @@ impl JobContext {
 
     /// Enqueues a job that is stored **with this run's success**, in the same commit.
     ///
-    /// If the run fails, or its job has been canceled or rescued in the meantime, the child is never stored. A key conflict
-    /// at commit drops the child and adds a warning to this job.
+    /// If the run fails, or its job has been canceled or rescued in the meantime, the child is never stored. A key
+    /// conflict at commit drops the child and adds a warning to this job.
     #[allow(clippy::needless_pass_by_value)] // the job is handed over; that it is only encoded is our affair
     pub fn enqueue<J: Job>(&self, job: J) -> Enqueue<'_, J> {
         Enqueue::within(self, &self.run.core, &job)
@@ -322,7 +323,8 @@ impl JobContext {
         !left.closed
     }
 
-    /// Returns the chains, batches and workflows that this run has submitted so far, for unit tests of the bare function.
+    /// Returns the chains, batches and workflows that this run has submitted so far, for unit tests of the bare
+    /// function.
     pub fn graphs(&self) -> Vec<NewGraph> {
         self.left().graphs.clone()
     }
@@ -398,8 +400,8 @@ impl JobContext {
         (count > most).then_some((count, most))
     }
 
-    /// Returns the notes to report while the run continues, or `None` if nothing was written since the last call. Log lines
-    /// are moved out, so that none is written twice.
+    /// Returns the notes to report while the run continues, or `None` if nothing was written since the last call. Log
+    /// lines are moved out, so that none is written twice.
     pub(crate) fn take_news(&self) -> Option<RunNotes> {
         if !self.run.dirty.swap(false, Ordering::Relaxed) {
             return None;

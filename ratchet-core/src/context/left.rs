@@ -97,8 +97,8 @@ pub(super) fn value<T: Serialize>(
     what: &'static str,
     value: &T,
 ) -> Result<serde_json::Value, KeepError> {
-    // Checks the limits only. The value is not parsed from the text, so that a number that JSON cannot represent is an error
-    // instead of being rounded.
+    // Checks the limits only. The value is not parsed from the text, so that a number that JSON cannot represent is an
+    // error instead of being rounded.
     json(what, value)?;
     let value = serde_json::to_value(value).map_err(|source| KeepError::Encode { what, source })?;
     if nesting::is_too_deep_value(&value) { Err(too_deep(what)) } else { Ok(value) }

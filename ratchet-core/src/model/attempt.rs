@@ -1,4 +1,4 @@
-//! The history of a job: one line per run.
+//! The history of a job: one entry per run, and the lines its handlers logged.
 
 use std::time::Duration;
 
@@ -7,37 +7,37 @@ use serde::{Deserialize, Serialize};
 
 use super::{Claimed, FailureRecord, NodeId};
 
-/// One run of a job.
+/// The history entry of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AttemptLine {
-    /// The number of the run, over all lives of the job.
+    /// The number of the run, over all generations.
     pub run: u64,
-    /// The number of the attempt within its life.
+    /// The number of the attempt within its generation.
     pub attempt: u32,
-    /// Which life.
+    /// Starts at 1; incremented by every manual retry.
     pub generation: u32,
-    /// Who ran it.
+    /// The node that ran it.
     pub node: NodeId,
-    /// When it was claimed.
+    /// When the run was claimed.
     pub started_at: Timestamp,
-    /// When it was settled.
+    /// When the run was settled.
     pub finished_at: Timestamp,
-    /// How long it had waited.
+    /// How long the job had waited, from due to claimed.
     pub queue_wait: Duration,
-    /// How long it took, by the worker's monotonic clock.
+    /// How long the run took, by the worker's monotonic clock.
     pub duration: Duration,
-    /// How it ended.
+    /// How the run ended.
     pub outcome: AttemptOutcome,
-    /// What went wrong.
+    /// The failure, if the run failed.
     pub error: Option<FailureRecord>,
-    /// For a run that was put off: why, in words.
+    /// For a deferred run: the reason as text.
     #[serde(default)]
     pub note: Option<String>,
 }
 
 impl AttemptLine {
-    /// The line of a run that ended now, with nothing but what its claim and its outcome say.
+    /// Creates the entry of a run that ended at `finished_at`, without a duration, an error or a note.
     pub fn new(claimed: &Claimed, finished_at: Timestamp, outcome: AttemptOutcome) -> Self {
         Self {
             run: claimed.run,
@@ -60,51 +60,51 @@ impl AttemptLine {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AttemptOutcome {
-    /// It returned a value.
+    /// The handler returned a value.
     Success,
-    /// It returned an error.
+    /// The handler returned an error.
     Failure,
-    /// It panicked, timed out or was lost in the runtime.
+    /// The handler panicked, timed out or was lost in the runtime.
     Exception,
-    /// It could never have run: undecodable, refused or not allowed.
+    /// The job could not be run: its payload cannot be decoded, was refused, or is not allowed.
     Invalid,
-    /// The handler asked for more time.
+    /// The handler requested to run again later.
     Snoozed,
-    /// The handler could not take it now.
+    /// The handler could not accept the work at this time.
     Rejected,
-    /// The breaker of its service was open.
+    /// The breaker of the service was open.
     BreakerOpen,
-    /// The worker gave it back when shutting down.
+    /// The worker returned the job to the queue at shutdown.
     Released,
-    /// Its worker died.
+    /// The worker died.
     Crashed,
-    /// It was called off while it ran.
+    /// The job was canceled while it ran.
     Canceled,
 }
 
-/// A line a handler logged through its context.
+/// A line that a handler logged through its context.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogLine {
-    /// Since the run started.
+    /// The time since the run started.
     pub after: Duration,
-    /// How serious.
+    /// The severity.
     pub level: LogLevel,
-    /// What.
+    /// The text, without a trailing newline.
     pub message: String,
-    /// The run that wrote it.
+    /// The run that logged it.
     pub run: u64,
 }
 
-/// How serious a line of the log is.
+/// The severity of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LogLevel {
-    /// For the curious.
+    /// Details for debugging.
     Debug,
-    /// Normal.
+    /// Normal operation.
     Info,
-    /// Worth a look.
+    /// A problem that does not stop the run.
     Warn,
-    /// Something failed.
+    /// A failure.
     Error,
 }

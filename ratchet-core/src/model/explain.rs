@@ -1,6 +1,6 @@
-//! Why a job waits: the claim's own conditions, asked of one job.
+//! Explains why a job is not running, by applying the conditions of a claim to one job.
 //!
-//! A store says what is around a job ([`Surroundings`]); the conditions themselves are the functions that claims use:
+//! A store returns the state around a job ([`Surroundings`]). The conditions are the same functions that claims use:
 //! [`QueueRules::gate`], [`Breaker::admits`], [`ConcurrencyKey::has_room`].
 
 use std::fmt;
@@ -11,100 +11,100 @@ use super::{
     Admission, Breaker, ConcurrencyKey, Gate, JobId, JobRecord, JobState, NodeRecord, QueueRules,
 };
 
-/// What a claim would see around a job.
+/// The state that a claim would evaluate for one job.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
-    /// The job.
+    /// The job to explain.
     pub job: JobRecord,
-    /// The store's clock.
+    /// The time by the store's clock.
     pub now: Timestamp,
-    /// The rules of its queue.
+    /// The rules of the job's queue.
     pub rules: QueueRules,
-    /// How many jobs of its queue run.
+    /// The number of running jobs of the queue.
     pub running: u64,
-    /// The jobs whose runs hold its concurrency key.
+    /// The jobs whose runs hold the concurrency key.
     pub holders: Vec<JobId>,
-    /// The breaker of its service, if there is one that was ever heard of.
+    /// The breaker of the job's service, or `None` if the store has none yet.
     pub breaker: Option<Breaker>,
-    /// How many probes of the breaker's present opening are running.
+    /// The number of running probes of the breaker's current opening.
     pub probing: u64,
     /// The nodes of the cluster.
     pub nodes: Vec<NodeRecord>,
 }
 
-/// One reason why a pending job is not running.
+/// A reason why a pending job is not running.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Waiting {
     /// It is not due yet.
     NotDue {
-        /// When it is.
+        /// When it falls due.
         due: Timestamp,
     },
-    /// It is a step, and what it waits for has not come to its end.
+    /// It is a step, and its parents have not ended.
     ParentNotDone {
-        /// How many steps it waits for.
+        /// The number of steps it waits for. Zero if it waits for its group to begin.
         parents: u32,
         /// How many of them have ended.
         ended: u32,
     },
     /// Its queue is paused.
     QueuePaused {
-        /// The queue.
+        /// The name of the queue.
         queue: String,
     },
-    /// As many jobs of its queue run as may in the cluster.
+    /// Its queue has reached its cluster-wide concurrency limit.
     QueueFull {
-        /// The queue.
+        /// The name of the queue.
         queue: String,
-        /// How many may.
+        /// The maximum number of running jobs.
         limit: u32,
     },
-    /// As many jobs of its queue were claimed as may in its period.
+    /// Its queue has reached its rate limit.
     RateSpent {
-        /// The queue.
+        /// The name of the queue.
         queue: String,
-        /// When the next may be claimed.
+        /// When the next job can be claimed.
         until: Timestamp,
     },
-    /// Its concurrency key is held.
+    /// Its concurrency key has reached its limit.
     KeyHeld {
-        /// The key.
+        /// The concurrency key.
         key: String,
-        /// How many may hold it.
+        /// The maximum number of holders.
         limit: u32,
-        /// Who does.
+        /// The jobs that hold the key.
         holders: Vec<JobId>,
     },
     /// The breaker of its service is open.
     BreakerOpen {
-        /// The service.
+        /// The name of the service.
         service: String,
-        /// Until then; without it, until an operator closes it.
+        /// When the breaker half-opens; `None` if it stays open until an operator closes it.
         until: Option<Timestamp>,
     },
-    /// The breaker of its service is waiting for its probes.
+    /// The breaker of its service is half-open, and all of its probes are running.
     BreakerProbing {
-        /// The service.
+        /// The name of the service.
         service: String,
-        /// How many runs try it.
+        /// The number of running probes.
         probing: u64,
     },
-    /// No live worker knows this job in this version.
+    /// No live worker knows the job in this version.
     NoWorkerKnowsIt {
-        /// The job's name.
+        /// The name of the job.
         name: String,
         /// The version of its payload.
         version: u32,
     },
-    /// No live worker that knows it serves its queue.
+    /// No live worker that knows the job serves its queue.
     NoWorkerServesIt {
-        /// The queue.
+        /// The name of the queue.
         queue: String,
     },
-    /// It has crashed its workers and waits for one that has nothing else to do.
+    /// It has crashed its workers and waits for a worker that runs no other job.
     MustRunAlone {
-        /// How often.
+        /// The number of crashes.
         crashes: u32,
     },
 }
@@ -113,16 +113,16 @@ pub enum Waiting {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Explanation {
-    /// It is not waiting: this is where it is.
+    /// The job is not pending; this is its state.
     NotWaiting(JobState),
-    /// It waits, for all of these.
+    /// The job waits for all of these reasons.
     Waits(Vec<Waiting>),
-    /// Nothing holds it back: it is claimed as soon as its turn comes and a worker has room.
+    /// No condition blocks the job. It is claimed as soon as its turn comes and a worker has capacity.
     AllClear,
 }
 
 impl Surroundings {
-    /// A job with nothing around it.
+    /// Creates the surroundings of a job without limits, breaker or nodes.
     pub fn new(job: JobRecord, now: Timestamp) -> Self {
         Self {
             job,
@@ -136,7 +136,8 @@ impl Surroundings {
         }
     }
 
-    /// Why the job waits. `lonely_after` is how many crashes make a job one that must run alone.
+    /// Returns why the job is not running. `lonely_after` is the number of crashes from which on a job must run
+    /// isolated.
     pub fn explain(&self, lonely_after: u32) -> Explanation {
         if self.job.state != JobState::Pending {
             return Explanation::NotWaiting(self.job.state);
@@ -207,7 +208,7 @@ impl Surroundings {
 }
 
 impl ConcurrencyKey {
-    /// Whether one more run fits.
+    /// Returns `true` if another run can hold the key when `taken` runs hold it.
     pub fn has_room(&self, taken: u64) -> bool {
         taken < u64::from(self.limit)
     }

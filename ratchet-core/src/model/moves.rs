@@ -1,4 +1,4 @@
-//! What each move does to a job's record: the one meaning of a verdict, for every store that holds records.
+//! The effect of each transition on a [`JobRecord`], shared by every store that holds records.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,8 @@ use super::{
 };
 
 impl JobRecord {
-    /// The current run as its claimer got it, given the lease it was claimed in; `None` if the job was never claimed.
+    /// Returns the current run as its claimer received it, given its lease. Returns `None` if the job was never
+    /// claimed.
     pub fn claimed(&self, lease: LeaseId) -> Option<Claimed> {
         Some(Claimed {
             token: Token { job: self.id, lease, version: self.version },
@@ -31,13 +32,13 @@ impl JobRecord {
         })
     }
 
-    /// How long the current run has taken, by the store's clock.
+    /// Returns how long the current run has taken, by the store's clock.
     pub fn elapsed(&self, now: Timestamp) -> Duration {
         let started = self.started_at.unwrap_or(now);
         Duration::try_from(now.duration_since(started)).unwrap_or_default()
     }
 
-    /// Moves a running job as its verdict says. The caller has checked the fence and raises the version.
+    /// Applies a verdict to a running job. The caller must have checked the token, and increments the version.
     pub fn settle(&mut self, verdict: Verdict, now: Timestamp) {
         match verdict {
             Verdict::Succeed { output } => {
@@ -75,7 +76,7 @@ impl JobRecord {
         }
     }
 
-    /// Calls a job off. One that waited keeps what it waited for: it may be opened again.
+    /// Cancels the job. A waiting job keeps its wait, because it may be reopened.
     pub fn cancel(&mut self, cause: CancelCause, root: Option<Point>, now: Timestamp) {
         self.state = JobState::Canceled;
         self.paused_from = None;
@@ -84,14 +85,14 @@ impl JobRecord {
         self.root_cause = root;
     }
 
-    /// A step waits no longer: it is due now, or later if it said so. A paused one stays paused.
+    /// Ends the wait of a step: it is due now, or after its delay. A paused step stays paused.
     pub fn release(&mut self, now: Timestamp) {
         let delay = self.spec.step.as_ref().map_or(Duration::ZERO, |step| step.delay);
         self.wait = None;
         self.due = self.due.max(later(now, delay));
     }
 
-    /// A step that was called off because of another waits again.
+    /// Returns a step to waiting that was canceled because of another step.
     pub fn reopen(&mut self, wait: Wait) {
         self.state = JobState::Pending;
         self.finished_at = None;
@@ -100,7 +101,7 @@ impl JobRecord {
         self.wait = Some(wait);
     }
 
-    /// Starts a new life: a failed job is tried again by hand.
+    /// Starts a new generation: a failed job is retried manually.
     pub fn revive(&mut self, now: Timestamp) {
         self.state = JobState::Pending;
         self.due = now;
@@ -115,7 +116,7 @@ impl JobRecord {
 }
 
 impl Verdict {
-    /// What the history says of it: what went wrong, or why the job was put off.
+    /// Returns what the history records for the verdict: the failure, or the note of a deferral.
     pub fn cause(&self) -> (Option<FailureRecord>, Option<String>) {
         match self {
             Self::Retry { failure, .. } => (Some(failure.clone()), None),

@@ -1,4 +1,4 @@
-//! What is published outside, from the store, at least once.
+//! Messages that are stored with a settlement and published to sinks at least once.
 
 use std::time::Duration;
 
@@ -7,41 +7,41 @@ use serde::{Deserialize, Serialize};
 
 use super::{Envelope, JobId, JobOutcome};
 
-/// Something to record with a settlement, so that it is published after the commit and not before.
+/// A message to record with a settlement, so that it is published only after the commit.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Notice {
-    /// A job went to the dead-letter queue: alert somebody, unless the same was said within the window.
+    /// An alert that a job went to the dead-letter queue. Suppressed if there was an equal one within the window.
     Alert {
-        /// How long the same job name and fingerprint stay quiet.
+        /// How long further alerts for the same job name and fingerprint are suppressed.
         window: Duration,
-        /// The envelope's facts are copied into the alert.
+        /// The envelope from which the alert is built.
         envelope: Box<Envelope>,
     },
-    /// The envelope of a dead job, for the outside.
+    /// The envelope of a dead letter, for the dead-letter sink.
     DeadLetter(Box<Envelope>),
-    /// The end of a job, whichever it was, for the outside. What is told of one job is told in the order of its commits.
+    /// The outcome of a job, for the outcome sink. The outcomes of one job are published in commit order.
     Outcome(Box<JobOutcome>),
 }
 
-/// An alert: one per job name and fingerprint and window.
+/// An alert: one per job name, fingerprint and window.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Alert {
-    /// The first job it speaks of.
+    /// The first job that caused the alert.
     pub job_id: JobId,
     /// The name of the job.
     pub job_name: String,
-    /// What failures have in common.
+    /// The fingerprint shared by the failures.
     pub fingerprint: String,
-    /// The sanitised message of the first.
+    /// The sanitized message of the first failure.
     pub message: String,
-    /// When it was recorded.
+    /// When the alert was recorded.
     pub at: Timestamp,
-    /// How many more of the same were suppressed since.
+    /// The number of equal alerts suppressed since.
     pub suppressed: u64,
 }
 
-/// What a delivery carries.
+/// The content of a delivery.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum DeliveryBody {
@@ -53,7 +53,7 @@ pub enum DeliveryBody {
     Outcome(Box<JobOutcome>),
 }
 
-/// Who a delivery is for.
+/// The sink that a delivery is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -66,15 +66,15 @@ pub enum Channel {
     Outcomes,
 }
 
-/// The number of a delivery; grows in commit order.
+/// The number of a delivery; increases in commit order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DeliveryId(pub i64);
 
-/// Something that waits to be published.
+/// A message that waits to be published.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Delivery {
-    /// Its number.
+    /// The number to acknowledge it with.
     pub id: DeliveryId,
-    /// What it is.
+    /// The content to publish.
     pub body: DeliveryBody,
 }

@@ -1,4 +1,4 @@
-//! The end of a job as it is told outside.
+//! The outcome of a job as it is published to outcome sinks.
 
 use std::time::Duration;
 
@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 
 use super::{AttemptOutcome, Claimed, Envelope, FailureKind, JobId, NodeId};
 
-/// In which of four ways a job ended.
+/// The kind of a job's outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum OutcomeKind {
-    /// It returned a value.
+    /// The job returned a value.
     Success,
-    /// It returned an error for the last time, or was put off too often.
+    /// The last attempt returned an error, or the job was deferred too often.
     Failure,
-    /// It panicked, timed out or killed its worker for the last time.
+    /// The last attempt panicked, timed out or crashed its worker.
     Exception,
-    /// It could never have run: undecodable, refused or not allowed.
+    /// The job could not be run: its payload cannot be decoded, was refused, or is not allowed.
     Invalid,
 }
 
@@ -43,47 +43,48 @@ impl From<OutcomeKind> for AttemptOutcome {
     }
 }
 
-/// How a job ended: what an [`OutcomeSink`](crate::OutcomeSink) is given.
+/// The outcome of a job, as passed to an [`OutcomeSink`](crate::OutcomeSink).
 ///
-/// A job that is tried again after it had failed ends once more, in its next life. `(job_id, run)` tells its ends apart and
-/// in order, so a receiver that has seen a later `run` of a job can drop what comes again of an earlier one.
+/// A job that is retried manually after it failed has another outcome in its next generation. `(job_id, run)`
+/// identifies and orders the outcomes of a job, so a receiver that has seen a later `run` can drop a redelivered
+/// earlier one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct JobOutcome {
-    /// The job.
+    /// The id of the job.
     pub job_id: JobId,
-    /// Its name.
+    /// The name of the job.
     pub job_name: String,
-    /// Its queue.
+    /// The queue of the job.
     pub queue: String,
-    /// Whose job it was.
+    /// The tenant of the job.
     pub tenant: Option<String>,
-    /// What it was tied to.
+    /// The correlation id given at submission.
     pub correlation_id: Option<String>,
-    /// Stable over all attempts of this life.
+    /// Stable over all attempts of this generation.
     pub execution_key: String,
     /// Unique per run: `job:step:run`.
     pub transition_key: String,
-    /// How it ended.
+    /// How the job ended.
     pub kind: OutcomeKind,
-    /// What it returned, as JSON.
+    /// The return value as JSON.
     pub output: Option<String>,
-    /// For anything but a success: what went wrong.
+    /// For anything but a success: the terminal envelope.
     pub envelope: Option<Box<Envelope>>,
-    /// Which life of the job this ends.
+    /// The generation that ended. Starts at 1; incremented by every manual retry.
     pub generation: u32,
-    /// The number of the last run, over all lives.
+    /// The number of the last run, over all generations.
     pub run: u64,
     /// The node of the last run.
     pub node: NodeId,
     /// How long the last run took.
     pub duration: Duration,
-    /// When, by the store's clock: the store sets it in the commit.
+    /// The time of the commit, by the store's clock. The store sets it.
     pub at: Timestamp,
 }
 
 impl JobOutcome {
-    /// The success of a run; the store will stamp it with its own time.
+    /// Creates the outcome of a successful run. The store sets the time.
     pub fn success(job: &Claimed, output: Option<String>, duration: Duration) -> Self {
         let spec = &job.spec;
         Self {
@@ -105,7 +106,7 @@ impl JobOutcome {
         }
     }
 
-    /// A run after which the job goes to the dead-letter queue; the store will stamp it with its own time.
+    /// Creates the outcome of a run that sends the job to the dead-letter queue. The store sets the time.
     pub fn failure(job: &Claimed, envelope: Box<Envelope>, duration: Duration) -> Self {
         Self {
             kind: envelope.failure.kind.into(),

@@ -1,4 +1,4 @@
-//! The end of a run: what the engine decided and what the store made of it.
+//! The settlement of a run: the request that the engine sends to the store, and the reply.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,43 +12,43 @@ use super::{
     Vote,
 };
 
-/// What is to happen to a claimed job, with everything that must commit together with it.
+/// How a claimed job is to be settled, with everything that must commit in the same transaction.
 ///
-/// It carries delays, never instants: the store adds its own now.
+/// Contains delays and no instants: the store adds delays to its own clock.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Settlement {
-    /// The claim this settles. If it is no longer the current one, nothing changes.
+    /// The claim that is settled. If it is no longer current, nothing changes.
     pub token: Token,
-    /// What was decided.
+    /// The transition to apply.
     pub verdict: Verdict,
     /// How the run ended, for the history.
     pub outcome: AttemptOutcome,
-    /// How long the run took.
+    /// How long the run took, by the worker's monotonic clock.
     pub duration: Duration,
-    /// What the handler left behind.
+    /// Progress, checkpoint, logs and warnings of the run.
     pub notes: RunNotes,
-    /// Jobs that come into being with this commit: children and callbacks.
+    /// Jobs to insert in the same commit: children and callbacks.
     pub spawned: Vec<NewJob>,
-    /// Chains, batches and workflows that come into being with this commit, after all spawned jobs of the batch.
+    /// Chains, batches and workflows to insert in the same commit, after all spawned jobs of the batch.
     pub graphs: Vec<NewGraph>,
-    /// What is to be published once this is committed.
+    /// Messages to publish after the commit.
     pub notices: Vec<Notice>,
-    /// What the run says of the service it called: counted in the order of the batch.
+    /// The call result for the breaker of the service. Results are counted in the order of the batch.
     pub vote: Option<Vote>,
-    /// How the conditions on the edges of a step were judged.
+    /// The results of the conditions on the outgoing edges of a step, by condition name.
     pub answers: Vec<(String, bool)>,
-    /// Items that the run set aside.
+    /// Items that the run rejected.
     pub rejects: Vec<NewReject>,
-    /// Checkpoints that the run hands on.
+    /// Checkpoints that the run hands to other pipelines.
     pub hand_offs: Vec<NewHandOff>,
-    /// The handler is still running although its run is over: what it holds stays taken until
-    /// [`Store::let_go`](crate::store::Store::let_go) or the end of its node.
+    /// The handler is still running although its run has ended. The run keeps its slots until
+    /// [`Store::let_go`](crate::store::Store::let_go) or until its node leaves or its lease expires.
     pub lingering: bool,
 }
 
 impl Settlement {
-    /// A settlement with nothing beside the verdict.
+    /// Creates a settlement with a verdict and an outcome, and with all other fields empty.
     pub fn new(token: Token, verdict: Verdict, outcome: AttemptOutcome) -> Self {
         Self {
             token,
@@ -68,132 +68,132 @@ impl Settlement {
     }
 }
 
-/// Where a job goes after a run.
+/// The transition of a job at the end of a run.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// Done.
+    /// The job succeeded.
     Succeed {
-        /// What it returned, as JSON.
+        /// The return value as JSON; `None` if there is none or it was not kept.
         output: Option<String>,
     },
-    /// Another attempt later.
+    /// Another attempt is made later.
     Retry {
-        /// After this long.
+        /// The delay before the next attempt, added to the store's clock.
         delay: Duration,
-        /// Failed attempts, this one included.
+        /// The number of failed attempts, including this one.
         attempts: u32,
-        /// What went wrong.
+        /// The failure of this attempt.
         failure: FailureRecord,
     },
-    /// Put off; no attempt used, but counted.
+    /// The run is deferred. Uses no attempt, but is counted in `deferrals`.
     Defer {
-        /// For this long.
+        /// The delay before the job is due again, added to the store's clock.
         delay: Duration,
-        /// What put it off.
+        /// The kind of deferral.
         why: Deferral,
-        /// In words.
+        /// The reason as text, for the history.
         note: String,
     },
-    /// Given back unharmed: its due time stays, and so does its place in the queue.
+    /// Returned to the queue unchanged: the job keeps its due time and its position in the queue.
     Release,
-    /// Brought back after its worker died.
+    /// Returned to the queue after its worker died.
     Rescue {
-        /// After this long.
+        /// The delay before the job is due again, added to the store's clock.
         delay: Duration,
-        /// Crashes, this one included if it counts.
+        /// The number of crashes, including this one if it counts.
         crashes: u32,
     },
-    /// Into the dead-letter queue.
+    /// Failed permanently: the job goes to the dead-letter queue.
     Fail {
-        /// Failed attempts, this one included if it counts.
+        /// The number of failed attempts, including this one if it counts.
         attempts: u32,
-        /// Crashes, this one included if it counts.
+        /// The number of crashes, including this one if it counts.
         crashes: u32,
-        /// The terminal envelope.
+        /// The terminal envelope. The store sets its time.
         envelope: Box<Envelope>,
     },
 }
 
-/// What put a run off.
+/// The cause of a deferral.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Deferral {
-    /// The handler asked for it.
+    /// The handler requested it.
     Snooze,
-    /// The handler could not take the work now.
+    /// The handler could not accept the work at this time.
     Reject,
-    /// The breaker of its service was open.
+    /// The breaker of the service was open.
     Breaker,
 }
 
-/// What a handler left behind: each write must present the claim's token.
+/// The data that a handler recorded during its run. Every write must present the token of the claim.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RunNotes {
-    /// How far it came.
+    /// The last reported progress.
     pub progress: Option<Progress>,
-    /// The state it saved for its next run.
+    /// The checkpoint saved for the next run.
     pub checkpoint: Option<serde_json::Value>,
-    /// What it logged.
+    /// The lines that the handler logged.
     pub logs: Vec<LogLine>,
-    /// What went wrong beside the outcome.
+    /// Problems that did not change the outcome.
     pub warnings: Vec<String>,
 }
 
 impl RunNotes {
-    /// Whether there is nothing to write.
+    /// Returns `true` if there is nothing to write.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// What the store made of a settlement.
+/// The store's reply to a settlement.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(clippy::large_enum_variant)] // nearly always the large one, and gone as soon as it was told
+#[allow(clippy::large_enum_variant)] // nearly always the large variant, and short-lived
 pub enum Settled {
-    /// It is committed.
+    /// The settlement is committed.
     Applied(Applied),
-    /// The claim was no longer the current one; nothing changed.
+    /// The claim was no longer current; nothing changed.
     Stale {
-        /// The state the job is in, if it still exists.
+        /// The current state of the job, or `None` if it no longer exists.
         state: Option<JobState>,
     },
-    /// Another transaction holds a key that one of its children needs, and has not ended yet. Nothing changed: settle it
-    /// again later.
+    /// An open transaction holds a key that one of the children needs. Nothing changed. The settlement must be retried
+    /// later.
     Blocked {
-        /// What was waited for.
+        /// A description of the lock, for logs.
         why: String,
     },
 }
 
-/// A committed settlement.
+/// The result of a committed settlement.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Applied {
-    /// The state of the job now.
+    /// The new state of the job.
     pub state: JobState,
-    /// When the store committed it.
+    /// The time of the commit, by the store's clock.
     pub at: Timestamp,
     /// When the job is due again, if it is pending.
     pub due: Option<Timestamp>,
-    /// The spawned jobs that came into being, those of graphs too. One whose idempotency key was seen before is neither
-    /// here nor dropped.
+    /// The spawned jobs that were created, including those of graphs. A job whose idempotency key was used before is
+    /// neither here nor in `dropped`.
     pub spawned: Vec<JobId>,
-    /// The spawned jobs that do not, because of a key.
+    /// The spawned jobs that were not created because of a key.
     pub dropped: Vec<DroppedChild>,
-    /// The graphs of which nothing came into being, because of a key.
+    /// The graphs that were not created because of a key.
     pub dropped_graphs: Vec<DroppedGraph>,
-    /// What its vote did to the breaker of its service.
+    /// The change that the call result caused in the breaker of the service.
     pub breaker: Option<BreakerChange>,
-    /// What else moved in the graphs of this commit: told once, with the first settlement that set something off, or, for
-    /// a graph that came into being, with the run that it comes from.
+    /// Other changes in the graphs of this commit. Reported once: with the first settlement that caused a change or,
+    /// for a new graph, with the run that created it.
     pub ripples: Ripples,
 }
 
 impl Applied {
-    /// A committed settlement that spawned nothing.
+    /// Creates the result of a settlement that spawned nothing.
     pub fn new(state: JobState, at: Timestamp, due: Option<Timestamp>) -> Self {
         Self {
             state,
@@ -208,32 +208,32 @@ impl Applied {
     }
 }
 
-/// A spawned job that could not be inserted. Its parent settled all the same.
+/// A spawned job that could not be inserted. Its parent is settled anyway.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DroppedChild {
-    /// The child.
+    /// The id that the child would have had.
     pub id: JobId,
-    /// Its name.
+    /// The job name of the child.
     pub name: String,
-    /// Why.
+    /// The reason, for the warning on the parent.
     pub why: String,
 }
 
-/// A chain, batch or workflow of a run that could not be inserted. The run settled all the same.
+/// A chain, batch or workflow that could not be inserted. The run that created it is settled anyway.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DroppedGraph {
-    /// The group it would have been.
+    /// The id that the group would have had.
     pub id: GroupId,
-    /// What kind.
+    /// The kind of group.
     pub kind: GroupKind,
-    /// Its name.
+    /// The name of the group.
     pub name: String,
-    /// Why.
+    /// The reason, for the warning on the parent.
     pub why: String,
 }
 
 impl DroppedGraph {
-    /// Says why a graph was dropped; nothing if it is none.
+    /// Describes why a graph was dropped. Returns `None` if the graph has no groups.
     pub fn new(graph: &NewGraph, refused: &InsertError) -> Option<Self> {
         let root = graph.root()?;
         let why = refused.to_string();

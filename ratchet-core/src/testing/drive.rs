@@ -9,11 +9,11 @@ use crate::client::Core;
 use crate::context::JobContext;
 use crate::model::Claimed;
 use crate::seam::{Clock as _, CurrentRuntime, VirtualClock};
-use crate::worker::{Ended, StopCause, attempt};
+use crate::worker::{AttemptResult, StopCause, attempt};
 
 /// The same road as in a worker. A handler that sleeps by the clock of its context does not really wait; one that takes
 /// longer than its timeout by that clock is timed out; one that waits for the outside world is waited for.
-pub(super) async fn drive(core: &Arc<Core>, job: &Arc<Claimed>, clock: &VirtualClock) -> Ended {
+pub(super) async fn drive(core: &Arc<Core>, job: &Arc<Claimed>, clock: &VirtualClock) -> AttemptResult {
     let ctx = JobContext::new(Arc::clone(core), Arc::clone(job), Arc::default());
     let deadline = clock.monotonic().saturating_add(job.spec.options.timeout);
     let mut run = pin!(attempt(core, &ctx, &CurrentRuntime, &()));

@@ -10,7 +10,7 @@ use crate::model::{Alone, ClaimRequest, Claimed, NodeInfo, QueueDemand, Settled,
 use crate::registry::Registration;
 use crate::seam::{SeededEntropy, VirtualClock};
 use crate::store::{MemoryStore, StoreError};
-use crate::worker::{Deliveries, Ended, deliver, publish};
+use crate::worker::{Deliveries, AttemptResult, deliver, publish};
 
 /// A runtime over a memory store and a virtual clock, which runs jobs only when it is told to. Derefs to [`Ratchet`].
 #[derive(Debug, Clone)]
@@ -123,8 +123,8 @@ impl Sandbox {
         let core = &self.ratchet.core;
         let job = Arc::new(job);
         match drive(core, &job, &self.clock).await {
-            Ended::Discard { .. } => core.store.let_go(vec![job.token]).await,
-            Ended::Settle(settlement) => {
+            AttemptResult::Discard { .. } => core.store.let_go(vec![job.token]).await,
+            AttemptResult::Settle(settlement) => {
                 let settled = core.store.settle(vec![(*settlement).clone()]).await?;
                 for settled in &settled {
                     publish(core, &job, &settlement, settled);

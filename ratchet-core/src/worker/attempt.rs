@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 
 use super::stop_signal::StopCause;
-use super::handler::{self, HandlerEnd, LateEnd};
+use super::handler::{self, HandlerExit, ThreadExit};
 use super::middleware::RunReport;
 use super::{conditions, step_inputs};
 use crate::client::Core;
@@ -23,7 +23,7 @@ use crate::seam::Spawn;
 
 /// How an attempt ended.
 #[derive(Debug)]
-pub(crate) enum Ended {
+pub(crate) enum AttemptResult {
     /// This is to be settled.
     Settle(Box<Settlement>),
     /// The job was canceled: whatever the run returned is discarded.
@@ -41,17 +41,17 @@ pub(crate) async fn attempt(
     core: &Core,
     ctx: &JobContext,
     spawn: &dyn Spawn,
-    late: &dyn LateEnd,
-) -> Ended {
+    late: &dyn ThreadExit,
+) -> AttemptResult {
     let started = core.clock.monotonic();
-    let mut left = Left::default();
-    let whole = AssertUnwindSafe(outcome(core, ctx, spawn, late, started, &mut left));
+    let mut effects = RunEffects::default();
+    let whole = AssertUnwindSafe(outcome(core, ctx, spawn, late, started, &mut effects));
     let outcome = match whole.catch_unwind().await {
         Ok(outcome) => outcome,
         Err(payload) => panicked(core, PanicReport::new(payload)),
     };
     let duration = core.clock.monotonic().saturating_sub(started);
-    end(core, ctx, outcome, duration, left)
+    end(core, ctx, outcome, duration, effects)
 }
 
 /// The outcome of a run, told to its middleware.
@@ -59,13 +59,13 @@ async fn outcome(
     core: &Core,
     ctx: &JobContext,
     spawn: &dyn Spawn,
-    late: &dyn LateEnd,
+    late: &dyn ThreadExit,
     started: Duration,
-    left: &mut Left,
+    effects: &mut RunEffects,
 ) -> Outcome {
     let outcome = match ready(core, ctx.claimed(), ctx).await {
         Err(outcome) => outcome,
-        Ok(prepared) => run(core, ctx, spawn, prepared, late, left).await,
+        Ok(prepared) => run(core, ctx, spawn, prepared, late, effects).await,
     };
     let duration = core.clock.monotonic().saturating_sub(started);
     after(core, ctx, &outcome, duration).await;
@@ -77,16 +77,16 @@ fn panicked(core: &Core, panic: PanicReport) -> Outcome {
 }
 
 /// Decides about an outcome, unless the job was canceled meanwhile.
-fn end(core: &Core, ctx: &JobContext, outcome: Outcome, duration: Duration, left: Left) -> Ended {
-    let (job, lingering) = (ctx.claimed(), left.lingering);
+fn end(core: &Core, ctx: &JobContext, outcome: Outcome, duration: Duration, effects: RunEffects) -> AttemptResult {
+    let (job, lingering) = (ctx.claimed(), effects.lingering);
     if ctx.stop_signal().cause() == Some(StopCause::Canceled) {
-        return Ended::Discard { lingering };
+        return AttemptResult::Discard { lingering };
     }
     let (mut notes, spawned, graphs, items) = ctx.take();
-    notes.warnings.extend(left.warnings);
+    notes.warnings.extend(effects.warnings);
     let done = matches!(outcome, Outcome::Done { .. });
     let mut settlement = settlement(core, &core.policies, job, outcome, duration, notes, spawned);
-    settlement.answers = left.answers;
+    settlement.answers = effects.answers;
     settlement.rejects = items.rejects;
     if done {
         settlement.graphs = graphs;
@@ -94,12 +94,12 @@ fn end(core: &Core, ctx: &JobContext, outcome: Outcome, duration: Duration, left
     }
     settlement.lingering = lingering;
     crash_point(CrashPoint::SettleDecided);
-    Ended::Settle(Box::new(settlement))
+    AttemptResult::Settle(Box::new(settlement))
 }
 
 /// What a run leaves beside its outcome.
 #[derive(Debug, Default)]
-struct Left {
+struct RunEffects {
     warnings: Vec<String>,
     /// How the conditions on the edges of a step were judged.
     answers: Vec<(String, bool)>,
@@ -170,8 +170,8 @@ async fn run(
     ctx: &JobContext,
     spawn: &dyn Spawn,
     prepared: Box<dyn Prepared>,
-    late: &dyn LateEnd,
-    left: &mut Left,
+    late: &dyn ThreadExit,
+    effects: &mut RunEffects,
 ) -> Outcome {
     if let Err(outcome) = before(core, ctx).await {
         return outcome;
@@ -186,7 +186,7 @@ async fn run(
     let end = handler::call(core, ctx, spawn, run, late).await;
     crash_point(CrashPoint::HandlerAfter);
     match end {
-        HandlerEnd::Returned(Ok(output)) => {
+        HandlerExit::Returned(Ok(output)) => {
             if let Some((count, most)) = ctx.too_many_rejects() {
                 let why = format!("{count} items were set aside, {most} may be");
                 return failed(core, JobError::msg(why));
@@ -194,18 +194,18 @@ async fn run(
             // Judged by what was returned, also if that is too large to be kept.
             match conditions::evaluate(core, ctx.claimed(), &output) {
                 Err(failure) => return Outcome::Failed(failure),
-                Ok(answers) => left.answers = answers,
+                Ok(answers) => effects.answers = answers,
             }
-            Outcome::Done { output: keep(core, output, &mut left.warnings) }
+            Outcome::Done { output: keep(core, output, &mut effects.warnings) }
         }
         // A handler that stops because it was asked to is not to blame for it.
-        HandlerEnd::Returned(Err(_)) if ctx.stop_signal().cause() == Some(StopCause::Released) => {
+        HandlerExit::Returned(Err(_)) if ctx.stop_signal().cause() == Some(StopCause::Released) => {
             Outcome::Released
         }
-        HandlerEnd::Returned(Err(caught)) => classified(core.classifier.error(caught)),
-        HandlerEnd::Panicked(panic) => panicked(core, panic),
-        HandlerEnd::Stopped { lingering } => {
-            left.lingering = lingering;
+        HandlerExit::Returned(Err(caught)) => classified(core.classifier.error(caught)),
+        HandlerExit::Panicked(panic) => panicked(core, panic),
+        HandlerExit::Stopped { lingering } => {
+            effects.lingering = lingering;
             stopped(ctx.claimed(), ctx.stop_signal().cause())
         }
     }

@@ -16,14 +16,14 @@ use tokio::sync::broadcast;
 
 use self::next_exchange::Company;
 use self::runaway::Undecided;
-use super::attempt::Ended;
+use super::attempt::AttemptResult;
 use super::exchange::{Exchange, Exchanged};
 use super::running::{Due, RunningJobs, Run};
 use super::claim_pacing::ClaimPacer;
 use super::launch::Launched;
 use super::publish::job_ref;
 use super::capacity::QueueCapacity;
-use super::settler::{Outgoing, Settler};
+use super::settler::{PendingSettlement, Settler};
 use super::shared::{Message, Shared};
 use crate::crash::{CrashPoint, crash_point};
 use crate::events::Event;
@@ -108,7 +108,7 @@ impl ClaimLoop {
         let shared = Arc::clone(&self.shared);
         let mut exchanges = FuturesUnordered::<Exchange>::new();
         loop {
-            shared.turned();
+            shared.record_tick();
             for message in shared.mailbox.take() {
                 self.take(message);
             }
@@ -229,7 +229,7 @@ impl ClaimLoop {
     /// Gives back a job whose handler was never started.
     fn give_back(&mut self, job: Claimed, now: Duration) {
         let settlement = Settlement::new(job.token, Verdict::Release, AttemptOutcome::Released);
-        self.settler.push(Outgoing { job: Arc::new(job), settlement }, now);
+        self.settler.push(PendingSettlement { job: Arc::new(job), settlement }, now);
     }
 
     fn launch(&mut self, job: Claimed, lonely: bool, now: Duration) -> Launched {
@@ -255,7 +255,7 @@ impl ClaimLoop {
         let shared = Arc::clone(&self.shared);
         match message {
             Message::Ended { token, ended } => self.ended(token, ended, now),
-            Message::LateEnd(token) => {
+            Message::ThreadExited(token) => {
                 if self.running_jobs.is_runaway(token) {
                     self.land(token);
                     self.letting_go.push(token);
@@ -294,7 +294,7 @@ impl ClaimLoop {
     }
 
     /// A handler's task has ended.
-    fn ended(&mut self, token: Token, ended: Ended, now: Duration) {
+    fn ended(&mut self, token: Token, ended: AttemptResult, now: Duration) {
         if self.running_jobs.is_runaway(token) {
             // Settled without it long ago.
             self.land(token);
@@ -302,8 +302,8 @@ impl ClaimLoop {
             return;
         }
         let lingering = match &ended {
-            Ended::Settle(settlement) => settlement.lingering,
-            Ended::Discard { lingering } => *lingering,
+            AttemptResult::Settle(settlement) => settlement.lingering,
+            AttemptResult::Discard { lingering } => *lingering,
         };
         let Some(run) = (if lingering {
             self.linger(token)
@@ -313,15 +313,15 @@ impl ClaimLoop {
             return;
         };
         match ended {
-            Ended::Settle(settlement) => {
+            AttemptResult::Settle(settlement) => {
                 self.doubt_if_rejected(&run, &settlement.verdict);
                 if settlement.lingering {
                     self.unsaid.insert(token);
                 }
-                self.settler.push(Outgoing { job: run, settlement: *settlement }, now);
+                self.settler.push(PendingSettlement { job: run, settlement: *settlement }, now);
             }
-            Ended::Discard { lingering: false } => self.letting_go.push(token),
-            Ended::Discard { lingering: true } => {}
+            AttemptResult::Discard { lingering: false } => self.letting_go.push(token),
+            AttemptResult::Discard { lingering: true } => {}
         }
     }
 

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 
-use super::checks::check;
+use super::health_checks::run_health_checks;
 use super::stop_signal::StopCause;
-use super::heartbeat::beat;
-use super::maintenance::maintain;
+use super::heartbeat::run_heartbeat;
+use super::maintenance::run_maintenance;
 use super::claim_loop::ClaimLoop;
 use super::shared::Shared;
-use super::watchdog::watch;
+use super::watchdog::run_watchdog;
 use crate::failure::PanicReport;
 use crate::seam::Task;
 
@@ -77,10 +77,10 @@ pub(super) fn engine(shared: &Arc<Shared>) -> Task {
         let part = |part, run: Task| supervised(&shared, part, run);
         tokio::join!(
             part(EnginePart::ClaimLoop, Box::pin(claim_loop.run())),
-            part(EnginePart::Heartbeat, Box::pin(beat(Arc::clone(&shared)))),
-            part(EnginePart::Maintenance, Box::pin(maintain(Arc::clone(&shared)))),
-            part(EnginePart::Watchdog, Box::pin(watch(Arc::clone(&shared)))),
-            part(EnginePart::HealthChecks, Box::pin(check(Arc::clone(&shared))))
+            part(EnginePart::Heartbeat, Box::pin(run_heartbeat(Arc::clone(&shared)))),
+            part(EnginePart::Maintenance, Box::pin(run_maintenance(Arc::clone(&shared)))),
+            part(EnginePart::Watchdog, Box::pin(run_watchdog(Arc::clone(&shared)))),
+            part(EnginePart::HealthChecks, Box::pin(run_health_checks(Arc::clone(&shared))))
         );
         drop(living);
     })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::future::{Either, select};
 
-use super::settler::{Outgoing, account, settle_in_halves};
+use super::settler::{PendingSettlement, record_results, settle_bisecting};
 use super::shared::Shared;
 use super::trouble::Verb;
 use crate::crash::{CrashPoint, crash_point};
@@ -17,9 +17,9 @@ pub(super) struct Exchanged {
     /// Something was settled.
     pub(super) settled: bool,
     /// What could not be settled and must be held.
-    pub(super) unsettled: Vec<Outgoing>,
+    pub(super) unsettled: Vec<PendingSettlement>,
     /// What could not be settled yet because of another transaction.
-    pub(super) blocked: Vec<Outgoing>,
+    pub(super) blocked: Vec<PendingSettlement>,
     /// What the claim brought, if there was one.
     pub(super) claimed: Option<ClaimReply>,
     /// Whether others claim from these queues too, if that was looked at.
@@ -47,13 +47,13 @@ pub(super) type Exchange = Pin<Box<dyn Future<Output = Exchanged> + Send>>;
 /// One exchange: settle, claim, let go. Store errors become part of the answer.
 pub(super) async fn exchange(
     shared: Arc<Shared>,
-    batch: Vec<Outgoing>,
+    batch: Vec<PendingSettlement>,
     request: Option<ClaimRequest>,
     letting_go: Vec<Token>,
     look_around: bool,
 ) -> Exchanged {
     let store = &shared.core.store;
-    let settlements: Vec<_> = batch.iter().map(|outgoing| outgoing.settlement.clone()).collect();
+    let settlements: Vec<_> = batch.iter().map(|pending| pending.settlement.clone()).collect();
     let asked = request.as_ref().map(|request| request.queues.clone());
     if !settlements.is_empty() {
         crash_point(CrashPoint::SettleBefore);
@@ -85,7 +85,7 @@ pub(super) async fn exchange(
                 crash_point(CrashPoint::SettleAnswered);
             }
             let any = !batch.is_empty();
-            let blocked = account(&shared, batch, &settled);
+            let blocked = record_results(&shared, batch, &settled);
             lingering.retain(|token| blocked.iter().all(|left| left.settlement.token != *token));
             Exchanged {
                 settled: any,
@@ -115,7 +115,7 @@ pub(super) async fn exchange(
         }
         Err(error) => {
             tracing::error!(%error, "the store refuses a batch of outcomes; they are settled in halves");
-            let unsettled = settle_in_halves(&shared, batch).await;
+            let unsettled = settle_bisecting(&shared, batch).await;
             lingering.retain(|token| unsettled.iter().all(|left| left.settlement.token != *token));
             Exchanged {
                 settled: false,
@@ -175,9 +175,9 @@ async fn beside<T>(
     }
 }
 
-fn lingering(batch: &[Outgoing]) -> Vec<Token> {
-    let lingering = batch.iter().filter(|outgoing| outgoing.settlement.lingering);
-    lingering.map(|outgoing| outgoing.settlement.token).collect()
+fn lingering(batch: &[PendingSettlement]) -> Vec<Token> {
+    let lingering = batch.iter().filter(|pending| pending.settlement.lingering);
+    lingering.map(|pending| pending.settlement.token).collect()
 }
 
 /// Whether others claim from these queues too. Not knowing costs nothing but time.

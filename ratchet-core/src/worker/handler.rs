@@ -14,7 +14,7 @@ use crate::seam::Spawn;
 
 /// How the user's code ended.
 #[derive(Debug)]
-pub(super) enum HandlerEnd {
+pub(super) enum HandlerExit {
     /// It returned.
     Returned(Returned),
     /// It panicked.
@@ -24,14 +24,14 @@ pub(super) enum HandlerEnd {
 }
 
 /// Who hears of the end of a blocking thread that had been given up.
-pub(crate) trait LateEnd: Sync {
+pub(crate) trait ThreadExit: Sync {
     /// What the thread calls then. Only runs that block need one.
-    fn told(&self) -> Box<dyn FnOnce() + Send>;
+    fn notifier(&self) -> Box<dyn FnOnce() + Send>;
 }
 
 /// Nobody.
-impl LateEnd for () {
-    fn told(&self) -> Box<dyn FnOnce() + Send> {
+impl ThreadExit for () {
+    fn notifier(&self) -> Box<dyn FnOnce() + Send> {
         Box::new(|| {})
     }
 }
@@ -42,17 +42,17 @@ pub(super) async fn call(
     ctx: &JobContext,
     spawn: &dyn Spawn,
     run: RunFuture,
-    late: &dyn LateEnd,
-) -> HandlerEnd {
+    late: &dyn ThreadExit,
+) -> HandlerExit {
     // Called off while it waited for its inputs or its middleware: its job may run elsewhere by now, and the first poll of
     // a handler can be all of it.
     if ctx.stop_signal().is_aborted() {
-        return HandlerEnd::Stopped { lingering: false };
+        return HandlerExit::Stopped { lingering: false };
     }
     let (handler, blocking) = match run.work {
         Work::Async(future) => (future, None),
         Work::Blocking(call) => {
-            let (future, thread) = on_thread(call, ctx, spawn, late.told());
+            let (future, thread) = on_thread(call, ctx, spawn, late.notifier());
             (future, Some(thread))
         }
     };
@@ -66,17 +66,17 @@ pub(super) async fn call(
     match ended {
         Some(Ok(returned)) => match blocking.map(|mut thread| thread.panic.try_recv()) {
             // A panic on the blocking thread comes by its own way, since the future could only see a closed channel.
-            Some(Ok(panic)) => HandlerEnd::Panicked(panic),
-            _ => HandlerEnd::Returned(returned),
+            Some(Ok(panic)) => HandlerExit::Panicked(panic),
+            _ => HandlerExit::Returned(returned),
         },
-        Some(Err(payload)) => HandlerEnd::Panicked(PanicReport::new(payload)),
+        Some(Err(payload)) => HandlerExit::Panicked(PanicReport::new(payload)),
         None => {
             // Dropping runs the user's destructors, which may panic as well.
             if let Some(panic) = caught_drop(guarded_run) {
                 tracing::warn!(job.id = %ctx.job_id(), panic = %panic.message, "a handler panicked while it was dropped");
             }
             let lingering = blocking.is_some_and(|mut thread| thread.ended.try_recv().is_err());
-            HandlerEnd::Stopped { lingering }
+            HandlerExit::Stopped { lingering }
         }
     }
 }
@@ -158,7 +158,7 @@ mod tests {
             };
             let run = RunFuture { work };
             let end = call(&Core::for_test(), &ctx, &CurrentRuntime, run, &()).await;
-            assert!(matches!(end, HandlerEnd::Stopped { lingering: false }));
+            assert!(matches!(end, HandlerExit::Stopped { lingering: false }));
             assert!(!began.load(Ordering::SeqCst));
         }
     }
@@ -191,8 +191,8 @@ mod tests {
 
     struct Told(Arc<AtomicBool>);
 
-    impl LateEnd for Told {
-        fn told(&self) -> Box<dyn FnOnce() + Send> {
+    impl ThreadExit for Told {
+        fn notifier(&self) -> Box<dyn FnOnce() + Send> {
             let told = Arc::clone(&self.0);
             Box::new(move || told.store(true, Ordering::SeqCst))
         }
@@ -211,7 +211,7 @@ mod tests {
         let late = Told(Arc::clone(&ended));
         let run = call(&core, &ctx, &threads, RunFuture { work }, &late);
         let (end, ()) = tokio::join!(run, async { ctx.stop_signal().abort(StopCause::Timeout) });
-        assert!(matches!(end, HandlerEnd::Stopped { lingering: true }));
+        assert!(matches!(end, HandlerExit::Stopped { lingering: true }));
         threads.0.lock().expect("lock").drain(..).for_each(|work| work());
         assert!(!began.load(Ordering::SeqCst));
         assert!(ended.load(Ordering::SeqCst), "what it held can be let go");

@@ -12,7 +12,7 @@ use crate::store::{StoreError, StoreErrorKind};
 /// Renews the node's lease until the worker is over.
 ///
 /// The lease is counted from the moment a renewal was *sent*, so this node stops trusting it before the store does.
-pub(super) async fn beat(shared: Arc<Shared>) {
+pub(super) async fn run_heartbeat(shared: Arc<Shared>) {
     let config = &shared.core.config;
     let clock = &shared.core.clock;
     let mut renewed = clock.monotonic();
@@ -30,7 +30,7 @@ pub(super) async fn beat(shared: Arc<Shared>) {
                 renewed = sent;
                 pause = config.heartbeat;
                 canceled.into_iter().for_each(|token| shared.send(Message::Cancel(token)));
-                trust(&shared);
+                unfence(&shared);
             }
             // It signs off, or has nothing more to claim: a stopping worker does not come back under a new name.
             Ok(Heartbeat::Lost) if shared.stopping.is_cancelled() => shared.send(Message::Fence),
@@ -67,7 +67,7 @@ pub(super) async fn beat(shared: Arc<Shared>) {
 }
 
 /// The lease holds: claim again if this node had stopped.
-fn trust(shared: &Shared) {
+fn unfence(shared: &Shared) {
     if shared.fenced.load(Ordering::Relaxed) {
         shared.send(Message::Unfence);
     }

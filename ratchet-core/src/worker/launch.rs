@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::attempt::{Ended, attempt};
-use super::handler::LateEnd;
+use super::attempt::{AttemptResult, attempt};
+use super::handler::ThreadExit;
 use super::shared::{Message, Shared};
 use crate::context::JobContext;
 use crate::decide::{decide_orphan, follow_up};
@@ -17,7 +17,7 @@ impl Shared {
         let token = job.token;
         let ctx = JobContext::new(Arc::clone(&self.core), job, Arc::clone(&self.stopping));
         self.runs().insert(token, ctx.clone());
-        (ctx.clone(), Launched { shared: Arc::clone(self), ctx, began: false, told: false })
+        (ctx.clone(), Launched { shared: Arc::clone(self), ctx, began: false, reported: false })
     }
 
     /// Starts runs on the handlers' runtime.
@@ -36,7 +36,7 @@ pub(super) struct Launched {
     shared: Arc<Shared>,
     ctx: JobContext,
     began: bool,
-    told: bool,
+    reported: bool,
 }
 
 impl Launched {
@@ -75,24 +75,24 @@ impl Launched {
         settlement
     }
 
-    fn end(mut self, ended: Ended) {
-        self.told = true;
+    fn end(mut self, ended: AttemptResult) {
+        self.reported = true;
         self.shared.send(Message::Ended { token: self.ctx.claimed().token, ended });
     }
 }
 
-impl LateEnd for Launched {
-    fn told(&self) -> Box<dyn FnOnce() + Send> {
+impl ThreadExit for Launched {
+    fn notifier(&self) -> Box<dyn FnOnce() + Send> {
         let (shared, token) = (Arc::clone(&self.shared), self.ctx.claimed().token);
-        Box::new(move || shared.send(Message::LateEnd(token)))
+        Box::new(move || shared.send(Message::ThreadExited(token)))
     }
 }
 
 impl Drop for Launched {
     fn drop(&mut self) {
-        if !self.told {
+        if !self.reported {
             let (token, settlement) = (self.ctx.claimed().token, Box::new(self.vanished()));
-            self.shared.send(Message::Ended { token, ended: Ended::Settle(settlement) });
+            self.shared.send(Message::Ended { token, ended: AttemptResult::Settle(settlement) });
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::model::{JobState, Settled};
 use crate::store::StoreError;
 
 /// Sweeps until the worker is over.
-pub(super) async fn maintain(shared: Arc<Shared>) {
+pub(super) async fn run_maintenance(shared: Arc<Shared>) {
     let core = &shared.core;
     let mut purged = None;
     loop {

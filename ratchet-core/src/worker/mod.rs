@@ -11,14 +11,14 @@
 //! worker. So a handler that never yields delays other handlers at worst.
 
 mod attempt;
-mod checks;
+mod health_checks;
 mod stop_signal;
 mod deliveries;
 mod engine;
 mod exchange;
 mod running;
 mod handler;
-mod health;
+mod status;
 mod heartbeat;
 mod claim_pacing;
 mod mailbox;
@@ -39,12 +39,12 @@ mod trouble;
 mod step_inputs;
 mod watchdog;
 
-pub(crate) use attempt::{Ended, attempt};
-pub(crate) use checks::HealthCheck;
+pub(crate) use attempt::{AttemptResult, attempt};
+pub(crate) use health_checks::HealthCheck;
 pub(crate) use stop_signal::{StopSignal, StopCause};
 pub(crate) use deliveries::Deliveries;
 pub use engine::{EngineDied, EnginePart, Stopped};
-pub use health::{Health, WorkerStats};
+pub use status::{Health, WorkerStats};
 pub use middleware::{Middleware, Next, RunReport};
 pub(crate) use publish::publish;
 pub(crate) use sinks::Sinks;

@@ -12,7 +12,7 @@ use crate::store::StoreError;
 
 /// A settlement and the claim it settles.
 #[derive(Debug, Clone)]
-pub(super) struct Outgoing {
+pub(super) struct PendingSettlement {
     pub(super) job: Arc<Claimed>,
     pub(super) settlement: Settlement,
 }
@@ -20,11 +20,11 @@ pub(super) struct Outgoing {
 /// Finished runs that are not settled yet.
 #[derive(Debug, Default)]
 pub(super) struct Settler {
-    held: VecDeque<Outgoing>,
+    held: VecDeque<PendingSettlement>,
     /// When the oldest of them came in.
     since: Option<Duration>,
     /// Runs that the store could not settle yet because of another transaction, and when they are tried again.
-    blocked: VecDeque<(Duration, Outgoing)>,
+    blocked: VecDeque<(Duration, PendingSettlement)>,
     /// The store refused the last batch: not before this instant again.
     not_before: Option<Duration>,
     failures: u32,
@@ -34,9 +34,9 @@ pub(super) struct Settler {
 const BLOCKED_PAUSE: Duration = Duration::from_millis(500);
 
 impl Settler {
-    pub(super) fn push(&mut self, outgoing: Outgoing, now: Duration) {
+    pub(super) fn push(&mut self, pending: PendingSettlement, now: Duration) {
         self.since.get_or_insert(now);
-        self.held.push_back(outgoing);
+        self.held.push_back(pending);
     }
 
     /// Whether everything is settled.
@@ -72,9 +72,9 @@ impl Settler {
     }
 
     /// Takes the next batch. It must come back through [`Self::done`] or [`Self::failed`].
-    pub(super) fn take(&mut self, most: usize, now: Duration) -> Vec<Outgoing> {
+    pub(super) fn take(&mut self, most: usize, now: Duration) -> Vec<PendingSettlement> {
         while self.blocked.front().is_some_and(|(at, _)| *at <= now) {
-            self.held.extend(self.blocked.pop_front().map(|(_, outgoing)| outgoing));
+            self.held.extend(self.blocked.pop_front().map(|(_, pending)| pending));
             self.since.get_or_insert(now);
         }
         let batch: Vec<_> = self.held.drain(..most.min(self.held.len())).collect();
@@ -92,13 +92,13 @@ impl Settler {
 
     /// The store could not settle these because of other transactions. They are tried again after a pause; others are not
     /// held up.
-    pub(super) fn blocked(&mut self, batch: Vec<Outgoing>, now: Duration) {
+    pub(super) fn blocked(&mut self, batch: Vec<PendingSettlement>, now: Duration) {
         let at = now.saturating_add(BLOCKED_PAUSE);
-        self.blocked.extend(batch.into_iter().map(|outgoing| (at, outgoing)));
+        self.blocked.extend(batch.into_iter().map(|pending| (at, pending)));
     }
 
     /// The batch was not settled and nothing of it is lost: it goes first next time.
-    pub(super) fn failed(&mut self, batch: Vec<Outgoing>, now: Duration, jitter: u64) {
+    pub(super) fn failed(&mut self, batch: Vec<PendingSettlement>, now: Duration, jitter: u64) {
         const LONGEST: Duration = Duration::from_secs(5);
         self.failures = self.failures.saturating_add(1);
         let backoff = crate::job::Backoff::exponential(Duration::from_millis(50), LONGEST);
@@ -106,28 +106,28 @@ impl Settler {
         if !batch.is_empty() {
             self.since.get_or_insert(now);
         }
-        for outgoing in batch.into_iter().rev() {
-            self.held.push_front(outgoing);
+        for pending in batch.into_iter().rev() {
+            self.held.push_front(pending);
         }
     }
 }
 
 /// Counts and publishes what the store made of a batch. Returns what it could not settle yet.
-pub(super) fn account(shared: &Shared, batch: Vec<Outgoing>, settled: &[Settled]) -> Vec<Outgoing> {
+pub(super) fn record_results(shared: &Shared, batch: Vec<PendingSettlement>, settled: &[Settled]) -> Vec<PendingSettlement> {
     let mut blocked = Vec::new();
-    for (outgoing, settled) in batch.into_iter().zip(settled) {
+    for (pending, settled) in batch.into_iter().zip(settled) {
         let counter = match settled {
             Settled::Applied(_) => &shared.counters.settled,
             Settled::Stale { .. } => &shared.counters.stale,
             Settled::Blocked { why } => {
-                let job = &outgoing.job;
+                let job = &pending.job;
                 tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, %why, "an outcome cannot be settled yet; it is tried again");
-                blocked.push(outgoing);
+                blocked.push(pending);
                 continue;
             }
         };
         counter.fetch_add(1, Ordering::Relaxed);
-        publish(&shared.core, &outgoing.job, &outgoing.settlement, settled);
+        publish(&shared.core, &pending.job, &pending.settlement, settled);
     }
     blocked
 }
@@ -137,7 +137,7 @@ pub(super) fn account(shared: &Shared, batch: Vec<Outgoing>, settled: &[Settled]
 ///
 /// What cannot be settled stays claimed, is counted as stuck, and is brought back by the rescue when this node is gone.
 /// Returns what could not be tried because the store went away meanwhile.
-pub(super) async fn settle_in_halves(shared: &Shared, batch: Vec<Outgoing>) -> Vec<Outgoing> {
+pub(super) async fn settle_bisecting(shared: &Shared, batch: Vec<PendingSettlement>) -> Vec<PendingSettlement> {
     let (mut left, mut refused) = (Vec::new(), vec![batch]);
     while let Some(mut batch) = refused.pop() {
         if batch.len() > 1 {
@@ -154,13 +154,13 @@ pub(super) async fn settle_in_halves(shared: &Shared, batch: Vec<Outgoing>) -> V
             }
             continue;
         }
-        for outgoing in batch {
-            match settle_alone(shared, &outgoing).await {
+        for pending in batch {
+            match settle_alone(shared, &pending).await {
                 Ok(Alone::Settled) => {}
-                Ok(Alone::Blocked) => left.push(outgoing),
+                Ok(Alone::Blocked) => left.push(pending),
                 Ok(Alone::Refused) => {
                     shared.counters.stuck.fetch_add(1, Ordering::Relaxed);
-                    let job = &outgoing.job;
+                    let job = &pending.job;
                     tracing::error!(
                         job.id = %job.id(), job.name = %job.spec.name,
                         "the store refuses the outcome of a run; the job stays claimed until this node is gone"
@@ -168,7 +168,7 @@ pub(super) async fn settle_in_halves(shared: &Shared, batch: Vec<Outgoing>) -> V
                 }
                 Err(error) => {
                     tracing::warn!(%error, "the store went away while outcomes were settled; they are held");
-                    left.push(outgoing);
+                    left.push(pending);
                 }
             }
         }
@@ -176,10 +176,10 @@ pub(super) async fn settle_in_halves(shared: &Shared, batch: Vec<Outgoing>) -> V
     left
 }
 
-async fn settle_half(shared: &Shared, half: &[Outgoing]) -> Result<Vec<Outgoing>, StoreError> {
-    let settlements = half.iter().map(|outgoing| outgoing.settlement.clone()).collect();
+async fn settle_half(shared: &Shared, half: &[PendingSettlement]) -> Result<Vec<PendingSettlement>, StoreError> {
+    let settlements = half.iter().map(|pending| pending.settlement.clone()).collect();
     let settled = shared.core.store.settle(settlements).await?;
-    Ok(account(shared, half.to_vec(), &settled))
+    Ok(record_results(shared, half.to_vec(), &settled))
 }
 
 /// What became of a settlement that was sent alone.
@@ -190,18 +190,18 @@ enum Alone {
 }
 
 /// Settles one outcome, whole or at least in its bare minimum. An error means: try again later.
-async fn settle_alone(shared: &Shared, outgoing: &Outgoing) -> Result<Alone, StoreError> {
+async fn settle_alone(shared: &Shared, pending: &PendingSettlement) -> Result<Alone, StoreError> {
     let store = &shared.core.store;
-    for settlement in [outgoing.settlement.clone(), minimal(outgoing.settlement.clone())] {
+    for settlement in [pending.settlement.clone(), minimal(pending.settlement.clone())] {
         match store.settle(vec![settlement.clone()]).await {
             Ok(settled) => {
-                let sent = vec![Outgoing { job: Arc::clone(&outgoing.job), settlement }];
-                let blocked = account(shared, sent, &settled);
+                let sent = vec![PendingSettlement { job: Arc::clone(&pending.job), settlement }];
+                let blocked = record_results(shared, sent, &settled);
                 return Ok(if blocked.is_empty() { Alone::Settled } else { Alone::Blocked });
             }
             Err(error) if !error.is_about_data() => return Err(error),
             Err(error) => {
-                tracing::warn!(job.id = %outgoing.job.id(), %error, "the store refuses an outcome");
+                tracing::warn!(job.id = %pending.job.id(), %error, "the store refuses an outcome");
             }
         }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::attempt::Ended;
+use super::attempt::AttemptResult;
 use super::deliveries::Deliveries;
 use super::engine::EngineDied;
 use super::mailbox::Mailbox;
@@ -23,9 +23,9 @@ use crate::seam::Spawn;
 #[derive(Debug)]
 pub(super) enum Message {
     /// A run ended.
-    Ended { token: Token, ended: Ended },
+    Ended { token: Token, ended: AttemptResult },
     /// The thread of a handler that had been given up is free again.
-    LateEnd(Token),
+    ThreadExited(Token),
     /// A run was canceled.
     Cancel(Token),
     /// The lease is in danger: stop claiming, give everything back.
@@ -85,7 +85,7 @@ pub(super) struct Counters {
     pub(super) running: AtomicU64,
     pub(super) runaways: AtomicU64,
     /// Microseconds of the monotonic clock at the claim loop's last turn.
-    pub(super) last_turn: AtomicU64,
+    pub(super) last_tick: AtomicU64,
 }
 
 impl Shared {
@@ -165,13 +165,13 @@ impl Shared {
         self.unhealthy.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(super) fn turned(&self) {
+    pub(super) fn record_tick(&self) {
         let now = u64::try_from(self.core.clock.monotonic().as_micros()).unwrap_or(u64::MAX);
-        self.counters.last_turn.store(now, Ordering::Relaxed);
+        self.counters.last_tick.store(now, Ordering::Relaxed);
     }
 
-    pub(super) fn since_last_turn(&self) -> Duration {
-        let last = Duration::from_micros(self.counters.last_turn.load(Ordering::Relaxed));
+    pub(super) fn since_last_tick(&self) -> Duration {
+        let last = Duration::from_micros(self.counters.last_tick.load(Ordering::Relaxed));
         self.core.clock.monotonic().saturating_sub(last)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::engine::{EngineDied, Stopped, engine};
-use super::health::{Health, WorkerStats, liveness, readiness, stats};
+use super::status::{Health, WorkerStats, liveness, readiness, stats};
 use super::recurring::declare_all;
 use super::shared::{Message, Shared};
 use super::signals::Signals;
@@ -60,7 +60,7 @@ impl Ratchet {
             node = %shared.node(), queues = ?shared.queues, jobs = ?jobs.iter().map(|job| job.def.name).collect::<Vec<_>>(),
             "a worker starts"
         );
-        shared.turned();
+        shared.record_tick();
         let home = core.store.home();
         shared.spawn.engine(engine(&shared), home).map_err(StartError::Thread)?;
         Ok(Worker { shared })

@@ -15,7 +15,7 @@ fn send(shared: &Shared) -> Arc<AtomicBool> {
 }
 
 /// Sends a probe through the handlers' runtime again and again. One that does not come back means that no thread is free.
-pub(super) async fn watch(shared: Arc<Shared>) {
+pub(super) async fn run_watchdog(shared: Arc<Shared>) {
     let clock = &shared.core.clock;
     let stall_after = shared.core.config.stall_after;
     let pause = (stall_after / 5).clamp(Duration::from_millis(10), Duration::from_secs(1));

@@ -11,11 +11,11 @@ use crate::decide::{AlwaysRetry, Outcome, Policies};
 use crate::model::{Claimed, RunNotes, Token};
 use crate::worker::attempt;
 use crate::worker::stop_signal::StopCause;
-use crate::worker::settler::Outgoing;
+use crate::worker::settler::PendingSettlement;
 use crate::worker::shared::Shared;
 
 /// A settlement that waits for the retry policy of the application.
-pub(super) type Undecided = Pin<Box<dyn Future<Output = Outgoing> + Send>>;
+pub(super) type Undecided = Pin<Box<dyn Future<Output = PendingSettlement> + Send>>;
 
 impl ClaimLoop {
     /// Settles a run without its handler, which does not return its thread.
@@ -56,18 +56,18 @@ struct Runaway {
 }
 
 impl Runaway {
-    fn settle(self, policies: &Policies) -> Outgoing {
+    fn settle(self, policies: &Policies) -> PendingSettlement {
         let Self { shared, job, outcome, duration, notes } = self;
         let (core, spawned) = (&shared.core, Vec::new());
         let mut settlement =
             attempt::settlement(core, policies, &job, outcome, duration, notes, spawned);
         settlement.lingering = true;
-        Outgoing { job, settlement }
+        PendingSettlement { job, settlement }
     }
 
     /// Decides with the retry policy of the application. The policy is user code and may be what does not return. It runs on
     /// a thread that may block, and it has no say if it takes too long.
-    async fn ask(self) -> Outgoing {
+    async fn ask(self) -> PendingSettlement {
         let core = Arc::clone(&self.shared.core);
         let (answer, answered) = oneshot::channel();
         let question = self.clone();

@@ -41,7 +41,7 @@ const STUCK_AFTER: Duration = Duration::from_secs(10);
 
 pub(super) fn liveness(shared: &Shared) -> Health {
     let mut problems: Vec<_> = shared.died.get().map(ToString::to_string).into_iter().collect();
-    let still = shared.since_last_turn();
+    let still = shared.since_last_tick();
     if still > STUCK_AFTER && !shared.over.is_cancelled() {
         problems.push(format!("the claim loop has not turned for {still:?}"));
     }

@@ -57,7 +57,7 @@ impl fmt::Debug for HealthCheck {
 }
 
 /// Asks all checks again and again: more often while one fails, at once when a handler turned work away.
-pub(super) async fn check(shared: Arc<Shared>) {
+pub(super) async fn run_health_checks(shared: Arc<Shared>) {
     let core = &shared.core;
     if core.checks.is_empty() {
         return shared.over.cancelled().await;
