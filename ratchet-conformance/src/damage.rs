@@ -9,7 +9,7 @@ use std::time::Duration;
 use ratchet_core::StoreError;
 use ratchet_core::graph::link;
 use ratchet_core::model::{
-    Alone, AttemptOutcome, Channel, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, Due, Edge,
+    Isolation, AttemptOutcome, Channel, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, Due, Edge,
     Filter, GroupFilter, GroupId, GroupKind, GroupRecord, JobId, JobOutcome, JobSpec, JobState,
     KnownJobs, NewGraph, NewHandOff, NewJob, NewReject, NodeId, NodeInfo, Notice, OnTaken, Orphan,
     PageRequest, Point, QueueDemand, RejectFilter, ScheduleRecord, Settled, Settlement, Step,
@@ -52,7 +52,7 @@ impl Node {
             node: self.id,
             queues: vec![QueueDemand { queue: "default".to_owned(), limit }],
             known: Arc::new(KnownJobs(known)),
-            alone: Alone::No { crashes: 2 },
+            isolation: Isolation::NotNow { after_crashes: 2 },
             starting: true,
         }
     }

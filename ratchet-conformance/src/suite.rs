@@ -94,7 +94,7 @@ macro_rules! suite {
                 s_08_lingering_parent_keeps_its_key_from_its_child
                 s_08_child_is_due_by_the_stores_clock
             }
-            claim_lonely {
+            claim_isolated {
                 p_02_busy_worker_passes_over_a_crashed_job
                 p_02_idle_worker_gets_a_crashed_job_alone
                 p_02_crashed_job_waits_for_its_turn
@@ -393,7 +393,7 @@ macro_rules! suite {
                 q_05_retries_count_against_the_rate
                 q_01_the_claim_says_when_the_rate_opens
                 q_01_rules_are_listed_and_go
-                q_01_a_lonely_job_counts_too
+                q_01_an_isolated_job_counts_too
             }
             retry_manual {
                 d_04_manual_retry_starts_a_new_life

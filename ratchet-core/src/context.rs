@@ -304,7 +304,7 @@ impl JobContext {
     ///
     /// If the run fails, or its job has been canceled or rescued in the meantime, the child is never stored. A key
     /// conflict at commit drops the child and adds a warning to this job.
-    #[allow(clippy::needless_pass_by_value)] // the job is handed over; that it is only encoded is our affair
+    #[allow(clippy::needless_pass_by_value)] // by value: the caller is done with the job
     pub fn enqueue<J: Job>(&self, job: J) -> Enqueue<'_, J> {
         Enqueue::within(self, &self.run.core, &job)
     }

@@ -1,4 +1,4 @@
-//! The table of states in ARCHITECTURE.md is the one in the code.
+//! Checks that the state table in ARCHITECTURE.md matches the code.
 
 use ratchet_core::JobState;
 use ratchet_core::model::{Move, TRANSITIONS};

@@ -1,5 +1,5 @@
-//! Where claims begin to look. A scan from the start of a queue would walk over the dead entries of everything claimed
-//! lately, and an old snapshot lets none of them go.
+//! Lower bounds from which claims scan their queues. A scan from the start of a queue would read the dead index entries of all
+//! recently claimed jobs, which cannot be vacuumed while an old snapshot is held.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use ratchet_core::model::{Claimed, NodeId, QueueDemand};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-/// Where a job stands in its queue.
+/// The position of a job in its queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank {
     pub(crate) sort_key: i64,
@@ -17,7 +17,7 @@ pub(crate) struct Rank {
     pub(crate) job: Uuid,
 }
 
-/// Before every job.
+/// The position before all jobs.
 pub(crate) const FIRST: Rank = Rank { sort_key: i64::MIN, due: i64::MIN, job: Uuid::nil() };
 
 impl Rank {
@@ -27,7 +27,7 @@ impl Rank {
     }
 }
 
-/// Before which rank a queue has nothing for a node, for a short while.
+/// For each node and queue, the rank before which there was no claimable job a short while ago.
 #[derive(Debug, Default)]
 pub(crate) struct Bounds {
     known: Mutex<Known>,
@@ -36,45 +36,46 @@ pub(crate) struct Bounds {
 #[derive(Debug, Default)]
 struct Known {
     bounds: HashMap<(NodeId, String), Bound>,
-    /// What a claim takes that begins at its bounds.
+    /// The usual time of a claim that starts at its bounds.
     usual: Option<Duration>,
-    /// How many claims there were.
+    /// The number of claims so far.
     claims: u64,
 }
 
 #[derive(Debug)]
 struct Bound {
     rank: Rank,
-    /// When the queue was last looked at from its start, and for how long that is not done again.
+    /// When the queue was last scanned from its start, and how long to wait before the next such scan.
     since: Instant,
     pause: Duration,
-    /// What was put there lately: the sort key, and the last claim that may not have seen it.
+    /// Recent inserts into the queue: the last claim that may not have seen the insert, and its sort key.
     puts: VecDeque<(u64, i64)>,
 }
 
-/// Where a claim begins, queue by queue.
+/// The rank at which a claim starts, for each queue.
 #[derive(Debug)]
 pub(crate) struct Start {
     claim: u64,
     pub(crate) from: Vec<Rank>,
 }
 
-/// Claims that are answered later than so many that were made after them may pass over what was put there meanwhile.
+/// The number of inserts remembered per queue. A claim that is answered after more inserts than this may skip over an
+/// inserted job.
 const PUTS: usize = 8;
 
-/// How long a job may be overlooked that another process has put before the bound.
+/// How long a job may be overlooked that another process has inserted before the bound.
 const RESCAN: Duration = Duration::from_millis(100);
 
-/// What looking from the start takes more than other claims is at most one part in so many of the time: an old snapshot
-/// keeps dead entries there, more with every claim. But no job is overlooked for longer than this because of it.
+/// The extra time of scans from the start is at most one part in `RESCAN_SHARE` of the total: an old snapshot keeps dead
+/// entries there, more with every claim. This delays such a scan by at most `LONGEST_RESCAN`.
 const RESCAN_SHARE: u32 = 50;
 const LONGEST_RESCAN: Duration = Duration::from_secs(2);
 
-/// Of how many claims the usual time is about the mean.
+/// The usual time is a moving average over about this many claims.
 const USUAL: u32 = 8;
 
 impl Bounds {
-    /// Where a claim of these queues begins.
+    /// Returns where a claim of these queues starts.
     pub(crate) fn of(&self, node: NodeId, asked: &[QueueDemand]) -> Start {
         let (known, now) = (&mut *self.known(), Instant::now());
         known.claims += 1;
@@ -84,7 +85,7 @@ impl Bounds {
             match known.bounds.get(&key) {
                 Some(bound) if now.duration_since(bound.since) < bound.pause => bound.rank,
                 _ => {
-                    // Claims that are in the air have seen something else.
+                    // Claims that are in flight have scanned from another start.
                     let puts = VecDeque::from([(claim - 1, i64::MIN)]);
                     known
                         .bounds
@@ -96,7 +97,7 @@ impl Bounds {
         Start { claim, from: asked.iter().map(&mut bound).collect() }
     }
 
-    /// A claim that began there took so long.
+    /// Records how long a claim with this start took.
     pub(crate) fn took(&self, node: NodeId, asked: &[QueueDemand], start: &Start, time: Duration) {
         let from = &start.from;
         if asked.is_empty() {
@@ -117,7 +118,7 @@ impl Bounds {
         }
     }
 
-    /// Everything up to these ranks was claimed, but for what was put there while the claim was in the air.
+    /// Raises the bounds: all jobs up to these ranks were claimed, except those inserted while the claim was in flight.
     pub(crate) fn raise<'a>(
         &self,
         node: NodeId,
@@ -133,7 +134,7 @@ impl Bounds {
         }
     }
 
-    /// This process has put jobs there, or another has told that it did.
+    /// Lowers the bounds of a queue, because this process or another one has inserted a job with this sort key.
     pub(crate) fn lower(&self, queue: &str, sort_key: i64) {
         let known = &mut *self.known();
         for ((_, name), bound) in &mut known.bounds {
@@ -151,7 +152,7 @@ impl Bounds {
         }
     }
 
-    /// Something has changed that may free a job anywhere.
+    /// Forgets all bounds, because a change may have freed a job anywhere.
     pub(crate) fn clear(&self) {
         self.known().bounds.clear();
     }
@@ -210,7 +211,7 @@ mod tests {
     async fn a_claim_in_the_air_does_not_pass_over_what_was_put_there_meanwhile() {
         let (node, asked, bounds) = (NodeId::from_uuid(Uuid::now_v7()), asked(), Bounds::default());
         let put = Rank { sort_key: 7, ..FIRST };
-        // One that looks from the start, and one beside it.
+        // A claim that scans from the start, and a concurrent one.
         let (start, beside) = (bounds.of(node, &asked), bounds.of(node, &asked));
         bounds.lower("default", 9);
         bounds.lower("default", 7);
@@ -219,15 +220,15 @@ mod tests {
             bounds.raise(node, early, [("default", rank(8, 1))].into_iter());
             assert_eq!(bounds.of(node, &asked).from, [put]);
         }
-        // One that has seen it.
+        // A claim that has seen the insert.
         bounds.raise(node, &after, [("default", rank(8, 5))].into_iter());
         assert_eq!(bounds.of(node, &asked).from, [rank(8, 5)]);
-        // One that begins where the last one ended.
+        // A claim that starts where the last one ended.
         let start = bounds.of(node, &asked);
         bounds.lower("default", 7);
         bounds.raise(node, &start, [("default", rank(9, 1))].into_iter());
         assert_eq!(bounds.of(node, &asked).from, [put]);
-        // What comes behind all of that holds nothing up.
+        // An insert after the claimed rank does not lower the bound.
         let start = bounds.of(node, &asked);
         bounds.lower("default", 20);
         bounds.raise(node, &start, [("default", rank(9, 1))].into_iter());

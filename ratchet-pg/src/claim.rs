@@ -1,10 +1,10 @@
-//! Claiming: one statement where nothing is odd, a closer look where a key, a lonely job or a due time needs one.
+//! Claiming: one statement where nothing is odd, a closer look where a key, an isolated job or a due time needs one.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::model::{Alone, ClaimReply, ClaimRequest, QueueDemand};
+use ratchet_core::model::{Isolation, ClaimReply, ClaimRequest, QueueDemand};
 use uuid::Uuid;
 
 use crate::bounds::{FIRST, Rank};
@@ -43,9 +43,8 @@ impl<'a> Known<'a> {
     }
 }
 
-pub(crate) fn lonely_from(alone: Alone) -> i32 {
-    let (Alone::No { crashes } | Alone::Yes { crashes }) = alone;
-    small(crashes)
+pub(crate) fn isolated_from(isolation: Isolation) -> i32 {
+    small(isolation.after_crashes())
 }
 
 impl Inner {
@@ -137,12 +136,12 @@ impl Inner {
         let gates = self.gates(db, request, now).await?;
         let mut walk = Walk::new(self, known, gates);
         let mut chosen = Vec::new();
-        let mut lonely_waiting = false;
-        if let Some(first) = walk.first_if_lonely(db, request).await? {
+        let mut isolated_waiting = false;
+        if let Some(first) = walk.first_if_isolated(db, request).await? {
             chosen.push(first);
         } else {
             for demand in &request.queues {
-                chosen.extend(walk.queue(db, demand, request.alone, &mut lonely_waiting).await?);
+                chosen.extend(walk.queue(db, demand, request.isolation, &mut isolated_waiting).await?);
             }
         }
         // A claim puts a limited number in line: then more may have fallen due.
@@ -177,7 +176,7 @@ impl Inner {
         }
         self.spend(db, spent, &mut walk.gates, now).await?;
         let next_due = [next_due, walk.gates.opens_in()].into_iter().flatten().min();
-        Ok(ClaimReply { jobs, lonely_waiting, next_due })
+        Ok(ClaimReply { jobs, isolated_waiting, next_due })
     }
 }
 
@@ -225,8 +224,8 @@ impl<'a> Walk<'a> {
         &mut self,
         db: &mut PgConnection,
         demand: &QueueDemand,
-        alone: Alone,
-        lonely_waiting: &mut bool,
+        isolation: Isolation,
+        isolated_waiting: &mut bool,
     ) -> Result<Vec<String>, Fault> {
         let mut chosen = Vec::new();
         let mut after = FIRST;
@@ -244,8 +243,8 @@ impl<'a> Walk<'a> {
                     self.pass_over(&candidate);
                     continue;
                 }
-                if candidate.crashes >= lonely_from(alone) {
-                    *lonely_waiting = true;
+                if candidate.crashes >= isolated_from(isolation) {
+                    *isolated_waiting = true;
                     continue;
                 }
                 self.take(&candidate);
@@ -256,12 +255,12 @@ impl<'a> Walk<'a> {
     }
 
     /// The job that stands first of all that could be claimed, if it must run alone and may.
-    async fn first_if_lonely(
+    async fn first_if_isolated(
         &mut self,
         db: &mut PgConnection,
         request: &ClaimRequest,
     ) -> Result<Option<String>, Fault> {
-        if matches!(request.alone, Alone::No { .. }) {
+        if matches!(request.isolation, Isolation::NotNow { .. }) {
             return Ok(None);
         }
         let mut first: Option<Candidate> = None;
@@ -287,8 +286,8 @@ impl<'a> Walk<'a> {
                 first = Some(found);
             }
         }
-        let lonely = first.filter(|first| first.crashes >= lonely_from(request.alone));
-        Ok(lonely.map(|first| {
+        let isolated = first.filter(|first| first.crashes >= isolated_from(request.isolation));
+        Ok(isolated.map(|first| {
             self.take(&first);
             first.spot
         }))

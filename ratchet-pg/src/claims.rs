@@ -1,4 +1,4 @@
-//! Claimed jobs, made of what the database tells of them.
+//! Builds claimed jobs from the rows of a claim.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,23 +12,23 @@ use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, Row};
 use crate::unreadable::{Unread, is_unreadable};
 
-/// A claim that was answered: one lease for each of the queues asked for.
+/// An answered claim, with one lease for each requested queue.
 pub(crate) struct Claims<'a> {
     pub(crate) request: &'a ClaimRequest,
     pub(crate) leases: &'a [Uuid],
     pub(crate) now: i64,
 }
 
-/// What a claim took.
+/// The jobs that a claim took.
 #[derive(Default)]
 pub(crate) struct Taken {
-    /// Each with the place of its queue.
+    /// Each job with the index of its queue in the request.
     pub(crate) jobs: Vec<(usize, Claimed)>,
-    /// Those that cannot be read.
+    /// The claimed jobs that cannot be read.
     pub(crate) unread: Vec<Unread>,
 }
 
-/// What the claimed jobs of a queue have in common.
+/// The values that the claimed jobs of one queue have in common.
 #[derive(Clone, Copy)]
 pub(crate) struct Claim<'a> {
     pub(crate) queue: &'a str,
@@ -38,8 +38,8 @@ pub(crate) struct Claim<'a> {
 }
 
 impl<'a> Claims<'a> {
-    /// The jobs in these lines, each with the place of its queue, and those that cannot be read. Those that had to be looked
-    /// up are in rows that have the columns of a claimed job from `first` on.
+    /// Returns the jobs of these lines and those that cannot be read. `rows` holds the jobs that had to be looked up: they
+    /// have the columns of a claimed job, starting at column `first`.
     pub(crate) fn in_line(
         &self,
         lines: Vec<Line>,
@@ -64,7 +64,7 @@ impl<'a> Claims<'a> {
         Ok(taken)
     }
 
-    /// The jobs in rows that have the columns of a claimed job from `first` on.
+    /// Returns the jobs of rows that have the columns of a claimed job, starting at column `first`.
     pub(crate) fn looked_up(&self, rows: &[&PgRow], first: usize) -> Result<Taken, sqlx::Error> {
         let mut taken = Taken::default();
         for row in rows {
@@ -93,18 +93,19 @@ impl<'a> Claims<'a> {
     }
 }
 
-/// Which of the queues asked for; the database counts from one.
+/// Converts a queue number, which the database counts from one, to an index into the requested queues.
 pub(crate) fn place(number: i64) -> Result<usize, sqlx::Error> {
     let place = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
     place.ok_or_else(|| odd("a claim from no queue"))
 }
 
-/// An answer that none of our statements gives.
+/// Returns an error for a row that none of the store's statements produces.
 pub(crate) fn odd(what: &str) -> sqlx::Error {
     sqlx::Error::Protocol(what.to_owned())
 }
 
-/// Columns are read by their place and without a look at their types: looking them up would be most of the work.
+/// Reads a claimed job. Columns are read by position and without a type check, because looking them up would take most of
+/// the time.
 fn claimed(row: &PgRow, first: usize, claim: Claim<'_>) -> Result<Claimed, sqlx::Error> {
     let whole =
         |at: usize| Ok::<_, sqlx::Error>(whole(row.try_get_unchecked::<i64, _>(first + at)?));

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::bounds::Rank;
-use crate::claim::{Known, lonely_from};
+use crate::claim::{Known, isolated_from};
 use crate::claims::{Claims, Taken, odd};
 use crate::doubt::Doubt;
 use crate::fault::Fault;
@@ -77,7 +77,7 @@ pub(crate) struct Tidings {
     pub(crate) now: i64,
     /// A job has fallen due and must be put in line first; nothing was claimed.
     pub(crate) due_waits: bool,
-    /// A key or a lonely job needs a closer look; nothing was claimed.
+    /// A key or an isolated job needs a closer look; nothing was claimed.
     pub(crate) long: bool,
     /// The statement could neither look jobs up nor pass a breaker: `long` may mean no more than that.
     pub(crate) plain: bool,
@@ -125,7 +125,7 @@ impl Inner {
             (true, true) => self.sql.exchange_plain(),
             (true, false) => self.sql.exchange(),
             (false, true) => self.sql.claim_plain(),
-            (false, false) => self.sql.claim_alone(),
+            (false, false) => self.sql.claim_only(),
         };
         let mut query = sqlx::query(statement)
             .bind(demands.iter().map(|demand| demand.queue.as_str()).collect::<Vec<_>>())
@@ -135,7 +135,7 @@ impl Inner {
             .bind(node.uuid())
             .bind(known.names)
             .bind(known.versions)
-            .bind(request.map_or(i32::MAX, |request| lonely_from(request.alone)))
+            .bind(request.map_or(i32::MAX, |request| isolated_from(request.isolation)))
             .bind(request.is_some_and(|request| request.starting))
             .bind(from.iter().map(|rank| rank.due).collect::<Vec<_>>())
             .bind(from.iter().map(|rank| rank.job).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! Why a transaction was given up, and when it is tried again.
+//! The error of a transaction, and the macro that retries transactions after a conflict.
 
 use ratchet_core::StoreErrorKind;
 use ratchet_core::model::{CommandError, InsertError};
@@ -7,14 +7,14 @@ use ratchet_core::store::StoreError;
 use crate::error::{is_conflict, is_lock_timeout, is_unique_violation, store_error};
 use crate::sqlx;
 
-/// Why a transaction was given up.
+/// The reason why a transaction was rolled back.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Database(sqlx::Error),
     Insert(InsertError),
     Command(CommandError),
     Store(StoreError),
-    /// What was read has changed before it could be written.
+    /// A row that was read has changed before it could be written. The transaction can be retried.
     Met,
 }
 
@@ -66,10 +66,10 @@ impl From<Fault> for CommandError {
     }
 }
 
-/// How often two transactions that met are tried again.
+/// How often a transaction is retried after a conflict.
 pub(crate) const TRIES: u32 = 8;
 
-/// Carries out a transaction, again if it met another one. The body may give up with `?`.
+/// Runs a transaction, and retries it after a conflict with another one. The body may return early with `?`.
 macro_rules! transact {
     ($inner:expr, |$db:ident| $body:expr) => {{
         let mut tries = 0;
@@ -94,18 +94,18 @@ macro_rules! transact {
 }
 pub(crate) use transact;
 
-/// Whether a lock was not to be had in time: another transaction holds it, and goes on.
+/// Returns whether a lock timeout expired because another transaction holds the lock.
 pub(crate) fn is_blocked(fault: &Fault) -> bool {
     matches!(fault, Fault::Database(error) if is_lock_timeout(error))
 }
 
-/// A statement that must have changed so many rows has.
+/// Checks that a statement changed exactly this many rows.
 pub(crate) fn exactly(rows: usize, done: &sqlx::postgres::PgQueryResult) -> Result<(), Fault> {
     let changed = usize::try_from(done.rows_affected()).unwrap_or(usize::MAX);
     if changed == rows { Ok(()) } else { Err(Fault::Met) }
 }
 
-/// Whether a transaction only failed because it met another one.
+/// Returns whether a transaction failed only because of a conflict with another one.
 pub(crate) fn met(fault: &Fault) -> bool {
     match fault {
         Fault::Met => true,

@@ -1,6 +1,7 @@
-//! Submits that come at the same time share a commit: each is answered when its own jobs are durable.
+//! Group commit: concurrent submits share a commit, and each is answered when its own jobs are durable.
 //!
-//! Nobody waits for company. While one commit is on its way the next submits gather, and go together.
+//! A submit never waits for further submits. While one commit is in flight, new submits gather, and are then committed
+//! together.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +15,7 @@ use crate::fault::Fault;
 use crate::home::in_time;
 use crate::store::Inner;
 
-/// Submits on their way.
+/// The submits that wait to be committed.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
     state: Mutex<State>,
@@ -23,7 +24,8 @@ pub(crate) struct Group {
 #[derive(Debug, Default)]
 struct State {
     waiting: VecDeque<Waiting>,
-    /// A commit is on its way. One at a time: two would halve what goes together, and the disk takes one after the other.
+    /// Whether a commit is in flight. Only one runs at a time: two would halve the batches, and the disk writes them one
+    /// after the other anyway.
     busy: bool,
 }
 
@@ -37,28 +39,28 @@ struct Waiting {
 enum Answer {
     Stored,
     Failed(StoreError),
-    /// One of those who went together was refused: it must be tried alone.
-    Alone(Vec<NewJob>),
+    /// One submit of the batch was refused, so each must be tried by itself.
+    Separately(Vec<NewJob>),
 }
 
 impl Group {
-    /// A submit of more jobs than this is a commit of its own.
+    /// A submit with more jobs than this gets a commit of its own.
     pub(crate) const MOST_JOBS: usize = 16;
-    /// The most jobs in a commit.
+    /// The most jobs in one commit.
     const FULL: usize = 512;
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a submit. Answers whether the caller must see to it that it goes.
+    /// Adds a submit. Returns whether the caller must start the task that commits.
     fn add(&self, waiting: Waiting) -> bool {
         let mut state = self.state();
         state.waiting.push_back(waiting);
         !std::mem::replace(&mut state.busy, true)
     }
 
-    /// Those who go next; none ends the lead.
+    /// Takes the submits of the next commit. If there are none, the committing task must end.
     fn next(&self) -> Vec<Waiting> {
         let mut state = self.state();
         let (mut next, mut jobs) = (Vec::new(), 0);
@@ -74,7 +76,7 @@ impl Group {
     }
 }
 
-/// Whoever leads. If its task ends before it is over, because of a panic, the next submit leads, and those that wait are told.
+/// Guards the committing task. If that task panics, all waiting submits fail and the next submit starts a new one.
 struct Lead<'a> {
     group: &'a Group,
     over: bool,
@@ -87,13 +89,13 @@ impl Drop for Lead<'_> {
         }
         let mut state = self.group.state();
         state.busy = false;
-        // Their answer is dropped with them.
+        // This drops their reply channels, which fails the submits.
         state.waiting.clear();
     }
 }
 
 impl Inner {
-    /// Inserts jobs without keys, together with whoever else does so now.
+    /// Inserts jobs without keys, in one commit with concurrent submits.
     pub(crate) async fn insert_together(
         self: &Arc<Self>,
         jobs: Vec<NewJob>,
@@ -101,13 +103,13 @@ impl Inner {
         let created = jobs.iter().map(|job| Inserted::Created(job.id)).collect();
         let (answer, answered) = oneshot::channel();
         if self.group.add(Waiting { jobs, answer }) {
-            // A task of its own: it may go on for others when this submit is answered.
+            // A separate task, because it may commit other submits after this one is answered.
             let inner = Arc::clone(self);
             tokio::spawn(async move { inner.lead_submits().await });
         }
         match answered.await {
             Ok(Answer::Stored) => Ok(created),
-            Ok(Answer::Alone(jobs)) => self.insert_plain(&jobs).await,
+            Ok(Answer::Separately(jobs)) => self.insert_plain(&jobs).await,
             Ok(Answer::Failed(error)) => Err(Fault::Store(error)),
             Err(_) => {
                 let why = "the submit was given up, and it is not known whether it was stored";
@@ -116,7 +118,7 @@ impl Inner {
         }
     }
 
-    /// Commits what has gathered until nothing has.
+    /// Commits the waiting submits until there are none left.
     async fn lead_submits(&self) {
         let mut lead = Lead { group: &self.group, over: false };
         loop {
@@ -129,7 +131,7 @@ impl Inner {
                 let jobs: Vec<_> = together.iter().flat_map(|waiting| &waiting.jobs).collect();
                 self.store_alone(jobs.into_iter()).await
             };
-            // The next ones must not wait for ever behind a server that is gone.
+            // A server that is gone must not block the next submits forever.
             let stored = in_time(self.longest, &self.doubt, stored);
             let error = match stored.await {
                 Ok(fresh) => {
@@ -142,11 +144,11 @@ impl Inner {
             for Waiting { jobs, answer } in together.drain(..) {
                 let told = match &error {
                     None => Answer::Stored,
-                    // What is wrong with one must not fail the others.
-                    Some(error) if error.kind() == StoreErrorKind::Data => Answer::Alone(jobs),
+                    // Invalid data in one submit must not fail the rest of the batch.
+                    Some(error) if error.kind() == StoreErrorKind::Data => Answer::Separately(jobs),
                     Some(error) => Answer::Failed(StoreError::new(error.kind(), error.to_string())),
                 };
-                // Whoever does not wait any more has dropped the submit; its jobs are stored all the same.
+                // If the receiver is gone, the caller dropped the submit. Its jobs are stored nevertheless.
                 let _ = answer.send(told);
             }
         }

@@ -1,7 +1,7 @@
-//! The thread on which everything of this store talks to the database.
+//! The store runtime: the thread on which the store talks to the database.
 //!
-//! A connection belongs to the runtime it was opened on. The engine, the user's handlers and a web server each have
-//! their own, which come and go; the store has one too, so that its connections outlive all of them.
+//! A connection belongs to the runtime it was opened on. The engine, the handlers and a web server each have their own
+//! runtime, which may end at any time. The store has its own runtime so that its connections outlive theirs.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -20,7 +20,8 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// Nothing that runs there takes longer than this: a server that is gone without a word would be waited for, for ever.
+    /// Starts the runtime. Tasks given to [`run`](Self::run) fail after `longest`, because a server can vanish without
+    /// closing its connections.
     pub(crate) fn new(longest: Duration) -> Result<Self, StoreError> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
@@ -43,12 +44,12 @@ impl Home {
         self.handle.clone()
     }
 
-    /// How many connections that come back may be dead: raised when something took too long.
+    /// Returns how many of the next returned connections may be dead. Raised when an operation times out.
     pub(crate) fn doubt(&self) -> Arc<AtomicU32> {
         Arc::clone(&self.doubt)
     }
 
-    /// Runs something there and waits for it, but not for ever.
+    /// Runs a task on the store runtime and waits for it, with a time limit.
     pub(crate) async fn run<T, E>(
         &self,
         task: impl Future<Output = Result<T, E>> + Send + 'static,
@@ -61,7 +62,7 @@ impl Home {
         self.run_to_its_end(async move { in_time(longest, &doubt, task).await }).await
     }
 
-    /// Runs something there and waits for it, however long it takes.
+    /// Runs a task on the store runtime and waits for it without a time limit.
     pub(crate) async fn run_to_its_end<T, E>(
         &self,
         task: impl Future<Output = Result<T, E>> + Send + 'static,
@@ -88,10 +89,10 @@ impl Drop for Home {
     }
 }
 
-/// More connections than were in use when something took too long.
+/// The number of returned connections to check after a timeout: more than were in use.
 const DOUBTFUL: u32 = 64;
 
-/// Waits for an answer, but not for ever. What is dropped on the way gives its connection back, and that is looked at.
+/// Runs a task with a time limit. After a timeout, the next returned connections are checked.
 pub(crate) async fn in_time<T, E: From<StoreError>>(
     longest: Duration,
     doubt: &AtomicU32,

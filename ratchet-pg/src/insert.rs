@@ -48,7 +48,7 @@ impl Inner {
         &self,
         jobs: impl ExactSizeIterator<Item = &'a NewJob> + Clone,
     ) -> Result<Fresh, Fault> {
-        let mut stored = Stored::alone();
+        let mut stored = Stored::standalone();
         loop {
             let mut db = self.pool.acquire().await?;
             match self.store(&mut db, jobs.clone(), stored).await {
@@ -57,7 +57,7 @@ impl Inner {
                     return Ok(fresh);
                 }
                 // The hint cannot go with the commit; polling finds the jobs.
-                Err(Fault::Database(error)) if stored.alone && is_notify_full(&error) => {
+                Err(Fault::Database(error)) if stored.standalone && is_notify_full(&error) => {
                     tracing::warn!(%error, "jobs are stored without a notification");
                     stored = Stored::default();
                 }

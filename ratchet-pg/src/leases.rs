@@ -1,4 +1,4 @@
-//! Where each run stands in its lease, remembered from the claim: a settle names places instead of jobs.
+//! The position of each run in its lease, remembered from the claim, so that a settlement can name positions instead of jobs.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,17 +8,17 @@ use uuid::Uuid;
 
 use crate::graph;
 
-/// More leases than this are not remembered: what is forgotten is settled the long way.
+/// The most leases to remember. Runs of forgotten leases are settled on the slow path.
 const MOST: usize = 4096;
 
-/// The members of a lease, and whether one of them has keys.
+/// The members of a lease. `keyed` means that one of them has keys.
 #[derive(Debug, Clone, Default)]
 struct Members {
     runs: HashMap<JobId, Kept>,
     keyed: bool,
 }
 
-/// What is remembered of a run: its place, the version it was claimed with, and what it is in a graph.
+/// A remembered run: its position, the version it was claimed with, and its place in a graph.
 #[derive(Debug, Clone, Copy)]
 struct Kept {
     at: usize,
@@ -26,30 +26,30 @@ struct Kept {
     step: Option<graph::Place>,
 }
 
-/// The leases this process has claimed and not settled to the end. The newest are kept.
+/// The leases that this process has claimed and not completely settled. Only the newest are kept.
 #[derive(Debug, Default)]
 pub(crate) struct Leases {
     known: Mutex<BTreeMap<Uuid, Members>>,
 }
 
-/// The place of a run in its lease, how many places that has, and what the run is in a graph.
+/// The position `at` of a run in its lease, which has `of` positions, and the run's place in a graph.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) at: usize,
     pub(crate) of: usize,
     pub(crate) step: Option<graph::Place>,
-    /// Something may come free when runs of this lease end.
+    /// A run of this lease may free a key or slot when it ends.
     pub(crate) keyed: bool,
 }
 
-/// What is remembered of a run and graphs.
+/// Whether a run is part of a graph.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Known {
-    /// Nothing: it may be part of one.
+    /// The run is not remembered, so it may be part of a graph.
     Nothing,
-    /// It is part of none.
-    Alone,
-    /// It is this in one.
+    /// The run is not part of a graph.
+    NoStep,
+    /// The run has this place in a graph.
     Step(graph::Place),
 }
 
@@ -58,7 +58,7 @@ impl Leases {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps the members of new leases, in the order they have there.
+    /// Remembers the members of new leases, in the order of the lease.
     pub(crate) fn remember(
         &self,
         leases: &[Uuid],
@@ -78,7 +78,7 @@ impl Leases {
         }
     }
 
-    /// The places of these runs; none for one that is not known here.
+    /// Returns the positions of these runs, or `None` for a run that is not remembered.
     pub(crate) fn places(&self, tokens: impl Iterator<Item = Token>) -> Vec<Option<Place>> {
         let known = self.known();
         let place = |token: Token| {
@@ -90,18 +90,18 @@ impl Leases {
         tokens.map(place).collect()
     }
 
-    /// What this run is in a graph, if it is known here.
+    /// Returns the place of a run in a graph, if it is remembered.
     pub(crate) fn step(&self, token: Token) -> Known {
         let known = self.known();
         let kept = known.get(&token.lease.uuid()).and_then(|members| members.runs.get(&token.job));
         match kept {
             None => Known::Nothing,
-            Some(Kept { step: None, .. }) => Known::Alone,
+            Some(Kept { step: None, .. }) => Known::NoStep,
             Some(Kept { step: Some(place), .. }) => Known::Step(*place),
         }
     }
 
-    /// These leases are gone.
+    /// Forgets leases that no longer exist.
     pub(crate) fn forget(&self, leases: &[Uuid]) {
         if !leases.is_empty() {
             let mut known = self.known();

@@ -1,4 +1,4 @@
-//! The cluster store of Ratchet on PostgreSQL: many workers, nothing lost.
+//! The PostgreSQL store of Ratchet, for any number of worker processes.
 //!
 //! ```no_run
 //! # async fn demo() -> Result<(), ratchet_core::store::StoreError> {
@@ -6,9 +6,10 @@
 //! # Ok(()) }
 //! ```
 //!
-//! What was submitted is written once; what moves is narrow. A claim deletes rows of `ready` and leaves one row per
-//! batch in `lease`; the end of a job is appended to `outcome`. The two are the fence: a run ends its job only while its
-//! lease has the member at the version it was claimed with, and a job has one outcome.
+//! The submitted part of a job is written once, and the rows that change are narrow. A claim deletes rows of `ready` and
+//! inserts one row per batch into `lease`. The end of a job is appended to `outcome`. These two tables are the fence: a run
+//! can settle its job only while its lease has the job as a member with the claimed version, and a job has at most one
+//! outcome.
 
 mod blocked;
 mod bounds;

@@ -1,29 +1,29 @@
-//! Whether jobs have had to be looked up lately, or a breaker was open: if not, the next claim is asked of the statement that
-//! can do neither.
+//! Tracks whether recent claims had to look up jobs or met an open breaker. If not, the next claim uses the simpler statement,
+//! which supports neither.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// So many claims in a row that had nothing to look up, before one is made that could not.
+/// The number of successive claims without a lookup before the simpler statement is used.
 const SURE: u32 = 16;
 
-/// Counts down the claims that had nothing to look up.
+/// Counts down the claims without a lookup.
 #[derive(Debug, Default)]
 pub(crate) struct LookUps {
     left: AtomicU32,
 }
 
 impl LookUps {
-    /// Whether a claim may meet a job that must be looked up.
+    /// Returns whether the next claim may have to look up a job.
     pub(crate) fn are_likely(&self) -> bool {
         self.left.load(Ordering::Relaxed) > 0
     }
 
-    /// A claim has met one, or may have.
+    /// Records that a claim needed a lookup, or may have needed one.
     pub(crate) fn needed(&self) {
         self.left.store(SURE, Ordering::Relaxed);
     }
 
-    /// A claim has brought jobs, and none had to be looked up.
+    /// Records that a claim returned jobs and needed no lookup.
     pub(crate) fn spared(&self) {
         let less = |left: u32| left.checked_sub(1);
         let _ = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);

@@ -1,4 +1,4 @@
-//! Opening: connections and what they are set to, the schema, and the tasks that live as long as the store.
+//! Opens a store: configures the connections, migrates the schema and starts the background tasks.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Weak};
@@ -28,7 +28,7 @@ use crate::wake::{Wakes, listen, tell_others, tested_listener};
 use crate::warm::FRESH;
 use crate::{migrate, parts};
 
-/// Connects as told. The tasks run at home.
+/// Opens a store with the given options. Its background tasks run on the store runtime.
 pub(crate) async fn open(options: PgOptions, home: Weak<Home>) -> Result<Arc<Inner>, StoreError> {
     let (longest, doubt) = (options.longest(), home.upgrade().map(|home| home.doubt()));
     let doubt = doubt.unwrap_or_default();
@@ -46,7 +46,7 @@ pub(crate) async fn open(options: PgOptions, home: Weak<Home>) -> Result<Arc<Inn
         .max_connections(connections)
         .acquire_timeout(patience)
         .test_before_acquire(false)
-        // A connection that has just been used is alive; one that was idle may have been cut off.
+        // A connection that was just used is alive. One that was idle for longer may have been cut off.
         .before_acquire(|db, meta| {
             Box::pin(async move {
                 if meta.idle_for > FRESH {
@@ -55,8 +55,8 @@ pub(crate) async fn open(options: PgOptions, home: Weak<Home>) -> Result<Arc<Inn
                 Ok(true)
             })
         })
-        // Whoever was not answered in time has dropped a connection that may be dead, or is about to begin a transaction
-        // that nobody will end. Finding out must not take for ever either.
+        // An operation that timed out has dropped a connection that may be dead, or that may be about to begin a
+        // transaction that is never ended. The check itself must not wait forever either.
         .after_release({
             let doubt = Arc::clone(&doubt);
             move |db, _| {

@@ -1,11 +1,11 @@
-//! How to reach the database.
+//! The options of a [`PgStore`](crate::PgStore).
 
 use std::time::Duration;
 
 use ratchet_core::store::{StoreError, StoreErrorKind};
 use sqlx::postgres::PgConnectOptions;
 
-/// How to reach the database, and how much of it to use.
+/// Options for opening a [`PgStore`](crate::PgStore): how to connect, and which limits apply.
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct PgOptions {
@@ -20,7 +20,7 @@ pub struct PgOptions {
 }
 
 impl PgOptions {
-    /// Connects to this URL.
+    /// Parses a PostgreSQL URL. Returns an error of kind `Config` if the URL is not valid.
     pub fn new(url: &str) -> Result<Self, StoreError> {
         let connect = url.parse::<PgConnectOptions>().map_err(|error| {
             StoreError::new(StoreErrorKind::Config, format!("not a PostgreSQL URL: {error}"))
@@ -28,7 +28,7 @@ impl PgOptions {
         Ok(Self::with(connect))
     }
 
-    /// Connects as told.
+    /// Uses the given connect options. The application name is set to `ratchet`.
     pub fn with(connect: PgConnectOptions) -> Self {
         Self {
             connect: connect.application_name("ratchet"),
@@ -42,13 +42,13 @@ impl PgOptions {
         }
     }
 
-    /// Keeps everything in this schema instead of `ratchet`.
+    /// Sets the schema that holds all tables of the store (default: `ratchet`).
     pub fn schema(mut self, schema: impl Into<String>) -> Self {
         self.schema = schema.into();
         self
     }
 
-    /// Whether the schema's name is one that PostgreSQL keeps as it is.
+    /// Checks that PostgreSQL stores the name of the schema unchanged.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         let (schema, longest) = (&self.schema, crate::sql::LONGEST_NAME);
         let problem = if schema.is_empty() {
@@ -64,39 +64,43 @@ impl PgOptions {
         Err(StoreError::new(StoreErrorKind::Config, why))
     }
 
-    /// At most this many connections (6), one of them for notifications. A busy worker uses five: three to claim and settle, one
-    /// for its heartbeat and maintenance, one to listen; the rest is for those who enqueue, who share commits. More are not
-    /// faster: they are used in turn, and a server process that has just done the same work does it again for less.
+    /// Sets the maximum number of connections (default: 6, minimum: 2). One of them listens for notifications.
+    ///
+    /// A busy worker uses five: three to claim and settle, one for heartbeats and maintenance, and one to listen. The rest
+    /// serve submits, which share commits. More connections are not faster: they are used in turn, and a server process
+    /// whose caches are warm does the same work at a lower cost.
     pub fn connections(mut self, connections: u32) -> Self {
         self.connections = connections.max(2);
         self
     }
 
-    /// How long to wait for a connection before the store counts as unavailable (5 s).
+    /// Sets how long to wait for a connection before the store is reported as unavailable (default: 5 s).
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// The longest a statement may take (30 s). A server that does not answer at all is given up after twice this time: the
-    /// store is unavailable then, and connections are replaced.
+    /// Sets the longest time that a statement may take (default: 30 s).
+    ///
+    /// If the server does not answer at all, an operation fails as unavailable after twice this time plus the time allowed
+    /// for getting a connection. Connections that may be dead are then replaced.
     pub fn statement_timeout(mut self, timeout: Duration) -> Self {
         self.statement_timeout = timeout;
         self
     }
 
-    /// The longest a verb of the store may take, with everything it says to the server.
+    /// Returns the longest time that one operation of the store may take, including all of its round trips.
     pub(crate) fn longest(&self) -> Duration {
         self.patience.saturating_add(self.statement_timeout.saturating_mul(2))
     }
 
-    /// For a pooler that hands out connections by the transaction, such as `pgbouncer` with `pool_mode = transaction`. Work is
-    /// found by polling.
+    /// Supports a pooler that assigns connections per transaction, such as `pgbouncer` with `pool_mode = transaction`. Work
+    /// is found by polling.
     ///
-    /// The store then does not listen; every statement runs in a transaction, so that the pooler cannot change the server between
-    /// its parts; nothing is kept prepared, so any version of the pooler will do; settings and locks end with the transaction.
-    /// Migrations go through the pooler too. It costs two round trips per verb and planning every statement anew: where a
-    /// direct connection can be had, workers are faster with one.
+    /// The store does not listen for notifications. Every statement runs in a transaction, so that the pooler cannot switch
+    /// the server connection between its parts. No statement stays prepared, so any version of the pooler works. Settings and
+    /// locks end with the transaction. Migrations also run through the pooler. This mode costs two more round trips per
+    /// operation and plans every statement each time. Workers are faster with a direct connection.
     ///
     /// ```no_run
     /// # async fn demo() -> Result<(), ratchet_core::store::StoreError> {
@@ -108,19 +112,19 @@ impl PgOptions {
     /// ```
     pub fn poll_only(mut self) -> Self {
         self.poll_only = true;
-        // A pooler refuses parameters that it does not track.
+        // A pooler rejects startup parameters that it does not track.
         self.connect = self.connect.extra_float_digits(None);
         self
     }
 
-    /// How much time one partition holds (a week; at least an hour). Jobs are kept in partitions by the time of their submit, and
-    /// what is old is dropped a partition at a time.
+    /// Sets how much time one partition covers (default: one week, minimum: one hour). Jobs are partitioned by the time of
+    /// their submit, and old jobs are removed by dropping whole partitions.
     pub fn partition(mut self, range: Duration) -> Self {
         self.range = range.max(Duration::from_hours(1));
         self
     }
 
-    /// Leaves the schema as it is: fails if it is not the one this program knows.
+    /// Disables migrations. Opening the store fails if the schema is not at the version that this program needs.
     pub fn without_migrations(mut self) -> Self {
         self.migrate = false;
         self

@@ -1,14 +1,14 @@
-//! How often other processes are told something.
+//! Limits how often hints are sent to other processes.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The first hint goes out at once, with the commit it tells of if it can; those after it together after this long.
+/// The first hint is sent at once, if possible with the commit it refers to. Later hints are sent together after this time.
 pub(crate) const PACE: Duration = Duration::from_millis(4);
 
-/// When a hint has last gone out.
+/// The time of the last hint.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     last: Mutex<Option<Instant>>,
@@ -19,7 +19,7 @@ impl Pace {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How long to wait with the next one; it counts as sent then.
+    /// Returns how long to wait before the next hint, and counts that hint as sent.
     pub(crate) fn wait(&self) -> Duration {
         let now = Instant::now();
         let mut last = self.last();
@@ -28,7 +28,7 @@ impl Pace {
         at - now
     }
 
-    /// Whether one may go out at once; if so it counts as sent.
+    /// Returns whether a hint may be sent now. If so, it counts as sent.
     pub(crate) fn is_free(&self) -> bool {
         let now = Instant::now();
         let mut last = self.last();

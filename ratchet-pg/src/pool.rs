@@ -1,8 +1,8 @@
-//! Where connections come from.
+//! The connection pool of a store, and how operations borrow connections from it.
 //!
-//! Behind a transaction pooler a connection is one only for as long as a transaction: what is prepared outside of one may be
-//! bound on another server, and what is set stays with a stranger. There everything runs in a transaction that brings its
-//! settings along, whoever asks and for however little.
+//! Behind a transaction pooler, a server connection is assigned only for one transaction. A statement that is prepared
+//! outside of a transaction may be executed on another server connection, and session settings leak to other clients.
+//! Therefore every statement there runs in a transaction that brings its own settings.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -20,21 +20,20 @@ use tokio::time::Instant;
 
 use crate::warm::{FRESH, Kept, Warm};
 
-/// The connections of a store.
 #[derive(Debug, Clone)]
 pub(crate) struct Pool {
     connections: PgPool,
-    /// Behind a pooler: how a transaction begins.
+    /// The statement that begins a transaction. Set only behind a transaction pooler.
     begin: Option<SqlStr>,
     warm: Arc<Warm>,
 }
 
-/// The most connections that are kept warm: as many as exchanges of one worker are in the air.
+/// The most connections kept warm: one for each exchange that a worker has in flight.
 const MOST_WARM: u32 = 3;
 
 impl Pool {
     pub(crate) fn new(connections: PgPool, begin: Option<SqlStr>) -> Self {
-        // The listener has one for itself, and whoever goes to the pool must find one in the end.
+        // The listener needs a connection of its own, and the pool must always have one left to lend.
         let most = connections.options().get_max_connections().saturating_sub(3).min(MOST_WARM);
         Self { connections, begin, warm: Arc::new(Warm::new(most as usize)) }
     }
@@ -46,7 +45,7 @@ impl Pool {
         }
     }
 
-    /// A connection for a few statements. Whoever writes says when it is [done](Lent::done).
+    /// Borrows a connection for a few statements. After a write, the caller must call [`done`](Lent::done).
     pub(crate) async fn acquire(&self) -> Result<Lent, Error> {
         match &self.begin {
             Some(_) => Ok(Lent::Pinned(self.begin().await?)),
@@ -63,7 +62,7 @@ impl Pool {
                     && let Err(error) = db.ping().await
                 {
                     tracing::debug!(%error, "a connection that has rested is dead");
-                    // Others may be as well; the pool opens new ones.
+                    // Other warm connections may be dead as well. The pool opens new ones.
                     drop(db.detach());
                     return Box::pin(self.lend()).await;
                 }
@@ -83,17 +82,18 @@ impl Pool {
     }
 }
 
-/// A connection that is lent for a few statements.
+/// A connection borrowed for a few statements.
 #[derive(Debug)]
 pub(crate) enum Lent {
-    /// Each statement commits by itself. With the time since when the pool has not seen it.
+    /// Each statement commits by itself. `since` is when the pool last lent this connection.
     Free { db: PoolConnection<Postgres>, since: Instant, warm: Arc<Warm> },
-    /// All of them together, when done.
+    /// All statements commit together in [`done`](Lent::done).
     Pinned(Transaction<'static, Postgres>),
 }
 
 impl Lent {
-    /// What was written is to stay, and the connection is in order. One that is dropped instead is looked at by the pool.
+    /// Commits the writes and keeps the connection for the next operation. If a connection is dropped instead, the pool
+    /// checks it.
     pub(crate) async fn done(self) -> Result<(), Error> {
         match self {
             Self::Free { db, since, warm } => {
@@ -125,7 +125,7 @@ impl DerefMut for Lent {
     }
 }
 
-/// A statement alone.
+/// Executes a single statement.
 impl<'p> Executor<'p> for &'p Pool {
     type Database = Postgres;
 
@@ -140,7 +140,7 @@ impl<'p> Executor<'p> for &'p Pool {
         if self.begin.is_none() {
             return self.connections.fetch_many(query);
         }
-        // Nothing is told before it is committed.
+        // No row is returned before the commit.
         let all = async move {
             let mut tx = self.begin().await?;
             let all: Vec<_> = tx.fetch_many(query).try_collect().await?;

@@ -1,4 +1,4 @@
-//! Trying failed jobs again by hand, and with them what was called off because of them.
+//! Retries failed jobs on command, and reopens the steps that were canceled because of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,11 +20,11 @@ use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 use crate::unreadable::or_report;
 
-/// How many failed jobs a re-drive looks at in one go.
+/// The number of failed jobs that a redrive examines in one transaction.
 const PAGE: i64 = 200;
 
 impl Inner {
-    /// Starts a new life of a failed job. Its graph is locked.
+    /// Returns a failed job to the queue with the next generation. The caller must have locked its graph.
     pub(crate) async fn retry(
         &self,
         db: &mut PgConnection,
@@ -63,8 +63,8 @@ impl Inner {
         Ok(Some(CommandReply::moved(from, JobState::Pending, ripples)))
     }
 
-    /// Takes the business keys of a job and of everything that is opened with it, all or none. Answers with those that
-    /// were free.
+    /// Takes the business keys of a job and of all steps that are reopened with it, or none. Returns the keys that were
+    /// free.
     async fn take_keys(
         &self,
         db: &mut PgConnection,
@@ -100,7 +100,8 @@ impl Inner {
         Ok(won.into_keys().collect())
     }
 
-    /// Keeps the keys that jobs still hold because a late handler of theirs goes on: when that ends it must not free them.
+    /// Locks the keys that the jobs still hold because a late handler of theirs is running, so that its end does not free
+    /// them.
     async fn keep_keys(
         &self,
         db: &mut PgConnection,
@@ -112,7 +113,7 @@ impl Inner {
         let (scopes, keys): (Vec<_>, Vec<_>) = own.keys().map(|key| (*key).clone()).unzip();
         let locked = sqlx::query(self.sql.lock_own_business()).bind(scopes).bind(keys);
         let locked = locked.bind(own.values().map(|job| job.uuid()).collect::<Vec<_>>());
-        // One that was freed at this moment is taken anew by the next try.
+        // If a key was freed in the meantime, the next try takes it again.
         if locked.fetch_all(db).await?.len() == own.len() { Ok(()) } else { Err(Fault::Met) }
     }
 
@@ -125,8 +126,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Retries failed jobs that fit, page by page. A page is a transaction: two that lock graphs in several steps could wait
-    /// for each other.
+    /// Retries the failed jobs that match `filter`, page by page. Each page is a transaction of its own: two transactions
+    /// that lock graphs in several steps could deadlock.
     pub(crate) async fn redrive(&self, filter: &Filter, limit: u32) -> Result<CommandReply, Fault> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let (mut redriven, mut after) = (Redriven::default(), None);
@@ -147,7 +148,7 @@ impl Inner {
         Ok(CommandReply::Redriven(redriven))
     }
 
-    /// Retries the failed jobs of a page. Answers also with the last one that was looked at, if there was any.
+    /// Retries the failed jobs of one page. Also returns the last job that was examined, or `None` if there was none.
     async fn redrive_page(
         &self,
         db: &mut PgConnection,
@@ -170,7 +171,7 @@ impl Inner {
             }
             match self.retry(db, &job, news).await {
                 Ok(Some(_)) => redriven.retried.push(job.id),
-                // Somebody else was quicker.
+                // Another process moved the job first.
                 Ok(None) | Err(Fault::Command(CommandError::IllegalTransition { .. })) => {}
                 Err(Fault::Command(_)) => redriven.key_taken.push(job.id),
                 Err(fault) => return Err(fault),

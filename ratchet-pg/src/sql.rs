@@ -85,7 +85,7 @@ statements! {
         "exchange/4_tell_keyed.sql" "exchange/5_claimed.sql",
     claim_plain: "exchange/1_clock.sql" "exchange/3_claim_plain.sql" "exchange/3_taken.sql" "exchange/3_line_plain.sql"
         "exchange/4_tell_claim.sql" "exchange/5_plain.sql",
-    claim_alone: "exchange/1_clock.sql" "exchange/3_claim.sql" "exchange/3_taken.sql" "exchange/3_line.sql"
+    claim_only: "exchange/1_clock.sql" "exchange/3_claim.sql" "exchange/3_taken.sql" "exchange/3_line.sql"
         "exchange/4_tell_claim.sql" "exchange/5_claimed.sql",
     select_notes: "claim/select_notes.sql",
     set_aside: "blocked/set_aside.sql",

@@ -1,4 +1,4 @@
-//! The store: a pool, its statements, and the verbs in files of their own.
+//! The store itself: its state, and the [`Store`] methods, which are implemented in the other modules.
 
 use std::fmt;
 use std::sync::Arc;
@@ -41,23 +41,23 @@ use crate::unreadable::Noted;
 use crate::wake::Wakes;
 use crate::{parts, spec};
 
-/// A store on PostgreSQL. Clones share its connections.
+/// A [`Store`] on PostgreSQL. Clones share its connections.
 ///
-/// Opens at most [`PgOptions::connections`] connections, on a thread of its own.
+/// Opens at most [`PgOptions::connections`] connections. They belong to a thread of the store.
 #[derive(Clone)]
 pub struct PgStore {
     pub(crate) inner: Arc<Inner>,
     home: Arc<Home>,
 }
 
-/// What the verbs work with.
+/// The shared state behind all operations of the store.
 pub(crate) struct Inner {
     pub(crate) pool: Pool,
     pub(crate) sql: Arc<Sql>,
     pub(crate) wakes: Arc<Wakes>,
     pub(crate) channel: String,
     pub(crate) ids: IdSource,
-    /// How long a range of ids is.
+    /// The time that one partition covers.
     pub(crate) range: Duration,
     pub(crate) bounds: Arc<Bounds>,
     pub(crate) leases: Leases,
@@ -70,9 +70,9 @@ pub(crate) struct Inner {
     pub(crate) floors: Floors,
     pub(crate) noted: Noted,
     pub(crate) clock: StoreClock,
-    /// Nothing takes longer than this.
+    /// The time limit of one operation.
     pub(crate) longest: Duration,
-    /// How many connections that come back may be dead.
+    /// How many of the next returned connections may be dead.
     pub(crate) doubt: Arc<AtomicU32>,
 }
 
@@ -83,29 +83,29 @@ impl Inner {
 }
 
 impl PgStore {
-    /// Connects to this URL, brings the schema up to date and listens.
+    /// Connects to a PostgreSQL URL with default options, migrates the schema and starts to listen for notifications.
     pub async fn connect(url: &str) -> Result<Self, StoreError> {
         Self::open(PgOptions::new(url)?).await
     }
 
-    /// Connects as told.
+    /// Opens a store with the given options, and migrates the schema unless the options disable it.
     pub async fn open(options: PgOptions) -> Result<Self, StoreError> {
         options.check()?;
         let home = Arc::new(Home::new(options.longest())?);
         let opened = Arc::downgrade(&home);
-        // A migration takes as long as it takes.
+        // No timeout: a migration may take long.
         let inner = home.run_to_its_end(async move { open(options, opened).await }).await?;
         Ok(Self { inner, home })
     }
 
-    /// Closes the connections. Whoever uses the store afterwards finds it unavailable.
+    /// Closes all connections. Operations on the store fail as unavailable afterwards.
     pub async fn close(&self) {
         let inner = Arc::clone(&self.inner);
         let closed = async move {
             inner.pool.close().await;
             Ok::<_, StoreError>(())
         };
-        // Nothing to do about a thread that is gone already.
+        // An error means that the store runtime has already stopped.
         let _ = self.home.run(closed).await;
     }
 }
@@ -119,7 +119,7 @@ impl fmt::Debug for PgStore {
     }
 }
 
-/// Runs a verb of [`Inner`] on the store's thread.
+/// Runs an operation of [`Inner`] on the store runtime.
 macro_rules! at_home {
     ($store:ident, |$inner:ident| $verb:expr) => {{
         let $inner = Arc::clone(&$store.inner);

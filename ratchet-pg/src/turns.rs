@@ -1,32 +1,33 @@
-//! The claims of one process take turns.
+//! Serializes the claims of one process.
 //!
-//! Two that overlap pass over each other's jobs one by one, which costs the server more than it gains from doing both at
-//! once. So the next one waits with its connection in hand, and goes when the one before is back, before that is even read.
+//! Two overlapping claims skip each other's locked jobs one by one, which costs the server more than it gains from running
+//! both at once. Therefore the next claim waits, with its connection already acquired, and is sent as soon as the previous
+//! answer arrives, before that answer is read.
 
 use std::time::Duration;
 
 use tokio::sync::{Mutex, MutexGuard};
 
-/// For how long a claim waits for its turn: one that is held up must not hold up the others.
+/// How long a claim waits for its turn. A claim that is stuck must not block the next ones.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Whose turn it is.
+/// The lock that claims of this process take in turn.
 #[derive(Debug, Default)]
 pub(crate) struct Turns(Mutex<()>);
 
 impl Turns {
-    /// Waits for a turn, in the order of asking, but not for long.
+    /// Waits for a turn in first-come order, at most `PATIENCE`.
     pub(crate) async fn wait(&self) -> Turn<'_> {
         Turn(tokio::time::timeout(PATIENCE, self.0.lock()).await.ok())
     }
 }
 
-/// A turn; none, if it took too long to come.
+/// A turn, or `None` inside if the wait timed out.
 #[derive(Debug)]
 pub(crate) struct Turn<'a>(Option<MutexGuard<'a, ()>>);
 
 impl Turn<'_> {
-    /// The answer is there: whoever waits goes first.
+    /// Ends the turn when the answer has arrived, and lets the next claim run first.
     pub(crate) async fn over(self) {
         if self.0.is_some() {
             drop(self);

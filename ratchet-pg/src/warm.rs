@@ -1,8 +1,8 @@
-//! The connections that were used last, for whoever comes next.
+//! Keeps the most recently used connections for the next operations.
 //!
-//! The pool lends in turn and looks at each connection that comes back: a round trip more, and then a server process whose
-//! memory has gone cold and that may never have seen the statement. While little happens, one or two connections are enough
-//! and stay warm.
+//! The pool lends connections in turn and checks each one that is returned. That costs one more round trip, and leads to a
+//! server process with cold caches that may not have prepared the statement. Under light load, one or two connections are
+//! enough and stay warm.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,13 +11,13 @@ use sqlx::Postgres;
 use sqlx::pool::PoolConnection;
 use tokio::time::Instant;
 
-/// One that has rested for longer may have been cut off meanwhile.
+/// A connection that was idle for longer may have been cut off.
 pub(crate) const FRESH: Duration = Duration::from_secs(1);
 
-/// After this long a connection goes through the pool, which knows how old one may grow.
+/// After this time a connection is returned to the pool, which enforces the maximum lifetime.
 const LONGEST: Duration = Duration::from_mins(1);
 
-/// Connections kept back from the pool.
+/// Connections that are not returned to the pool yet.
 #[derive(Debug)]
 pub(crate) struct Warm {
     most: usize,
@@ -27,12 +27,12 @@ pub(crate) struct Warm {
 #[derive(Debug, Default)]
 struct State {
     kept: Vec<Kept>,
-    /// How many wait for the pool: what comes back is theirs.
+    /// The number of operations that wait for the pool. Returned connections go to them first.
     waiting: usize,
     closed: bool,
 }
 
-/// A connection, since when it has not been through the pool, and since when it rests.
+/// A kept connection: `since` is when the pool last lent it, `rests` is when it became idle.
 #[derive(Debug)]
 pub(crate) struct Kept {
     pub(crate) db: PoolConnection<Postgres>,
@@ -41,7 +41,6 @@ pub(crate) struct Kept {
 }
 
 impl Warm {
-    /// Keeps at most so many.
     pub(crate) fn new(most: usize) -> Self {
         Self { most, state: Mutex::default() }
     }
@@ -50,7 +49,7 @@ impl Warm {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The one that was used last, or the word that somebody waits for the pool.
+    /// Returns the most recently used connection. If there is none, registers the caller as waiting for the pool.
     pub(crate) fn take(&self) -> Result<Kept, Waits<'_>> {
         let mut state = self.state();
         state.kept.pop().ok_or_else(|| {
@@ -59,7 +58,7 @@ impl Warm {
         })
     }
 
-    /// Keeps one that is in order, unless the pool needs it.
+    /// Keeps a working connection, unless another operation waits for the pool.
     pub(crate) fn keep(&self, db: PoolConnection<Postgres>, since: Instant) {
         let rests = Instant::now();
         let mut state = self.state();
@@ -69,7 +68,7 @@ impl Warm {
         }
     }
 
-    /// Gives all back to the pool.
+    /// Returns all connections to the pool and keeps no more.
     pub(crate) fn close(&self) {
         let mut state = self.state();
         state.closed = true;
@@ -79,14 +78,14 @@ impl Warm {
 
 impl Drop for Warm {
     fn drop(&mut self) {
-        // To give one back takes a runtime, and there may be none any more.
+        // Returning a connection to the pool needs a runtime, which may be gone.
         for kept in self.state().kept.drain(..) {
             drop(kept.db.detach());
         }
     }
 }
 
-/// Somebody waits for the pool.
+/// Registers an operation that waits for the pool, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Waits<'a>(&'a Warm);
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ratchet_conformance::Harness;
 use ratchet_core::model::{
-    Alone, CancelCause, ClaimRequest, Command, Due, Inserted, JobSpec, KnownJobs, NewJob, NodeInfo,
+    Isolation, CancelCause, ClaimRequest, Command, Due, Inserted, JobSpec, KnownJobs, NewJob, NodeInfo,
     OnTaken, QueueOrder, QueueDemand,
 };
 use ratchet_core::store::{Store, StoreErrorKind, Wake};
@@ -141,7 +141,7 @@ async fn c_02_what_another_process_puts_before_others_is_claimed_first() {
             node: claimer,
             queues: vec![QueueDemand { queue: "default".to_owned(), limit: 1 }],
             known: Arc::new(KnownJobs([(job().spec.name, 1)].into())),
-            alone: Alone::No { crashes: 2 },
+            isolation: Isolation::NotNow { after_crashes: 2 },
             starting: true,
         };
         pg.store.claim(request).await.expect("claims").jobs[0].id()

@@ -8,7 +8,7 @@ use std::time::Duration;
 use ratchet_conformance::Harness;
 use ratchet_core::graph::link;
 use ratchet_core::model::{
-    Alone, AttemptOutcome, CancelCause, ClaimRequest, Claimed, Command, CommandReply, Due, Edge,
+    Isolation, AttemptOutcome, CancelCause, ClaimRequest, Claimed, Command, CommandReply, Due, Edge,
     GroupId, GroupKind, GroupRecord, GroupState, JobId, JobSpec, JobState, KnownJobs, NewGraph,
     NewJob, NodeId, NodeInfo, OnTaken, Point, QueueDemand, Settled, Settlement, Step, Verdict, When,
 };
@@ -84,7 +84,7 @@ async fn claim(store: &PgStore, node: NodeId, limit: u32) -> Vec<Claimed> {
         node,
         queues: vec![QueueDemand { queue: "default".to_owned(), limit }],
         known: known(),
-        alone: Alone::No { crashes: 2 },
+        isolation: Isolation::NotNow { after_crashes: 2 },
         starting: true,
     };
     store.claim(request).await.expect("claims").jobs

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ratchet_conformance::Harness;
 use ratchet_core::model::{
-    Alone, AttemptOutcome, ClaimRequest, Claimed, Due, Envelope, FailureKind, FailureRecord,
+    Isolation, AttemptOutcome, ClaimRequest, Claimed, Due, Envelope, FailureKind, FailureRecord,
     GroupId, GroupKind, GroupRecord, JobId, JobSpec, JobState, KnownJobs, NewGraph, NewJob,
     NodeInfo, OnTaken, QueueDemand, Settlement, Step, TerminalReason, Verdict,
 };
@@ -72,7 +72,7 @@ impl Parts {
             node,
             queues: vec![QueueDemand { queue: "default".to_owned(), limit: 1 }],
             known: Arc::new(KnownJobs([(name.to_owned(), 1)].into())),
-            alone: Alone::No { crashes: 2 },
+            isolation: Isolation::NotNow { after_crashes: 2 },
             starting: true,
         };
         self.store.claim(request).await.expect("claims").jobs.remove(0)

@@ -155,7 +155,7 @@ const FREE_SLOTS: &str = concat!(
     include_str!("../sql/freed/2_next.sql"),
     include_str!("../sql/freed/3_tell.sql"),
 );
-const CLAIM_ALONE: &str = concat!(
+const CLAIM_ONLY: &str = concat!(
     include_str!("../sql/exchange/1_clock.sql"),
     include_str!("../sql/exchange/3_claim.sql"),
     include_str!("../sql/exchange/3_taken.sql"),
@@ -214,7 +214,7 @@ fn hot() -> Vec<Hot> {
         hot!("exchange_keyed": EXCHANGE_KEYED,
             has: ["Index Scan using ready_order", "AND (ROW(sort_key, due, job) >=", "Index Scan using job_rest_pkey", "Tid Scan on ready"],
             has_not: ["Sort Key: r."]),
-        hot!("claim_alone": CLAIM_ALONE,
+        hot!("claim_only": CLAIM_ONLY,
             has: ["Index Scan using ready_order", "AND (ROW(sort_key, due, job) >=", "Index Scan using job_rest_pkey", "Tid Scan on ready"],
             has_not: ["Sort Key: r."]),
         hot!("exchange_plain": EXCHANGE_PLAIN,
@@ -352,7 +352,7 @@ fn every_statement() -> Vec<(String, String)> {
     let whole = [
         ("exchange", EXCHANGE),
         ("exchange_keyed", EXCHANGE_KEYED),
-        ("claim_alone", CLAIM_ALONE),
+        ("claim_only", CLAIM_ONLY),
         ("exchange_plain", EXCHANGE_PLAIN),
         ("claim_plain", CLAIM_PLAIN),
         ("free_slots", FREE_SLOTS),

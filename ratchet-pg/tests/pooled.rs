@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ratchet_core::model::{Alone, ClaimRequest, KnownJobs, NodeId, NodeInfo, QueueDemand};
+use ratchet_core::model::{Isolation, ClaimRequest, KnownJobs, NodeId, NodeInfo, QueueDemand};
 use ratchet_core::store::{Store, StoreErrorKind};
 use ratchet_core::{Job as _, JobError, JobState, Ratchet, State, Worker};
 use ratchet_macros::job;
@@ -72,7 +72,7 @@ async fn claim_and_die(store: &PgStore) -> usize {
         node,
         queues: vec![QueueDemand { queue: "default".to_owned(), limit: 10 }],
         known: Arc::new(KnownJobs([("test.pooled".to_owned(), 1)].into())),
-        alone: Alone::Yes { crashes: u32::MAX },
+        isolation: Isolation::Allowed { after_crashes: u32::MAX },
         starting: true,
     };
     store.claim(request).await.expect("claims").jobs.len()

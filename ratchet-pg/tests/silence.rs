@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ratchet_core::model::{
-    Alone, ClaimRequest, Due, JobSpec, KnownJobs, NewJob, NodeInfo, OnTaken, QueueDemand,
+    Isolation, ClaimRequest, Due, JobSpec, KnownJobs, NewJob, NodeInfo, OnTaken, QueueDemand,
 };
 use ratchet_core::store::Store;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -201,7 +201,7 @@ async fn p_03_claim_that_commits_after_it_was_looked_for_is_given_back_too() {
         node,
         queues: vec![QueueDemand { queue: "default".to_owned(), limit: 10 }],
         known: Arc::new(KnownJobs([("test.silence".to_owned(), 1)].into())),
-        alone: Alone::No { crashes: 2 },
+        isolation: Isolation::NotNow { after_crashes: 2 },
         starting: true,
     };
 

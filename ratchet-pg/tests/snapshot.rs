@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ratchet_conformance::Harness;
 use ratchet_core::model::{
-    Alone, AttemptOutcome, ClaimRequest, Due, JobSpec, KnownJobs, NewJob, NodeId, NodeInfo,
+    Isolation, AttemptOutcome, ClaimRequest, Due, JobSpec, KnownJobs, NewJob, NodeId, NodeInfo,
     OnTaken, QueueDemand, Settlement, Verdict,
 };
 use ratchet_core::store::Store;
@@ -49,7 +49,7 @@ impl Mover {
             node: self.node,
             queues: vec![QueueDemand { queue: "default".to_owned(), limit }],
             known: Arc::new(KnownJobs([("test.snapshot".to_owned(), 1)].into())),
-            alone: Alone::No { crashes: 2 },
+            isolation: Isolation::NotNow { after_crashes: 2 },
             starting: true,
         };
         let (mut done, began) = (0, Instant::now());

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ratchet_conformance::Harness;
 use ratchet_core::model::{
-    Alone, ClaimRequest, CommandReply, Due, InsertError, Inserted, JobId, JobSpec, JobState,
+    Isolation, ClaimRequest, CommandReply, Due, InsertError, Inserted, JobId, JobSpec, JobState,
     KnownJobs, NewJob, NodeInfo, OnTaken, QueueDemand,
 };
 use ratchet_core::store::{Store, Wake};
@@ -143,7 +143,7 @@ async fn s_07_other_languages_enqueue_by_a_function() {
         node,
         queues: vec![QueueDemand { queue: "letters".to_owned(), limit: 1 }],
         known: Arc::new(KnownJobs([("mail".to_owned(), 1)].into())),
-        alone: Alone::No { crashes: 2 },
+        isolation: Isolation::NotNow { after_crashes: 2 },
         starting: true,
     };
     assert_eq!(pg.store.claim(request).await.expect("claims").jobs[0].id(), id);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
-    Alone, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, JobSpec, JobState, LeaseId,
+    Isolation, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, JobSpec, JobState, LeaseId,
     QueueDemand, Token,
 };
 use sqlx::Row as _;
@@ -78,9 +78,9 @@ struct Haul {
     slots: HashMap<String, u64>,
     /// Passed over: they could not run, with whether the claimer knew their name.
     passed: Vec<(Candidate, bool)>,
-    lonely_waiting: bool,
+    isolated_waiting: bool,
     /// A job that must run alone was seen.
-    lonely_seen: bool,
+    isolated_seen: bool,
     /// A queue was not read to its end.
     more: bool,
     /// Jobs that cannot be read, by their place in the table.
@@ -126,9 +126,9 @@ impl Session<'_> {
         for (seq, error) in std::mem::take(&mut haul.unreadable) {
             self.set_unreadable(seq, &error).await?;
         }
-        if haul.lonely_seen
-            && matches!(request.alone, Alone::Yes { .. })
-            && let Some(mut first) = self.first_if_lonely(request, lease, &gates).await?
+        if haul.isolated_seen
+            && matches!(request.isolation, Isolation::Allowed { .. })
+            && let Some(mut first) = self.first_if_isolated(request, lease, &gates).await?
         {
             // What was passed over because of the others' slots is not held up now.
             if let Pass::Probe(opening) =
@@ -153,7 +153,7 @@ impl Session<'_> {
         next_due = [next_due, gates.opens_in(self.now)].into_iter().flatten().min();
         Ok(ClaimReply {
             jobs: haul.chosen.into_iter().map(|candidate| candidate.claimed).collect(),
-            lonely_waiting: haul.lonely_waiting,
+            isolated_waiting: haul.isolated_waiting,
             next_due: if haul.more { Some(Duration::ZERO) } else { next_due },
         })
     }
@@ -220,15 +220,15 @@ impl Session<'_> {
                     }
                     Err(error) => return Err(error),
                 };
-                let lonely = is_lonely(&candidate, request.alone);
-                haul.lonely_seen |= lonely;
+                let isolated = is_isolated(&candidate, request.isolation);
+                haul.isolated_seen |= isolated;
                 let known = knows(&candidate, request);
                 let service = candidate.claimed.spec.service.as_deref();
                 let pass = gates.pass(service, self.now);
                 if !known || pass == Pass::No || !self.has_slot(&candidate, haul).await? {
                     haul.passed.push((candidate, known));
-                } else if lonely {
-                    haul.lonely_waiting = true;
+                } else if isolated {
+                    haul.isolated_waiting = true;
                 } else {
                     if let Pass::Probe(opening) = pass {
                         gates.probe(service);
@@ -251,7 +251,7 @@ impl Session<'_> {
     }
 
     /// The job that stands first of all that could be claimed, if it must run alone.
-    async fn first_if_lonely(
+    async fn first_if_isolated(
         &mut self,
         request: &ClaimRequest,
         lease: LeaseId,
@@ -292,7 +292,7 @@ impl Session<'_> {
                 }
             }
         }
-        Ok(first.filter(|first| is_lonely(first, request.alone)))
+        Ok(first.filter(|first| is_isolated(first, request.isolation)))
     }
 
     async fn line<'q>(
@@ -471,9 +471,8 @@ fn knows(candidate: &Candidate, request: &ClaimRequest) -> bool {
     request.known.can_run(spec)
 }
 
-fn is_lonely(candidate: &Candidate, alone: Alone) -> bool {
-    let (Alone::No { crashes } | Alone::Yes { crashes }) = alone;
-    candidate.claimed.crashes >= crashes
+fn is_isolated(candidate: &Candidate, isolation: Isolation) -> bool {
+    candidate.claimed.crashes >= isolation.after_crashes()
 }
 
 fn take_slot(candidate: &Candidate, haul: &mut Haul) {

@@ -1,4 +1,4 @@
-//! The guide: one page per concept. Every snippet compiles.
+//! The guide, with one page per concept. All snippets are compiled as doc tests.
 
 #[doc = include_str!("../../docs/guide/retries.md")]
 pub mod retries {}

@@ -1,6 +1,6 @@
-//! What most programs need: `use ratchet::prelude::*;`.
+//! The items that most programs need: `use ratchet::prelude::*;`.
 //!
-//! [`State`](crate::State) stays outside: web frameworks have one of their own.
+//! [`State`](crate::State) is not included because its name clashes with the `State` of web frameworks.
 
 pub use ratchet_core::{
     Backoff, Finished, GroupReport, Job, JobContext, JobError, JobHandle, JobState, Priority,

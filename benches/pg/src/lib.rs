@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet::model::{
-    Alone, AttemptOutcome, ClaimRequest, Claimed, Due, JobSpec, KnownJobs, NewJob, NodeId,
+    Isolation, AttemptOutcome, ClaimRequest, Claimed, Due, JobSpec, KnownJobs, NewJob, NodeId,
     NodeInfo, OnTaken, QueueDemand, Settlement, Verdict,
 };
 use ratchet::{IdSource, OsEntropy, Store, SystemClock};
@@ -128,7 +128,7 @@ pub fn request(node: NodeId, name: &str, limit: u32) -> ClaimRequest {
         node,
         queues: vec![QueueDemand { queue: "default".to_owned(), limit }],
         known: Arc::new(KnownJobs([(name.to_owned(), 1)].into())),
-        alone: Alone::No { crashes: 2 },
+        isolation: Isolation::NotNow { after_crashes: 2 },
         starting: true,
     }
 }

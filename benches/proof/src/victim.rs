@@ -74,8 +74,8 @@ pub async fn build(store: &Opened, diary: &Diary) -> Result<Ratchet, Problem> {
             config.poll = (Duration::from_millis(50), Duration::from_millis(200));
             config.delivery_hold = Duration::from_millis(400);
             config.cancel_grace = Duration::from_millis(50);
-            // Beside each other, however many crashes they saw: a queue of lonely jobs would take minutes.
-            config.lonely_after = 1000;
+            // Beside each other, however many crashes they saw: a queue of isolated jobs would take minutes.
+            config.isolate_after_crashes = 1000;
         });
     Ok(builder.build().await?)
 }

@@ -6,7 +6,7 @@ pub mod bulk;
 pub mod business_key;
 pub mod cancel;
 pub mod children;
-pub mod claim_lonely;
+pub mod claim_isolated;
 pub mod claim_order;
 pub mod claim_scope;
 pub mod claim_whole;

@@ -150,7 +150,7 @@ pub async fn q_01_rules_are_listed_and_go(world: &World) {
     assert!(world.store.queues().await.expect("queues are listed").is_empty());
 }
 
-pub async fn q_01_a_lonely_job_counts_too(world: &World) {
+pub async fn q_01_an_isolated_job_counts_too(world: &World) {
     in_a_minute(world, 1).await;
     let node = world.node().await;
     let job = world.submit(world.job()).await;

@@ -141,7 +141,7 @@ mod tests {
             "Unchanged",
             "retried: [0",
             "key_taken: [0",
-            "lonely true",
+            "isolated true",
             "crashes: 2",
             "generation: 2",
             "renewed [(",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_core::model::{
-    Alone, Ballot, BreakerSettings, CancelCause, Channel, ClaimRequest, Claimed, Command, Filter,
+    Isolation, Ballot, BreakerSettings, CancelCause, Channel, ClaimRequest, Claimed, Command, Filter,
     GroupFilter, GroupId, Heartbeat, JobId, KnownJobs, NodeId, NodeInfo, PageRequest, Point,
     Progress, QueueDemand, Ripples, RunNotes, Settled, Settlement, Token, Vote,
 };
@@ -168,14 +168,14 @@ impl<'a> Side<'a> {
             node,
             queues: vec![demand("default"), demand("other")],
             known: known(),
-            alone: if idle { Alone::Yes { crashes: 2 } } else { Alone::No { crashes: 2 } },
+            isolation: if idle { Isolation::Allowed { after_crashes: 2 } } else { Isolation::NotNow { after_crashes: 2 } },
             starting: true,
         };
         let reply = ok(self.store.claim(request).await);
         self.runs.extend(reply.jobs.iter().cloned());
         let jobs: Vec<_> = reply.jobs.into_iter().map(|run| self.normal.claimed(run)).collect();
         let next = reply.next_due.map(span);
-        format!("{jobs:?}\nlonely {} next {next:?}", reply.lonely_waiting)
+        format!("{jobs:?}\nisolated {} next {next:?}", reply.isolated_waiting)
     }
 
     async fn command_run(&self, ago: usize, command: impl FnOnce(JobId) -> Command) -> String {

@@ -1,6 +1,6 @@
-//! The options of the attributes as documented names: editors complete them and show what they do.
+//! The options of the attributes as documented constants, so that editors can complete and describe them.
 //!
-//! The same table as in `ratchet-macros`; a test there compares the two.
+//! This is a copy of the table in `ratchet-macros`. A test there compares the two, including the texts.
 
 #![allow(non_upper_case_globals)]
 

@@ -55,7 +55,7 @@ impl Ratchet {
     /// ```
     pub async fn explain(&self, id: JobId) -> Result<Option<Explanation>, StoreError> {
         let around = self.core.store.surroundings(id).await?;
-        Ok(around.map(|around| around.explain(self.core.config.lonely_after)))
+        Ok(around.map(|around| around.explain(self.core.config.isolate_after_crashes)))
     }
 }
 

@@ -44,7 +44,7 @@ pub struct Config {
     /// How long every handler thread may be stuck before the worker stops claiming.
     pub stall_after: Duration,
     /// How many crashes make a job one that runs alone.
-    pub lonely_after: u32,
+    pub isolate_after_crashes: u32,
     /// How long succeeded jobs are kept; `None` means for ever.
     pub keep_succeeded: Option<Duration>,
     /// How long canceled jobs are kept.
@@ -89,7 +89,7 @@ impl Default for Config {
             cancel_grace: Duration::from_secs(5),
             runaway_after: Duration::from_secs(1),
             stall_after: Duration::from_secs(5),
-            lonely_after: 2,
+            isolate_after_crashes: 2,
             keep_succeeded: Some(7 * DAY),
             keep_canceled: Some(7 * DAY),
             keep_failed: Some(90 * DAY),

@@ -1,11 +1,12 @@
-//! What a run says of the service it called, and what that makes of its outcome.
+//! How the outcome of a run counts for the circuit breaker of the service it called, and how a failed probe changes the
+//! outcome.
 
 use super::Outcome;
 use crate::failure::{Failure, Permanence};
 use crate::job::{Backoff, BreakerDef, Jitter};
 use crate::model::{Ballot, BreakerSettings, Claimed, Deferral, FailureKind, Vote};
 
-/// The vote of a run, if its job has a breaker.
+/// Returns the breaker sample of a run, or `None` if its job has no breaker.
 pub(crate) fn vote(
     job: &Claimed,
     outcome: &Outcome,
@@ -16,9 +17,10 @@ pub(crate) fn vote(
     Some(Vote { service, ballot: ballot(outcome, def), probe: job.probe, settings })
 }
 
-/// A failed probe says that the service is still down: the job is put off, and no attempt is used.
+/// Turns the failure of a probe into a deferral: the service is still down, so the job must not lose an attempt.
 ///
-/// It waits a little longer than the breaker stays open, so that another job tries next: the fault may be this one's.
+/// The delay is a little longer than the breaker stays open, so that another job is the next probe: the fault may lie
+/// with this job.
 pub(crate) fn after_probe(outcome: Outcome, vote: Option<&Vote>, seed: u64) -> Outcome {
     match (outcome, vote) {
         (Outcome::Failed(failure), Some(vote))
@@ -48,7 +50,7 @@ fn ballot(outcome: &Outcome, def: Option<&BreakerDef>) -> Ballot {
 }
 
 fn blames_service(failure: &Failure, def: Option<&BreakerDef>) -> bool {
-    // What will never work says nothing of the service.
+    // A permanent failure is not evidence against the service.
     if failure.permanence != Permanence::Transient {
         return false;
     }
@@ -57,7 +59,7 @@ fn blames_service(failure: &Failure, def: Option<&BreakerDef>) -> bool {
         | FailureKind::Signature
         | FailureKind::Deferral
         | FailureKind::Crash => false,
-        // There is no error to look at: a handler that waits in vain waits for the service.
+        // There is no error to match. A handler that hangs is assumed to be waiting for the service.
         FailureKind::Timeout => true,
         FailureKind::Error | FailureKind::Panic => def.is_none_or(|def| {
             let matches = |list: &[crate::job::ErrorMatcher]| {

@@ -1,4 +1,4 @@
-//! What else commits together with a verdict: callbacks, alerts, dead letters, outcomes.
+//! The jobs and notices that commit together with a verdict: callbacks, alerts, dead letters, outcomes.
 
 use super::Policies;
 use crate::model::{
@@ -6,7 +6,7 @@ use crate::model::{
     OnTaken, Settlement, Verdict, not_kept,
 };
 
-/// Adds to a settlement what follows from its verdict.
+/// Adds the callback and the notices that follow from the verdict to a settlement.
 pub(crate) fn follow_up(
     job: &Claimed,
     settlement: &mut Settlement,
@@ -52,8 +52,8 @@ pub(crate) fn follow_up(
     }
 }
 
-/// A callback is a job like any other that happens to know its parent. It is born in the parent's commit, so it exists
-/// exactly once per life of the parent.
+/// Creates the callback of a job. Because it is inserted in the parent's commit, it exists exactly once per generation
+/// of the parent.
 fn callback_job(
     job: &Claimed,
     callback: &JobSpec,

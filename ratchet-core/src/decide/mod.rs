@@ -1,12 +1,14 @@
-//! The heart: what happens to a job after a run. Pure functions, no I/O, no clock, no randomness but a passed-in seed.
+//! [`decide`]: the verdict on a job after a run. These are pure functions, without I/O or a clock. Randomness comes
+//! from a seed that the caller passes.
 //!
-//! For a failed attempt the checks come in this order:
+//! A failed attempt is checked in this order:
 //!
-//! 1. the attempt counter goes up;
-//! 2. invalid, badly signed, `#[do_not_retry]`, fatal, or a panic that may not be retried: dead letter;
-//! 3. the [`RetryPolicy`] says no: dead letter;
-//! 4. attempts exceed `max_retries`: dead letter;
-//! 5. otherwise another attempt, after the backoff.
+//! 1. The attempt counter is incremented.
+//! 2. If the failure is invalid arguments, a bad signature, an error marked `#[do_not_retry]`, a fatal error, or a
+//!    panic of a job with `panic = "dlq"`, the job becomes a dead letter.
+//! 3. If the [`RetryPolicy`] refuses another attempt, the job becomes a dead letter.
+//! 4. If the attempts exceed `max_retries`, the job becomes a dead letter.
+//! 5. Otherwise the job is retried after the backoff.
 
 mod breaker;
 mod follow_up;
@@ -30,32 +32,32 @@ use crate::model::{
     TerminalReason, Verdict,
 };
 
-/// How a run ended, before anything is decided.
+/// How a run ended: the input of [`decide`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The handler returned.
+    /// The handler returned successfully.
     Done {
-        /// What it returned, as JSON.
+        /// The returned value as JSON; `None` if there is none or it was not kept.
         output: Option<String>,
     },
-    /// The run failed: error, panic, timeout or refusal.
+    /// The run failed: an error, a panic, a timeout, or arguments that were refused.
     Failed(Box<Failure>),
-    /// The run was put off.
+    /// The run was deferred. This does not count as an attempt.
     Deferred {
-        /// By whom.
+        /// The cause: a snooze, a reject, or an open breaker.
         why: Deferral,
-        /// For how long, if that was said.
+        /// The delay before the next run. If `None`, [`Policies::reject_backoff`] applies.
         delay: Option<Duration>,
-        /// In words.
+        /// A description for the history.
         note: String,
     },
-    /// The worker is stopping and gives the job back.
+    /// The worker is stopping and returns the job to the queue.
     Released,
 }
 
 impl Outcome {
-    /// How the history calls it.
+    /// Returns the outcome as recorded in the job's history.
     pub fn in_history(&self) -> AttemptOutcome {
         match self {
             Self::Done { .. } => AttemptOutcome::Success,
@@ -68,7 +70,7 @@ impl Outcome {
     }
 }
 
-/// What happens to a job after a run.
+/// Decides what happens to a job after a run. `seed` determines the jitter of delays.
 pub fn decide(job: &Claimed, outcome: &Outcome, policies: &Policies, seed: u64) -> Verdict {
     match outcome {
         Outcome::Done { output } => Verdict::Succeed { output: output.clone() },
@@ -114,7 +116,7 @@ fn decide_failed(job: &Claimed, failure: &Failure, policies: &Policies, seed: u6
     Verdict::Retry { delay, attempts, failure: failure.record.clone() }
 }
 
-/// Failures for which no number of attempts is enough.
+/// Returns the terminal reason of a failure that must not be retried, with an explanation if there is one.
 fn beyond_retry(job: &Claimed, failure: &Failure) -> Option<(TerminalReason, Option<String>)> {
     match (failure.record.kind, &failure.permanence) {
         (FailureKind::Signature, _) => Some((TerminalReason::RejectedSignature, None)),
@@ -156,7 +158,7 @@ fn decide_deferred(
     Verdict::Defer { delay, why, note: note.to_owned() }
 }
 
-/// The terminal envelope of a job that ends in the dead-letter queue.
+/// Builds the terminal envelope of a job that becomes a dead letter.
 fn envelope(
     job: &Claimed,
     attempts: u32,

@@ -1,11 +1,11 @@
-//! What happens to a job whose worker died.
+//! The verdict on an orphan: a job whose node's lease expired.
 
 use super::{Policies, envelope};
 use crate::model::{AttemptOutcome, FailureKind, Orphan, Settlement, TerminalReason, Verdict};
 
-/// Back to the queue without using an attempt, or out of it as poison.
+/// Returns an orphan to the queue without using an attempt, or fails it as poisoned after too many crashes.
 ///
-/// Only a job whose handler had started is charged: the others merely stood near.
+/// Only a job whose handler had started is charged with the crash.
 pub(crate) fn decide_orphan(orphan: &Orphan, policies: &Policies, seed: u64) -> Settlement {
     let job = &orphan.claimed;
     let crashes = job.crashes.saturating_add(u32::from(orphan.started));

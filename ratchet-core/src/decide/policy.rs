@@ -1,4 +1,4 @@
-//! What the application decides about retrying.
+//! [`RetryPolicy`], the application's rule for retries, and [`Policies`], the settings of the decisions.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,32 +7,32 @@ use std::time::Duration;
 use crate::failure::{Failure, Panics, guarded};
 use crate::job::Backoff;
 
-/// Has a say in whether and when a failed attempt is followed by another.
+/// Decides whether and when a failed attempt is retried.
 ///
-/// Consulted after `#[do_not_retry]` and before the attempt counter. Must be pure: no I/O, no clock; it is called on the
-/// road of every failure. A policy that panics is counted and logged, and has no say: the attempt counter and the job's own
-/// backoff decide. The same holds for a policy that does not return: its run times out first.
+/// Consulted after `#[do_not_retry]` and before `max_retries`. A policy must be pure, without I/O or a clock, because
+/// it is called for every failure. If a policy panics, the panic is counted and logged, and `max_retries` and the job's
+/// own backoff decide. The same applies to a policy that does not return: the run times out first.
 pub trait RetryPolicy: Send + Sync + fmt::Debug + 'static {
-    /// Whether a failure may be retried. `attempt` counts this one; the first is 1.
+    /// Returns whether a failure may be retried. `attempt` is the number of the failed attempt, starting at 1.
     fn should_retry(&self, attempt: u32, failure: &Failure) -> bool {
         let _ = (attempt, failure);
         true
     }
 
-    /// The delay before the next attempt; `None` leaves it to the job's own backoff.
+    /// Returns the delay before the next attempt. With `None`, the job's own backoff applies.
     fn backoff(&self, attempt: u32, failure: &Failure) -> Option<Duration> {
         let _ = (attempt, failure);
         None
     }
 }
 
-/// The default: retry whatever the attempt counter allows.
+/// The default policy: retries every failure until `max_retries` is reached.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AlwaysRetry;
 
 impl RetryPolicy for AlwaysRetry {}
 
-/// The application's policy, whose panics decide nothing: the attempt counter and the job's own backoff are left then.
+/// Wraps the application's policy. If it panics, `max_retries` and the job's own backoff decide.
 #[derive(Debug)]
 pub(crate) struct Contained {
     policy: Arc<dyn RetryPolicy>,
@@ -62,27 +62,27 @@ impl RetryPolicy for Contained {
     }
 }
 
-/// Everything the decisions depend on beside the job and its outcome.
+/// The settings that [`decide`](super::decide) depends on besides the job and its outcome.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Policies {
-    /// The application's say.
+    /// The application's retry policy; [`AlwaysRetry`] by default.
     pub retry: Arc<dyn RetryPolicy>,
-    /// How long a rejected job waits; grows with each deferral.
+    /// The delay of a deferral that names none; grows with each deferral.
     pub reject_backoff: Backoff,
-    /// How often a job may be put off before that counts as a failure.
+    /// How many times a job may be deferred. One more deferral makes it a dead letter. `None` means no limit.
     pub max_deferrals: Option<u32>,
-    /// How many crashes a job may cause before it counts as poison.
+    /// How many crashes of its worker a job may cause. One more makes it a dead letter.
     pub crash_limit: u32,
-    /// How long an orphan waits; grows with each crash.
+    /// The delay before an orphan runs again; grows with each crash.
     pub rescue_backoff: Backoff,
-    /// How long the same alert stays quiet.
+    /// How long further alerts of the same kind are suppressed.
     pub alert_window: Duration,
-    /// Whether dead letters are published outside.
+    /// Whether dead letters are delivered to a sink.
     pub publish_dead_letters: bool,
-    /// Whether the end of every job is published outside.
+    /// Whether the outcome of every job is delivered to a sink.
     pub publish_outcomes: bool,
-    /// The version of this program.
+    /// The version of this program, stored in envelopes.
     pub binary_version: String,
 }
 

@@ -1,4 +1,4 @@
-//! Tables and properties of the decisions.
+//! Table tests and property tests of the decisions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,7 +54,7 @@ fn refusing() -> Policies {
     Policies { retry: Arc::new(Never), ..Policies::default() }
 }
 
-/// The reason, or `None` for a retry.
+/// The terminal reason, or `None` for a retry.
 fn reason(job: &Claimed, outcome: &Outcome, policies: &Policies) -> Option<TerminalReason> {
     match decide(job, outcome, policies, 0) {
         Verdict::Fail { envelope, .. } => Some(envelope.reason),
@@ -64,7 +64,7 @@ fn reason(job: &Claimed, outcome: &Outcome, policies: &Policies) -> Option<Termi
 }
 
 // spec: E-03
-/// Every row of the pipeline. The first column that applies decides, whatever the later ones would say.
+/// Every row of the table. The first column that applies decides, regardless of the later ones.
 #[test]
 fn e_02_e_03_e_04_e_05_d_02_every_row_of_the_pipeline() {
     use FailureKind::{Error, Invalid, Panic, Signature, Timeout};
@@ -441,7 +441,7 @@ proptest! {
 
     #[test]
     fn l_01_a_verdict_never_loses_a_job(attempts in attempts(), max in attempts(), deferrals in attempts(), crashes in attempts()) {
-        // Whatever the counters hold, every outcome leads to exactly one legal place and nothing overflows.
+        // For any values of the counters, every outcome has exactly one legal verdict and nothing overflows.
         let mut claimed = job(attempts, max);
         claimed.deferrals = deferrals;
         claimed.crashes = crashes;
@@ -476,6 +476,6 @@ fn x_09_a_policy_that_panics_has_no_say_and_is_counted() {
         let expected = decide(&job, &outcome, &Policies::default(), 7);
         assert_eq!(decide(&job, &outcome, &rude, 7), expected);
     }
-    // Both questions for the two attempts that are followed by another, one for those that are not.
+    // Two calls for each of the two attempts that are retried, one for each of the rest.
     assert_eq!(panics.by_component().get("retry policy"), Some(&6));
 }

@@ -180,7 +180,7 @@ async fn w_01_chain_of_a_hundred_thousand_steps() {
         node: node.id,
         queues: vec![crate::model::QueueDemand { queue: "default".to_owned(), limit: 5 }],
         known: Arc::new(KnownJobs([("step".to_owned(), 1)].into())),
-        alone: crate::model::Alone::No { crashes: 2 },
+        isolation: crate::model::Isolation::NotNow { after_crashes: 2 },
         starting: true,
     };
     let claimed = store.claim(request).await.expect("claims").jobs;

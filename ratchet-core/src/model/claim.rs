@@ -18,7 +18,7 @@ pub struct ClaimRequest {
     /// The jobs that the node can run. Other jobs are left for other nodes.
     pub known: Arc<KnownJobs>,
     /// Whether the reply may contain a job that must run isolated.
-    pub alone: Alone,
+    pub isolation: Isolation,
     /// Whether the handlers start immediately. Only a started job is charged with a crash if its worker dies.
     pub starting: bool,
 }
@@ -63,18 +63,27 @@ impl KnownJobs {
 
 /// Whether a claim may return an isolated job: one that has crashed its worker before and must run by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Alone {
+pub enum Isolation {
     /// No, because the worker is running other jobs.
-    No {
+    NotNow {
         /// The number of crashes from which on a job must run isolated.
-        crashes: u32,
+        after_crashes: u32,
     },
     /// Yes, if the job comes first among all claimable jobs of all requested queues. It is then the only job claimed.
     /// The worker runs no other job.
-    Yes {
+    Allowed {
         /// The number of crashes from which on a job must run isolated.
-        crashes: u32,
+        after_crashes: u32,
     },
+}
+
+impl Isolation {
+    /// Returns the number of crashes from which on a job must run isolated.
+    pub fn after_crashes(self) -> u32 {
+        match self {
+            Self::NotNow { after_crashes } | Self::Allowed { after_crashes } => after_crashes,
+        }
+    }
 }
 
 /// The result of a claim.
@@ -83,7 +92,7 @@ pub struct ClaimReply {
     /// The claimed jobs, in queue order.
     pub jobs: Vec<Claimed>,
     /// A due job was skipped because it must run isolated, although capacity was left when its turn came.
-    pub lonely_waiting: bool,
+    pub isolated_waiting: bool,
     /// The time until more jobs may become claimable: the next job of these queues that the node knows falls due, a
     /// rate limit frees capacity, or a breaker half-opens. `None` if none of these is expected.
     pub next_due: Option<Duration>,

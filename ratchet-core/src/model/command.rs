@@ -1,97 +1,98 @@
-//! What operators and clients can do to a job. One transactional verb each.
+//! Commands that operators and clients apply to jobs and groups. Each is one transaction.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Due, Filter, GroupId, GroupState, JobId, JobState, Move, Ripples};
 use crate::store::StoreError;
 
-/// A command.
+/// A command on a job, a set of failed jobs, or a group.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-#[allow(clippy::large_enum_variant)] // one at a time, by hand
+#[allow(clippy::large_enum_variant)] // commands are rare and handled one at a time
 pub enum Command {
-    /// Set a pending or failed job aside.
+    /// Pauses a pending or failed job.
     Pause(JobId),
-    /// Let a paused job go on where it came from.
+    /// Resumes a paused job to the state it was paused from.
     Resume(JobId),
-    /// Call a job off.
+    /// Cancels a job.
     Cancel(JobId, CancelCause),
-    /// Give a pending job another due time.
+    /// Sets a new due time for a pending job.
     Reschedule(JobId, Due),
-    /// Have a failed job tried again from the start.
+    /// Retries a failed job from the start.
     Retry(JobId),
-    /// Have failed jobs tried again, at most `limit` of them, oldest first. Those whose business key is taken are passed
-    /// over and do not count.
+    /// Retries failed jobs, oldest first. Jobs whose business key is taken are skipped and do not count toward the
+    /// limit.
     Redrive {
-        /// Which.
+        /// The jobs to retry.
         filter: Filter,
-        /// How many at most.
+        /// The maximum number of jobs to retry.
         limit: u32,
     },
-    /// Call off a chain, batch or workflow: everything in it that has not ended.
+    /// Cancels a chain, batch or workflow: every member that has not ended.
     CancelGroup(GroupId),
 }
 
-/// Why a job was called off.
+/// Why a job or group was canceled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CancelCause {
-    /// Somebody asked for it.
+    /// Requested by an operator or client.
     Requested,
-    /// What it waited for failed.
+    /// A parent failed.
     UpstreamFailed,
-    /// What it waited for was called off.
+    /// A parent was canceled.
     UpstreamCanceled,
-    /// It stands on a branch that was not taken.
+    /// It is on a branch that was not taken.
     NotTaken,
 }
 
 impl CancelCause {
-    /// Whether it was called off because of something else, and may be opened again with it.
+    /// Returns `true` if the cancellation was caused by another member of the graph. Such a job is reopened when its
+    /// cause is retried.
     pub const fn is_propagated(self) -> bool {
         !matches!(self, Self::Requested)
     }
 }
 
-/// What a command did.
+/// The result of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CommandReply {
-    /// The job moved.
+    /// The job changed its state.
     Done {
         /// The state before.
         from: JobState,
-        /// The state now.
+        /// The state after.
         to: JobState,
     },
-    /// The job moved, and others in its graph with it.
+    /// The job changed its state, and so did other jobs or groups in its graph.
     Rippled {
         /// The state before.
         from: JobState,
-        /// The state now.
+        /// The state after.
         to: JobState,
-        /// What else moved.
+        /// The other changes in the graph.
         ripples: Box<Ripples>,
     },
-    /// A group was called off; these jobs were.
+    /// The group was canceled. Lists the changed jobs and groups.
     GroupCanceled(Box<Ripples>),
-    /// The group had ended already.
+    /// The group had already ended.
     GroupUnchanged {
-        /// The state it is in.
+        /// The state of the group.
         state: GroupState,
     },
-    /// Nothing had to change: it was paused already, or it is terminal and cannot be canceled.
+    /// Nothing changed: the job was already paused, or it is terminal and cannot be canceled.
     Unchanged {
-        /// The state it is in.
+        /// The state of the job.
         state: JobState,
     },
-    /// Failed jobs were brought back.
+    /// Failed jobs were retried.
     Redriven(Redriven),
 }
 
 impl CommandReply {
-    /// The job moved, alone or with others.
+    /// Creates the reply for a job that changed its state, with or without changes elsewhere in its graph.
     pub fn moved(from: JobState, to: JobState, ripples: Ripples) -> Self {
         if ripples.is_empty() {
             Self::Done { from, to }
@@ -100,7 +101,7 @@ impl CommandReply {
         }
     }
 
-    /// The state of the job before and now, if it moved.
+    /// Returns the state before and after, if the job changed its state.
     pub fn states(&self) -> Option<(JobState, JobState)> {
         match self {
             Self::Done { from, to } | Self::Rippled { from, to, .. } => Some((*from, *to)),
@@ -109,43 +110,43 @@ impl CommandReply {
     }
 }
 
-/// What a re-drive did.
+/// The result of a redrive.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Redriven {
-    /// These are pending again.
+    /// The jobs that are pending again.
     pub retried: Vec<JobId>,
-    /// These are not: another live job holds their business key.
+    /// The jobs that were skipped because another live job holds their business key.
     pub key_taken: Vec<JobId>,
 }
 
-/// A command was refused; nothing changed.
+/// The error returned when a command was refused. Nothing changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
-    /// There is no such job.
+    /// The job does not exist.
     #[error("there is no job {0}")]
     NotFound(JobId),
-    /// There is no such group.
+    /// The group does not exist.
     #[error("there is no group {0}")]
     GroupNotFound(GroupId),
-    /// The job's state does not allow it.
+    /// The state of the job does not allow the command.
     #[error("cannot {verb} job {job}: it is {state}")]
     IllegalTransition {
-        /// The job.
+        /// The job that the command was for.
         job: JobId,
-        /// Its state.
+        /// The current state of the job.
         state: JobState,
-        /// What was asked for.
+        /// The refused operation.
         verb: Move,
     },
-    /// Another live job holds the key that this one would take again.
+    /// Another live job holds the business key that this job would take again.
     #[error("cannot retry job {job}: its business key `{key}` is held by job {holder}")]
     BusinessKeyTaken {
-        /// The job.
+        /// The job that was to be retried.
         job: JobId,
-        /// The key.
+        /// The business key.
         key: String,
-        /// Who holds it.
+        /// The job that holds the key.
         holder: JobId,
     },
     /// The store failed.

@@ -136,9 +136,9 @@ impl Surroundings {
         }
     }
 
-    /// Returns why the job is not running. `lonely_after` is the number of crashes from which on a job must run
+    /// Returns why the job is not running. `isolate_after_crashes` is the number of crashes from which on a job must run
     /// isolated.
-    pub fn explain(&self, lonely_after: u32) -> Explanation {
+    pub fn explain(&self, isolate_after_crashes: u32) -> Explanation {
         if self.job.state != JobState::Pending {
             return Explanation::NotWaiting(self.job.state);
         }
@@ -149,7 +149,7 @@ impl Surroundings {
         reasons.extend(self.key());
         reasons.extend(self.service());
         reasons.extend(self.worker());
-        if self.job.crashes >= lonely_after {
+        if self.job.crashes >= isolate_after_crashes {
             reasons.push(Waiting::MustRunAlone { crashes: self.job.crashes });
         }
         if reasons.is_empty() { Explanation::AllClear } else { Explanation::Waits(reasons) }

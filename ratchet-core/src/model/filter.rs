@@ -1,4 +1,4 @@
-//! Finding and counting jobs.
+//! Filters, pages and counts of jobs.
 
 use std::collections::BTreeMap;
 
@@ -6,107 +6,107 @@ use jiff::Timestamp;
 
 use super::{JobId, JobRecord, JobState, TerminalReason};
 
-/// Which jobs. Every condition that is set must hold.
+/// Selects jobs. A job must match every condition that is set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Filter {
-    /// In one of these states; empty means any.
+    /// The job is in one of these states; empty means any.
     pub states: Vec<JobState>,
-    /// On this queue.
+    /// The job is in this queue.
     pub queue: Option<String>,
-    /// Of this name.
+    /// The job has this name.
     pub name: Option<String>,
-    /// With this tag.
+    /// The job has this tag.
     pub tag: Option<String>,
-    /// Of this tenant.
+    /// The job belongs to this tenant.
     pub tenant: Option<String>,
-    /// With this business key.
+    /// The job has this business key.
     pub business_key: Option<String>,
-    /// With this correlation id.
+    /// The job has this correlation id.
     pub correlation_id: Option<String>,
-    /// Failed for this reason.
+    /// The job failed for this reason.
     pub reason: Option<TerminalReason>,
-    /// Failed with this fingerprint.
+    /// The job failed with this fingerprint.
     pub fingerprint: Option<String>,
-    /// Submitted before this instant.
+    /// The job was submitted before this instant.
     pub queued_before: Option<Timestamp>,
-    /// Submitted at or after this instant.
+    /// The job was submitted at or after this instant.
     pub queued_after: Option<Timestamp>,
 }
 
 impl Filter {
-    /// Every job.
+    /// Selects every job.
     pub fn any() -> Self {
         Self::default()
     }
 
-    /// Jobs in this state.
+    /// Selects jobs in this state. If called repeatedly, jobs in any of the states.
     pub fn state(mut self, state: JobState) -> Self {
         self.states.push(state);
         self
     }
 
-    /// Jobs on this queue.
+    /// Selects jobs in this queue.
     pub fn queue(mut self, queue: impl Into<String>) -> Self {
         self.queue = Some(queue.into());
         self
     }
 
-    /// Jobs of this name.
+    /// Selects jobs with this name.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Jobs with this tag.
+    /// Selects jobs with this tag.
     pub fn tag(mut self, tag: impl Into<String>) -> Self {
         self.tag = Some(tag.into());
         self
     }
 
-    /// Jobs of this tenant.
+    /// Selects jobs of this tenant.
     pub fn tenant(mut self, tenant: impl Into<String>) -> Self {
         self.tenant = Some(tenant.into());
         self
     }
 
-    /// Jobs with this business key.
+    /// Selects jobs with this business key.
     pub fn business_key(mut self, key: impl Into<String>) -> Self {
         self.business_key = Some(key.into());
         self
     }
 
-    /// Jobs with this correlation id.
+    /// Selects jobs with this correlation id.
     pub fn correlation_id(mut self, id: impl Into<String>) -> Self {
         self.correlation_id = Some(id.into());
         self
     }
 
-    /// Jobs that failed for this reason.
+    /// Selects jobs that failed for this reason.
     pub fn reason(mut self, reason: TerminalReason) -> Self {
         self.reason = Some(reason);
         self
     }
 
-    /// Jobs that failed with this fingerprint.
+    /// Selects jobs that failed with this fingerprint.
     pub fn fingerprint(mut self, fingerprint: impl Into<String>) -> Self {
         self.fingerprint = Some(fingerprint.into());
         self
     }
 
-    /// Jobs submitted before this instant.
+    /// Selects jobs submitted before this instant.
     pub fn queued_before(mut self, instant: Timestamp) -> Self {
         self.queued_before = Some(instant);
         self
     }
 
-    /// Jobs submitted at or after this instant.
+    /// Selects jobs submitted at or after this instant.
     pub fn queued_after(mut self, instant: Timestamp) -> Self {
         self.queued_after = Some(instant);
         self
     }
 
-    /// Whether a job fits: the meaning of a filter, for stores that look at records one by one.
+    /// Returns `true` if the job matches. Used by stores that evaluate filters on records.
     pub fn matches(&self, job: &JobRecord) -> bool {
         fn is(wanted: Option<&str>, have: Option<&str>) -> bool {
             wanted.is_none_or(|wanted| have == Some(wanted))
@@ -135,9 +135,9 @@ impl Filter {
 /// A request for one page of a listing, newest jobs first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRequest {
-    /// Only jobs older than this one: the `next` of the page before.
+    /// Return only jobs older than this one: the `next` of the previous page.
     pub before: Option<JobId>,
-    /// How many at most.
+    /// The maximum number of jobs per page.
     pub limit: u32,
 }
 
@@ -150,33 +150,33 @@ impl Default for PageRequest {
 /// One page of a listing, newest jobs first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Page {
-    /// The jobs.
+    /// The jobs of the page.
     pub jobs: Vec<JobRecord>,
-    /// Where the next page starts; `None` on the last.
+    /// The `before` of the request for the next page; `None` on the last page.
     pub next: Option<JobId>,
 }
 
-/// How many jobs there are, by queue and state.
+/// The number of jobs by queue and state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// By queue.
+    /// The counts of each queue, by queue name.
     pub queues: BTreeMap<String, QueueCounts>,
 }
 
-/// How many jobs a queue has, by state.
+/// The number of jobs of a queue by state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QueueCounts {
-    /// By state; states without jobs are absent.
+    /// The number of jobs in each state; states without jobs are absent.
     pub states: BTreeMap<JobState, u64>,
 }
 
 impl Counts {
-    /// Jobs in this state over all queues.
+    /// Returns the number of jobs in this state over all queues.
     pub fn state(&self, state: JobState) -> u64 {
         self.queues.values().filter_map(|queue| queue.states.get(&state)).sum()
     }
 
-    /// Jobs in this state on one queue.
+    /// Returns the number of jobs in this state in one queue.
     pub fn on(&self, queue: &str, state: JobState) -> u64 {
         self.queues.get(queue).and_then(|queue| queue.states.get(&state)).copied().unwrap_or(0)
     }

@@ -33,7 +33,7 @@ pub use breaker::{
     Admission, Ballot, Breaker, BreakerChange, BreakerOrder, BreakerRecord, BreakerSettings,
     BreakerState, Vote,
 };
-pub use claim::{Alone, ClaimReply, ClaimRequest, Claimed, KnownJobs, Orphan, QueueDemand};
+pub use claim::{Isolation, ClaimReply, ClaimRequest, Claimed, KnownJobs, Orphan, QueueDemand};
 pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};
 pub use envelope::{Envelope, FailureKind, FailureRecord, TerminalReason};
 pub use explain::{Explanation, Surroundings, Waiting};

@@ -1,7 +1,7 @@
-//! What holds a whole queue back: pause, cluster-wide concurrency, rate.
+//! Limits on a whole queue: pause, cluster-wide concurrency and rate.
 //!
-//! A store keeps [`QueueRules`] per queue that has any and asks [`QueueRules::gate`] before it claims; `explain` asks the
-//! same function.
+//! A store keeps [`QueueRules`] for each queue that has any, and calls [`QueueRules::gate`] before it claims. `explain`
+//! calls the same function.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -11,38 +11,38 @@ use serde::{Deserialize, Serialize};
 
 use super::later;
 
-/// Limits of a queue over the whole cluster.
+/// The limits of a queue over the whole cluster.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct QueueLimits {
-    /// How many of its jobs may run at once.
+    /// How many of its jobs can run at once; `None` for no limit.
     pub concurrency: Option<u32>,
-    /// How many of its jobs may be claimed in a period.
+    /// How many of its jobs can be claimed per period; `None` for no limit.
     pub rate: Option<Rate>,
 }
 
-/// So many claims in any window of a period; retries count.
+/// A maximum number of claims in any window of a period. Retries count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
-    /// How many.
+    /// The maximum number of claims per period.
     pub jobs: u32,
-    /// In which time.
+    /// The length of the period.
     pub per: Duration,
 }
 
-/// What a store keeps of a queue that is paused or limited.
+/// The stored rules of a queue that is paused or limited.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueRules {
-    /// Nothing is claimed.
+    /// If `true`, no job is claimed from the queue.
     pub paused: bool,
-    /// Its limits.
+    /// The cluster-wide limits.
     pub limits: QueueLimits,
     /// Claims that still count against the rate.
     recent: VecDeque<Recent>,
 }
 
-/// Claims that came close together: they stop counting together, when the last of them does. So a window never holds
-/// more than it may, and a busy queue is remembered in a hundred entries.
+/// Claims made within a hundredth of the period. They all count until the last one leaves the window, so a window never
+/// exceeds the limit, and a busy queue needs about a hundred entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Recent {
     first: Timestamp,
@@ -50,59 +50,59 @@ struct Recent {
     jobs: u32,
 }
 
-/// How many jobs of a queue may be claimed now.
+/// How many jobs of a queue can be claimed now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate {
-    /// This many at most.
+    /// Jobs can be claimed.
     Open {
-        /// How many; `u32::MAX` if nothing limits them.
+        /// The maximum number of jobs; `u32::MAX` if the queue has no limit.
         most: u32,
     },
-    /// None: it is paused.
+    /// None: the queue is paused.
     Paused,
-    /// None: as many run as may.
+    /// None: the concurrency limit is reached.
     Full {
-        /// How many may.
+        /// The concurrency limit.
         limit: u32,
     },
-    /// None: as many were claimed as may.
+    /// None: the rate limit is reached.
     Spent {
-        /// When the next may be.
+        /// When the next job can be claimed.
         until: Timestamp,
     },
 }
 
-/// What an operator does to a queue.
+/// A change of a queue's rules by an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueueOrder {
-    /// Claim nothing from it.
+    /// Stops claims from the queue.
     Pause,
-    /// Claim from it again.
+    /// Allows claims from the queue again.
     Resume,
-    /// Limit it, over the whole cluster.
+    /// Sets the cluster-wide limits.
     Limit(QueueLimits),
 }
 
-/// A queue with rules.
+/// A queue that has rules, with its current state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueRecord {
-    /// Its name.
+    /// The name of the queue.
     pub queue: String,
-    /// Its rules.
+    /// The stored rules.
     pub rules: QueueRules,
-    /// How many of its jobs run.
+    /// The number of its running jobs.
     pub running: u64,
-    /// What a claim may take of it now.
+    /// How many jobs can be claimed now.
     pub gate: Gate,
 }
 
 impl QueueRules {
-    /// Whether there is nothing to keep.
+    /// Returns `true` if there are no rules to store.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// How many more jobs may be claimed, given how many run.
+    /// Returns how many more jobs can be claimed when `running` jobs run.
     pub fn gate(&self, running: u64, now: Timestamp) -> Gate {
         if self.paused {
             return Gate::Paused;
@@ -122,14 +122,14 @@ impl QueueRules {
             if most == 0 {
                 let until =
                     counting.map(|recent| later(recent.last, rate.per)).min().unwrap_or(now);
-                // The instant itself is still inside of a closed window.
+                // The window is closed: the instant `until` itself is still inside.
                 return Gate::Spent { until: later(until, Duration::from_micros(1)) };
             }
         }
         Gate::Open { most }
     }
 
-    /// Remembers that jobs were claimed.
+    /// Counts claimed jobs against the rate limit.
     pub fn claimed(&mut self, jobs: u32, now: Timestamp) {
         let Some(rate) = self.limits.rate.filter(|_| jobs > 0) else { return };
         self.recent.retain(|recent| counts(recent, rate, now));
@@ -142,7 +142,7 @@ impl QueueRules {
         }
     }
 
-    /// Carries out what an operator wants; answers whether anything changed.
+    /// Applies an operator's change. Returns `true` if anything changed.
     pub fn obey(&mut self, order: QueueOrder) -> bool {
         let before = (self.paused, self.limits);
         match order {
@@ -160,14 +160,14 @@ impl QueueRules {
 }
 
 impl QueueLimits {
-    /// Whether nothing is limited.
+    /// Returns `true` if no limit is set.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl Gate {
-    /// How many jobs it lets through.
+    /// Returns how many jobs can be claimed.
     pub fn most(self) -> u32 {
         match self {
             Self::Open { most } => most,
@@ -175,7 +175,7 @@ impl Gate {
         }
     }
 
-    /// When it may let more through, if that is a matter of time.
+    /// Returns when more jobs can be claimed, if that depends only on time.
     pub fn until(self) -> Option<Timestamp> {
         match self {
             Self::Spent { until } => Some(until),
@@ -230,7 +230,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever takes all he may, whenever he likes: no window of the period ever holds more than the limit.
+        /// A claimer takes as many jobs as the gate allows at random times: no window of the period exceeds the limit.
         #[test]
         fn q_01_no_window_holds_more_than_the_rate(
             jobs in 1..50_u32, per_ms in 1..2_000_u64,

@@ -6,8 +6,8 @@ use super::JobId;
 ///
 /// Such a job is set aside: it is not claimed, and it holds up no other job.
 /// [`Store::unreadable`](crate::store::Store::unreadable) lists these jobs,
-/// [`Store::repair_unreadable`](crate::store::Store::repair_unreadable) puts one back in line after its row was repaired, and
-/// [`Store::drop_unreadable`](crate::store::Store::drop_unreadable) deletes one.
+/// [`Store::repair_unreadable`](crate::store::Store::repair_unreadable) returns one to the queue after its row was
+/// repaired, and [`Store::drop_unreadable`](crate::store::Store::drop_unreadable) deletes one.
 ///
 /// ```
 /// use ratchet_core::model::{JobId, Unreadable};
@@ -22,12 +22,12 @@ use super::JobId;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unreadable {
-    /// Its id. If the id itself cannot be read, a substitute that stays the same and that
+    /// The id of the job. If the id itself cannot be read, a stable substitute that
     /// [`drop_unreadable`](crate::store::Store::drop_unreadable) accepts.
     pub id: JobId,
-    /// Its name, if that can be read.
+    /// The name of the job, if it can be read.
     pub name: Option<String>,
-    /// Its queue, if that can be read.
+    /// The queue of the job, if it can be read.
     pub queue: Option<String>,
     /// The column that could not be read.
     pub column: String,
@@ -36,19 +36,19 @@ pub struct Unreadable {
 }
 
 impl Unreadable {
-    /// A job whose `column` could not be read because of `why`.
+    /// Creates an entry for a job whose `column` could not be read because of `why`.
     pub fn new(id: JobId, column: impl Into<String>, why: impl Into<String>) -> Self {
         Self { id, name: None, queue: None, column: column.into(), why: why.into() }
     }
 
-    /// Adds the name.
+    /// Sets the name of the job.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Adds the queue.
+    /// Sets the queue of the job.
     #[must_use]
     pub fn with_queue(mut self, queue: impl Into<String>) -> Self {
         self.queue = Some(queue.into());

@@ -1,4 +1,4 @@
-//! `assert_enqueued!`.
+//! [`assert_enqueued!`](crate::assert_enqueued) and the places it can look for jobs.
 
 use std::fmt::Write as _;
 
@@ -8,9 +8,9 @@ use crate::context::JobContext;
 use crate::job::{Encoder, Job};
 use crate::model::{Filter, JobState, PageRequest};
 
-/// Something that jobs are enqueued to: a [`Ratchet`], a [`Sandbox`] or the [`JobContext`] of a bare function.
+/// A place where jobs are enqueued: a [`Ratchet`], a [`Sandbox`] or the [`JobContext`] of a bare function.
 pub trait Enqueued {
-    /// The name and arguments of every job that waits.
+    /// Returns the name and arguments of every pending job.
     fn waiting(&self) -> impl Future<Output = Vec<(String, Vec<u8>)>>;
 }
 
@@ -35,7 +35,7 @@ impl Enqueued for JobContext {
     }
 }
 
-/// What is wrong, if the job does not wait.
+/// Returns an error message if no such job is pending.
 #[doc(hidden)]
 pub async fn check_enqueued<J: Job>(place: &impl Enqueued, job: J) -> Result<(), String> {
     let mut args = Encoder::new();
@@ -61,10 +61,10 @@ pub async fn check_enqueued<J: Job>(place: &impl Enqueued, job: J) -> Result<(),
     Err(message)
 }
 
-/// Asserts that a job waits to be run, with exactly these arguments.
+/// Asserts that a job with exactly these arguments is pending.
 ///
-/// Takes a [`Sandbox`](crate::testing::Sandbox), a [`Ratchet`](crate::Ratchet) or the
-/// [`JobContext`](crate::JobContext) a bare function was called with. Must be inside an async function.
+/// Takes a [`Sandbox`](crate::testing::Sandbox), a [`Ratchet`](crate::Ratchet) or the [`JobContext`](crate::JobContext)
+/// that a bare function was called with. Must be used inside an async function.
 #[macro_export]
 macro_rules! assert_enqueued {
     ($place:expr, $job:expr $(,)?) => {

@@ -1,4 +1,4 @@
-//! Runs one attempt in the test's own task, moving the virtual clock where the handler only waits for it.
+//! Runs one attempt in the test's own task, and advances the virtual clock while the handler only waits for it.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -11,8 +11,10 @@ use crate::model::Claimed;
 use crate::seam::{Clock as _, CurrentRuntime, VirtualClock};
 use crate::worker::{AttemptResult, StopCause, attempt};
 
-/// The same road as in a worker. A handler that sleeps by the clock of its context does not really wait; one that takes
-/// longer than its timeout by that clock is timed out; one that waits for the outside world is waited for.
+/// Runs an attempt on the same code path as a worker.
+///
+/// Sleeping by the context's clock takes no real time. A handler that exceeds its timeout by that clock times out.
+/// Waiting for anything else takes as long as it takes.
 pub(super) async fn drive(core: &Arc<Core>, job: &Arc<Claimed>, clock: &VirtualClock) -> AttemptResult {
     let ctx = JobContext::new(Arc::clone(core), Arc::clone(job), Arc::default());
     let deadline = clock.monotonic().saturating_add(job.spec.options.timeout);
@@ -30,7 +32,7 @@ pub(super) async fn drive(core: &Arc<Core>, job: &Arc<Claimed>, clock: &VirtualC
                 ctx.stop_signal().abort(StopCause::Timeout);
                 continue;
             }
-            // Nobody sleeps by the clock: the handler waits for something real.
+            // No timer is pending: the handler waits for something outside the clock.
             let Some(pause) = clock.next_wake() else { return Poll::Pending };
             clock.advance(pause.min(deadline.saturating_sub(now)).max(Duration::from_nanos(1)));
         }

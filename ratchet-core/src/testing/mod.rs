@@ -1,7 +1,7 @@
-//! For tests of your own jobs: run them inline, in your test's task, with a clock that you move. Nothing sleeps.
+//! Tools for testing your own jobs: run them inline in the test's task, with a clock that you advance. Nothing sleeps.
 //!
-//! A [`Sandbox`] is a runtime over a memory store and a virtual clock. Enqueue as in production, then [`Sandbox::drain`]
-//! what is due: each job takes the same road as in a worker, one after another.
+//! A [`Sandbox`] is a runtime over a memory store and a virtual clock. Enqueue jobs as in production, then call
+//! [`Sandbox::drain`] to run those that are due, one after another, on the same code path as a worker.
 //!
 //! ```
 //! use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A runtime that does nothing by itself.
+//! [`Sandbox`]: a runtime for tests that runs jobs only on request.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use super::drive::drive;
 use crate::client::{BuildError, Builder, Ratchet};
-use crate::model::{Alone, ClaimRequest, Claimed, NodeInfo, QueueDemand, Settled, Verdict};
+use crate::model::{Isolation, ClaimRequest, Claimed, NodeInfo, QueueDemand, Settled, Verdict};
 use crate::registry::Registration;
 use crate::seam::{SeededEntropy, VirtualClock};
 use crate::store::{MemoryStore, StoreError};
 use crate::worker::{Deliveries, AttemptResult, deliver, publish};
 
-/// A runtime over a memory store and a virtual clock, which runs jobs only when it is told to. Derefs to [`Ratchet`].
+/// A runtime over a memory store and a virtual clock that runs jobs only on request. Derefs to [`Ratchet`].
 #[derive(Debug, Clone)]
 pub struct Sandbox {
     ratchet: Ratchet,
@@ -27,22 +27,22 @@ pub struct SandboxBuilder {
     clock: VirtualClock,
 }
 
-/// What a drain did.
+/// The number of runs of a drain, by verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Drained {
     /// Runs that succeeded.
     pub succeeded: u32,
-    /// Runs that failed and will be tried again.
+    /// Runs that failed and will be retried.
     pub retried: u32,
-    /// Runs that failed for good.
+    /// Runs that failed permanently.
     pub failed: u32,
-    /// Runs that were put off.
+    /// Runs that were deferred.
     pub deferred: u32,
 }
 
 impl Drained {
-    /// How many runs there were.
+    /// Returns the total number of runs.
     pub fn runs(&self) -> u32 {
         self.succeeded + self.retried + self.failed + self.deferred
     }
@@ -63,24 +63,25 @@ impl Sandbox {
     pub fn builder() -> SandboxBuilder {
         let clock = VirtualClock::new();
         let store = MemoryStore::with_clock(Arc::new(clock.clone()));
-        // The same ids and the same jitter in every run of a test.
+        // A fixed seed gives the same ids and the same jitter in every run of a test.
         let builder = Ratchet::builder(store).clock(clock.clone()).entropy(SeededEntropy::new(0));
         SandboxBuilder { builder, clock }
     }
 
-    /// Moves time on.
+    /// Advances the virtual clock.
     pub fn advance(&self, duration: Duration) {
         self.clock.advance(duration);
     }
 
-    /// The clock.
+    /// Returns the virtual clock of this sandbox.
     pub fn clock(&self) -> &VirtualClock {
         &self.clock
     }
 
-    /// Runs every job that is due, and every job that becomes due by that, one after another, in this task.
+    /// Runs every job that is due, one after another, in this task. Includes jobs that become due because of these
+    /// runs.
     ///
-    /// Delayed jobs and retries wait until the clock has been moved on. Sinks are served at the end.
+    /// Delayed jobs and retries wait until the clock is advanced. Notices are delivered to the sinks at the end.
     pub async fn drain(&self) -> Result<Drained, StoreError> {
         let mut drained = Drained::default();
         while let Some(job) = self.claim().await? {
@@ -90,7 +91,7 @@ impl Sandbox {
         Ok(drained)
     }
 
-    /// Runs the job that is next in line, if one is due.
+    /// Runs the next due job. Returns `None` if no job is due.
     pub async fn run_next(&self) -> Result<Option<Drained>, StoreError> {
         let Some(job) = self.claim().await? else { return Ok(None) };
         let mut drained = Drained::default();
@@ -98,7 +99,7 @@ impl Sandbox {
         Ok(Some(drained))
     }
 
-    /// Drains, moves the clock to whatever is due next, and so on, until nothing waits or `limit` has passed.
+    /// Drains and advances the clock to the next due job, repeatedly, until no job waits or `limit` has passed.
     pub async fn drain_for(&self, limit: Duration) -> Result<Drained, StoreError> {
         let mut total = Drained::default();
         let mut left = limit;
@@ -145,10 +146,10 @@ impl Sandbox {
         Ok(self.ask().await?.next_due)
     }
 
-    /// Asks for one job of any queue.
+    /// Claims at most one job from any queue.
     async fn ask(&self) -> Result<crate::model::ClaimReply, StoreError> {
         let core = &self.ratchet.core;
-        // A node of its own for every claim: its lease cannot run out while the test moves the clock.
+        // Each claim gets its own node, so that no lease expires while the test advances the clock.
         let node = core.ids.node();
         core.store.join(NodeInfo::new(node), Duration::from_hours(24 * 365)).await?;
         let counts = core.store.counts().await?;
@@ -158,7 +159,7 @@ impl Sandbox {
                 node,
                 queues: vec![QueueDemand { queue, limit: 1 }],
                 known: Arc::new(core.known_jobs()),
-                alone: Alone::Yes { crashes: core.config.lonely_after },
+                isolation: Isolation::Allowed { after_crashes: core.config.isolate_after_crashes },
                 starting: true,
             };
             let reply = core.store.claim(request).await?;
@@ -184,17 +185,17 @@ impl Deref for Sandbox {
 }
 
 impl SandboxBuilder {
-    /// Registers a piece of the application for `#[inject] it: State<T>`.
+    /// Registers application state for `#[inject] it: State<T>`.
     pub fn state<T: Send + Sync + 'static>(self, value: T) -> Self {
         self.configure(|builder| builder.state(value))
     }
 
-    /// Uses exactly these jobs instead of everything that `#[job]` registered.
+    /// Uses exactly these jobs instead of all jobs registered by `#[job]`.
     pub fn jobs(self, jobs: impl IntoIterator<Item = Registration>) -> Self {
         self.configure(|builder| builder.jobs(jobs))
     }
 
-    /// Changes anything else, as for a real runtime.
+    /// Changes any other setting of the underlying [`Builder`].
     pub fn configure(mut self, change: impl FnOnce(Builder) -> Builder) -> Self {
         self.builder = change(self.builder);
         self

@@ -41,16 +41,16 @@ pub(super) struct ClaimLoop {
     settler: Settler,
     pacer: ClaimPacer,
     /// Runs that ended late or were canceled: the store may free what they held.
-    letting_go: Vec<Token>,
+    holds_to_release: Vec<Token>,
     /// Runs that are to be settled as lingering: to let go of one before the store knows would change nothing, and the
     /// settlement that comes behind would keep what it holds for ever.
-    unsaid: BTreeSet<Token>,
+    unsettled_lingering: BTreeSet<Token>,
     /// A job runs that must be alone.
-    lonely: Option<Token>,
+    isolated: Option<Token>,
     /// A due job was passed over because it must run alone: run dry, then take it.
-    lonely_waits: bool,
+    isolated_waiting: bool,
     company: Company,
-    air: Air,
+    in_flight: InFlight,
     /// Runs whose handler does not stop, until it is decided how they are settled.
     undecided: FuturesUnordered<Undecided>,
     stop: Option<Stop>,
@@ -58,15 +58,15 @@ pub(super) struct ClaimLoop {
 
 /// What is in the air.
 #[derive(Debug, Default)]
-struct Air {
+struct InFlight {
     exchanges: usize,
     claims: usize,
     /// A claim that may bring a job that must be alone: no other claim beside it.
-    alone: bool,
+    isolated: bool,
 }
 
 /// How many exchanges may be in the air.
-const LANES: usize = 3;
+const MAX_EXCHANGES: usize = 3;
 
 #[derive(Debug, Clone, Copy)]
 struct Stop {
@@ -92,12 +92,12 @@ impl ClaimLoop {
             running_jobs: RunningJobs::default(),
             settler: Settler::default(),
             pacer: ClaimPacer::new(poll),
-            letting_go: Vec::new(),
-            unsaid: BTreeSet::new(),
-            lonely: None,
-            lonely_waits: false,
+            holds_to_release: Vec::new(),
+            unsettled_lingering: BTreeSet::new(),
+            isolated: None,
+            isolated_waiting: false,
             company: Company::default(),
-            air: Air::default(),
+            in_flight: InFlight::default(),
             undecided: FuturesUnordered::new(),
             stop: None,
         }
@@ -116,10 +116,10 @@ impl ClaimLoop {
             if self.is_done() {
                 break;
             }
-            while self.air.exchanges < LANES
+            while self.in_flight.exchanges < MAX_EXCHANGES
                 && let Some(exchange) = self.next_exchange()
             {
-                self.air.exchanges += 1;
+                self.in_flight.exchanges += 1;
                 exchanges.push(exchange);
             }
             let timer = self.shared.core.clock.sleep(self.next_wait());
@@ -127,7 +127,7 @@ impl ClaimLoop {
             tokio::select! {
                 biased;
                 Some(done) = exchanges.next() => {
-                    self.air.exchanges -= 1;
+                    self.in_flight.exchanges -= 1;
                     self.exchanged(done);
                 }
                 Some(decided) = self.undecided.next() => self.settler.push(decided, self.now()),
@@ -174,13 +174,13 @@ impl ClaimLoop {
         let shared = Arc::clone(&self.shared);
         let requested = done.requested();
         let refused = !done.still_held.is_empty();
-        self.letting_go.extend(done.still_held);
+        self.holds_to_release.extend(done.still_held);
         for token in done.lingering {
-            self.unsaid.remove(&token);
+            self.unsettled_lingering.remove(&token);
         }
         if let Some(asked) = &done.asked {
-            self.air.claims -= 1;
-            self.air.alone = false;
+            self.in_flight.claims -= 1;
+            self.in_flight.isolated = false;
             self.capacity.answered(asked);
         }
         if done.failed {
@@ -198,7 +198,7 @@ impl ClaimLoop {
         }
         self.company.seen(done.company);
         let Some(reply) = done.claimed else { return };
-        self.lonely_waits = reply.lonely_waiting;
+        self.isolated_waiting = reply.isolated_waiting;
         let got = u32::try_from(reply.jobs.len()).unwrap_or(u32::MAX);
         shared.counters.claimed.fetch_add(u64::from(got), Ordering::Relaxed);
         self.pacer.on_reply(now, got >= requested, got > 0, reply.next_due, shared.core.entropy.bits());
@@ -219,8 +219,8 @@ impl ClaimLoop {
                 self.give_back(job, now);
                 continue;
             }
-            let lonely = alone && job.crashes >= shared.core.config.lonely_after;
-            launched.push(self.launch(job, lonely, now));
+            let isolated = alone && job.crashes >= shared.core.config.isolate_after_crashes;
+            launched.push(self.launch(job, isolated, now));
         }
         shared.start(launched);
         self.count();
@@ -232,11 +232,11 @@ impl ClaimLoop {
         self.settler.push(PendingSettlement { job: Arc::new(job), settlement }, now);
     }
 
-    fn launch(&mut self, job: Claimed, lonely: bool, now: Duration) -> Launched {
+    fn launch(&mut self, job: Claimed, isolated: bool, now: Duration) -> Launched {
         let job = Arc::new(job);
         self.capacity.acquire(&job.spec.queue);
-        if lonely {
-            self.lonely = Some(job.token);
+        if isolated {
+            self.isolated = Some(job.token);
         }
         let core = &self.shared.core;
         core.events.submitted(job.id());
@@ -258,7 +258,7 @@ impl ClaimLoop {
             Message::ThreadExited(token) => {
                 if self.running_jobs.is_runaway(token) {
                     self.land(token);
-                    self.letting_go.push(token);
+                    self.holds_to_release.push(token);
                 }
             }
             Message::Cancel(token) => self.running_jobs.cancel(token, now, &shared.core.config),
@@ -298,7 +298,7 @@ impl ClaimLoop {
         if self.running_jobs.is_runaway(token) {
             // Settled without it long ago.
             self.land(token);
-            self.letting_go.push(token);
+            self.holds_to_release.push(token);
             return;
         }
         let lingering = match &ended {
@@ -316,11 +316,11 @@ impl ClaimLoop {
             AttemptResult::Settle(settlement) => {
                 self.doubt_if_rejected(&run, &settlement.verdict);
                 if settlement.lingering {
-                    self.unsaid.insert(token);
+                    self.unsettled_lingering.insert(token);
                 }
                 self.settler.push(PendingSettlement { job: run, settlement: *settlement }, now);
             }
-            AttemptResult::Discard { lingering: false } => self.letting_go.push(token),
+            AttemptResult::Discard { lingering: false } => self.holds_to_release.push(token),
             AttemptResult::Discard { lingering: true } => {}
         }
     }
@@ -346,8 +346,8 @@ impl ClaimLoop {
         let run = self.running_jobs.remove(token)?;
         self.shared.runs().remove(&token);
         self.capacity.release(&run.job().spec.queue);
-        if self.lonely == Some(token) {
-            self.lonely = None;
+        if self.isolated == Some(token) {
+            self.isolated = None;
             self.pacer.assume_work();
         }
         Some(run)
@@ -370,9 +370,9 @@ impl ClaimLoop {
     fn is_done(&self) -> bool {
         let Some(stop) = self.stop else { return false };
         let landed =
-            self.running_jobs.only_runaways() && self.settler.is_empty() && self.letting_go.is_empty();
+            self.running_jobs.only_runaways() && self.settler.is_empty() && self.holds_to_release.is_empty();
         let landed = landed && self.undecided.is_empty();
-        (landed && self.air.exchanges == 0) || self.now() >= stop.give_up
+        (landed && self.in_flight.exchanges == 0) || self.now() >= stop.give_up
     }
 
     fn count(&self) {

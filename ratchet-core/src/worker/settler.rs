@@ -155,10 +155,10 @@ pub(super) async fn settle_bisecting(shared: &Shared, batch: Vec<PendingSettleme
             continue;
         }
         for pending in batch {
-            match settle_alone(shared, &pending).await {
-                Ok(Alone::Settled) => {}
-                Ok(Alone::Blocked) => left.push(pending),
-                Ok(Alone::Refused) => {
+            match settle_one(shared, &pending).await {
+                Ok(SingleResult::Settled) => {}
+                Ok(SingleResult::Blocked) => left.push(pending),
+                Ok(SingleResult::Refused) => {
                     shared.counters.stuck.fetch_add(1, Ordering::Relaxed);
                     let job = &pending.job;
                     tracing::error!(
@@ -183,21 +183,21 @@ async fn settle_half(shared: &Shared, half: &[PendingSettlement]) -> Result<Vec<
 }
 
 /// What became of a settlement that was sent alone.
-enum Alone {
+enum SingleResult {
     Settled,
     Blocked,
     Refused,
 }
 
 /// Settles one outcome, whole or at least in its bare minimum. An error means: try again later.
-async fn settle_alone(shared: &Shared, pending: &PendingSettlement) -> Result<Alone, StoreError> {
+async fn settle_one(shared: &Shared, pending: &PendingSettlement) -> Result<SingleResult, StoreError> {
     let store = &shared.core.store;
     for settlement in [pending.settlement.clone(), minimal(pending.settlement.clone())] {
         match store.settle(vec![settlement.clone()]).await {
             Ok(settled) => {
                 let sent = vec![PendingSettlement { job: Arc::clone(&pending.job), settlement }];
                 let blocked = record_results(shared, sent, &settled);
-                return Ok(if blocked.is_empty() { Alone::Settled } else { Alone::Blocked });
+                return Ok(if blocked.is_empty() { SingleResult::Settled } else { SingleResult::Blocked });
             }
             Err(error) if !error.is_about_data() => return Err(error),
             Err(error) => {
@@ -205,7 +205,7 @@ async fn settle_alone(shared: &Shared, pending: &PendingSettlement) -> Result<Al
             }
         }
     }
-    Ok(Alone::Refused)
+    Ok(SingleResult::Refused)
 }
 
 /// A settlement without result, log lines and notes. Spawned jobs stay: they belong to the outcome.

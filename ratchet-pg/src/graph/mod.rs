@@ -198,7 +198,7 @@ impl Inner {
             return Err(Fault::Insert(InsertError::GroupSealed(id)));
         }
         let now = self.now(&mut *db).await?;
-        let stored = Stored { now: Some(now), graph: Some(graph), ids, alone: false };
+        let stored = Stored { now: Some(now), graph: Some(graph), ids, standalone: false };
         let (jobs, absent, fresh) = self.insert_members(db, &extend.jobs, stored).await?;
         let more = extend.jobs.len() - absent.len();
         group.counts.total += u64::try_from(more).unwrap_or(u64::MAX);

@@ -22,13 +22,13 @@ pub(crate) struct Stored {
     pub(crate) graph: Option<Uuid>,
     pub(crate) ids: Ids,
     /// They are all of their commit: a hint may go with it.
-    pub(crate) alone: bool,
+    pub(crate) standalone: bool,
 }
 
 impl Stored {
     /// Jobs that are all of their commit.
-    pub(crate) fn alone() -> Self {
-        Self { alone: true, ..Self::default() }
+    pub(crate) fn standalone() -> Self {
+        Self { standalone: true, ..Self::default() }
     }
 }
 
@@ -91,7 +91,7 @@ impl Inner {
             query.bind(extras).bind(graph).bind(step.group.map(GroupId::uuid))
         } else if let Some(first) = shared {
             let query = sqlx::query(self.sql.insert_alike());
-            fresh.hinted = stored.alone && self.wakes.may_hint();
+            fresh.hinted = stored.standalone && self.wakes.may_hint();
             let channel = fresh.hinted.then_some(&self.channel);
             let query = columns.bind_shared(query, ids(), payloads(), stored.now);
             query.bind(extra(&first.spec)).bind(channel).bind(self.wakes.put_by())

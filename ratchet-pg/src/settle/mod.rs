@@ -239,7 +239,7 @@ impl Inner {
         let (mut jobs, mut groups) = (Vec::new(), BTreeSet::new());
         for Settlement { token, .. } in settlements {
             match self.leases.step(*token) {
-                Known::Alone => {}
+                Known::NoStep => {}
                 Known::Step(place) if place.group().is_some() => groups.extend(place.group()),
                 Known::Step(_) | Known::Nothing => jobs.push(token.job.uuid()),
             }

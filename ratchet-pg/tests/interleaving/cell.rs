@@ -206,7 +206,7 @@ impl Lane {
 /// Whether two traces are of one way. A store chooses between two forms of a claim by what it has met lately.
 fn is_same_way(one: &[&str], other: &[&str]) -> bool {
     let form = |point: &str| match point {
-        "claim_alone" => "claim_plain".to_owned(),
+        "claim_only" => "claim_plain".to_owned(),
         "exchange" => "exchange_plain".to_owned(),
         point => point.to_owned(),
     };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ratchet_core::graph::link;
 use ratchet_core::model::{
-    Alone, ClaimRequest, Claimed, Command, ConcurrencyKey, Due, Edge, GroupId, GroupKind,
+    Isolation, ClaimRequest, Claimed, Command, ConcurrencyKey, Due, Edge, GroupId, GroupKind,
     GroupRecord, JobId, JobSpec, KnownJobs, NewGraph, NewJob, NodeId, NodeInfo, OnTaken, Point,
     QueueDemand, ScheduleRecord, Settlement, Step, When, WriteSchedule,
 };
@@ -324,7 +324,7 @@ impl Scene {
             node,
             queues: vec![QueueDemand { queue: "default".to_owned(), limit: 10 }],
             known: known(),
-            alone: Alone::No { crashes: 100 },
+            isolation: Isolation::NotNow { after_crashes: 100 },
             starting: true,
         }
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use ratchet_core::model::{
-    Alone, AttemptOutcome, CancelCause, ClaimRequest, Claimed, Command, ConcurrencyKey, Due,
+    Isolation, AttemptOutcome, CancelCause, ClaimRequest, Claimed, Command, ConcurrencyKey, Due,
     Filter, InsertError, JobId, JobSpec, JobState, KnownJobs, NewJob, NodeId, NodeInfo, OnTaken,
     QueueDemand, Settled, Settlement, Verdict,
 };
@@ -284,7 +284,7 @@ fn request(node: NodeId, limit: u32) -> ClaimRequest {
         node,
         queues: vec![QueueDemand { queue: "default".to_owned(), limit }],
         known: known(),
-        alone: Alone::No { crashes: 100 },
+        isolation: Isolation::NotNow { after_crashes: 100 },
         starting: true,
     }
 }

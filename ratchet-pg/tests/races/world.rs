@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ratchet_conformance::Harness as _;
 use ratchet_core::model::{
-    Alone, ClaimReply, ClaimRequest, Claimed, Command, CommandError, CommandReply, ConcurrencyKey,
+    Isolation, ClaimReply, ClaimRequest, Claimed, Command, CommandError, CommandReply, ConcurrencyKey,
     Due, InsertError, Inserted, JobId, JobSpec, JobState, KnownJobs, NewJob, NodeId, NodeInfo,
     OnTaken, QueueDemand, Settled, Settlement, Token,
 };
@@ -88,7 +88,7 @@ impl World {
             node: self.node,
             queues: vec![QueueDemand { queue: queue.to_owned(), limit }],
             known: known(),
-            alone: Alone::No { crashes: 100 },
+            isolation: Isolation::NotNow { after_crashes: 100 },
             starting: true,
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ratchet_conformance::Harness;
 use ratchet_core::model::{
-    Alone, AttemptOutcome, ClaimRequest, Claimed, ConcurrencyKey, Due, JobId, JobSpec, JobState,
+    Isolation, AttemptOutcome, ClaimRequest, Claimed, ConcurrencyKey, Due, JobId, JobSpec, JobState,
     KnownJobs, NewJob, NodeId, NodeInfo, OnTaken, QueueDemand, Settlement, Verdict,
 };
 use ratchet_core::store::Store;
@@ -54,7 +54,7 @@ impl Lane {
             node,
             queues: vec![QueueDemand { queue: "default".to_owned(), limit }],
             known: known(names),
-            alone: Alone::No { crashes: 2 },
+            isolation: Isolation::NotNow { after_crashes: 2 },
             starting: true,
         };
         self.pg.store.claim(request).await.expect("claims").jobs

@@ -46,7 +46,7 @@ async fn runtime(args: &Args) -> Result<(Ratchet, Diary), Problem> {
             config.heartbeat = Duration::from_millis(400);
             config.sweep = Duration::from_millis(300);
             config.poll = (Duration::from_millis(50), Duration::from_millis(500));
-            config.lonely_after = 1000;
+            config.isolate_after_crashes = 1000;
         });
     Ok((builder.build().await?, diary))
 }

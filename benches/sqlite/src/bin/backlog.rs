@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use ratchet_bench_sqlite::{argument, quantile, rss_mib};
 use ratchet_core::model::{
-    Alone, ClaimRequest, Due, JobId, JobSpec, KnownJobs, NewJob, NodeId, NodeInfo, OnTaken,
+    Isolation, ClaimRequest, Due, JobId, JobSpec, KnownJobs, NewJob, NodeId, NodeInfo, OnTaken,
     QueueDemand,
 };
 use ratchet_core::store::Store;
@@ -116,7 +116,7 @@ impl Side {
             node: self.node,
             queues: vec![QueueDemand { queue: "default".to_owned(), limit }],
             known: Arc::clone(&self.known),
-            alone: Alone::No { crashes: 2 },
+            isolation: Isolation::NotNow { after_crashes: 2 },
             starting: true,
         };
         self.store.claim(request).await.expect("claims").jobs.len()

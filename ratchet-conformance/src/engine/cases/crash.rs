@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ratchet_core::model::{
-    Alone, AttemptOutcome, ClaimRequest, KnownJobs, NodeInfo, QueueDemand, TerminalReason,
+    Isolation, AttemptOutcome, ClaimRequest, KnownJobs, NodeInfo, QueueDemand, TerminalReason,
 };
 use ratchet_core::{Event, IdSource, JobId, JobState, OsEntropy, Ratchet, SystemClock};
 
@@ -21,7 +21,7 @@ pub(super) async fn die_with(bench: &Bench, started: bool) {
         node,
         queues: vec![QueueDemand { queue: "default".to_owned(), limit: 100 }],
         known: Arc::new(KnownJobs([(name::<Script>().to_owned(), 1)].into())),
-        alone: Alone::Yes { crashes: u32::MAX },
+        isolation: Isolation::Allowed { after_crashes: u32::MAX },
         starting: started,
     };
     let claimed = store.claim(request).await.expect("claims");

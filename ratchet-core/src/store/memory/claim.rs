@@ -11,7 +11,7 @@ use super::ready::{Lane, Place};
 use super::row::Claim;
 use super::tables::Tables;
 use crate::model::{
-    Admission, Alone, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, JobId, JobState, LeaseId,
+    Admission, Isolation, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, JobId, JobState, LeaseId,
     QueueDemand,
 };
 
@@ -30,7 +30,7 @@ impl Tables {
         self.leases += 1;
         let lease = LeaseId::from_uuid(Uuid::from_u128(self.leases));
         let mut reply = ClaimReply { next_due: self.next_due(request, now), ..Default::default() };
-        if let Some(id) = self.first_if_lonely(request, now) {
+        if let Some(id) = self.first_if_isolated(request, now) {
             reply.jobs.extend(self.start(id, lease, request, now));
         } else {
             for demand in &request.queues {
@@ -61,8 +61,8 @@ impl Tables {
             if !self.can_run(&lane, request, now) {
                 continue;
             }
-            if is_lonely(&lane, request.alone) {
-                reply.lonely_waiting = true;
+            if is_isolated(&lane, request.isolation) {
+                reply.isolated_waiting = true;
             } else if let Some(claimed) = self.start(place.id, lease, request, now) {
                 reply.jobs.push(claimed);
                 given += 1;
@@ -71,15 +71,15 @@ impl Tables {
     }
 
     /// The job that stands first of all that could be claimed, if it must run alone and may.
-    fn first_if_lonely(&self, request: &ClaimRequest, now: Timestamp) -> Option<JobId> {
-        if matches!(request.alone, Alone::No { .. }) {
+    fn first_if_isolated(&self, request: &ClaimRequest, now: Timestamp) -> Option<JobId> {
+        if matches!(request.isolation, Isolation::NotNow { .. }) {
             return None;
         }
         let open = |demand: &&QueueDemand| demand.limit > 0 && self.gate(&demand.queue, now).most() > 0;
         let with_room = request.queues.iter().filter(open);
         let firsts = with_room.filter_map(|demand| self.first(&demand.queue, request, now));
-        let (place, lonely) = firsts.min()?;
-        lonely.then_some(place.id)
+        let (place, isolated) = firsts.min()?;
+        isolated.then_some(place.id)
     }
 
     fn first(&self, queue: &str, request: &ClaimRequest, now: Timestamp) -> Option<(Place, bool)> {
@@ -88,7 +88,7 @@ impl Tables {
         loop {
             let (place, lane) = due.after(at)?;
             if self.can_run(&lane, request, now) {
-                return Some((place, is_lonely(&lane, request.alone)));
+                return Some((place, is_isolated(&lane, request.isolation)));
             }
             at = Some(place);
         }
@@ -148,7 +148,6 @@ impl Tables {
     }
 }
 
-fn is_lonely(lane: &Lane, alone: Alone) -> bool {
-    let (Alone::No { crashes } | Alone::Yes { crashes }) = alone;
-    lane.crashes >= crashes
+fn is_isolated(lane: &Lane, isolation: Isolation) -> bool {
+    lane.crashes >= isolation.after_crashes()
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::ClaimLoop;
-use crate::model::{Alone, ClaimRequest};
+use crate::model::{Isolation, ClaimRequest};
 use crate::worker::exchange::{Exchange, exchange};
 
 /// Whether others claim from the same queues, by the last look around.
@@ -59,7 +59,7 @@ impl ClaimLoop {
         let portion = self.portion();
         let full = self.settler.len() >= portion;
         // What is in the air brings the next turn soon: only a full load goes beside it.
-        let busy = self.air.exchanges > 0;
+        let busy = self.in_flight.exchanges > 0;
         // Nobody else can come: no reason to wait for company.
         let last = self.capacity.running() == 0 || self.running_jobs.only_runaways();
         let ripe = self.settler.due_at(config.settle_delay).is_some_and(|at| now >= at);
@@ -68,7 +68,7 @@ impl ClaimLoop {
         // A claim waits for the settlements that are about to come, unless there are none or it is urgent.
         let worth = !busy || self.capacity.free() as usize >= portion;
         let claim = claim && (settle || urgent || (self.settler.is_idle(now) && worth));
-        let lets_go = self.letting_go.iter().any(|token| !self.unsaid.contains(token));
+        let lets_go = self.holds_to_release.iter().any(|token| !self.unsettled_lingering.contains(token));
         if !settle && !claim && !lets_go {
             return None;
         }
@@ -77,9 +77,9 @@ impl ClaimLoop {
         // Somebody waits for a job that comes alone. Those who come and go in batches do not notice.
         let look_around = settle && claim && self.company.is_worth_a_look(now);
         self.pacer.on_request_sent();
-        let letting_go = self.letting_go.extract_if(.., |token| !self.unsaid.contains(token));
-        let letting_go = letting_go.collect();
-        Some(Box::pin(exchange(Arc::clone(&self.shared), batch, request, letting_go, look_around)))
+        let holds_to_release = self.holds_to_release.extract_if(.., |token| !self.unsettled_lingering.contains(token));
+        let holds_to_release = holds_to_release.collect();
+        Some(Box::pin(exchange(Arc::clone(&self.shared), batch, request, holds_to_release, look_around)))
     }
 
     fn wants_work(&self, now: Duration) -> bool {
@@ -90,30 +90,30 @@ impl ClaimLoop {
     fn may_ask(&self) -> bool {
         let shared = &self.shared;
         let open = self.stop.is_none()
-            && !self.air.alone
+            && !self.in_flight.isolated
             && !shared.fenced.load(Ordering::Relaxed)
             && !shared.stalled.load(Ordering::Relaxed)
-            && self.lonely.is_none()
+            && self.isolated.is_none()
             && self.capacity.is_open();
-        let dry_enough = !self.lonely_waits || self.is_idle();
+        let dry_enough = !self.isolated_waiting || self.is_idle();
         open && dry_enough
     }
 
     /// Nothing runs, and nothing may come.
     fn is_idle(&self) -> bool {
-        self.capacity.running() == 0 && self.air.claims == 0
+        self.capacity.running() == 0 && self.in_flight.claims == 0
     }
 
     fn request(&mut self) -> ClaimRequest {
-        let crashes = self.shared.core.config.lonely_after;
+        let after_crashes = self.shared.core.config.isolate_after_crashes;
         let (idle, portion) = (self.is_idle(), self.portion());
-        self.air.claims += 1;
-        self.air.alone = idle;
+        self.in_flight.claims += 1;
+        self.in_flight.isolated = idle;
         ClaimRequest {
             node: self.shared.node(),
             queues: self.capacity.allot(portion),
             known: Arc::clone(&self.shared.known),
-            alone: if idle { Alone::Yes { crashes } } else { Alone::No { crashes } },
+            isolation: if idle { Isolation::Allowed { after_crashes } } else { Isolation::NotNow { after_crashes } },
             starting: true,
         }
     }
@@ -125,7 +125,7 @@ impl ClaimLoop {
         let mut at = now.saturating_add(LONGEST);
         let mut sooner = |candidate: Option<Duration>| at = at.min(candidate.unwrap_or(at));
         sooner(self.running_jobs.next_check());
-        if self.air.exchanges == 0 {
+        if self.in_flight.exchanges == 0 {
             sooner(self.settler.due_at(self.shared.core.config.settle_delay));
             // Only what can then be done is worth a turn, or the loop would go round for nothing: a claim that may not go
             // out yet, or that waits for settlements, is no reason to wake.

@@ -33,7 +33,7 @@ impl ClaimLoop {
             duration: now.saturating_sub(run.started),
             notes: run.ctx.take_news().unwrap_or_default(),
         };
-        self.unsaid.insert(token);
+        self.unsettled_lingering.insert(token);
         match &runaway.outcome {
             Outcome::Failed(_) => self.undecided.push(Box::pin(runaway.ask())),
             // The policy has no say in what did not fail.

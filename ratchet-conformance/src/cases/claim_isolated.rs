@@ -25,34 +25,34 @@ pub async fn p_02_busy_worker_passes_over_a_crashed_job(world: &World) {
     let node = world.node().await;
     let reply = node.ask(node.request(10)).await;
     assert_eq!(ids(&reply), [innocent]);
-    assert!(reply.lonely_waiting);
+    assert!(reply.isolated_waiting);
 }
 
 pub async fn p_02_idle_worker_gets_a_crashed_job_alone(world: &World) {
-    let lonely = crashed(world, world.job(), 2).await;
+    let isolated = crashed(world, world.job(), 2).await;
     world.submit(world.job()).await;
     let reply = world.node().await.claim_idle(10).await;
-    assert_eq!(ids(&reply), [lonely]);
+    assert_eq!(ids(&reply), [isolated]);
     assert_eq!(reply.jobs[0].crashes, 2);
 }
 
 pub async fn p_02_crashed_job_waits_for_its_turn(world: &World) {
     let before = world.submit(world.job().queue("b")).await;
     world.pass(secs(1)).await;
-    let lonely = crashed(world, world.job(), 5).await;
+    let isolated = crashed(world, world.job(), 5).await;
     let after = world.submit(world.job()).await;
     let node = world.node().await.serving(&["default", "b"]);
     let reply = node.claim_idle(10).await;
     assert_eq!(ids(&reply), [after, before]);
-    assert!(reply.lonely_waiting);
-    assert_eq!(ids(&node.claim_idle(10).await), [lonely]);
+    assert!(reply.isolated_waiting);
+    assert_eq!(ids(&node.claim_idle(10).await), [isolated]);
 }
 
 pub async fn p_02_first_means_first_of_all_queues(world: &World) {
-    let lonely = crashed(world, world.job().queue("b"), 2).await;
+    let isolated = crashed(world, world.job().queue("b"), 2).await;
     world.submit(world.job().queue("a")).await;
     let reply = world.node().await.serving(&["a", "b"]).claim_idle(10).await;
-    assert_eq!(ids(&reply), [lonely]);
+    assert_eq!(ids(&reply), [isolated]);
 }
 
 pub async fn p_02_two_crashed_jobs_do_not_run_together(world: &World) {
@@ -68,14 +68,14 @@ pub async fn p_02_one_crash_is_not_enough(world: &World) {
     let node = world.node().await;
     let reply = node.ask(node.request(10)).await;
     assert_eq!(ids(&reply), [id]);
-    assert!(!reply.lonely_waiting);
+    assert!(!reply.isolated_waiting);
 }
 
 pub async fn p_02_crashed_job_nobody_can_run_is_not_told(world: &World) {
     crashed(world, world.job().named("strange"), 2).await;
     let node = world.node().await;
     let reply = node.ask(node.request(10)).await;
-    assert!(!reply.lonely_waiting && reply.jobs.is_empty(), "{reply:?}");
+    assert!(!reply.isolated_waiting && reply.jobs.is_empty(), "{reply:?}");
 }
 
 pub async fn p_02_manual_retry_forgives_crashes(world: &World) {
