@@ -88,12 +88,12 @@ impl Inner {
         Ok(leader.is_some())
     }
 
-    pub(crate) async fn has_company(
+    pub(crate) async fn has_competing_claimers(
         &self,
         node: NodeId,
         queues: Vec<String>,
     ) -> Result<bool, Fault> {
-        let company = sqlx::query_scalar(self.sql.has_company()).bind(node.uuid()).bind(queues);
+        let company = sqlx::query_scalar(self.sql.has_competing_claimers()).bind(node.uuid()).bind(queues);
         Ok(company.fetch_one(&self.pool).await?)
     }
 

@@ -138,7 +138,7 @@ statements! {
     delete_outcome: "command/delete_outcome.sql",
     update_outcome: "command/update_outcome.sql",
     select_failed: "command/select_failed.sql",
-    has_company: "node/has_company.sql",
+    has_competing_claimers: "node/has_competing_claimers.sql",
     upsert_node: "node/upsert_node.sql",
     renew_node: "node/renew_node.sql",
     expire_node: "node/expire_node.sql",

@@ -348,9 +348,9 @@ impl Store for PgStore {
         at_home!(self, |inner| inner.drop_unreadable(id))
     }
 
-    async fn has_company(&self, node: NodeId, queues: &[QueueDemand]) -> Result<bool, StoreError> {
+    async fn has_competing_claimers(&self, node: NodeId, queues: &[QueueDemand]) -> Result<bool, StoreError> {
         let queues: Vec<_> = queues.iter().map(|demand| demand.queue.clone()).collect();
-        at_home!(self, |inner| inner.has_company(node, queues))
+        at_home!(self, |inner| inner.has_competing_claimers(node, queues))
     }
 
     async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError> {

@@ -255,7 +255,7 @@ fn hot() -> Vec<Hot> {
             "slot_key"], has_not: ["Sort Key: r."]),
         hot!("blocked/bring_back", has: ["Index Only Scan using blocked_order", "Index Scan using blocked_order",
             "Tid Scan on blocked"], has_not: ["Sort Key: b."]),
-        hot!("node/has_company", has: ["Scan Backward using lease_node"], has_not: []),
+        hot!("node/has_competing_claimers", has: ["Scan Backward using lease_node"], has_not: []),
         hot!("claim/count_slots", has: ["slot_key"], has_not: []),
         hot!("claim/select_room", has: ["using node_pkey"], has_not: []),
         hot!("command/delete_outcome", has: ["using outcome_rest_", "Index Cond: (job = $1)"], has_not: []),

@@ -59,7 +59,7 @@ pub(crate) async fn open(options: SqliteOptions) -> Result<Opened, StoreError> {
         shared: Arc::clone(&shared),
         patience: options.patience,
         watch: options.watch,
-        company: 1,
+        last_group_len: 1,
         seen: None,
         looked: Instant::now(),
         file: Watch::new(options.long_log),

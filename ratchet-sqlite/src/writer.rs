@@ -30,7 +30,7 @@ pub(crate) struct Writer {
     pub(crate) patience: usize,
     pub(crate) watch: Duration,
     /// How many requests the last transaction took.
-    pub(crate) company: usize,
+    pub(crate) last_group_len: usize,
     /// What the file's version was when it was last looked at, if anybody listened.
     pub(crate) seen: Option<i64>,
     pub(crate) looked: Instant,
@@ -78,7 +78,7 @@ impl Writer {
     fn wait_for_company(&mut self, group: &mut Vec<Box<dyn Request>>) {
         const MOMENT: Duration = Duration::from_micros(40);
         for _ in 0..4 {
-            if group.len() + self.inbox.len() >= self.company {
+            if group.len() + self.inbox.len() >= self.last_group_len {
                 break;
             }
             // This thread has nothing else to do.
@@ -89,7 +89,7 @@ impl Writer {
         {
             group.push(request);
         }
-        self.company = group.len();
+        self.last_group_len = group.len();
     }
 
     async fn carry_out(&mut self, group: Vec<Box<dyn Request>>) {

@@ -49,7 +49,7 @@ pub struct Switches {
     /// How many jobs the last claim asked for.
     pub asked: AtomicU64,
     /// Nodes have company.
-    pub company: AtomicBool,
+    pub competing: AtomicBool,
     /// Looks for company wait while this is held.
     pub looking: tokio::sync::Mutex<()>,
     /// How often company was looked for.
@@ -355,11 +355,11 @@ impl Store for Flaky {
         self.inner.home()
     }
 
-    async fn has_company(&self, node: NodeId, queues: &[QueueDemand]) -> Result<bool, StoreError> {
+    async fn has_competing_claimers(&self, node: NodeId, queues: &[QueueDemand]) -> Result<bool, StoreError> {
         self.switches.looks.fetch_add(1, Ordering::SeqCst);
         drop(self.switches.looking.lock().await);
-        let company = self.switches.company.load(Ordering::SeqCst);
-        Ok(company || self.up()?.has_company(node, queues).await?)
+        let competing = self.switches.competing.load(Ordering::SeqCst);
+        Ok(competing || self.up()?.has_competing_claimers(node, queues).await?)
     }
 
     fn wakes(&self) -> broadcast::Receiver<Wake> {

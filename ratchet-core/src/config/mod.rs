@@ -114,8 +114,8 @@ impl Config {
     /// How many jobs an exchange with the store moves at most: half of what may run, so that one half runs while the store
     /// works on the other. Beside others that claim the store has work anyway, and claims that overlap
     /// cost more: then all of it.
-    pub(crate) fn portion(&self, company: bool) -> usize {
-        let most = if company { self.concurrency } else { self.concurrency.div_ceil(2) };
+    pub(crate) fn portion(&self, competing: bool) -> usize {
+        let most = if competing { self.concurrency } else { self.concurrency.div_ceil(2) };
         self.batch.min(limits::BATCH).min(usize::try_from(most).unwrap_or(usize::MAX))
     }
 

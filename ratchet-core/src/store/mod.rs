@@ -267,7 +267,7 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// Whether another node that lives holds a job of these queues that it claimed within the last second: then what is
     /// claimed together better goes together, for claims that overlap pass over each other's jobs one by one. For stores
     /// where that costs nothing, the answer is no.
-    async fn has_company(&self, _node: NodeId, _queues: &[QueueDemand]) -> Result<bool, StoreError> {
+    async fn has_competing_claimers(&self, _node: NodeId, _queues: &[QueueDemand]) -> Result<bool, StoreError> {
         Ok(false)
     }
 

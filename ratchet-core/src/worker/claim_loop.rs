@@ -14,7 +14,7 @@ use std::time::Duration;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use tokio::sync::broadcast;
 
-use self::next_exchange::Company;
+use self::next_exchange::Competition;
 use self::runaway::Undecided;
 use super::attempt::AttemptResult;
 use super::exchange::{Exchange, Exchanged};
@@ -49,7 +49,7 @@ pub(super) struct ClaimLoop {
     isolated: Option<Token>,
     /// A due job was passed over because it must run alone: run dry, then take it.
     isolated_waiting: bool,
-    company: Company,
+    competition: Competition,
     in_flight: InFlight,
     /// Runs whose handler does not stop, until it is decided how they are settled.
     undecided: FuturesUnordered<Undecided>,
@@ -96,7 +96,7 @@ impl ClaimLoop {
             unsettled_lingering: BTreeSet::new(),
             isolated: None,
             isolated_waiting: false,
-            company: Company::default(),
+            competition: Competition::default(),
             in_flight: InFlight::default(),
             undecided: FuturesUnordered::new(),
             stop: None,
@@ -196,7 +196,7 @@ impl ClaimLoop {
             // Not at once again: a store that is down would be asked without a pause.
             self.settler.failed(Vec::new(), now, shared.core.entropy.bits());
         }
-        self.company.seen(done.company);
+        self.competition.seen(done.competing);
         let Some(reply) = done.claimed else { return };
         self.isolated_waiting = reply.isolated_waiting;
         let got = u32::try_from(reply.jobs.len()).unwrap_or(u32::MAX);

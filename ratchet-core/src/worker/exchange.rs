@@ -23,7 +23,7 @@ pub(super) struct Exchanged {
     /// What the claim brought, if there was one.
     pub(super) claimed: Option<ClaimReply>,
     /// Whether others claim from these queues too, if that was looked at.
-    pub(super) company: Option<bool>,
+    pub(super) competing: Option<bool>,
     /// What the claim asked for, if there was one.
     pub(super) asked: Option<Vec<QueueDemand>>,
     /// The store is not available.
@@ -50,7 +50,7 @@ pub(super) async fn exchange(
     batch: Vec<PendingSettlement>,
     request: Option<ClaimRequest>,
     letting_go: Vec<Token>,
-    look_around: bool,
+    check_competition: bool,
 ) -> Exchanged {
     let store = &shared.core.store;
     let settlements: Vec<_> = batch.iter().map(|pending| pending.settlement.clone()).collect();
@@ -74,8 +74,8 @@ pub(super) async fn exchange(
                 .map(|(settled, claimed)| (settled, Some(claimed))),
         }
     };
-    let look = has_company(&shared, asked.as_deref(), look_around);
-    let (answer, company) = beside(answer, look).await;
+    let check = has_competing_claimers(&shared, asked.as_deref(), check_competition);
+    let (answer, competing) = beside(answer, check).await;
     let still_held = let_go(&shared, letting_go).await;
     let mut lingering = lingering(&batch);
     note_trouble(&shared, answer.as_ref(), asked.is_some(), !batch.is_empty());
@@ -92,7 +92,7 @@ pub(super) async fn exchange(
                 unsettled: Vec::new(),
                 blocked,
                 claimed,
-                company,
+                competing,
                 asked,
                 failed: false,
                 still_held,
@@ -106,7 +106,7 @@ pub(super) async fn exchange(
                 unsettled: batch,
                 blocked: Vec::new(),
                 claimed: None,
-                company,
+                competing,
                 asked,
                 failed: true,
                 still_held,
@@ -123,7 +123,7 @@ pub(super) async fn exchange(
                 unsettled,
                 blocked: Vec::new(),
                 claimed: None,
-                company,
+                competing,
                 asked,
                 still_held,
                 lingering,
@@ -166,11 +166,11 @@ fn note_trouble(
 /// Does both at once, and waits for the first alone: jobs never wait for a look around.
 async fn beside<T>(
     answer: impl Future<Output = T>,
-    look: impl Future<Output = Option<bool>>,
+    check: impl Future<Output = Option<bool>>,
 ) -> (T, Option<bool>) {
-    let (answer, look) = (pin!(answer), pin!(look));
-    match select(look, answer).await {
-        Either::Left((company, answer)) => (answer.await, company),
+    let (answer, check) = (pin!(answer), pin!(check));
+    match select(check, answer).await {
+        Either::Left((competing, answer)) => (answer.await, competing),
         Either::Right((answer, _)) => (answer, None),
     }
 }
@@ -181,13 +181,13 @@ fn lingering(batch: &[PendingSettlement]) -> Vec<Token> {
 }
 
 /// Whether others claim from these queues too. Not knowing costs nothing but time.
-async fn has_company(
+async fn has_competing_claimers(
     shared: &Shared,
     queues: Option<&[QueueDemand]>,
-    look_around: bool,
+    check_competition: bool,
 ) -> Option<bool> {
-    let queues = queues.filter(|_| look_around)?;
-    shared.core.store.has_company(shared.node(), queues).await.ok()
+    let queues = queues.filter(|_| check_competition)?;
+    shared.core.store.has_competing_claimers(shared.node(), queues).await.ok()
 }
 
 /// Frees what ended runs still held; gives back what could not be freed now.

@@ -28,7 +28,7 @@ const LOOKS: &[&str] = &[
     "rejects",
     "reject_groups",
     "hand_off_stats",
-    "has_company",
+    "has_competing_claimers",
     "undelivered",
     "delivered",
     "forget_rejects",

@@ -26,8 +26,8 @@ pub async fn c_03_a_worker_takes_no_more_than_it_has_room_for(bench: Bench) {
 
 pub async fn c_03_with_company_a_worker_asks_for_all_it_may_run(bench: Bench) {
     let (ratchet, worker) = start(bench.builder().concurrency(6)).await;
-    for (company, jobs) in [(false, 3), (true, 6), (false, 3)] {
-        bench.switches().company.store(company, Ordering::SeqCst);
+    for (competing, jobs) in [(false, 3), (true, 6), (false, 3)] {
+        bench.switches().competing.store(competing, Ordering::SeqCst);
         eventually("alone one half, so that the other can run", async || {
             // Several, so that some end while others wait: only then does a worker look around.
             let several = (0..12).map(|_| Script::of([Step::Ok]));

@@ -10,33 +10,33 @@ use crate::worker::exchange::{Exchange, exchange};
 
 /// Whether others claim from the same queues, by the last look around.
 #[derive(Debug, Default)]
-pub(super) struct Company {
-    has: bool,
-    next_look: Duration,
+pub(super) struct Competition {
+    exists: bool,
+    next_check: Duration,
 }
 
-impl Company {
+impl Competition {
     /// Who drains a queue moves many batches in this time.
     const PAUSE: Duration = Duration::from_millis(100);
 
     /// Whether it is time to look around; the next time is then some time later.
-    fn is_worth_a_look(&mut self, now: Duration) -> bool {
-        let worth = now >= self.next_look;
-        if worth {
-            self.next_look = now.saturating_add(Self::PAUSE);
+    fn is_check_due(&mut self, now: Duration) -> bool {
+        let due = now >= self.next_check;
+        if due {
+            self.next_check = now.saturating_add(Self::PAUSE);
         }
-        worth
+        due
     }
 
-    pub(super) fn seen(&mut self, company: Option<bool>) {
-        self.has = company.unwrap_or(self.has);
+    pub(super) fn seen(&mut self, competing: Option<bool>) {
+        self.has = competing.unwrap_or(self.exists);
     }
 }
 
 impl ClaimLoop {
     /// How many jobs an exchange moves at most.
     fn portion(&self) -> usize {
-        self.shared.core.config.portion(self.company.has)
+        self.shared.core.config.portion(self.competition.exists)
     }
 
     /// How many ends of runs are worth a turn: the first, and then as many as make an exchange.
@@ -66,8 +66,8 @@ impl ClaimLoop {
         let urgent = claim && self.pacer.is_urgent();
         let settle = !self.settler.is_idle(now) && (full || urgent || (!busy && (last || ripe)));
         // A claim waits for the settlements that are about to come, unless there are none or it is urgent.
-        let worth = !busy || self.capacity.free() as usize >= portion;
-        let claim = claim && (settle || urgent || (self.settler.is_idle(now) && worth));
+        let due = !busy || self.capacity.free() as usize >= portion;
+        let claim = claim && (settle || urgent || (self.settler.is_idle(now) && due));
         let lets_go = self.holds_to_release.iter().any(|token| !self.unsettled_lingering.contains(token));
         if !settle && !claim && !lets_go {
             return None;
@@ -75,11 +75,11 @@ impl ClaimLoop {
         let batch = if settle { self.settler.take(portion, now) } else { Vec::new() };
         let request = claim.then(|| self.request());
         // Somebody waits for a job that comes alone. Those who come and go in batches do not notice.
-        let look_around = settle && claim && self.company.is_worth_a_look(now);
+        let check_competition = settle && claim && self.competition.is_check_due(now);
         self.pacer.on_request_sent();
         let holds_to_release = self.holds_to_release.extract_if(.., |token| !self.unsettled_lingering.contains(token));
         let holds_to_release = holds_to_release.collect();
-        Some(Box::pin(exchange(Arc::clone(&self.shared), batch, request, holds_to_release, look_around)))
+        Some(Box::pin(exchange(Arc::clone(&self.shared), batch, request, holds_to_release, check_competition)))
     }
 
     fn wants_work(&self, now: Duration) -> bool {

@@ -12,9 +12,9 @@ use support::Lane;
 /// The clock goes on by itself: a second may pass before the answer. Some tries, then.
 const TRIES: usize = 3;
 
-async fn has_company(lane: &Lane, node: NodeId, queue: &str) -> bool {
+async fn has_competing_claimers(lane: &Lane, node: NodeId, queue: &str) -> bool {
     let demands = [QueueDemand { queue: queue.to_owned(), limit: 1 }];
-    lane.pg.store.has_company(node, &demands).await.expect("looks around")
+    lane.pg.store.has_competing_claimers(node, &demands).await.expect("looks around")
 }
 
 async fn run_on(lane: &Lane, node: NodeId) -> Claimed {
@@ -27,7 +27,7 @@ async fn is_told_of(lane: &Lane, node: NodeId, other: NodeId) -> bool {
     let mut told = false;
     for _ in 0..TRIES {
         run_on(lane, other).await;
-        told |= has_company(lane, node, "default").await;
+        told |= has_competing_claimers(lane, node, "default").await;
     }
     told
 }
@@ -36,19 +36,19 @@ async fn is_told_of(lane: &Lane, node: NodeId, other: NodeId) -> bool {
 async fn c_03_company_is_who_claims_from_the_same_queues() {
     let lane = Lane::fresh().await;
     let (node, other) = (lane.node(&["mail"]).await, lane.node(&["mail"]).await);
-    assert!(!has_company(&lane, node, "default").await, "who claims nothing is none");
+    assert!(!has_competing_claimers(&lane, node, "default").await, "who claims nothing is none");
     run_on(&lane, node).await;
-    assert!(!has_company(&lane, node, "default").await, "nobody is company to itself");
+    assert!(!has_competing_claimers(&lane, node, "default").await, "nobody is company to itself");
     assert!(is_told_of(&lane, node, other).await);
-    assert!(!has_company(&lane, node, "other").await, "who takes of another queue is none");
+    assert!(!has_competing_claimers(&lane, node, "other").await, "who takes of another queue is none");
     lane.pg.advance(Duration::from_secs(1)).await;
     assert!(
-        !has_company(&lane, node, "default").await,
+        !has_competing_claimers(&lane, node, "default").await,
         "who has claimed nothing for a second is none"
     );
     let run = run_on(&lane, other).await;
     lane.succeed(&run).await;
-    assert!(!has_company(&lane, node, "default").await, "who holds nothing of it is none");
+    assert!(!has_competing_claimers(&lane, node, "default").await, "who holds nothing of it is none");
 }
 
 #[tokio::test]
@@ -57,10 +57,10 @@ async fn c_03_company_is_who_lives() {
     let (node, other) = (lane.node(&["mail"]).await, lane.node(&["mail"]).await);
     assert!(is_told_of(&lane, node, other).await);
     lane.pg.store.leave(other).await.expect("leaves");
-    assert!(!has_company(&lane, node, "default").await, "who has left is none");
+    assert!(!has_competing_claimers(&lane, node, "default").await, "who has left is none");
     let mortal = lane.mortal(&["mail"], Duration::from_mins(1)).await;
     lane.pg.advance(Duration::from_millis(59_900)).await;
     run_on(&lane, mortal).await;
     lane.pg.advance(Duration::from_millis(100)).await;
-    assert!(!has_company(&lane, node, "default").await, "who has lost its lease is none");
+    assert!(!has_competing_claimers(&lane, node, "default").await, "who has lost its lease is none");
 }
