@@ -31,7 +31,7 @@ pub struct Config {
     pub sweep: Duration,
     /// How often an idle worker asks for work when nothing wakes it: between these two, growing while nothing comes.
     pub poll: (Duration, Duration),
-    /// How long a finished run waits for company before it is settled.
+    /// How long a finished run waits for others before it is settled.
     pub settle_delay: Duration,
     /// How many jobs go to the store in one round trip at most; never more than [`limits::BATCH`].
     pub batch: usize,

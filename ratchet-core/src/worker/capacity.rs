@@ -27,12 +27,12 @@ struct Queue {
     requested: u32,
     /// A health check that guards it fails, or has not been asked since this doubt.
     closed: bool,
-    doubt: Option<u64>,
+    awaited_check: Option<u64>,
 }
 
 impl Queue {
     fn free(&self) -> u32 {
-        if self.closed || self.doubt.is_some() {
+        if self.closed || self.awaited_check.is_some() {
             0
         } else {
             self.limit.saturating_sub(self.running.saturating_add(self.requested))
@@ -53,7 +53,7 @@ impl QueueCapacity {
                     running: 0,
                     requested: 0,
                     closed: false,
-                    doubt: None,
+                    awaited_check: None,
                 }
             })
             .collect();
@@ -86,9 +86,9 @@ impl QueueCapacity {
     }
 
     /// Nothing is claimed from a queue until the health checks have been asked after this doubt.
-    pub(super) fn doubt(&mut self, queue: &str, doubt: u64) {
+    pub(super) fn await_check(&mut self, queue: &str, request: u64) {
         if let Some(at) = self.by_name.get(queue) {
-            self.queues[*at].doubt = Some(doubt);
+            self.queues[*at].awaited_check = Some(request);
         }
     }
 
@@ -99,7 +99,7 @@ impl QueueCapacity {
         for queue in &mut self.queues {
             let before = queue.free();
             queue.closed = closed.contains(&queue.name);
-            queue.doubt = queue.doubt.filter(|doubt| *doubt > seen);
+            queue.awaited_check = queue.awaited_check.filter(|request| *request > seen);
             opened |= queue.free() > before;
         }
         opened
@@ -108,7 +108,7 @@ impl QueueCapacity {
     /// Whether a health check, or the lack of one, keeps a queue closed.
     pub(super) fn is_closed(&self, queue: &str) -> bool {
         let queue = self.by_name.get(queue).map(|at| &self.queues[*at]);
-        queue.is_some_and(|queue| queue.closed || queue.doubt.is_some())
+        queue.is_some_and(|queue| queue.closed || queue.awaited_check.is_some())
     }
 
     /// Whether anything may be claimed at all.
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn h_04_a_doubt_is_settled_by_a_check_that_began_after_it() {
         let mut capacity = capacity(4, &[("a", 1, None)]);
-        capacity.doubt("a", 2);
+        capacity.await_check("a", 2);
         assert!(!capacity.checked(&BTreeSet::new(), 1));
         assert!(!capacity.is_open());
         assert!(capacity.checked(&BTreeSet::new(), 2));

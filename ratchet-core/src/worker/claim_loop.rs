@@ -314,7 +314,7 @@ impl ClaimLoop {
         };
         match ended {
             AttemptResult::Settle(settlement) => {
-                self.doubt_if_rejected(&run, &settlement.verdict);
+                self.recheck_if_rejected(&run, &settlement.verdict);
                 if settlement.lingering {
                     self.unsettled_lingering.insert(token);
                 }
@@ -326,13 +326,13 @@ impl ClaimLoop {
     }
 
     /// A handler turned work away: its queue waits until the health checks have been asked again.
-    fn doubt_if_rejected(&mut self, job: &Claimed, verdict: &Verdict) {
+    fn recheck_if_rejected(&mut self, job: &Claimed, verdict: &Verdict) {
         let queue = &job.spec.queue;
         let rejected = matches!(verdict, Verdict::Defer { why: Deferral::Reject, .. });
         if rejected && self.shared.core.checks.iter().any(|check| check.guards(queue)) {
-            let doubt = self.shared.doubts.fetch_add(1, Ordering::AcqRel) + 1;
-            self.capacity.doubt(queue, doubt);
-            self.shared.doubt.notify_one();
+            let request = self.shared.check_requests.fetch_add(1, Ordering::AcqRel) + 1;
+            self.capacity.await_check(queue, request);
+            self.shared.check_requested.notify_one();
         }
     }
 

@@ -63,7 +63,7 @@ pub(super) async fn run_health_checks(shared: Arc<Shared>) {
         return shared.over.cancelled().await;
     }
     loop {
-        let seen = shared.doubts.load(Ordering::Acquire);
+        let seen = shared.check_requests.load(Ordering::Acquire);
         let failing = tokio::select! {
             biased;
             () = shared.over.cancelled() => return,
@@ -82,7 +82,7 @@ pub(super) async fn run_health_checks(shared: Arc<Shared>) {
         tokio::select! {
             biased;
             () = shared.over.cancelled() => return,
-            () = shared.doubt.notified() => {}
+            () = shared.check_requested.notified() => {}
             () = core.clock.sleep(pause) => {}
         }
     }

@@ -68,8 +68,8 @@ pub(super) struct Shared {
     /// Why health checks fail.
     unhealthy: Mutex<Vec<String>>,
     /// How often a handler turned work away; the checks are asked at once.
-    pub(super) doubts: AtomicU64,
-    pub(super) doubt: Notify,
+    pub(super) check_requests: AtomicU64,
+    pub(super) check_requested: Notify,
     pub(super) counters: Counters,
 }
 
@@ -108,8 +108,8 @@ impl Shared {
             stalled: AtomicBool::new(false),
             fenced: AtomicBool::new(false),
             unhealthy: Mutex::default(),
-            doubts: AtomicU64::new(0),
-            doubt: Notify::new(),
+            check_requests: AtomicU64::new(0),
+            check_requested: Notify::new(),
             counters: Counters::default(),
         }
     }
