@@ -1,5 +1,5 @@
-//! What the tests of damaged stores have in common: a store with a little of everything, a worker without an engine that
-//! drains it, and a sweep over every verb that looks at many rows. What goes wrong is a panic, as in any test.
+//! Shared helpers for tests of damaged stores: a store with rows of every kind, a worker without an engine that drains
+//! it, and calls of every method that reads many rows. The helpers panic on errors.
 #![allow(clippy::missing_panics_doc, reason = "these are tests")]
 
 use std::collections::{BTreeMap, HashSet};
@@ -18,34 +18,34 @@ use ratchet_core::model::{
 use ratchet_core::store::Store;
 use uuid::Uuid;
 
-/// How long a worker of these tests lives.
+/// The lease of a worker in these tests.
 pub const LEASE: Duration = Duration::from_mins(10);
 
-/// A plain job on the queue `default`.
+/// Creates a job on the queue `default`, due now, with empty arguments.
 pub fn job(name: &str) -> NewJob {
     let id = JobId::from_uuid(Uuid::now_v7());
     let spec = JobSpec::new(name, b"{}".to_vec());
     NewJob { id, spec, due: Due::Now, on_taken: OnTaken::Refuse }
 }
 
-/// A worker without an engine: claims and settles through the store alone.
+/// A worker without an engine. It claims and settles by calling the store directly.
 #[derive(Debug)]
 pub struct Node {
-    /// Its identity.
+    /// The id under which the node has joined.
     pub id: NodeId,
-    /// The names of the jobs that it knows.
+    /// The names of the jobs that the node can run.
     pub names: Vec<String>,
 }
 
 impl Node {
-    /// Joins a store.
+    /// Joins the store as a new node that knows the given jobs.
     pub async fn join(store: &dyn Store, names: &[&str]) -> Self {
         let id = NodeId::from_uuid(Uuid::now_v7());
         store.join(NodeInfo::new(id), LEASE).await.expect("joins");
         Self { id, names: names.iter().map(ToString::to_string).collect() }
     }
 
-    /// A request for jobs of the queue `default`.
+    /// Creates a claim request for up to `limit` jobs of the queue `default`.
     pub fn request(&self, limit: u32) -> ClaimRequest {
         let known: BTreeMap<_, _> = self.names.iter().map(|name| (name.clone(), 1)).collect();
         ClaimRequest {
@@ -57,12 +57,12 @@ impl Node {
         }
     }
 
-    /// Claims so many jobs.
+    /// Claims up to `limit` jobs.
     pub async fn claim(&self, store: &dyn Store, limit: u32) -> Result<ClaimReply, StoreError> {
         store.claim(self.request(limit)).await
     }
 
-    /// Runs everything there is; answers what ran.
+    /// Claims and completes jobs until none are left. Returns the jobs that ran.
     pub async fn drain(&self, store: &dyn Store) -> Vec<JobId> {
         let mut ran = Vec::new();
         loop {
@@ -78,32 +78,31 @@ impl Node {
     }
 }
 
-/// The settlement of a run that succeeded.
+/// Creates the settlement of a run that succeeded without output.
 pub fn succeeded(claimed: &Claimed) -> Settlement {
     let verdict = Verdict::Succeed { output: None };
     Settlement::new(claimed.token, verdict, AttemptOutcome::Success)
 }
 
-/// A store with a little of everything: jobs that have ended, that wait, whose worker is gone, steps of a chain, recurring
-/// jobs, hand-offs and rejects. Each job has a name of its own.
+/// A store with rows of every kind: ended and waiting jobs, orphans, steps of a chain, recurring jobs, hand-offs and
+/// rejects. Each job has a unique name.
 #[allow(missing_debug_implementations, reason = "a store has no such form")]
 pub struct Live {
-    /// The store.
+    /// The filled store.
     pub store: Arc<dyn Store>,
-    /// The names of the jobs.
+    /// All job names, used or not. A worker that drains the store knows all of them.
     pub names: Vec<String>,
-    /// Jobs that are to run and depend on nothing beside their own rows. The first has run before; the second is due in a
-    /// minute; the third to sixth have a business key, an idempotency key, the concurrency key `one` and a tag; a
-    /// seventh has none of these.
+    /// Waiting jobs that depend only on their own rows. The first has run before; the second is plain; the third is due
+    /// in a minute; the fourth to seventh have a business key, an idempotency key, the concurrency key `one` and a tag.
     pub plain: Vec<JobId>,
-    /// Jobs whose worker is gone.
+    /// Running jobs whose node has left.
     pub orphans: Vec<JobId>,
-    /// Steps of a chain.
+    /// The steps of a chain, in order.
     pub steps: Vec<JobId>,
 }
 
 impl Live {
-    /// Fills a store that is empty.
+    /// Fills an empty store.
     pub async fn new(store: Arc<dyn Store>) -> Self {
         let names = (0..32).map(|number| format!("job.{number}")).collect();
         let (plain, orphans, steps) = (Vec::new(), Vec::new(), Vec::new());
@@ -197,7 +196,7 @@ impl Live {
         }
     }
 
-    /// Everything that looks at many rows. None of it may fail.
+    /// Calls every method that reads many rows. None of them may fail.
     pub async fn sweep(&self, what: &str) {
         let store = &*self.store;
         let hold = Duration::from_secs(1);
@@ -226,7 +225,7 @@ impl Live {
         }
     }
 
-    /// Rescues and runs everything there is; answers what ran.
+    /// Rescues orphans and completes jobs until none are left. Returns the jobs that ran.
     pub async fn drain(&self, what: &str) -> HashSet<JobId> {
         let worker = self.worker().await;
         let mut ran = HashSet::new();

@@ -1,6 +1,6 @@
-//! The suite every store of Ratchet must pass: the rules about stores, one named test each.
+//! The conformance suite for stores: one named test for each rule that a store must follow.
 //!
-//! A store brings a [`Harness`] and one line:
+//! To run the suite, implement [`Harness`] and call [`suite!`]:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -34,8 +34,8 @@
 //! ratchet_conformance::suite!(Memory);
 //! ```
 //!
-//! No case sleeps: time moves only through [`Harness::advance`]. [`differential`] runs random operations against two
-//! stores side by side.
+//! The cases do not sleep; they move time with [`Harness::advance`]. [`differential`] runs random operations against
+//! two stores and compares the results.
 
 #[doc(hidden)]
 pub mod cases;
@@ -60,21 +60,21 @@ pub use fixture::World;
 #[doc(hidden)]
 pub use run::run;
 
-/// How the suite gets a store and moves its clock.
+/// Creates the store under test and controls its clock.
 #[async_trait]
 pub trait Harness: Send + Sync + 'static {
-    /// A store without jobs. What must outlive the store, such as a temporary folder, lives in `Self`.
+    /// Creates an empty store. `Self` must own everything that has to outlive the store, such as a temporary folder.
     async fn fresh() -> Self
     where
         Self: Sized;
 
-    /// The store. Every call gives a handle to the same one.
+    /// Returns a handle to the store. Every call must return the same store.
     fn store(&self) -> Arc<dyn Store>;
 
-    /// Moves the store's clock on. Stores on a real clock add an offset to it.
+    /// Advances the store's clock. A store with a real clock must add an offset to it.
     async fn advance(&self, by: Duration);
 
-    /// Whether the store sends hints at all. One that only polls says no, and the cases about hints pass it by.
+    /// Returns whether the store sends wake-ups. If it is polled only, return `false`; wake-ups are then not checked.
     fn sends_wakes(&self) -> bool {
         true
     }

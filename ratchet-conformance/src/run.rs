@@ -1,4 +1,4 @@
-//! How one case is run.
+//! Runs a single case.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,20 +8,20 @@ use tokio::runtime::Builder;
 
 use crate::{Harness, World};
 
-/// A store that hangs fails its case; a slow machine does not.
+/// The time limit of a case. It catches a store that hangs, and is generous enough for a slow machine.
 const LONGEST: Duration = Duration::from_mins(3);
 
 /// Runs one case on a fresh store.
 ///
 /// # Panics
 ///
-/// If the case fails: that is its purpose.
+/// Panics if the case fails or exceeds the time limit.
 pub fn run<H, C>(case: C)
 where
     H: Harness,
     C: for<'a> FnOnce(&'a World) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>,
 {
-    // More than one thread, so that the races of the concurrency cases are real.
+    // The concurrency cases need several threads to produce real races.
     let runtime = Builder::new_multi_thread().worker_threads(4).enable_all().build();
     runtime.expect("a runtime can be built").block_on(async {
         let world = World::new(Arc::new(H::fresh().await));

@@ -1,6 +1,6 @@
-//! The list of all cases.
+//! The list of all cases for stores, and the macro that turns them into tests.
 
-/// One test per case for the given [`Harness`](crate::Harness).
+/// Generates one test per case for the given [`Harness`](crate::Harness).
 #[macro_export]
 macro_rules! suite {
     ($harness:ty) => {

@@ -1,4 +1,4 @@
-//! `#[circuit_breaker(…)]`: options beside a job's own, and finding that job.
+//! `#[circuit_breaker(…)]`: parses the breaker's options and attaches them to the `#[job]` on the same item.
 
 use std::time::Duration;
 
@@ -38,12 +38,12 @@ pub(crate) const OPTIONS: Table = Table {
     repeatable: &[],
 };
 
-/// The settings of a breaker as written.
+/// The settings of a circuit breaker, as written.
 #[derive(Clone)]
 pub(crate) struct Breaker {
     pub(crate) service: Value<String>,
     pub(crate) profile: Option<Value<String>>,
-    /// `failure_rate` and friends, by the name of their builder method.
+    /// The numeric options (such as `failure_rate`), keyed by the name of their builder method.
     pub(crate) numbers: Vec<(&'static str, Value<u32>)>,
     pub(crate) open_for: Option<Value<Duration>>,
     pub(crate) ignore: Vec<Path>,
@@ -51,7 +51,7 @@ pub(crate) struct Breaker {
 }
 
 impl Breaker {
-    /// Takes the attribute off the list, if it is there.
+    /// Removes the attribute from `attrs` and parses it, if present.
     pub(crate) fn take(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<Self> {
         let mut breaker = None;
         attrs.retain(|attr| {
@@ -106,7 +106,7 @@ impl Breaker {
         Some(breaker)
     }
 
-    /// A window smaller than the number of calls it must hold would never open.
+    /// Rejects a `window` smaller than `min_calls`: such a breaker would never open.
     fn check(&self, errors: &mut Errors) {
         let literal = |name: &str| {
             let (_, value) = self.numbers.iter().find(|(key, _)| *key == name)?;
@@ -163,7 +163,7 @@ fn errors_list(entry: &Entry, errors: &mut Errors) -> Vec<Path> {
     }
 }
 
-/// The attribute on its own: hands itself to the `#[job]` or `#[jobs]` beneath it.
+/// Expands an attribute written above `#[job]` or `#[jobs]` by moving it below that attribute.
 pub(crate) fn expand(args: &TokenStream, item: TokenStream) -> TokenStream {
     let split = |input: ParseStream<'_>| {
         Ok((input.call(Attribute::parse_outer)?, input.parse::<TokenStream>()?))

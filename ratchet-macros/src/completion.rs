@@ -1,13 +1,14 @@
-//! Option names for editors: under rust-analyzer each key is a path into a documented module of the runtime.
+//! Completion of option names in editors: under rust-analyzer, each key becomes a path into a documented module of the
+//! runtime.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use crate::krate::Krate;
 
-/// `use ::ratchet::__private::options::job::{queue as _};`, seen by editors only.
+/// Generates `use ::ratchet::__private::options::job::{queue as _};`, which only editors see.
 ///
-/// Stands before everything else: an editor takes the first token that carries the span under the cursor.
+/// This must come first in the expansion: an editor uses the first token that carries the span under the cursor.
 pub(crate) fn triggers(krate: &Krate, keys: &[Ident]) -> TokenStream {
     // `crate` cannot be the last part of a path.
     let keys: Vec<_> = keys.iter().filter(|key| *key != "crate").collect();

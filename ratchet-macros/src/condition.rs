@@ -1,4 +1,4 @@
-//! `#[condition]`: a named function over what a step returned.
+//! `#[condition]`: makes a function over a step's output a named condition.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -24,7 +24,7 @@ pub(crate) const OPTIONS: Table = Table {
     repeatable: &[],
 };
 
-/// `fn big(order: &Order) -> bool` → the function, and beside it
+/// Expands `fn big(order: &Order) -> bool` to the function itself and
 ///
 /// ```text
 /// pub const BIG: ::ratchet::Condition<Order> = …;
@@ -63,7 +63,7 @@ pub(crate) fn expand(args: TokenStream, input: &TokenStream) -> TokenStream {
     quote!(#function #constant)
 }
 
-/// The type of the output it looks at.
+/// Checks the signature and returns the type of the output that the condition takes.
 fn check(function: &ItemFn, errors: &mut Errors) -> Option<Type> {
     let sig = &function.sig;
     let shape = "a condition is a plain function over an output, `fn big(order: &Order) -> bool`";

@@ -1,26 +1,26 @@
-//! Errors: collected, never thrown, so that every stage can go on and several mistakes are told at once.
+//! Error collection. Errors are collected instead of returned, so that one expansion can report several mistakes.
 
 use std::fmt::Display;
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 
-/// What went wrong so far, in the order it was found.
+/// The errors found so far, in the order in which they were found.
 #[derive(Default)]
 pub(crate) struct Errors(Vec<syn::Error>);
 
 impl Errors {
-    /// Underlines all of `at`.
+    /// Adds an error that underlines all of `at`.
     pub(crate) fn push(&mut self, at: impl ToTokens, message: impl Display) {
         self.0.push(syn::Error::new_spanned(at, message));
     }
 
-    /// Underlines one token.
+    /// Adds an error at a single span.
     pub(crate) fn push_at(&mut self, at: Span, message: impl Display) {
         self.0.push(syn::Error::new(at, message));
     }
 
-    /// Takes over what syn had to say.
+    /// Adds an error reported by syn.
     pub(crate) fn syntax(&mut self, error: syn::Error) {
         self.0.push(error);
     }
@@ -38,7 +38,7 @@ impl Errors {
     }
 }
 
-/// The word that was probably meant.
+/// Returns the known word that is closest to `word`, if one is close enough.
 pub(crate) fn did_you_mean<'a>(
     word: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -52,12 +52,12 @@ pub(crate) fn did_you_mean<'a>(
         .map(|(_, known)| known)
 }
 
-/// `` ; did you mean `x`? ``, or nothing.
+/// Returns `` ; did you mean `x`? ``, or an empty string if no known word is close enough.
 pub(crate) fn suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     did_you_mean(word, known).map_or_else(String::new, |known| format!("; did you mean `{known}`?"))
 }
 
-/// `` `a`, `b` and `c` ``.
+/// Joins words into a list such as `` `a`, `b` and `c` ``, with `last` before the last word.
 pub(crate) fn listing<'a>(words: impl IntoIterator<Item = &'a str>, last: &str) -> String {
     let words: Vec<_> = words.into_iter().map(|word| format!("`{word}`")).collect();
     match words.split_last() {

@@ -1,4 +1,4 @@
-//! `#[do_not_retry]`: errors that retrying cannot mend.
+//! `#[do_not_retry]`: marks errors that must not be retried.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -24,7 +24,7 @@ pub(crate) const OPTIONS: Table = Table {
     repeatable: &[],
 };
 
-/// What one attribute says.
+/// The parsed arguments of one `#[do_not_retry]`.
 #[derive(Default)]
 struct Mark {
     reason: Option<Value<String>>,
@@ -50,7 +50,7 @@ impl Mark {
         mark
     }
 
-    /// The reason in words, for a mark that gives none.
+    /// Returns the given reason, or a default that names the marked item.
     fn reason(&self, what: &str) -> TokenStream {
         match &self.reason {
             Some(reason) => reason.to_token_stream(),
@@ -112,7 +112,7 @@ pub(crate) fn expand(args: TokenStream, input: TokenStream) -> TokenStream {
     }
 }
 
-/// `struct CardExpired` → `permanent::<CardExpired>(error).map(|_| "reason")`.
+/// Generates `permanent::<CardExpired>(error).map(|_| "reason")` for `struct CardExpired`.
 fn structure(item: &ItemStruct, mark: &Mark, errors: &mut Errors) -> TokenStream {
     check_generics(&item.generics, errors);
     if let Some(all) = &mark.all {
@@ -123,7 +123,7 @@ fn structure(item: &ItemStruct, mark: &Mark, errors: &mut Errors) -> TokenStream
     quote!(#link.map(|_| #reason))
 }
 
-/// Marked variants → one arm each.
+/// Generates a `match` with one arm per marked variant.
 fn enumeration(item: &mut ItemEnum, mark: &Mark, errors: &mut Errors) -> TokenStream {
     check_generics(&item.generics, errors);
     let name = item.ident.clone();
@@ -143,7 +143,7 @@ fn enumeration(item: &mut ItemEnum, mark: &Mark, errors: &mut Errors) -> TokenSt
     let arms = item.variants.iter().zip(&marks).filter_map(|(variant, own)| {
         let own = own.as_ref().or(mark.all.is_some().then_some(mark))?;
         let Variant { ident, attrs, .. } = variant;
-        // rustc has not evaluated the `cfg`s of variants yet.
+        // rustc has not evaluated the `cfg`s of the variants yet, so the arms repeat them.
         let cfgs = attrs.iter().filter(|attr| is(attr, "cfg"));
         let reason = match (&own.reason, &mark.reason) {
             (None, Some(shared)) => shared.to_token_stream(),
@@ -156,7 +156,7 @@ fn enumeration(item: &mut ItemEnum, mark: &Mark, errors: &mut Errors) -> TokenSt
     quote!(match #link? { #(#arms)* #rest })
 }
 
-/// Takes the attribute off a variant.
+/// Removes the attribute from a variant and parses it, if present.
 fn take(variant: &mut Variant, errors: &mut Errors) -> Option<Mark> {
     let attrs = std::mem::take(&mut variant.attrs);
     let (ours, others): (Vec<Attribute>, Vec<_>) =
@@ -181,7 +181,7 @@ fn check_generics(generics: &Generics, errors: &mut Errors) {
     }
 }
 
-/// The downcast, blamed on the type's name; the one place that asks for a standard error.
+/// Generates the downcast, with the span of the type's name. Only this call requires a standard error.
 fn link(name: &Ident) -> TokenStream {
     let span = name.span();
     let permanent = krate::item("permanent", span);

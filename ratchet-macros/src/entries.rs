@@ -1,4 +1,5 @@
-//! `key`, `key = value`, `key(list)`: the list inside an attribute, read so that one bad entry spoils no other.
+//! Parses the list inside an attribute: `key`, `key = value` or `key(list)`. An invalid entry does not affect the
+//! remaining entries.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::ext::IdentExt;
@@ -8,29 +9,29 @@ use syn::{Expr, Token, parenthesized, token};
 use crate::diag::Errors;
 use crate::table::{Opt, Table, Takes};
 
-/// One option as it was given.
+/// One option, as written.
 pub(crate) struct Entry {
     pub(crate) key: Ident,
     pub(crate) option: &'static Opt,
     pub(crate) given: Given,
 }
 
-/// What stands behind the key; it fits what the option takes.
+/// The part after the key. Its form always matches the option's [`Takes`].
 pub(crate) enum Given {
     Flag,
     Value(Expr),
     List(TokenStream),
 }
 
-/// The entries that were understood, and every key that was written.
+/// The valid entries, and every key that was written.
 #[derive(Default)]
 pub(crate) struct Entries {
     pub(crate) entries: Vec<Entry>,
-    /// For completion: half-typed ones too.
+    /// Used for completion, so incomplete keys are included.
     pub(crate) keys: Vec<Ident>,
 }
 
-/// Reads the list; what is wrong is told, the rest is returned.
+/// Parses the list. Invalid entries are reported in `errors`; valid ones are returned.
 pub(crate) fn read(table: &Table, tokens: TokenStream, errors: &mut Errors) -> Entries {
     let mut read = Entries::default();
     let parser = |input: ParseStream<'_>| {
@@ -78,7 +79,7 @@ fn entry(
     Some(())
 }
 
-/// Reads what follows the key, and refuses a form that the option does not have.
+/// Parses the part after the key and rejects forms that the option does not accept.
 fn given(
     option: &'static Opt,
     key: &Ident,
@@ -142,7 +143,7 @@ fn given(
     }
 }
 
-/// A `$value:expr` of a `macro_rules!` arrives in an invisible group.
+/// Unwraps the invisible group around a `$value:expr` passed from a `macro_rules!` macro.
 fn ungrouped(value: Expr) -> Expr {
     match value {
         Expr::Group(group) => ungrouped(*group.expr),
@@ -150,7 +151,7 @@ fn ungrouped(value: Expr) -> Expr {
     }
 }
 
-/// After a mistake nothing up to the next comma is looked at.
+/// Skips the rest of an invalid entry, up to and including the next comma.
 fn skip_to_next(input: ParseStream<'_>) {
     while !input.is_empty() {
         if input.peek(Token![,]) {

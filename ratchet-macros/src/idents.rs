@@ -1,9 +1,9 @@
-//! Names: of the struct, of the constants, of types as text.
+//! Identifiers: case conversion, names of generated items, and types as text.
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 
-/// `send_email` → `SendEmail`.
+/// Converts `send_email` to `SendEmail`.
 pub(crate) fn pascal_case(name: &str) -> String {
     name.split('_').flat_map(capitalised).collect()
 }
@@ -13,7 +13,7 @@ fn capitalised(word: &str) -> impl Iterator<Item = char> {
     chars.next().into_iter().flat_map(char::to_uppercase).chain(chars)
 }
 
-/// `MailService` → `mail_service`.
+/// Converts `MailService` to `mail_service`.
 pub(crate) fn snake_case(name: &str) -> String {
     let mut snake = String::new();
     let chars: Vec<char> = name.chars().collect();
@@ -30,19 +30,20 @@ pub(crate) fn snake_case(name: &str) -> String {
     snake
 }
 
-/// The name without `r#`.
+/// Returns the identifier without `r#`.
 pub(crate) fn plain(ident: &Ident) -> String {
     ident.unraw().to_string()
 }
 
-/// A local of generated code: mixed-site, so that it never meets an argument of the same name.
+/// Creates the identifier of a local in generated code. Mixed-site hygiene prevents a clash with an argument of the
+/// same name.
 pub(crate) fn local(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }
 
-/// The constant that stands for an argument: `to` → `__TO`.
+/// Returns the name of the constant generated for an argument: `to` becomes `__TO`.
 ///
-/// Items have no hygiene; the underscores keep a user's `[u8; TO]` from being captured.
+/// Items have no hygiene. The underscores prevent the constant from capturing a user's `[u8; TO]`.
 pub(crate) fn constant(name: &Ident, taken: &[Ident]) -> Ident {
     let mut text = format!("__{}", plain(name).to_uppercase());
     while taken.iter().any(|ident| *ident == text) {
@@ -51,7 +52,7 @@ pub(crate) fn constant(name: &Ident, taken: &[Ident]) -> Ident {
     Ident::new(&text, name.span().resolved_at(Span::mixed_site()))
 }
 
-/// Names of the prelude that everyone uses: a struct of that name would shadow it in the user's module.
+/// Common names of the prelude. A struct with one of these names would shadow it in the user's module.
 #[rustfmt::skip]
 const PRELUDE: [&str; 44] = [
     "AsMut", "AsRef", "AsyncFn", "AsyncFnMut", "AsyncFnOnce", "Box", "Clone", "Copy", "Debug", "Default",
@@ -61,12 +62,12 @@ const PRELUDE: [&str; 44] = [
     "ToOwned", "ToString", "TryFrom", "TryInto",
 ];
 
-/// Whether a struct of this name would hide something everyone uses.
+/// Returns whether a struct with this name would shadow a common name of the prelude.
 pub(crate) fn shadows_prelude(name: &str) -> bool {
     PRELUDE.contains(&name) || matches!(name, "Unpin" | "Vec" | "Self")
 }
 
-/// A type or path as text, the same whichever compiler prints it: `Option<Vec<u8>>`.
+/// Formats a type or path, for example `Option<Vec<u8>>`. The result does not depend on the compiler version.
 pub(crate) fn text(tokens: TokenStream) -> String {
     let mut out = String::new();
     write(tokens, &mut out);
@@ -96,7 +97,7 @@ fn write(tokens: TokenStream, out: &mut String) {
                 other => out.push(other),
             },
             word => {
-                // Two words in a row (`dyn Fn`) need the space between them; so does the word after an arrow.
+                // Adjacent words (`dyn Fn`) need a space between them, and so does a word after an arrow.
                 if out.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
                     out.push(' ');
                 }

@@ -1,4 +1,4 @@
-//! `#[jobs] impl Service { #[job] async fn charge(&self, …) }`: methods that are jobs.
+//! `#[jobs]`: makes methods of an `impl` block jobs, as in `#[jobs] impl Service { #[job] async fn charge(&self, …) }`.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -83,14 +83,14 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     quote!(#triggers #header { #inside } #items #errors)
 }
 
-/// `crate = ::path` for the options of every job, if the block says so.
+/// Returns the block's `crate = ::path`, which is added to the options of every job; empty if not given.
 fn krate(args: TokenStream, errors: &mut Errors) -> TokenStream {
     let tokens = args.clone();
     let read = entries::read(&OPTIONS, args, errors);
     if read.entries.is_empty() { TokenStream::new() } else { tokens }
 }
 
-/// The header of the block, and what is between its braces.
+/// Splits the block into its header and the tokens between its braces.
 fn split(item: &TokenStream) -> Option<(TokenStream, TokenStream)> {
     let mut tokens: Vec<TokenTree> = item.clone().into_iter().collect();
     match tokens.pop()? {
@@ -119,7 +119,7 @@ fn check_placement(item: &TokenStream, errors: &mut Errors) {
     }
 }
 
-/// The service: what `&self` is injected as, and what the structs are named after.
+/// Returns the service type. `&self` is injected as this type, and the structs are named after it.
 fn owner(header: &ItemImpl, errors: &mut Errors) -> Option<Path> {
     if let Some((path, _)) = &header.trait_ {
         errors.push(
@@ -148,7 +148,7 @@ fn owner(header: &ItemImpl, errors: &mut Errors) -> Option<Path> {
 }
 
 enum Member {
-    /// The arguments of its `#[job]`, and the method without it.
+    /// A job: the arguments of its `#[job]`, and the method without that attribute.
     Job(TokenStream, Box<JobFn>),
     Other(TokenStream),
 }
@@ -159,7 +159,7 @@ impl Member {
     }
 }
 
-/// Methods keep their bodies unparsed: they may be half-typed.
+/// Parses the members of the block. Bodies stay unparsed because they may be incomplete.
 fn members(input: ParseStream<'_>) -> syn::Result<Vec<Member>> {
     let mut members = Vec::new();
     while !input.is_empty() {
@@ -182,7 +182,7 @@ fn method(mut function: JobFn) -> Member {
     }
 }
 
-/// Everything before the braces.
+/// Returns the tokens before the braces.
 fn header_tokens(header: &ItemImpl) -> TokenStream {
     let mut tokens: Vec<TokenTree> = header.to_token_stream().into_iter().collect();
     tokens.pop();

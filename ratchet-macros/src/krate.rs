@@ -1,4 +1,4 @@
-//! The path to the runtime: `::ratchet`, or what `crate = ::path` says.
+//! The path to the runtime: `::ratchet`, or the path given with `crate = ::path`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -6,12 +6,12 @@ use syn::{Expr, Path};
 
 use crate::diag::Errors;
 
-/// Where generated code finds `__private`.
+/// The crate that contains `__private`; `None` means `::ratchet`.
 #[derive(Clone, Default)]
 pub(crate) struct Krate(Option<Path>);
 
 impl Krate {
-    /// Reads the value of `crate = …`.
+    /// Parses the value of `crate = …`.
     pub(crate) fn read(value: &Expr, errors: &mut Errors) -> Self {
         let Expr::Path(given) = value else {
             errors.push(value, "expected a path, `crate = ::ratchet`");
@@ -30,14 +30,14 @@ impl Krate {
         Self(Some(path.clone()))
     }
 
-    /// `use ::ratchet::__private as __ratchet;`, the one path generated code names.
+    /// Generates `use ::ratchet::__private as __ratchet;`. The paths inside the generated block start at this alias.
     pub(crate) fn import(&self) -> TokenStream {
         let private = self.private();
         let alias = runtime(Span::call_site());
         quote!(use #private as #alias;)
     }
 
-    /// `::ratchet::__private`.
+    /// Returns `::ratchet::__private`, or the same module of the given crate.
     pub(crate) fn private(&self) -> TokenStream {
         if let Some(path) = &self.0 {
             quote!(#path::__private)
@@ -47,12 +47,12 @@ impl Krate {
     }
 }
 
-/// `__ratchet`, blamed on `span`: rustc reports an unmet bound at the whole path, prefix included.
+/// Creates `__ratchet` with the given span: rustc reports an unmet bound at the whole path, including its prefix.
 pub(crate) fn runtime(span: Span) -> Ident {
     Ident::new("__ratchet", span)
 }
 
-/// `__ratchet::name`, blamed on `span`.
+/// Creates `__ratchet::name` with the given span.
 pub(crate) fn item(name: &str, span: Span) -> TokenStream {
     let runtime = runtime(span);
     let name = Ident::new(name, span);

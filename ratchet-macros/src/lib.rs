@@ -1,7 +1,7 @@
-//! The attributes of Ratchet. Their manual stands on the re-exports of the facade, `ratchet`.
+//! The attribute macros of Ratchet. They are documented at their re-exports in the `ratchet` crate.
 //!
-//! Nothing here knows the runtime beyond the names in its `__private` module. A macro never fails: it returns the
-//! user's item, what it made of it, and the errors.
+//! Generated code only refers to the `__private` module of the runtime. An expansion always contains the user's item,
+//! even if there are errors.
 
 mod breaker;
 mod completion;
@@ -23,37 +23,37 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
 
-/// Makes an async function a job.
+/// Turns an async function into a job.
 #[proc_macro_attribute]
 pub fn job(args: TokenStream, item: TokenStream) -> TokenStream {
     guarded(args, item, job::expand)
 }
 
-/// Makes the marked methods of an `impl` block jobs.
+/// Turns the methods of an `impl` block that are marked `#[job]` into jobs.
 #[proc_macro_attribute]
 pub fn jobs(args: TokenStream, item: TokenStream) -> TokenStream {
     guarded(args, item, |args, item| jobs::expand(args, &item))
 }
 
-/// Sends jobs that fail with this error to the dead-letter queue at once.
+/// Marks an error as permanent: a job that fails with it goes to the dead-letter queue without a retry.
 #[proc_macro_attribute]
 pub fn do_not_retry(args: TokenStream, item: TokenStream) -> TokenStream {
     guarded(args, item, do_not_retry::expand)
 }
 
-/// Makes a function over a step's output a condition for the edges of workflows.
+/// Turns a function over a step's output into a condition for the edges of a workflow.
 #[proc_macro_attribute]
 pub fn condition(args: TokenStream, item: TokenStream) -> TokenStream {
     guarded(args, item, |args, item| condition::expand(args, &item))
 }
 
-/// Guards the service a job calls.
+/// Guards the service that a job calls with a circuit breaker.
 #[proc_macro_attribute]
 pub fn circuit_breaker(args: TokenStream, item: TokenStream) -> TokenStream {
     guarded(args, item, |args, item| breaker::expand(&args, item))
 }
 
-/// A panic would take the editor's view of the whole file with it.
+/// Runs an expansion and catches panics, because a panic would break the whole file in the editor.
 fn guarded(
     args: TokenStream,
     item: TokenStream,

@@ -1,4 +1,4 @@
-//! The options of an attribute as a table: parsing, suggestions, completion in editors and the manual derive from it.
+//! The options of an attribute, as a table. Parsing, suggestions, completion and the manual are derived from it.
 
 use crate::diag::{did_you_mean, suggestion};
 
@@ -7,18 +7,18 @@ use crate::diag::{did_you_mean, suggestion};
 pub(crate) struct Opt {
     pub(crate) key: &'static str,
     pub(crate) takes: Takes,
-    /// How it is written, shown in errors and in the manual.
+    /// An example, shown in errors and in the manual.
     pub(crate) example: &'static str,
-    /// What it does, in one line: the manual's table, and what the editor shows.
+    /// A one-line description, shown in the manual and by editors.
     #[cfg_attr(not(test), allow(dead_code))]
-    // the manual and core's completion module are compared with it by tests
+    // tests compare the manual and core's completion module with it
     pub(crate) help: &'static str,
 }
 
-/// What an option takes.
+/// The form of an option's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Takes {
-    /// Nothing: being there is all.
+    /// `key`, without a value.
     Flag,
     /// `key = "text"`.
     Text,
@@ -30,7 +30,7 @@ pub(crate) enum Takes {
     Word,
     /// `key = some::path`.
     Path,
-    /// `key = value`, with a grammar of its own.
+    /// `key = value`, where the option defines its own grammar.
     Value,
     /// `key` or `key = value`.
     OptionalValue,
@@ -39,7 +39,7 @@ pub(crate) enum Takes {
 }
 
 impl Takes {
-    /// The value in words.
+    /// Describes the value for an error message.
     pub(crate) fn expected(self) -> &'static str {
         match self {
             Self::Flag => "no value",
@@ -53,17 +53,17 @@ impl Takes {
     }
 }
 
-/// An attribute and its options.
+/// The options of one attribute.
 #[derive(Debug)]
 pub(crate) struct Table {
-    /// `job`, as in `#[job]`.
+    /// The name of the attribute, such as `job`.
     pub(crate) attribute: &'static str,
     pub(crate) options: &'static [Opt],
-    /// The words of other libraries, and ours for the same thing.
+    /// Option names of other libraries, each with our name for the same option.
     pub(crate) foreign: &'static [(&'static str, &'static str)],
-    /// What to say of a value without a key.
+    /// The error message for a value without a key.
     pub(crate) positional: &'static str,
-    /// Options that may be given several times.
+    /// The options that may be given more than once.
     pub(crate) repeatable: &'static [&'static str],
 }
 
@@ -72,7 +72,7 @@ impl Table {
         self.options.iter().find(|option| option.key == key)
     }
 
-    /// What to say of a key that is not in the table.
+    /// Returns the error message for an unknown key.
     pub(crate) fn unknown(&self, key: &str) -> String {
         let attribute = self.attribute;
         let keys = || self.options.iter().map(|option| option.key);

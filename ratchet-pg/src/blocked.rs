@@ -1,9 +1,9 @@
-//! Lanes of jobs that cannot run now: set aside when many of them stand at the head of a queue, brought back when their cause
-//! has ended.
+//! Lanes of blocked jobs: set aside when many of them are at the head of a queue, and brought back when their cause has
+//! ended.
 //!
-//! A slot that comes free brings back the next job of its key in the same commit. Everything else is the sweep's: names that
-//! no live node knows, services whose breaker is open, and what a settle could not see because it was being set aside at that
-//! moment.
+//! When a slot is freed, the same commit brings back the next job of its key. The sweep handles the rest: names that no
+//! live node knows, services whose breaker is open, and jobs that a settlement could not see because they were being
+//! set aside at that moment.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -14,30 +14,30 @@ use crate::spec::whole;
 use crate::sqlx::{self, Row};
 use crate::store::Inner;
 
-/// How many jobs of each queue are looked at, and how many once it is known that the head is blocked.
+/// The number of jobs examined at the head of each queue: at first, and once the head is known to be blocked.
 const GLANCE: i64 = 500;
 const HEAD: i64 = 5000;
 
-/// So many of one cause at the head of a queue are worth moving.
+/// The minimum number of jobs with the same cause at the head of a queue to set aside.
 const MANY: i64 = 100;
 
-/// How many rounds a sweep takes at most.
+/// The most rounds per sweep.
 const ROUNDS: u32 = 30;
 
-/// Where the last sweep stopped looking for causes that have ended.
+/// Where the last sweep stopped searching for causes that have ended.
 #[derive(Debug, Default)]
 pub(crate) struct Causes {
     last: Mutex<String>,
 }
 
 impl Inner {
-    /// Sets aside what blocks the heads of queues, and brings back what is blocked no longer.
+    /// Brings back jobs that are no longer blocked, and sets aside jobs that block the heads of queues.
     pub(crate) async fn sweep_blocked(&self) -> Result<(), Fault> {
         self.bring_back().await?;
         self.set_aside().await
     }
 
-    /// Brings back what is blocked no longer.
+    /// Brings back jobs that are no longer blocked.
     pub(crate) async fn bring_back(&self) -> Result<(), Fault> {
         let mut back = Vec::new();
         for _ in 0..ROUNDS {
@@ -48,7 +48,7 @@ impl Inner {
                 .fetch_one(&self.pool)
                 .await?;
             let (last, n): (Option<String>, i64) = (row.try_get("last")?, row.try_get("n")?);
-            // A lane that gave all it was asked for has more.
+            // A lane that returned the full number may have more.
             let ended = n < HEAD;
             if ended {
                 let mut kept = self.causes.last.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,5 @@
-//! Claiming: one statement where nothing is odd, a closer look where a key, an isolated job or a due time needs one.
+//! Claims: one statement on the fast path, and a transaction on the slow path if a key, an isolated job or a due time
+//! requires it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -19,16 +20,16 @@ use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 use crate::unclaimable::is_unclaimable;
 
-/// How many jobs that fell due one claim moves at most, per queue.
+/// The most due jobs that one claim promotes per queue.
 const PROMOTED: i64 = 5000;
 
-/// How many candidates are looked at in one go on the long way.
+/// The number of candidates that the slow path examines at once.
 const WINDOW: u32 = 100;
 
-/// How often a claim asks, puts due jobs in line and asks again, before it takes the long way.
+/// How often a claim tries the fast path, promoting due jobs in between, before it takes the slow path.
 const TURNS: u32 = 3;
 
-/// What the claimer knows, as columns.
+/// The job names and versions that the claiming node knows, as columns.
 #[derive(Debug, Default)]
 pub(crate) struct Known<'a> {
     pub(crate) names: Vec<&'a str>,
@@ -73,7 +74,7 @@ impl Inner {
         Ok(reply)
     }
 
-    /// Claims in one statement, unless something needs a closer look.
+    /// Claims on the fast path, in one statement. Returns `None` if the slow path is required.
     async fn claim_shortly(
         &self,
         db: &mut PgConnection,
@@ -92,7 +93,7 @@ impl Inner {
             if told.long {
                 break;
             }
-            // What has fallen due and is locked by somebody cannot be put in line: the long way does without it.
+            // Due jobs that another transaction has locked cannot be promoted. The slow path does without them.
             if self.promote(db, request, told.now).await? == 0 {
                 break;
             }
@@ -100,7 +101,7 @@ impl Inner {
         Ok(None)
     }
 
-    /// Puts jobs in line that have fallen due. Answers with how many.
+    /// Moves due jobs to `ready`. Returns how many were moved.
     async fn promote(
         &self,
         db: &mut PgConnection,
@@ -118,7 +119,7 @@ impl Inner {
         Ok(moved.rows_affected())
     }
 
-    /// Claims by looking at candidates one by one. Keys that another claim decides on are passed over.
+    /// Claims on the slow path, by examining candidates one by one. Keys that another claim has locked are skipped.
     async fn claim_closely(
         &self,
         db: &mut PgConnection,
@@ -144,12 +145,12 @@ impl Inner {
                 chosen.extend(walk.queue(db, demand, request.isolation, &mut isolated_waiting).await?);
             }
         }
-        // A claim puts a limited number in line: then more may have fallen due.
+        // A claim promotes a limited number of jobs. If it reached the limit, more may be due.
         let next_due = match i64::try_from(promoted) {
             Ok(..PROMOTED) => walk.next_due(db, &queues, now).await?,
             _ => Some(Duration::ZERO),
         };
-        // Read after every lock: what made room for these runs has ended before they begin.
+        // Read after all locks, so that the runs that freed these slots ended before these runs start.
         let now = self.now(&mut *db).await?;
         let leases: Vec<_> = queues.iter().map(|_| self.ids.lease().uuid()).collect();
         doubt.about(&leases);
@@ -180,10 +181,10 @@ impl Inner {
     }
 }
 
-/// A due job that might be claimed.
+/// A due job that may be claimed.
 #[derive(Debug, Clone)]
 struct Candidate {
-    /// Where its row is; locked, so it stays there.
+    /// The `ctid` of its row. The row is locked, so it does not move.
     spot: String,
     rank: Rank,
     crashes: i32,
@@ -191,23 +192,23 @@ struct Candidate {
     service: Option<String>,
 }
 
-/// A job that tries a service whose breaker is half open.
+/// A job that probes a service whose breaker is half open.
 struct Probe {
     spot: String,
     job: Uuid,
     opening: u64,
-    /// What it holds.
+    /// The slot key that it holds.
     key: String,
 }
 
-/// A walk along the due jobs of some queues.
+/// A walk over the due jobs of the requested queues.
 struct Walk<'a> {
     inner: &'a Inner,
     known: Known<'a>,
-    /// How many runs hold each key this claim may decide on; none for a key that another claim has locked.
+    /// The number of runs that hold each key, or `None` for a key that another claim has locked.
     slots: HashMap<String, Option<i64>>,
-    /// Keys of which a job was passed over, and the limit up to which they are full. One that another claim has locked is
-    /// full for every job.
+    /// Keys of which a job was skipped, with the limit up to which they are full. A key that another claim has locked
+    /// is full for every job.
     full: BTreeMap<String, i32>,
     gates: Gates,
     probes: Vec<Probe>,
@@ -219,7 +220,7 @@ impl<'a> Walk<'a> {
         Self { inner, known, slots, full, gates, probes: Vec::new() }
     }
 
-    /// Takes jobs of one queue, in order.
+    /// Chooses jobs of one queue in order.
     async fn queue(
         &mut self,
         db: &mut PgConnection,
@@ -254,7 +255,7 @@ impl<'a> Walk<'a> {
         Ok(chosen)
     }
 
-    /// The job that stands first of all that could be claimed, if it must run alone and may.
+    /// Chooses the first of all claimable jobs, if it must run in isolation and may run now.
     async fn first_if_isolated(
         &mut self,
         db: &mut PgConnection,
@@ -325,7 +326,7 @@ impl<'a> Walk<'a> {
         Ok(window)
     }
 
-    /// Locks keys, then counts who holds them.
+    /// Locks keys, then counts the runs that hold them.
     async fn lock(&mut self, db: &mut PgConnection, keys: Vec<String>) -> Result<(), Fault> {
         if keys.is_empty() {
             return Ok(());
@@ -347,7 +348,8 @@ impl<'a> Walk<'a> {
         held.is_some_and(|held| held < i64::from(*limit))
     }
 
-    /// A job cannot run. If that is because of its key, no other job of the key with no higher limit is looked at.
+    /// Skips a job that cannot run. If its key is the reason, later jobs of this key with the same or a lower limit are
+    /// not examined.
     fn pass_over(&mut self, candidate: &Candidate) {
         if let Some((key, limit)) = candidate.key.as_ref().filter(|_| !self.has_slot(candidate)) {
             let is_locked = self.slots.get(key).copied().flatten().is_none();
@@ -361,7 +363,7 @@ impl<'a> Walk<'a> {
         self.has_slot(candidate) && self.gates.pass(candidate.service.as_deref()) != Pass::No
     }
 
-    /// Takes what a candidate holds while it runs.
+    /// Chooses a candidate, and counts the slot and probe that it holds while it runs.
     fn take(&mut self, candidate: &Candidate) {
         self.take_slot(candidate);
         let service = candidate.service.as_deref();

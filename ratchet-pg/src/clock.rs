@@ -1,7 +1,8 @@
-//! How far the clock of this process is from the store's, and ids that are far ahead of it.
+//! Tracks the offset between the local clock and the store's clock, and rejects ids that are far ahead of the store's
+//! clock.
 //!
-//! Jobs are kept in ranges of their ids, and an id begins with the milliseconds of the clock that made it. An id of a clock
-//! that is weeks ahead belongs to a range that does not exist yet.
+//! Jobs are partitioned by id, and an id starts with the milliseconds of the clock that created it. An id from a clock
+//! that is weeks ahead belongs to a partition that does not exist yet.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -10,25 +11,26 @@ use ratchet_core::store::{StoreError, StoreErrorKind};
 use ratchet_core::{Clock as _, SystemClock};
 use uuid::Uuid;
 
-/// Ids may be this far ahead: by default their range exists, and otherwise they are moved there when it is made.
+/// How far ahead an id may be. With the default partition size its partition exists. Otherwise the rows are moved when
+/// the partition is created.
 const AHEAD: Duration = Duration::from_hours(24);
 
-/// What is known of the store's clock.
+/// An estimate of the store's clock.
 #[derive(Debug, Default)]
 pub(crate) struct StoreClock {
     here: SystemClock,
-    /// How many microseconds the store's clock is ahead of this one.
+    /// Microseconds by which the store's clock is ahead of the local one.
     offset: AtomicI64,
 }
 
 impl StoreClock {
-    /// The store has just said that it is this time.
+    /// Records the current time of the store, in microseconds.
     pub(crate) fn saw(&self, now: i64) {
         let offset = now.saturating_sub(self.here.now().as_microsecond());
         self.offset.store(offset, Ordering::Relaxed);
     }
 
-    /// Refuses ids that were made by a clock far ahead of the store's.
+    /// Returns an error if one of the ids was created by a clock far ahead of the store's clock.
     pub(crate) fn check(
         &self,
         what: &str,
@@ -52,7 +54,7 @@ impl StoreClock {
     }
 }
 
-/// The time that an id begins with.
+/// Returns the time encoded in an id.
 fn made_at(id: Uuid) -> Duration {
     let millis = u64::try_from(id.as_u128() >> 80).unwrap_or(u64::MAX);
     Duration::from_millis(millis)

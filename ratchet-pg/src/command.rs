@@ -1,5 +1,5 @@
-//! Commands: what operators and clients do to a job. Each finds the job where it is and takes it from there; if it has
-//! moved on in between, it looks again.
+//! Commands on jobs from operators and clients. A command reads the job, then moves it from its current state. If the
+//! job has moved in between, the command reads it again.
 
 use std::collections::BTreeSet;
 
@@ -20,10 +20,10 @@ use crate::spec::{instant, whole};
 use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 
-/// How often a command looks again for a job that keeps moving.
+/// How often a command tries again if the job keeps moving.
 const LOOKS: u32 = 50;
 
-/// The answer of a look: none if the job has moved on meanwhile.
+/// The result of one try, or `None` if the job has moved in the meantime.
 pub(crate) type Looked = Result<Option<CommandReply>, Fault>;
 
 impl Inner {
@@ -134,7 +134,7 @@ impl Inner {
         done(JobState::Paused, JobState::Pending)
     }
 
-    /// Cancels a job, and what follows from that in its graph.
+    /// Cancels a job and propagates that through its graph.
     async fn cancel_step(
         &self,
         db: &mut PgConnection,
@@ -186,7 +186,7 @@ impl Inner {
         done(from, JobState::Canceled)
     }
 
-    /// Cancels a job that is running; its run keeps what it holds until it has heard.
+    /// Cancels a running job. The run keeps its slot and keys until its handler has stopped.
     async fn cancel_run(
         &self,
         db: &mut PgConnection,
@@ -203,7 +203,7 @@ impl Inner {
         let tokens: Vec<_> = leases.into_iter().map(|lease| token(lease, job.version)).collect();
         let (now, mut members) = self.members(db, &tokens).await?;
         let Some(member) = members.remove(&job.id) else { return Ok(None) };
-        // The run that is there now. It may be another one than the job was read with.
+        // The current run, which may be a later one than the job was read with.
         let token = token(member.lease, whole(member.moving.version));
         let end = RunEnd {
             outcome: AttemptOutcome::Canceled,
@@ -237,7 +237,7 @@ impl Inner {
         done(JobState::Pending, JobState::Pending)
     }
 
-    /// Has a job wait as it did: for others, for a worker, or for its time.
+    /// Returns a job to waiting: for other steps, for a worker, or for its due time.
     async fn put_anew(
         &self,
         db: &mut PgConnection,
@@ -267,7 +267,7 @@ impl Inner {
         Ok(Some((Moving::read(&row)?, row.try_get("failed")?)))
     }
 
-    /// The moving row of a job that has failed, locked.
+    /// Returns the narrow row of a failed job, locked.
     async fn failed(&self, db: &mut PgConnection, id: Uuid) -> Result<Option<Moving>, Fault> {
         sqlx::query(self.sql.lock_outcome()).bind(id).fetch_optional(&mut *db).await?;
         let outcome = sqlx::query(self.sql.select_outcome()).bind(id).fetch_optional(&mut *db);
@@ -283,7 +283,7 @@ impl Inner {
         Ok(Some(row))
     }
 
-    /// The moving row of a job as its submit made it, due at the start of time.
+    /// Returns the narrow row of a job as it was submitted, with the Unix epoch as due time.
     pub(crate) async fn fixed(&self, db: &mut PgConnection, id: Uuid) -> Result<Moving, Fault> {
         let row = sqlx::query(self.sql.select_pending()).bind(id).fetch_one(db).await?;
         Ok(Moving {

@@ -1,8 +1,9 @@
-//! Claims whose answer was lost: the server may have committed them, and nobody runs their jobs.
+//! Unconfirmed claims: claims whose answer was lost, so that the server may have committed them while no worker runs
+//! their jobs.
 //!
-//! The node lives, so no rescue would ever look at them. The ids of their leases are made here, before the claim is sent;
-//! what was not answered is given back before the next claim, and with the next signs of life: a server that does not know
-//! that its client is gone may still be at work on the claim, and commit it later.
+//! Because the node is alive, no rescue finds these jobs. The ids of their leases are created here, before the claim is
+//! sent. Jobs of an unconfirmed claim are released before the next claim and with the next heartbeats, because a server
+//! that has not noticed the lost client may still commit the claim later.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -18,7 +19,7 @@ use crate::sqlx;
 use crate::store::Inner;
 use crate::unreadable::readable;
 
-/// Leases of claims whose answer was lost.
+/// The leases of unconfirmed claims.
 #[derive(Debug)]
 pub(crate) struct Doubts {
     lost: Mutex<Vec<Lost>>,
@@ -26,16 +27,16 @@ pub(crate) struct Doubts {
     late: Duration,
 }
 
-/// A lease that may be there, or may come until then.
+/// A lease that may exist, or may be committed before `until`.
 #[derive(Debug, Clone, Copy)]
 struct Lost {
     lease: Uuid,
     until: Instant,
-    /// It was looked for, and was not there.
+    /// The lease was searched for once and did not exist.
     looked_for: bool,
 }
 
-/// A claim on its way. If it is dropped before it is [over](Self::over), its answer was lost.
+/// A claim in flight. If it is dropped before [`over`](Self::over) is called, its answer was lost.
 #[derive(Debug)]
 pub(crate) struct Doubt<'a> {
     doubts: &'a Doubts,
@@ -43,7 +44,7 @@ pub(crate) struct Doubt<'a> {
 }
 
 impl Doubts {
-    /// A statement ends in this time on the server, whatever becomes of its client.
+    /// A statement ends on the server within `statement_timeout`, even if its client is gone.
     pub(crate) fn new(statement_timeout: Duration) -> Self {
         Self { lost: Mutex::default(), late: statement_timeout.saturating_mul(2) }
     }
@@ -56,20 +57,20 @@ impl Doubts {
         self.lost.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Those to be looked for: the new ones, or all.
+    /// Takes the leases to search for: the new ones, or all of them.
     fn take(&self, all: bool) -> Vec<Lost> {
         self.lost().extract_if(.., |lost| all || !lost.looked_for).collect()
     }
 }
 
 impl Doubt<'_> {
-    /// These are about to be asked for.
+    /// Registers the leases of a claim that is about to be sent.
     pub(crate) fn about(&self, leases: &[Uuid]) {
         let mut asked = self.leases.lock().unwrap_or_else(PoisonError::into_inner);
         asked.extend_from_slice(leases);
     }
 
-    /// The answer is here.
+    /// Records that the answer has arrived.
     pub(crate) fn over(self) {
         self.leases.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
@@ -89,7 +90,7 @@ impl Drop for Doubt<'_> {
 }
 
 impl Inner {
-    /// Gives back what claims took whose answer was lost: those of late, or also those that were not there before.
+    /// Releases the jobs of unconfirmed claims. With `all`, also searches again for leases that did not exist before.
     pub(crate) async fn give_back_lost(&self, all: bool) -> Result<(), Fault> {
         let lost = self.doubts.take(all);
         if lost.is_empty() {
@@ -122,7 +123,7 @@ impl Inner {
                 Ok(())
             }
             Err(fault) => {
-                // Not yet, then.
+                // Keep them for the next try.
                 self.doubts.lost().extend(lost);
                 Err(fault)
             }

@@ -1,10 +1,10 @@
-//! From a database error to what the engine can act on.
+//! Converts database errors to store errors, and classifies them.
 
 use ratchet_core::store::{StoreError, StoreErrorKind};
 use sqlx::error::DatabaseError;
 use sqlx::postgres::PgDatabaseError;
 
-/// What a database error means.
+/// Converts a database error to a store error of the matching kind.
 pub(crate) fn store_error(error: sqlx::Error) -> StoreError {
     use StoreErrorKind::{Config, Corrupt, Data, Full, ReadOnly, Schema, Unavailable};
     let kind = match &error {
@@ -14,24 +14,26 @@ pub(crate) fn store_error(error: sqlx::Error) -> StoreError {
             "53100" => Full,
             "42P01" | "42703" | "42883" | "3F000" => Schema,
             "28000" | "28P01" | "3D000" | "42501" => Config,
-            // A statement is there that should not be, or is not: somebody changes the server under us.
+            // A prepared statement exists that should not, or is missing: a pooler switches the server connection.
             POOLED_TWICE | POOLED_AWAY => return pooled(error),
             "XX001" | "XX002" => Corrupt,
-            // Connection and transaction failures, exhausted resources, shutdown, timeouts, lock conflicts: all pass.
+            // Connection and transaction failures, exhausted resources, shutdown, timeouts, lock conflicts: all are
+            // temporary.
             code if ["08", "40", "53", "55", "57", "58"].iter().any(|c| code.starts_with(c)) => {
                 Unavailable
             }
             _ => Data,
         },
         sqlx::Error::Configuration(_) => Config,
-        // The content of one row, not the database.
+        // A problem with the content of one row, not with the database.
         sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } | sqlx::Error::Encode(_) => Data,
         _ => Unavailable,
     };
     StoreError::new(kind, format!("PostgreSQL: {error}")).with_source(error)
 }
 
-/// What a pooler does to statements that a connection keeps: the next one finds them, or this one does not.
+/// Error codes of prepared statements behind a pooler: the statement already exists on this server connection, or does
+/// not exist on it.
 const POOLED_TWICE: &str = "42P05";
 const POOLED_AWAY: &str = "26000";
 
@@ -43,7 +45,7 @@ fn pooled(error: sqlx::Error) -> StoreError {
     StoreError::new(StoreErrorKind::Config, why).with_source(error)
 }
 
-/// Whether the whole transaction can simply be tried again at once: two of them met.
+/// Returns whether a transaction conflicted with another one and can be retried at once.
 pub(crate) fn is_conflict(error: &sqlx::Error) -> bool {
     is(error, &["40001", "40P01"])
 }
@@ -52,21 +54,22 @@ pub(crate) fn is_unique_violation(error: &sqlx::Error) -> bool {
     is(error, &["23505"])
 }
 
-/// Whether a lock was not to be had within `lock_timeout`.
+/// Returns whether a lock was not available within `lock_timeout`.
 pub(crate) fn is_lock_timeout(error: &sqlx::Error) -> bool {
     is(error, &["55P03"])
 }
 
-/// Whether the server's queue of notifications is full: a session listens and does not read. The data itself is in order.
+/// Returns whether the server's notification queue is full, because a session listens and does not read. The data is
+/// not affected.
 pub(crate) fn is_notify_full(error: &sqlx::Error) -> bool {
     let Some(database) = error.as_database_error() else { return false };
     let routine = database.try_downcast_ref::<PgDatabaseError>().and_then(PgDatabaseError::routine);
-    // The code is also that of an index entry that is too large.
+    // An index entry that is too large has the same code.
     code(database) == "54000"
         && (routine == Some("PreCommit_Notify") || database.message().contains("NOTIFY queue"))
 }
 
-/// Whether the server could not work with a value: one that is out of range, no JSON, or too long for an index.
+/// Returns whether the server rejected a value: out of range, invalid JSON, or too long for an index.
 pub(crate) fn is_about_data(error: &sqlx::Error) -> bool {
     let Some(database) = error.as_database_error() else { return false };
     let code = code(database);

@@ -1,4 +1,4 @@
-//! The short road: successes settled and jobs claimed by one statement, in one commit.
+//! The fast path: one statement settles successes and claims jobs, in one commit.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 use crate::unreadable::{Unread, is_unreadable};
 
-/// Successes on their way, lease by lease: what is said of a run stands at the place the run has in its lease.
+/// Successes to be settled, lease by lease. The values of a run are at the position of the run in its lease.
 #[derive(Debug, Default)]
 pub(crate) struct Successes<'a> {
     leases: Vec<Uuid>,
@@ -36,12 +36,12 @@ pub(crate) struct Successes<'a> {
     durations: Vec<Option<i64>>,
     outputs: Vec<Option<Cow<'a, str>>>,
     count: i64,
-    /// One of the leases has runs with keys.
+    /// Whether one of the leases has runs with keys.
     keyed: bool,
 }
 
 impl<'a> Successes<'a> {
-    /// Puts settlements at the places of their runs.
+    /// Puts settlements at the positions of their runs.
     pub(crate) fn new(settlements: &[(&'a Settlement, Place)]) -> Self {
         let mut all = Self::default();
         let mut starts = HashMap::new();
@@ -52,7 +52,7 @@ impl<'a> Successes<'a> {
                 all.jobs.resize(start + place.of, None);
                 all.durations.resize(start + place.of, None);
                 all.outputs.resize(start + place.of, None);
-                // Arrays count from one.
+                // SQL arrays are one-based.
                 let bound = |at: usize| i32::try_from(at).unwrap_or(i32::MAX);
                 all.low.push(bound(start + 1));
                 all.high.push(bound(start + place.of));
@@ -71,31 +71,32 @@ impl<'a> Successes<'a> {
     }
 }
 
-/// What an exchange has to tell beside the jobs.
+/// The result of an exchange, apart from the claimed jobs.
 #[derive(Debug)]
 pub(crate) struct Tidings {
     pub(crate) now: i64,
-    /// A job has fallen due and must be put in line first; nothing was claimed.
+    /// A job is due and must be promoted first. Nothing was claimed.
     pub(crate) due_waits: bool,
-    /// A key or an isolated job needs a closer look; nothing was claimed.
+    /// A key or an isolated job requires the slow path. Nothing was claimed.
     pub(crate) long: bool,
-    /// The statement could neither look jobs up nor pass a breaker: `long` may mean no more than that.
+    /// The statement supports neither lookups nor breakers. Then `long` may mean only that one of them was needed.
     pub(crate) plain: bool,
-    /// If some successes were not applied: the jobs of those that were.
+    /// The jobs that were applied, if some successes were not.
     pub(crate) applied: Option<Vec<Uuid>>,
-    /// Queues in which a slot came free.
+    /// Queues in which a slot was freed.
     pub(crate) freed: Vec<String>,
 }
 
 impl Tidings {
-    /// Whether the claim was answered.
+    /// Returns whether the claim was answered.
     pub(crate) fn answered(&self) -> bool {
         !self.due_waits && !self.long
     }
 }
 
 impl Inner {
-    /// Settles and claims. A success whose job has an end already fails the whole with a unique violation.
+    /// Settles and claims. If the job of a success already has an outcome, the whole statement fails with a unique
+    /// violation.
     pub(crate) async fn exchange(
         &self,
         db: &mut PgConnection,
@@ -115,9 +116,9 @@ impl Inner {
         let (began, start) = (Instant::now(), self.bounds.of(node, demands));
         let from = &start.from;
         crash_point(CrashPoint::ExchangeBefore);
-        // A statement takes its time to start, whatever it then does: without the part for keys a fifth less, without those
-        // for looking jobs up, breakers and conditions a quarter and more, and a claim alone, which is what somebody waits
-        // for whose job is the only one, half.
+        // A statement has a startup cost that depends on its size. It is a fifth lower without the part for keys, at
+        // least a quarter lower without lookups, breakers and conditions, and half for a claim alone, which determines
+        // the latency of a single job.
         let settles = successes.count > 0;
         let plain = !self.look_ups.are_likely() && !successes.keyed;
         let statement = match (settles, plain) {
@@ -189,8 +190,8 @@ impl Inner {
         Ok((told, reply))
     }
 
-    /// Remembers claimed jobs, which come in the order they have in their leases. Answers with them in the order of their
-    /// queues. What cannot be read is noted.
+    /// Remembers the leases of claimed jobs, which must be in the order of their leases. Returns the jobs in queue
+    /// order. Jobs that cannot be read are noted.
     pub(crate) async fn claimed(
         &self,
         db: &mut PgConnection,
@@ -198,7 +199,7 @@ impl Inner {
         taken: Taken,
     ) -> Result<Vec<Claimed>, Fault> {
         let Taken { mut jobs, unread } = taken;
-        // A lease with a gap is not remembered: the places in it would be wrong.
+        // A lease with a gap is not remembered, because its positions would be wrong.
         let whole =
             |job: &Claimed| unread.iter().all(|unread| unread.lease != Some(job.token.lease));
         self.leases.remember(
@@ -208,7 +209,7 @@ impl Inner {
                 (*place, job.token, step, has_keys(&job.spec))
             }),
         );
-        // They come in this order from the database; nothing promises it.
+        // The database returns them in this order, but does not guarantee it.
         let order = |(place, job): &(usize, Claimed)| {
             (*place, job.spec.sort_key(job.due.as_microsecond()), job.due, job.id())
         };
@@ -221,7 +222,7 @@ impl Inner {
         Ok(jobs)
     }
 
-    /// What earlier runs left behind; a first run has none. A job whose notes cannot be read is left out.
+    /// Adds the notes of earlier runs. A first run has none. A job whose notes cannot be read is removed.
     async fn add_notes(&self, db: &mut PgConnection, jobs: &mut Vec<Claimed>) -> Result<(), Fault> {
         let again: Vec<_> =
             jobs.iter().filter(|job| job.run > 1).map(|job| job.id().uuid()).collect();
@@ -252,7 +253,7 @@ impl Inner {
     }
 }
 
-/// Whether something comes free when a run of this job ends.
+/// Returns whether a run of this job frees a key or slot when it ends.
 fn has_keys(spec: &JobSpec) -> bool {
     spec.business_key.is_some() || spec.concurrency.is_some()
 }

@@ -1,4 +1,4 @@
-//! What holds jobs back: rules of queues, breakers of services. The conditions themselves are the model's.
+//! Gates: queue rules and circuit breakers that hold jobs back. The conditions themselves are defined in the model.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -21,35 +21,35 @@ use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 use crate::unreadable::{or_report, readable};
 
-/// What holds back the jobs of one claim.
+/// The gates that apply to one claim.
 #[derive(Debug)]
 pub(crate) struct Gates {
     now: Timestamp,
-    /// Rules by queue, and how many of its jobs run.
+    /// Rules by queue, with the number of running jobs of the queue.
     queues: HashMap<String, (QueueRules, u64)>,
-    /// Breakers that are not closed, and how many probes are out.
+    /// Breakers that are not closed, with the number of running probes.
     services: HashMap<String, (Breaker, u64)>,
 }
 
-/// How a job may run.
+/// Whether and how a job may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pass {
-    /// Not now.
+    /// The job may not run now.
     No,
-    /// Like any other.
+    /// The job may run normally.
     Free,
-    /// As a probe of this opening.
+    /// The job may run as a probe of this opening of the breaker.
     Probe(u64),
 }
 
 impl Gates {
-    /// How many jobs of a queue may be claimed.
+    /// Returns how many jobs of a queue may be claimed.
     pub(crate) fn most(&self, queue: &str) -> u32 {
         let rules = self.queues.get(queue);
         rules.map_or(u32::MAX, |(rules, running)| rules.gate(*running, self.now).most())
     }
 
-    /// How a job of a service may run.
+    /// Returns whether and how a job of a service may run.
     pub(crate) fn pass(&self, service: Option<&str>) -> Pass {
         let Some((breaker, probing)) = service.and_then(|service| self.services.get(service))
         else {
@@ -62,20 +62,20 @@ impl Gates {
         }
     }
 
-    /// Services none of whose jobs may run.
+    /// Returns the services whose jobs may not run at all.
     pub(crate) fn held_back(&self) -> Vec<&str> {
         let services = self.services.keys().map(String::as_str);
         services.filter(|service| self.pass(Some(service)) == Pass::No).collect()
     }
 
-    /// A probe goes out.
+    /// Counts a probe that is about to run.
     pub(crate) fn probe(&mut self, service: Option<&str>) {
         if let Some((_, probing)) = service.and_then(|service| self.services.get_mut(service)) {
             *probing += 1;
         }
     }
 
-    /// How long until something that holds jobs back opens by itself.
+    /// Returns the time until the first closed gate opens by itself.
     pub(crate) fn opens_in(&self) -> Option<Duration> {
         let queues = self.queues.values();
         let rates = queues.filter_map(|(rules, running)| rules.gate(*running, self.now).until());
@@ -90,7 +90,7 @@ impl Gates {
 }
 
 impl Inner {
-    /// What holds back the jobs of a claim, locked until it is decided.
+    /// Reads and locks the gates that apply to a claim.
     pub(crate) async fn gates(
         &self,
         db: &mut PgConnection,
@@ -116,7 +116,7 @@ impl Inner {
         Ok(gates)
     }
 
-    /// Jobs were claimed: what counts against rates is written.
+    /// Counts claimed jobs against the rate limits of their queues.
     pub(crate) async fn spend(
         &self,
         db: &mut PgConnection,
@@ -125,7 +125,7 @@ impl Inner {
         now: i64,
     ) -> Result<(), Fault> {
         let now = instant(now);
-        // What opens by itself is told from here on: a wait is not longer than its rule.
+        // `opens_in` counts from here, so that a wait is not longer than its rule.
         gates.now = now;
         for (queue, jobs) in claimed {
             let Some((rules, running)) = gates.queues.get_mut(&queue) else { continue };
@@ -139,7 +139,7 @@ impl Inner {
         Ok(())
     }
 
-    /// How many jobs of queues run.
+    /// Returns the number of running jobs per queue.
     async fn running(
         &self,
         db: &mut PgConnection,
@@ -153,7 +153,7 @@ impl Inner {
         Ok(rows.iter().map(count).collect::<Result<_, sqlx::Error>>()?)
     }
 
-    /// How many probes of the breaker's present opening are out.
+    /// Returns the number of running probes for the current opening of a breaker.
     async fn probing(
         &self,
         db: &mut PgConnection,
@@ -201,7 +201,8 @@ impl Inner {
         exactly(1, &query.execute(db).await?)
     }
 
-    /// Counts what the applied runs of a batch say of their services, in order. Answers whether a breaker has closed.
+    /// Adds the call results of the applied runs of a batch to the breakers, in order. Returns whether a breaker has
+    /// closed.
     pub(crate) async fn count_votes(
         &self,
         db: &mut PgConnection,
@@ -230,7 +231,7 @@ impl Inner {
             }
         }
         for (service, breaker) in breakers {
-            // A window full of good outcomes does not change by another.
+            // Another good result does not change a window that is full of good results.
             if stored.get(&service) != Some(&breaker) {
                 self.save_breaker(db, &service, &breaker, now).await?;
             }
@@ -303,7 +304,7 @@ impl Inner {
     ) -> Result<(), Fault> {
         let until = match breaker.state(now) {
             BreakerState::Open { until } => until,
-            // It may be tried at any time.
+            // It may be probed at any time.
             BreakerState::HalfOpen { .. } => Some(now),
             BreakerState::Closed => None,
         };
@@ -317,7 +318,7 @@ impl Inner {
         exactly(1, &saved)
     }
 
-    /// What held jobs back is over.
+    /// Wakes all workers, because a gate that held jobs back has opened.
     pub(crate) fn unblocked(&self) {
         self.bounds.clear();
         self.wakes.send([Wake::Unblocked]);
@@ -382,19 +383,19 @@ impl Inner {
     }
 }
 
-/// What a probe holds.
+/// Returns the slot key that a probe holds.
 pub(crate) fn probe_key(service: &str, opening: u64) -> String {
     format!("probe {service}/{opening}")
 }
 
-/// A row of a name and what JSON says of it.
+/// Reads a row of a name and a JSON value.
 fn named<T: DeserializeOwned>(row: &PgRow) -> Result<(String, T), sqlx::Error> {
     let value = serde_json::from_str(row.try_get(1)?);
     Ok((row.try_get(0)?, value.map_err(|error| sqlx::Error::Decode(Box::new(error)))?))
 }
 
-/// A queue and its rules. One whose rules cannot be read is paused until an operator gives it new ones: running its jobs
-/// without the limits they had could do harm.
+/// Reads a queue and its rules. If the rules cannot be read, the queue counts as paused until an operator sets new
+/// ones, because running its jobs without their limits could do harm.
 fn rules(row: &PgRow) -> Result<(String, QueueRules), sqlx::Error> {
     let mut paused = QueueRules::default();
     paused.paused = true;

@@ -1,5 +1,5 @@
-//! Enqueuing, canceling and rescheduling in the caller's own transaction: it commits with the caller's data, or leaves no
-//! trace.
+//! Enqueues, cancels and reschedules jobs in a transaction of the caller, so that they commit together with the
+//! caller's data.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -22,11 +22,12 @@ use crate::sqlx::{self, Connection, PgConnection};
 use crate::store::PgStore;
 use crate::wake::{Hint, line};
 
-/// `.in_tx(&mut tx)` on what `ratchet.enqueue(job)` gives, and on a chain, batch or workflow: all of it or nothing.
+/// Adds `.in_tx(&mut tx)` to `ratchet.enqueue(job)`, and to chains, batches and workflows, which are inserted all or
+/// nothing.
 ///
-/// The transaction is one of `sqlx` on the database of the runtime's [`PgStore`]: the application's own tables may live beside
-/// it. Workers hear of the job with the commit. A refused submit leaves the transaction usable; a key that another open
-/// transaction has taken is waited for until that one ends.
+/// The transaction must be a `sqlx` transaction on the database of the runtime's [`PgStore`], which may also hold
+/// tables of the application. Workers are notified when it commits. If a submit is refused, the transaction stays
+/// usable. If another open transaction has taken a key, the submit waits until that transaction ends.
 ///
 /// ```no_run
 /// use ratchet_core::{Job, Ratchet};
@@ -46,28 +47,13 @@ use crate::wake::{Hint, line};
 /// }
 /// ```
 ///
-/// A whole chain, batch or workflow goes the same way:
-///
-/// ```no_run
-/// use ratchet_core::{Begins, Follows, Ratchet, SubmitError};
-/// use ratchet_pg::EnqueueInTx;
-///
-/// async fn begin<A: Begins, B: Follows<A::Output>>(
-///     tx: &mut sqlx::PgConnection,
-///     ratchet: &Ratchet,
-///     (charge, ship): (A, B),
-/// ) -> Result<(), SubmitError> {
-///     let order = ratchet.chain(charge).then(ship).in_tx(tx).await?;
-///     println!("chain {} begins with the commit", order.id());
-///     Ok(())
-/// }
-/// ```
+/// A chain, batch or workflow is inserted in the same way:
 pub trait EnqueueInTx: Sized {
-    /// The handle of what is enqueued.
+    /// The handle of the enqueued job or group.
     type Handle;
 
-    /// Enqueues it in a transaction of the caller. Answers with the handle of what stands for it: another one if its
-    /// idempotency key was used before, or if it was asked for the holder of its business key.
+    /// Enqueues in a transaction of the caller. Returns the handle of an existing job or group instead if the
+    /// idempotency key was used before, or if the submit is set to return the holder of its business key.
     fn in_tx(
         self,
         tx: &mut PgConnection,
@@ -127,7 +113,7 @@ impl EnqueueInTx for Workflow<'_> {
     }
 }
 
-/// The store of a runtime, if it is one of these.
+/// Returns the store of a runtime if it is a [`PgStore`].
 fn here(store: &dyn Store) -> Option<PgStore> {
     let store: &dyn Any = store;
     store.downcast_ref::<PgStore>().cloned()
@@ -149,8 +135,8 @@ async fn insert_graph(
     inserted.map_err(|refused| SubmitError::refused_graph(refused, graph))
 }
 
-/// Carries out a part of a caller's transaction, all or nothing; again if what it has read changed before it was written.
-/// The body may give up with `?`, which leaves the transaction usable.
+/// Runs a part of the caller's transaction in a savepoint, and retries it after a conflict. The body may return early
+/// with `?`, which leaves the transaction usable.
 macro_rules! part {
     ($tx:expr, |$part:ident| $body:expr) => {{
         let mut tries = 0;
@@ -171,7 +157,7 @@ macro_rules! part {
 }
 
 impl PgStore {
-    /// Inserts jobs in a transaction of the caller, all or none: what bulk submits use.
+    /// Inserts jobs in a transaction of the caller, all or none. Intended for bulk submits.
     pub async fn insert_in_tx(
         &self,
         tx: &mut PgConnection,
@@ -204,7 +190,7 @@ impl PgStore {
         Ok(inserted?)
     }
 
-    /// Calls a job off in a transaction of the caller. A running handler hears of it with the commit.
+    /// Cancels a job in a transaction of the caller. A running handler is notified when the transaction commits.
     ///
     /// ```no_run
     /// # use ratchet_core::model::{CommandError, JobId};
@@ -221,7 +207,7 @@ impl PgStore {
         self.command_in_tx(tx, Command::Cancel(id, CancelCause::Requested)).await
     }
 
-    /// Gives a pending job another due time in a transaction of the caller.
+    /// Sets the due time of a pending job in a transaction of the caller.
     ///
     /// ```no_run
     /// # use ratchet_core::model::{CommandError, Due, JobId};
@@ -254,9 +240,9 @@ impl PgStore {
     }
 }
 
-/// Hints that go out if and when the transaction commits.
+/// Sends hints that are delivered when the transaction commits.
 async fn notify(store: &PgStore, db: &mut PgConnection, hints: Vec<Hint>) -> Result<(), Fault> {
-    /// No process calls itself that, so every one listens, this one too.
+    /// No process has this origin, so all processes accept the hints, including this one.
     const ORIGIN: &str = "tx";
     let lines: BTreeSet<_> = hints.iter().filter_map(|hint| line(ORIGIN, hint)).collect();
     if lines.is_empty() {

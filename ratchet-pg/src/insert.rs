@@ -1,4 +1,4 @@
-//! Inserting: keys are reserved first, in one order, then the batch is planned, then it is written.
+//! Inserts jobs: reserves the keys of a batch in a fixed order, plans the batch, then writes it.
 
 mod keys;
 mod plan;
@@ -37,13 +37,13 @@ impl Inner {
         }
     }
 
-    /// Refuses jobs whose ids come from a clock far ahead of the store's. Those that come into being with the end of a run
-    /// are not refused, because they would be lost: the node was checked when it joined.
+    /// Returns an error if a job has an id from a clock far ahead of the store's clock. Jobs spawned by a run are not
+    /// checked, because they would be lost: their node was checked when it joined.
     pub(crate) fn check_ids(&self, jobs: &[NewJob]) -> Result<(), Fault> {
         Ok(self.clock.check("job", jobs.iter().map(|job| job.id.uuid()))?)
     }
 
-    /// Stores jobs without keys in one statement, which is a commit.
+    /// Stores jobs without keys in one statement and one commit.
     pub(crate) async fn store_alone<'a>(
         &self,
         jobs: impl ExactSizeIterator<Item = &'a NewJob> + Clone,
@@ -56,7 +56,7 @@ impl Inner {
                     db.done().await?;
                     return Ok(fresh);
                 }
-                // The hint cannot go with the commit; polling finds the jobs.
+                // The commit cannot carry the hint. Workers find the jobs by polling.
                 Err(Fault::Database(error)) if stored.standalone && is_notify_full(&error) => {
                     tracing::warn!(%error, "jobs are stored without a notification");
                     stored = Stored::default();
@@ -73,7 +73,7 @@ impl Inner {
                 self.told(&fresh);
                 Ok(jobs.iter().map(|job| Inserted::Created(job.id)).collect())
             }
-            // An id was used before; the long way finds out which.
+            // An id was used before. The slow path finds out which.
             Err(Fault::Database(error)) if is_unique_violation(&error) => {
                 self.insert_closely(jobs).await
             }
@@ -87,7 +87,7 @@ impl Inner {
         Ok(answers)
     }
 
-    /// Inserts within a transaction, all or none.
+    /// Inserts jobs within a transaction, all or none.
     pub(crate) async fn insert_within(
         &self,
         db: &mut PgConnection,
@@ -100,8 +100,8 @@ impl Inner {
         Ok((answers, fresh))
     }
 
-    /// Inserts jobs of a graph within a transaction, all or none. Answers also with those that exist already and are no
-    /// members of it.
+    /// Inserts jobs of a graph within a transaction, all or none. Also returns the ids of jobs that already exist and
+    /// are therefore not members of the graph.
     pub(crate) async fn insert_members(
         &self,
         db: &mut PgConnection,
@@ -125,7 +125,8 @@ impl Inner {
         Ok((answers, absent, fresh))
     }
 
-    /// Inserts children within a transaction, at the time of their parent's end: a refused one is dropped alone.
+    /// Inserts children within a transaction, at the time of their parent's end. A refused child does not affect the
+    /// rest.
     pub(crate) async fn insert_children(
         &self,
         db: &mut PgConnection,
@@ -140,7 +141,7 @@ impl Inner {
         Ok((answers, fresh))
     }
 
-    /// Gives out the keys, and stores the planned jobs.
+    /// Assigns the reserved keys and stores the planned jobs.
     async fn write_jobs(
         &self,
         db: &mut PgConnection,

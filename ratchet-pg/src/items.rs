@@ -1,4 +1,4 @@
-//! Items that runs set aside, and checkpoints that they hand on.
+//! Items that runs reject, and checkpoints that they hand off to pipelines.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,12 +18,12 @@ use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 use crate::unreadable::readable;
 
-/// What the runs of a batch set aside and hand on.
+/// The rejects and hand-offs of a batch.
 #[derive(Debug, Default)]
 pub(crate) struct Items {
-    /// By job and index: what was said last holds.
+    /// Rejects by job and index. The last one wins.
     rejects: BTreeMap<(Uuid, i64), (String, i64, NewReject)>,
-    /// In their order, each key once: the job, the checkpoint, and how often it was repeated.
+    /// Hand-offs in order, each key once: the job, the checkpoint, and the number of repeats.
     hand_offs: Vec<(Uuid, NewHandOff, i64)>,
 }
 

@@ -1,4 +1,5 @@
-//! What a claim tells of a queue: its jobs in order, and all of those that have no more to them than what stands in line.
+//! Reads the claimed jobs of a queue from a row of an exchange: their ids in order, and the complete specs of plain
+//! jobs.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,23 +14,23 @@ use crate::spec::{instant, micros, natural};
 use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, Row};
 
-/// Where the columns of a line begin in a row of an exchange.
+/// The index of the first column of a line in a row of an exchange.
 const LINE: usize = 7;
 
-/// Where the columns of a job begin.
+/// The index of the first column of a job.
 pub(crate) const JOB: usize = 15;
 
-/// The claimed jobs of a queue, column by column, in the order they have in their lease.
+/// The claimed jobs of a queue as columns, in the order of their lease.
 pub(crate) struct Line {
-    /// Which of the queues asked for.
+    /// The index of the queue in the request.
     pub(crate) place: usize,
     jobs: IntoIter<Uuid>,
     dues: IntoIter<i64>,
-    /// None at all, if every job had to be looked up.
+    /// `None` if every job had to be looked up.
     carried: Option<Carried>,
 }
 
-/// What is told of each job. One without a payload was looked up.
+/// The specs of plain jobs as columns. A job without a payload was looked up.
 struct Carried {
     sort_keys: IntoIter<i64>,
     names: IntoIter<String>,
@@ -39,7 +40,7 @@ struct Carried {
 }
 
 impl Line {
-    /// The line in a row, if it is a row with one.
+    /// Reads the line of a row. Returns `None` if the row has none.
     pub(crate) fn of(row: &PgRow) -> Result<Option<Self>, sqlx::Error> {
         let Some(place) = row.try_get::<Option<i64>, _>(LINE)? else { return Ok(None) };
         let carried = match row.try_get::<Option<Vec<i64>>, _>(LINE + 3)? {
@@ -60,7 +61,7 @@ impl Line {
         }))
     }
 
-    /// The jobs in order, those that were looked up in their places, and those of which nothing was found.
+    /// Returns the jobs in order, including those that were looked up, and the ids of jobs that were not found.
     pub(crate) fn jobs(
         mut self,
         claim: Claim<'_>,
@@ -83,7 +84,7 @@ impl Line {
 }
 
 impl Carried {
-    /// What is told of the next job, unless it was looked up.
+    /// Returns the next job, or `None` if it was looked up.
     fn next(&mut self) -> Option<Told> {
         let (sort_key, name) = (self.sort_keys.next()?, self.names.next()?);
         let (version, service) = (self.versions.next()?, self.services.next()?);
@@ -92,7 +93,7 @@ impl Carried {
     }
 }
 
-/// A job with no more to it than this. It is its first run, and it was due when it was submitted.
+/// A plain job: only these fields are set, it is the first run, and the job was due when it was submitted.
 struct Told {
     sort_key: i64,
     name: String,
@@ -128,7 +129,7 @@ impl Told {
     }
 }
 
-/// The priority that has put a job so far ahead of its due time, at the usual worth of a level.
+/// Derives the priority from the distance between due time and sort key, with the default boost per level.
 fn priority(due: i64, sort_key: i64) -> Priority {
     let level = due.saturating_sub(sort_key) / micros(JobSpec::DEFAULT_BOOST);
     u8::try_from(level).ok().and_then(Priority::from_level).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The schema, brought up to date by whoever comes first.
+//! Migrates the schema when a store is opened.
 
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::store::{StoreError, StoreErrorKind};
@@ -8,7 +8,7 @@ use crate::pool::Pool;
 use crate::sql::Sql;
 use crate::sqlx::{self, PgConnection};
 
-/// Every migration, in order. One that was released is never changed.
+/// All migrations in order. A released migration must never change.
 pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_schema.sql"),
     include_str!("../migrations/0002_partitions.sql"),
@@ -21,7 +21,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0009_unreadable.sql"),
 ];
 
-/// Brings the schema up to date. Many nodes may do this at once: one does it, the others wait for it.
+/// Migrates the schema to the newest version. If several nodes do this at once, one migrates and the rest wait for it.
 pub(crate) async fn migrate(pool: &Pool, sql: &Sql, may: bool) -> Result<(), StoreError> {
     let newest = i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX);
     let mut db = pool.acquire().await.map_err(store_error)?;
@@ -45,10 +45,10 @@ pub(crate) async fn migrate(pool: &Pool, sql: &Sql, may: bool) -> Result<(), Sto
 }
 
 async fn apply(db: &mut PgConnection, sql: &Sql, newest: i32) -> Result<(), StoreError> {
-    // Held until the commit, so it works behind a pooler too.
+    // The lock is held until the commit, so it also works behind a pooler.
     sqlx::query(sql.lock_migrations()).execute(&mut *db).await.map_err(store_error)?;
     sqlx::raw_sql(sql.create_schema().text).execute(&mut *db).await.map_err(store_error)?;
-    // Somebody else may have been quicker.
+    // Another process may have migrated first.
     let have = version(db, sql).await?;
     if have > newest {
         return Err(newer(have, newest));
@@ -63,7 +63,7 @@ async fn apply(db: &mut PgConnection, sql: &Sql, newest: i32) -> Result<(), Stor
     Ok(())
 }
 
-/// The version of the schema; 0 if there is none.
+/// Returns the version of the schema, or 0 if it does not exist.
 async fn version(db: &mut PgConnection, sql: &Sql) -> Result<i32, StoreError> {
     let there: bool = sqlx::query_scalar(sql.has_migrations())
         .bind(sql.schema())

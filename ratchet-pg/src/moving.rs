@@ -1,11 +1,11 @@
-//! The narrow row of a job that waits, and many of them column by column.
+//! The narrow row of a waiting job, and a way to bind many such rows as columns.
 
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
 use sqlx::{Postgres, Row};
 use uuid::Uuid;
 
-/// What moves from table to table.
+/// The narrow row of a job, which moves between the tables of waiting jobs.
 #[derive(Debug, Clone)]
 pub(crate) struct Moving {
     pub(crate) job: Uuid,
@@ -50,7 +50,7 @@ impl Moving {
         })
     }
 
-    /// Gives it another due time; its place in the queue follows.
+    /// Sets the due time. The sort key moves by the same amount.
     pub(crate) fn due_at(&mut self, due: i64) {
         let head = self.due - self.sort_key;
         self.due = due;
@@ -58,7 +58,7 @@ impl Moving {
     }
 }
 
-/// Binds many rows, a column at a time.
+/// Binds many rows as columns.
 pub(crate) fn bind_all<'q>(
     query: Query<'q, Postgres, PgArguments>,
     rows: &[Moving],

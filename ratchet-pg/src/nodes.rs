@@ -1,4 +1,4 @@
-//! Worker processes, their leases, and what becomes of their jobs.
+//! Nodes: joining, heartbeats, leadership, and the orphans of nodes whose lease expired.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::unreadable::{Unread, is_unreadable, readable};
 impl Inner {
     pub(crate) async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError> {
         let id = node.id;
-        // What its runs submit would have ids of the same clock.
+        // Jobs submitted by its runs would get ids from the same clock.
         self.clock.check("node", [id.uuid()])?;
         let (names, versions): (Vec<_>, Vec<_>) =
             node.known.0.iter().map(|(name, version)| (clean(name), small(*version))).unzip();
@@ -40,7 +40,7 @@ impl Inner {
             let why = format!("node {id} has lost its lease and must join with a new identity");
             return Err(StoreError::new(StoreErrorKind::Data, why));
         }
-        // What nobody has known so far.
+        // Jobs whose name no node knew so far.
         self.bring_back().await?;
         Ok(())
     }
@@ -134,7 +134,7 @@ impl Inner {
         Ok(orphans)
     }
 
-    /// Frees what runs still held after their end.
+    /// Frees the slots and keys that lingering runs still held after their end.
     pub(crate) async fn let_go(&self, tokens: Vec<Token>) -> Result<(), Fault> {
         if tokens.is_empty() {
             return Ok(());

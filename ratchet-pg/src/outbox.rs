@@ -1,4 +1,4 @@
-//! Alerts, and what waits to be published.
+//! Alerts, and the outbox of deliveries to be published.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -18,13 +18,13 @@ use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 use crate::unreadable::readable;
 
-/// An alert that is to be opened, or one that is there already.
+/// The latest alert of a job name and fingerprint: stored already, or opened by this batch.
 enum Latest {
     Stored { id: i64, at: i64 },
     New { index: usize },
 }
 
-/// Alerts to open, column by column.
+/// Alerts to open, as columns.
 #[derive(Default)]
 struct Opened {
     job: Vec<Uuid>,
@@ -35,7 +35,8 @@ struct Opened {
 }
 
 impl Inner {
-    /// Records notices in their order, each with the time of its settlement: two roads read the clock twice.
+    /// Records notices in order, each with the time of its settlement. The fast and the slow path read the clock
+    /// separately.
     async fn record(
         &self,
         db: &mut PgConnection,
@@ -75,7 +76,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Records what is told outside of settlements that were applied, in their order: whichever road each of them took.
+    /// Records the notices of the applied settlements in order, whichever path each settlement took.
     pub(crate) async fn record_applied<'a>(
         &self,
         db: &mut PgConnection,
@@ -148,7 +149,7 @@ impl Inner {
         Ok(())
     }
 
-    /// The latest alerts, locked: nobody else opens one of these meanwhile.
+    /// Returns the latest alerts and locks their keys, so that no other transaction opens one of them.
     async fn latest_alerts(
         &self,
         db: &mut PgConnection,
@@ -185,7 +186,7 @@ impl Inner {
             Channel::Alerts => 0_i16,
             Channel::DeadLetters => 1,
             Channel::Outcomes => 2,
-            // A channel that this store is too old to know: nothing waits there.
+            // An unknown channel has no deliveries.
             _ => -1,
         };
         let rows = sqlx::query(self.sql.hold_deliveries())

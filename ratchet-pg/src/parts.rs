@@ -1,4 +1,4 @@
-//! Ranges of ids: made ahead of time, dropped when nothing of them is needed any more.
+//! Partitions by id: created ahead of time, and dropped when their jobs are no longer needed.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -14,10 +14,11 @@ use crate::sql::Sql;
 use crate::sqlx;
 use crate::store::Inner;
 
-/// How many ranges there are beyond the current one. Maintenance looks every minute; this is for when nobody does.
+/// The number of partitions to create beyond the current one. Maintenance runs every minute; these cover times without
+/// a worker.
 const AHEAD: u32 = 2;
 
-/// Makes what is missing of the next ranges.
+/// Creates the missing partitions.
 pub(crate) async fn make(pool: &Pool, sql: &Sql, range: Duration) -> Result<(), StoreError> {
     let made: Result<i32, _> = sqlx::query_scalar(sql.make_parts())
         .bind(micros(range))
@@ -30,7 +31,7 @@ pub(crate) async fn make(pool: &Pool, sql: &Sql, range: Duration) -> Result<(), 
             tracing::debug!(made, "ranges of ids were made");
             Ok(())
         }
-        // Jobs of a range that is missing go to the rest, so this can wait.
+        // Jobs of a missing partition go to the default partition, so this can wait.
         Err(error) if error.as_database_error().is_some() => {
             tracing::warn!(%error, "ranges of ids could not be made; it is tried again");
             Ok(())
@@ -39,14 +40,15 @@ pub(crate) async fn make(pool: &Pool, sql: &Sql, range: Duration) -> Result<(), 
     }
 }
 
-/// When old ranges are looked at again. Finding out what must stay of one reads all of it.
+/// When to examine old partitions again. Finding the jobs that must be kept reads a whole partition.
 #[derive(Debug, Default)]
 pub(crate) struct Patience {
     until: Mutex<Option<Instant>>,
 }
 
 impl Patience {
-    /// More than this is not moved: the range stays, and what is old in it is removed job by job.
+    /// The most jobs to move out of a partition. If more must be kept, the partition stays and its old jobs are purged
+    /// one by one.
     const MOST_KEPT: i32 = 10_000;
     const AFTER_TOO_MUCH: Duration = Duration::from_hours(1);
 
@@ -62,7 +64,7 @@ impl Patience {
 }
 
 impl Inner {
-    /// Drops the ranges in which everything that has succeeded did so this long ago. Answers with how many jobs went.
+    /// Drops the partitions whose succeeded jobs all ended at least `age` ago. Returns the number of jobs removed.
     pub(crate) async fn drop_parts(&self, age: Duration) -> u64 {
         let mut gone = 0;
         while self.patience.is_over() {
@@ -80,7 +82,7 @@ impl Inner {
                 }
                 Ok(Some(_)) => self.patience.begin(),
                 Ok(None) => break,
-                // Somebody is reading: the next sweep tries again, and what is old goes job by job meanwhile.
+                // The partition is in use. The next sweep tries again, and meanwhile old jobs are purged one by one.
                 Err(fault) => {
                     let error = StoreError::from(fault);
                     tracing::warn!(%error, "a range of old jobs could not be dropped");

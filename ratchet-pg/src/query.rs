@@ -1,4 +1,4 @@
-//! Looking, and clearing away what nobody needs to look at any more.
+//! Reads and counts jobs, and purges old ones.
 
 use std::time::Duration;
 
@@ -93,18 +93,19 @@ impl Inner {
             JobState::Succeeded => self.drop_parts(age).await,
             _ => 0,
         };
-        // Which index serves depends on the state.
+        // The best index depends on the state.
         let removed: i64 = transact!(self, |db| {
             sqlx::query(self.sql.plan_anew()).execute(&mut *db).await?;
             self.purge_within(db, state, age, limit).await?
         })?;
-        // Whole ranges are beyond the limit, and cheaper than it.
+        // Whole partitions do not count against the limit, because dropping them is cheap.
         Ok(dropped + whole(removed))
     }
 }
 
 impl Inner {
-    /// Removes old jobs: locks them first, then judges again what may have changed before the locks.
+    /// Removes old jobs. Locks them first, then checks the conditions again, because they may have changed before the
+    /// lock.
     async fn purge_within(
         &self,
         db: &mut PgConnection,
@@ -123,7 +124,7 @@ impl Inner {
             jobs.push(row.try_get("job")?);
             leases.extend(row.try_get::<Option<Uuid>, _>("lease")?);
         }
-        // Somebody is at work on these. Their jobs are left for the next time: waiting could be waiting in a circle.
+        // Skip jobs whose graph or lease is locked: waiting for the lock could deadlock. The next purge takes them.
         let graphs = sqlx::query_scalar(self.sql.try_lock_graphs()).bind(&jobs);
         let graphs: Vec<Uuid> = graphs.fetch_all(&mut *db).await?;
         let leases = sqlx::query_scalar(self.sql.try_lock_leases()).bind(leases);
@@ -141,7 +142,7 @@ impl Inner {
     }
 }
 
-/// Binds the conditions of a filter, from `$3` on.
+/// Binds the conditions of a filter, starting at `$3`.
 pub(crate) fn bind_filter<'q>(
     query: QueryScalar<'q, Postgres, Uuid, PgArguments>,
     filter: &Filter,

@@ -1,4 +1,4 @@
-//! Jobs, runs and claims as the engine knows them, from rows.
+//! Builds the records of the model (jobs, attempts, claimed jobs, log lines) from rows.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use uuid::Uuid;
 pub(crate) use crate::spec::notes_of;
 use crate::spec::{duration, instant, json_in, natural, spec, whole};
 
-/// The outcomes of runs by their number in the database. The order never changes.
+/// The outcomes of runs by their number in the database. The order must never change.
 const OUTCOMES: [AttemptOutcome; 10] = [
     AttemptOutcome::Success,
     AttemptOutcome::Failure,
@@ -75,7 +75,7 @@ pub(crate) fn reason_name(reason: TerminalReason) -> &'static str {
     reason.name()
 }
 
-/// JSON text without NUL, for a text column.
+/// Serializes a value as JSON for a text column. JSON escapes NUL characters.
 pub(crate) fn text<T: Serialize>(value: &T) -> Option<String> {
     serde_json::to_string(value).ok()
 }
@@ -95,7 +95,7 @@ pub(crate) fn token(row: &PgRow) -> Result<Token, sqlx::Error> {
     })
 }
 
-/// A claimed job; `now` is when it was claimed.
+/// Reads a claimed job. The column `now` is the time of the claim.
 pub(crate) fn claimed(row: &PgRow, node: NodeId) -> Result<Claimed, sqlx::Error> {
     let (progress, checkpoint) = notes_of(row)?;
     Ok(Claimed {
@@ -199,7 +199,7 @@ fn wait(started: i64, due: i64) -> Duration {
     duration(started.saturating_sub(due))
 }
 
-/// When a job is due, in microseconds, given the store's clock.
+/// Returns the due time in microseconds, given the store's clock.
 pub(crate) fn due_micros(due: Due, now: i64) -> i64 {
     due.at(instant(now)).as_microsecond()
 }

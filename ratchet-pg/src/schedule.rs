@@ -1,4 +1,4 @@
-//! Recurring jobs: one row each, fenced by its version.
+//! Schedules of recurring jobs: one row each, fenced by its version.
 
 use jiff::Timestamp;
 use ratchet_core::crash::{CrashPoint, crash_point};
@@ -73,7 +73,7 @@ impl Inner {
         }
         crash_point(CrashPoint::FireMoved);
         let now = self.now(&mut *db).await?;
-        // Other schedules wait for this one.
+        // A wait for a key would delay other schedules.
         if any_keyed(&write.jobs) {
             self.limit_key_waits(db).await?;
         }

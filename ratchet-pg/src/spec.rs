@@ -1,4 +1,4 @@
-//! Jobs as columns, and back.
+//! Converts job specs to columns and back.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use sqlx::query::Query;
 use sqlx::{Column as _, Postgres, Row};
 use uuid::Uuid;
 
-/// What few jobs set: kept as JSON, and not at all where it is at its defaults.
+/// The rarely used fields of a spec, stored as JSON. `NULL` if all of them have their defaults.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Extra<'a> {
@@ -32,7 +32,7 @@ struct Extra<'a> {
     step: Option<Cow<'a, Step>>,
 }
 
-/// What most jobs do not have, as JSON.
+/// Returns the rarely used fields as JSON, or `None` if all of them have their defaults.
 pub(crate) fn extra(spec: &JobSpec) -> Option<String> {
     let extra = Extra {
         options: (spec.options != RunOptions::default()).then_some(Cow::Borrowed(&spec.options)),
@@ -51,12 +51,12 @@ pub(crate) fn extra(spec: &JobSpec) -> Option<String> {
     if plain { None } else { serde_json::to_string(&extra).ok() }
 }
 
-/// PostgreSQL has no text with a NUL in it; one must not void its batch.
+/// Removes NUL characters. PostgreSQL cannot store them, and one must not fail the whole batch.
 pub(crate) fn clean(text: &str) -> String {
     if text.contains('\0') { text.replace('\0', "") } else { text.to_owned() }
 }
 
-/// The same, copied only if there is one.
+/// Like [`clean`], but copies the text only if it contains a NUL.
 pub(crate) fn cleaned(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { Cow::Owned(clean(text)) } else { Cow::Borrowed(text) }
 }
@@ -65,9 +65,9 @@ pub(crate) fn clean_option(text: Option<&String>) -> Option<String> {
     text.map(|text| clean(text))
 }
 
-/// Microseconds, held within what the store can add to its clock.
+/// Converts to microseconds, clamped to a value that can be added to the store's clock without overflow.
 pub(crate) fn micros(duration: Duration) -> i64 {
-    /// Longer than all of time.
+    /// About 9500 years.
     const AGES: i64 = 300_000_000_000_000_000;
     i64::try_from(duration.as_micros()).map_or(AGES, |micros| micros.min(AGES))
 }
@@ -96,12 +96,12 @@ pub(crate) fn whole(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
 
-/// The scope of a key: no tenant is not the tenant without a name.
+/// Returns the scope of a key. Jobs without a tenant and jobs of a tenant with an empty name have different scopes.
 pub(crate) fn scope(tenant: Option<&str>) -> String {
     tenant.map_or_else(String::new, |tenant| format!("={}", clean(tenant)))
 }
 
-/// New jobs, column by column.
+/// New jobs as columns.
 #[derive(Default)]
 pub(crate) struct Columns<'a> {
     id: Vec<Uuid>,
@@ -184,7 +184,8 @@ impl<'a> Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// Binds what the jobs of a batch have in common, taken from the one that was pushed, with what they have not.
+    /// Binds the ids and payloads of a batch, and the values that its jobs have in common, taken from the one job that
+    /// was pushed.
     pub(crate) fn bind_shared(
         mut self,
         query: Query<'a, Postgres, PgArguments>,
@@ -210,14 +211,14 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// The spec in a row that has the columns of `job`.
+/// Reads the spec from a row with the columns of `job`.
 pub(crate) fn spec(row: &PgRow) -> Result<JobSpec, sqlx::Error> {
     let first = row.column("name").ordinal();
     spec_from(row, first, row.try_get("queue")?)
 }
 
-/// The spec in a row that has the columns of `job` from `first` on, all but the queue. The types are those of
-/// our own statements: checking them again for every value would be much of the work.
+/// Reads the spec from a row that has the columns of `job` without the queue, starting at column `first`. Column types
+/// are not checked: they are those of the store's own statements, and a check per value would take much of the time.
 pub(crate) fn spec_from(row: &PgRow, first: usize, queue: &str) -> Result<JobSpec, sqlx::Error> {
     let text = |at: usize| row.try_get_unchecked::<Option<String>, _>(first + at);
     let mut spec =
@@ -250,7 +251,7 @@ pub(crate) fn spec_from(row: &PgRow, first: usize, queue: &str) -> Result<JobSpe
     Ok(spec)
 }
 
-/// Progress and checkpoint in a row that has the columns of `note`.
+/// Reads progress and checkpoint from a row with the columns of `note`.
 pub(crate) fn notes_of(
     row: &PgRow,
 ) -> Result<(Option<Progress>, Option<serde_json::Value>), sqlx::Error> {
@@ -262,7 +263,7 @@ pub(crate) fn notes_of(
     Ok((progress, checkpoint))
 }
 
-/// The value in a column that holds JSON.
+/// Parses the JSON text of a column. Errors name the column.
 pub(crate) fn json_in<'a, T: Deserialize<'a>>(
     column: &str,
     text: &'a str,

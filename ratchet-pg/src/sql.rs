@@ -1,24 +1,25 @@
-//! Every statement by name, with the schema's name in its place. The only file that vouches for SQL.
+//! All SQL statements by name, with the schema name filled in. Only this file may mark SQL text as safe.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr};
 
-/// A statement to be prepared.
+/// A statement ready to be executed.
 #[derive(Debug)]
 pub(crate) struct Statement {
-    /// What it is called here.
+    /// The name in [`Sql`], for crash tests.
     pub(crate) name: &'static str,
     pub(crate) text: SqlStr,
-    /// Connections keep it prepared.
+    /// Whether connections keep the statement prepared.
     pub(crate) keep: bool,
 }
 
-/// Names every statement and the file it is in, or the files it is put together from. They say `ratchet.` for the schema.
+/// Declares every statement with the file that holds it, or the files it is concatenated from. The files use `ratchet.`
+/// as the schema.
 macro_rules! statements {
     ($($name:ident: $($file:literal)+,)*) => {
-        /// Every statement of the store.
+        /// All statements of the store.
         #[derive(Debug)]
         pub(crate) struct Sql {
             schema: String,
@@ -28,7 +29,7 @@ macro_rules! statements {
         }
 
         impl Sql {
-            /// Connections keep the statements prepared, if they may.
+            /// Builds all statements for a schema. With `keep`, connections keep them prepared.
             pub(crate) fn new(schema: &str, keep: bool) -> Self {
                 let names = Names::new(schema);
                 Self {
@@ -39,7 +40,7 @@ macro_rules! statements {
                 }
             }
 
-            /// Names and texts of all statements.
+            /// Returns the names and texts of all statements.
             #[cfg(test)]
             fn all(&self) -> Vec<(&'static str, &str)> {
                 vec![$((stringify!($name), &*self.$name),)*]
@@ -234,16 +235,16 @@ impl Sql {
         &self.schema
     }
 
-    /// A migration, whose text is part of this program.
+    /// Returns a migration for this schema. Its text is part of this program.
     pub(crate) fn migration(&self, text: &'static str) -> SqlStr {
         AssertSqlSafe(self.names.place(text)).into_sql_str()
     }
 }
 
-/// The longest name that PostgreSQL keeps: it cuts a longer one.
+/// The longest identifier in PostgreSQL, in bytes. Longer ones are truncated.
 pub(crate) const LONGEST_NAME: usize = 63;
 
-/// What stands for the schema in the texts, and what is put in its place.
+/// The placeholders in the statements, and their replacements.
 #[derive(Debug)]
 struct Names([(&'static str, String); 5]);
 
@@ -251,8 +252,8 @@ impl Names {
     fn new(schema: &str) -> Self {
         let literal = |text: &str| format!("'{}'", text.replace('\'', "''"));
         let quoted = quote(schema);
-        // Advisory locks are those of the whole database. In the default schema they have the names they always had, so
-        // that workers of two versions respect each other.
+        // Advisory locks are shared by the whole database. In the default schema their names never change, so that
+        // workers of different versions exclude each other.
         let scope = if schema == "ratchet" { String::new() } else { format!("{schema} ") };
         Self([
             ("ratchet.", format!("{quoted}.")),
@@ -263,7 +264,7 @@ impl Names {
         ])
     }
 
-    /// Puts the names into a text, in one pass: what was put in is not looked at again.
+    /// Replaces the placeholders in one pass. Replacements are not scanned again.
     fn place(&self, text: &str) -> String {
         let mut placed = String::with_capacity(text.len() + text.len() / 8);
         let mut rest = text;
@@ -282,10 +283,12 @@ impl Names {
     }
 }
 
-/// What a connection is set to. Sequential and bitmap scans are a mistake of the planner here: the small tables are small
-/// only most of the time, a plan outlives the moment it was made in, and a bitmap of a queue is its whole backlog, to be
-/// sorted. Planning a claim anew costs more than the claim. What locks first and judges after needs a snapshot per
-/// statement, whatever the database sets by default.
+/// Returns the settings of a connection.
+///
+/// Sequential and bitmap scans are disabled. The small tables are not always small, and a cached plan outlives the
+/// moment it was made for. A bitmap scan of a queue would read and sort the whole backlog. Plans are generic because
+/// planning a claim costs more than the claim itself. The isolation level is set because code that locks first and then
+/// reads needs a new snapshot per statement, whatever the default of the database is.
 fn settings(set: &str, isolation: &str, statement_timeout: Duration) -> String {
     let millis = statement_timeout.as_millis();
     let limits = [
@@ -306,25 +309,25 @@ fn settings(set: &str, isolation: &str, statement_timeout: Duration) -> String {
     .join("; ")
 }
 
-/// Sets up a connection for good.
+/// Returns the statement that configures a new connection.
 pub(crate) fn session(statement_timeout: Duration) -> SqlStr {
     let isolation = "default_transaction_isolation = 'read committed'";
     AssertSqlSafe(settings("SET", isolation, statement_timeout)).into_sql_str()
 }
 
-/// Begins a transaction with the settings of a connection that is not ours for longer than that.
+/// Returns the statement that begins a transaction behind a pooler, with the settings for this transaction only.
 pub(crate) fn begin(statement_timeout: Duration) -> SqlStr {
     let isolation = "transaction_isolation = 'read committed'";
     let settings = settings("SET LOCAL", isolation, statement_timeout);
     AssertSqlSafe(format!("BEGIN; {settings}")).into_sql_str()
 }
 
-/// Ends whatever transaction a connection is in.
+/// Returns the statement that ends any open transaction of a connection.
 pub(crate) fn roll_back() -> SqlStr {
     "ROLLBACK".into_sql_str()
 }
 
-/// The channel on which processes that share a schema wake each other. PostgreSQL allows 63 bytes.
+/// Returns the notification channel of a schema, truncated to the 63 bytes that PostgreSQL allows.
 pub(crate) fn channel(schema: &str) -> String {
     let mut channel = format!("ratchet:{schema}");
     while channel.len() > LONGEST_NAME {
@@ -333,7 +336,7 @@ pub(crate) fn channel(schema: &str) -> String {
     channel
 }
 
-/// An identifier, whatever it holds.
+/// Quotes an identifier.
 fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('\0', "").replace('"', "\"\""))
 }
@@ -342,7 +345,7 @@ fn quote(name: &str) -> String {
 mod tests {
     use super::*;
 
-    // A client that is gone without a word must not hold its locks for ever.
+    // A client that vanishes must not hold its locks forever.
     #[test]
     fn x_08_neither_a_statement_nor_a_pause_in_a_transaction_is_endless() {
         for (set, text) in

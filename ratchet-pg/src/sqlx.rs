@@ -1,5 +1,6 @@
-//! `sqlx` as this crate uses it: the same names, but a statement is one of [`Sql`](crate::sql::Sql), and says itself whether
-//! connections keep it prepared. Behind a transaction pooler they must not: the next transaction may meet another server.
+//! Re-exports `sqlx`, with query functions that take a [`Statement`] of [`Sql`](crate::sql::Sql). The statement decides
+//! whether it stays prepared on a connection. Behind a transaction pooler it must not, because the next transaction may
+//! use another server connection.
 
 pub(crate) use ::sqlx::*;
 
@@ -9,7 +10,7 @@ use ratchet_core::crash::statement_point;
 
 use crate::sql::Statement;
 
-/// Like `sqlx::query`.
+/// Like `sqlx::query`, for a [`Statement`].
 pub(crate) fn query<'q, DB>(statement: Statement) -> Query<'q, DB, DB::Arguments>
 where
     DB: Database + HasStatementCache,
@@ -19,7 +20,7 @@ where
     ::sqlx::query(text).persistent(keep)
 }
 
-/// Like `sqlx::query_scalar`.
+/// Like `sqlx::query_scalar`, for a [`Statement`].
 pub(crate) fn query_scalar<'q, DB, O>(statement: Statement) -> QueryScalar<'q, DB, O, DB::Arguments>
 where
     DB: Database + HasStatementCache,

@@ -1,7 +1,7 @@
-//! Floors: what no verb should leave behind is looked for all the same, freed and counted.
+//! Leak sweeps: find, free and count keys and slots that no operation should have left behind.
 //!
-//! A key or slot without a live job would stay taken for ever, and stop every job that needs it. A count above zero means that
-//! a verb is wrong.
+//! A key or slot without a live job would stay taken forever and block every job that needs it. A count above zero
+//! means that an operation has a bug.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -17,34 +17,35 @@ use crate::spec::whole;
 use crate::sqlx::{self, Row};
 use crate::store::{Inner, PgStore};
 
-/// What the sweeps of this process had to free. Each of these numbers should be zero: please report one that is not.
+/// Counts of leaked keys and slots that the sweeps of this process had to free. All counts should be zero. Please
+/// report one that is not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repairs {
-    /// Business keys whose job had ended or was gone.
+    /// Business keys whose job had ended or no longer existed.
     pub business_keys: u64,
-    /// Slots of concurrency keys and probes that no run held.
+    /// Slots of concurrency keys and breaker probes that no run held.
     pub slots: u64,
 }
 
-/// How many slots are freed in one go.
+/// The most slots to free in one sweep.
 const PAGE: i64 = 1000;
 
-/// How often all of that is done.
+/// The interval between sweeps.
 const PAUSE: Duration = Duration::from_mins(1);
 
-/// Where the last sweep stopped, and what the sweeps have found.
+/// The position of the last sweep, and what the sweeps have freed so far.
 #[derive(Debug, Default)]
 pub(crate) struct Floors {
     next: Mutex<Option<Instant>>,
-    /// The last business key that was looked at.
+    /// The last business key that was checked.
     last: Mutex<Scoped>,
     business_keys: AtomicU64,
     slots: AtomicU64,
 }
 
 impl Floors {
-    /// Whether it is time; the next time is then some time later.
+    /// Returns whether a sweep is due, and schedules the next one if so.
     fn is_time(&self) -> bool {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
@@ -57,7 +58,7 @@ impl Floors {
 }
 
 impl PgStore {
-    /// What the sweeps of this process had to free.
+    /// Returns the counts of leaked keys and slots that the sweeps of this process had to free.
     ///
     /// ```no_run
     /// # async fn demo(store: &ratchet_pg::PgStore) {
@@ -74,7 +75,7 @@ impl PgStore {
 }
 
 impl Inner {
-    /// Frees what nothing holds any more, once a minute.
+    /// Frees leaked slots and keys, at most once a minute.
     pub(crate) async fn sweep_leaks(&self) -> Result<(), Fault> {
         if self.floors.is_time() {
             self.sweep_slots().await?;
@@ -99,7 +100,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Looks at the next business keys; after the last it begins again.
+    /// Checks the next page of business keys. After the last key it starts over.
     async fn sweep_keys(&self) -> Result<(), Fault> {
         let (scope, key) = self.last_key().clone();
         let query = sqlx::query(self.sql.select_keys()).bind(scope).bind(key);
@@ -114,7 +115,7 @@ impl Inner {
         if odd.is_empty() {
             return Ok(());
         }
-        // Locked, then judged again: whoever frees them at this moment is waited for.
+        // Locked, then checked again: another transaction may be freeing them right now.
         let freed = transact!(self, |db| {
             sqlx::query(self.sql.lock_business()).bind(&odd).fetch_all(&mut *db).await?;
             sqlx::query(self.sql.sweep_keys()).bind(&odd).fetch_all(&mut *db).await?

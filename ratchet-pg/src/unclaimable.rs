@@ -1,7 +1,7 @@
-//! A claim that one job makes fail leaves that job out.
+//! Finds and sets aside jobs that make claims fail.
 //!
-//! A claim is one statement for many jobs. If a row in line makes it fail, for example because a number in it is out of range,
-//! no job of the queue could be claimed. So the rows are tried one by one, and those that fail alone are set aside.
+//! A claim is one statement for many jobs. If one row makes it fail, for example because a number is out of range, no
+//! job of the queue could be claimed. Therefore the rows are tried one by one, and those that fail are set aside.
 
 use ratchet_core::model::{ClaimRequest, JobId};
 use uuid::Uuid;
@@ -13,19 +13,19 @@ use crate::sqlx::{self, Row};
 use crate::store::Inner;
 use crate::unreadable::Unread;
 
-/// How many jobs are looked at in one go.
+/// The number of jobs per page.
 const PAGE: i64 = 200;
 
-/// How many jobs of a queue are tried at most.
+/// The most jobs of a queue to try.
 const MOST: usize = 10_000;
 
-/// Whether what one row holds has made a statement fail.
+/// Returns whether a statement failed because of the content of a row.
 pub(crate) fn is_unclaimable(fault: &Fault) -> bool {
     matches!(fault, Fault::Database(error) if is_about_data(error))
 }
 
 impl Inner {
-    /// Sets aside the jobs that no claim can take. Answers with how many there were.
+    /// Sets aside the jobs that make claims fail. Returns how many were found.
     pub(crate) async fn set_aside_unclaimable(
         &self,
         request: &ClaimRequest,
@@ -63,7 +63,7 @@ impl Inner {
         Ok(found)
     }
 
-    /// Claims a single job and undoes that. Answers with the error if the job makes it fail.
+    /// Claims a single job and rolls back. Returns the error if the job makes the claim fail.
     async fn try_claim(
         &self,
         request: &ClaimRequest,

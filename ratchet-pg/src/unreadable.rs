@@ -1,8 +1,8 @@
-//! Jobs whose rows cannot be read: a damaged column, or one that a newer version wrote.
+//! Jobs whose rows cannot be read, because a column is damaged or was written by a newer version.
 //!
-//! A verb that meets such a row notes it and goes on without it, so that it holds up no other job. What was noted is set aside
-//! after the verb: a job that waits moves to `blocked` under the cause `unreadable`, and a job that was claimed is taken from
-//! its lease first. An operator lists them, and puts them back or deletes them.
+//! An operation that finds such a row notes it and continues without it, so that it blocks no other job. Noted jobs are
+//! set aside after the operation: a waiting job moves to `blocked` with the cause `unreadable`, and a claimed job is
+//! first removed from its lease. An operator can list them, and return them to the queue or delete them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -24,12 +24,12 @@ use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 
-/// Whether an error concerns the content of a row, not the database or the connection.
+/// Returns whether an error concerns the content of a row, not the database or the connection.
 pub(crate) fn is_unreadable(error: &sqlx::Error) -> bool {
     matches!(error, sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. })
 }
 
-/// Reads every row that can be read; the others are left out and reported.
+/// Reads all readable rows. The rest are logged and left out.
 pub(crate) fn readable<T>(
     what: &str,
     rows: &[PgRow],
@@ -42,7 +42,7 @@ pub(crate) fn readable<T>(
     Ok(all)
 }
 
-/// What was read, or nothing and a report if it cannot be read.
+/// Returns the value, or logs the error and returns `None` if the row cannot be read.
 pub(crate) fn or_report<T>(
     what: &str,
     read: Result<T, sqlx::Error>,
@@ -61,7 +61,7 @@ pub(crate) fn or_report<T>(
 #[derive(Debug, Clone)]
 pub(crate) struct Unread {
     pub(crate) job: JobId,
-    /// The lease that has it among its members, if it was claimed.
+    /// The lease that has the job as a member, if it was claimed.
     pub(crate) lease: Option<LeaseId>,
     column: String,
     why: String,
@@ -70,7 +70,7 @@ pub(crate) struct Unread {
 impl Unread {
     pub(crate) fn new(job: JobId, lease: Option<LeaseId>, error: &sqlx::Error) -> Self {
         let (column, why) = match error {
-            // The driver quotes names.
+            // The driver puts names in quotes.
             sqlx::Error::ColumnDecode { index, source } => {
                 (index.trim_matches('"').to_owned(), source.to_string())
             }
@@ -80,18 +80,18 @@ impl Unread {
         Self { job, lease, column, why }
     }
 
-    /// A claimed job without a row in the table of jobs.
+    /// A claimed job that has no row in `job`.
     pub(crate) fn missing(job: JobId, lease: LeaseId) -> Self {
         let (column, why) = ("job".to_owned(), "there is no such job".to_owned());
         Self { job, lease: Some(lease), column, why }
     }
 
-    /// The column that could not be read, and why.
+    /// Returns the column that could not be read, and the reason.
     pub(crate) fn cause(&self) -> (&str, &str) {
         (&self.column, &self.why)
     }
 
-    /// The answer to a caller that needs this job.
+    /// Returns the error for a caller that needs this job.
     pub(crate) fn refusal(&self) -> StoreError {
         let job = Unreadable::new(self.job, &self.column, &self.why);
         let why = format!(
@@ -117,7 +117,7 @@ impl Noted {
 }
 
 impl Inner {
-    /// Sets aside the jobs that were noted. Those for which that fails stay noted.
+    /// Sets aside the noted jobs. If that fails, they stay noted.
     async fn set_aside_unreadable(&self) -> Result<(), Fault> {
         let noted = std::mem::take(&mut *self.noted.noted());
         if noted.is_empty() {
@@ -138,7 +138,7 @@ impl Inner {
         }
     }
 
-    /// Sets aside the jobs that were noted. A failure is reported and tried again by the next claim.
+    /// Sets aside the noted jobs. A failure is logged, and the next claim tries again.
     pub(crate) async fn try_to_set_aside_unreadable(&self) {
         if let Err(fault) = self.set_aside_unreadable().await {
             let error = StoreError::from(fault);
@@ -156,7 +156,7 @@ impl Inner {
             noted.iter().map(|unread| (unread.job.uuid(), unread)).collect();
         let jobs: Vec<_> = each.keys().copied().collect();
         sqlx::query(self.sql.lock_jobs()).bind(&jobs).fetch_all(&mut *db).await?;
-        // One that was repaired meanwhile is not set aside.
+        // A job that was repaired in the meantime is not set aside.
         for job in self.read_jobs(db, jobs).await?.0 {
             each.remove(&job.id.uuid());
         }
@@ -171,7 +171,7 @@ impl Inner {
         Ok(news)
     }
 
-    /// Takes claimed jobs that cannot be read from their leases: they wait again.
+    /// Removes claimed jobs that cannot be read from their leases, and returns them to the queue.
     async fn leave_unreadable(
         &self,
         db: &mut PgConnection,
@@ -187,14 +187,14 @@ impl Inner {
         let settlements: Vec<_> = standing.into_iter().map(release).collect();
         let asked: Vec<_> = settlements.iter().collect();
         let (_, news) = self.settle_closely(db, &asked).await?;
-        // One that is not in the table of jobs is no run that could end. The leases are locked now.
+        // A job without a row in `job` has no run to settle. The leases are locked by now.
         let left = self.standing(db, &claimed).await?;
         let left = left.into_iter().map(|token| (token.lease.uuid(), token.job.uuid())).collect();
         self.leave_leases(db, left).await?;
         Ok(news)
     }
 
-    /// The runs of these jobs that have not left their leases.
+    /// Returns the runs of these jobs that are still members of their leases.
     async fn standing(
         &self,
         db: &mut PgConnection,
@@ -225,7 +225,7 @@ impl Inner {
         Ok(whole(count))
     }
 
-    /// Puts a job back, if it can be read now.
+    /// Returns a job to the queue if it can be read now.
     pub(crate) async fn repair_unreadable(&self, id: JobId) -> Result<bool, Fault> {
         let (repaired, news) = transact!(self, |db| {
             let mut news = News { unsettled: true, ..News::default() };
@@ -260,7 +260,7 @@ impl Inner {
         Ok(true)
     }
 
-    /// Deletes a job that cannot be read. Its graph goes on as if it had been canceled.
+    /// Deletes a job that cannot be read. Its graph continues as if the job had been canceled.
     pub(crate) async fn drop_unreadable(&self, id: JobId) -> Result<bool, Fault> {
         let (gone, news) = transact!(self, |db| {
             let mut news = News { unsettled: true, ..News::default() };
@@ -299,7 +299,7 @@ impl Inner {
         Ok(true)
     }
 
-    /// Takes a job from the leases in which it still runs.
+    /// Removes a job from the leases in which it is still a member.
     async fn leave_standing(
         &self,
         db: &mut PgConnection,
@@ -320,7 +320,7 @@ impl Inner {
         self.leave_leases(db, standing.into_iter().collect()).await
     }
 
-    /// Jobs as they stand, newest first, and those that cannot be read.
+    /// Reads jobs, newest first. Also returns those that cannot be read.
     pub(crate) async fn read_jobs(
         &self,
         db: &mut PgConnection,
@@ -340,7 +340,7 @@ impl Inner {
         Ok((jobs, unread))
     }
 
-    /// Jobs as they stand, newest first. One that cannot be read is noted and left out.
+    /// Reads jobs, newest first. Jobs that cannot be read are noted and left out.
     pub(crate) async fn jobs(
         &self,
         db: &mut PgConnection,

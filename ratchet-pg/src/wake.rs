@@ -1,4 +1,4 @@
-//! Hints: to this process at once, to the others by `NOTIFY`, a few milliseconds' worth at a time.
+//! Hints: sent to this process at once, and to other processes with `NOTIFY`, batched over a few milliseconds.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,19 +20,19 @@ use crate::sql::Sql;
 use crate::sqlx::postgres::PgListener;
 use crate::sqlx::{self, PgPool};
 
-/// How many hints a slow listener may be behind before it loses some. Losing one costs a poll.
+/// The capacity of a hint channel. A slow receiver that falls behind further loses hints, which costs a poll.
 const KEPT: usize = 1024;
 
-/// More ends than this in one round are left to those who wait to find by looking: a drain is not held up by hints.
+/// The most ends sent in one round. Waiters find the rest by polling, so that hints do not slow down a drain.
 const MOST_ENDS: usize = 64;
 
-/// Somebody who waits for ends asks for them again after this long; nobody tells them for twice as long without being asked.
+/// A process that waits for ends requests them again after this time. A request expires after twice this time.
 const ASK: Duration = Duration::from_secs(5);
 
-/// How long the test of the listener may take at the start.
+/// The time limit of the listener's test at startup.
 const SELF_TEST: Duration = Duration::from_secs(3);
 
-/// A hint, and where in its queue the first of the jobs stands that were put there.
+/// A hint. `first` is the sort key of the first job that was inserted into the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hint {
     pub(crate) wake: Wake,
@@ -46,17 +46,17 @@ impl From<Wake> for Hint {
 }
 
 impl Hint {
-    /// Jobs were put into a queue, the first of them there.
+    /// Creates a hint that jobs were inserted into a queue, the first with this sort key.
     pub(crate) fn put(queue: String, first: i64) -> Self {
         Self { wake: Wake::Work { queue }, first: Some(first) }
     }
 }
 
-/// What processes tell each other.
+/// A message between processes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Told {
     Hint(Hint),
-    /// Somebody here waits for ends.
+    /// The sender waits for ends of jobs.
     Asks,
 }
 
@@ -66,20 +66,20 @@ impl<T: Into<Hint>> From<T> for Told {
     }
 }
 
-/// Where hints go.
+/// Distributes hints to this process and to other processes.
 #[derive(Debug)]
 pub(crate) struct Wakes {
-    /// Marks what this process has sent, so that it does not hear itself.
+    /// Identifies this process, so that it ignores its own messages.
     origin: String,
     here: broadcast::Sender<Wake>,
-    /// For those who wait for ends.
+    /// Receives the ends of jobs.
     ends: broadcast::Sender<Wake>,
-    /// When another process has last asked for ends.
+    /// When another process last requested ends.
     asked: Mutex<Option<Instant>>,
-    /// To the task that tells the others; none in poll-only mode.
+    /// The channel to the task that notifies other processes. `None` in poll-only mode.
     elsewhere: Option<mpsc::UnboundedSender<Told>>,
     pace: Arc<Pace>,
-    /// Where the claims of this process begin: before what others have put in.
+    /// The bounds of this process, lowered when another process inserts jobs.
     bounds: Arc<Bounds>,
 }
 
@@ -95,7 +95,7 @@ impl Wakes {
         self.here.subscribe()
     }
 
-    /// Ends are told for as long as the answer is kept; other processes are asked to tell theirs.
+    /// Subscribes to ends of jobs for as long as the receiver exists, and requests them from other processes.
     pub(crate) fn subscribe_to_ends(&self) -> broadcast::Receiver<Wake> {
         let ends = self.ends.subscribe();
         if let Some(elsewhere) = &self.elsewhere {
@@ -104,12 +104,12 @@ impl Wakes {
         ends
     }
 
-    /// Knows whether somebody waits for ends.
+    /// Returns a handle to check whether this process has a subscriber for ends.
     pub(crate) fn waiters(&self) -> broadcast::WeakSender<Wake> {
         self.ends.downgrade()
     }
 
-    /// Tells what was committed.
+    /// Sends the hints of a commit to this process and to other processes.
     pub(crate) fn send(&self, hints: impl IntoIterator<Item = impl Into<Hint>>) {
         let mut ends_elsewhere = if self.is_asked() { MOST_ENDS } else { 0 };
         let ends_here = self.ends.receiver_count() > 0;
@@ -119,10 +119,10 @@ impl Wakes {
             if let Some(elsewhere) = self.elsewhere.as_ref().filter(|_| !end || ends_elsewhere > 0)
             {
                 ends_elsewhere = ends_elsewhere.saturating_sub(usize::from(end));
-                // The task is gone only when the store is.
+                // The task ends only with the store.
                 let _ = elsewhere.send(Told::Hint(hint.clone()));
             }
-            // Nobody listens: nobody needs the hint.
+            // An error means that there is no receiver.
             if !end {
                 let _ = self.here.send(hint.wake);
             } else if ends_here {
@@ -131,19 +131,19 @@ impl Wakes {
         }
     }
 
-    /// Tells what was committed to this process alone: the others have been told.
+    /// Sends the hints of a commit to this process only, because other processes were notified by the commit.
     pub(crate) fn send_here(&self, hints: impl IntoIterator<Item = Hint>) {
         for hint in hints {
             let _ = self.here.send(hint.wake);
         }
     }
 
-    /// Whether a hint may go with a commit: there are others, and the last one was long enough ago.
+    /// Returns whether a commit may carry its hint: other processes may listen, and the last hint was long enough ago.
     pub(crate) fn may_hint(&self) -> bool {
         self.elsewhere.is_some() && self.pace.is_free()
     }
 
-    /// How a line begins that tells of jobs put into a queue by this process.
+    /// Returns the start of a message that this process has inserted jobs into a queue.
     pub(crate) fn put_by(&self) -> String {
         format!("{} {PUT}", self.origin)
     }
@@ -152,13 +152,13 @@ impl Wakes {
         Arc::clone(&self.pace)
     }
 
-    /// Whether another process waits for ends.
+    /// Returns whether another process waits for ends.
     fn is_asked(&self) -> bool {
         let asked = *self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.is_some_and(|asked| asked.elapsed() < ASK * 2)
     }
 
-    /// Another process has told this.
+    /// Handles a message of another process.
     fn heard(&self, told: Told) {
         let hint = match told {
             Told::Hint(hint) => hint,
@@ -182,10 +182,10 @@ impl Wakes {
     }
 }
 
-/// The kind of a line that tells of jobs put into a queue.
+/// The kind of message that reports inserted jobs.
 const PUT: &str = "p";
 
-/// A hint as others can read it.
+/// Encodes a hint as a message.
 pub(crate) fn line(origin: &str, hint: &Hint) -> Option<String> {
     Some(match &hint.wake {
         Wake::Work { queue } => match hint.first {
@@ -202,7 +202,7 @@ pub(crate) fn line(origin: &str, hint: &Hint) -> Option<String> {
     })
 }
 
-/// What a line says, unless this process has sent it.
+/// Decodes a message. Ignores messages of this process.
 fn read(origin: &str, line: &str) -> Vec<Told> {
     let Some((from, body)) = line.split_once(' ') else { return Vec::new() };
     let Some((kind, rest)) = body.split_once(' ').filter(|_| from != origin) else {
@@ -238,7 +238,7 @@ fn read(origin: &str, line: &str) -> Vec<Told> {
     }
 }
 
-/// Passes hints on to the other processes until the store is gone.
+/// Sends hints to other processes until the store is dropped.
 pub(crate) async fn tell_others(
     (pool, sql, channel, origin): (PgPool, Arc<Sql>, String, String),
     (longest, doubt): (Duration, Arc<AtomicU32>),
@@ -257,7 +257,7 @@ pub(crate) async fn tell_others(
         while let Ok(hint) = hints.try_recv() {
             round.add(hint);
         }
-        // Whoever has waited for so long asks again.
+        // If a subscriber still waits, request ends again.
         round.asks |= last_asked.elapsed() >= ASK
             && waiters.upgrade().is_some_and(|ends| ends.receiver_count() > 0);
         if round.asks {
@@ -274,10 +274,10 @@ pub(crate) async fn tell_others(
     }
 }
 
-/// What goes out together.
+/// The hints that are sent together.
 #[derive(Default, PartialEq)]
 struct Round {
-    /// With the first place that something was put at.
+    /// Queues with the lowest sort key inserted, if known.
     queues: BTreeMap<String, Option<i64>>,
     canceled: Vec<Token>,
     finished: Vec<JobId>,
@@ -327,7 +327,7 @@ impl Round {
     }
 }
 
-/// Listens for as long as the store lives. The connection is made anew when it is lost.
+/// Listens until the store is dropped. A lost connection is replaced.
 pub(crate) async fn listen(mut listener: PgListener, origin: String, here: std::sync::Weak<Wakes>) {
     let mut pause = PACE;
     loop {
@@ -340,9 +340,9 @@ pub(crate) async fn listen(mut listener: PgListener, origin: String, here: std::
                     wakes.heard(told);
                 }
             }
-            // The connection was lost and is back; what was missed in between is found by polling.
+            // The connection was lost and restored. Missed hints are covered by polling.
             Ok(None) => {}
-            // The store was closed; it waits for this connection.
+            // The store was closed, and the pool waits for this connection.
             Err(sqlx::Error::PoolClosed) => return,
             Err(error) => {
                 tracing::warn!(%error, "cannot listen for hints; polling meanwhile");
@@ -354,7 +354,8 @@ pub(crate) async fn listen(mut listener: PgListener, origin: String, here: std::
     }
 }
 
-/// A listener that has been heard to work; none if it does not, as behind a transaction pooler.
+/// Returns a listener that has received a test notification, or `None` if it does not work, as behind a transaction
+/// pooler.
 pub(crate) async fn tested_listener(
     pool: &PgPool,
     sql: &Sql,

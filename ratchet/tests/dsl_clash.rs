@@ -1,5 +1,5 @@
-//! Two jobs of one name. In a program of their own, because the registry collects every job of a program.
-#![allow(clippy::unused_async)] // the jobs here have nothing to wait for
+//! Two jobs with the same name. This is a separate program because the registry collects all jobs of a program.
+#![allow(clippy::unused_async)] // these jobs do not await anything
 
 use ratchet::{Job, Registration, Registry};
 

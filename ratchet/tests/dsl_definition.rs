@@ -1,5 +1,5 @@
-//! What `#[job]` declares lands in the definition that the registry keeps.
-#![allow(clippy::unused_async)] // the jobs here have nothing to wait for
+//! The options of `#[job]` must end up in the definition that the registry holds.
+#![allow(clippy::unused_async)] // these jobs do not await anything
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `#[do_not_retry]` is found wherever it hides in a source chain.
+//! An error marked `#[do_not_retry]` must be found anywhere in a source chain.
 #![cfg(all(feature = "anyhow", feature = "eyre"))]
 
 use std::error::Error;

@@ -1,5 +1,5 @@
-//! Invocations: written, read back, keyed, validated; and the bare function beside them.
-#![allow(clippy::unused_async)] // the jobs here have nothing to wait for
+//! Tests of invocations: encoding, decoding, keys and validation, and direct calls of the function.
+#![allow(clippy::unused_async)] // these jobs do not await anything
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
-//! Real signals to a real process.
+//! Sends real signals to a child process and checks how its worker stops.
 #![cfg(unix)]
-#![allow(clippy::print_stdout)] // the child talks to its parent
+#![allow(clippy::print_stdout)] // the child reports to its parent on stdout
 
 use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -11,7 +11,7 @@ use ratchet::prelude::*;
 
 const MODE: &str = "RATCHET_SIGNAL_TEST";
 
-/// Says when it runs and when the worker stops; then ends, or not.
+/// Prints when it starts and when the worker stops, then returns or, if `forever`, keeps running.
 #[job(max_retries = 0)]
 async fn linger(#[inject] ctx: JobContext, forever: bool) {
     println!("begun");
@@ -22,7 +22,7 @@ async fn linger(#[inject] ctx: JobContext, forever: bool) {
     }
 }
 
-/// The program under test: does nothing unless a test below has started it.
+/// The program under test. Does nothing unless it was started by one of the tests below.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn child() {
     let Ok(mode) = std::env::var(MODE) else { return };
@@ -36,7 +36,7 @@ async fn child() {
     let job = ratchet.enqueue(Linger { forever: mode == "forever" });
     let job = ratchet.prepare(job).expect("prepares");
     let id = job.id;
-    // It listens before the job can say that it runs.
+    // The signal handler must be installed before the job reports that it runs.
     tokio::select! {
         biased;
         ended = worker.run_until_signal() => ended.expect("listens"),
@@ -46,7 +46,7 @@ async fn child() {
     println!("ended {} {} {}", job.state, job.attempts, job.crashes);
 }
 
-/// This test binary, running only [`child`].
+/// A child process: this test binary, running only [`child`].
 struct Program {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -64,7 +64,7 @@ impl Program {
         Self { child, lines: BufReader::new(stdout).lines() }
     }
 
-    /// Reads on until a line holds this.
+    /// Reads lines until one contains `wanted`, and returns it.
     fn until(&mut self, wanted: &str) -> String {
         self.lines
             .by_ref()
@@ -82,7 +82,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Already gone if the test passed.
+        // The child has already exited if the test passed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

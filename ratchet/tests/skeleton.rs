@@ -1,6 +1,6 @@
-//! The walking skeleton: a job annotated here, enqueued as a struct literal, found by name, run by a worker.
+//! An end-to-end test: an annotated job is enqueued as a struct literal, resolved by name and run by a worker.
 
-#![allow(clippy::unused_async)] // the shape of a job, whatever it does
+#![allow(clippy::unused_async)] // a job is async even if it awaits nothing
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use ratchet::{
 
 struct Greeting(String);
 
-/// Greets somebody.
+/// Returns a greeting for `name`.
 #[job(queue = "mail", max_retries = 2)]
 async fn greet(
     #[inject] ctx: JobContext,
@@ -69,7 +69,7 @@ async fn the_bare_function_needs_no_runtime() {
     assert_eq!(said.expect("greets"), "hi Bob");
 }
 
-/// Counts what it takes.
+/// A sink that counts the outcomes it receives.
 #[derive(Debug)]
 struct Counter(&'static AtomicUsize);
 

@@ -1,4 +1,4 @@
-//! Alerts, said once per window.
+//! Alerts: raised once per suppression window.
 
 use ratchet_core::model::{Channel, JobId, NewJob};
 

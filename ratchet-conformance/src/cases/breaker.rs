@@ -1,4 +1,4 @@
-//! Circuit breakers: shared by the cluster, in the commit of the run, never a claim per waiting job.
+//! Circuit breakers: shared by the cluster and updated in the commit of the run. Waiting jobs are not claimed.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use ratchet_core::model::{
 use crate::World;
 use crate::fixture::{JobExt, RunExt, secs};
 
-/// Opens after two bad of two, for thirty seconds, and closes after two good probes.
+/// Returns settings: the breaker opens for 30 seconds after two failed calls, and closes after two good probes.
 fn settings() -> BreakerSettings {
     let mut settings = BreakerSettings::default();
     (settings.min_calls, settings.probes) = (2, 2);
@@ -41,7 +41,7 @@ fn bad(run: &Claimed) -> Settlement {
     run.retry(secs(3600)).voting(run, Ballot::Bad)
 }
 
-/// Two runs fail, and the breaker of `pay` opens.
+/// Opens the breaker of `pay` with two failed runs.
 async fn open(world: &World) {
     let node = world.node().await;
     for _ in 0..2 {
@@ -80,7 +80,7 @@ pub async fn b_02_votes_of_one_batch_count_in_order(world: &World) {
     let runs = node.claim(3).await;
     let batch = vec![good(&runs[0]), bad(&runs[1]), bad(&runs[2])];
     let told: Vec<_> = world.settle_all(batch).await.iter().map(changed).collect();
-    // One good, one bad: half is enough.
+    // One good and one bad call reach the failure rate of 50 %.
     assert!(matches!(told[..], [None, Some(BreakerChange::Opened { .. }), None]), "{told:?}");
 }
 

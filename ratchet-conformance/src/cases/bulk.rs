@@ -1,4 +1,4 @@
-//! Many jobs in one insert, all or none.
+//! Bulk inserts: either all jobs are inserted or none.
 
 use ratchet_core::model::{Filter, InsertError, Inserted, JobState, TakenKey};
 

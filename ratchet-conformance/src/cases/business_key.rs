@@ -1,4 +1,4 @@
-//! A business key has one live holder.
+//! Business keys: at most one live job holds a key.
 
 use ratchet_core::model::{Command, CommandError, InsertError, Inserted, JobId, NewJob};
 
@@ -9,7 +9,7 @@ fn order(world: &World) -> NewJob {
     world.job().key("order")
 }
 
-/// The holder of the key, found by asking for it.
+/// Returns the holder of the key, found by submitting a job with the same key.
 async fn holder(world: &World) -> Option<JobId> {
     match world.try_submit(order(world).queue("elsewhere")).await {
         Ok(Inserted::Created(_)) => None,

@@ -1,4 +1,4 @@
-//! Calling jobs off.
+//! Canceling jobs.
 
 use ratchet_core::model::{
     AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Heartbeat, JobState, Token,

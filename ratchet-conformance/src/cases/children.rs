@@ -1,4 +1,4 @@
-//! Jobs that come into being with the end of another.
+//! Jobs spawned by the settlement of another job.
 
 use ratchet_core::model::{Filter, JobState, Settled};
 

@@ -1,11 +1,11 @@
-//! Jobs that have crashed their worker run alone.
+//! Isolation: jobs that have crashed their worker must run by themselves.
 
 use ratchet_core::model::{ClaimReply, Claimed, JobId, NewJob};
 
 use crate::World;
 use crate::fixture::{JobExt, RunExt, secs};
 
-/// A due job that has crashed its worker this often.
+/// Creates a due job that has crashed its worker `crashes` times.
 async fn crashed(world: &World, job: NewJob, crashes: u32) -> JobId {
     let id = world.submit(job.clone()).await;
     let node = world.node().await.serving(&[&job.spec.queue]);

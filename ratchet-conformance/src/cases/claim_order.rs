@@ -1,4 +1,4 @@
-//! Who is served first.
+//! The order in which jobs are claimed.
 
 use ratchet_core::Priority;
 use ratchet_core::model::Due;

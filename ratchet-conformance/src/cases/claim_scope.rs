@@ -1,4 +1,4 @@
-//! Who gets what.
+//! The set of jobs that a claim may return: state, queues, known jobs and the node's lease.
 
 use ratchet_core::model::{ClaimRequest, Claimed, QueueDemand, Settled};
 
@@ -157,7 +157,7 @@ pub async fn x_08_settle_and_claim_loses_nothing(world: &World) {
     let node = world.node().await;
     let run = world.run_on(&node, world.job()).await;
     let both = world.store.settle_and_claim(vec![run.release()], node.request(5)).await;
-    // A store that does both in one statement may see what it released only in the next one.
+    // A store that does both in one statement may not see the released job until the next claim.
     let (_, claimed) = both.expect("both are answered");
     let after = node.claim(5).await;
     assert_eq!(claimed.jobs.len() + after.len(), 1);

@@ -1,4 +1,4 @@
-//! What a worker gets is what was submitted, whatever there is to a job.
+//! A claimed job must be equal to the submitted job, for every combination of properties.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use ratchet_core::model::{JobState, NewJob, Settled};
 use crate::World;
 use crate::fixture::{JobExt, RunExt, secs};
 
-/// Jobs with nothing to them but arguments, and jobs with one thing more.
+/// Creates a plain job and jobs with one additional property each.
 fn kinds(world: &World, round: &str) -> Vec<NewJob> {
     let job = || world.job();
     let mut kinds = vec![
@@ -33,7 +33,7 @@ fn kinds(world: &World, round: &str) -> Vec<NewJob> {
 
 pub async fn c_04_a_claim_brings_all_that_was_submitted(world: &World) {
     let node = world.node().await;
-    // One at a time, then together, then each kind by many.
+    // First one at a time, then all together, then many of each kind.
     let mut jobs = kinds(world, "a");
     for job in &jobs {
         world.submit(job.clone()).await;
@@ -58,7 +58,7 @@ pub async fn c_04_a_claim_brings_all_that_was_submitted(world: &World) {
 
 pub async fn c_04_plain_and_odd_jobs_come_in_order_and_end(world: &World) {
     let node = world.node().await;
-    // All plain, then mixed, then all plain again.
+    // First all plain, then mixed, then all plain again.
     for odd in [false, true, false] {
         let mut wanted = Vec::new();
         for number in 0..20 {
@@ -72,7 +72,7 @@ pub async fn c_04_plain_and_odd_jobs_come_in_order_and_end(world: &World) {
         let got: Vec<_> = runs.iter().map(|run| (run.id(), (*run.spec).clone())).collect();
         let wanted: Vec<_> = wanted.into_iter().map(|job| (job.id, job.spec)).collect();
         assert_eq!(got, wanted);
-        // Every third is left for later: what is settled is found at its place in the lease.
+        // Settle every third run later: a run must be found by its position in the lease.
         let (later, now): (Vec<_>, Vec<_>) =
             runs.iter().enumerate().partition(|(at, _)| at % 3 == 0);
         for part in [now, later] {

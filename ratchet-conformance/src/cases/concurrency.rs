@@ -1,4 +1,4 @@
-//! Many at once: whoever wins, exactly one does.
+//! Concurrent calls: exactly one of several competing callers must succeed.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -172,8 +172,8 @@ pub async fn a_03_concurrent_bids_make_one_leader(world: &World) {
     assert_eq!(bids.join_all().await.into_iter().filter(|leads| *leads).count(), 1);
 }
 
-/// Jobs that ended twice, and pumps that acknowledge as fast as they can: nobody is given a second end whose first is not
-/// acknowledged.
+/// Several loops take and acknowledge outcomes of jobs that ended twice. A second outcome must not be handed out before
+/// the first.
 pub async fn i_04_concurrent_pumps_keep_the_outcomes_of_a_job_in_order(world: &World) {
     const JOBS: usize = 12;
     for _ in 0..JOBS {

@@ -1,4 +1,4 @@
-//! At most so many runs of one key.
+//! Concurrency keys: the number of concurrent runs per key is limited.
 
 use ratchet_core::model::NewJob;
 

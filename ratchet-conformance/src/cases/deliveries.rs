@@ -1,4 +1,4 @@
-//! What is published outside, at least once.
+//! Deliveries to sinks: at least once.
 
 use ratchet_core::model::{Channel, Delivery, DeliveryBody, JobId};
 

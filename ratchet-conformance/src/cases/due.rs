@@ -1,4 +1,4 @@
-//! Not before its time.
+//! Due times: a job must not be claimed before it is due.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Why a job waits: every answer, from the state of the store.
+//! Explanations of why a job waits, derived from the state of the store.
 
 use ratchet_core::JobState;
 use ratchet_core::model::{
@@ -20,7 +20,7 @@ async fn waits(world: &World, id: JobId) -> Waiting {
     }
 }
 
-/// A node that serves and knows what the jobs of these cases are.
+/// Joins a node that serves the queue and knows the jobs of these cases.
 async fn worker(world: &World) -> Node {
     world.node().await
 }
@@ -150,7 +150,7 @@ pub async fn q_04_all_reasons_are_told(world: &World) {
     assert_eq!(reasons.len(), 2, "{reasons:?}");
 }
 
-/// What `explain` calls clear is claimed, and what it does not is not.
+/// A job must be claimed exactly if `explain` reports it as clear.
 pub async fn q_04_the_answer_is_the_claims_own(world: &World) {
     let mut limits = QueueLimits::default();
     limits.concurrency = Some(3);

@@ -1,4 +1,4 @@
-//! A stale claim changes nothing.
+//! Fencing: a call with a stale token must not change anything.
 
 use ratchet_core::model::{
     AttemptOutcome, Channel, Due, Filter, JobState, RunNotes, Settled, Settlement, Token, Verdict,

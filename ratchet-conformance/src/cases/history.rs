@@ -1,4 +1,4 @@
-//! One line per run.
+//! The history of a job: one line per ended run.
 
 use ratchet_core::model::AttemptOutcome;
 

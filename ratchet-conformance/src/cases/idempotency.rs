@@ -1,4 +1,4 @@
-//! An idempotency key makes one job, for ever.
+//! Idempotency keys: at most one job is ever created for a key.
 
 use ratchet_core::model::{Filter, InsertError, Inserted, JobState};
 

@@ -1,4 +1,4 @@
-//! What was submitted is what is stored.
+//! Inserts: a job must be stored exactly as it was submitted.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What holds whatever happens: random operations, and a look at every job in between.
+//! Invariants, checked against all jobs in between random operations.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,7 +10,7 @@ use crate::differential::{Side, generate};
 const ROUNDS: usize = 12;
 const OPS_PER_ROUND: usize = 30;
 
-/// Shows `look` all jobs, again and again, while random things happen to them.
+/// Runs random operations and calls `look` with all jobs after every round.
 async fn amid_chaos<'a, F: Future<Output = ()>>(
     world: &'a World,
     seed: u64,
@@ -79,7 +79,7 @@ pub async fn q_02_no_key_runs_beyond_its_limit(world: &World) {
                 *running.entry(&key.key).or_default() += 1;
             }
         }
-        // The generator gives every key a limit of one or two.
+        // The generator sets the limit of every key to one or two.
         assert!(running.values().all(|count| *count <= 2), "{running:?}");
     })
     .await;

@@ -1,4 +1,4 @@
-//! The cases, by theme. Each is named after the rule it proves.
+//! The cases for stores, by theme. The name of a case starts with the rule that it tests.
 
 pub mod alerts;
 pub mod breaker;

@@ -1,4 +1,4 @@
-//! Nodes, their leases and their leader.
+//! Nodes: leases, heartbeats and leadership.
 
 use ratchet_core::model::{Heartbeat, NodeRecord};
 use ratchet_core::store::StoreErrorKind;

@@ -1,4 +1,4 @@
-//! What handlers leave behind while they run.
+//! Notes that handlers write while they run: progress, logs, checkpoints.
 
 use std::time::Duration;
 

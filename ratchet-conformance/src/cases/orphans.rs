@@ -1,4 +1,4 @@
-//! Jobs whose node died.
+//! Orphans: jobs whose node's lease has expired.
 
 use ratchet_core::model::{AttemptOutcome, ClaimRequest, Heartbeat, JobState, Verdict};
 

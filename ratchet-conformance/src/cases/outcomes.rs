@@ -1,4 +1,4 @@
-//! The ends of jobs, told outside: at least once, and in the order of their commits for any one job.
+//! Published outcomes: at least once, and in commit order for each job.
 
 use ratchet_core::model::{
     Channel, Claimed, Delivery, DeliveryBody, GroupKind, JobId, JobOutcome, JobState, OutcomeKind,
@@ -15,12 +15,12 @@ fn outcome(delivery: &Delivery) -> &JobOutcome {
     }
 }
 
-/// Hands out and holds for half a minute.
+/// Takes undelivered outcomes and holds them for 30 seconds.
 async fn told(world: &World) -> Vec<Delivery> {
     world.undelivered(Channel::Outcomes, secs(30)).await
 }
 
-/// The jobs of deliveries with the runs that ended them.
+/// Returns the job and the run of each delivery.
 fn ends(deliveries: &[Delivery]) -> Vec<(JobId, u64)> {
     let end = |delivery| {
         let outcome: &JobOutcome = outcome(delivery);
@@ -40,7 +40,7 @@ async fn succeeded(world: &World) -> Claimed {
     run
 }
 
-/// A job that failed, was tried again and succeeded.
+/// Runs a job that fails, is retried and succeeds.
 async fn ended_twice(world: &World) -> JobId {
     let run = world.run(world.job()).await;
     world.apply(run.fail().telling(&run)).await;
@@ -116,7 +116,7 @@ pub async fn i_04_outcome_of_a_stale_run_is_not_told(world: &World) {
     assert_eq!(ends(&told(world).await), [(run.id(), 1)], "once");
 }
 
-/// Successes alone, successes with company and failures: they take different roads.
+/// A batch may be settled by several code paths: successes, successes with additional data, and failures.
 pub async fn i_04_outcomes_of_a_mixed_batch_are_all_told(world: &World) {
     let node = world.node().await;
     world.submit_all(world.jobs(4)).await;
@@ -125,7 +125,7 @@ pub async fn i_04_outcomes_of_a_mixed_batch_are_all_told(world: &World) {
         runs[0].succeed().telling(&runs[0]),
         runs[1].fail().alerting().publishing().telling(&runs[1]),
         runs[2].succeed().spawning(world.jobs(1)).telling(&runs[2]),
-        // Nobody wants to know of this one.
+        // This run publishes no outcome.
         runs[3].succeed(),
     ];
     world.settle_all(settlements).await;

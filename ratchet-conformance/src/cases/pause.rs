@@ -1,4 +1,4 @@
-//! Setting jobs aside.
+//! Pausing and resuming jobs.
 
 use ratchet_core::model::{Command, CommandError, CommandReply, Filter, JobState, Move};
 

@@ -1,4 +1,4 @@
-//! Clearing away what has ended.
+//! Purging ended jobs.
 
 use ratchet_core::model::{Filter, JobState};
 

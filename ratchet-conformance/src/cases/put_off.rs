@@ -1,4 +1,4 @@
-//! Runs that end without an attempt: deferred or released.
+//! Runs that end without using an attempt: deferred or released.
 
 use ratchet_core::model::{AttemptOutcome, JobState};
 

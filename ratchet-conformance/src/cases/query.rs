@@ -1,4 +1,4 @@
-//! Finding jobs.
+//! Listing, filtering and counting jobs.
 
 use ratchet_core::model::{Filter, JobId, JobState, PageRequest, TerminalReason};
 
@@ -15,7 +15,7 @@ pub async fn l_07_pages_follow_one_another(world: &World) {
     let mut wanted = world.submit_all(world.jobs(7)).await;
     wanted.reverse();
     let (mut seen, mut sizes, mut before) = (Vec::new(), Vec::new(), None);
-    // Bounded, so that a store that ignores the cursor fails and does not hang.
+    // The loop is bounded so that a store that ignores the cursor fails instead of hanging.
     for _ in 0..5 {
         let request = PageRequest { before, limit: 3 };
         let page = world.store.list(&Filter::any(), request).await.expect("a page");
@@ -148,7 +148,7 @@ pub async fn v_03_counts_follow_every_move(world: &World) {
     assert_eq!(states, [Pending, Running, Failed, Paused, Canceled]);
 }
 
-/// The state of the only job, by the counts.
+/// Returns the state of the only job, according to the counts.
 async fn only_state(world: &World) -> JobState {
     let counts = world.counts().await;
     let queue = &counts.queues["default"];

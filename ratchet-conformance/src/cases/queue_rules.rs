@@ -1,4 +1,4 @@
-//! What holds a whole queue back: pause, cluster-wide concurrency, rate.
+//! Rules that apply to a whole queue: pause, cluster-wide concurrency, rate.
 
 use std::time::Duration;
 

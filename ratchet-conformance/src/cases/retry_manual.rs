@@ -1,4 +1,4 @@
-//! Failed jobs, tried again from the start.
+//! Manual retries of failed jobs.
 
 use ratchet_core::model::{CommandReply, Filter, JobState, TerminalReason};
 

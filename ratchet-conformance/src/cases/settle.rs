@@ -1,4 +1,4 @@
-//! The ends of a run: success, retry, failure.
+//! Settling a run: success, retry, failure.
 
 use ratchet_core::model::{JobState, TerminalReason};
 

@@ -1,4 +1,4 @@
-//! Every verb on every state: what is not allowed is refused, and nothing changes.
+//! Every command in every state: an illegal transition must be rejected without a change.
 
 use ratchet_core::model::{
     CancelCause, Command, CommandError, CommandReply, Due, JobId, JobState, Move,
@@ -7,7 +7,7 @@ use ratchet_core::model::{
 use crate::World;
 use crate::fixture::{RunExt, secs};
 
-/// Where a job can be. Paused jobs differ by where they came from.
+/// The state of a job. Paused jobs are distinguished by the state they were paused in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
     Pending,
@@ -41,7 +41,8 @@ async fn bring(world: &World, at: At) -> JobId {
     }
 }
 
-/// Tries a verb everywhere: it moves a job as `moves` says, leaves it alone where `idle` says, and is refused elsewhere.
+/// Runs a command in every state. It must apply the transitions in `moves`, do nothing in the states in `idle`, and be
+/// rejected in all others.
 async fn everywhere(
     world: &World,
     verb: Move,
@@ -78,7 +79,7 @@ async fn everywhere(
     }
 }
 
-/// Gets a job out of the way of the next one.
+/// Cancels a job so that it does not interfere with the next one.
 async fn clear(world: &World, id: JobId) {
     let _ = world.command(Command::Cancel(id, CancelCause::Requested)).await;
 }

@@ -1,4 +1,4 @@
-//! Hints that save a poll.
+//! Wake-ups: hints that there may be work or that a job has ended.
 
 use ratchet_core::model::{BreakerOrder, QueueLimits, QueueOrder};
 use ratchet_core::store::Wake;
@@ -10,7 +10,7 @@ fn work(queue: &str) -> Wake {
     Wake::Work { queue: queue.to_owned() }
 }
 
-/// Does something that must be followed by a hint. Hints may travel, so they are waited for.
+/// Runs `act` and waits for the expected wake-up. It may arrive with a delay.
 async fn wakes<T>(world: &World, wanted: Wake, act: impl Future<Output = T>) -> T {
     let mut wakes = match &wanted {
         Wake::Finished(_) => world.store.ends(),

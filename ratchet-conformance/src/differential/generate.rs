@@ -1,4 +1,4 @@
-//! Operations from a seed: few names and keys, so that they meet.
+//! Generates operations from a seed. Few names and keys are used, so that operations conflict often.
 
 use std::time::Duration;
 
@@ -14,12 +14,12 @@ use super::op::{Ending, How, Op};
 use super::side::TICK;
 use crate::fixture::JobExt;
 
-/// Operations for [`run_both`](super::run_both): the same for the same seed.
+/// Generates operations for [`run_both`](super::run_both). The same seed gives the same operations.
 pub fn generate(seed: u64, count: usize) -> Vec<Op> {
     sequence(Generator::new(seed), count)
 }
 
-/// Like [`generate`], with chains, batches and workflows among the jobs.
+/// Like [`generate`], but also generates chains, batches and workflows.
 pub fn generate_graphs(seed: u64, count: usize) -> Vec<Op> {
     sequence(Generator { graphs: Some(Vec::new()), ..Generator::new(seed) }, count)
 }
@@ -37,7 +37,8 @@ pub(super) struct Generator {
     ids: u64,
     jobs: Vec<JobId>,
     nodes: Vec<NodeId>,
-    /// Every group so far, if there are any: sequences without stay as they were, seed by seed.
+    /// The groups generated so far; `None` if graphs are disabled. Without graphs, a seed gives the same operations as
+    /// before graphs were added.
     pub(super) graphs: Option<Vec<GroupId>>,
 }
 
@@ -99,7 +100,7 @@ impl Generator {
     pub(super) fn job(&mut self) -> NewJob {
         let rng = &mut self.rng;
         let priority = Priority::ALL[rng.usize(..5)];
-        // A job that nobody knows holds its keys for ever, so there are few.
+        // Keep unknown jobs rare: they are never claimed, so they never release their keys.
         let name = if rng.u8(..12) == 0 { "strange" } else { ["mail", "bill"][rng.usize(..2)] };
         let mut spec = JobSpec::new(name, vec![b'0' + rng.u8(..2)]);
         spec.tenant = (rng.u8(..4) == 0).then(|| "acme".to_owned());
@@ -119,7 +120,7 @@ impl Generator {
         if rng.u8(..5) == 0 {
             let number = rng.u8(..16);
             job = job.idempotent(&number.to_string());
-            // Mostly the same arguments for the same key, as it should be.
+            // Mostly use the same arguments for the same key, so that repeats are more common than mismatches.
             if rng.u8(..8) > 0 {
                 job = job.named("mail").payload(&[number]);
             }
@@ -140,7 +141,7 @@ impl Generator {
         job
     }
 
-    /// Mostly what lets jobs through, or nothing would happen any more.
+    /// Generates mostly orders that let jobs through; otherwise the queues would soon be blocked.
     fn queue_order(&mut self) -> QueueOrder {
         let mut limits = QueueLimits::default();
         match self.rng.u8(0..8) {
@@ -206,7 +207,7 @@ impl Generator {
         }
     }
 
-    /// Mostly the jobs of late, so that commands meet live ones; now and then one that never was.
+    /// Picks mostly a recent job, so that commands hit live jobs; sometimes an unknown one.
     fn any_job(&mut self) -> JobId {
         let unknown = JobId::from_uuid(Uuid::max());
         let ago = if self.rng.bool() { self.rng.usize(..8) } else { self.rng.usize(..200) };
@@ -232,7 +233,7 @@ impl Generator {
         &items[self.rng.usize(..items.len())]
     }
 
-    /// Ids that grow, as those of a client do.
+    /// Generates increasing ids, like a client.
     pub(super) fn uuid(&mut self) -> Uuid {
         const START: u64 = 1_767_268_800_000;
         self.ids += 1;

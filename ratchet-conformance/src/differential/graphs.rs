@@ -1,4 +1,4 @@
-//! Small chains, batches and workflows from a seed.
+//! Generates small chains, batches and workflows.
 
 use ratchet_core::graph::link;
 use ratchet_core::model::{
@@ -27,7 +27,7 @@ impl Generator {
 
     pub(super) fn graph(&mut self) -> NewGraph {
         let mut graph = NewGraph::default();
-        // The same graph for the same key, mostly.
+        // Mostly generate the same graph for the same key.
         let number = (self.rng.u8(..4) == 0).then(|| self.rng.u8(..4));
         match number {
             Some(number) if self.rng.u8(..4) > 0 => {
@@ -60,7 +60,7 @@ impl Generator {
         follow(graph, chain);
     }
 
-    /// A batch with callbacks; now and then an open one.
+    /// Adds a batch with callbacks. Sometimes it stays open.
     fn children(&mut self, graph: &mut NewGraph, owner: Option<GroupId>) {
         let batch = self.group(graph, GroupKind::Batch, owner);
         for group in &mut graph.groups {
@@ -89,7 +89,7 @@ impl Generator {
         }
     }
 
-    /// Steps with edges from earlier ones, so that there are no circles; one of them may be a batch.
+    /// Adds a workflow. Edges start at earlier steps, so there are no cycles; a step may be a batch.
     fn workflow(&mut self, graph: &mut NewGraph) {
         let flow = self.group(graph, GroupKind::Workflow, None);
         let mut points: Vec<Point> = Vec::new();
@@ -132,7 +132,7 @@ impl Generator {
         id
     }
 
-    /// A job as a client makes a step of it: its delay counts from its release.
+    /// Generates a job and turns it into a step, as a client does: its delay starts when it is released.
     fn member(&mut self, group: Option<GroupId>, number: u32) -> NewJob {
         let mut job = self.job();
         let mut step = Step::default();
@@ -144,7 +144,7 @@ impl Generator {
         job
     }
 
-    /// Mostly one of late.
+    /// Picks mostly a recent group.
     fn any_group(&mut self) -> GroupId {
         let ago = self.rng.usize(..6);
         let groups = self.graphs.as_deref().unwrap_or_default();
@@ -153,7 +153,7 @@ impl Generator {
     }
 }
 
-/// Each step follows the one before.
+/// Adds an edge from each step to the next.
 fn follow(graph: &mut NewGraph, chain: GroupId) {
     let steps: Vec<_> =
         graph.jobs.iter().filter(|job| job.owner() == Some(chain)).map(|job| job.id).collect();

@@ -1,4 +1,4 @@
-//! Random operations against two stores side by side: every answer must be the same.
+//! Runs random operations against two stores. Both must return the same results.
 //!
 //! ```no_run
 //! # use ratchet_conformance::{Harness, differential};
@@ -25,19 +25,19 @@ pub use op::{Ending, How, Op};
 pub(crate) use self::side::Side;
 use crate::Harness;
 
-/// How often everything is compared, and not only the answers.
+/// The number of operations between two full comparisons of the stored data.
 const INSPECT_EVERY: usize = 16;
 
-/// The first answer in which two stores differed.
+/// The first result in which two stores differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Divergence {
-    /// The number of the operation.
+    /// The index of the operation.
     pub step: usize,
-    /// The operation.
+    /// The operation, in its debug form.
     pub op: String,
-    /// What the first store answered.
+    /// The result of the first store.
     pub left: String,
-    /// What the second store answered.
+    /// The result of the second store.
     pub right: String,
 }
 
@@ -52,14 +52,16 @@ impl fmt::Display for Divergence {
 
 impl std::error::Error for Divergence {}
 
-/// Carries out the same operations on both stores and compares their answers, which are made comparable first: ids are
-/// chosen by the generator, leases are left out, and times are rounded relative to the start.
+/// Runs the same operations on both stores and compares the results.
+///
+/// To make the results comparable, the generator chooses the ids, leases are omitted, and times are rounded relative
+/// to the start.
 ///
 /// Both stores must be fresh.
 ///
 /// # Panics
 ///
-/// If a store fails: that is no answer to compare.
+/// Panics if a store returns a store error.
 pub async fn run_both(
     left: &dyn Harness,
     right: &dyn Harness,
@@ -111,7 +113,7 @@ mod tests {
         }
     }
 
-    /// A run that never meets a conflict proves little.
+    /// The generated operations must cover every kind of result, including conflicts.
     #[tokio::test]
     async fn random_operations_reach_every_kind_of_answer() {
         let mut told = String::new();

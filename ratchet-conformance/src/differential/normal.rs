@@ -1,4 +1,4 @@
-//! Answers of different stores made comparable: times are rounded and counted from the start, leases are left out.
+//! Normalizes the results of different stores: times are rounded and relative to the start, leases are omitted.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::side::TICK;
 
-/// Rounds to ticks since the start: the milliseconds that a real clock adds vanish.
+/// Rounds times to ticks since the start. This removes the milliseconds that a real clock adds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Normal {
     pub(super) start: Timestamp,
@@ -34,7 +34,7 @@ impl Normal {
         job.queue_wait = job.queue_wait.map(span);
         job.duration = job.duration.map(span);
         job.envelope = job.envelope.map(|envelope| self.envelope(envelope));
-        // The words are the store's own.
+        // The wording of warnings differs between stores.
         job.warnings = job.warnings.iter().map(|_| "warned".to_owned()).collect();
         job
     }
@@ -161,7 +161,7 @@ impl Normal {
     }
 }
 
-/// Rounds a span to ticks.
+/// Rounds a duration to ticks.
 pub(super) fn span(duration: Duration) -> Duration {
     let ticks = duration.saturating_add(TICK / 2).as_secs() / TICK.as_secs();
     Duration::from_secs(ticks * TICK.as_secs())

@@ -1,85 +1,85 @@
-//! What can be done to a store.
+//! The operations that a differential test runs on a store.
 
 use ratchet_core::model::{
     BreakerOrder, Channel, Command, Extend, Filter, GroupId, JobId, JobState, NewGraph, NewJob,
     NodeId, QueueOrder,
 };
 
-/// One operation. Runs are named by how many claims ago they were made.
+/// One operation. A run is identified by the number of claims made since it was claimed; 0 is the latest.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Op {
-    /// Inserts a batch.
+    /// Inserts jobs in one batch.
     Insert(Vec<NewJob>),
-    /// Enters a node for so many ticks.
+    /// Joins a node with a lease in ticks.
     Join(NodeId, u32),
-    /// Renews a node's lease for so many ticks.
+    /// Renews a node's lease for a number of ticks.
     Heartbeat(NodeId, u32),
-    /// Removes a node.
+    /// Makes a node leave.
     Leave(NodeId),
-    /// Bids for leadership for so many ticks.
+    /// Requests leadership for a number of ticks.
     Lead(NodeId, u32),
-    /// Claims.
+    /// Claims jobs.
     Claim {
-        /// For whom.
+        /// The claiming node.
         node: NodeId,
-        /// How many of each queue.
+        /// The maximum number of jobs per queue.
         limit: u32,
-        /// Whether a job that must run alone may come.
+        /// Whether the claim may return an isolated job.
         idle: bool,
     },
     /// Settles runs in one batch.
     Settle(Vec<Ending>),
     /// Reports progress of a run.
     Report(usize, u8),
-    /// Lets a run go.
+    /// Reports that the handler of a run has ended, which frees the slots it still holds.
     LetGo(usize),
     /// Rescues every orphan.
     Rescue,
-    /// Carries out a command.
+    /// Runs a command.
     Command(Command),
-    /// Calls off the job of a run.
+    /// Cancels the job of a run.
     Cancel(usize),
-    /// Has the job of a run tried again.
+    /// Retries the job of a run.
     Retry(usize),
     /// Pauses, resumes or limits a queue.
     OrderQueue(&'static str, QueueOrder),
-    /// Opens or closes the breaker of the one service.
+    /// Opens or closes the breaker of the service `pay`.
     OrderBreaker(BreakerOrder),
-    /// Asks why a job waits.
+    /// Explains why a job waits.
     Explain(JobId),
-    /// Purges a state by an age in ticks.
+    /// Purges the jobs in a state that are older than a number of ticks.
     Purge(JobState, u32),
-    /// Takes deliveries and acknowledges every other one.
+    /// Takes deliveries and acknowledges every second one.
     Deliver(Channel, u32),
     /// Reads one job with its history and log.
     Get(JobId),
-    /// Lists a page.
+    /// Lists the first page of jobs that match a filter.
     List(Filter, u32),
-    /// Lets so many ticks pass.
+    /// Advances the clock by a number of ticks.
     Pass(u32),
     /// Inserts a chain, batch or workflow.
     InsertGraph(NewGraph),
-    /// Adds to a batch, or seals it.
+    /// Adds jobs to a batch, seals it, or both.
     Extend(Extend),
     /// Reads a group with its members and their edges.
     Group(GroupId),
 }
 
-/// The end of a run.
+/// The settlement of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ending {
-    /// How many claims ago.
+    /// The number of claims made since this run was claimed; 0 is the latest.
     pub run: usize,
-    /// How it ends.
+    /// The verdict.
     pub how: How,
-    /// What comes with it.
+    /// Jobs that are spawned with the settlement.
     pub children: Vec<NewJob>,
-    /// Graphs that come with it.
+    /// Graphs that are inserted with the settlement.
     pub graphs: Vec<NewGraph>,
-    /// How the conditions on its edges are judged.
+    /// The result of the conditions on the step's edges.
     pub holds: bool,
-    /// Whether the handler goes on.
+    /// Whether the handler keeps running after the settlement.
     pub lingering: bool,
 }
 
@@ -87,14 +87,14 @@ pub struct Ending {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum How {
-    /// Well.
+    /// The job succeeds.
     Succeed,
-    /// With another attempt.
+    /// The job is retried after the delay.
     Retry(u32),
-    /// Put off.
+    /// The job is deferred by the delay, without using an attempt.
     Defer(u32),
-    /// Given back.
+    /// The job is released, without using an attempt.
     Release,
-    /// For good, with an alert and a dead letter; the number is its fingerprint.
+    /// The job fails permanently, with an alert and a dead letter. The number is the fingerprint.
     Fail(u8),
 }

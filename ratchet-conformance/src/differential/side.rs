@@ -1,4 +1,4 @@
-//! One of the two stores: carries out operations and tells what came of them.
+//! One of the two stores: runs operations and returns the normalized results as text.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,17 +17,18 @@ use super::op::{Ending, How, Op};
 use crate::Harness;
 use crate::fixture::{RunExt, SettlementExt};
 
-/// The unit of time. Long, so that what a real clock adds in between rounds to nothing.
+/// The unit of time. It is long, so that the time added by a real clock is rounded away.
 pub(super) const TICK: Duration = Duration::from_mins(10);
 
-/// Passes after every operation, so that no two happen at the same time on one store and at different times on another.
+/// Passes after every operation, so that no two operations have the same timestamp on one store and different ones on
+/// the other.
 const NUDGE: Duration = Duration::from_millis(1);
 
 pub(crate) struct Side<'a> {
     harness: &'a dyn Harness,
     store: Arc<dyn Store>,
     normal: Normal,
-    /// Every claim, oldest first.
+    /// The claimed runs, oldest first.
     runs: Vec<Claimed>,
 }
 
@@ -38,14 +39,14 @@ impl<'a> Side<'a> {
         Self { harness, store, normal: Normal { start }, runs: Vec::new() }
     }
 
-    /// Carries out an operation and answers what the store said.
+    /// Runs an operation and returns the store's result.
     pub(crate) async fn act(&mut self, op: &Op) -> String {
         let answer = self.perform(op).await;
         self.harness.advance(NUDGE).await;
         answer
     }
 
-    /// What is cheap to compare after every operation.
+    /// Returns the data that is cheap enough to compare after every operation.
     pub(super) async fn glance(&self) -> String {
         let mut counts = ok(self.store.counts().await);
         for queue in counts.queues.values_mut() {
@@ -55,7 +56,7 @@ impl<'a> Side<'a> {
         format!("{counts:?}")
     }
 
-    /// Everything the store can tell.
+    /// Returns everything that can be read from the store.
     pub(super) async fn inspect(&self) -> String {
         let mut told = String::new();
         let everything = PageRequest { before: None, limit: 100_000 };
@@ -209,7 +210,7 @@ impl<'a> Side<'a> {
             other => other,
         };
         let mut settled: Vec<_> = settled.map(normal).collect();
-        // With which settlement of a commit they are told, and in how many parts, is the store's affair.
+        // A store may attach the propagation to any settlement of the commit, in any number of parts.
         let mut ripples = Ripples::default();
         for settled in &mut settled {
             if let Settled::Applied(applied) = settled {
@@ -266,7 +267,7 @@ fn info(id: NodeId) -> NodeInfo {
     info
 }
 
-/// A breaker that opens and closes often.
+/// Returns settings with which a breaker opens and closes often.
 fn settings() -> BreakerSettings {
     let mut settings = BreakerSettings::default();
     (settings.min_calls, settings.window) = (2, 4);
@@ -280,7 +281,7 @@ fn progress(percent: f32) -> RunNotes {
     notes
 }
 
-/// Ripples of one commit as one: every group as it was told last.
+/// Merges the propagation of one commit: sorts it and keeps the last state of every group.
 fn together(mut ripples: Ripples) -> Ripples {
     ripples.released.sort_unstable();
     ripples.canceled.sort_by_key(|canceled| canceled.job);

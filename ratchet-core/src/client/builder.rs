@@ -1,4 +1,4 @@
-//! Building a runtime: every setting, and every mistake reported at once.
+//! [`Builder`]: collects the settings of a runtime and reports all configuration errors together.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -55,13 +55,13 @@ impl Builder {
         }
     }
 
-    /// Registers a piece of the application for `#[inject] it: State<T>`.
+    /// Registers application state for `#[inject] it: State<T>`.
     pub fn state<T: Send + Sync + 'static>(mut self, value: T) -> Self {
         self.states.insert(value);
         self
     }
 
-    /// Configures a queue and serves it.
+    /// Configures a queue and serves it with the workers of this runtime.
     pub fn queue(
         mut self,
         name: impl Into<String>,
@@ -73,7 +73,7 @@ impl Builder {
         self
     }
 
-    /// Defines a named bundle of breaker settings: `#[circuit_breaker(service = "…", profile = "external-api")]`.
+    /// Defines a named profile of breaker settings for `#[circuit_breaker(service = "…", profile = "external-api")]`.
     pub fn breaker_profile(
         mut self,
         name: impl Into<String>,
@@ -85,7 +85,7 @@ impl Builder {
         self
     }
 
-    /// Sets the breaker of a service; goes before what annotations and profiles say.
+    /// Configures the breaker of a service. Takes precedence over attributes and profiles.
     pub fn breaker(
         mut self,
         service: impl Into<String>,
@@ -97,58 +97,59 @@ impl Builder {
         self
     }
 
-    /// Uses exactly these jobs instead of everything that `#[job]` registered: `.jobs([SendEmail::JOB])`.
+    /// Uses exactly these jobs instead of all jobs registered by `#[job]`: `.jobs([SendEmail::JOB])`.
     pub fn jobs(mut self, jobs: impl IntoIterator<Item = Registration>) -> Self {
         self.jobs.get_or_insert_default().extend(jobs);
         self
     }
 
-    /// Finds jobs in another way than by the registry.
+    /// Resolves job names with a custom resolver instead of the registry.
     pub fn resolver(mut self, resolver: impl InvocationResolver) -> Self {
         self.resolver = Some(Arc::new(resolver));
         self
     }
 
-    /// Wraps every run.
+    /// Adds a middleware that wraps every run.
     pub fn middleware(mut self, middleware: impl Middleware) -> Self {
         self.middleware.push(Arc::new(middleware));
         self
     }
 
-    /// Has a say in retrying.
+    /// Sets the policy that decides whether and when failed attempts are retried.
     pub fn retry_policy(mut self, policy: impl RetryPolicy) -> Self {
         self.policies.retry = Arc::new(Contained::new(policy, &self.panics));
         self
     }
 
-    /// Decides what may be kept of an error message.
+    /// Sets the sanitizer that decides which parts of an error message are stored.
     pub fn sanitizer(mut self, sanitizer: impl ErrorSanitizer) -> Self {
         self.sanitizer = Arc::new(sanitizer);
         self
     }
 
-    /// Is told when jobs fail for good, once per kind of failure and window.
+    /// Sets the sink for alerts: permanent failures, at most one alert per kind of failure and alert window.
     pub fn alert_sink(mut self, sink: impl AlertSink) -> Self {
         self.sinks.alerts = Some(Arc::new(sink));
         self
     }
 
-    /// Gets the envelope of every job that fails for good.
+    /// Sets the sink that receives the envelope of every job that fails permanently.
     pub fn dead_letter_sink(mut self, sink: impl DeadLetterSink) -> Self {
         self.sinks.dead_letters = Some(Arc::new(sink));
         self.policies.publish_dead_letters = true;
         self
     }
 
-    /// Gets the end of every job that this process runs or rescues: give it to every process with a worker.
+    /// Sets the sink that receives the outcome of every job that this process runs or rescues. Every process with a
+    /// worker must set it.
     pub fn outcome_sink(mut self, sink: impl OutcomeSink) -> Self {
         self.sinks.outcomes = Some(Arc::new(sink));
         self.policies.publish_outcomes = true;
         self
     }
 
-    /// Registers a health check. While it fails the worker claims nothing, lets running work finish, and is not ready; it
-    /// picks up again when the check passes.
+    /// Registers a health check. While it fails, the worker claims nothing, lets running jobs finish, and reports that
+    /// it is not ready. It resumes when the check passes.
     ///
     /// ```
     /// # use ratchet_core::{MemoryStore, Ratchet};
@@ -168,7 +169,7 @@ impl Builder {
         self
     }
 
-    /// Registers a health check that guards some queues only: the others go on while it fails.
+    /// Registers a health check for some queues. While it fails, the worker claims nothing from these queues.
     pub fn health_check_of<F, E>(
         mut self,
         name: impl Into<String>,
@@ -184,17 +185,17 @@ impl Builder {
         self
     }
 
-    /// How many jobs a worker runs at once over all queues.
+    /// Sets how many jobs a worker runs at once over all queues.
     pub fn concurrency(self, limit: u32) -> Self {
         self.config(|config| config.concurrency = limit)
     }
 
-    /// How long a stopping worker lets its runs finish.
+    /// Sets how long a stopping worker lets its runs finish.
     pub fn shutdown_grace(self, grace: Duration) -> Self {
         self.config(|config| config.shutdown_grace = grace)
     }
 
-    /// How long a node is believed alive without a sign of life; it gives one three times as often.
+    /// Sets how long a node's lease lasts without a heartbeat. The heartbeat interval becomes a third of it.
     pub fn lease(self, lease: Duration) -> Self {
         self.config(|config| {
             config.lease = lease;
@@ -202,50 +203,51 @@ impl Builder {
         })
     }
 
-    /// How often a job may be put off before that counts as a failure; no limit by default.
+    /// Sets how many times a job may be deferred. One more deferral makes it a dead letter. There is no limit by
+    /// default.
     pub fn max_deferrals(mut self, limit: u32) -> Self {
         self.policies.max_deferrals = Some(limit);
         self
     }
 
-    /// How many crashes a job may cause before it counts as poison.
+    /// Sets how many crashes of its worker a job may cause. One more makes it a dead letter.
     pub fn crash_limit(mut self, limit: u32) -> Self {
         self.policies.crash_limit = limit;
         self
     }
 
-    /// How long the same alert stays quiet.
+    /// Sets how long further alerts of the same kind are suppressed.
     pub fn alert_window(mut self, window: Duration) -> Self {
         self.policies.alert_window = window;
         self
     }
 
-    /// The version of this program, for the history. By default the name of the executable.
+    /// Sets the version of this program, stored in the history. By default the file name of the executable.
     pub fn binary_version(mut self, version: impl Into<String>) -> Self {
         self.policies.binary_version = version.into();
         self
     }
 
-    /// Changes any setting.
+    /// Changes any setting of [`Config`].
     pub fn config(mut self, change: impl FnOnce(&mut Config)) -> Self {
         change(&mut self.config);
         self
     }
 
-    /// Takes time from another clock: for tests and simulations.
+    /// Replaces the clock, for tests and simulations.
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// Takes randomness from another source: for tests and simulations.
+    /// Replaces the source of randomness, for tests and simulations.
     pub fn entropy(mut self, entropy: impl Entropy) -> Self {
         self.entropy = Arc::new(entropy);
         self
     }
 
-    /// Checks everything and builds the runtime.
-    #[allow(clippy::unused_async)] // stores may want to look at their schema here
+    /// Checks all settings and builds the runtime.
+    #[allow(clippy::unused_async)] // leaves room for checks that need the store
     pub async fn build(self) -> Result<Ratchet, BuildError> {
         let resolver: Arc<dyn InvocationResolver> = match (self.resolver, self.jobs) {
             (Some(resolver), _) => resolver,
@@ -282,7 +284,7 @@ impl Builder {
     }
 }
 
-/// Declared callbacks that expect to follow another job than the one that names them.
+/// Returns a message for every declared callback that expects to follow a job other than the one that names it.
 fn callback_problems(jobs: &[Registration]) -> Vec<String> {
     let mut problems = Vec::new();
     for job in jobs {
@@ -302,7 +304,7 @@ fn callback_problems(jobs: &[Registration]) -> Vec<String> {
     problems
 }
 
-/// The file name of the running program, for want of anything better.
+/// The default version: the file name of the running program.
 fn binary_version() -> String {
     let path = std::env::current_exe().ok();
     path.as_deref()
@@ -311,14 +313,14 @@ fn binary_version() -> String {
         .unwrap_or_default()
 }
 
-/// A runtime could not be built.
+/// An error returned by [`Builder::build`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// Several jobs answer to one name.
+    /// Several jobs have the same name or alias.
     #[error(transparent)]
     Registry(#[from] RegistryError),
-    /// Settings that cannot work, all of them.
+    /// Invalid settings, one message each.
     #[error("the runtime cannot be built:\n  {}", .0.join("\n  "))]
     Config(Vec<String>),
 }

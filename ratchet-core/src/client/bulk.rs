@@ -1,4 +1,4 @@
-//! Enqueue many jobs in one round trip.
+//! [`Bulk`]: enqueues many jobs in one round trip.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::{Core, Enqueue, SubmitError};
 use crate::job::Job;
 use crate::model::{Inserted, NewJob};
 
-/// Jobs to be inserted together: all of them or none.
+/// Jobs to be inserted together: all of them or none. Add jobs, then `.await`.
 ///
 /// ```
 /// # use ratchet_core::{Job, Ratchet, SubmitError};
@@ -30,12 +30,12 @@ impl<'a> Bulk<'a> {
         Self { core, jobs: Vec::new(), error: None }
     }
 
-    /// Adds a job.
+    /// Adds a job with its default options.
     pub fn job<J: Job>(self, job: J) -> Self {
         self.job_with(job, |enqueue| enqueue)
     }
 
-    /// Adds a job with options of its own.
+    /// Adds a job with individual options.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn job_with<J: Job>(
         mut self,
@@ -49,12 +49,12 @@ impl<'a> Bulk<'a> {
         self
     }
 
-    /// Adds jobs of one kind.
+    /// Adds several jobs of the same type.
     pub fn jobs<J: Job>(self, jobs: impl IntoIterator<Item = J>) -> Self {
         jobs.into_iter().fold(self, Self::job)
     }
 
-    /// The checked rows, without storing them: what `in_tx` of a store inserts.
+    /// Returns the checked rows without storing them, for stores that insert within the caller's transaction.
     pub fn into_new_jobs(self) -> Result<Vec<NewJob>, SubmitError> {
         match self.error {
             Some(error) => Err(error),

@@ -1,4 +1,4 @@
-//! What client, worker and contexts share.
+//! [`Core`]: the state shared by client, worker and job contexts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,14 +16,14 @@ use crate::seam::{Clock, Entropy, IdSource, OsEntropy, SystemClock};
 use crate::store::{MemoryStore, Store};
 use crate::worker::{HealthCheck, Middleware, Sinks};
 
-/// One runtime: the store, the registry, the settings and the seams.
+/// One runtime: the store, the registry, the settings, and the clock and randomness it uses.
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) resolver: Arc<dyn InvocationResolver>,
     pub(crate) config: Config,
     pub(crate) policies: Policies,
-    /// How the breakers of the registered jobs' services are set.
+    /// Breaker settings by service, for the services that registered jobs name.
     pub(crate) breakers: BTreeMap<String, BreakerSettings>,
     pub(crate) classifier: Classifier,
     pub(crate) states: Arc<States>,
@@ -35,9 +35,9 @@ pub(crate) struct Core {
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) ids: IdSource,
     pub(crate) conditions: BTreeMap<&'static str, ConditionDef>,
-    /// Panics of user code that fail no attempt.
+    /// Panics of user code that do not fail an attempt.
     pub(crate) panics: Arc<Panics>,
-    /// The queues that live workers serve, and when they were last asked for.
+    /// The queues that live workers serve, and when they were last read.
     served: Mutex<Option<(Duration, BTreeSet<String>)>>,
     pub(super) depths: Depths,
 }
@@ -83,7 +83,7 @@ impl Core {
         }
     }
 
-    /// A runtime over an empty memory store, for contexts in unit tests.
+    /// Creates a runtime over an empty memory store, for contexts in unit tests.
     pub(crate) fn for_test() -> Self {
         Self::new(
             Arc::new(MemoryStore::new()),
@@ -103,7 +103,7 @@ impl Core {
         )
     }
 
-    /// The first run of a job that exists nowhere.
+    /// Creates the first claim of a job that is not stored.
     pub(crate) fn claim_for_test(&self) -> Claimed {
         let now = self.clock.now();
         Claimed {
@@ -124,7 +124,7 @@ impl Core {
         }
     }
 
-    /// What a job of this definition is stored as when the submit says nothing else.
+    /// Creates the spec of a job from its definition, without options of the submit.
     fn spec_of(def: &JobDef, payload: Vec<u8>) -> JobSpec {
         let mut spec = JobSpec::new(def.name, payload);
         spec.version = def.version;
@@ -142,13 +142,13 @@ impl Core {
         spec
     }
 
-    /// Like [`Self::spec_of`], with the callbacks that the definition declares.
+    /// Like [`Self::spec_of`], but includes the callbacks that the definition declares.
     pub(crate) fn spec_with_callbacks(def: &JobDef, payload: Vec<u8>) -> JobSpec {
         Self::spec_below(def, payload, &mut Vec::new())
     }
 
-    /// A declared callback has no stored arguments but may have callbacks of its own. Two jobs may name each other: a
-    /// name that is already above is not followed again.
+    /// Creates a spec with its callbacks. A declared callback has no stored arguments but may have callbacks of its
+    /// own. Because two jobs may name each other, a name that is already in `above` is not followed again.
     fn spec_below(def: &JobDef, payload: Vec<u8>, above: &mut Vec<&'static str>) -> JobSpec {
         let mut spec = Self::spec_of(def, payload);
         above.push(def.name);
@@ -163,7 +163,7 @@ impl Core {
         spec
     }
 
-    /// The jobs this program can run, aliases included.
+    /// Returns the jobs and conditions that this program knows, including aliases.
     pub(crate) fn known_jobs(&self) -> KnownJobs {
         let jobs = self.resolver.all();
         let conditions = self.conditions.keys().map(|name| (KnownJobs::condition(name), 1));
@@ -175,23 +175,23 @@ impl Core {
         )
     }
 
-    /// The job of a name. A resolver may be the user's code.
+    /// Finds a job by name. Guards against panics, because the resolver may be user code.
     pub(crate) fn resolve(&self, name: &str) -> Result<Option<Registration>, PanicReport> {
         guarded(|| self.resolver.resolve(name))
             .inspect_err(|panic| self.panics.note("resolver", panic))
     }
 
-    /// What a run says of the service it called.
+    /// Returns the breaker sample of a run, or `None` if its job has no breaker.
     pub(crate) fn vote(&self, job: &Claimed, outcome: &Outcome) -> Option<Vote> {
         let service = job.spec.service.as_deref()?;
-        // One that panics has failed the attempt already, or has answered it.
+        // A panic of the resolver has already failed the attempt, or an earlier call has succeeded.
         let registration = self.resolve(&job.spec.name).ok().flatten();
         let def = registration.as_ref().and_then(|found| found.def.breaker.as_ref());
         let settings = self.breakers.get(service).copied().unwrap_or_default();
         vote(job, outcome, def, settings)
     }
 
-    /// Whether some live worker serves a queue, as far as was known a moment ago.
+    /// Returns whether a live worker serves a queue. The answer may be a few seconds old.
     pub(crate) async fn is_served(&self, queue: &str) -> bool {
         const FRESH: Duration = Duration::from_secs(5);
         let now = self.clock.monotonic();
@@ -203,7 +203,7 @@ impl Core {
                 return queues.contains(queue);
             }
         }
-        // Only a warning hangs on this: a store that cannot answer now must not fail the submit.
+        // Only a warning depends on this, so a store error must not fail the submit.
         let Ok(nodes) = self.store.nodes().await else { return true };
         let queues: BTreeSet<_> =
             nodes.into_iter().filter(|node| node.alive).flat_map(|node| node.info.queues).collect();

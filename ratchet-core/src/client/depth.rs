@@ -1,4 +1,5 @@
-//! Back-pressure: how many jobs wait in a queue, as the submitting process knows it.
+//! Backpressure: refuses or warns when a queue is deeper than its limit, based on counts cached in the submitting
+//! process.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,10 +10,10 @@ use crate::config::Depth;
 use crate::events::JobRef;
 use crate::model::JobState;
 
-/// How old a count may be.
+/// How long a count is reused.
 const FRESH: Duration = Duration::from_millis(250);
 
-/// What was counted, when, and what this process has added since.
+/// By queue: when it was counted, and its depth, including the jobs this process has added since.
 #[derive(Debug, Default)]
 pub(super) struct Depths(Mutex<BTreeMap<String, (Duration, u64)>>);
 
@@ -28,7 +29,7 @@ impl Depths {
         depths.insert(queue.to_owned(), (now, depth));
     }
 
-    /// So many jobs were stored.
+    /// Adds newly stored jobs to the cached depth.
     pub(super) fn grew(&self, queue: &str, more: u64) {
         let mut depths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, depth)) = depths.get_mut(queue) {
@@ -37,7 +38,7 @@ impl Depths {
     }
 }
 
-/// How many of these jobs go into each queue, and the first of them.
+/// Groups jobs by queue: how many there are, and the first of them.
 pub(super) fn by_queue(jobs: &[JobRef]) -> BTreeMap<&str, (u64, &JobRef)> {
     let mut queues: BTreeMap<&str, (u64, &JobRef)> = BTreeMap::new();
     for job in jobs {
@@ -47,7 +48,7 @@ pub(super) fn by_queue(jobs: &[JobRef]) -> BTreeMap<&str, (u64, &JobRef)> {
 }
 
 impl Core {
-    /// Refuses jobs that would make a queue deeper than it may be; answers with warnings by queue.
+    /// Refuses jobs that would make a queue deeper than its limit. Returns warnings by queue.
     pub(super) async fn check_depth(
         &self,
         jobs: &[JobRef],
@@ -73,7 +74,7 @@ impl Core {
         Ok(warnings)
     }
 
-    /// How many jobs wait in a queue. A remembered count is good enough while it stays below `line`.
+    /// Returns how many jobs wait in a queue. A cached count is used only if it is at most `line`.
     async fn depth(&self, queue: &str, line: u64) -> Result<u64, SubmitError> {
         let now = self.clock.monotonic();
         if let Some(depth) = self.depths.get(queue, now).filter(|depth| *depth <= line) {

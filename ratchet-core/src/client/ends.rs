@@ -1,4 +1,4 @@
-//! When it is worth looking again for an end: by notification where there is one, by polling otherwise.
+//! Waiting for jobs to end: by notification where the store sends one, by polling otherwise.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::model::JobId;
 use crate::seam::Clock;
 use crate::store::Wake;
 
-/// Hears of ends from when it was made: before the first look, so that none falls in between.
+/// A subscription to the ends of jobs. Create it before the first read of the job, so that no end is missed in between.
 #[derive(Debug)]
 pub(super) struct Ends {
     heard: Receiver<Wake>,
@@ -28,7 +28,8 @@ impl Ends {
         Self { heard, clock, pause: Self::FIRST_PAUSE }
     }
 
-    /// Waits until so many of these jobs have ended, something was missed, or a while has passed.
+    /// Waits until `many` jobs selected by `these` have ended, a notification was missed, or the polling interval has
+    /// passed.
     pub(super) async fn next(&mut self, mut many: u64, these: impl Fn(JobId) -> bool) {
         let poll = self.clock.sleep(self.pause);
         let heard = async {

@@ -1,4 +1,4 @@
-//! Enqueue one job.
+//! [`Enqueue`]: enqueues one job with options.
 
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
@@ -28,17 +28,17 @@ use crate::store::{Store, StoreError, StoreErrorKind};
 #[must_use = "a job is enqueued only when this is awaited"]
 pub struct Enqueue<'a, J> {
     target: Target<'a>,
-    /// The encoded job, or why it could not be encoded: told at the await.
+    /// The encoded job, or the error that the await will return.
     job: Result<NewJob, SubmitError>,
     _job: PhantomData<fn() -> J>,
 }
 
-/// Where a job goes.
+/// The destination of a job.
 #[derive(Debug)]
 enum Target<'a> {
-    /// Into the store, at once.
+    /// The store, immediately.
     Store(&'a Arc<Core>),
-    /// Into the settlement of a running job.
+    /// The settlement of a running job.
     Run(&'a JobContext, &'a Arc<Core>),
 }
 
@@ -59,7 +59,7 @@ impl<'a, J: Job> Enqueue<'a, J> {
         Self::new(Target::Run(ctx, core), job)
     }
 
-    /// A step: what it takes from others is for its graph to see to.
+    /// Creates a step of a graph. Its inputs are not checked here but by the graph.
     pub(super) fn step(core: &'a Arc<Core>, job: &J) -> Self {
         Self::build(Target::Store(core), job)
     }
@@ -96,57 +96,59 @@ impl<'a, J: Job> Enqueue<'a, J> {
         self.with(|job| change(&mut job.spec))
     }
 
-    /// Puts it on another queue.
+    /// Sets the queue.
     pub fn queue(self, queue: impl Into<String>) -> Self {
         self.spec(|spec| spec.queue = queue.into())
     }
 
-    /// Gives it another priority.
+    /// Sets the priority.
     pub fn priority(self, priority: Priority) -> Self {
         self.spec(|spec| spec.priority = priority)
     }
 
-    /// How many times a failed run is tried again.
+    /// Sets how many times the job may be retried after a failed attempt.
     pub fn max_retries(self, retries: u32) -> Self {
         self.spec(|spec| spec.options.max_retries = retries)
     }
 
-    /// The wait between attempts.
+    /// Sets the delay between attempts.
     pub fn backoff(self, backoff: Backoff) -> Self {
         self.spec(|spec| spec.options.backoff = backoff)
     }
 
-    /// The longest a run may take.
+    /// Sets how long a run may take. Must be greater than zero.
     pub fn timeout(self, timeout: Duration) -> Self {
         self.spec(|spec| spec.options.timeout = timeout)
     }
 
-    /// Runs it after a while, by the store's clock.
+    /// Delays the first run by this duration, by the store's clock.
     pub fn delay(self, delay: Duration) -> Self {
         self.with(|job| job.due = Due::In(delay))
     }
 
-    /// Runs it at an instant.
+    /// Sets the time of the first run.
     pub fn run_at(self, instant: Timestamp) -> Self {
         self.with(|job| job.due = Due::At(instant))
     }
 
-    /// At most one job is ever made for this key within its tenant; a repeat answers with the original.
+    /// Sets the idempotency key. At most one job is ever created for a key within a tenant; a repeat returns the handle
+    /// of the original.
     pub fn idempotency_key(self, key: impl Into<String>) -> Self {
         self.spec(|spec| spec.idempotency_key = Some(key.into()))
     }
 
-    /// At most one live job holds this key within its tenant.
+    /// Sets the business key. At most one live job may hold a key within a tenant.
     pub fn business_key(self, key: impl Into<String>) -> Self {
         self.spec(|spec| spec.business_key = Some(key.into()))
     }
 
-    /// If another live job holds the business key, answers with that job's handle instead of an error.
+    /// If another live job holds the business key, returns that job's handle instead of an error.
     pub fn or_existing(self) -> Self {
         self.with(|job| job.on_taken = OnTaken::ReturnHolder)
     }
 
-    /// At most `limit` jobs with this key run at once in the cluster.
+    /// Sets the concurrency key. At most `limit` jobs with this key run at once in the cluster. A limit of 0 counts as
+    /// 1.
     pub fn concurrency_key(self, key: impl Into<String>, limit: u32) -> Self {
         self.spec(|spec| {
             spec.concurrency = Some(ConcurrencyKey { key: key.into(), limit: limit.max(1) });
@@ -163,23 +165,23 @@ impl<'a, J: Job> Enqueue<'a, J> {
         self.spec(|spec| spec.tags.extend(tags.into_iter().map(Into::into)))
     }
 
-    /// Ties it to a request or a business process.
+    /// Sets a correlation id, such as the id of a request or a business process.
     pub fn correlation_id(self, id: impl Into<String>) -> Self {
         self.spec(|spec| spec.correlation_id = Some(id.into()))
     }
 
-    /// Whose job it is; keys are unique within a tenant.
+    /// Sets the tenant. Keys are unique within a tenant.
     pub fn tenant(self, tenant: impl Into<String>) -> Self {
         self.spec(|spec| spec.tenant = Some(tenant.into()))
     }
 
-    /// Runs another job when this one has succeeded. It can look at this one through `#[inject] Finished<…>`.
+    /// Runs another job when this one has succeeded. The callback can read this job with `#[inject] Finished<…>`.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn on_success<C: Job>(self, callback: C) -> Self {
         self.callback(&callback, |spec, callback| spec.on_success = Some(callback))
     }
 
-    /// Runs another job when this one has failed for good, never per retry.
+    /// Runs another job when this one has failed permanently. It does not run for each retry.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn on_failure<C: Job>(self, callback: C) -> Self {
         self.callback(&callback, |spec, callback| spec.on_failure = Some(callback))
@@ -200,22 +202,22 @@ impl<'a, J: Job> Enqueue<'a, J> {
     }
 }
 
-// Without `J: Job`: what is not a job was refused by `enqueue`, and one error is enough.
+// No bound `J: Job` here: `enqueue` has already rejected a type that is not a job, and one compiler error is enough.
 impl<J> Enqueue<'_, J> {
-    /// The store it goes to: what `in_tx` of a store looks for itself in.
+    /// Returns the store of the runtime. The `in_tx` of a store downcasts it to its own type.
     pub fn store(&self) -> &dyn Store {
         self.target.core().store.as_ref()
     }
 
-    /// The checked row, without storing it: what `in_tx` of a store inserts.
+    /// Returns the checked row without storing it, for stores that insert within the caller's transaction.
     pub fn into_new_job(self) -> Result<NewJob, SubmitError> {
         let mut job = self.job?;
         submit::check(self.target.core(), &mut job.spec)?;
         Ok(job)
     }
 
-    /// The checked row and the handle it will have, without storing anything: for stores that insert within a caller's own
-    /// transaction. If the store answers with another job, [`JobHandle::at`] is its handle.
+    /// Returns the checked row and its future handle without storing anything, for stores that insert within the
+    /// caller's transaction. If the store returns another job, [`JobHandle::at`] creates its handle.
     pub fn into_parts(self) -> Result<(NewJob, JobHandle<J>), SubmitError> {
         let core = Arc::clone(self.target.core());
         let job = self.into_new_job()?;
@@ -248,7 +250,8 @@ impl<J> Enqueue<'_, J> {
     }
 }
 
-/// Inserts checked jobs, tells of those that came into being, and warns of queues that nobody serves.
+/// Inserts checked jobs, publishes an event for each created job, and returns warnings about queues that no worker
+/// serves or that are too deep.
 pub(super) async fn insert(
     core: &Core,
     jobs: Vec<NewJob>,
@@ -277,7 +280,7 @@ pub(super) async fn insert(
         };
         core.events.submitted(job.id);
         core.depths.grew(&job.queue, 1);
-        // One warning per queue is enough for ten thousand jobs.
+        // Warn once per queue, not once per job.
         let mut warnings = Vec::new();
         if warned.insert(&job.queue) {
             warnings.extend(unserved(core, job).await);
@@ -285,12 +288,12 @@ pub(super) async fn insert(
         }
         answers.push((inserted, warnings));
     }
-    // What was not created is no news.
+    // Discards the expected events of jobs that were not created.
     drop(expected);
     Ok(answers)
 }
 
-/// A warning if nobody will run a job.
+/// Returns a warning if no live worker serves the queue of a job.
 pub(super) async fn unserved(core: &Core, job: &JobRef) -> Option<String> {
     let JobRef { id, name, queue } = job;
     if core.is_served(queue).await {

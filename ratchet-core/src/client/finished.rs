@@ -1,4 +1,4 @@
-//! What a callback learns of the job it follows.
+//! [`Finished`]: the job that a callback follows, injected into the callback.
 
 use serde::de::DeserializeOwned;
 
@@ -8,24 +8,24 @@ use crate::model::{Envelope, FinishedOutcome, JobId};
 
 /// The job a callback follows: its arguments and how it ended.
 ///
-/// Taken as an argument of the callback: `#[inject] finished: Finished<ProcessPayment>`.
+/// Declared as an argument of the callback: `#[inject] finished: Finished<ProcessPayment>`.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Finished<J: Job> {
-    /// The job.
+    /// The id of the finished job.
     pub id: JobId,
-    /// Its arguments.
+    /// The arguments it ran with.
     pub args: J,
-    /// What it returned, or why it failed for good.
+    /// Its return value, or the envelope of its permanent failure.
     pub outcome: Result<J::Output, Box<Envelope>>,
-    /// How many attempts it took.
+    /// How many attempts it took, including the last one.
     pub attempts: u32,
-    /// Its tags.
+    /// The tags it was submitted with.
     pub tags: Vec<String>,
 }
 
 impl<J: Job> Finished<J> {
-    /// A finished job for calling the bare function of a callback in a unit test.
+    /// Creates a finished job for calling the bare function of a callback in a unit test.
     pub fn for_test(args: J, outcome: Result<J::Output, Box<Envelope>>) -> Self {
         Self {
             id: JobId::from_uuid(uuid::Uuid::nil()),

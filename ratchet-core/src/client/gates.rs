@@ -1,4 +1,4 @@
-//! What holds jobs back, by hand: queues and breakers; and the answer to "why is this job waiting?".
+//! Manual control of queues and circuit breakers, and the explanation of why a job is waiting.
 
 use std::time::Duration;
 
@@ -11,16 +11,16 @@ use crate::model::{
 };
 use crate::store::StoreError;
 
-/// The queues of the cluster.
+/// Controls the queues of the cluster; see [`Ratchet::queues`].
 #[derive(Debug, Clone, Copy)]
 pub struct Queues<'a>(&'a Ratchet);
 
-/// The circuit breakers of the cluster.
+/// Controls the circuit breakers of the cluster; see [`Ratchet::breakers`].
 #[derive(Debug, Clone, Copy)]
 pub struct Breakers<'a>(&'a Ratchet);
 
 impl Ratchet {
-    /// Pauses, resumes, limits and lists queues.
+    /// Returns a handle that pauses, resumes, limits and lists queues.
     ///
     /// ```
     /// # use ratchet_core::{MemoryStore, Ratchet};
@@ -36,12 +36,13 @@ impl Ratchet {
         Queues(self)
     }
 
-    /// Opens, closes and lists circuit breakers.
+    /// Returns a handle that opens, closes and lists circuit breakers.
     pub fn breakers(&self) -> Breakers<'_> {
         Breakers(self)
     }
 
-    /// Why a job is not running, from the conditions that claims themselves use. `None` if there is no such job.
+    /// Explains why a job is not running, from the same conditions that claims use. Returns `None` if there is no such
+    /// job.
     ///
     /// ```
     /// # use ratchet_core::{Job, Ratchet};
@@ -60,23 +61,24 @@ impl Ratchet {
 }
 
 impl Queues<'_> {
-    /// Claims nothing from a queue, in the whole cluster, until it is resumed. What runs goes on.
+    /// Pauses a queue in the whole cluster: none of its jobs is claimed until it is resumed. Running jobs continue.
+    /// Returns whether anything changed.
     pub async fn pause(self, queue: &str) -> Result<bool, StoreError> {
         self.order(queue, QueueOrder::Pause).await
     }
 
-    /// Claims from a queue again.
+    /// Resumes a paused queue. Returns whether anything changed.
     pub async fn resume(self, queue: &str) -> Result<bool, StoreError> {
         self.order(queue, QueueOrder::Resume).await
     }
 
-    /// Limits a queue in the whole cluster; the default limits nothing. A worker that starts with limits of its own for
-    /// this queue replaces them.
+    /// Sets the limits of a queue in the whole cluster; the default sets no limit. A worker that starts with its own
+    /// limits for this queue replaces them. Returns whether anything changed.
     pub async fn limit(self, queue: &str, limits: QueueLimits) -> Result<bool, StoreError> {
         self.order(queue, QueueOrder::Limit(limits)).await
     }
 
-    /// Every queue that is paused or limited.
+    /// Lists every queue that is paused or limited.
     pub async fn list(self) -> Result<Vec<QueueRecord>, StoreError> {
         self.0.core.store.queues().await
     }
@@ -91,22 +93,23 @@ impl Queues<'_> {
 }
 
 impl Breakers<'_> {
-    /// Opens the breaker of a service: for a while, after which probes are let through, or until it is closed by hand.
+    /// Opens the breaker of a service. After `duration`, probes are let through. With `None`, it stays open until it is
+    /// closed manually.
     pub async fn open(self, service: &str, duration: Option<Duration>) -> Result<(), StoreError> {
         self.order(service, BreakerOrder::Open(duration)).await
     }
 
-    /// Closes the breaker of a service and forgets what it has seen.
+    /// Closes the breaker of a service and discards its samples.
     pub async fn close(self, service: &str) -> Result<(), StoreError> {
         self.order(service, BreakerOrder::Close).await
     }
 
-    /// Every breaker that has seen a run or an order.
+    /// Lists every breaker that has recorded a run or was opened or closed manually.
     pub async fn list(self) -> Result<Vec<BreakerRecord>, StoreError> {
         self.0.core.store.breakers().await
     }
 
-    /// The breaker of a service, if it has seen a run or an order.
+    /// Returns the breaker of a service. `None` if it has not recorded a run and was never opened or closed manually.
     pub async fn get(self, service: &str) -> Result<Option<BreakerRecord>, StoreError> {
         Ok(self.list().await?.into_iter().find(|record| record.service == service))
     }

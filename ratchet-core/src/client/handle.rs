@@ -1,4 +1,4 @@
-//! A job that was enqueued: ask for it, wait for it, call it off.
+//! [`JobHandle`]: queries, awaits or cancels an enqueued job.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,7 +13,7 @@ use crate::job::Job;
 use crate::model::{CommandError, Envelope, GroupId, GroupState, JobId, JobRecord, JobState};
 use crate::store::StoreError;
 
-/// An enqueued job of type `J`. Cheap to clone; dropping it changes nothing.
+/// A handle to an enqueued job of type `J`. Cheap to clone. Dropping it does not affect the job.
 pub struct JobHandle<J> {
     id: JobId,
     core: Arc<Core>,
@@ -26,32 +26,32 @@ impl<J> JobHandle<J> {
         Self { id, core, warnings, _job: PhantomData }
     }
 
-    /// The handle of another job of the same kind.
+    /// Returns the handle of another job of the same type.
     pub fn at(&self, id: JobId) -> Self {
         Self::new(id, Arc::clone(&self.core), Vec::new())
     }
 
-    /// The job's id.
+    /// Returns the id of the job.
     pub fn id(&self) -> JobId {
         self.id
     }
 
-    /// What the submit had to remark: a queue that nobody serves, for instance.
+    /// Returns the warnings of the submit, such as a queue that no live worker serves.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// The job's state; `None` if it was purged.
+    /// Returns the state of the job; `None` if it was purged.
     pub async fn status(&self) -> Result<Option<JobState>, StoreError> {
         Ok(self.record().await?.map(|job| job.state))
     }
 
-    /// Everything known of the job; `None` if it was purged.
+    /// Returns the record of the job; `None` if it was purged.
     pub async fn record(&self) -> Result<Option<JobRecord>, StoreError> {
         self.core.store.get(self.id).await
     }
 
-    /// Calls the job off. `false` if it had come to its end already.
+    /// Cancels the job. Returns `false` if it had already ended.
     pub async fn cancel(&self) -> Result<bool, CommandError> {
         Ratchet { core: Arc::clone(&self.core) }.cancel(self.id).await
     }
@@ -61,10 +61,10 @@ impl<J: Job> JobHandle<J>
 where
     J::Output: DeserializeOwned + Send + 'static,
 {
-    /// Waits for the job's end and gives its output.
+    /// Waits for the job to end and returns its output.
     ///
-    /// Learns of the end by notification where there is one, by polling otherwise. A failed job that somebody retries
-    /// goes on; this answers with the first end it sees.
+    /// Uses notifications where the store sends them, and polling otherwise. Returns the first end it observes: a
+    /// failed job may still be retried manually afterwards.
     pub async fn wait(&self) -> Result<J::Output, WaitError> {
         let mut ends = Ends::of(&self.core);
         loop {
@@ -84,7 +84,7 @@ where
         }
     }
 
-    /// Like [`Self::wait`], but not longer than `limit`.
+    /// Like [`Self::wait`], but waits no longer than `limit`.
     pub async fn wait_for(&self, limit: Duration) -> Result<J::Output, WaitError> {
         let timer = self.core.clock.sleep(limit);
         tokio::select! {
@@ -95,7 +95,7 @@ where
     }
 }
 
-/// What a job that succeeded returned.
+/// Deserializes the output of a job that has succeeded.
 pub(super) fn read_output<T: DeserializeOwned>(job: &JobRecord) -> Result<T, WaitError> {
     if let Some(why) = job.output_not_kept() {
         return Err(WaitError::OutputNotKept { job: job.id, why: why.to_owned() });
@@ -120,64 +120,64 @@ impl<J> fmt::Debug for JobHandle<J> {
     }
 }
 
-/// Why waiting for a job gave no output.
+/// An error returned when waiting for a job or a group.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitError {
-    /// The job failed for good.
+    /// The job failed permanently.
     #[error("job {} (`{}`) failed: {}: {}", .0.job_id, .0.job_name, .0.reason, .0.failure.message)]
     Failed(Box<Envelope>),
-    /// The job was called off.
+    /// The job was canceled.
     #[error("job {0} was canceled")]
     Canceled(JobId),
-    /// The job did not end in time; it goes on.
+    /// The job did not end within the limit. It continues.
     #[error("job {job} did not end within {limit:?}")]
     TimedOut {
-        /// The job.
+        /// The id of the job.
         job: JobId,
-        /// How long was waited.
+        /// The limit passed to `wait_for`.
         limit: Duration,
     },
-    /// There is no such job any more.
+    /// The job does not exist: it was purged, or the id is wrong.
     #[error("job {0} is gone: it was purged, or never existed")]
     Gone(JobId),
-    /// The job succeeded, but what it returned was not kept: it was too large, nested too deep, or could not be written as JSON.
+    /// The job succeeded, but its output was not kept: it was too large, nested too deep, or not serializable as JSON.
     #[error(
         "job {job} succeeded, but {why}; return a reference to the data instead, or raise `output_limit`"
     )]
     OutputNotKept {
-        /// The job.
+        /// The id of the job.
         job: JobId,
-        /// Why it was not kept.
+        /// Why the output was not kept.
         why: String,
     },
-    /// The job succeeded, but its output has another type.
+    /// The job succeeded, but its output cannot be deserialized as this type.
     #[error("job {job} succeeded, but its output cannot be read: {source}; {}", warnings.join("; "))]
     Output {
-        /// The job.
+        /// The id of the job.
         job: JobId,
-        /// Why.
+        /// The error from `serde_json`.
         source: serde_json::Error,
-        /// What the run had to remark about it.
+        /// The warnings of the job.
         warnings: Vec<String>,
     },
-    /// A chain ended without an output.
+    /// The chain ended without an output.
     #[error("group {group} ended {state} without an output")]
     GroupEnded {
-        /// The group.
+        /// The id of the chain.
         group: GroupId,
-        /// How it ended.
+        /// The final state of the chain.
         state: GroupState,
     },
-    /// The group did not end in time; it goes on.
+    /// The group did not end within the limit. It continues.
     #[error("group {group} did not end within {limit:?}")]
     GroupTimedOut {
-        /// The group.
+        /// The id of the group.
         group: GroupId,
-        /// How long was waited.
+        /// The limit passed to `wait_for`.
         limit: Duration,
     },
-    /// There is no such group any more.
+    /// The group does not exist: it was purged, or the id is wrong.
     #[error("group {0} is gone: it was purged, or never existed")]
     GroupGone(GroupId),
     /// The store failed.

@@ -1,4 +1,4 @@
-//! What jobs set aside, and what they handed on.
+//! Access to the items that jobs rejected and to the checkpoints that they handed off to pipelines.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,25 +8,25 @@ use crate::model::{HandOff, HandOffStats, JobId, Reject, RejectFilter, RejectGro
 use crate::store::StoreError;
 
 impl Ratchet {
-    /// Items that jobs have set aside.
+    /// Returns access to the items that jobs have rejected.
     pub fn rejects(&self) -> Rejects {
         Rejects { core: Arc::clone(&self.core) }
     }
 
-    /// Checkpoints that jobs handed to a pipeline.
+    /// Returns access to the checkpoints that jobs handed off to a pipeline.
     pub fn pipeline(&self, name: impl Into<String>) -> Pipeline {
         Pipeline { core: Arc::clone(&self.core), name: name.into() }
     }
 }
 
-/// Items that jobs have set aside with `ctx.reject_item(…)`.
+/// Items that jobs have rejected with `ctx.reject_item(…)`.
 #[derive(Debug, Clone)]
 pub struct Rejects {
     core: Arc<Core>,
 }
 
 impl Rejects {
-    /// Rejects that fit a filter, by job and index: at most `limit`, and only those behind `after`.
+    /// Lists rejects that match a filter, ordered by job and index: at most `limit`, starting after `after`.
     pub async fn list(
         &self,
         filter: &RejectFilter,
@@ -36,19 +36,19 @@ impl Rejects {
         self.core.store.rejects(filter, after, limit).await
     }
 
-    /// Rejects counted by job name, error type and fingerprint.
+    /// Counts rejects by job name, error type and fingerprint.
     pub async fn groups(&self, filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError> {
         self.core.store.reject_groups(filter).await
     }
 
-    /// Removes rejects that were dealt with.
+    /// Deletes rejects that have been handled.
     pub async fn forget(&self, rejects: &[Reject]) -> Result<(), StoreError> {
         let keys: Vec<_> = rejects.iter().map(|reject| (reject.job, reject.item.index)).collect();
         self.core.store.forget_rejects(&keys).await
     }
 }
 
-/// Checkpoints that jobs handed to a pipeline with `ctx.hand_off(…)`: take them, work, then finish them.
+/// Checkpoints that jobs handed off to a pipeline with `ctx.hand_off(…)`. Take them, process them, then finish them.
 #[derive(Debug, Clone)]
 pub struct Pipeline {
     core: Arc<Core>,
@@ -56,12 +56,12 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Takes what waits, in commit order. What is not finished within `hold` is handed out again.
+    /// Takes up to `limit` waiting hand-offs in commit order. Those not finished within `hold` are handed out again.
     pub async fn take(&self, limit: u32, hold: Duration) -> Result<Vec<HandOff>, StoreError> {
         self.core.store.take_hand_offs(&self.name, limit, hold).await
     }
 
-    /// These were taken over for good.
+    /// Marks hand-offs as processed, so that they are not handed out again.
     pub async fn finish(
         &self,
         hand_offs: impl IntoIterator<Item = &HandOff>,
@@ -70,7 +70,7 @@ impl Pipeline {
         self.core.store.finish_hand_offs(&self.name, &keys).await
     }
 
-    /// Backlog, lag and suppressed repeats.
+    /// Returns the backlog, the lag and the number of suppressed repeats.
     pub async fn stats(&self) -> Result<HandOffStats, StoreError> {
         self.core.store.hand_off_stats(&self.name).await
     }

@@ -1,4 +1,4 @@
-//! Commands: pause, resume, cancel, reschedule, retry, re-drive.
+//! Commands on jobs: pause, resume, cancel, reschedule, retry and redrive.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::model::{
 };
 
 impl Ratchet {
-    /// Sets a pending or failed job aside. Pausing a paused job changes nothing.
+    /// Pauses a pending or failed job. Pausing a paused job changes nothing.
     pub async fn pause(&self, id: JobId) -> Result<(), CommandError> {
         if self.command(Command::Pause(id)).await?.states().is_some() {
             self.core.events.publish(|| Event::Paused { job: id });
@@ -18,16 +18,17 @@ impl Ratchet {
         Ok(())
     }
 
-    /// Lets a paused job go on where it came from.
+    /// Returns a paused job to the state it was paused in.
     pub async fn resume(&self, id: JobId) -> Result<(), CommandError> {
         self.command(Command::Resume(id)).await?;
         self.core.events.publish(|| Event::Resumed { job: id });
         Ok(())
     }
 
-    /// Calls a job off. `false` if it had come to its end already.
+    /// Cancels a job. Returns `false` if it had already ended.
     ///
-    /// A running job is canceled in the store at once; its handler is told, and dropped after a grace time.
+    /// A running job is canceled in the store immediately. Its handler is notified, and its future is dropped after a
+    /// grace period.
     pub async fn cancel(&self, id: JobId) -> Result<bool, CommandError> {
         let cause = CancelCause::Requested;
         let reply = self.command(Command::Cancel(id, cause)).await?;
@@ -38,21 +39,21 @@ impl Ratchet {
         Ok(canceled)
     }
 
-    /// Gives a pending job another due time.
+    /// Changes the due time of a pending job.
     pub async fn reschedule(&self, id: JobId, due: Due) -> Result<(), CommandError> {
         self.command(Command::Reschedule(id, due)).await.map(drop)
     }
 
-    /// Has a failed job tried again from the start: attempts 0, due now.
+    /// Retries a failed job from the start: its attempts are reset to 0 and it is due immediately.
     pub async fn retry(&self, id: JobId) -> Result<(), CommandError> {
         self.command(Command::Retry(id)).await?;
         self.core.events.publish(|| Event::Retried { job: id });
         Ok(())
     }
 
-    /// Has failed jobs tried again, in bounded batches.
+    /// Retries failed jobs in bounded batches.
     ///
-    /// Repeatable: what was brought back is no longer failed, so a second call finds only what is left.
+    /// The call can be repeated: retried jobs are no longer failed, so a second call finds only the remaining ones.
     pub async fn redrive(&self, redrive: Redrive) -> Result<Redriven, CommandError> {
         let mut total = Redriven::default();
         let mut left = redrive.limit;
@@ -66,7 +67,7 @@ impl Ratchet {
             let moved = u32::try_from(batch.retried.len()).unwrap_or(u32::MAX);
             left = left.saturating_sub(moved);
             total.retried.extend(batch.retried);
-            // Jobs whose key is taken stay failed and are found again by every batch.
+            // Jobs whose key is taken stay failed and are found by every batch, so the counts are not added up.
             total.key_taken = batch.key_taken;
             if moved < limit || left == 0 {
                 break;
@@ -93,7 +94,7 @@ impl Ratchet {
     }
 }
 
-/// Which failed jobs to try again, and how carefully.
+/// Which failed jobs to retry, and how fast; see [`Ratchet::redrive`].
 #[derive(Debug, Clone)]
 #[must_use = "nothing is re-driven until this is given to `redrive`"]
 pub struct Redrive {
@@ -104,24 +105,25 @@ pub struct Redrive {
 }
 
 impl Redrive {
-    /// Failed jobs that fit a filter: at most 1000, a hundred at a time, a tenth of a second apart.
+    /// Selects failed jobs that match a filter. By default at most 1000 jobs, in batches of 100, with 100 ms between
+    /// them.
     pub fn new(filter: Filter) -> Self {
         Self { filter, limit: 1000, batch: 100, pace: Duration::from_millis(100) }
     }
 
-    /// How many in all at most.
+    /// Sets how many jobs are retried in total at most.
     pub fn limit(mut self, limit: u32) -> Self {
         self.limit = limit;
         self
     }
 
-    /// How many in one commit.
+    /// Sets how many jobs are retried in one commit.
     pub fn batch(mut self, batch: u32) -> Self {
         self.batch = batch;
         self
     }
 
-    /// How long to wait between commits.
+    /// Sets the wait between commits.
     pub fn pace(mut self, pace: Duration) -> Self {
         self.pace = pace;
         self

@@ -1,4 +1,4 @@
-//! The client: enqueue, look, command. Everything a process can do without being a worker.
+//! The client: enqueues jobs, queries them and sends commands. None of this needs a worker in the process.
 
 mod builder;
 mod bulk;
@@ -41,7 +41,7 @@ use crate::job::Job;
 use crate::model::NewJob;
 use crate::store::Store;
 
-/// A runtime over a store: the handle that enqueues jobs and starts workers. Cheap to clone.
+/// A runtime over a store: enqueues jobs and starts workers. Cheap to clone.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -69,45 +69,45 @@ impl Ratchet {
         Builder::new(store)
     }
 
-    /// Enqueues a job: add options, then `.await`.
+    /// Enqueues a job. Add options to the returned [`Enqueue`], then `.await` it.
     ///
-    /// The arguments are encoded at once; nothing is stored before the await.
-    #[allow(clippy::needless_pass_by_value)] // the job is handed over; that it is only encoded is our affair
+    /// The arguments are encoded immediately. Nothing is stored before the await.
+    #[allow(clippy::needless_pass_by_value)] // by value: the caller is done with the job
     pub fn enqueue<J: Job>(&self, job: J) -> Enqueue<'_, J> {
         Enqueue::to_store(&self.core, &job)
     }
 
-    /// Collects many jobs to insert in one round trip, all or nothing.
+    /// Collects jobs that are inserted in one round trip: all of them or none.
     pub fn bulk(&self) -> Bulk<'_> {
         Bulk::new(&self.core)
     }
 
-    /// Turns an enqueue into what a store inserts: for stores that insert within a caller's own transaction.
+    /// Converts an enqueue to the row to insert, for stores that insert within the caller's transaction.
     pub fn prepare<J: Job>(&self, enqueue: Enqueue<'_, J>) -> Result<NewJob, SubmitError> {
         enqueue.into_new_job()
     }
 
-    /// The handle of a job enqueued earlier, by id.
+    /// Returns the handle of a job that was enqueued earlier. Does not check that the job exists.
     pub fn handle<J: Job>(&self, id: crate::model::JobId) -> JobHandle<J> {
         JobHandle::new(id, Arc::clone(&self.core), Vec::new())
     }
 
-    /// The registered state of type `T`.
+    /// Returns the state of type `T`, or `None` if none was registered with the builder.
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<crate::job::State<T>> {
         self.core.states.get()
     }
 
-    /// Subscribes to what happens in this process from now on.
+    /// Subscribes to the events of this process from now on.
     pub fn events(&self) -> EventStream {
         self.core.events.subscribe()
     }
 
-    /// How many events slow subscribers have missed.
+    /// Returns how many events slow subscribers have missed.
     pub fn lagged_events(&self) -> u64 {
         self.core.events.lagged()
     }
 
-    /// The store.
+    /// Returns the store of this runtime.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.core.store
     }

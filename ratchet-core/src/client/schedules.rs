@@ -1,4 +1,4 @@
-//! Recurring jobs: declare, look, pause, change, run now.
+//! [`Schedules`]: declares, queries and changes the schedules of recurring jobs.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -17,47 +17,47 @@ use crate::registry::Registration;
 use crate::store::StoreError;
 
 impl Ratchet {
-    /// The schedules of recurring jobs.
+    /// Returns access to the schedules of recurring jobs.
     pub fn schedules(&self) -> Schedules {
         Schedules { core: Arc::clone(&self.core) }
     }
 }
 
-/// The schedules of recurring jobs. Those of `#[job(cron = "…")]` are declared when a worker starts.
+/// The schedules of recurring jobs. The schedules of `#[job(cron = "…")]` are declared when a worker starts.
 #[derive(Debug, Clone)]
 pub struct Schedules {
     core: Arc<Core>,
 }
 
-/// A schedule, and whether anybody can run what it fires.
+/// A schedule, and whether a live worker can run its job.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ScheduleView {
-    /// The schedule.
+    /// The schedule as stored.
     pub schedule: ScheduleRecord,
-    /// Whether some live worker knows its job. If none does, it is not fired.
+    /// Whether some live worker knows the job. Otherwise the schedule does not fire.
     pub known: bool,
 }
 
-/// A change of a schedule was refused; nothing changed.
+/// An error returned when a schedule cannot be changed. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScheduleError {
-    /// There is no such schedule.
+    /// The schedule does not exist.
     #[error("there is no schedule `{0}`")]
     NotFound(String),
-    /// A schedule that cannot be.
+    /// The cron expression or the time zone is invalid, or the schedule never fires.
     #[error("schedule `{name}`: {source}")]
     Cron {
-        /// The schedule.
+        /// The name of the schedule.
         name: String,
-        /// What is wrong with it.
+        /// The error in the expression or zone.
         source: CronError,
     },
-    /// The job cannot be submitted.
+    /// The job of the schedule is invalid.
     #[error(transparent)]
     Submit(#[from] SubmitError),
-    /// Others keep changing the schedule.
+    /// The change lost to concurrent changes too many times.
     #[error("schedule `{0}` is being changed by others; try again")]
     Contended(String),
     /// The store failed.
@@ -68,7 +68,7 @@ pub enum ScheduleError {
 impl Schedules {
     /// Declares a schedule: `.declare("nightly", "0 3 * * *", Report {}).zone("Europe/Berlin").await`.
     ///
-    /// Idempotent: the same declaration changes nothing, another one replaces it.
+    /// Idempotent: repeating a declaration changes nothing. A different declaration replaces the old one.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn declare<J: Begins>(
         &self,
@@ -85,7 +85,7 @@ impl Schedules {
         Declare { core: Arc::clone(&self.core), record, name }
     }
 
-    /// Every schedule, by name.
+    /// Lists all schedules, ordered by name.
     pub async fn list(&self) -> Result<Vec<ScheduleView>, StoreError> {
         let schedules = self.core.store.schedules().await?;
         self.views(schedules).await
@@ -101,13 +101,13 @@ impl Schedules {
         Ok(schedules.into_iter().map(view).collect())
     }
 
-    /// One schedule.
+    /// Returns a schedule; `None` if it does not exist.
     pub async fn get(&self, name: &str) -> Result<Option<ScheduleView>, StoreError> {
         let schedule = self.core.store.schedule(name).await?;
         Ok(self.views(schedule.into_iter().collect()).await?.pop())
     }
 
-    /// Sets a schedule aside: it fires nothing until it is resumed.
+    /// Pauses a schedule: it does not fire until it is resumed.
     pub async fn pause(&self, name: &str) -> Result<(), ScheduleError> {
         self.change(name, |schedule, _| {
             schedule.paused = true;
@@ -117,7 +117,7 @@ impl Schedules {
         .map(drop)
     }
 
-    /// Lets a schedule go on with its next occurrence. What it would have fired meanwhile is not missed but was paused.
+    /// Resumes a schedule with its next occurrence. Occurrences during the pause do not count as missed.
     pub async fn resume(&self, name: &str) -> Result<(), ScheduleError> {
         self.change(name, |schedule, now| {
             if schedule.paused {
@@ -130,14 +130,14 @@ impl Schedules {
         .map(drop)
     }
 
-    /// Fires a schedule now, beside its occurrences; gives back the job, or nothing if another holds its key.
+    /// Fires a schedule now, in addition to its occurrences. Returns the job, or `None` if another job holds its key.
     pub async fn run_now(&self, name: &str) -> Result<Option<JobId>, ScheduleError> {
         let core = &self.core;
         let fire = |schedule: &mut ScheduleRecord, _| Ok(vec![job(core, schedule, Due::Now)]);
         Ok(self.change(name, fire).await?.first().copied())
     }
 
-    /// Changes what happens to missed occurrences.
+    /// Sets how missed occurrences are handled.
     pub async fn set_missed(&self, name: &str, missed: Missed) -> Result<(), ScheduleError> {
         check_missed(name, missed)?;
         self.change(name, |schedule, _| {
@@ -148,7 +148,7 @@ impl Schedules {
         .map(drop)
     }
 
-    /// Changes when a schedule fires.
+    /// Changes the cron expression and time zone of a schedule.
     pub async fn reschedule(
         &self,
         name: &str,
@@ -165,7 +165,8 @@ impl Schedules {
         .map(drop)
     }
 
-    /// Removes a schedule; `false` if there was none. One that is declared on a job comes back when a worker starts.
+    /// Removes a schedule. Returns `false` if there was none. A schedule declared with `#[job(cron = "…")]` is declared
+    /// again when a worker starts.
     pub async fn remove(&self, name: &str) -> Result<bool, ScheduleError> {
         for _ in 0..TRIES {
             let Some(schedule) = self.core.store.schedule(name).await? else { return Ok(false) };
@@ -182,7 +183,7 @@ impl Schedules {
         Err(ScheduleError::Contended(brief(name)))
     }
 
-    /// Changes a schedule as it stands; tried again if somebody else was quicker.
+    /// Reads, changes and writes a schedule. Tries again if a concurrent change was faster.
     async fn change(
         &self,
         name: &str,
@@ -205,7 +206,7 @@ impl Schedules {
     }
 }
 
-/// How often a change is tried that others are quicker with.
+/// How many times a change is tried against concurrent changes.
 const TRIES: usize = 20;
 
 fn cron(schedule: &ScheduleRecord) -> Result<Cron, ScheduleError> {
@@ -213,7 +214,7 @@ fn cron(schedule: &ScheduleRecord) -> Result<Cron, ScheduleError> {
         .map_err(|source| ScheduleError::Cron { name: brief(&schedule.name), source })
 }
 
-/// The first occurrence of a schedule; one that has none is refused.
+/// Returns the first occurrence of a schedule after `now`. A schedule without one is an error.
 fn first(
     schedule: &ScheduleRecord,
     cron: &Cron,
@@ -225,7 +226,7 @@ fn first(
     })
 }
 
-/// Refuses to catch up with more than can be made at once.
+/// Refuses to catch up on more than [`limits::CATCH_UP`] occurrences.
 fn check_missed(name: &str, missed: Missed) -> Result<(), SubmitError> {
     match missed {
         Missed::CatchUp(most) if most > limits::CATCH_UP => {
@@ -237,7 +238,8 @@ fn check_missed(name: &str, missed: Missed) -> Result<(), SubmitError> {
     }
 }
 
-/// Refuses a schedule some part of which is beyond its limit: also one that a job declares, whose keys nobody has checked.
+/// Refuses a schedule that exceeds a limit. This also covers schedules declared with `#[job(cron = "…")]`, whose keys
+/// have not been checked yet.
 fn check_record(schedule: &ScheduleRecord) -> Result<(), SubmitError> {
     let (name, mut spec) = (&schedule.name, Some(&schedule.spec));
     limits::check(Field::Schedule, name).map_err(|error| SubmitError::limit(name, &error))?;
@@ -251,7 +253,7 @@ fn check_record(schedule: &ScheduleRecord) -> Result<(), SubmitError> {
     Ok(())
 }
 
-/// The job of one occurrence: it carries the schedule's name as a tag.
+/// Creates the job of one occurrence, with the tag `schedule:<name>`.
 pub(crate) fn job(core: &Core, schedule: &ScheduleRecord, due: Due) -> NewJob {
     let mut spec = schedule.spec.clone();
     spec.tags.push(format!("schedule:{}", schedule.name));
@@ -268,7 +270,7 @@ pub struct Declare {
 }
 
 impl Declare {
-    /// The IANA zone the expression is read in; UTC otherwise.
+    /// Sets the IANA time zone of the expression. The default is UTC.
     pub fn zone(mut self, zone: impl Into<String>) -> Self {
         if let Ok(record) = &mut self.record {
             record.zone = zone.into();
@@ -276,7 +278,7 @@ impl Declare {
         self
     }
 
-    /// What happens to occurrences that nobody was there to fire: one job, whatever their number, unless said otherwise.
+    /// Sets how missed occurrences are handled. The default is [`Missed::FireOnce`].
     pub fn missed(mut self, missed: Missed) -> Self {
         if let Ok(record) = &mut self.record {
             record.missed = missed;
@@ -298,11 +300,11 @@ impl IntoFuture for Declare {
     }
 }
 
-/// Declares a schedule: nothing changes if it is there already as it is declared.
+/// Declares a schedule. Changes nothing if an equal schedule already exists.
 pub(crate) async fn declare(core: &Core, mut new: ScheduleRecord) -> Result<(), ScheduleError> {
     check_record(&new)?;
     let cron = cron(&new)?;
-    // Most are new, so the first try does not read.
+    // Most schedules are new, so the first try skips the read.
     new.next = cron.after(core.store.now().await?);
     if new.next.is_some() && write(core, &new, None).await? {
         return Ok(());
@@ -327,7 +329,7 @@ pub(crate) async fn declare(core: &Core, mut new: ScheduleRecord) -> Result<(), 
     Err(ScheduleError::Contended(brief(&new.name)))
 }
 
-/// Writes a schedule in the place of this version; whether it was still that one.
+/// Writes a schedule if its stored version is `replaces` (`None`: it does not exist). Returns whether it was written.
 async fn write(
     core: &Core,
     schedule: &ScheduleRecord,
@@ -339,7 +341,8 @@ async fn write(
     Ok(matches!(written, ScheduleWritten::Written { .. }))
 }
 
-/// The schedule that `cron` on a job declares: the job with its defaults, its options and its keys.
+/// Returns the schedule that `cron` on a job declares: the job with its default options, its business key and its
+/// concurrency key.
 pub(crate) fn definition(core: &Core, job: &Registration) -> Option<ScheduleRecord> {
     let cron = job.def.cron?;
     let def: &JobDef = &job.def;

@@ -1,4 +1,4 @@
-//! From an invocation to a row: the checks of every submit, in one place.
+//! Turns an invocation into a row to insert: encoding, and the checks that every submit shares.
 
 use crate::events::JobRef;
 use crate::failure::guarded;
@@ -10,142 +10,142 @@ use crate::store::StoreError;
 
 use super::Core;
 
-/// A job was not enqueued; nothing was stored.
+/// An error returned when jobs are not enqueued. Nothing was stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SubmitError {
-    /// An argument could not be written as JSON.
+    /// An argument cannot be serialized as JSON.
     #[error("cannot enqueue `{job}`: {source}")]
     Encode {
-        /// The job.
+        /// The name of the job.
         job: &'static str,
-        /// Which argument, and why.
+        /// The argument, and the error from `serde_json`.
         source: EncodeError,
     },
-    /// The arguments, with tags, tenant and correlation id, are larger than the store is meant to hold.
+    /// The arguments, together with tags, tenant and correlation id, are larger than `payload_limit`.
     #[error(
         "cannot enqueue `{job}`: its arguments take {size} bytes, the limit is {limit}; \
          pass a reference to the data instead, or raise `payload_limit`"
     )]
     TooLarge {
-        /// The job.
+        /// The name of the job.
         job: String,
-        /// The size of its arguments, tags, tenant and correlation id.
+        /// The size of its arguments, tags, tenant and correlation id, in bytes.
         size: usize,
-        /// The limit.
+        /// The value of `payload_limit`, in bytes.
         limit: usize,
     },
-    /// The arguments are nested deeper than they can be read back.
+    /// The arguments are nested too deep to be read back.
     #[error(
         "cannot enqueue `{job}`: its arguments are nested deeper than {limit} levels; \
          make them flatter, or pass a reference to the data instead"
     )]
     TooDeep {
-        /// The job.
+        /// The name of the job.
         job: String,
-        /// The limit.
+        /// The greatest nesting depth allowed.
         limit: usize,
     },
-    /// `validate` refused the arguments.
+    /// The `validate` function of the job refused the arguments.
     #[error("cannot enqueue `{job}`: its arguments were refused: {why}")]
     Refused {
-        /// The job.
+        /// The name of the job.
         job: &'static str,
-        /// Why.
+        /// The error of the `validate` function, as text.
         why: String,
     },
-    /// The queue does not take this job.
+    /// The job is not on the allow-list of the queue.
     #[error("cannot enqueue `{job}`: it is not on the allow-list of queue `{queue}`")]
     NotAllowed {
-        /// The job.
+        /// The name of the job.
         job: String,
-        /// The queue.
+        /// The name of the queue.
         queue: String,
     },
-    /// More jobs wait in the queue than may.
+    /// The queue has reached its depth limit.
     #[error(
         "cannot enqueue `{job}`: {depth} jobs wait in queue `{queue}`, the limit is {limit}; try again later"
     )]
     QueueFull {
-        /// The job.
+        /// The name of the job.
         job: String,
-        /// The queue.
+        /// The name of the queue.
         queue: String,
-        /// How many jobs wait in it.
+        /// How many jobs wait in the queue.
         depth: u64,
-        /// How many may.
+        /// How many jobs may wait in the queue.
         limit: u64,
     },
-    /// An option that cannot work.
+    /// An option has an invalid value.
     #[error("cannot enqueue `{job}`: {problem}")]
     BadOption {
-        /// The job.
+        /// The name of the job, graph or schedule.
         job: String,
-        /// What is wrong.
+        /// A description of the problem.
         problem: String,
     },
-    /// The job takes the output of another and was enqueued on its own.
+    /// The job takes the output of another job and was enqueued on its own.
     #[error(
         "cannot enqueue `{job}` on its own: its argument `{argument}` takes the output of a step before; make it a step of a chain or workflow"
     )]
     NeedsParent {
-        /// The job.
+        /// The name of the job.
         job: &'static str,
-        /// The argument.
+        /// The argument that takes an output.
         argument: &'static str,
     },
-    /// A live job holds the business key.
+    /// Another live job holds the business key.
     #[error(
         "cannot enqueue `{job}`: business key `{key}` is held by job {holder}; `.or_existing()` answers with that job"
     )]
     BusinessKeyTaken {
-        /// The job.
+        /// The name of the job.
         job: String,
-        /// The key.
+        /// The business key.
         key: String,
-        /// Who holds it.
+        /// The job that holds the key.
         holder: JobId,
     },
-    /// Live jobs hold business keys of a bulk; nothing of it was stored.
+    /// Other live jobs hold business keys of a bulk or a graph.
     #[error("cannot enqueue {} jobs: their business keys are taken", .0.len())]
     BusinessKeysTaken(Vec<TakenKey>),
-    /// The idempotency key was used before for something else.
+    /// The idempotency key was used before for another job, graph, or other arguments.
     #[error(
         "cannot enqueue `{job}`: idempotency key `{key}` was used before for another job or other arguments ({original})"
     )]
     IdempotencyMismatch {
-        /// The job, or the chain, batch or workflow.
+        /// The name of the job, chain, batch or workflow.
         job: String,
-        /// The key.
+        /// The idempotency key.
         key: String,
-        /// The job that used it first; of a graph, the id of its group.
+        /// The job that used the key first. For a graph, the id of its group.
         original: JobId,
     },
-    /// A job of this id exists already.
+    /// A job with this id already exists.
     #[error("a job with the id {0} exists already")]
     DuplicateId(JobId),
-    /// The run whose context was used has ended: its children commit with it, and it has been settled.
+    /// The run whose context was used has ended. Its children commit with its settlement, so it cannot take more.
     #[error(
         "cannot enqueue through the context of job {0}: its run is over; use the runtime itself"
     )]
     RunOver(JobId),
-    /// A chain, batch or workflow that cannot work.
+    /// The chain, batch or workflow is invalid.
     #[error(transparent)]
     Graph(#[from] GraphError),
-    /// A step stands for a job that exists already.
+    /// The idempotency key or business key of a step belongs to a job that already exists.
     #[error(
         "cannot submit step `{job}`: its key belongs to job {original}, which exists already; nobody can wait for it here"
     )]
     StepExists {
-        /// The step.
+        /// The name of the step's job.
         job: String,
-        /// The job that has its key.
+        /// The job that the key belongs to.
         original: JobId,
     },
-    /// There is no such group to add to.
+    /// The group to add to does not exist.
     #[error("cannot add to group {0}: there is no such group")]
     GroupNotFound(GroupId),
-    /// The group takes no more members.
+    /// The group is sealed or was canceled.
     #[error("cannot add to group {0}: it is sealed, or was called off")]
     GroupSealed(GroupId),
     /// The store failed.
@@ -154,23 +154,23 @@ pub enum SubmitError {
 }
 
 impl SubmitError {
-    /// Says that something about a job or a graph is beyond its limit.
+    /// Creates the error for a value of a job or graph that exceeds its limit.
     pub(super) fn limit(job: &str, error: &LimitError) -> Self {
         Self::BadOption { job: limits::brief(job), problem: error.to_string() }
     }
 
-    /// Says why one job was not inserted in words of its submit: for stores that insert in a caller's own transaction.
+    /// Converts the insert error of one job, for stores that insert within the caller's transaction.
     pub fn refused(error: InsertError, job: &str) -> Self {
         Self::from_insert(error, |_| job.to_owned(), true)
     }
 
-    /// Says why a graph was not inserted in words of its submit: for stores that insert in a caller's own transaction.
+    /// Converts the insert error of a graph, for stores that insert within the caller's transaction.
     pub fn refused_graph(error: InsertError, graph: &NewGraph) -> Self {
         let name = graph.root().map(|root| root.name.as_str()).unwrap_or_default();
         Self::from_graph(error, &JobRef::of_all(&graph.jobs), name)
     }
 
-    /// Says why jobs of a graph of this name were not inserted.
+    /// Converts the insert error of the jobs of a graph called `name`.
     pub(super) fn from_graph(error: InsertError, jobs: &[JobRef], name: &str) -> Self {
         let name_of = |wanted| {
             let found = jobs.iter().find(|job| job.id == wanted);
@@ -179,7 +179,7 @@ impl SubmitError {
         Self::from_insert(error, name_of, false)
     }
 
-    /// Says an insert error in words of the submit.
+    /// Converts an insert error. `name_of` returns the name of a job, and `single` is set for the insert of one job.
     pub(super) fn from_insert(
         error: InsertError,
         name_of: impl Fn(JobId) -> String,
@@ -205,7 +205,7 @@ impl SubmitError {
     }
 }
 
-/// A message of at most as many bytes as one may have.
+/// Truncates a message to [`limits::MESSAGE`].
 fn cut(mut message: String) -> String {
     if message.len() > limits::MESSAGE {
         message.truncate(message.floor_char_boundary(limits::MESSAGE));
@@ -214,10 +214,10 @@ fn cut(mut message: String) -> String {
     message
 }
 
-/// Encodes and checks an invocation.
+/// Validates and encodes an invocation.
 pub(super) fn spec<J: Job>(job: &J) -> Result<JobSpec, SubmitError> {
     let def = &J::DEF;
-    // Whatever a validator does, a submit is refused with an error that can be shown.
+    // A validator that panics must refuse the submit with an error, not unwind into the caller.
     let valid = guarded(|| job.validate());
     let valid =
         valid.unwrap_or_else(|panic| Err(format!("its validator panicked: {}", panic.message)));
@@ -241,14 +241,14 @@ pub(super) fn spec<J: Job>(job: &J) -> Result<JobSpec, SubmitError> {
     Ok(spec)
 }
 
-/// Checks what the options of a submit may have made of a job, and fills in what its queue decides.
+/// Checks a job after the options of the submit were applied, and sets the boost of its queue.
 pub(super) fn check(core: &Core, spec: &mut JobSpec) -> Result<(), SubmitError> {
     limits::check_spec(spec).map_err(|error| SubmitError::limit(&spec.name, &error))?;
     let (size, limit) = (size(spec), core.config.payload_limit);
     if size > limit {
         return Err(SubmitError::TooLarge { job: spec.name.clone(), size, limit });
     }
-    // The arguments stand in an object: one level more than each may have.
+    // The arguments are wrapped in an object, which adds one level.
     if nesting::is_deeper(&spec.payload, limits::DEPTH + 1) {
         return Err(SubmitError::TooDeep { job: spec.name.clone(), limit: limits::DEPTH });
     }
@@ -266,13 +266,13 @@ pub(super) fn check(core: &Core, spec: &mut JobSpec) -> Result<(), SubmitError> 
     Ok(())
 }
 
-/// What counts towards `payload_limit`.
+/// Returns the number of bytes that count toward `payload_limit`.
 fn size(spec: &JobSpec) -> usize {
     let ids = [&spec.tenant, &spec.correlation_id].into_iter().flatten();
     spec.payload.len() + spec.tags.iter().chain(ids).map(String::len).sum::<usize>()
 }
 
-/// Whether a text can name a job or a queue.
+/// Returns whether a text is a valid name of a job or a queue.
 pub(crate) fn is_name(name: &str) -> bool {
     limits::check(Field::Queue, name).is_ok()
 }

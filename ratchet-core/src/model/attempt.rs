@@ -89,7 +89,7 @@ pub struct LogLine {
     pub after: Duration,
     /// The severity.
     pub level: LogLevel,
-    /// The text, without a trailing newline.
+    /// The text, without control characters and truncated to [`limits::LOG_LINE`](super::limits::LOG_LINE) bytes.
     pub message: String,
     /// The run that logged it.
     pub run: u64,

@@ -1,7 +1,7 @@
 //! Circuit breakers: one state machine per service, shared by the cluster.
 //!
-//! A store keeps a [`Breaker`] per service and applies [`Breaker::count`] in the commit that settles a run; a claim asks
-//! [`Breaker::admits`]. Both are pure, so every store has the same breaker.
+//! A store keeps one [`Breaker`] per service. It calls [`Breaker::count`] in the commit that settles a run, and
+//! [`Breaker::admits`] in a claim. Both are pure functions, so breakers behave the same in every store.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -11,19 +11,19 @@ use serde::{Deserialize, Serialize};
 
 use super::later;
 
-/// When a breaker opens and how it closes again.
+/// When a breaker opens, and how it closes again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BreakerSettings {
-    /// The share of failed calls, in percent (1–100), that opens it.
+    /// The failure rate in percent (1–100) at which it opens.
     pub failure_rate: u8,
-    /// How many of the last outcomes are looked at.
+    /// The number of most recent calls that are evaluated.
     pub window: u32,
-    /// How many outcomes there must be before the rate counts.
+    /// The minimum number of calls before the failure rate is evaluated.
     pub min_calls: u32,
-    /// How long it stays open before it lets probes through.
+    /// How long it stays open before it half-opens and admits probes.
     pub open_for: Duration,
-    /// How many probes must succeed to close it again.
+    /// The number of probes that must succeed to close it.
     pub probes: u32,
 }
 
@@ -39,49 +39,50 @@ impl Default for BreakerSettings {
     }
 }
 
-/// What a run says about the service it called.
+/// The result of a call, as the breaker sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ballot {
     /// The service answered.
     Good,
-    /// The service is to blame.
+    /// The service is at fault.
     Bad,
-    /// Nothing: the run was put off, canceled, or failed for reasons of its own. A probe is handed back.
+    /// Not counted: the run was deferred or canceled, or failed for reasons unrelated to the service. A probe becomes
+    /// available again.
     Blank,
 }
 
-/// The word of one run on its service: counted in the commit that settles the run.
+/// The call result of one run, counted in the commit that settles the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vote {
-    /// The service.
+    /// The name of the service.
     pub service: String,
-    /// What the run says.
+    /// The result of the call.
     pub ballot: Ballot,
-    /// If the run was a probe: of which opening.
+    /// If the run was a probe: the number of the opening it probed.
     pub probe: Option<u64>,
-    /// How its breaker is set.
+    /// The settings of the breaker.
     pub settings: BreakerSettings,
 }
 
-/// The breaker of one service, as it is stored.
+/// The stored breaker of one service.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Breaker {
-    /// The settings it was last counted with.
+    /// The settings of the last counted call.
     pub settings: BreakerSettings,
     phase: Phase,
-    /// The last outcomes in the order of their commits; `true` is bad.
+    /// The latest call results in commit order; `true` is a failure.
     #[serde(with = "word")]
     window: VecDeque<bool>,
-    /// How often it has opened: tells the probes of one opening from those of another.
+    /// How often the breaker has opened. Distinguishes the probes of one opening from those of another.
     opening: u64,
-    /// When it last changed between open and closed.
+    /// When the breaker last opened or closed.
     since: Timestamp,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     Closed,
-    /// Half-open once `until` has passed; without one it waits for an operator.
+    /// Half-open once `until` has passed. If it is `None`, an operator must close the breaker.
     Open {
         until: Option<Timestamp>,
         /// Probes that succeeded.
@@ -89,82 +90,82 @@ enum Phase {
     },
 }
 
-/// How a breaker stands at an instant.
+/// The state of a breaker at a given time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BreakerState {
-    /// Runs go through.
+    /// Every run is admitted.
     Closed,
-    /// No run goes through.
+    /// No run is admitted.
     Open {
-        /// Until then; without it, until an operator closes the breaker.
+        /// When the breaker half-opens; `None` if it stays open until an operator closes it.
         until: Option<Timestamp>,
     },
-    /// A few runs go through, to see.
+    /// A few runs are admitted as probes.
     HalfOpen {
-        /// How many of them have succeeded.
+        /// The number of probes that succeeded.
         good: u32,
     },
 }
 
-/// How many runs a breaker lets through.
+/// How many runs a breaker admits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
     /// Any number.
     All,
-    /// This many more, each of them a probe of this opening.
+    /// A limited number, each a probe of this opening.
     Probes {
-        /// How many.
+        /// How many more probes are admitted.
         left: u32,
-        /// Of which opening.
+        /// The number of the opening.
         opening: u64,
     },
     /// None.
     Nothing {
-        /// Before then.
+        /// When the breaker half-opens; `None` if it stays open until an operator closes it.
         until: Option<Timestamp>,
     },
 }
 
-/// What a vote or an operator changed.
+/// A change caused by a call result or an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BreakerChange {
-    /// It opened.
+    /// The breaker opened.
     Opened {
-        /// When probes are let through; without it, when an operator says so.
+        /// When the breaker half-opens; `None` if it stays open until an operator closes it.
         until: Option<Timestamp>,
     },
-    /// It closed.
+    /// The breaker closed.
     Closed,
 }
 
-/// What an operator does to a breaker.
+/// A manual change of a breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BreakerOrder {
-    /// Open it: for this long, or until it is closed by hand.
+    /// Opens it for this long; `None` until it is closed manually.
     Open(Option<Duration>),
-    /// Close it and forget what it has seen.
+    /// Closes it and clears its window.
     Close,
 }
 
-/// A breaker and its service.
+/// A breaker with its service and its current state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BreakerRecord {
-    /// The service.
+    /// The name of the service.
     pub service: String,
-    /// The breaker.
+    /// The stored breaker.
     pub breaker: Breaker,
-    /// How it stands now, by the store's clock.
+    /// The current state, by the store's clock.
     pub state: BreakerState,
 }
 
 impl Breaker {
-    /// A closed breaker that has seen nothing.
+    /// Creates a closed breaker with an empty window.
     pub fn new(settings: BreakerSettings, now: Timestamp) -> Self {
         let window = VecDeque::new();
         Self { settings, phase: Phase::Closed, window, opening: 0, since: now }
     }
 
-    /// How it stands.
+    /// Returns the state at `now`.
     pub fn state(&self, now: Timestamp) -> BreakerState {
         match self.phase {
             Phase::Closed => BreakerState::Closed,
@@ -175,27 +176,27 @@ impl Breaker {
         }
     }
 
-    /// Whether every run goes through, whatever the time.
+    /// Returns `true` if the breaker is closed. Does not depend on the time.
     pub fn is_closed(&self) -> bool {
         self.phase == Phase::Closed
     }
 
-    /// When it last changed between open and closed.
+    /// Returns when the breaker last opened or closed.
     pub fn since(&self) -> Timestamp {
         self.since
     }
 
-    /// How many outcomes it looks at, and how many of them were bad.
+    /// Returns the number of calls in the window, and how many of them failed.
     pub fn seen(&self) -> (usize, usize) {
         (self.window.len(), self.window.iter().filter(|bad| **bad).count())
     }
 
-    /// How often it has opened.
+    /// Returns how often the breaker has opened.
     pub fn opening(&self) -> u64 {
         self.opening
     }
 
-    /// How many more runs go through, given how many probes of this opening are running.
+    /// Returns how many more runs are admitted when `probing` probes of this opening are running.
     pub fn admits(&self, probing: u64, now: Timestamp) -> Admission {
         match self.state(now) {
             BreakerState::Closed => Admission::All,
@@ -208,10 +209,10 @@ impl Breaker {
         }
     }
 
-    /// Counts what a run says of the service.
+    /// Counts a call result.
     ///
-    /// While it is closed every word counts; while it is not, only those of the probes of this opening. Runs that were
-    /// under way when it opened say nothing new.
+    /// While the breaker is closed, every result counts. While it is half-open, only probes of the current opening
+    /// count. Until the breaker closes, the results of runs that started before it opened are ignored.
     pub fn count(&mut self, vote: &Vote, now: Timestamp) -> Option<BreakerChange> {
         self.settings = vote.settings;
         let bad = match vote.ballot {
@@ -242,7 +243,7 @@ impl Breaker {
         }
     }
 
-    /// Carries out what an operator wants; nothing if it stands like that already.
+    /// Applies an operator's order. Closing a closed breaker changes nothing and returns `None`.
     pub fn obey(&mut self, order: BreakerOrder, now: Timestamp) -> Option<BreakerChange> {
         match order {
             BreakerOrder::Open(duration) => Some(self.open(duration, now)),
@@ -283,7 +284,7 @@ impl Breaker {
     }
 }
 
-/// Outcomes as a word of `+` and `-`: a tenth of what a list of booleans takes.
+/// Serializes the window as a string of `+` and `-`, about a tenth of the size of a list of booleans.
 mod word {
     use std::collections::VecDeque;
 

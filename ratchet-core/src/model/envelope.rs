@@ -1,11 +1,11 @@
-//! What is kept of a failure.
+//! The stored form of failures, and the terminal envelope of dead letters.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{JobId, NodeId};
 
-/// What kind of failure it was.
+/// The kind of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -16,58 +16,58 @@ pub enum FailureKind {
     Panic,
     /// The run took longer than its timeout.
     Timeout,
-    /// The job could never have run.
+    /// The job could not be run.
     Invalid,
-    /// The signature of the row did not verify.
+    /// The signature of the row could not be verified.
     Signature,
-    /// The worker died with the job, too often.
+    /// The job crashed its workers too often.
     Crash,
-    /// The job was put off too often.
+    /// The job was deferred too often.
     Deferral,
 }
 
-/// A failure as it is stored: sanitised, with a fingerprint to group it by.
+/// A failure as it is stored: sanitized, with a fingerprint for grouping.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureRecord {
-    /// What kind.
+    /// The kind of failure.
     pub kind: FailureKind,
     /// The type of the error, without its path.
     pub error_type: String,
-    /// The sanitised message.
+    /// The sanitized message.
     pub message: String,
-    /// The application's code for it, or the kind's.
+    /// The error code of the application, or a code for the kind of failure.
     pub code: String,
-    /// Equal for failures that look alike.
+    /// Equal for similar failures.
     pub fingerprint: String,
-    /// Whether another attempt could have helped.
+    /// Whether another attempt could have succeeded.
     pub retryable: bool,
 }
 
-/// Why a job ended in the dead-letter queue.
+/// Why a job went to the dead-letter queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TerminalReason {
     /// All attempts failed.
     RetryExhausted,
-    /// The error says that retrying is pointless.
+    /// The error is not retryable.
     NonRetryable,
-    /// The retry policy said no.
+    /// The retry policy refused another attempt.
     PolicyRefused,
-    /// It could never have run.
+    /// The job could not be run.
     Invalid,
-    /// It killed its worker too often.
+    /// The job crashed its workers too often.
     Poisoned,
-    /// Its signature did not verify.
+    /// The signature could not be verified.
     RejectedSignature,
-    /// It took too long, and the policy forbids retrying that.
+    /// The run timed out, and the policy forbids retrying timeouts.
     TimedOut,
-    /// It was put off too often.
+    /// The job was deferred too often.
     DeferralExhausted,
 }
 
 impl TerminalReason {
-    /// The name stored and shown: `retry_exhausted`.
+    /// Returns the name that is stored and displayed, such as `retry_exhausted`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::RetryExhausted => "retry_exhausted",
@@ -88,42 +88,42 @@ impl std::fmt::Display for TerminalReason {
     }
 }
 
-/// The terminal envelope of a failed job: everything needed to judge it without the job itself.
+/// The terminal envelope of a failed job: everything needed to diagnose it without the job itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Envelope {
-    /// Whose job it was.
+    /// The tenant of the job.
     pub tenant: Option<String>,
-    /// The job.
+    /// The id of the job.
     pub job_id: JobId,
-    /// Stable over all attempts of this life.
+    /// Stable over all attempts of this generation.
     pub execution_key: String,
     /// Unique per run: `job:step:run`.
     pub transition_key: String,
-    /// What it was tied to.
+    /// The correlation id given at submission.
     pub correlation_id: Option<String>,
-    /// Its name.
+    /// The name of the job.
     pub job_name: String,
-    /// Its queue.
+    /// The queue of the job.
     pub queue: String,
-    /// Why it ended here.
+    /// Why the job went to the dead-letter queue.
     pub reason: TerminalReason,
-    /// What an annotation or policy said about it.
+    /// The explanation given by an annotation or a retry policy.
     pub explanation: Option<String>,
     /// The last failure.
     pub failure: FailureRecord,
-    /// How many attempts were made.
+    /// The number of attempts made.
     pub attempts: u32,
-    /// The version of the program that ran it.
+    /// The version of the application that ran it.
     pub binary_version: String,
     /// The node of the last run.
     pub node: NodeId,
-    /// When, by the store's clock: the store sets it in the commit.
+    /// The time of the commit, by the store's clock. The store sets it.
     pub at: Timestamp,
 }
 
 impl Envelope {
-    /// An envelope that the store will stamp with its own time.
+    /// Creates an envelope. The store sets its time.
     pub fn new(
         job_id: JobId,
         job_name: impl Into<String>,

@@ -1,22 +1,22 @@
-//! Jobs that depend on one another, as they are inserted, and what moves when one of them ends.
+//! Graphs of dependent jobs: the types of their insertion, and the changes that propagate through them.
 
 use super::{CancelCause, Edge, GroupId, GroupRecord, Inserted, JobId, NewJob, Point};
 
-/// A graph to be inserted: all of it or nothing.
+/// A graph to insert atomically.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct NewGraph {
-    /// The groups, owners before their members.
+    /// The groups. Owners must precede their members.
     pub groups: Vec<GroupRecord>,
-    /// The jobs.
+    /// The jobs of all groups, and their callbacks.
     pub jobs: Vec<NewJob>,
-    /// The edges.
+    /// The dependencies between jobs and groups.
     pub edges: Vec<Edge>,
-    /// At most one graph is ever made for this key; a repeat answers with the original.
+    /// The idempotency key: at most one graph is ever created for it, and a repeat returns the original.
     pub key: Option<GraphKey>,
 }
 
 impl NewGraph {
-    /// The group that everything is in.
+    /// Returns the outermost group.
     pub fn root(&self) -> Option<&GroupRecord> {
         self.groups.first()
     }
@@ -25,36 +25,36 @@ impl NewGraph {
 /// The idempotency key of a whole graph.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct GraphKey {
-    /// The tenant it is unique in.
+    /// The tenant within which the key is unique.
     pub tenant: Option<String>,
-    /// The key.
+    /// The idempotency key.
     pub key: String,
 }
 
 /// More members for a group that is not sealed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Extend {
-    /// The group.
+    /// The group to extend.
     pub group: GroupId,
-    /// Its new members.
+    /// The new members.
     pub jobs: Vec<NewJob>,
-    /// Whether these were the last.
+    /// Whether the group is sealed after these members.
     pub seal: bool,
 }
 
-/// What became of a graph that was inserted, or of an extension.
+/// The result of inserting or extending a graph.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GraphInserted {
-    /// The answers, in the order of the jobs.
+    /// The results, in the order of the jobs.
     pub jobs: Vec<Inserted>,
-    /// What followed at once: an empty batch ends as it begins.
+    /// Changes caused by the insertion, such as an empty batch that ends immediately.
     pub ripples: Ripples,
-    /// The key of the graph was seen before: this is the original, nothing was inserted and there are no answers.
+    /// The original graph, if the idempotency key was used before. Nothing was inserted, and `jobs` is empty.
     pub original: Option<GroupId>,
 }
 
 impl GraphInserted {
-    /// The jobs that came into being.
+    /// Returns the ids of the jobs that were created.
     pub fn created(&self) -> impl Iterator<Item = JobId> {
         self.jobs.iter().filter_map(|answer| match answer {
             Inserted::Created(id) => Some(*id),
@@ -62,28 +62,28 @@ impl GraphInserted {
         })
     }
 
-    /// The answer to a graph that exists already.
+    /// Creates the result for a graph that already exists.
     pub fn repeat_of(original: GroupId) -> Self {
         Self { original: Some(original), ..Self::default() }
     }
 }
 
-/// What else moved in one commit because something ended, was called off or was tried again.
+/// Changes elsewhere in the graph, in the same commit, because a job or group ended, was canceled or was retried.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ripples {
-    /// Jobs that wait no longer.
+    /// Jobs that no longer wait.
     pub released: Vec<JobId>,
-    /// Jobs that were called off.
+    /// Jobs that were canceled.
     pub canceled: Vec<CanceledMember>,
-    /// Jobs that wait again.
+    /// Jobs that were canceled and wait again.
     pub reopened: Vec<JobId>,
-    /// Groups that changed, as they are now.
+    /// Groups that changed, in their new state.
     pub groups: Vec<GroupRecord>,
 }
 
 impl Ripples {
-    /// Adds what moved because of something else in the same commit.
+    /// Appends the changes of another cause in the same commit.
     pub fn append(&mut self, mut more: Self) {
         self.released.append(&mut more.released);
         self.canceled.append(&mut more.canceled);
@@ -91,7 +91,7 @@ impl Ripples {
         self.groups.append(&mut more.groups);
     }
 
-    /// Whether nothing moved.
+    /// Returns `true` if nothing changed.
     pub fn is_empty(&self) -> bool {
         self.released.is_empty()
             && self.canceled.is_empty()
@@ -100,13 +100,13 @@ impl Ripples {
     }
 }
 
-/// A job that was called off by what happened elsewhere in its graph.
+/// A job that was canceled because of another member of its graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CanceledMember {
-    /// The job.
+    /// The id of the canceled job.
     pub job: JobId,
-    /// Why.
+    /// Why it was canceled.
     pub cause: CancelCause,
-    /// What that goes back to.
+    /// The origin of the cancellation.
     pub root: Point,
 }

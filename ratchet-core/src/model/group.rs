@@ -1,4 +1,4 @@
-//! Groups of jobs: what they are, how they stand, how they are found.
+//! Groups of jobs: kinds, states, counts, filters and views.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{CancelCause, Edge, GroupId, Member, Point, Wait};
 
-/// What kind of group.
+/// The kind of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GroupKind {
-    /// Steps in order.
+    /// Steps that run one after the other.
     Chain,
-    /// Children side by side.
+    /// Children that run in parallel.
     Batch,
     /// Named steps with edges between them.
     Workflow,
@@ -29,29 +29,29 @@ impl fmt::Display for GroupKind {
     }
 }
 
-/// Where a group is in its life.
+/// The state of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum GroupState {
-    /// It is a step of another group, and not its turn yet.
+    /// The group is a step of another group and has not begun.
     Waiting,
-    /// Its members run.
+    /// The group has begun and has not ended.
     Running,
-    /// All members ended, none failed and none was called off.
+    /// All members ended; none failed and none was canceled.
     Succeeded,
-    /// All members ended, some failed.
+    /// All members ended; at least one failed.
     Failed,
-    /// It was called off, or a member was and none failed.
+    /// The group was canceled, or a member was canceled and none failed.
     Canceled,
 }
 
 impl GroupState {
-    /// Whether all members have ended.
+    /// Returns `true` if all members have ended.
     pub const fn is_ended(self) -> bool {
         matches!(self, Self::Succeeded | Self::Failed | Self::Canceled)
     }
 
-    /// The name shown: `RUNNING`.
+    /// Returns the name to display, such as `RUNNING`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Waiting => "WAITING",
@@ -69,67 +69,67 @@ impl fmt::Display for GroupState {
     }
 }
 
-/// How many members of a group there are, and how many ended in which way.
+/// The number of members of a group, in total and by how they ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GroupCounts {
     /// All members.
     pub total: u64,
-    /// Ended well.
+    /// Members that succeeded.
     pub succeeded: u64,
-    /// Failed for good.
+    /// Members that failed permanently.
     pub failed: u64,
-    /// Called off, or what they waited for was.
+    /// Members that were canceled, by request or because of a parent.
     pub canceled: u64,
-    /// On a branch that was not taken.
+    /// Members on a branch that was not taken.
     pub skipped: u64,
 }
 
 impl GroupCounts {
-    /// So many members, none of which has ended.
+    /// Creates the counts of a group with `total` members, none of which has ended.
     pub const fn of(total: u64) -> Self {
         Self { total, succeeded: 0, failed: 0, canceled: 0, skipped: 0 }
     }
 
-    /// How many members have ended.
+    /// Returns how many members have ended.
     pub const fn ended(&self) -> u64 {
         self.succeeded + self.failed + self.canceled + self.skipped
     }
 
-    /// How much of it has ended, 0 to 100. An empty group is done.
+    /// Returns the percentage of members that have ended, from 0 to 100. An empty group is at 100.
     #[allow(clippy::cast_precision_loss)] // a percentage
     pub fn percent(&self) -> f64 {
         if self.total == 0 { 100.0 } else { self.ended() as f64 * 100.0 / self.total as f64 }
     }
 }
 
-/// A group as it stands.
+/// The stored state of a group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GroupRecord {
-    /// Its id.
+    /// The id of the group.
     pub id: GroupId,
-    /// What kind.
+    /// The kind of group.
     pub kind: GroupKind,
-    /// What it is called.
+    /// The name given by the application.
     pub name: String,
-    /// The group it is a member of.
+    /// The group that this group is a member of, if any.
     pub owner: Option<GroupId>,
     /// Its name or number in its owner.
     pub step: Option<String>,
-    /// Where it is in its life.
+    /// The current state.
     pub state: GroupState,
-    /// How its members stand.
+    /// The number of members, by how they ended.
     pub counts: GroupCounts,
-    /// No member comes any more.
+    /// If `true`, no more members can be added.
     pub sealed: bool,
-    /// What it waits for: `None` once it has begun.
+    /// The dependencies it waits for; `None` once it has begun.
     pub wait: Option<Wait>,
-    /// Something waits for it.
+    /// Whether other jobs or groups wait for it.
     pub edges: bool,
-    /// It was called off as a whole: why.
+    /// If the group was canceled as a whole: the cause.
     pub canceled: Option<CancelCause>,
-    /// What its failure or cancel goes back to.
+    /// The origin of its failure or cancellation.
     pub root_cause: Option<Point>,
     /// When it was submitted.
     pub queued_at: Timestamp,
@@ -138,7 +138,7 @@ pub struct GroupRecord {
 }
 
 impl GroupRecord {
-    /// A group that was just submitted, with no members yet.
+    /// Creates the record of a newly submitted group without members.
     pub fn new(id: GroupId, kind: GroupKind, name: impl Into<String>) -> Self {
         Self {
             id,
@@ -159,51 +159,51 @@ impl GroupRecord {
     }
 }
 
-/// Which groups. Every condition that is set must hold.
+/// Selects groups. A group must match every condition that is set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GroupFilter {
-    /// Of this kind.
+    /// The group is of this kind.
     pub kind: Option<GroupKind>,
-    /// Of this name.
+    /// The group has this name.
     pub name: Option<String>,
-    /// In one of these states; empty means any.
+    /// The group is in one of these states; empty means any.
     pub states: Vec<GroupState>,
-    /// In this group; otherwise groups that are in none.
+    /// The group is a member of this group; `None` selects groups that have no owner.
     pub owner: Option<GroupId>,
 }
 
 impl GroupFilter {
-    /// Every group that is not part of another.
+    /// Selects every group that has no owner.
     pub fn any() -> Self {
         Self::default()
     }
 
-    /// Groups of this kind.
+    /// Selects groups of this kind.
     pub fn kind(mut self, kind: GroupKind) -> Self {
         self.kind = Some(kind);
         self
     }
 
-    /// Groups of this name.
+    /// Selects groups with this name.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Groups in this state.
+    /// Selects groups in this state. If called repeatedly, groups in any of the states.
     pub fn state(mut self, state: GroupState) -> Self {
         self.states.push(state);
         self
     }
 
-    /// Groups that are members of this one.
+    /// Selects groups that are members of this one.
     pub fn inside(mut self, owner: GroupId) -> Self {
         self.owner = Some(owner);
         self
     }
 
-    /// Whether a group fits.
+    /// Returns `true` if the group matches.
     pub fn matches(&self, group: &GroupRecord) -> bool {
         self.kind.is_none_or(|kind| group.kind == kind)
             && self.name.as_ref().is_none_or(|name| group.name == *name)
@@ -212,17 +212,17 @@ impl GroupFilter {
     }
 }
 
-/// Everything about a group and what is in it.
+/// A group with all of its members, nested groups and edges.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct GroupView {
-    /// The group.
+    /// The stored state of the group.
     pub group: GroupRecord,
     /// Its jobs, by number.
     pub members: Vec<Member>,
-    /// The groups in it, with theirs.
+    /// The groups that are members of it, each with its own members.
     pub groups: Vec<GroupView>,
-    /// The edges between them, and from the group to its callbacks.
+    /// The edges between its members, and from the group to its callbacks.
     pub edges: Vec<Edge>,
     /// Jobs that wait for the group itself: its callbacks.
     pub followers: Vec<Member>,

@@ -1,4 +1,4 @@
-//! Items a job set aside, and checkpoints it handed on.
+//! Items that a job rejected, and checkpoints that it handed to another pipeline.
 
 use std::time::Duration;
 
@@ -7,82 +7,82 @@ use serde::{Deserialize, Serialize};
 
 use super::JobId;
 
-/// An item that a run set aside: what went wrong, and the item itself only if that was asked for.
+/// An item that a run rejected, with its error. The item itself is included only on request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewReject {
-    /// Which item. A later run of the same job that sets it aside again replaces what was said.
+    /// The index of the item. If a later run of the job rejects the same index, it replaces this entry.
     pub index: u64,
     /// The type of the error, without its path.
     pub error_type: String,
-    /// The sanitised message.
+    /// The sanitized message.
     pub message: String,
-    /// Equal for errors that look alike.
+    /// Equal for similar errors.
     pub fingerprint: String,
-    /// The item as JSON.
+    /// The item as JSON, if it was kept.
     pub payload: Option<String>,
 }
 
-/// An item that was set aside.
+/// A stored rejected item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reject {
-    /// The job that met it.
+    /// The job that rejected the item.
     pub job: JobId,
     /// The name of that job.
     pub job_name: String,
-    /// The run that set it aside.
+    /// The run that rejected the item.
     pub run: u64,
-    /// When that was committed.
+    /// The time of the commit.
     pub at: Timestamp,
-    /// What was set aside.
+    /// The item and its error.
     #[serde(flatten)]
     pub item: NewReject,
 }
 
-/// Which rejects. Every condition that is set must hold.
+/// Selects rejected items. An item must match every condition that is set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RejectFilter {
-    /// Of this job.
+    /// The item was rejected by this job.
     pub job: Option<JobId>,
-    /// Of jobs of this name.
+    /// The item was rejected by a job with this name.
     pub job_name: Option<String>,
-    /// With this error type.
+    /// The error has this type.
     pub error_type: Option<String>,
-    /// With this fingerprint.
+    /// The error has this fingerprint.
     pub fingerprint: Option<String>,
 }
 
 impl RejectFilter {
-    /// Every reject.
+    /// Selects every rejected item.
     pub fn any() -> Self {
         Self::default()
     }
 
-    /// Rejects of this job.
+    /// Selects items rejected by this job.
     pub fn job(mut self, job: JobId) -> Self {
         self.job = Some(job);
         self
     }
 
-    /// Rejects of jobs of this name.
+    /// Selects items rejected by jobs with this name.
     pub fn job_name(mut self, name: impl Into<String>) -> Self {
         self.job_name = Some(name.into());
         self
     }
 
-    /// Rejects with this error type.
+    /// Selects items with this error type.
     pub fn error_type(mut self, error_type: impl Into<String>) -> Self {
         self.error_type = Some(error_type.into());
         self
     }
 
-    /// Rejects with this fingerprint.
+    /// Selects items with this fingerprint.
     pub fn fingerprint(mut self, fingerprint: impl Into<String>) -> Self {
         self.fingerprint = Some(fingerprint.into());
         self
     }
 
-    /// Whether a reject fits.
+    /// Returns `true` if the item matches.
     pub fn matches(&self, reject: &Reject) -> bool {
         fn is(wanted: Option<&String>, have: &str) -> bool {
             wanted.is_none_or(|wanted| wanted == have)
@@ -94,61 +94,61 @@ impl RejectFilter {
     }
 }
 
-/// Rejects that look alike.
+/// The number of rejected items with the same job name, error type and fingerprint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RejectGroup {
-    /// The name of the jobs that met them.
+    /// The name of the jobs that rejected them.
     pub job_name: String,
     /// The type of the error.
     pub error_type: String,
-    /// What they have in common.
+    /// The fingerprint shared by the errors.
     pub fingerprint: String,
-    /// How many.
+    /// The number of items.
     pub count: u64,
-    /// The latest of them.
+    /// When the latest of them was committed.
     pub latest: Timestamp,
 }
 
-/// A checkpoint that a job hands to the next pipeline, once per key.
+/// A checkpoint that a job hands to another pipeline, once per key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NewHandOff {
-    /// The pipeline that takes over.
+    /// The name of the receiving pipeline.
     pub pipeline: String,
-    /// Tells repeats: a second hand-off of the same key is suppressed and counted.
+    /// The deduplication key. A second hand-off with the same key is suppressed and counted.
     pub key: String,
-    /// What is handed over.
+    /// The data handed over.
     pub checkpoint: serde_json::Value,
 }
 
-/// A checkpoint that waits to be taken over.
+/// A checkpoint that waits for its pipeline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HandOff {
-    /// What was handed over.
+    /// The checkpoint, its key and its pipeline.
     pub handed: NewHandOff,
-    /// By which job.
+    /// The job that handed it over.
     pub job: JobId,
-    /// When that was committed.
+    /// The time of the commit.
     pub at: Timestamp,
-    /// How often the same was handed over again.
+    /// How many repeats with the same key were suppressed.
     pub repeats: u64,
 }
 
-/// How a pipeline keeps up.
+/// The backlog and throughput of a pipeline.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HandOffStats {
-    /// How many wait, those that were taken and not finished included.
+    /// The number of unfinished checkpoints, including those that were taken.
     pub backlog: u64,
-    /// How long the oldest of them has waited.
+    /// The age of the oldest unfinished checkpoint.
     pub lag: Duration,
-    /// How many were finished.
+    /// The number of finished checkpoints.
     pub finished: u64,
-    /// How many repeats were suppressed.
+    /// The number of suppressed repeats.
     pub repeats: u64,
 }
 
 impl HandOffStats {
-    /// How a pipeline keeps up.
+    /// Creates the statistics of a pipeline.
     pub fn new(backlog: u64, lag: Duration, finished: u64, repeats: u64) -> Self {
         Self { backlog, lag, finished, repeats }
     }

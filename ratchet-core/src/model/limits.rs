@@ -1,7 +1,7 @@
-//! The documented limit of everything a user supplies, and the one check that submits, children, callbacks, schedules, graphs
-//! and operator verbs share.
+//! Limits on all text and data supplied by users, and the checks shared by submissions, children, callbacks, schedules,
+//! graphs and commands.
 //!
-//! Lengths are in bytes of UTF-8. What [`check`] accepts can be stored and read back by every store.
+//! Lengths are in bytes of UTF-8. Every store can store and read back any text that [`check`] accepts.
 //!
 //! ```
 //! use ratchet_core::model::limits::{self, Field, Problem};
@@ -17,57 +17,57 @@ mod tests;
 
 use super::{ConcurrencyKey, JobSpec};
 
-/// The longest name of a job, queue, service, schedule, chain, batch, workflow, step or pipeline.
+/// The maximum length of the name of a job, queue, service, schedule, chain, batch, workflow, step or pipeline.
 pub const NAME: usize = 200;
 
-/// The longest business, idempotency, concurrency or hand-off key, tenant or correlation id: what every store can index, also
-/// a key together with its tenant.
+/// The maximum length of a business, idempotency, concurrency or hand-off key, a tenant or a correlation id. Every
+/// store can index a key of this length together with its tenant.
 pub const KEY: usize = 1000;
 
-/// The longest tag.
+/// The maximum length of a tag.
 pub const TAG: usize = 500;
 
-/// How many tags a job may have.
+/// The maximum number of tags of a job.
 pub const TAGS: usize = 100;
 
-/// The longest cron expression.
+/// The maximum length of a cron expression.
 pub const CRON: usize = 1000;
 
-/// The longest name of a time zone.
+/// The maximum length of a time zone name.
 pub const ZONE: usize = 100;
 
-/// How many missed occurrences of a schedule can be caught up with.
+/// The maximum number of missed occurrences that a schedule can catch up on.
 pub const CATCH_UP: u32 = 10_000;
 
-/// How deep arguments, checkpoints, hand-offs and outputs may be nested. `serde_json` reads 128 levels; what is stored is
-/// wrapped in a few levels more.
+/// The maximum nesting depth of arguments, checkpoints, hand-offs and outputs. `serde_json` reads 128 levels, and
+/// stored values are wrapped in a few more levels.
 pub const DEPTH: usize = 100;
 
-/// How many edges a chain, batch or workflow may have, with everything nested in it.
+/// The maximum number of edges of a chain, batch or workflow, including nested groups.
 pub const EDGES: usize = 100_000;
 
-/// The longest code of an error, after it was sanitized; what is longer is cut.
+/// The maximum length of an error code after sanitizing. Longer codes are truncated.
 pub const CODE: usize = 200;
 
-/// The longest message that is stored, whatever the sanitizer returns; what is longer is cut.
+/// The maximum length of a stored error message after sanitizing. Longer messages are truncated.
 pub const MESSAGE: usize = 16 * 1024;
 
-/// The longest log line or progress message; what is longer is cut.
+/// The maximum length of a log line or progress message. Longer texts are truncated.
 pub const LOG_LINE: usize = 16 * 1024;
 
-/// How many bytes one run may log; what comes after that is dropped, with a warning on the job.
+/// The maximum number of bytes that one run can log. Further lines are dropped, with a warning on the job.
 pub const LOG: usize = 1024 * 1024;
 
-/// The largest checkpoint, hand-off or rejected item, as JSON.
+/// The maximum size of a checkpoint, hand-off or rejected item, as JSON.
 pub const CHECKPOINT: usize = 1024 * 1024;
 
-/// How many rejected items of one run are kept; those beyond are counted, with a warning on the job.
+/// The maximum number of rejected items kept per run. Further items are only counted, with a warning on the job.
 pub const REJECTS: usize = 100_000;
 
-/// How many jobs go to the store in one round trip at most, whatever the settings say.
+/// The maximum number of jobs sent to the store in one round trip, regardless of the configuration.
 pub const BATCH: usize = 10_000;
 
-/// A text that a user supplies.
+/// A kind of text that users supply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Field {
@@ -102,7 +102,7 @@ pub enum Field {
 }
 
 impl Field {
-    /// Every field.
+    /// All fields.
     pub const ALL: [Self; 14] = [
         Self::JobName,
         Self::Queue,
@@ -120,7 +120,7 @@ impl Field {
         Self::Tag,
     ];
 
-    /// What errors call it.
+    /// Returns the name used in error messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::JobName => "job name",
@@ -140,7 +140,7 @@ impl Field {
         }
     }
 
-    /// How many bytes it may have.
+    /// Returns the maximum length in bytes.
     pub const fn limit(self) -> usize {
         match self {
             Self::JobName
@@ -160,55 +160,56 @@ impl Field {
         }
     }
 
-    /// Whether it holds only letters, digits and `_ - . / :`. Other fields hold any text without NUL.
+    /// Returns `true` if the field can contain only ASCII letters, digits and `_ - . / :`. Other fields can contain any
+    /// text without NUL.
     pub const fn is_identifier(self) -> bool {
         matches!(self, Self::JobName | Self::Queue | Self::Schedule)
     }
 }
 
-/// A text or number that is beyond its limit.
+/// The error returned when a text or number exceeds its limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the {} {problem}", field.name())]
 #[non_exhaustive]
 pub struct LimitError {
-    /// The field.
+    /// The offending field.
     pub field: Field,
-    /// What is wrong with it.
+    /// Why it was refused.
     pub problem: Problem,
 }
 
-/// What is wrong with a field.
+/// Why a field was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// It has no characters.
+    /// The text is empty.
     #[error("is empty")]
     Empty,
-    /// It has too many bytes.
+    /// The text has too many bytes.
     #[error("has {length} bytes, the limit is {limit}")]
     TooLong {
-        /// How many it has.
+        /// The actual length.
         length: usize,
-        /// How many it may have.
+        /// The maximum length.
         limit: usize,
     },
-    /// It contains a NUL character, which PostgreSQL cannot store.
+    /// The text contains a NUL character, which PostgreSQL cannot store.
     #[error("contains a NUL character")]
     Nul,
-    /// It contains a character that its kind of name cannot have.
+    /// The text contains a character that is not allowed in identifiers.
     #[error("contains {0:?}; it holds letters, digits and `_ - . / :` only")]
     Character(char),
-    /// There are too many of it.
+    /// There are too many values.
     #[error("is one of {count}, the limit is {limit}")]
     TooMany {
-        /// How many there are.
+        /// The actual number.
         count: usize,
-        /// How many there may be.
+        /// The maximum number.
         limit: usize,
     },
 }
 
-/// Refuses a text that is empty, too long, or contains what its field cannot hold.
+/// Returns an error if the text is empty, too long, or contains a character that its field cannot contain.
 pub fn check(field: Field, text: &str) -> Result<(), LimitError> {
     let refuse = |problem| Err(LimitError { field, problem });
     let (length, limit) = (text.len(), field.limit());
@@ -228,7 +229,7 @@ pub fn check(field: Field, text: &str) -> Result<(), LimitError> {
     }
 }
 
-/// Refuses a job one of whose names, keys, tags or ids is beyond its limit. Callbacks are not looked at.
+/// Returns an error if a name, key, tag or id of the job exceeds its limit. Callbacks are not checked.
 pub fn check_spec(spec: &JobSpec) -> Result<(), LimitError> {
     check(Field::JobName, &spec.name)?;
     check(Field::Queue, &spec.queue)?;
@@ -251,7 +252,7 @@ pub fn check_spec(spec: &JobSpec) -> Result<(), LimitError> {
     spec.tags.iter().try_for_each(|tag| check(Field::Tag, tag))
 }
 
-/// A text for an error or a log line: what is longer than a name is cut, and its length is told instead.
+/// Shortens a text for an error or a log line. A text longer than [`NAME`] is truncated and its length is appended.
 pub fn brief(text: &str) -> String {
     if text.len() <= NAME {
         return text.to_owned();

@@ -1,4 +1,5 @@
-//! How deep JSON is nested: checked while it is written, so that neither a reader nor the stack of the writer is exceeded.
+//! Limits the nesting depth of JSON. The depth is checked while a value is written, so that a reader never exceeds its
+//! recursion limit and the writer never overflows its stack.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -9,7 +10,7 @@ use serde_json::ser::{Formatter, Serializer};
 
 use super::limits;
 
-/// A value that is nested deeper than [`limits::DEPTH`].
+/// The error for a value that is nested deeper than [`limits::DEPTH`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooDeep;
 
@@ -21,8 +22,8 @@ impl fmt::Display for TooDeep {
 
 impl std::error::Error for TooDeep {}
 
-/// Writes a value as JSON and stops at the first level that is too deep: a value of a hundred thousand levels would exceed
-/// the stack otherwise.
+/// Writes a value as JSON and stops at the first level that is too deep. Without the limit, a value with a hundred
+/// thousand levels would overflow the stack.
 pub(crate) fn write<T: Serialize + ?Sized>(
     out: impl Write,
     value: &T,
@@ -30,13 +31,13 @@ pub(crate) fn write<T: Serialize + ?Sized>(
     value.serialize(&mut Serializer::with_formatter(out, Shallow { depth: 0 }))
 }
 
-/// Whether an error of [`write`] says that the value is nested too deep.
+/// Returns `true` if an error of [`write`] means that the value is nested too deeply.
 pub(crate) fn is_too_deep(error: &serde_json::Error) -> bool {
-    // The inner error cannot be borrowed; its text can.
+    // `serde_json::Error` gives no access to its inner error, so the texts are compared.
     error.is_io() && error.to_string() == TooDeep.to_string()
 }
 
-/// Compact JSON up to a depth.
+/// A compact JSON formatter with a maximum depth.
 struct Shallow {
     depth: usize,
 }
@@ -70,9 +71,10 @@ impl Formatter for Shallow {
     }
 }
 
-/// Whether JSON text is nested deeper than `limit`. One pass without recursion; what is not JSON is left to its reader.
+/// Returns `true` if JSON text is nested deeper than `limit`. Makes one pass without recursion and does not validate
+/// the JSON.
 pub(crate) fn is_deeper(json: &[u8], limit: usize) -> bool {
-    // Every level takes two brackets.
+    // Every level needs two brackets.
     if json.len() <= 2 * limit {
         return false;
     }
@@ -95,7 +97,7 @@ pub(crate) fn is_deeper(json: &[u8], limit: usize) -> bool {
     false
 }
 
-/// Whether a value is nested deeper than [`limits::DEPTH`]. Without recursion.
+/// Returns `true` if a value is nested deeper than [`limits::DEPTH`]. Does not recurse.
 pub(crate) fn is_too_deep_value(value: &Value) -> bool {
     let mut left = vec![(value, 1_usize)];
     while let Some((value, depth)) = left.pop() {
@@ -120,7 +122,7 @@ mod tests {
         "[".repeat(levels) + &"]".repeat(levels)
     }
 
-    /// A value nested as deep as it says, without being built.
+    /// Serializes as nested arrays of the given depth, without building them.
     struct Deep(usize);
 
     impl Serialize for Deep {
@@ -137,7 +139,7 @@ mod tests {
             write(&mut out, &Deep(levels)).map(|()| String::from_utf8(out).expect("UTF-8"))
         };
         assert_eq!(written(limits::DEPTH).expect("fits"), nested(limits::DEPTH));
-        // A hundred thousand levels would exceed the stack.
+        // A hundred thousand levels would overflow the stack.
         for levels in [limits::DEPTH + 1, 100_000_000] {
             assert!(is_too_deep(&written(levels).expect_err("too deep")), "{levels}");
         }

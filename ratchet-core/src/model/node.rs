@@ -1,4 +1,4 @@
-//! Worker processes and their leases.
+//! Worker nodes, their leases and heartbeats.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,26 +7,26 @@ use jiff::Timestamp;
 
 use super::{KnownJobs, NodeId, Token};
 
-/// What a node tells of itself when it joins.
+/// The data that a node registers when it joins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NodeInfo {
-    /// Its identity.
+    /// The id of the node.
     pub id: NodeId,
-    /// The host it runs on.
+    /// The name of the host it runs on.
     pub host: String,
-    /// Its process.
+    /// Its process id.
     pub pid: u32,
-    /// The version of the program.
+    /// The version of the application.
     pub binary_version: String,
-    /// The queues it serves.
+    /// The queues it claims from.
     pub queues: BTreeSet<String>,
-    /// The jobs it knows.
+    /// The jobs it can run.
     pub known: Arc<KnownJobs>,
 }
 
 impl NodeInfo {
-    /// A node that serves and knows nothing yet.
+    /// Creates the data of a node without queues and jobs.
     pub fn new(id: NodeId) -> Self {
         Self {
             id,
@@ -39,27 +39,28 @@ impl NodeInfo {
     }
 }
 
-/// A node as the store knows it.
+/// The stored state of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeRecord {
-    /// What it told of itself.
+    /// The data registered by the node.
     pub info: NodeInfo,
-    /// When it joined.
+    /// When the node joined.
     pub joined_at: Timestamp,
-    /// When its lease runs out, or ran out.
+    /// When the lease expires or expired.
     pub lease_until: Timestamp,
-    /// Whether the lease still holds.
+    /// Whether the lease is still valid.
     pub alive: bool,
 }
 
-/// The answer to a heartbeat.
+/// The reply to a heartbeat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Heartbeat {
-    /// The lease is renewed.
+    /// The lease was renewed.
     Renewed {
-        /// Runs of this node that were canceled and have not been let go.
+        /// Runs of this node that were canceled and still hold their slots.
         canceled: Vec<Token>,
     },
-    /// The lease ran out before this heartbeat. It is never renewed: the node must stop what it runs and join anew.
+    /// The lease had expired before the heartbeat and cannot be renewed. The node must stop its runs and join again
+    /// under a new id.
     Lost,
 }

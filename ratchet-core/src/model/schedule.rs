@@ -1,77 +1,78 @@
-//! Recurring jobs.
+//! Schedules of recurring jobs.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{DroppedChild, JobId, JobSpec, NewJob};
 
-/// A schedule as it stands: what it fires, and when next.
+/// The stored state of a schedule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ScheduleRecord {
-    /// What it is called; there is one of each name.
+    /// The unique name of the schedule.
     pub name: String,
-    /// The job it makes.
+    /// The job that is submitted at each occurrence.
     pub spec: JobSpec,
     /// The cron expression.
     pub expression: String,
-    /// The IANA zone it is read in.
+    /// The IANA time zone in which the expression is evaluated.
     pub zone: String,
-    /// What happens to occurrences that nobody was there to fire.
+    /// How missed occurrences are handled.
     pub missed: Missed,
-    /// The next occurrence; `None` if there is none any more.
+    /// The next occurrence; `None` if the expression has no more.
     pub next: Option<Timestamp>,
-    /// The last occurrence that was fired.
+    /// The last occurrence that fired.
     pub last: Option<Timestamp>,
-    /// It is set aside.
+    /// If `true`, the schedule does not fire.
     pub paused: bool,
-    /// The fence: grows with every change.
+    /// The fencing version; incremented by every change.
     pub version: u64,
 }
 
-/// What happens to occurrences that nobody was there to fire.
+/// How occurrences are handled that were missed because no worker was running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Missed {
-    /// They are passed over. An occurrence of the last minute is not missed, only late.
+    /// Missed occurrences are skipped. An occurrence less than a minute old counts as late, not as missed.
     Skip,
-    /// However many there were: one job.
+    /// One job is submitted for all missed occurrences together.
     #[default]
     FireOnce,
-    /// A job for each of the latest so many.
+    /// One job is submitted for each of the latest missed occurrences, up to this number.
     CatchUp(u32),
 }
 
-/// A change of a schedule together with the jobs it makes, in one commit.
+/// A change of a schedule, together with the jobs to insert in the same commit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WriteSchedule {
-    /// The schedule's name.
+    /// The name of the schedule.
     pub name: String,
-    /// The version that is replaced: if the schedule is at another one, nothing changes. `None`: there is no such schedule.
+    /// The version that is replaced. If the schedule has another version, nothing changes. `None` if the schedule must
+    /// not exist yet.
     pub replaces: Option<u64>,
-    /// The schedule from now on; `None` to remove it. The store sets its version.
+    /// The new state of the schedule, or `None` to remove it. The store sets its version.
     pub record: Option<ScheduleRecord>,
-    /// Jobs to insert. One whose key is taken is dropped alone.
+    /// The jobs to insert. A job whose key is taken is dropped without affecting the rest.
     pub jobs: Vec<NewJob>,
 }
 
-/// What became of a change of a schedule.
+/// The result of changing a schedule.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ScheduleWritten {
-    /// It is committed.
+    /// The change is committed.
     Written {
-        /// The jobs that came into being.
+        /// The jobs that were created.
         created: Vec<JobId>,
-        /// The jobs that did not, because of a key.
+        /// The jobs that were not created because of a key.
         dropped: Vec<DroppedChild>,
     },
-    /// The schedule was at another version; nothing changed.
+    /// The schedule had another version; nothing changed.
     Stale,
 }
 
 impl ScheduleRecord {
-    /// A schedule that has not fired yet.
+    /// Creates a schedule that has not fired yet, in UTC.
     pub fn new(name: impl Into<String>, spec: JobSpec, expression: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -86,12 +87,12 @@ impl ScheduleRecord {
         }
     }
 
-    /// Whether both say the same, whatever has happened since.
+    /// Returns `true` if both have the same definition, regardless of when they last fired.
     pub fn defines_the_same(&self, other: &Self) -> bool {
         self.spec == other.spec && self.missed == other.missed && self.runs_as(other)
     }
 
-    /// Whether both have the same occurrences.
+    /// Returns `true` if both have the same occurrences.
     pub fn runs_as(&self, other: &Self) -> bool {
         self.expression == other.expression && self.zone == other.zone
     }

@@ -1,4 +1,4 @@
-//! What was submitted: the part of a job that never changes.
+//! The immutable part of a job.
 
 use std::time::Duration;
 
@@ -7,93 +7,93 @@ use serde::{Deserialize, Serialize};
 use super::{Envelope, JobId, Step};
 use crate::job::{Backoff, JobDef, PanicPolicy, Priority};
 
-/// The immutable part of a job: what was asked for when it was submitted.
+/// The immutable part of a job, as it was submitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct JobSpec {
-    /// The name of the job in the registry.
+    /// The name under which the job is registered.
     pub name: String,
-    /// The version of the payload's shape.
+    /// The version of the payload format.
     pub version: u32,
-    /// The queue.
+    /// The queue that the job is claimed from.
     pub queue: String,
-    /// The priority.
+    /// The priority within the queue.
     pub priority: Priority,
-    /// The arguments as JSON. Bytes, because a store must not care.
+    /// The arguments as JSON. Stored as opaque bytes: stores do not parse them.
     pub payload: Vec<u8>,
-    /// How its runs are to be treated.
+    /// Retries, timeouts and panic handling of its runs.
     pub options: RunOptions,
-    /// At most one live job holds it.
+    /// At most one live job can hold the key.
     pub business_key: Option<String>,
-    /// At most one job is ever made for it.
+    /// At most one job is ever created for the key.
     pub idempotency_key: Option<String>,
-    /// Limits how many jobs of one key run at once.
+    /// Limits how many jobs with the same key run at once.
     pub concurrency: Option<ConcurrencyKey>,
-    /// The service whose breaker guards it.
+    /// The service whose breaker guards the job.
     pub service: Option<String>,
-    /// Free words to find it by.
+    /// Labels for filtering.
     pub tags: Vec<String>,
-    /// Whose job it is; keys are unique within a tenant.
+    /// The tenant of the job. Business and idempotency keys are unique within a tenant.
     pub tenant: Option<String>,
-    /// Ties it to a request or a business process.
+    /// The id of the request or business process that the job belongs to.
     pub correlation_id: Option<String>,
-    /// What runs when it has succeeded.
+    /// The job to submit when this one has succeeded.
     pub on_success: Option<Box<JobSpec>>,
-    /// What runs when it has failed for good.
+    /// The job to submit when this one has failed permanently.
     pub on_failure: Option<Box<JobSpec>>,
     /// For a callback: the job that has finished.
     pub finished: Option<Box<FinishedParent>>,
-    /// How long waiting counts as one level of priority; zero switches ageing off.
+    /// The waiting time that counts as one level of priority. Zero disables aging.
     pub boost: Duration,
-    /// Its place in a chain, batch or workflow; `None` for a job on its own, which pays nothing for them.
+    /// The position in a chain, batch or workflow; `None` for a job outside of a group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<Box<Step>>,
 }
 
-/// How the runs of a job are to be treated.
+/// Options for the runs of a job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunOptions {
-    /// How many times a failed run is tried again.
+    /// How many times a failed run is retried.
     pub max_retries: u32,
-    /// The wait between attempts.
+    /// The delay between attempts.
     pub backoff: Backoff,
-    /// The longest a run may take.
+    /// The maximum duration of a run.
     pub timeout: Duration,
-    /// When to warn that a run takes long; 80 % of the timeout if not set.
+    /// The duration after which a warning is emitted; 80 % of the timeout if `None`.
     pub soft_timeout: Option<Duration>,
-    /// What a panic does.
+    /// How a panic is handled.
     pub panic: PanicPolicy,
 }
 
 /// A key that limits how many jobs run at once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ConcurrencyKey {
-    /// The key: one for all queues and all tenants.
+    /// The key. Shared by all queues and all tenants.
     pub key: String,
-    /// How many jobs may hold it at once in the cluster.
+    /// How many jobs in the cluster can hold the key at once.
     pub limit: u32,
 }
 
-/// What a callback is told of the job that has finished.
+/// The finished job, as it is passed to a callback.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FinishedParent {
-    /// The job.
+    /// The id of the finished job.
     pub id: JobId,
-    /// Its name.
+    /// The name of the finished job.
     pub name: String,
-    /// Which life of the job this was: manual retries start a new one.
+    /// Starts at 1; incremented by every manual retry.
     pub generation: u32,
-    /// Its arguments.
+    /// The arguments as JSON.
     pub payload: Vec<u8>,
-    /// How many attempts it took.
+    /// The number of attempts it took.
     pub attempts: u32,
-    /// Its tags.
+    /// The tags of the finished job.
     pub tags: Vec<String>,
-    /// How it ended.
+    /// How the job ended.
     pub outcome: FinishedOutcome,
-    /// Why the value it returned is not here, if it returned one that was not kept.
+    /// Why the return value is missing, if it was not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_kept: Option<String>,
 }
@@ -102,17 +102,17 @@ pub struct FinishedParent {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishedOutcome {
-    /// It succeeded with this output.
+    /// The job succeeded, with this return value as JSON.
     Succeeded(Option<String>),
-    /// It failed for good.
+    /// The job failed permanently.
     Failed(Box<Envelope>),
 }
 
 impl JobSpec {
-    /// One level of priority per quarter of an hour.
+    /// The default boost: one level of priority per 15 minutes of waiting.
     pub const DEFAULT_BOOST: Duration = Duration::from_mins(15);
 
-    /// A job with the given name and payload, every option at its default.
+    /// Creates a job with the given name and payload and default options.
     pub fn new(name: impl Into<String>, payload: Vec<u8>) -> Self {
         Self {
             name: name.into(),
@@ -136,9 +136,10 @@ impl JobSpec {
         }
     }
 
-    /// Whether both ask for the same in every respect but their arguments: a store may write what they share once.
+    /// Returns `true` if both are equal except for their payloads (and step numbers). A store can write the shared part
+    /// once.
     pub fn is_like(&self, other: &Self) -> bool {
-        // Named one by one, so that a new field cannot be forgotten.
+        // Destructured, so that a new field cannot be forgotten.
         let Self {
             name,
             version,
@@ -181,10 +182,11 @@ impl JobSpec {
             }
     }
 
-    /// Where the job stands in its queue once it is due at `due_micros`: lower comes first.
+    /// Returns the position of the job in its queue when it is due at `due_micros`. Lower keys come first.
     ///
-    /// Ascending order of this key is descending order of `priority + age / boost`, because "now" cancels out. So it
-    /// is computed once, and an index can serve it. Without ageing a level is worth a century.
+    /// Ascending order of this key is descending order of `priority + age / boost`, because the current time cancels
+    /// out. The key can therefore be computed once and indexed. Without aging, one level of priority is worth a
+    /// century.
     pub fn sort_key(&self, due_micros: i64) -> i64 {
         const CENTURY: i64 = 100 * 365 * 24 * 3600 * 1_000_000;
         let level = match i64::try_from(self.boost.as_micros()) {

@@ -1,4 +1,4 @@
-//! Points of a graph, the edges between them, and what a point waits for.
+//! Points of a graph, the edges between them, and the wait of a point.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,18 +8,18 @@ use uuid::Uuid;
 
 use super::{CancelCause, GroupId, JobId, JobState};
 
-/// A point of a graph: a job, or a group of points.
+/// A point of a graph: a job or a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Point {
-    /// A job.
+    /// A single job.
     Job(JobId),
     /// A chain, batch or workflow.
     Group(GroupId),
 }
 
 impl Point {
-    /// The identity, whatever it names. No job and group share one.
+    /// Returns the UUID of the job or group. No job and group share one.
     pub fn uuid(self) -> Uuid {
         match self {
             Self::Job(id) => id.uuid(),
@@ -27,7 +27,7 @@ impl Point {
         }
     }
 
-    /// The job, if it is one.
+    /// Returns the job id, if the point is a job.
     pub fn job(self) -> Option<JobId> {
         match self {
             Self::Job(id) => Some(id),
@@ -35,7 +35,7 @@ impl Point {
         }
     }
 
-    /// The group, if it is one.
+    /// Returns the group id, if the point is a group.
     pub fn group(self) -> Option<GroupId> {
         match self {
             Self::Group(id) => Some(id),
@@ -50,26 +50,26 @@ impl fmt::Display for Point {
     }
 }
 
-/// What a point waits for, and how much of it has come.
+/// The dependencies that a point waits for, and how many of them are resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Wait {
-    /// All of its edges, or any of them.
+    /// Whether all edges must fire, or any of them.
     pub mode: WaitMode,
-    /// How many edges lead to it. None means: it begins with its group.
+    /// The number of incoming edges. Zero if the point waits only for its group to begin.
     pub edges: u32,
-    /// How many have fired.
+    /// The number of edges that have fired.
     pub fired: u32,
-    /// How many never will.
+    /// The number of edges that can no longer fire.
     pub dead: u32,
 }
 
 impl Wait {
-    /// Waits for so many edges.
+    /// Creates a wait for `edges` edges.
     pub const fn new(mode: WaitMode, edges: u32) -> Self {
         Self { mode, edges, fired: 0, dead: 0 }
     }
 
-    /// Waits for its group to begin.
+    /// Creates a wait for the group to begin.
     pub const fn for_group() -> Self {
         Self::new(WaitMode::All, 0)
     }
@@ -79,108 +79,108 @@ impl Wait {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitMode {
-    /// Every one.
+    /// All of them.
     #[default]
     All,
-    /// One.
+    /// At least one.
     Any,
 }
 
-/// When an edge fires.
+/// The condition under which an edge fires.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum When {
-    /// Its parent succeeded.
+    /// The parent succeeded.
     Success,
-    /// Its parent failed for good; of a group: a member did.
+    /// The parent failed permanently. For a group: at least one member failed.
     Failure,
-    /// Its parent ended, well or not. A cancel fires nothing.
+    /// The parent succeeded or failed. A cancellation fires no edge.
     Always,
-    /// Its parent succeeded and this condition holds for what it returned.
+    /// The parent succeeded, and this condition holds for its return value.
     Condition(String),
-    /// Of a group: at least so many in a million of its members succeeded.
+    /// For a group: at least this many members per million succeeded.
     Rate(u32),
 }
 
 /// A dependency: the child waits for the parent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edge {
-    /// What it leads from.
+    /// The point that the child waits for.
     pub parent: Point,
-    /// Its place among the edges of its parent.
+    /// The position among the edges of the parent.
     pub ordinal: u32,
-    /// What it leads to.
+    /// The point that waits.
     pub child: Point,
-    /// When it fires.
+    /// The condition under which the edge fires.
     pub when: When,
-    /// What became of it; `None` while its parent has not ended.
+    /// Whether the edge fired; `None` while the parent has not ended.
     pub resolution: Option<Resolution>,
 }
 
 impl Edge {
-    /// An edge whose parent has not ended. Its ordinal is given by [`graph::link`](crate::graph::link).
+    /// Creates an unresolved edge. [`graph::link`](crate::graph::link) sets its ordinal.
     pub fn new(parent: Point, child: Point, when: When) -> Self {
         Self { parent, ordinal: 0, child, when, resolution: None }
     }
 }
 
-/// What became of an edge.
+/// How an edge was resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resolution {
-    /// It fired. Never taken back: what it released has begun.
+    /// The edge fired. This is final, because the child may have begun.
     Fired,
-    /// It can never fire, unless its parent is tried again.
+    /// The edge can no longer fire, unless its parent is retried.
     Dead {
-        /// Why.
+        /// Why the edge did not fire.
         cause: CancelCause,
-        /// What that goes back to.
+        /// The origin of the failure or cancellation.
         root: Point,
     },
 }
 
-/// A job's place in a graph: the part of it that never changes.
+/// The immutable position of a job in a graph.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Step {
-    /// The group it is a member of.
+    /// The group that the job is a member of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupId>,
-    /// Its name in its group.
+    /// The name within the group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Its number in its group.
+    /// The number within the group.
     #[serde(skip_serializing_if = "is_default")]
     pub number: u32,
-    /// Something waits for it.
+    /// Whether other jobs or groups wait for the job.
     #[serde(skip_serializing_if = "is_default")]
     pub edges: bool,
-    /// Only the first edge that could fire does.
+    /// If `true`, only the first matching edge fires.
     #[serde(skip_serializing_if = "is_default")]
     pub first_match: bool,
-    /// Conditions to be judged when it has succeeded.
+    /// The conditions to evaluate when the job has succeeded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<String>,
-    /// What it waits for when it is submitted.
+    /// The wait at submission.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<Wait>,
-    /// How long it waits once it is released.
+    /// The delay between the release of the job and its due time.
     #[serde(skip_serializing_if = "Duration::is_zero")]
     pub delay: Duration,
-    /// Whose outputs it takes.
+    /// The outputs of other jobs that the job takes as input.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<StepInput>,
-    /// The group whose end it is told of.
+    /// For a callback of a group: the group whose end is reported to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reports: Option<GroupId>,
 }
 
 impl Step {
-    /// Whether two steps differ in nothing but their number, as the children of a batch do.
+    /// Returns `true` if two steps differ only in their numbers, as the children of a batch do.
     pub fn is_like(&self, other: &Self) -> bool {
-        // Named one by one, so that a new field cannot be forgotten.
+        // Destructured, so that a new field cannot be forgotten.
         let Self {
             group,
             name,
@@ -204,7 +204,7 @@ impl Step {
             && *reports == other.reports
     }
 
-    /// Whether it waits for nothing and nothing waits for it: it only counts in its group.
+    /// Returns `true` if the step has no dependencies in either direction and only counts in its group.
     pub fn is_child(&self) -> bool {
         !self.edges
             && !self.first_match
@@ -214,46 +214,46 @@ impl Step {
     }
 }
 
-/// What most steps have is not written.
+/// Used to omit fields with default values, which most steps have.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// The outputs a step takes.
+/// An input of a step: the output of another job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepInput {
-    /// The name of the parent as the step calls it; `None` for its only one.
+    /// The name of the input in the step; `None` for the only one.
     pub name: Option<String>,
-    /// Where it may come from: the first that has succeeded gives it.
+    /// The candidates. The first one that succeeded supplies the input.
     pub from: Vec<JobId>,
 }
 
-/// A job as a graph sees it.
+/// A job as a member of a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Member {
-    /// The job.
+    /// The id of the job.
     pub id: JobId,
-    /// The job's name.
+    /// The name of the job.
     pub job_name: String,
     /// Its name in the group.
     pub name: Option<String>,
     /// Its number in the group.
     pub number: u32,
-    /// Its state.
+    /// The current state.
     pub state: JobState,
-    /// For a paused job: where it came from.
+    /// For a paused job: the state it was paused from.
     pub paused_from: Option<JobState>,
-    /// What it waits for.
+    /// The dependencies it waits for.
     pub wait: Option<Wait>,
-    /// For a canceled job: why.
+    /// For a canceled job: the cause.
     pub canceled: Option<CancelCause>,
-    /// What that goes back to.
+    /// The origin of its cancellation.
     pub root_cause: Option<Point>,
     /// The group it is a member of.
     pub group: Option<GroupId>,
-    /// Something waits for it.
+    /// Whether other jobs or groups wait for it.
     pub edges: bool,
-    /// Only the first edge that could fire does.
+    /// If `true`, only the first matching edge fires.
     pub first_match: bool,
 }

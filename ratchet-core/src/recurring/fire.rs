@@ -1,22 +1,22 @@
-//! What a schedule fires now.
+//! Computes the occurrences that a schedule fires now.
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::Cron;
 use crate::model::{Missed, ScheduleRecord};
 
-/// An occurrence this much late is not missed.
+/// An occurrence that is late by at most this much is not missed.
 const GRACE: SignedDuration = SignedDuration::from_secs(60);
 
-/// What a schedule fires, and what comes next.
+/// The occurrences that a schedule fires now, and its next occurrence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Firing {
-    /// The occurrences to make jobs for, oldest first.
+    /// The occurrences to submit jobs for, oldest first.
     pub(crate) occurrences: Vec<Timestamp>,
     pub(crate) next: Option<Timestamp>,
 }
 
-/// What a schedule fires at this instant; `None` if it is not due.
+/// Returns the occurrences that a schedule fires at `now`, or `None` if it is not due.
 pub(crate) fn fire(schedule: &ScheduleRecord, cron: &Cron, now: Timestamp) -> Option<Firing> {
     let next = schedule.next.filter(|next| *next <= now && !schedule.paused)?;
     let most = match schedule.missed {
@@ -30,8 +30,8 @@ pub(crate) fn fire(schedule: &ScheduleRecord, cron: &Cron, now: Timestamp) -> Op
     Some(Firing { occurrences, next: cron.after(now) })
 }
 
-/// The latest occurrences from `first` up to now, at most so many. Looked for in windows that grow backwards: an
-/// expression that fires every second must not be counted through a year.
+/// Returns the latest occurrences from `first` up to `now`, at most `most`. Searches in windows that grow backward, so
+/// that an expression that fires every second is not enumerated through a whole year.
 fn latest(cron: &Cron, first: Timestamp, now: Timestamp, most: usize) -> Vec<Timestamp> {
     if most == 0 {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What a store can fail with.
+//! The errors of a store.
 
 use std::error::Error;
 use std::fmt;
@@ -14,42 +14,42 @@ pub struct StoreError {
     recoverable: bool,
 }
 
-/// What kind of failure it was.
+/// The kind of a store failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StoreErrorKind {
-    /// The database cannot be reached or is too busy. Worth trying again.
+    /// The database cannot be reached or is too busy. A retry may succeed.
     Unavailable,
-    /// The database refuses writes: read-only, standby.
+    /// The database refuses writes: it is read-only or a standby.
     ReadOnly,
-    /// There is no space left.
+    /// No disk space is left.
     Full,
-    /// The file or its contents are damaged.
+    /// The database file or its contents are damaged.
     Corrupt,
-    /// The schema is newer than this program, or missing.
+    /// The schema is missing, or newer than this program.
     Schema,
-    /// The database refused the data itself. Trying again gives the same answer.
+    /// The database refused the data itself. A retry fails in the same way.
     Data,
     /// Another program holds the database.
     Locked,
-    /// Settings that cannot work.
+    /// The configuration is invalid.
     Config,
 }
 
 impl StoreError {
-    /// A failure of this kind.
+    /// Creates an error of this kind.
     pub fn new(kind: StoreErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), source: None, recoverable: false }
     }
 
-    /// The error beneath it.
+    /// Sets the underlying error.
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
         self
     }
 
-    /// Marks a failure that can pass although others of its kind do not, such as a file that was moved and may be moved back.
-    /// [`Self::is_transient`] then answers `true`.
+    /// Marks the error as transient even if its kind is not, such as for a file that was moved and may be moved back.
+    /// [`Self::is_transient`] then returns `true`.
     ///
     /// ```
     /// use ratchet_core::{StoreError, StoreErrorKind};
@@ -64,17 +64,17 @@ impl StoreError {
         self
     }
 
-    /// What kind of failure it was.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> StoreErrorKind {
         self.kind
     }
 
-    /// Whether the store works and refused what it was given: the same without the offending part may be taken.
+    /// Returns `true` if the store works but refused the data. The same call without the offending part may succeed.
     pub fn is_about_data(&self) -> bool {
         self.kind == StoreErrorKind::Data
     }
 
-    /// Whether trying again later may help.
+    /// Returns `true` if a later retry may succeed.
     pub fn is_transient(&self) -> bool {
         if self.recoverable {
             return true;
@@ -92,7 +92,7 @@ impl StoreError {
     }
 }
 
-/// A name that is beyond its limit: refused before the store is asked.
+/// A text that exceeds its limit is refused before it reaches the store.
 impl From<LimitError> for StoreError {
     fn from(error: LimitError) -> Self {
         Self::new(StoreErrorKind::Data, error.to_string()).with_source(error)

@@ -1,9 +1,10 @@
-//! The seam between the engine and a database.
+//! The [`Store`] trait: the interface between the engine and a database.
 //!
-//! Stores apply, they never decide: retry or dead letter, how long to wait, when a job is poisoned, all of that arrives as
-//! a [`Settlement`]. A store knows rows and never jobs: it can be written without reading `job/` or `worker/`.
+//! A store applies decisions and makes none. Whether a job is retried or becomes a dead letter, how long it waits and
+//! when it is poisoned is decided by the engine and arrives as a [`Settlement`]. A store handles rows and does not
+//! interpret jobs, so it can be implemented without reading `job/` or `worker/`.
 //!
-//! `ratchet-conformance` is the suite every store must pass.
+//! Every store must pass the test suite in `ratchet-conformance`.
 
 mod error;
 mod memory;
@@ -30,129 +31,138 @@ use crate::model::{
     Settlement, Surroundings, Token, Unreadable, WriteSchedule,
 };
 
-/// How many lines of its log are kept with a job: the newest, so that the last run can be understood.
+/// The maximum number of log lines kept per job. The newest are kept, so that the last run can be diagnosed.
 pub const MAX_LOG_LINES: usize = 1000;
 
-/// Durable storage for jobs: small, batch-shaped, without a word of SQL.
+/// Durable storage for jobs. Methods take batches where possible, and none of them exposes SQL.
 ///
-/// Every verb is atomic: when it returns `Ok`, all of it is durable; when it returns an error, none of it happened, or
-/// (after a lost connection) all of it did and repeating it is harmless, because every move is fenced by a [`Token`] and
-/// every insert by the job's id.
+/// Every method must be atomic. If it returns `Ok`, all of its changes are durable. If it returns an error, either none
+/// of them happened or, after a lost connection, all of them did. Repeating a call is harmless, because every
+/// transition is fenced by a [`Token`] and every insert by the job's id.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a ratchet store",
     note = "enable the `sqlite` or `pg` feature and use `SqliteStore` or `PgStore`, or use `MemoryStore` in tests"
 )]
 #[async_trait]
 pub trait Store: Any + Send + Sync + fmt::Debug {
-    /// The store's clock, by which everything is due.
+    /// Returns the time of the store's clock. All due times and leases are measured by it.
     async fn now(&self) -> Result<Timestamp, StoreError>;
 
-    /// Inserts jobs, all or none. The answers are in the order of the jobs.
+    /// Inserts jobs atomically. Returns one result per job, in order.
     ///
-    /// A repeated idempotency key, also within the batch, answers with the original; a taken business key, also within
-    /// the batch, fails the whole batch and lists every one. Repeating an insert whose answer was lost is safe: a job of
-    /// the same id and idempotency key answers as it did.
+    /// If an idempotency key was used before, also within the batch, the original job is returned. If a business key is
+    /// taken, also within the batch, the whole batch fails and the error lists every taken key. An insert whose reply
+    /// was lost can be repeated: a job with the same id and idempotency key gets the same result.
     async fn insert(&self, jobs: Vec<NewJob>) -> Result<Vec<Inserted>, InsertError>;
 
-    /// Inserts a graph of jobs, all or nothing, as [`Self::insert`] does; [`graph::admit`](crate::graph::admit) says what a
-    /// repeated key means for a step. Groups that are done as they begin end in the same commit.
+    /// Inserts a graph of jobs atomically, like [`Self::insert`]. [`graph::admit`](crate::graph::admit) decides what a
+    /// repeated key means for a step. Groups that are already complete, such as empty batches, end in the same commit.
     async fn insert_graph(&self, graph: NewGraph) -> Result<GraphInserted, InsertError>;
 
-    /// Adds members to a group that is not sealed, all or none, and seals it if they were the last.
+    /// Adds members to an unsealed group atomically, and seals the group if requested.
     async fn extend(&self, extend: Extend) -> Result<GraphInserted, InsertError>;
 
-    /// Takes due jobs, each for exactly one claimer, in the order of their queue.
+    /// Claims due jobs in queue order. A job must be claimed by exactly one caller.
     ///
-    /// Takes nothing for a node that has not joined or whose lease ran out. A job whose concurrency key is at its limit
-    /// is passed over without holding up the jobs behind it, and so is one whose service has a breaker that does not
-    /// admit it ([`Breaker::admits`](crate::model::Breaker::admits)); a job that a half-open breaker admits is marked as its
-    /// probe. Takes no more of a queue than its rules let through
-    /// ([`QueueRules::gate`](crate::model::QueueRules::gate)).
+    /// A node that has not joined or whose lease has expired gets no jobs. The number of jobs per queue is limited by
+    /// the request and by the rules of the queue ([`QueueRules::gate`](crate::model::QueueRules::gate)). A job is
+    /// skipped, without blocking later jobs, if its concurrency key is at its limit or the breaker of its service does
+    /// not admit it ([`Breaker::admits`](crate::model::Breaker::admits)). A job that is admitted by a half-open breaker
+    /// is marked as a probe.
     ///
-    /// A store that can lose its answer on the way gives back what was taken, before the next claim: the node lives, so no
-    /// rescue would ever look at jobs it does not know of.
+    /// If a reply can be lost, the store must release the jobs of the lost reply before the next claim. The node is
+    /// alive but does not know these jobs, so they would never be rescued.
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError>;
 
-    /// Settles runs in one commit. The answers are in the order of the settlements; a stale one changes nothing and does
-    /// not disturb its neighbours. All moves come before all spawned jobs, so that a key freed by one settlement is there
-    /// for the children of another. What follows in a graph from the ends of its jobs
-    /// ([`graph::ripple`](crate::graph::ripple)) is part of the commit, and so are the votes of applied settlements, counted
-    /// in their order ([`Breaker::count`](crate::model::Breaker::count)). Settling a canceled run with its own token lets go
-    /// of what it held, unless the settlement says that the handler lingers.
+    /// Settles runs in one commit. Returns one result per settlement, in order.
+    ///
+    /// A stale settlement changes nothing and does not affect the rest of the batch. All transitions are applied before
+    /// any spawned job is inserted, so that a key released by one settlement is available to the children of another.
+    /// The commit also includes the changes that propagate through graphs ([`graph::ripple`](crate::graph::ripple)),
+    /// and the call results of applied settlements, counted in order
+    /// ([`Breaker::count`](crate::model::Breaker::count)). Settling a canceled run with its own token releases the
+    /// slots and keys it held, unless the settlement is marked as lingering.
     async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError>;
 
-    /// Settles, then claims: in one round trip where the store can.
+    /// Settles, then claims. A store should do both in one round trip.
     async fn settle_and_claim(
         &self,
         settlements: Vec<Settlement>,
         request: ClaimRequest,
     ) -> Result<(Vec<Settled>, ClaimReply), StoreError> {
         let settled = self.settle(settlements).await?;
-        // A failed claim must not hide what was settled.
+        // An error of the claim must not discard the results of the settlements.
         let claimed = self.claim(request).await.unwrap_or_default();
         Ok((settled, claimed))
     }
 
-    /// Writes what running handlers left behind so far. Answers whether each token was current.
+    /// Writes the notes of running handlers. Returns, for each token, whether it was current.
     async fn report(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError>;
 
-    /// The handlers of these runs have really ended: frees what canceled and lingering runs still held.
+    /// Releases the slots and keys still held by canceled and lingering runs, because their handlers have ended.
     async fn let_go(&self, tokens: Vec<Token>) -> Result<(), StoreError>;
 
-    /// Enters a node with a lease of the given length. An identity that lost its lease and still holds something is
-    /// refused ([`StoreErrorKind::Data`]): its jobs wait for their rescue, and a new lease would strand them.
+    /// Registers a node with a lease of the given duration.
+    ///
+    /// A node id that lost its lease and still holds jobs or slots must be refused with [`StoreErrorKind::Data`]. Its
+    /// jobs wait to be rescued, and a new lease would prevent that.
     async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError>;
 
-    /// Renews a node's lease, unless it ran out.
+    /// Renews the lease of a node, unless it has expired.
     async fn heartbeat(&self, node: NodeId, lease: Duration) -> Result<Heartbeat, StoreError>;
 
-    /// Removes a node that stops. What it still holds becomes orphaned at once, and it leads no longer.
+    /// Removes a node that shuts down. Jobs that it still holds become orphans immediately, and it loses leadership.
     async fn leave(&self, node: NodeId) -> Result<(), StoreError>;
 
-    /// Claimed jobs of nodes whose lease ran out, at most `limit`. Nothing moves: the engine decides and settles them
-    /// with the tokens they carry. Also frees what canceled and lingering runs of such nodes still held.
+    /// Returns claimed jobs of nodes whose lease has expired, at most `limit`.
+    ///
+    /// Does not change these jobs: the engine settles them with the returned tokens. Also releases the slots and keys
+    /// still held by canceled and lingering runs of such nodes.
     async fn orphans(&self, limit: u32) -> Result<Vec<Orphan>, StoreError>;
 
-    /// Takes or renews maintenance leadership for `lease`; answers whether the node leads.
+    /// Acquires or renews the maintenance leadership for the duration of `lease`. Returns `true` if the node is the
+    /// leader.
     async fn lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError>;
 
-    /// Removes at most `limit` jobs that have been in this terminal state for `age` or longer, oldest first, with their
-    /// history and log. Idempotency keys stay. Any other state removes nothing. A member stays until its group has ended;
-    /// groups that ended so long ago and have no members left go too.
+    /// Deletes jobs that have been in the given terminal state for at least `age`, with their history and logs: at most
+    /// `limit`, oldest first. Returns the number of deleted jobs.
+    ///
+    /// Idempotency keys are kept. A state that is not terminal deletes nothing. A member is kept until its group has
+    /// ended. Groups that ended at least `age` ago and have no members left are deleted too.
     async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError>;
 
-    /// Carries out a command.
+    /// Executes a command.
     async fn command(&self, command: Command) -> Result<CommandReply, CommandError>;
 
-    /// Pauses, resumes or limits a queue. Answers whether anything changed.
+    /// Pauses, resumes or limits a queue. Returns `true` if anything changed.
     async fn order_queue(&self, queue: &str, order: QueueOrder) -> Result<bool, StoreError>;
 
-    /// Queues with rules, by name.
+    /// Returns the queues that have rules, ordered by name.
     async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError>;
 
-    /// Opens or closes a breaker by hand. Answers what that changed.
+    /// Opens or closes a breaker manually. Returns the change, if any.
     async fn order_breaker(
         &self,
         service: &str,
         order: BreakerOrder,
     ) -> Result<Option<BreakerChange>, StoreError>;
 
-    /// Breakers that were ever counted or ordered, by service.
+    /// Returns the breakers that have counted a call or were set manually, ordered by service.
     async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError>;
 
-    /// What a claim would see around a job.
+    /// Returns the state that a claim would evaluate for a job, or `None` if the job does not exist.
     async fn surroundings(&self, id: JobId) -> Result<Option<Surroundings>, StoreError>;
 
-    /// One job.
+    /// Returns a job, or `None` if it does not exist.
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError>;
 
-    /// Jobs that fit a filter, newest first.
+    /// Returns a page of the jobs that match a filter, newest first.
     async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, StoreError>;
 
-    /// One chain, batch or workflow.
+    /// Returns a chain, batch or workflow, or `None` if it does not exist.
     async fn group(&self, id: GroupId) -> Result<Option<GroupRecord>, StoreError>;
 
-    /// Groups that fit a filter, newest first: at most `limit`, and only those older than `before`.
+    /// Returns groups that match a filter and are older than `before`, newest first, at most `limit`.
     async fn groups(
         &self,
         filter: &GroupFilter,
@@ -160,7 +170,7 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
         limit: u32,
     ) -> Result<Vec<GroupRecord>, StoreError>;
 
-    /// The jobs of a group in the order of their ids: at most `limit`, and only those behind `after`.
+    /// Returns the jobs of a group whose ids are greater than `after`, ordered by id, at most `limit`.
     async fn members(
         &self,
         group: GroupId,
@@ -168,29 +178,31 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
         limit: u32,
     ) -> Result<Vec<Member>, StoreError>;
 
-    /// The edges that lead from these points, in the order of the points and then their own.
+    /// Returns the outgoing edges of these points, ordered by point as given, then by ordinal.
     async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, StoreError>;
 
-    /// How many jobs there are.
+    /// Returns the number of jobs by queue and state.
     async fn counts(&self) -> Result<Counts, StoreError>;
 
-    /// The runs of a job, oldest first.
+    /// Returns the history of a job, oldest run first.
     async fn attempts(&self, id: JobId) -> Result<Vec<AttemptLine>, StoreError>;
 
-    /// What the runs of a job logged, oldest first: the newest [`MAX_LOG_LINES`] of them.
+    /// Returns the newest [`MAX_LOG_LINES`] log lines of a job, oldest first.
     async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError>;
 
-    /// Every node whose lease holds, and those that still hold jobs.
+    /// Returns the nodes with a valid lease, and those that still hold jobs.
     async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError>;
 
-    /// Names of waiting jobs that no live node knows, with how many there are of each.
+    /// Returns the names of pending jobs that no live node knows, with the number of jobs of each name.
     async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, StoreError>;
 
-    /// Recorded alerts, newest first.
+    /// Returns recorded alerts, newest first, at most `limit`.
     async fn alerts(&self, limit: u32) -> Result<Vec<Alert>, StoreError>;
 
-    /// Takes what waits to be published, oldest first. What is not acknowledged within `hold` is handed out again. Of the
-    /// outcomes of one job only the oldest is handed out: the next one when that is acknowledged.
+    /// Takes messages that wait to be published, oldest first.
+    ///
+    /// A message that is not acknowledged within `hold` is returned again by a later call. Of the outcomes of one job,
+    /// only the oldest is returned; the next one follows after it is acknowledged.
     async fn undelivered(
         &self,
         channel: Channel,
@@ -198,22 +210,22 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
         hold: Duration,
     ) -> Result<Vec<Delivery>, StoreError>;
 
-    /// Acknowledges deliveries.
+    /// Acknowledges deliveries, so that they are not returned again.
     async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError>;
 
-    /// The schedule of this name.
+    /// Returns the schedule with this name, or `None` if it does not exist.
     async fn schedule(&self, name: &str) -> Result<Option<ScheduleRecord>, StoreError>;
 
-    /// Every schedule, by name.
+    /// Returns all schedules, ordered by name.
     async fn schedules(&self) -> Result<Vec<ScheduleRecord>, StoreError>;
 
-    /// Schedules that are due and not paused, the longest due first: at most `limit`.
+    /// Returns schedules that are due and not paused, longest overdue first, at most `limit`.
     async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, StoreError>;
 
-    /// Changes, makes or removes a schedule and inserts jobs with it, in one commit, fenced by the version of the schedule.
+    /// Creates, changes or removes a schedule and inserts jobs, in one commit. Fenced by the version of the schedule.
     async fn write_schedule(&self, write: WriteSchedule) -> Result<ScheduleWritten, StoreError>;
 
-    /// Items that were set aside and fit a filter, by job and index: at most `limit`, and only those behind `after`.
+    /// Returns rejected items that match a filter and come after `after`, ordered by job and index, at most `limit`.
     async fn rejects(
         &self,
         filter: &RejectFilter,
@@ -221,13 +233,14 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
         limit: u32,
     ) -> Result<Vec<Reject>, StoreError>;
 
-    /// Items that were set aside, counted by job name, error type and fingerprint.
+    /// Returns the number of rejected items, grouped by job name, error type and fingerprint.
     async fn reject_groups(&self, filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError>;
 
-    /// Removes items that were dealt with: by job and index.
+    /// Deletes rejected items, identified by job and index.
     async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), StoreError>;
 
-    /// Takes checkpoints that wait for a pipeline, in commit order. What is not finished within `hold` is handed out again.
+    /// Takes checkpoints that wait for a pipeline, in commit order. A checkpoint that is not finished within `hold` is
+    /// returned again by a later call.
     async fn take_hand_offs(
         &self,
         pipeline: &str,
@@ -235,71 +248,76 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
         hold: Duration,
     ) -> Result<Vec<HandOff>, StoreError>;
 
-    /// These keys of a pipeline were taken over for good. The keys stay: a repeat is suppressed for ever.
+    /// Marks checkpoints of a pipeline as finished. Their keys are kept permanently, so that repeats stay suppressed.
     async fn finish_hand_offs(&self, pipeline: &str, keys: &[String]) -> Result<(), StoreError>;
 
-    /// How a pipeline keeps up.
+    /// Returns the backlog and throughput of a pipeline.
     async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError>;
 
-    /// Jobs whose stored rows cannot be read, at most `limit`. A verb that meets such a row sets it aside, so that it holds up
-    /// no other job; this lists the rows that were met so far. A store whose rows always read back has none.
+    /// Returns jobs whose stored rows cannot be read, at most `limit`.
+    ///
+    /// A method that encounters such a row sets it aside, so that it does not block other jobs. This method lists the
+    /// rows encountered so far. A store whose rows can always be read has none.
     async fn unreadable(&self, _limit: u32) -> Result<Vec<Unreadable>, StoreError> {
         Ok(Vec::new())
     }
 
-    /// How many jobs [`Self::unreadable`] would list without a limit.
+    /// Returns how many jobs [`Self::unreadable`] would return without a limit.
     async fn count_unreadable(&self) -> Result<u64, StoreError> {
         Ok(0)
     }
 
-    /// Puts a job that was set aside as unreadable back where it belongs, if its row can be read now. Answers whether it did;
-    /// `false` also for a job that is not set aside.
+    /// Restores a job that was set aside as unreadable, if its row can be read now. Returns `true` if the job was
+    /// restored, and `false` if it is still unreadable or was not set aside.
     async fn repair_unreadable(&self, _id: JobId) -> Result<bool, StoreError> {
         Ok(false)
     }
 
-    /// Deletes a job that was set aside as unreadable, with its history and what it holds. Answers whether there was one. A
-    /// graph goes on as if the job had been canceled.
+    /// Deletes a job that was set aside as unreadable, with its history and keys. Returns `true` if there was one. Its
+    /// graph continues as if the job had been canceled.
     async fn drop_unreadable(&self, _id: JobId) -> Result<bool, StoreError> {
         Ok(false)
     }
 
-    /// Whether another node that lives holds a job of these queues that it claimed within the last second: then what is
-    /// claimed together better goes together, for claims that overlap pass over each other's jobs one by one. For stores
-    /// where that costs nothing, the answer is no.
+    /// Returns `true` if another live node holds a job of these queues that it claimed within the last second.
+    ///
+    /// Overlapping claims skip each other's locked jobs one by one, so the engine claims larger batches while other
+    /// nodes compete. A store in which overlapping claims are cheap returns `false`.
     async fn has_competing_claimers(&self, _node: NodeId, _queues: &[QueueDemand]) -> Result<bool, StoreError> {
         Ok(false)
     }
 
-    /// The runtime on which the store waits for its answers, if that is one of its own, on which nothing of the user's runs. The
-    /// engine lives there too and asks without a change of threads.
+    /// Returns the store's own runtime, on which it waits for its database, if it has one. No user code runs there. The
+    /// engine runs on it too, which saves a thread switch per call.
     fn home(&self) -> Option<Handle> {
         None
     }
 
-    /// Wake-ups: hints that save waiting for the next poll. Any of them may be lost.
+    /// Subscribes to wake-ups: hints that make waiting for the next poll unnecessary. Any wake-up may be lost.
     fn wakes(&self) -> broadcast::Receiver<Wake>;
 
-    /// Wake-ups for those who wait for the ends of jobs ([`Wake::Finished`]). A store may tell ends here alone, and only
-    /// while somebody listens: a worker that drains a queue has no use for the end of every job in it.
+    /// Subscribes to wake-ups about finished jobs ([`Wake::Finished`]).
+    ///
+    /// A store may send these only to subscribers of this method, and only while there are any, because a worker that
+    /// drains a queue does not need a wake-up for every finished job.
     fn ends(&self) -> broadcast::Receiver<Wake> {
         self.wakes()
     }
 }
 
-/// A hint that something has changed.
+/// A hint that something has changed. May be lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Wake {
     /// A queue has new work, due now or soon.
     Work {
-        /// The queue.
+        /// The name of the queue.
         queue: String,
     },
-    /// What held jobs back is over: a queue goes on, a breaker has closed. Any queue may have work.
+    /// Jobs may have become claimable in any queue: a queue's rules changed, or a breaker closed.
     Unblocked,
     /// A running job was canceled.
     Canceled(Token),
-    /// A job has come to its end. Told to those who wait for [ends](Store::ends).
+    /// A job reached a terminal state. Sent to subscribers of [`Store::ends`].
     Finished(JobId),
 }

@@ -1,4 +1,4 @@
-//! Rules across parts: what one option says about another, or about the arguments.
+//! Rules that involve several options, or options and arguments.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::diag::{Errors, suggestion};
 use crate::idents;
 use crate::values::{Template, Value};
 
-/// Tells every contradiction; changes nothing.
+/// Reports every contradiction in `errors`. Does not change the model.
 pub(crate) fn check(job: &JobModel, errors: &mut Errors) {
     check_keys(job, errors);
     check_concurrency(job, errors);
@@ -81,7 +81,7 @@ fn check_concurrency(job: &JobModel, errors: &mut Errors) {
 fn check_schedule(job: &JobModel, errors: &mut Errors) {
     let options = &job.options;
     let Some(cron) = &options.cron else {
-        // A `cron` that was refused is there all the same.
+        // `keys` also contains a `cron` whose value was rejected.
         let written = options.keys.iter().any(|key| key == "cron");
         if let Some(tz) = options.tz.as_ref().filter(|_| !written) {
             errors.push(tz, "`tz` is the time zone of a `cron`, and there is none");
@@ -110,7 +110,7 @@ fn check_schedule(job: &JobModel, errors: &mut Errors) {
     }
 }
 
-/// `Option` is absent by nature. An alias of it is not recognised, and asks for `#[job(default)]`.
+/// Returns whether the type is spelled `Option`. An alias is not recognized and needs `#[job(default)]`.
 fn is_option(ty: &syn::Type) -> bool {
     idents::text(ty.to_token_stream())
         .split('<')

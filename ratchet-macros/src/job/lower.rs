@@ -1,4 +1,4 @@
-//! Signature and options → model, one `check_…` function per rule.
+//! Builds the model from the signature and the options. Each rule has its own `check_…` function.
 
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
@@ -19,7 +19,7 @@ use crate::breaker::Breaker;
 use crate::diag::Errors;
 use crate::idents;
 
-/// The model, or the function alone where a struct could only cause more errors.
+/// Returns the model, or only the function if generating a struct would cause follow-up errors.
 pub(crate) fn lower(
     mut function: JobFn,
     mut options: Options,
@@ -63,7 +63,7 @@ pub(crate) fn lower(
     })
 }
 
-/// `#[tokio::main]` and `#[test]` make the function something that is called by others.
+/// Rejects a second `#[job]`, and `#[tokio::main]` and `#[test]`, which cannot share a function with `#[job]`.
 fn check_shared_attributes(function: &mut JobFn, errors: &mut Errors) {
     function.attrs.retain(|attr| {
         let again = is(attr, "job");
@@ -86,7 +86,7 @@ fn check_body(function: &JobFn, errors: &mut Errors) -> bool {
     function.body.is_none()
 }
 
-/// A receiver or `Self` gives away that the function stands in an `impl` block, where no struct can be put.
+/// Rejects a function with a receiver or `Self`: it is inside an `impl` block, which cannot contain a struct.
 fn check_free_function(sig: &Signature, owner: Option<&Path>, errors: &mut Errors) -> bool {
     if owner.is_some() {
         return false;
@@ -124,7 +124,7 @@ fn check_receiver(sig: &Signature, errors: &mut Errors) -> Option<Receiver> {
     Some(bare)
 }
 
-/// rustc reports these itself (E0415); a struct would only repeat it.
+/// Returns whether two arguments share a name. rustc reports this itself (E0415); a struct would report it again.
 fn has_duplicate_arguments(sig: &Signature) -> bool {
     let names: Vec<_> = sig.inputs.iter().filter_map(params::name).collect();
     names.iter().enumerate().any(|(i, name)| names[..i].contains(name))
@@ -209,7 +209,7 @@ fn returns(sig: &Signature, owner: Option<&Owner>, errors: &mut Errors) -> Type 
     returns
 }
 
-/// The struct's name: the function's in `PascalCase`, behind the service's for a method.
+/// Returns the name of the struct: the function's name in `PascalCase`, prefixed with the service's for a method.
 fn struct_name(
     sig: &Signature,
     options: &mut Options,
@@ -254,7 +254,7 @@ fn ident(name: &str, span: Span) -> Ident {
     Ident::new(name, span)
 }
 
-/// `send_email`, or `service.charge` for a method.
+/// Returns the stored name: `send_email`, or `service.charge` for a method.
 fn stored_name(
     sig: &Signature,
     options: &Options,
@@ -275,7 +275,7 @@ fn stored_name(
     }
 }
 
-/// The lines of a doc comment.
+/// Returns the lines of a doc comment.
 pub(crate) fn docs(attrs: &[Attribute]) -> Vec<String> {
     attrs
         .iter()
@@ -291,13 +291,13 @@ pub(crate) fn docs(attrs: &[Attribute]) -> Vec<String> {
         .collect()
 }
 
-/// Lints that are allowed on the function are allowed on its struct; a deprecated job has a deprecated struct.
+/// Returns the attributes that the struct inherits from the function: allowed lints and `#[deprecated]`.
 fn inherited(attrs: &[Attribute]) -> Vec<Attribute> {
     let allow = |attr: &Attribute| -> Option<Attribute> {
         let Meta::List(list) = &attr.meta else { return None };
         let lints = Punctuated::<Meta, Token![,]>::parse_terminated;
         let lints = syn::parse::Parser::parse2(lints, list.tokens.clone()).ok()?;
-        // `expect` would demand that the struct trips the lint too.
+        // `expect` would require the struct to trigger the lint too.
         let lints = lints.iter().filter(|lint| matches!(lint, Meta::Path(_)));
         Some(parse_quote_spanned!(attr.span()=> #[allow(#(#lints),*)]))
     };

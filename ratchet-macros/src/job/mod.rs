@@ -1,4 +1,4 @@
-//! `#[job]`: signature → options → model → check → expand. Each stage tells what is wrong and goes on.
+//! `#[job]`: signature → options → model → check → expand. Each stage collects its errors and continues.
 
 mod check;
 mod expand;
@@ -19,17 +19,17 @@ use crate::breaker::Breaker;
 use crate::completion;
 use crate::diag::Errors;
 
-/// What a job turns into.
+/// The expansion of one job.
 pub(crate) struct Expanded {
-    /// For editors; stands first.
+    /// Completion triggers for editors. Must be emitted first.
     pub(crate) triggers: TokenStream,
-    /// The function, stripped of what only the macro understands.
+    /// The function without the attributes that only this macro understands.
     pub(crate) function: JobFn,
-    /// The struct and its implementation.
+    /// The struct and its `impl Job`.
     pub(crate) items: TokenStream,
 }
 
-/// `#[job]` on a free function.
+/// Expands `#[job]` on a free function.
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let function = match syn::parse2::<JobFn>(item.clone()) {
@@ -46,7 +46,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
     quote!(#triggers #function #items #errors)
 }
 
-/// One function, free or a method of `owner`.
+/// Expands one function: a free function, or a method of `owner`.
 pub(crate) fn expand_fn(
     args: TokenStream,
     mut function: JobFn,
@@ -70,7 +70,7 @@ pub(crate) fn expand_fn(
     expanded
 }
 
-/// Says what `#[job]` stands on, if it is not a function.
+/// Reports the kind of item that `#[job]` was placed on, if it is not a function.
 fn check_placement(item: &TokenStream, error: syn::Error, errors: &mut Errors) {
     const ITEMS: [&str; 9] =
         ["struct", "enum", "union", "trait", "impl", "mod", "static", "type", "use"];
@@ -92,7 +92,7 @@ fn check_placement(item: &TokenStream, error: syn::Error, errors: &mut Errors) {
     }
 }
 
-/// Half-typed code is passed on as it is, but for the attributes that only we understand.
+/// Removes the helper attributes from code that does not parse. Everything else passes through unchanged.
 fn without_helpers(item: TokenStream) -> TokenStream {
     let mut tokens: Vec<TokenTree> = Vec::new();
     let mut iter = item.into_iter().peekable();

@@ -1,4 +1,4 @@
-//! A job as data: everything the expansion needs, nothing of how it was parsed.
+//! The model of a job: the data that the expansion needs, independent of the parser.
 
 use proc_macro2::{Ident, TokenStream};
 use syn::{Attribute, Expr, LitStr, Path, Type, Visibility};
@@ -7,38 +7,38 @@ use super::options::Options;
 use super::signature::JobFn;
 use crate::breaker::Breaker;
 
-/// One job.
+/// A job in the form that [`check`](super::check) and the expansion take.
 pub(crate) struct JobModel {
     /// The function without helper attributes.
     pub(crate) function: JobFn,
-    /// The struct of the invocation, with the span of the function's name.
+    /// The name of the invocation struct, with the span of the function's name.
     pub(crate) struct_name: Ident,
     pub(crate) vis: Visibility,
-    /// The part of the stored name behind the package: `send_email`, `service.charge`.
+    /// The part of the stored name after the package: `send_email`, `service.charge`.
     pub(crate) stored_name: String,
-    /// One line each, as written.
+    /// The lines of the doc comment, as written.
     pub(crate) docs: Vec<String>,
-    /// Attributes of the function that its struct needs too.
+    /// Attributes of the function that are copied to the struct.
     pub(crate) inherited: Vec<Attribute>,
     pub(crate) deprecated: bool,
     pub(crate) params: Vec<Param>,
-    /// The return type, `()` if there is none.
+    /// The return type; `()` if the signature has none.
     pub(crate) returns: Type,
     pub(crate) options: Options,
     pub(crate) breaker: Option<Breaker>,
     pub(crate) owner: Option<Owner>,
 }
 
-/// The `impl` block of a method.
+/// The `impl` block that contains a method.
 #[derive(Clone)]
 pub(crate) struct Owner {
     /// `Service`.
     pub(crate) path: Path,
-    /// Whether the method takes `&self`.
+    /// The `&self` of the method; `None` for an associated function.
     pub(crate) receiver: Option<syn::Receiver>,
 }
 
-/// An argument of the function, in its place.
+/// An argument of the function, in declaration order.
 pub(crate) enum Param {
     Stored(Box<Arg>),
     Injected(Injected),
@@ -51,11 +51,11 @@ pub(crate) struct Arg {
     pub(crate) docs: Vec<String>,
     pub(crate) secret: bool,
     pub(crate) default: Option<Default>,
-    /// `__TO`.
+    /// The name of the generated constant, such as `__TO`.
     pub(crate) constant: Ident,
 }
 
-/// What rows written before the argument existed get.
+/// The value used for rows that were stored before the argument existed.
 pub(crate) enum Default {
     /// `Default::default()`.
     OfType,
@@ -70,11 +70,11 @@ pub(crate) struct Injected {
     pub(crate) from: From,
 }
 
-/// Where an argument that is not stored comes from.
+/// The source of an argument that is not stored.
 pub(crate) enum From {
     /// The runtime: `#[inject]`.
     Runtime,
-    /// The output of the step before, or of the step of this name: `#[input]`, `#[input(step = "charge")]`.
+    /// The output of the previous step or of a named step: `#[input]`, `#[input(step = "charge")]`.
     Step(Option<LitStr>),
 }
 
@@ -93,7 +93,7 @@ impl JobModel {
         })
     }
 
-    /// The arguments that take the output of a step.
+    /// Returns the arguments that take the output of a step, with the name of the step if given.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = (&Injected, Option<&LitStr>)> {
         self.injected().filter_map(|injected| match &injected.from {
             From::Step(step) => Some((injected, step.as_ref())),
@@ -101,7 +101,7 @@ impl JobModel {
         })
     }
 
-    /// The function's name, for messages.
+    /// Returns the function's name, for error messages.
     pub(crate) fn name(&self) -> String {
         crate::idents::plain(&self.function.sig.ident)
     }

@@ -1,4 +1,4 @@
-//! The options of `#[job(…)]`: one table, from which parsing, suggestions, completion and the manual derive.
+//! The options of `#[job(…)]`, as a table. Parsing, suggestions, completion and the manual are derived from it.
 
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ pub(crate) const OPTIONS: Table = Table {
     repeatable: &["alias"],
 };
 
-/// The options as given; what was wrong is missing.
+/// The options as written. An invalid option is `None` or empty here.
 #[derive(Default)]
 pub(crate) struct Options {
     pub(crate) krate: Krate,
@@ -93,11 +93,11 @@ pub(crate) struct Options {
     pub(crate) validate: Option<Path>,
     pub(crate) struct_name: Option<Ident>,
     pub(crate) derive: Option<TokenStream>,
-    /// Every key as written, for completion.
+    /// Every key that was written, valid or not. Used for completion.
     pub(crate) keys: Vec<Ident>,
 }
 
-/// `priority = high`, or a constant.
+/// The value of `priority`: `priority = high`, or a constant.
 pub(crate) enum Priority {
     /// A variant of `Priority`.
     Level(&'static str),
@@ -199,7 +199,7 @@ fn priority(entry: &Entry, errors: &mut Errors) -> Option<Priority> {
     LEVELS.iter().find(|(word, _)| *word == given).map(|(_, variant)| Priority::Level(variant))
 }
 
-/// The struct, not the function: a lower-case name is the function's.
+/// Parses a callback. It must name the job's struct; a lower-case name is assumed to be the function.
 fn callback(entry: &Entry, errors: &mut Errors) -> Option<Path> {
     let path = path(entry, errors)?;
     let name = path.segments.last().map(|segment| idents::plain(&segment.ident))?;

@@ -1,4 +1,4 @@
-//! The arguments: which are stored, which are injected, and what neither can be.
+//! The arguments of a job: which are stored, which are injected, and which are rejected.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
@@ -29,7 +29,7 @@ pub(crate) const OPTIONS: Table = Table {
     repeatable: &[],
 };
 
-/// What the attributes of one argument say.
+/// The parsed attributes of one argument.
 #[derive(std::default::Default)]
 struct Marks {
     inject: Option<Attribute>,
@@ -71,7 +71,7 @@ pub(crate) fn lower(sig: &Signature, owner: Option<&Owner>, errors: &mut Errors)
     params
 }
 
-/// The same tokens, blamed on `span`.
+/// Returns the same tokens located at `span`. Their hygiene is unchanged.
 fn respanned(tokens: TokenStream, span: Span) -> TokenStream {
     tokens
         .into_iter()
@@ -82,7 +82,7 @@ fn respanned(tokens: TokenStream, span: Span) -> TokenStream {
         .collect()
 }
 
-/// The name of an argument, if it has one.
+/// Returns the name of an argument, or `None` for a receiver or a pattern.
 pub(crate) fn name(input: &FnArg) -> Option<&Ident> {
     match input {
         FnArg::Typed(PatType { pat, .. }) => match &**pat {
@@ -179,7 +179,7 @@ pub(crate) const INPUT: Table = Table {
     repeatable: &[],
 };
 
-/// The step that `#[input(step = "charge")]` names.
+/// Returns the step named by `#[input(step = "charge")]`.
 fn input_step(attr: &Attribute, errors: &mut Errors) -> Option<LitStr> {
     if matches!(attr.meta, syn::Meta::Path(_)) {
         return None;
@@ -221,7 +221,7 @@ fn injected(
             );
         }
     }
-    // A pattern is fine here: nothing is stored under its name.
+    // A pattern is allowed here because an injected argument is not stored under its name.
     let name = match &*argument.pat {
         Pat::Ident(pat) => idents::plain(&pat.ident),
         pat => idents::text(pat.to_token_stream()),
@@ -249,7 +249,7 @@ fn injected(
     Some(Param::Injected(Injected { name, ty: ty.to_token_stream(), constant, from }))
 }
 
-/// A stored argument is a field: it needs a plain name.
+/// Returns the name of a stored argument. It becomes a field, so it must be a plain identifier.
 fn stored_name<'a>(pat: &'a Pat, errors: &mut Errors) -> Option<&'a PatIdent> {
     let unnamed = "a job argument needs a name: it becomes a field of the stored job; destructure inside the body";
     match pat {
@@ -289,7 +289,8 @@ fn check_owned(name: &Ident, ty: &Type, generics: &Generics, errors: &mut Errors
     }
 }
 
-/// Looks at spelling, which decides nothing: it only says something better than "cannot be a job argument".
+/// Suggests `#[inject]` for a type spelled like an injected one. Such a type would be rejected later, with a less
+/// helpful message.
 fn check_forgotten_inject(name: &Ident, ty: &Type, errors: &mut Errors) -> bool {
     let bare = match ty {
         Type::Reference(borrow) => &borrow.elem,
@@ -313,7 +314,7 @@ fn check_forgotten_inject(name: &Ident, ty: &Type, errors: &mut Errors) -> bool 
     runtime
 }
 
-/// Which of several steps would the second one be?
+/// Rejects a second `#[input]` without a step name: its step would be ambiguous.
 fn check_one_unnamed_input(params: &[Param], errors: &mut Errors) {
     let unnamed = params.iter().filter_map(|param| match param {
         Param::Injected(injected @ Injected { from: From::Step(None), .. }) => Some(injected),

@@ -1,17 +1,17 @@
-//! The function as it was written: signature parsed, body left as tokens.
+//! The annotated function: the signature is parsed, the body stays a token group.
 
 use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt};
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, FnArg, Signature, Token, Visibility, token};
 
-/// A function whose body nobody looked into: it may be half-typed.
+/// A function with an unparsed body. The body may be incomplete while the user is typing.
 #[derive(Clone)]
 pub(crate) struct JobFn {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
     pub(crate) sig: Signature,
-    /// The braces and what is between them; none for `fn f();`.
+    /// The body including its braces; `None` for `fn f();`.
     pub(crate) body: Option<Group>,
 }
 
@@ -46,7 +46,7 @@ impl ToTokens for JobFn {
 }
 
 impl JobFn {
-    /// Removes what only this macro understands: docs and helper attributes on arguments.
+    /// Removes docs and helper attributes from the arguments. Only this macro understands them.
     pub(crate) fn strip_arguments(&mut self) {
         for input in &mut self.sig.inputs {
             let attrs = match input {
@@ -58,22 +58,22 @@ impl JobFn {
     }
 }
 
-/// Lint levels are the attributes rustc itself knows on an argument.
+/// Returns whether the attribute sets a lint level. rustc accepts these on arguments.
 pub(crate) fn is_lint(attr: &Attribute) -> bool {
     ["allow", "expect", "warn", "deny", "forbid"].iter().any(|lint| attr.path().is_ident(lint))
 }
 
-/// Whether an attribute is `#[name]`, however its path is written.
+/// Returns whether the last segment of the attribute's path is `name`.
 pub(crate) fn is(attr: &Attribute, name: &str) -> bool {
     attr.path().segments.last().is_some_and(|segment| segment.ident == name)
 }
 
-/// The tokens in the parentheses of an attribute; none for `#[job]`.
+/// Returns the tokens inside the parentheses of an attribute; empty for `#[job]`.
 pub(crate) fn arguments(attr: &Attribute) -> TokenStream {
     match &attr.meta {
         syn::Meta::List(list) => list.tokens.clone(),
         syn::Meta::Path(_) => TokenStream::new(),
-        // `#[job = 5]`: let the entries parser complain at the value.
+        // `#[job = 5]`: the entries parser reports an error at the value.
         syn::Meta::NameValue(pair) => pair.value.to_token_stream(),
     }
 }

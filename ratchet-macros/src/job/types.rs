@@ -1,4 +1,4 @@
-//! Looking into types: borrows, lifetimes, `impl Trait`, `Self`.
+//! Inspects and rewrites types: borrows, lifetimes, `impl Trait`, `Self`.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -11,7 +11,7 @@ use syn::{
 
 use crate::idents;
 
-/// The first `Self` of a signature.
+/// Finds the first `Self` in a signature.
 #[derive(Default)]
 pub(crate) struct FindSelf(pub(crate) Option<Ident>);
 
@@ -25,7 +25,7 @@ impl<'ast> Visit<'ast> for FindSelf {
     }
 }
 
-/// The first `impl Trait` of a type.
+/// Finds the first `impl Trait` in a type.
 #[derive(Default)]
 pub(crate) struct FindImpl(pub(crate) Option<TypeImplTrait>);
 
@@ -35,14 +35,14 @@ impl<'ast> Visit<'ast> for FindImpl {
     }
 }
 
-/// Why a type cannot be stored, as far as its syntax tells.
+/// The reason why a type cannot be stored, judged by its syntax.
 pub(crate) enum Unowned {
     Borrow(TypeReference),
     Lifetime(Lifetime),
     Opaque(TypeImplTrait),
 }
 
-/// The first thing in a type that does not own its data.
+/// Finds the first part of a type that does not own its data.
 pub(crate) struct FindUnowned<'a> {
     generics: &'a Generics,
     found: Option<Unowned>,
@@ -66,7 +66,7 @@ impl<'ast> Visit<'ast> for FindUnowned<'_> {
     }
 
     fn visit_lifetime(&mut self, lifetime: &'ast Lifetime) {
-        // One that the function declares has been reported there.
+        // A lifetime declared by the function has already been reported at its declaration.
         if lifetime.ident != "static" && !self.is_declared(lifetime) {
             self.found.get_or_insert_with(|| Unowned::Lifetime(lifetime.clone()));
         }
@@ -76,12 +76,12 @@ impl<'ast> Visit<'ast> for FindUnowned<'_> {
         self.found.get_or_insert_with(|| Unowned::Opaque(opaque.clone()));
     }
 
-    // The arguments of a function type are nobody's data.
+    // The arguments of a function type are not stored data.
     fn visit_type_fn_ptr(&mut self, _: &'ast TypeFnPtr) {}
     fn visit_parenthesized_generic_arguments(&mut self, _: &'ast ParenthesizedGenericArguments) {}
 }
 
-/// The type to take instead of a borrow: `&str` → `String`.
+/// Returns the owned type to suggest instead of a borrow: `String` for `&str`.
 pub(crate) fn owned(borrow: &TypeReference) -> Type {
     match &*borrow.elem {
         Type::Path(path) if path.path.is_ident("str") => parse_quote!(String),
@@ -96,7 +96,7 @@ pub(crate) fn owned(borrow: &TypeReference) -> Type {
     }
 }
 
-/// The borrow in `-> &T` or in what is spelled `-> Result<&T, E>`. Only for a better message: rustc refuses the rest.
+/// Returns the borrow in `-> &T` or `-> Result<&T, E>`. This only improves the message: rustc rejects other cases.
 pub(crate) fn borrowed_result(returns: &Type) -> Option<&TypeReference> {
     match returns {
         Type::Reference(borrow) => Some(borrow),
@@ -117,7 +117,7 @@ fn ends_with(path: &Path, name: &str) -> bool {
     path.segments.last().is_some_and(|segment| segment.ident == name)
 }
 
-/// Makes a type fit for a struct after it was refused, so that nothing but the refusal is reported.
+/// Rewrites a rejected type so that it compiles inside a struct, to avoid follow-up errors.
 pub(crate) struct Erase<'a> {
     generics: &'a Generics,
 }
@@ -180,7 +180,7 @@ impl VisitMut for Erase<'_> {
     }
 }
 
-/// Writes the type of the `impl` block where a method says `Self`.
+/// Replaces `Self` in the type with the type of the `impl` block.
 pub(crate) fn resolve_self(ty: &mut Type, owner: Option<&Path>) {
     if let Some(owner) = owner {
         Resolve(owner).visit_type_mut(ty);
@@ -207,7 +207,7 @@ impl VisitMut for Resolve<'_> {
     }
 }
 
-/// A type as text.
+/// Formats a type for error messages.
 pub(crate) fn text(ty: &Type) -> String {
     idents::text(ty.to_token_stream())
 }

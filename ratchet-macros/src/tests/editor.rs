@@ -1,4 +1,4 @@
-//! What editors rely on: order and spans.
+//! Tests of the properties that editors rely on: token order and spans.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::quote_spanned;
@@ -36,7 +36,7 @@ fn half_typed_options_are_completed() {
     assert!(expansion.contains("options :: job :: { queue as _ , tim as _ }"), "{expansion}");
 }
 
-/// Spans cannot be compared, but their debug form tells the position.
+/// Spans cannot be compared, but their debug output contains the position.
 #[test]
 fn the_struct_has_the_span_of_the_function_name() {
     let name = quote_spanned!(Span::mixed_site()=> send_email);

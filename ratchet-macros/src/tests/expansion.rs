@@ -1,6 +1,6 @@
-//! Snapshots: `tests/expand/<job>.in.rs` expands to `<job>.out.rs`.
+//! Snapshot tests: `tests/expand/<job>.in.rs` expands to `<job>.out.rs`.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p ratchet-macros` writes them anew; reading that diff is the review of a change here.
+//! `UPDATE_EXPECT=1 cargo test -p ratchet-macros` rewrites the snapshots. Review their diff with every macro change.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ fn jobs_expand_as_before() {
     }
 }
 
-/// A job of two arguments reads on one screen. What only editors see is not counted.
+/// The expansion of a job with two arguments must fit on one screen. Tokens that only editors see are not counted.
 #[test]
 fn the_expansion_stays_short() {
     let source = "
@@ -43,7 +43,7 @@ fn the_expansion_stays_short() {
     assert!(lines < 70, "{lines} lines:\n{expansion}");
 }
 
-/// Under `crate = ::x` nothing but that path is named.
+/// With `crate = ::x`, the expansion must not name any other crate path.
 #[test]
 fn a_renamed_crate_is_named_by_its_new_name_only() {
     let source = r#"

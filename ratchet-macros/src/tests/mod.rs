@@ -1,4 +1,4 @@
-//! Tests over whole expansions.
+//! Tests of complete expansions.
 
 mod editor;
 mod expansion;
@@ -9,13 +9,13 @@ mod tables;
 use proc_macro2::TokenStream;
 use syn::{Attribute, File, Item};
 
-/// What the attributes of one source file expand to, item by item.
+/// Expands the attributes in a source file, item by item.
 fn expand_file(source: &str) -> TokenStream {
     let file: File = syn::parse_str(source).expect("the source parses");
     file.items.into_iter().map(expand_item).collect()
 }
 
-/// Applies the first of our attributes on an item, as rustc would; what it leaves is applied in turn.
+/// Applies our attributes on an item one after another, in the order rustc would.
 fn expand_item(item: Item) -> TokenStream {
     use quote::ToTokens;
     let mut tokens = item.into_token_stream();
@@ -30,7 +30,7 @@ fn expand_item(item: Item) -> TokenStream {
     }
 }
 
-/// The first attribute that is ours, its arguments, and the item without it.
+/// Returns the name and the arguments of our first attribute, and the item without that attribute.
 fn first_attribute(item: &TokenStream) -> Option<(String, TokenStream, TokenStream)> {
     use quote::{ToTokens, quote};
     use syn::parse::{ParseStream, Parser};
@@ -50,7 +50,7 @@ fn first_attribute(item: &TokenStream) -> Option<(String, TokenStream, TokenStre
     Some((name, args, quote!(#(#attrs)* #rest)))
 }
 
-/// The expansion as a person would write it.
+/// Formats an expansion as readable source.
 fn pretty(tokens: TokenStream) -> String {
     let file: File = syn::parse2(tokens).expect("the expansion parses");
     prettyplease::unparse(&file)

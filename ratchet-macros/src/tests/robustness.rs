@@ -1,4 +1,4 @@
-//! Whatever is typed, the macros answer with tokens and never with a panic.
+//! Fuzz tests: for any input, the macros must return tokens and must not panic.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -81,7 +81,7 @@ const WORDS: [&str; 74] = [
     "...",
 ];
 
-/// A random soup of words with balanced brackets, sometimes around a real function.
+/// Generates random words with balanced brackets, sometimes around a real function.
 fn soup(random: &mut fastrand::Rng, length: usize) -> String {
     let mut text = String::new();
     let mut open = Vec::new();
@@ -112,7 +112,7 @@ fn soup(random: &mut fastrand::Rng, length: usize) -> String {
     text
 }
 
-/// How many inputs are tried, and the seed: `RATCHET_FUZZ=1000000` tries that many, other ones every time.
+/// Returns the number of inputs and the generator. `RATCHET_FUZZ=1000000` sets the number and picks a random seed.
 fn rounds(usual: usize) -> (usize, fastrand::Rng) {
     match std::env::var("RATCHET_FUZZ").ok().and_then(|rounds| rounds.parse().ok()) {
         Some(rounds) => (rounds, fastrand::Rng::new()),
@@ -120,7 +120,7 @@ fn rounds(usual: usize) -> (usize, fastrand::Rng) {
     }
 }
 
-/// A text that looks like a value of some option, or like nothing.
+/// Generates a string literal that may or may not look like the value of an option.
 fn literal(random: &mut fastrand::Rng) -> String {
     const PIECES: [&str; 44] = [
         "1",

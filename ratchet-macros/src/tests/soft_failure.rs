@@ -1,4 +1,5 @@
-//! However wrong a job is, its function and its struct are still there: one mistake is one error, and editors go on.
+//! An invalid job must still expand to its function and struct, so that one mistake causes one error and editors keep
+//! working.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use syn::{Attribute, ImplItem, Item, Stmt};
 
 use super::expand_file;
 
-/// Mistakes after which a struct could only cause more errors, and why.
+/// The cases without a struct, each with the reason: there, a struct would cause follow-up errors.
 const WITHOUT_STRUCT: [(&str, &str); 11] = [
     ("placement/method_outside_of_jobs", "no item can be put into an impl block"),
     ("placement/associated_function_with_self_type", "no item can be put into an impl block"),
@@ -42,7 +43,7 @@ fn is_job(attrs: &[Attribute]) -> bool {
     attrs.iter().any(|attr| attr.path().is_ident("job"))
 }
 
-/// The names of the functions marked `#[job]`, and the service they belong to.
+/// Returns the functions marked `#[job]`, each with the service it belongs to.
 fn jobs(source: &str) -> Vec<(String, String)> {
     let file: syn::File = syn::parse_str(source).expect("the case parses");
     let mut jobs = Vec::new();
@@ -90,7 +91,7 @@ fn the_function_and_the_struct_survive_every_mistake() {
     assert!(checked > 75, "only {checked} jobs were checked");
 }
 
-/// The exceptions keep the user's item all the same.
+/// Cases without a struct must still keep the user's item.
 #[test]
 fn the_item_survives_where_no_struct_can_be() {
     for (case, source) in cases() {

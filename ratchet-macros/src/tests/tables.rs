@@ -1,4 +1,4 @@
-//! The tables of options against everything that derives from them.
+//! Compares the tables of options with everything derived from them.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The example of every option is what the option takes; a typo in the table would mislead users.
+/// The macro must accept the example of every option. A typo in the table would mislead users.
 #[test]
 fn every_example_is_accepted() {
     for Opt { key, example, .. } in job::options::OPTIONS.options {
@@ -51,7 +51,7 @@ fn foreign_words_lead_to_options_that_exist() {
     }
 }
 
-/// Editors complete from a module of the runtime, which cannot share this table.
+/// Editors complete option names from a module of the runtime, which cannot share this table.
 #[test]
 fn the_runtime_documents_the_same_options_for_editors() {
     let module = read("ratchet-core/src/__private/options.rs");

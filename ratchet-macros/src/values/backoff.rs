@@ -1,4 +1,4 @@
-//! `backoff = exponential("1s", factor = 2.0, max = "30s", jitter = full)`.
+//! Parses the `backoff` option: `backoff = exponential("1s", factor = 2.0, max = "30s", jitter = full)`.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use super::{Kind, Value, duration, kind, value};
 use crate::diag::{Errors, suggestion};
 use crate::entries::Entry;
 
-/// A backoff as written.
+/// The value of `backoff`, as written.
 #[derive(Clone)]
 pub(crate) enum Backoff {
     Curve { curve: Box<Curve>, jitter: Option<Jitter> },
     Constant(Expr),
 }
 
-/// The curve of a backoff.
+/// How the wait grows from one attempt to the next.
 #[derive(Clone)]
 pub(crate) enum Curve {
     None,
@@ -25,7 +25,7 @@ pub(crate) enum Curve {
     Exponential { base: Value<Duration>, max: Option<Value<Duration>>, factor: Option<Value<f64>> },
 }
 
-/// The spread over the curve.
+/// How the waits are randomized.
 #[derive(Clone, Copy)]
 pub(crate) enum Jitter {
     None,
@@ -42,7 +42,7 @@ impl Backoff {
         match value {
             Expr::Call(call) => match callee(call) {
                 Some(curve) => Self::call(&curve, call, errors),
-                // `Backoff::fixed(…)`: the const builder's business.
+                // A call such as `Backoff::fixed(…)` is checked by the const builder.
                 None => Some(Self::Constant(value.clone())),
             },
             _ => match kind(value) {
@@ -97,7 +97,7 @@ impl Backoff {
     }
 }
 
-/// `exponential` of `exponential(…)`; nothing for `Backoff::exponential(…)` or `BACKOFF(…)`.
+/// Returns `exponential` for `exponential(…)`, and `None` for `Backoff::exponential(…)` or `BACKOFF(…)`.
 fn callee(call: &ExprCall) -> Option<String> {
     match kind(&call.func) {
         Kind::BareWord(word) => Some(word),
@@ -114,7 +114,7 @@ fn unknown(name: &str) -> String {
     }
 }
 
-/// A cap below the first wait would make the curve a constant nobody wrote.
+/// Rejects a `max` below the first wait: it would turn the curve into a constant.
 fn check_order(
     name: &str,
     base: &Value<Duration>,

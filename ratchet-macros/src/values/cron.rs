@@ -1,12 +1,12 @@
-//! `cron = "0 3 * * *"`, checked field by field so that the error names the one that is wrong.
+//! Checks `cron = "0 3 * * *"` field by field, so that the error names the invalid field.
 //!
-//! Stricter than the parser the scheduler uses, never laxer: what passes here runs (there is a test for that).
+//! The check is at least as strict as the scheduler's parser, so an accepted expression always runs (tested below).
 
 use super::{Value, text};
 use crate::diag::Errors;
 use crate::entries::Entry;
 
-/// `cron = "…"` or a constant.
+/// Parses `cron = "…"` or a constant.
 pub(crate) fn cron(entry: &Entry, errors: &mut Errors) -> Option<Value<String>> {
     let cron = text(entry, errors)?;
     if let Value::Literal(expression, lit) = &cron
@@ -139,7 +139,7 @@ impl Field {
         }
     }
 
-    /// A number or a name, as a number.
+    /// Converts a number or a name (`MON`, `FEB`) to a number.
     fn number(&self, text: &str) -> Result<u16, String> {
         let Self { name, min, max, names } = self;
         let upper = text.to_uppercase();
@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    /// Whatever passes here the scheduler's parser takes too, or a checked schedule would fail at start-up.
+    /// The scheduler's parser must accept every expression that passes here. Otherwise it would fail at startup.
     #[test]
     fn what_passes_here_is_taken_by_the_scheduler() {
         // spec: T-01

@@ -1,4 +1,4 @@
-//! Durations: `"30s"`, `"1h30m"`.
+//! Parses durations such as `"30s"` and `"1h30m"`.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::{Kind, Value, kind, refuse, value};
 use crate::diag::Errors;
 use crate::entries::Entry;
 
-/// `key = "30s"` or a constant; never zero where that makes no sense.
+/// Parses `key = "30s"` or a constant. Zero is accepted; callers that need a positive duration check for it.
 pub(crate) fn duration(entry: &Entry, errors: &mut Errors) -> Option<Value<Duration>> {
     let value = value(entry)?;
     match kind(value) {
@@ -21,7 +21,7 @@ pub(crate) fn duration(entry: &Entry, errors: &mut Errors) -> Option<Value<Durat
     }
 }
 
-/// A duration as an argument of something else: `fixed("5s")`.
+/// Parses a duration that is an argument of another value, as in `fixed("5s")`.
 pub(super) fn argument(
     value: &Expr,
     example: &str,
@@ -47,13 +47,13 @@ fn read(lit: LitStr, errors: &mut Errors) -> Option<Value<Duration>> {
     }
 }
 
-/// Longer than any job will wait, and far from every overflow.
+/// The longest accepted duration. It is far below any overflow.
 const LONGEST: Duration = Duration::from_hours(100 * 366 * 24);
 
 const UNITS: [(&str, u64); 5] =
     [("ms", 1), ("s", 1000), ("m", 60 * 1000), ("h", 3600 * 1000), ("d", 24 * 3600 * 1000)];
 
-/// Parts of a number and a unit, largest unit first: `1h30m`.
+/// Parses a sequence of numbers with units, largest unit first: `1h30m`.
 pub(super) fn parse(text: &str) -> Result<Duration, String> {
     let mut rest = text;
     let mut total = Duration::ZERO;

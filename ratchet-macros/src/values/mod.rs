@@ -1,4 +1,4 @@
-//! The values of options: a literal is checked here, at its token; a constant is left to the const builder.
+//! The values of options. Literals are checked here, at their token; constants are checked by the const builder.
 
 mod backoff;
 mod cron;
@@ -24,10 +24,10 @@ use syn::{Expr, Lit};
 use crate::diag::Errors;
 use crate::entries::{Entry, Given};
 
-/// A value that is known while the macro runs, or a constant that only the compiler knows.
+/// A literal known to the macro, or a constant that only the compiler can evaluate.
 #[derive(Clone)]
 pub(crate) enum Value<T> {
-    /// With the literal it was read from, for errors that are found later.
+    /// The value and the literal it was parsed from. Later errors are reported at the literal.
     Literal(T, Lit),
     Constant(Expr),
 }
@@ -57,13 +57,13 @@ impl<T> ToTokens for Value<T> {
     }
 }
 
-/// What an expression in the place of a value turned out to be.
+/// The kind of expression used as a value.
 enum Kind {
     Literal(Lit),
-    /// `mail`: most likely the quotes were forgotten.
+    /// A bare word such as `mail`. The quotes were probably forgotten.
     BareWord(String),
     Constant,
-    /// `-5`, `[1]`, a closure: nothing that any option takes.
+    /// An expression that no option accepts: `-5`, `[1]`, a closure.
     Other,
 }
 
@@ -92,7 +92,7 @@ fn is_screaming(word: &str) -> bool {
     word.chars().any(char::is_uppercase) && !word.chars().any(char::is_lowercase)
 }
 
-/// `` expected a string, `queue = "mail"` ``.
+/// Reports a value of the wrong form: `` expected a string, `queue = "mail"` ``.
 fn refuse(entry: &Entry, value: &Expr, errors: &mut Errors) {
     let expected = entry.option.takes.expected();
     let example = match kind(value) {
@@ -104,7 +104,7 @@ fn refuse(entry: &Entry, value: &Expr, errors: &mut Errors) {
     errors.push(value, format_args!("expected {expected}, `{example}`"));
 }
 
-/// The expression of `key = value`.
+/// Returns the expression of `key = value`; `None` for the other forms.
 pub(crate) fn value(entry: &Entry) -> Option<&Expr> {
     match &entry.given {
         Given::Value(value) => Some(value),

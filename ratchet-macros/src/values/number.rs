@@ -1,4 +1,4 @@
-//! Whole numbers within a range.
+//! Parses integers within a range.
 
 use std::ops::RangeInclusive;
 
@@ -8,14 +8,14 @@ use super::{Kind, Value, kind, refuse, value};
 use crate::diag::Errors;
 use crate::entries::Entry;
 
-/// The numbers an option takes, and what to say of any other.
+/// The range an option accepts, and the error message for a number outside of it.
 #[derive(Debug)]
 pub(crate) struct Range {
     pub(crate) of: RangeInclusive<u32>,
     pub(crate) rule: &'static str,
 }
 
-/// `key = 5` or a constant.
+/// Parses `key = 5` or a constant.
 pub(crate) fn number(entry: &Entry, range: &Range, errors: &mut Errors) -> Option<Value<u32>> {
     let value = value(entry)?;
     match kind(value) {

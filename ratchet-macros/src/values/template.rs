@@ -1,4 +1,4 @@
-//! `"order-{order_id}"`: keys made from arguments.
+//! Key templates over arguments, such as `"order-{order_id}"`.
 
 use syn::{Ident, Lit, LitStr};
 
@@ -6,7 +6,7 @@ use super::{Kind, kind, refuse, value};
 use crate::diag::Errors;
 use crate::entries::Entry;
 
-/// A key template: text, and fields of arguments.
+/// A key template.
 #[derive(Clone)]
 pub(crate) struct Template {
     pub(crate) pieces: Vec<Piece>,
@@ -17,12 +17,12 @@ pub(crate) struct Template {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Piece {
     Text(String),
-    /// `{order.id}`: the argument, then fields of it.
+    /// `{order.id}`: the name of the argument, followed by the fields to access.
     Field(Vec<String>),
 }
 
 impl Template {
-    /// `key = "…"`. A constant would be a key that no argument can be part of.
+    /// Parses `key = "…"`. A constant is rejected because it could not contain arguments.
     pub(crate) fn read(entry: &Entry, errors: &mut Errors) -> Option<Self> {
         let value = value(entry)?;
         let key = entry.option.key;
@@ -48,7 +48,7 @@ impl Template {
         }
     }
 
-    /// The arguments it names, each with its path.
+    /// Returns the path of every placeholder; the first segment is the argument.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &[String]> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Field(path) => Some(path.as_slice()),

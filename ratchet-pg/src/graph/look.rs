@@ -1,4 +1,4 @@
-//! Looking at groups, and clearing them away.
+//! Reads groups, members and edges, and purges old groups.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 use crate::unreadable::readable;
 
-/// How many groups are looked at in one go.
+/// The number of groups read per page.
 const PAGE: i64 = 500;
 
 impl Inner {
@@ -22,7 +22,7 @@ impl Inner {
         Ok(self.read_groups(&mut db, &[id]).await?.pop())
     }
 
-    /// These groups. One that is not there is left out.
+    /// Returns these groups. Missing ones are left out.
     pub(super) async fn read_groups(
         &self,
         db: &mut PgConnection,
@@ -109,7 +109,7 @@ impl Inner {
         let mut db = self.pool.acquire().await?;
         let ids = self.member_ids(&mut db, group, after, i64::from(limit)).await?;
         let jobs = self.jobs(&mut db, ids.into_iter().map(JobId::uuid).collect()).await?;
-        // They come newest first.
+        // `jobs` returns them newest first.
         Ok(jobs.iter().rev().map(ratchet_core::JobRecord::member).collect())
     }
 
@@ -119,7 +119,7 @@ impl Inner {
         Ok(readable("edge", &rows, edge)?)
     }
 
-    /// Removes groups that ended this long ago and of which nothing is left, and graphs that are empty.
+    /// Removes groups that ended at least `age` ago and have no members left, and graphs that are empty.
     pub(crate) async fn purge_groups(
         &self,
         db: &mut PgConnection,

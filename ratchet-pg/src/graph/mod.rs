@@ -1,8 +1,9 @@
-//! Jobs that depend on one another. [`ratchet_core::graph`] decides what follows from what; this reads, locks and writes.
+//! Graphs of jobs that depend on each other. [`ratchet_core::graph`] decides how a change propagates; this module
+//! reads, locks and writes the rows.
 //!
-//! Whoever changes anything in a graph locks its row first, then leases, then keys. So what a walk has read stays as it is
-//! until it is written, counts are exact, and nobody waits in a circle. A claim moves members without that lock: to a walk,
-//! waiting and running are the same.
+//! Every change to a graph locks the row of the graph first, then leases, then keys. Therefore the rows that a walk has
+//! read do not change until it writes, counts are exact, and transactions do not deadlock. A claim moves members
+//! without that lock: for a walk, there is no difference between waiting and running.
 
 mod apply;
 mod key;
@@ -31,12 +32,12 @@ use crate::sqlx::query::Query;
 use crate::sqlx::{self, PgConnection, Postgres, Row};
 use crate::store::Inner;
 
-/// Whether a job waits for others.
+/// Returns whether a job waits for other steps.
 pub(crate) fn waits(job: &NewJob) -> bool {
     job.spec.step.as_ref().is_some_and(|step| step.wait.is_some())
 }
 
-/// The place of a job in its graph, as a walk needs it.
+/// The place of a job in its graph, reduced to what a walk needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     group: Option<GroupId>,
@@ -57,12 +58,12 @@ impl Place {
         Self { group: step.group, linked: step.edges, first_match: step.first_match }
     }
 
-    /// The group it counts in.
+    /// Returns the group that counts this step.
     pub(crate) fn group(self) -> Option<GroupId> {
         self.group
     }
 
-    /// The member of this place that is in this state and waits for nothing.
+    /// Builds a member at this place that has the given state and waits for nothing.
     pub(crate) fn member(self, id: JobId, name: &str, state: JobState) -> Member {
         let mut step = Step::default();
         step.group = self.group;
@@ -76,7 +77,7 @@ impl Place {
     }
 }
 
-/// What steps have beside other jobs, column by column.
+/// The additional columns of steps.
 #[derive(Default)]
 pub(crate) struct StepColumns {
     graph: Vec<Option<Uuid>>,
@@ -89,7 +90,7 @@ pub(crate) struct StepColumns {
 }
 
 impl StepColumns {
-    /// Adds a job. A step that is submitted on its own is a graph on its own.
+    /// Adds a job. A step that is submitted by itself is a graph of its own.
     pub(crate) fn push(&mut self, job: &NewJob, graph: Option<Uuid>) {
         let step = job.spec.step.as_deref();
         self.graph.push(step.map(|_| graph.unwrap_or(job.id.uuid())));
@@ -121,7 +122,7 @@ impl StepColumns {
 impl Inner {
     pub(crate) async fn insert_graph(&self, graph: NewGraph) -> Result<GraphInserted, Fault> {
         self.check_ids(&graph.jobs)?;
-        // Ids are new; if one is not, the second try finds out which.
+        // Ids are assumed to be new. If one is not, the second try finds out which.
         let mut ids = Ids::Trusted;
         let (inserted, news) = transact!(self, |db| {
             let stored = Stored { ids: std::mem::take(&mut ids), ..Stored::default() };
@@ -131,7 +132,7 @@ impl Inner {
         Ok(inserted)
     }
 
-    /// Inserts a graph within a transaction, at a time that may be decided already.
+    /// Inserts a graph within a transaction. `stored.now` is the time of the insert, if it is already decided.
     pub(crate) async fn insert_graph_within(
         &self,
         db: &mut PgConnection,
@@ -226,7 +227,7 @@ impl Inner {
         Ok(CommandReply::GroupCanceled(Box::new(ripples)))
     }
 
-    /// Locks the graphs of these jobs, if they are part of any, and of these groups.
+    /// Locks the graphs of these jobs, if they have one, and of these groups.
     pub(crate) async fn lock_graphs(
         &self,
         db: &mut PgConnection,
@@ -240,7 +241,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Locks the graph of a group; answers with both.
+    /// Locks the graph of a group. Returns the id of the graph and the group.
     async fn lock_group(
         &self,
         db: &mut PgConnection,

@@ -1,4 +1,4 @@
-//! The rows of a graph for a walk over it. Its lock is held, so what was read once is not read again.
+//! Reads and caches the rows of a graph for a walk. The graph is locked, so rows do not change.
 
 use std::collections::HashMap;
 
@@ -15,20 +15,20 @@ use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 use crate::unreadable::{or_report, readable};
 
-/// How many points beyond those asked for are read when a walk goes on and on.
+/// The most points to read ahead during a long walk.
 const AHEAD: usize = 16_384;
 
-/// The rows of a transaction.
+/// The rows that a walk has read in its transaction.
 pub(super) struct Rows<'a> {
     inner: &'a Inner,
     db: &'a mut PgConnection,
-    /// Edges by the point they lead from.
+    /// Edges by parent.
     edges: HashMap<Uuid, Vec<Edge>>,
-    /// Jobs that were looked for.
+    /// Jobs that were read. `None` if the job does not exist.
     jobs: HashMap<JobId, Option<Member>>,
-    /// Jobs that edges lead to and that may be asked for next.
+    /// Children of the edges read so far, which the walk may need next.
     next: Vec<JobId>,
-    /// How many points are read ahead the next time.
+    /// The number of points to read ahead next time.
     ahead: usize,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Rows<'a> {
         Self { inner, db, edges, jobs, next, ahead: 0 }
     }
 
-    /// Reads the edges of these points, and of more that follow them the longer the walk is.
+    /// Reads the edges of these points, and of more points that follow them as the walk gets longer.
     async fn read_edges(&mut self, points: Vec<Uuid>) -> Result<(), Fault> {
         let most = points.len() + self.ahead;
         self.ahead = (self.ahead * 4).clamp(16, AHEAD);
@@ -53,7 +53,7 @@ impl<'a> Rows<'a> {
                 continue;
             }
             let Some(edge) = or_report("edge", edge(row))? else { continue };
-            // A point may be read twice.
+            // A point may have been read twice.
             if edges.iter().all(|other| other.ordinal != edge.ordinal) {
                 self.next.extend(edge.child.job());
                 edges.push(edge);
@@ -120,7 +120,7 @@ pub(super) fn edge(row: &PgRow) -> Result<Edge, sqlx::Error> {
 }
 
 impl Inner {
-    /// These members as a walk sees them. One that is not there is left out.
+    /// Returns these members as a walk needs them. Missing ones are left out.
     pub(crate) async fn steps(
         &self,
         db: &mut PgConnection,
@@ -139,12 +139,12 @@ fn step(row: &PgRow) -> Result<Member, sqlx::Error> {
         (Some(true), _) => (JobState::Paused, Some(JobState::Failed)),
         (Some(false), _) => (JobState::Paused, Some(JobState::Pending)),
         (None, Some(state)) => (numbered_state(state)?, None),
-        // Or running: that is the same to a walk.
+        // The job may also be running, which makes no difference to a walk.
         (None, None) => (JobState::Pending, None),
     };
     let mut member = Place::read(row)?.member(JobId::from_uuid(row.try_get("job")?), "", state);
     member.paused_from = paused_from;
-    // A step that cannot be read is one all the same: what waits for it goes on.
+    // A step whose details cannot be read still counts, so that steps waiting for it can continue.
     member.wait = or_report("step", parsed(row, "wait"))?.flatten();
     member.root_cause = or_report("step", parsed(row, "root"))?.flatten();
     member.canceled = row.try_get::<Option<i16>, _>("cause")?.map(numbered_cause).transpose()?;

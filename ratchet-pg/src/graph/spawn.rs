@@ -1,4 +1,4 @@
-//! Graphs that come into being with the success of a run.
+//! Inserts the graphs that a run has spawned.
 
 use ratchet_core::model::{DroppedGraph, GraphInserted, NewGraph, Settled, Settlement};
 
@@ -9,8 +9,8 @@ use crate::sqlx::{Connection, PgConnection};
 use crate::store::Inner;
 
 impl Inner {
-    /// Inserts the graphs of what was applied, one by one and at the time of their runs' ends: a refused one is dropped
-    /// alone, and all of it.
+    /// Inserts the graphs of the applied settlements, one by one and at the time their runs ended. A refused graph is
+    /// dropped as a whole, without affecting the rest.
     pub(crate) async fn spawn_graphs(
         &self,
         db: &mut PgConnection,
@@ -40,7 +40,7 @@ impl Inner {
         notes.write(self, db).await
     }
 
-    /// What a refused graph has written, such as keys it has reserved, is taken back.
+    /// Inserts a graph in a savepoint. If it is refused, its writes, such as reserved keys, are rolled back.
     async fn spawn_graph(
         &self,
         db: &mut PgConnection,

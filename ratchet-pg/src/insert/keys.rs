@@ -1,4 +1,4 @@
-//! Keys are reserved before a batch is planned, all in one order, and given to those who get them after.
+//! Reserves the keys of a batch in a fixed order before it is planned, and assigns them afterwards.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 
-/// Keys that were free and are held by this transaction until it is known who gets them.
+/// Keys that were free and are held by this transaction until they are assigned.
 #[derive(Default)]
 pub(super) struct Reserved {
     ledger: BTreeMap<Scoped, KeyUse>,
@@ -20,7 +20,7 @@ pub(super) struct Reserved {
 }
 
 impl Inner {
-    /// Reserves the keys of a batch. Answers also with what was there before.
+    /// Reserves the keys of a batch. Also returns the ids and keys that existed before.
     pub(super) async fn reserve(
         &self,
         db: &mut PgConnection,
@@ -50,9 +50,9 @@ impl Inner {
         Ok((before, reserved))
     }
 
-    /// Takes business keys that are free. Answers with who holds the others, and leaves those out.
+    /// Takes the business keys that are free, and keeps only those in `wanted`. Returns the holders of the rest.
     ///
-    /// A key may be freed after it was lost and before its holder is looked up. Then it is asked for again.
+    /// A key may be freed after the reservation failed and before its holder is read. Then it is requested again.
     pub(crate) async fn take_business(
         &self,
         db: &mut PgConnection,
@@ -66,8 +66,8 @@ impl Inner {
             holders.extend(self.holders(db, lost.clone()).await?);
             open.retain(|key, _| lost.contains(key) && !holders.contains_key(key));
             let Some((first, _)) = open.first_key_value() else { return Ok(holders) };
-            // Keys are taken in one order. Waiting for a key while this transaction holds a later one could be waiting in a
-            // circle: the whole transaction is tried again instead.
+            // Keys are taken in a fixed order. Waiting for a key while this transaction holds a later one could
+            // deadlock, so the whole transaction is retried instead.
             if wanted.last_key_value().is_some_and(|(last, _)| last > first) {
                 break;
             }
@@ -75,7 +75,7 @@ impl Inner {
         Err(Fault::Met)
     }
 
-    /// What idempotency keys were used for.
+    /// Returns the recorded uses of idempotency keys.
     pub(crate) async fn uses(
         &self,
         db: &mut PgConnection,
@@ -95,7 +95,7 @@ impl Inner {
         Ok(uses)
     }
 
-    /// Takes idempotency keys that are free. Answers with those that are not, and leaves them out.
+    /// Takes the idempotency keys that are free, and keeps only those in `wanted`. Returns the rest.
     pub(crate) async fn reserve_ledger(
         &self,
         db: &mut PgConnection,
@@ -113,7 +113,7 @@ impl Inner {
         Ok(split(wanted, &rows)?)
     }
 
-    /// Takes business keys that are free. Answers with those that are not, and leaves them out.
+    /// Takes the business keys that are free, and keeps only those in `wanted`. Returns the rest.
     async fn reserve_business(
         &self,
         db: &mut PgConnection,
@@ -147,7 +147,7 @@ impl Inner {
         Ok(holders)
     }
 
-    /// Gives the reserved keys to those who get them by the plan.
+    /// Assigns the reserved keys to their jobs according to the plan.
     pub(super) async fn assign(
         &self,
         db: &mut PgConnection,
@@ -182,7 +182,7 @@ impl Inner {
     }
 }
 
-/// Splits off the keys that were not won.
+/// Removes the keys that were not won from `wanted`, and returns them.
 fn split<T>(wanted: &mut BTreeMap<Scoped, T>, won: &[PgRow]) -> Result<Vec<Scoped>, sqlx::Error> {
     let mut keys = HashSet::new();
     for row in won {

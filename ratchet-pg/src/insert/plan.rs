@@ -1,4 +1,4 @@
-//! A batch is planned by the core's rules; this is what they need to know.
+//! The input that the planning rules of [`ratchet_core::insert`] need for a batch.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,13 +7,13 @@ use ratchet_core::model::{InsertError, Inserted, JobId, JobSpec, NewJob};
 
 use crate::spec::{clean, scope};
 
-/// A key within its scope.
+/// The scope of a key and the key itself.
 pub(crate) type Scoped = (String, String);
 
-/// What a batch does.
+/// The plan of a batch.
 pub(super) type Plan = ratchet_core::insert::Plan<Scoped>;
 
-/// What was there before this batch.
+/// The ids and keys that existed before this batch.
 #[derive(Default)]
 pub(super) struct Before {
     pub(super) ids: HashSet<JobId>,
@@ -22,7 +22,7 @@ pub(super) struct Before {
 }
 
 impl Before {
-    /// Plans all of them, or refuses all of them.
+    /// Plans all jobs, or refuses all of them.
     pub(super) fn plan_all(&self, jobs: &[NewJob]) -> Result<(Plan, Vec<Inserted>), InsertError> {
         let (mut plan, mut answers) = (Plan::default(), Answers::default());
         for job in jobs {
@@ -31,7 +31,7 @@ impl Before {
         Ok((plan, answers.all()?))
     }
 
-    /// Plans one job after those before it.
+    /// Plans one job after those already in the plan.
     pub(super) fn plan_one(&self, job: &NewJob, plan: &mut Plan) -> Result<Inserted, InsertError> {
         let keys = Keys { idempotency: idempotency_key(job), business: business_key(&job.spec) };
         let there = There {
@@ -48,7 +48,7 @@ pub(crate) fn business_key(spec: &JobSpec) -> Option<Scoped> {
     Some((scope(spec.tenant.as_deref()), clean(key)))
 }
 
-/// The idempotency key of a job, and what it is used for as it reads back from the database.
+/// Returns the idempotency key of a job and its use, in the form in which the database returns it.
 pub(super) fn idempotency_key(job: &NewJob) -> Option<(Scoped, KeyUse)> {
     let key = job.spec.idempotency_key.as_ref()?;
     let mut used = KeyUse::of(job);

@@ -1,4 +1,4 @@
-//! Writing jobs down, in one statement, and telling of them.
+//! Writes new jobs in one statement, and sends their hints.
 
 use std::collections::BTreeMap;
 
@@ -15,37 +15,37 @@ use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 use crate::wake::Hint;
 
-/// When jobs are stored, if that is decided already, and the graph that steps among them are part of.
+/// How to store jobs: `now` is the time of the insert, if it is already decided, and `graph` is the graph of steps.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Stored {
     pub(crate) now: Option<i64>,
     pub(crate) graph: Option<Uuid>,
     pub(crate) ids: Ids,
-    /// They are all of their commit: a hint may go with it.
+    /// The jobs have a commit of their own, which may carry the hint.
     pub(crate) standalone: bool,
 }
 
 impl Stored {
-    /// Jobs that are all of their commit.
+    /// For jobs that have a commit of their own.
     pub(crate) fn standalone() -> Self {
         Self { standalone: true, ..Self::default() }
     }
 }
 
-/// Whether ids are looked for before they are used.
+/// Whether to check that ids are new before they are used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Ids {
     #[default]
     Looked,
-    /// They are believed to be new: one that is not fails the statement, and with it the transaction.
+    /// The ids are assumed to be new. If one is not, the statement and its transaction fail.
     Trusted,
 }
 
-/// Jobs that are due at once, to be told once they are committed: the first place in each queue.
+/// The lowest sort key per queue of the inserted jobs that are due now, for hints after the commit.
 #[derive(Debug, Default)]
 pub(crate) struct Fresh {
     due: BTreeMap<String, i64>,
-    /// Other processes hear of them with the commit.
+    /// The commit itself notifies other processes.
     hinted: bool,
 }
 
@@ -64,7 +64,7 @@ impl Fresh {
 }
 
 impl Inner {
-    /// Stores jobs whose keys are settled.
+    /// Stores jobs whose keys are already assigned.
     pub(crate) async fn store<'a>(
         &self,
         db: &mut PgConnection,
@@ -74,7 +74,7 @@ impl Inner {
         if jobs.len() == 0 {
             return Ok(Fresh::default());
         }
-        // A step that is submitted on its own is a graph on its own: that takes the long statement.
+        // A step that is submitted by itself is a graph of its own, which needs the general statement.
         let shared = shared(jobs.clone())
             .filter(|first| first.spec.step.is_none() || stored.graph.is_some());
         let children = shared.and_then(|first| Some((stored.graph?, first.spec.step.as_ref()?)));
@@ -116,7 +116,7 @@ impl Inner {
         Ok(fresh)
     }
 
-    /// Tells of jobs that are committed.
+    /// Sends hints for jobs that are committed.
     pub(crate) fn told(&self, fresh: &Fresh) {
         for (queue, sort_key) in &fresh.due {
             self.bounds.lower(queue, *sort_key);
@@ -129,8 +129,8 @@ impl Inner {
     }
 }
 
-/// The first of these jobs if they are due at once, have no keys, and differ in nothing but their arguments and, as
-/// children of one batch, in their number.
+/// Returns the first job if all jobs are due now, have no keys, and differ only in their payloads and, as children of
+/// one batch, in their number.
 fn shared<'a>(mut jobs: impl Iterator<Item = &'a NewJob>) -> Option<&'a NewJob> {
     let plain = |job: &&NewJob| {
         let spec = &job.spec;

@@ -1,7 +1,8 @@
-//! Settlements that wait for a key which another transaction holds, apart from those that do not.
+//! Settles a batch in which some settlements wait for a key held by another transaction, without delaying the rest.
 //!
-//! A child may need a key that a caller has inserted in a transaction that is still open. Whether the key is taken is known
-//! when that transaction ends, and nobody knows when that is. The settlement is tried again later; its neighbors do not wait.
+//! A child may need a key that a caller has inserted in a transaction that is still open. Only the end of that
+//! transaction decides whether the key is taken, and its time is unknown. Such a settlement is reported as blocked and
+//! retried later.
 
 use std::time::Duration;
 
@@ -12,14 +13,14 @@ use crate::fault::{Fault, is_blocked, transact};
 use crate::sqlx::{self, PgConnection};
 use crate::store::Inner;
 
-/// How long a settle waits for a key.
+/// How long a settlement waits for a key.
 const KEY_TIMEOUT: &str = "100ms";
 
-/// How long the blocked settlements of a batch are tried one by one.
+/// How long to try the blocked settlements of a batch one by one.
 const APART: Duration = Duration::from_millis(300);
 
 impl Inner {
-    /// From here on, keys are waited for only so long.
+    /// Limits lock waits of the following statements to [`KEY_TIMEOUT`].
     pub(crate) async fn limit_key_waits(&self, db: &mut PgConnection) -> Result<(), Fault> {
         self.set_lock_timeout(db, KEY_TIMEOUT).await
     }
@@ -33,7 +34,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Settles first what needs no key, then the others one by one.
+    /// Settles the settlements that need no key together, then the rest one by one.
     pub(super) async fn settle_apart(
         &self,
         settlements: &[Settlement],
@@ -71,13 +72,13 @@ impl Inner {
     }
 }
 
-/// Whether a settlement brings children that need keys.
+/// Returns whether a settlement spawns children that need keys.
 pub(super) fn needs_keys(settlement: &Settlement) -> bool {
     let graph = |graph: &NewGraph| graph.key.is_some() || any_keyed(&graph.jobs);
     any_keyed(&settlement.spawned) || settlement.graphs.iter().any(graph)
 }
 
-/// Whether one of these has a key that only one job can have.
+/// Returns whether one of the jobs has an idempotency key or a business key.
 pub(crate) fn any_keyed(jobs: &[NewJob]) -> bool {
     jobs.iter().any(|job| job.spec.idempotency_key.is_some() || job.spec.business_key.is_some())
 }

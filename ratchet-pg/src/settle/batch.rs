@@ -1,5 +1,5 @@
-//! Settling whatever there is: all moves of the batch first, then its children, so that a key freed by one settlement is
-//! there for the children of another.
+//! Settles a batch of any settlements. All moves are written before the children, so that a key freed by one settlement
+//! is available to the children of another.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -24,7 +24,7 @@ use crate::sqlx::{self, PgConnection};
 use crate::store::Inner;
 use crate::wake::Hint;
 
-/// What a batch does, gathered before it is written.
+/// The changes of a batch, collected before they are written.
 #[derive(Default)]
 struct Gathered {
     ends: Ends,
@@ -33,12 +33,12 @@ struct Gathered {
     back: Vec<Moving>,
     left: Vec<(Uuid, Uuid)>,
     lingering: Vec<(Token, Uuid)>,
-    /// Runs that are over and let go of their slot.
+    /// Runs that have ended and release their slot.
     freed: Vec<Token>,
-    /// Stale ones that are heard of for the last time.
+    /// Stale runs that report for the last time.
     stale: Vec<Token>,
     ended: Vec<Uuid>,
-    /// Ends of steps, with the place of their settlement.
+    /// Ends of steps, with the index of their settlement.
     seeds: Vec<(usize, Seed)>,
     items: Items,
     hints: Vec<Hint>,
@@ -97,7 +97,7 @@ impl Inner {
         Ok((answers, news))
     }
 
-    /// Locks the leases and reads the members that the tokens speak for.
+    /// Locks the leases of the tokens and reads their members.
     pub(crate) async fn members(
         &self,
         db: &mut PgConnection,
@@ -119,7 +119,7 @@ impl Inner {
         Ok((now, members))
     }
 
-    /// Locks leases, in one order.
+    /// Locks the leases of the tokens, always in the same order.
     pub(super) async fn lock_leases(
         &self,
         db: &mut PgConnection,
@@ -159,7 +159,7 @@ impl Inner {
         Ok(news)
     }
 
-    /// Takes members out of their leases; a lease without members goes.
+    /// Removes members from their leases, and deletes leases without members.
     pub(crate) async fn leave_leases(
         &self,
         db: &mut PgConnection,
@@ -176,7 +176,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Has jobs wait again.
+    /// Returns jobs to the queue.
     pub(crate) async fn put_back(
         &self,
         db: &mut PgConnection,
@@ -194,7 +194,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Remembers runs that are over while their handlers may go on.
+    /// Records runs that have ended while their handlers may still be running.
     pub(crate) async fn linger(
         &self,
         db: &mut PgConnection,
@@ -217,7 +217,7 @@ impl Inner {
         exactly(runs.len(), &kept)
     }
 
-    /// Inserts the children of what was applied.
+    /// Inserts the children of the applied settlements.
     async fn spawn(
         &self,
         db: &mut PgConnection,
@@ -265,7 +265,7 @@ fn is_current(token: &Token, members: &HashMap<JobId, Member>) -> bool {
     })
 }
 
-/// What follows from the end of a step.
+/// Returns the event to propagate through the graph if a step has ended.
 fn ended(member: &Member, applied: &Applied, settlement: &Settlement) -> Option<Seed> {
     let place = member.step.as_ref().filter(|_| applied.state.is_terminal())?;
     let id = settlement.token.job;
@@ -274,7 +274,7 @@ fn ended(member: &Member, applied: &Applied, settlement: &Settlement) -> Option<
 }
 
 impl Gathered {
-    /// Adds a settlement that is current.
+    /// Adds a settlement whose token is current.
     fn add(&mut self, settlement: &Settlement, member: &Member, now: i64) -> Applied {
         let token = settlement.token;
         let end = RunEnd { outcome: settlement.outcome, duration: micros(settlement.duration) };
@@ -324,7 +324,7 @@ impl Gathered {
     }
 }
 
-/// What a verdict that is no end does to the row, and what the history says of it.
+/// Applies a verdict that does not end the job to its row. Returns the error and the note for the history.
 fn go_back(verdict: &Verdict, row: &mut Moving, now: i64) -> (Option<String>, Option<String>) {
     let after = |delay| due_micros(ratchet_core::model::Due::In(delay), now);
     match verdict {

@@ -1,4 +1,5 @@
-//! Settling: successes in passing; what needs more in one transaction of a few statements, whatever the size of the batch.
+//! Settlements: plain successes on the fast path, everything else in one transaction with a fixed number of statements,
+//! whatever the size of the batch.
 
 mod apart;
 mod batch;
@@ -30,11 +31,11 @@ use crate::store::Inner;
 use crate::unclaimable::is_unclaimable;
 use crate::wake::Hint;
 
-/// What is to be told once a settle is committed.
+/// The notifications to send after a settlement is committed.
 #[derive(Debug, Default)]
 pub(crate) struct News {
     pub(crate) hints: Vec<Hint>,
-    /// Jobs may be claimable that were not, or stand where nobody looks.
+    /// Jobs may have become claimable, possibly before the bounds of claims.
     pub(crate) unsettled: bool,
     /// A breaker has closed.
     pub(crate) closed: bool,
@@ -65,7 +66,7 @@ impl Inner {
                 self.try_to_set_aside_unreadable().await;
                 reply
             }
-            // What was settled must not be hidden by a claim that fails.
+            // A failed claim must not hide the settlements.
             None => self.claim(request).await.unwrap_or_else(|fault| {
                 let error = ratchet_core::StoreError::from(fault);
                 tracing::warn!(%error, "a claim failed after its settlements; the next one tries again");
@@ -75,7 +76,7 @@ impl Inner {
         Ok((settled, reply))
     }
 
-    /// Settles, and claims in the same commit if that can be done in passing.
+    /// Settles, and claims in the same commit if the fast path can do both.
     async fn settle_then(
         &self,
         settlements: &[Settlement],
@@ -93,9 +94,9 @@ impl Inner {
                     self.tell(news);
                     return Ok((self.settle_late(settlements, settled).await?, reply));
                 }
-                // Somebody has settled one of them before, or it met another one in a graph; the long way finds out.
+                // One of them was settled before, or there was a conflict in a graph. The slow path decides.
                 Err(fault) if met(&fault) => {}
-                // A job in line may be the cause. What was settled must not depend on it.
+                // A waiting job may be the cause. The settlements must not depend on it.
                 Err(fault) if request.is_some() && is_unclaimable(&fault) => {
                     return Box::pin(self.settle_then(settlements, None)).await;
                 }
@@ -107,7 +108,7 @@ impl Inner {
                 Err(fault) if is_blocked(&fault) => {
                     return Ok((self.settle_apart(settlements).await?, None));
                 }
-                // Or it met another one, in a graph.
+                // There was a conflict in a graph.
                 Err(fault) if met(&fault) => {}
                 Err(fault) => return Err(fault),
             }
@@ -123,8 +124,8 @@ impl Inner {
         }
     }
 
-    /// Settles successes alone: in one statement, unless something follows from them, they have a word on their services
-    /// to be counted with it, or they are told outside.
+    /// Settles a batch of plain successes. Takes one statement, unless they are steps of a graph, carry breaker
+    /// samples, or have outcomes to deliver.
     async fn settle_alike(
         &self,
         settlements: &[Settlement],
@@ -141,7 +142,8 @@ impl Inner {
             db.done().await?;
             return Ok(settled);
         }
-        // Their graphs are locked, and others wait for them: the claim can wait. And what they release is claimed after them.
+        // The graphs are locked and block other transactions, so the claim is made later. It can then also take the
+        // released steps.
         let request = request.filter(|_| !any_step(plain));
         let mut tx = self.pool.begin().await?;
         self.lock_graphs_of(&mut tx, plain.iter().map(|(_, settlement, _)| *settlement)).await?;
@@ -159,7 +161,7 @@ impl Inner {
         Ok((settled, news, reply))
     }
 
-    /// Settles whatever there is, and counts what it says of services.
+    /// Settles any settlements on the slow path, and counts their breaker samples.
     pub(crate) async fn settle_closely(
         &self,
         db: &mut PgConnection,
@@ -174,7 +176,7 @@ impl Inner {
         Ok((settled, news))
     }
 
-    /// Settles successes in passing and the rest closely, in one commit.
+    /// Settles plain successes on the fast path and the rest on the slow path, in one commit.
     async fn settle_mixed(
         &self,
         settlements: &[Settlement],
@@ -183,10 +185,10 @@ impl Inner {
         let rest: Vec<_> = sorted.rest.iter().map(|(_, settlement)| *settlement).collect();
         let mut tx = self.pool.begin().await?;
         self.lock_graphs_of(&mut tx, settlements.iter()).await?;
-        // The leases of all of them at once: two sets, each in its order, are not in one order together.
+        // Lock all leases at once: two sets that are each locked in order are not in one common order.
         let tokens: Vec<_> = settlements.iter().map(|settlement| settlement.token).collect();
         self.lock_leases(&mut tx, &tokens).await?;
-        // Nothing is claimed.
+        // This exchange claims nothing.
         let doubt = self.doubts.begin();
         let plain =
             self.settle_plain(&mut tx, settlements.len(), &sorted.plain, None, &doubt).await?;
@@ -210,7 +212,8 @@ impl Inner {
         Ok(settled)
     }
 
-    /// Settles closely what the short road has left: their leases know of no such run, so most are stale.
+    /// Settles on the slow path what the fast path has left. Most of these are stale, because their lease has no such
+    /// member.
     async fn settle_late(
         &self,
         settlements: &[Settlement],
@@ -229,8 +232,8 @@ impl Inner {
         Ok(settled.into_iter().flatten().collect())
     }
 
-    /// Locks the graphs that these settlements may be about, before anything else. What is known to be part of none asks
-    /// for nothing.
+    /// Locks the graphs that these settlements may affect, before anything else. Jobs known not to be part of a graph
+    /// need no lock.
     async fn lock_graphs_of(
         &self,
         db: &mut PgConnection,
@@ -247,7 +250,7 @@ impl Inner {
         self.lock_graphs(db, jobs, groups).await
     }
 
-    /// Settles successes that have nothing beside their result, in one statement that may also claim.
+    /// Settles successes that have only a result, in one statement that may also claim.
     async fn settle_plain(
         &self,
         db: &mut PgConnection,
@@ -274,14 +277,14 @@ impl Inner {
         Ok((settled, news, reply))
     }
 
-    /// Tells the successes that the short road can take from the rest.
+    /// Separates the plain successes from the rest.
     fn sort<'a>(&self, settlements: &'a [Settlement]) -> Sorted<'a> {
         let places = self.leases.places(settlements.iter().map(|settlement| settlement.token));
         let mut sorted = Sorted::default();
         let mut jobs = HashSet::with_capacity(settlements.len());
         for ((index, settlement), place) in settlements.iter().enumerate().zip(places) {
             match place.filter(|_| is_plain(settlement)) {
-                // A job that is settled twice in one batch is not: the first wins, in its order.
+                // A job that is settled twice in one batch is not plain: the first settlement must win.
                 Some(place) if jobs.insert(settlement.token.job) => {
                     sorted.plain.push((index, settlement, place));
                 }
@@ -308,7 +311,7 @@ impl Inner {
         Ok(jobs.into_iter().map(|job| (job.id, job.state)).collect())
     }
 
-    /// Tells what was committed.
+    /// Sends the notifications of a committed settlement.
     pub(crate) fn tell(&self, news: News) {
         if news.unsettled {
             self.bounds.clear();
@@ -319,7 +322,7 @@ impl Inner {
         }
     }
 
-    /// Frees what runs still held after their end. Answers with the queues where a slot came free.
+    /// Frees the slots and keys of lingering runs. Returns hints for the queues in which a slot was freed.
     pub(crate) async fn let_go_within(
         &self,
         db: &mut PgConnection,
@@ -342,7 +345,7 @@ impl Inner {
         self.free(db, &gone, gone.iter().map(|token| token.job.uuid()).collect()).await
     }
 
-    /// Frees the slots of runs, and the business keys of jobs if they have ended.
+    /// Frees the slots of runs, and the business keys of jobs that have ended.
     pub(crate) async fn free(
         &self,
         db: &mut PgConnection,
@@ -363,10 +366,10 @@ impl Inner {
 }
 
 impl Inner {
-    /// Frees the business keys of jobs that have ended and of which no run lingers.
+    /// Frees the business keys of jobs that have ended and have no lingering run.
     ///
-    /// The end of a job and the end of its late handler free a key together, and neither sees the other before its commit.
-    /// So both lock the key first: the one that comes second judges by what the first has committed.
+    /// The end of a job and the end of its late handler free a key together, and neither sees the other before its
+    /// commit. Therefore both lock the key first, and the second decides based on what the first has committed.
     async fn free_business(&self, db: &mut PgConnection, jobs: Vec<Uuid>) -> Result<(), Fault> {
         if jobs.is_empty() {
             return Ok(());
@@ -379,14 +382,14 @@ impl Inner {
     }
 }
 
-/// Settlements by the road they take, with their place in the batch.
+/// The settlements of the fast path and the rest, with their index in the batch.
 #[derive(Debug, Default)]
 struct Sorted<'a> {
     plain: Vec<Plain<'a>>,
     rest: Vec<(usize, &'a Settlement)>,
 }
 
-/// Tokens, column by column.
+/// Tokens as columns.
 pub(crate) struct Tokens {
     pub(crate) job: Vec<Uuid>,
     pub(crate) lease: Vec<Uuid>,
@@ -407,7 +410,7 @@ impl Tokens {
     }
 }
 
-/// Whether it is a success with nothing beside its result, unless that is told outside.
+/// Returns whether a settlement is a success with only a result, and possibly an outcome to deliver.
 fn is_plain(settlement: &Settlement) -> bool {
     matches!(settlement.verdict, Verdict::Succeed { .. })
         && settlement.outcome == AttemptOutcome::Success

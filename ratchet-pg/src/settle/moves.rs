@@ -1,4 +1,4 @@
-//! Ends and lines of the history, column by column.
+//! Outcomes of jobs and lines of the attempt history, collected as columns.
 
 use ratchet_core::model::{AttemptOutcome, CancelCause, JobState};
 use uuid::Uuid;
@@ -11,16 +11,16 @@ use crate::sqlx::postgres::PgRow;
 use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 
-/// A run that has not ended, with the row it came from.
+/// A member of a lease: a run that has not ended, with the row of its job.
 #[derive(Debug, Clone)]
 pub(crate) struct Member {
     pub(crate) moving: Moving,
     pub(crate) lease: Uuid,
     pub(crate) node: Uuid,
     pub(crate) started_at: i64,
-    /// Whether it may hold a slot.
+    /// Whether the run may hold a slot.
     pub(crate) held: bool,
-    /// Its place in a graph.
+    /// Its place in a graph, or `None` if it is not a step.
     pub(crate) step: Option<Place>,
 }
 
@@ -41,14 +41,14 @@ impl Member {
     }
 }
 
-/// How a run ended, for the history.
+/// How a run ended, for the attempt history.
 #[derive(Debug, Clone)]
 pub(crate) struct RunEnd {
     pub(crate) outcome: AttemptOutcome,
     pub(crate) duration: i64,
 }
 
-/// Jobs that end, column by column.
+/// Ended jobs as columns.
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
     job: Vec<Uuid>,
@@ -74,7 +74,7 @@ pub(crate) struct Ends {
     queue: Vec<String>,
 }
 
-/// What an ended job leaves.
+/// The result or error of an ended job.
 #[derive(Debug, Default)]
 pub(crate) struct Left {
     pub(crate) cause: Option<CancelCause>,
@@ -85,7 +85,7 @@ pub(crate) struct Left {
 }
 
 impl Ends {
-    /// Adds a job that ends as it stands, after its last run if it ends with one.
+    /// Adds an ended job. `run` is the run that ended it, if any.
     pub(crate) fn push(
         &mut self,
         row: &Moving,
@@ -155,7 +155,7 @@ impl Ends {
     }
 }
 
-/// Lines of the history, column by column.
+/// Lines of the attempt history as columns.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     job: Vec<Uuid>,
@@ -173,7 +173,7 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Adds the run of a member that goes back to waiting.
+    /// Adds the run of a job that returns to the queue.
     pub(crate) fn push(
         &mut self,
         member: &Member,
@@ -196,7 +196,7 @@ impl Lines {
         self.note.push(note);
     }
 
-    /// Adds the last run of an outcome that is undone.
+    /// Adds the last run of a job whose outcome is undone.
     pub(crate) fn push_undone(
         &mut self,
         job: Uuid,

@@ -1,4 +1,4 @@
-//! What runs left behind.
+//! Notes of runs: progress, checkpoints, warnings and log lines.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::spec::{clean, large, micros};
 use crate::sqlx::{self, PgConnection};
 use crate::store::Inner;
 
-/// Notes, column by column. One row per job: later ones are laid over earlier ones.
+/// Notes as columns, with one row per job. Later notes override earlier ones.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     job: Vec<Uuid>,
@@ -108,7 +108,7 @@ impl Notes {
 }
 
 impl Inner {
-    /// Writes what running handlers left behind so far. Answers whether each token was current.
+    /// Writes the notes of running handlers. Returns whether each token was current.
     pub(crate) async fn report_within(
         &self,
         db: &mut PgConnection,

@@ -1,4 +1,4 @@
-//! What follows from successes of steps that were settled in passing.
+//! Propagates the successes of steps that were settled on the fast path through their graphs.
 
 use std::collections::HashSet;
 
@@ -11,16 +11,16 @@ use crate::leases::Place;
 use crate::sqlx::PgConnection;
 use crate::store::Inner;
 
-/// A success with its place in the batch and in its lease.
+/// A plain success with its index in the batch and its position in its lease.
 pub(super) type Plain<'a> = (usize, &'a Settlement, Place);
 
-/// Whether one of them is part of a graph.
+/// Returns whether one of them is a step.
 pub(super) fn any_step(plain: &[Plain<'_>]) -> bool {
     plain.iter().any(|(_, _, place)| place.step.is_some())
 }
 
 impl Inner {
-    /// Carries out what follows from those that were applied. Their graphs were locked before their leases.
+    /// Propagates the applied successes. The caller must have locked their graphs before their leases.
     pub(super) async fn ripple_plain(
         &self,
         db: &mut PgConnection,
@@ -48,8 +48,8 @@ impl Inner {
     }
 }
 
-/// Two walks of one commit are told as one, with the first settlement that set something off. What the second has found
-/// about a group is how it is now: told before the first, its progress would go backwards.
+/// Merges the changes of two graph walks of one commit, and reports them with the first settlement that has any. The
+/// second walk has the newer state of a group. Reported before the first, the progress of the group would go backwards.
 pub(super) fn told_as_one(settled: &mut [Option<Settled>], second: &HashSet<usize>) {
     let (mut first, mut early, mut late) = (None, Ripples::default(), Ripples::default());
     for (index, settled) in settled.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! A cell: one callback, one trick, and what became of it.
+//! Runs one cell of the matrix, a callback combined with a trick, and reports the result.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -29,7 +29,7 @@ macro_rules! table {
 }
 
 table! {
-    /// What a user supplies.
+    /// The callbacks that a user can supply.
     Callback {
         Handler = "handler",
         Output = "output: `Serialize`, `Drop`",
@@ -50,7 +50,7 @@ table! {
 }
 
 table! {
-    /// What it does.
+    /// The way in which the callback misbehaves.
     Trick {
         Panic = "panics",
         Drop = "what it returns panics when dropped",
@@ -60,7 +60,7 @@ table! {
 }
 
 impl Callback {
-    /// Whether the job must fail for this one to be called.
+    /// Returns whether the callback is only called if the job fails.
     pub(crate) fn needs_failure(self) -> bool {
         matches!(
             self,
@@ -73,25 +73,25 @@ impl Callback {
         )
     }
 
-    /// Whether it returns something of the user's that could do this.
+    /// Returns whether the trick applies to this callback. Some callbacks return no user-defined value.
     pub(crate) fn can(self, trick: Trick) -> bool {
         match self {
             Self::RetryPolicy | Self::Condition | Self::Source | Self::Resolver => {
                 matches!(trick, Trick::Panic | Trick::Endless)
             }
             Self::Sanitizer | Self::Validator => trick != Trick::Drop,
-            // What it returns is the output.
+            // A large return value is the `Output` callback's case.
             Self::Handler => trick != Trick::Large,
             _ => true,
         }
     }
 
-    /// What must be stored: the state, and how many attempts were used.
+    /// Returns the expected state and the expected number of used attempts.
     pub(crate) fn expected(self, trick: Trick) -> (&'static str, u32) {
         match (self, trick) {
-            // It has run; only its output could not be kept.
+            // The job has run; only its output could not be stored.
             (Self::Output, Trick::Large) => ("SUCCEEDED", 0),
-            // It is judged with the run that it follows.
+            // The condition is evaluated when the run of its step is settled.
             (Self::Condition, Trick::Panic) => ("FAILED", 1),
             (
                 Self::Handler
@@ -108,24 +108,24 @@ impl Callback {
         }
     }
 
-    /// Whether it is a sink that blocks its thread: readiness fails after a while, since a slow sink looks the same at first.
+    /// Returns whether a sink blocks its thread. Readiness fails only after a while: at first, the sink could be slow.
     fn blocks_deliveries(self, trick: Trick) -> bool {
         let sink = matches!(self, Self::AlertSink | Self::DeadLetterSink | Self::OutcomeSink);
         sink && trick == Trick::Endless
     }
 }
 
-/// How long anything is waited for.
+/// The upper bound of every wait.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// What became of a cell.
+/// The result of a cell.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Report {
-    /// Empty if it was not submitted.
+    /// The final state; empty if the job was not submitted.
     pub(crate) state: String,
     pub(crate) attempts: u32,
     pub(crate) error: String,
-    /// How many bytes the error and the output have.
+    /// The combined size of the stored error and output, in bytes.
     pub(crate) stored: usize,
     pub(crate) logged: Vec<String>,
     pub(crate) counted: Vec<String>,
@@ -133,7 +133,7 @@ pub(crate) struct Report {
     pub(crate) alive: bool,
 }
 
-/// Plays a cell in this process.
+/// Runs a cell in this process.
 pub(crate) fn play(callback: Callback, trick: Trick) -> Report {
     CELL.set((callback, trick)).expect("one cell per process");
     tracing::subscriber::set_global_default(Log).expect("the first one");
@@ -144,7 +144,7 @@ pub(crate) fn play(callback: Callback, trick: Trick) -> Report {
         .build()
         .expect("a runtime");
     let report = runtime.block_on(run(callback, trick));
-    // Threads that never return are left alone.
+    // Do not wait for threads that never return.
     runtime.shutdown_background();
     report
 }
@@ -160,7 +160,7 @@ async fn run(callback: Callback, trick: Trick) -> Report {
     if let Some(id) = submitted {
         ended(&ratchet, id).await;
     }
-    // The callback may be one that is called after the end.
+    // Some callbacks are called only after the job has ended.
     let called = async {
         while CALLS.load(Ordering::SeqCst) == 0 {
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -221,7 +221,7 @@ async fn build(store: SqliteStore, callback: Callback) -> Ratchet {
     builder.build().await.expect("builds")
 }
 
-/// Submits the job that uses the callback. Answers with its id, or why there is none.
+/// Submits the job that uses the callback. Returns its id, or the reason why it was not submitted.
 async fn submit(ratchet: &Ratchet, callback: Callback, trick: Trick) -> (Option<JobId>, String) {
     let client = ratchet.clone();
     let submit = tokio::spawn(async move {
@@ -239,7 +239,7 @@ async fn submit(ratchet: &Ratchet, callback: Callback, trick: Trick) -> (Option<
                 Ok(judged.expect("is there").id)
             }
             _ => {
-                // What takes long because it is large is not cut off.
+                // Only the endless trick gets a short timeout; a large value may legitimately take long.
                 let endless = trick == Trick::Endless;
                 let timeout = Duration::from_millis(if endless { 300 } else { 60_000 });
                 client.enqueue(Subject {}).timeout(timeout).await.map(|job| job.id())

@@ -1,4 +1,4 @@
-//! Callbacks that do what the environment of this process tells them to.
+//! Callbacks that misbehave according to the cell selected for this process.
 #![allow(
     clippy::unused_async,
     clippy::trivially_copy_pass_by_ref,
@@ -22,24 +22,24 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::cell::{Callback, Trick};
 
-/// What this process is about.
+/// The cell that this process runs.
 pub(crate) static CELL: OnceLock<(Callback, Trick)> = OnceLock::new();
 
-/// What is done here, if it is this callback's turn.
+/// Returns the trick, if the selected cell is about this callback.
 fn trick(callback: Callback) -> Option<Trick> {
     CELL.get().filter(|(other, _)| *other == callback).map(|(_, trick)| *trick)
 }
 
-/// How large *large* is: the page is written with 100 MB.
+/// Returns the large value: 10 MB, or 100 MB when the page is written.
 fn large() -> String {
     let bytes = if std::env::var_os("RATCHET_CALLBACKS_DOCS").is_some() { 100 } else { 10 };
     "x".repeat(bytes * 1_000_000)
 }
 
-/// How often the callback was called.
+/// The number of calls of the selected callback.
 pub(crate) static CALLS: AtomicU32 = AtomicU32::new(0);
 
-/// Panics, or never returns.
+/// Panics or blocks forever if the selected trick says so.
 fn misbehave(callback: Callback) {
     if trick(callback).is_some() {
         CALLS.fetch_add(1, Ordering::SeqCst);
@@ -53,7 +53,7 @@ fn misbehave(callback: Callback) {
     }
 }
 
-/// An error that is large, or panics when it is dropped.
+/// Returns an error that is large or that panics when dropped, if the selected trick says so.
 fn error(callback: Callback) -> Result<(), Nasty> {
     match trick(callback) {
         Some(Trick::Drop | Trick::Large) => Err(Nasty(callback)),
@@ -86,7 +86,7 @@ impl Drop for Nasty {
     }
 }
 
-/// An output that panics when it is written or dropped, or is large.
+/// An output that is large, or panics when it is serialized or dropped.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Gift;
 
@@ -107,7 +107,7 @@ impl Drop for Gift {
     }
 }
 
-/// The job that uses the callback. It fails where the callback is about failures.
+/// The job that uses the callback. It fails if the callback is only called for failures.
 #[job(max_retries = 1, backoff = fixed("10ms"))]
 pub(crate) async fn subject() -> Result<Gift, Nasty> {
     misbehave(Callback::Handler);
@@ -141,7 +141,7 @@ fn validate(_: &Validated) -> Result<(), String> {
     }
 }
 
-/// A step whose output is judged.
+/// A step whose output is passed to the condition.
 #[job(max_retries = 1, timeout = "300ms", backoff = fixed("10ms"))]
 pub(crate) async fn judged() -> u32 {
     7
@@ -156,7 +156,7 @@ pub(crate) fn is_fine(number: &u32) -> bool {
     *number == 7
 }
 
-/// The other job.
+/// A job that must run regardless of the hostile callback.
 #[job]
 pub(crate) async fn other() {}
 
@@ -231,7 +231,7 @@ impl OutcomeSink for Hostile {
 static CHECKED: AtomicBool = AtomicBool::new(false);
 
 pub(crate) async fn check() -> Result<(), Nasty> {
-    // Only the first time: a worker whose checks fail claims nothing.
+    // Misbehave only on the first call: a worker whose checks fail claims nothing.
     if CHECKED.swap(true, Ordering::SeqCst) {
         return Ok(());
     }
@@ -239,7 +239,7 @@ pub(crate) async fn check() -> Result<(), Nasty> {
     error(Callback::HealthCheck)
 }
 
-/// Misbehaves when it is asked for the job.
+/// A resolver that misbehaves when it resolves the job.
 #[derive(Debug)]
 pub(crate) struct Resolver(pub(crate) Registry);
 

@@ -1,4 +1,4 @@
-//! What is logged as a warning or an error.
+//! Collects the messages that are logged as warnings or errors.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -9,10 +9,10 @@ use tracing::{Event, Level, Metadata, Subscriber};
 
 static LOGGED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-/// Remembers messages.
+/// A subscriber that stores messages.
 pub(crate) struct Log;
 
-/// What was logged, each message once.
+/// Returns the logged messages, without duplicates.
 pub(crate) fn logged() -> Vec<String> {
     LOGGED.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
 }

@@ -1,8 +1,8 @@
-//! Every callback that a user supplies, doing what it should not: it panics, what it returns panics when it is dropped, it never
-//! returns, or it returns 100 MB. Beside it another job must run.
+//! Tests every user-supplied callback with every kind of misbehavior: it panics, its return value panics when dropped,
+//! it never returns, or it returns 100 MB. Another job must still run.
 //!
-//! A thread that never returns cannot be stopped, so each cell is a process of its own. `RATCHET_CALLBACKS_DOCS` names the page
-//! that is written: `docs/proof/callbacks.md`.
+//! A thread that never returns cannot be stopped, so each cell runs in its own process. If `RATCHET_CALLBACKS_DOCS` is
+//! set, the results are written to the page it names, `docs/proof/callbacks.md`.
 
 mod cell;
 mod hostile;
@@ -16,10 +16,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cell::{Callback, Report, Trick};
 
-/// How many cells run at once.
+/// The number of cells that run concurrently.
 const LANES: usize = 4;
 
-/// One cell, in a process of its own.
+/// The entry point of the child process: runs the cell named in the environment.
 #[test]
 #[allow(
     clippy::print_stdout,
@@ -34,7 +34,7 @@ fn one_cell() {
     let trick = Trick::ALL.into_iter().find(|it| format!("{it:?}") == trick);
     let report = cell::play(callback.expect("a callback"), trick.expect("a trick"));
     println!("REPORT {}", serde_json::to_string(&report).expect("is JSON"));
-    // Threads that never return would be waited for.
+    // A normal exit would wait for threads that never return.
     std::process::exit(0);
 }
 

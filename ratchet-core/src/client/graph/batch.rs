@@ -1,4 +1,4 @@
-//! Batches: jobs side by side, with one progress and callbacks for the end.
+//! [`Batch`]: jobs that run in parallel, with shared progress and callbacks when all have ended.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -34,17 +34,17 @@ impl<'a> Batch<'a> {
     }
 
     pub(super) fn into_draft(mut self) -> Draft<'a> {
-        // Nobody would have a handle to add to it later.
+        // A nested batch has no handle through which children could be added later.
         self.draft.root().sealed = true;
         self.draft
     }
 
-    /// Adds a job.
+    /// Adds a job with its default options.
     pub fn job<J: Begins>(self, job: J) -> Self {
         self.job_with(job, |enqueue| enqueue)
     }
 
-    /// Adds a job with options of its own.
+    /// Adds a job with individual options.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn job_with<J: Begins>(
         mut self,
@@ -56,7 +56,7 @@ impl<'a> Batch<'a> {
         self
     }
 
-    /// Adds jobs of one kind.
+    /// Adds several jobs of the same type.
     pub fn jobs<J: Begins>(self, jobs: impl IntoIterator<Item = J>) -> Self {
         jobs.into_iter().fold(self, Self::job)
     }
@@ -82,20 +82,20 @@ impl<'a> Batch<'a> {
         self
     }
 
-    /// At most one batch is ever made for this key within its tenant: the same batch again answers with the handle of
-    /// the first, another one under the same key is refused.
+    /// Sets the idempotency key. At most one batch is ever created for a key within a tenant. Submitting the same batch
+    /// again returns the handle of the first. Submitting a different batch under the key is an error.
     pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
         self.draft.idempotency_key(key.into());
         self
     }
 
-    /// Whose batch it is: the tenant of every step that has none of its own, and of the idempotency key.
+    /// Sets the tenant of the idempotency key and of every job that has none of its own.
     pub fn tenant(mut self, tenant: impl Into<String>) -> Self {
         self.draft.tenant(tenant.into());
         self
     }
 
-    /// Leaves the batch open: more children come through [`GroupHandle::add`], until [`GroupHandle::seal`].
+    /// Leaves the batch open: children can be added with [`GroupHandle::add`] until [`GroupHandle::seal`] is called.
     pub fn open(mut self) -> Self {
         self.draft.root().sealed = false;
         self
@@ -106,17 +106,18 @@ impl<'a> Batch<'a> {
         self.on(job, When::Success)
     }
 
-    /// Runs a job when all children have ended and some have failed.
+    /// Runs a job when all children have ended and at least one has failed.
     pub fn on_failure<J: Job>(self, job: J) -> Self {
         self.on(job, When::Failure)
     }
 
-    /// Runs a job when all children have ended, whatever became of them.
+    /// Runs a job when all children have ended, regardless of how.
     pub fn on_complete<J: Job>(self, job: J) -> Self {
         self.on(job, When::Always)
     }
 
-    /// Runs a job when all children have ended and at least this share of them has succeeded: 0.95 is 95 %.
+    /// Runs a job when all children have ended and at least this share of them has succeeded: 0.95 is 95 %. The rate
+    /// must be between 0 and 1.
     pub fn on_rate<J: Job>(mut self, rate: f64, job: J) -> Self {
         if !(0.0..=1.0).contains(&rate) {
             let job = self.draft.root().name.clone();
@@ -130,13 +131,13 @@ impl<'a> Batch<'a> {
         self.on(job, When::Rate(rate))
     }
 
-    /// The store it goes to: what `in_tx` of a store looks for itself in.
+    /// Returns the store of the runtime. The `in_tx` of a store downcasts it to its own type.
     pub fn store(&self) -> &dyn Store {
         self.draft.core.store.as_ref()
     }
 
-    /// The checked graph and the handle it will have, without storing anything: for stores that insert within a caller's
-    /// own transaction.
+    /// Returns the checked graph and its future handle without storing anything, for stores that insert within the
+    /// caller's transaction.
     pub fn into_parts(self) -> Result<(NewGraph, GroupHandle), SubmitError> {
         self.draft.into_parts()
     }

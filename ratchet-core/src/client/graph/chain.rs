@@ -1,4 +1,4 @@
-//! Chains: steps in order, each released in the commit of the success before it.
+//! [`Chain`]: steps that run in order. Each is released in the commit in which the step before it succeeds.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -17,7 +17,7 @@ use crate::job::{Follows, Job, NoOutput};
 use crate::model::{GroupId, GroupKind, GroupState, JobId, JobState, NewGraph, Point, When};
 use crate::store::{Store, StoreError};
 
-/// A chain about to be submitted: add steps, then `.await`. `T` is what its last step returns.
+/// A chain about to be submitted: add steps, then `.await`. `T` is the output of its last step.
 ///
 /// ```
 /// # use ratchet_core::{Begins, ChainHandle, Follows, Job, Ratchet, SubmitError};
@@ -46,31 +46,31 @@ impl<'a, T> Chain<'a, T> {
         Self { draft, last, _returns: PhantomData }
     }
 
-    /// What the chain is called; the name of its first job otherwise.
+    /// Sets the name of the chain. The default is the name of its first job.
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.draft.name(name.into());
         self
     }
 
-    /// At most one chain is ever made for this key within its tenant: the same chain again answers with the handle of
-    /// the first, another one under the same key is refused.
+    /// Sets the idempotency key. At most one chain is ever created for a key within a tenant. Submitting the same chain
+    /// again returns the handle of the first. Submitting a different chain under the key is an error.
     pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
         self.draft.idempotency_key(key.into());
         self
     }
 
-    /// Whose chain it is: the tenant of every step that has none of its own, and of the idempotency key.
+    /// Sets the tenant of the idempotency key and of every step that has none of its own.
     pub fn tenant(mut self, tenant: impl Into<String>) -> Self {
         self.draft.tenant(tenant.into());
         self
     }
 
-    /// The next step. It compiles if the step takes what the one before returns, or nothing.
+    /// Adds the next step. This compiles only if the step takes the output of the step before it, or nothing.
     pub fn then<J: Follows<T>>(self, job: J) -> Chain<'a, J::Output> {
         self.then_with(job, |enqueue| enqueue)
     }
 
-    /// The next step with options of its own.
+    /// Adds the next step with individual options.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn then_with<J: Follows<T>>(
         mut self,
@@ -88,12 +88,12 @@ impl<'a, T> Chain<'a, T> {
         Chain { draft: self.draft, last: Point::Job(id), _returns: PhantomData }
     }
 
-    /// A whole batch as the next step: what follows waits for all of it.
+    /// Adds a whole batch as the next step. The step after it waits for the whole batch.
     pub fn then_batch(self, batch: Batch<'a>) -> Chain<'a, NoOutput> {
         self.then_draft(batch.into_draft())
     }
 
-    /// A whole workflow as the next step.
+    /// Adds a whole workflow as the next step.
     pub fn then_workflow(self, workflow: Workflow<'a>) -> Chain<'a, NoOutput> {
         self.then_draft(workflow.into_draft())
     }
@@ -112,20 +112,20 @@ impl<'a, T> Chain<'a, T> {
         self
     }
 
-    /// Runs a job when a step has failed for good.
+    /// Runs a job when the chain has ended because a step failed permanently.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn on_failure<J: Job>(mut self, job: J) -> Self {
         self.draft.callback(self.draft.root, &job, When::Failure);
         self
     }
 
-    /// The store it goes to: what `in_tx` of a store looks for itself in.
+    /// Returns the store of the runtime. The `in_tx` of a store downcasts it to its own type.
     pub fn store(&self) -> &dyn Store {
         self.draft.core.store.as_ref()
     }
 
-    /// The checked graph and the handle it will have, without storing anything: for stores that insert within a caller's
-    /// own transaction.
+    /// Returns the checked graph and its future handle without storing anything, for stores that insert within the
+    /// caller's transaction.
     pub fn into_parts(self) -> Result<(NewGraph, ChainHandle<T>), SubmitError> {
         let (last, number) = self.ends();
         let (graph, group) = self.draft.into_parts()?;
@@ -140,7 +140,7 @@ impl<'a, T> Chain<'a, T> {
         Ok(ChainHandle { group, last, number, _returns: PhantomData })
     }
 
-    /// The last step, and its number, if it is a job.
+    /// Returns the last step and its number, if it is a job.
     fn ends(&self) -> (Option<JobId>, Option<u32>) {
         let last = self.last.job();
         (last, last.and_then(|_| self.draft.last_number(self.draft.root)))
@@ -162,18 +162,19 @@ impl<'a, T: 'static> IntoFuture for Chain<'a, T> {
     }
 }
 
-/// A submitted chain whose last step returns `T`.
+/// A handle to a submitted chain whose last step returns `T`.
 pub struct ChainHandle<T> {
     group: GroupHandle,
-    /// The last step, if it is a job of this very submit.
+    /// The last step, if it is a job of this submit. `None` if the chain was submitted earlier under its idempotency
+    /// key.
     last: Option<JobId>,
-    /// Its number: what tells it in a chain that was submitted before.
+    /// The number of the last step, which identifies it in a chain that was submitted earlier.
     number: Option<u32>,
     _returns: PhantomData<fn() -> T>,
 }
 
 impl<T: DeserializeOwned> ChainHandle<T> {
-    /// Waits for the end of the chain and gives what its last step returned.
+    /// Waits for the chain to end and returns the output of its last step.
     pub async fn output(&self) -> Result<T, WaitError> {
         let ended = self.group.wait().await?;
         let store = &self.group.core.store;
@@ -195,7 +196,7 @@ impl<T: DeserializeOwned> ChainHandle<T> {
 }
 
 impl<T> ChainHandle<T> {
-    /// The handle of another chain of the same steps: the one that was submitted first under an idempotency key.
+    /// Returns the handle of another chain with the same steps: the one submitted first under an idempotency key.
     #[must_use]
     pub fn at(self, id: GroupId) -> Self {
         let last = self.last.filter(|_| id == self.group.id());

@@ -1,4 +1,4 @@
-//! A graph in the making.
+//! [`Draft`]: the graph under construction that chains, batches and workflows share, and its submit.
 
 use std::any::type_name;
 use std::collections::HashMap;
@@ -20,24 +20,24 @@ use crate::model::{
     NewGraph, NewJob, OnTaken, Point, Step, StepInput, When,
 };
 
-/// A graph in the making. The first mistake is kept and told at the await.
+/// A graph under construction. The first error is kept and returned by the submit.
 #[derive(Debug)]
 pub(super) struct Draft<'a> {
     pub(super) core: &'a Arc<Core>,
-    /// The run it comes into being with.
+    /// The run whose success stores the graph; `None` to store it directly.
     run: Option<&'a JobContext>,
-    /// Whose graph it is.
+    /// The tenant of the idempotency key and of jobs without their own.
     tenant: Option<String>,
-    /// At most one graph is ever made for it.
+    /// The idempotency key.
     key: Option<String>,
     pub(super) graph: NewGraph,
     pub(super) root: GroupId,
     pub(super) error: Option<SubmitError>,
-    /// How many jobs each group has; those of no group are callbacks.
+    /// The number of jobs per group. Callbacks are counted under `None`.
     sizes: HashMap<Option<GroupId>, u32>,
 }
 
-/// What is known of the type of a step.
+/// The input and output types of a step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Types {
     pub(super) inputs: &'static [InputDef],
@@ -65,13 +65,13 @@ impl<'a> Draft<'a> {
         draft
     }
 
-    /// Names the graph.
+    /// Sets the name of the graph.
     pub(super) fn name(&mut self, name: String) {
         self.limit(Field::Group, &name);
         self.root().name = name;
     }
 
-    /// Refuses a text that is beyond its limit.
+    /// Fails the draft if a text exceeds its limit.
     pub(super) fn limit(&mut self, field: Field, text: &str) {
         if let Err(error) = limits::check(field, text) {
             let name = if field == Field::Group { text } else { &self.graph.groups[0].name };
@@ -93,7 +93,7 @@ impl<'a> Draft<'a> {
         self.key = Some(key);
     }
 
-    /// Gives the tenant of the graph to every job that has none of its own.
+    /// Sets the tenant of the graph on every job that has none.
     fn share_tenant(&mut self) {
         let Some(tenant) = &self.tenant else { return };
         for job in &mut self.graph.jobs {
@@ -101,17 +101,17 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The number of the last job of a group.
+    /// Returns the number of the last job of a group.
     pub(super) fn last_number(&self, group: GroupId) -> Option<u32> {
         self.sizes.get(&Some(group)).and_then(|size| size.checked_sub(1))
     }
 
     pub(super) fn root(&mut self) -> &mut GroupRecord {
-        // Pushed first, and nothing is ever taken out.
+        // Pushed first, and groups are never removed.
         &mut self.graph.groups[0]
     }
 
-    /// Adds a job to a group.
+    /// Adds a job to a group, or a callback if `group` is `None`.
     pub(super) fn add<J: Job>(
         &mut self,
         job: &J,
@@ -138,7 +138,7 @@ impl<'a> Draft<'a> {
             job.due = Due::Now;
         }
         job.spec.step = Some(Box::new(step));
-        // Nobody can wait for a job that is another one.
+        // An existing job cannot become a step, so `or_existing` does not apply.
         job.on_taken = OnTaken::Refuse;
         let id = job.id;
         self.graph.jobs.push(job);
@@ -151,13 +151,13 @@ impl<'a> Draft<'a> {
     }
 
     pub(super) fn edge(&mut self, parent: Point, child: Point, when: When) {
-        // One more than may be is enough to refuse the graph: millions of them would only take memory.
+        // One edge above the limit is enough to refuse the graph. More would only use memory.
         if self.graph.edges.len() <= limits::EDGES {
             self.graph.edges.push(Edge::new(parent, child, when));
         }
     }
 
-    /// Refuses a graph that would hold the store for too long.
+    /// Refuses a graph with too many edges, because its insert would block the store for too long.
     fn check_size(&self) -> Result<(), GraphError> {
         if self.graph.edges.len() <= limits::EDGES {
             return Ok(());
@@ -169,14 +169,14 @@ impl<'a> Draft<'a> {
         Err(GraphError::TooManyEdges { kind, name, limit: limits::EDGES })
     }
 
-    /// A step takes an output under this name from the first of these that has succeeded.
+    /// Makes a step take an output, under `name`, from the first job in `from` that has succeeded.
     pub(super) fn input(&mut self, step: JobId, name: Option<&str>, from: Vec<JobId>) {
         if let Some(step) = self.step(step) {
             step.inputs.push(StepInput { name: name.map(str::to_owned), from });
         }
     }
 
-    /// Takes in another graph as a member of a group.
+    /// Merges another graph into this one as a member of the group `owner`.
     pub(super) fn take_in(
         &mut self,
         mut other: Draft<'a>,
@@ -205,7 +205,8 @@ impl<'a> Draft<'a> {
         Point::Group(root)
     }
 
-    /// A job that runs when a group has ended in some way, and is told of it.
+    /// Adds a callback: a job that runs when a group has ended as `when` requires, and that receives a report on the
+    /// group.
     pub(super) fn callback<J: Job>(&mut self, group: GroupId, job: &J, when: When) {
         let id = self.add(job, None, None, |enqueue| enqueue);
         if let Some(step) = self.step(id) {
@@ -214,7 +215,7 @@ impl<'a> Draft<'a> {
         self.edge(Point::Group(group), Point::Job(id), when);
     }
 
-    /// Checks all of it: what is to be inserted, and the handle it will have.
+    /// Checks the graph. Returns it and its future handle.
     pub(super) fn into_parts(mut self) -> Result<(NewGraph, GroupHandle), SubmitError> {
         if let Some(error) = self.error.take() {
             return Err(error);
@@ -227,7 +228,7 @@ impl<'a> Draft<'a> {
         Ok((self.graph, GroupHandle::new(self.root, Arc::clone(self.core))))
     }
 
-    /// Checks and submits all of it. Answers with the handle of the original if its key was used before.
+    /// Checks and submits the graph. If its key was used before, returns the handle of the original.
     pub(super) async fn submit(self) -> Result<GroupHandle, SubmitError> {
         let (core, run) = (Arc::clone(self.core), self.run);
         let (graph, handle) = self.into_parts()?;
@@ -246,8 +247,8 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Inserts jobs of a graph of this name, tells of those that came into being, and warns of queues that are too deep or that
-/// nobody serves.
+/// Inserts jobs of a graph called `name`, publishes an event for each created job, and returns warnings about queues
+/// that no worker serves or that are too deep.
 pub(super) async fn insert(
     core: &Core,
     jobs: &[JobRef],

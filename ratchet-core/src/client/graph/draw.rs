@@ -1,11 +1,11 @@
-//! Groups as text and as DOT.
+//! Renders groups as text and as DOT.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::model::{Edge, GroupView, JobState, Member, Point, When};
 
-/// One line per step: its name, its state, and what it waits for.
+/// Renders one line per step: its name, its state, and its parents.
 pub(super) fn text(view: &GroupView) -> String {
     let mut out = String::new();
     write_text(&mut out, view, 0, None, &BTreeMap::new());
@@ -102,7 +102,7 @@ pub(super) fn words(when: &When) -> String {
     }
 }
 
-/// The DOT language: a cluster per group, a box per job in the colour of its state.
+/// Renders a group in the DOT language: a cluster per group, and a box per job in the color of its state.
 pub(super) fn dot(view: &GroupView) -> String {
     let mut out = String::from(
         "digraph ratchet {\n  rankdir=LR; compound=true; node [shape=box, style=filled, fontname=\"sans-serif\"];\n",
@@ -123,7 +123,7 @@ fn write_dot(out: &mut String, view: &GroupView, depth: usize) {
         group.id,
         quoted(&title)
     );
-    // Edges of a whole group begin and end at an invisible point in it.
+    // Edges of a whole group begin and end at an invisible point inside it.
     let _ = writeln!(out, "{indent}  \"{}\" [shape=point, style=invis];", group.id);
     for member in &view.members {
         write_node(out, member, &label(member), depth + 1);
@@ -148,7 +148,7 @@ fn write_node(out: &mut String, member: &Member, name: &str, depth: usize) {
     );
 }
 
-/// The colour of a state.
+/// Returns the fill color of a job by its state.
 pub(super) fn colour(member: &Member) -> &'static str {
     match member.state {
         JobState::Pending if member.wait.is_some() => "#eeeeee",
@@ -189,7 +189,7 @@ fn style(edge: &Edge) -> String {
     if style.is_empty() { String::new() } else { format!(" [{}]", style.join(", ")) }
 }
 
-/// A text in quotes: names are the user's and may hold anything.
+/// Quotes and escapes a text. Names come from the user and may contain any character.
 fn quoted(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     format!("\"{text}\"")

@@ -1,4 +1,4 @@
-//! A submitted chain, batch or workflow: look at it, wait for it, add to it, call it off.
+//! [`GroupHandle`]: queries, awaits, extends or cancels a submitted chain, batch or workflow.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::model::{
 };
 use crate::store::{Store, StoreError};
 
-/// A submitted chain, batch or workflow. Cheap to clone; dropping it changes nothing.
+/// A handle to a submitted chain, batch or workflow. Cheap to clone. Dropping it does not affect the group.
 #[derive(Clone)]
 pub struct GroupHandle {
     id: GroupId,
@@ -29,32 +29,32 @@ impl GroupHandle {
         Self { id, core, warnings: Arc::default() }
     }
 
-    /// The handle of a submit that went well but for this.
+    /// Adds the warnings of the submit.
     pub(super) fn with(self, warnings: Vec<String>) -> Self {
         Self { warnings: warnings.into(), ..self }
     }
 
-    /// What the submit warned of: queues that nobody serves, or that are deeper than they should be.
+    /// Returns the warnings of the submit: queues that no live worker serves or that are too deep.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// The handle of another group of the same kind.
+    /// Returns the handle of another group.
     pub fn at(&self, id: GroupId) -> Self {
         Self::new(id, Arc::clone(&self.core))
     }
 
-    /// The group's id.
+    /// Returns the id of the group.
     pub fn id(&self) -> GroupId {
         self.id
     }
 
-    /// The group as it stands, with its counts; `None` if it was purged.
+    /// Returns the current record of the group with its counts; `None` if it was purged.
     pub async fn record(&self) -> Result<Option<GroupRecord>, StoreError> {
         self.core.store.group(self.id).await
     }
 
-    /// The jobs of the group in the order of their ids: at most `limit`, and only those behind `after`.
+    /// Lists the jobs of the group, ordered by id: at most `limit`, starting after `after`.
     pub async fn members(
         &self,
         after: Option<JobId>,
@@ -63,8 +63,8 @@ impl GroupHandle {
         self.core.store.members(self.id, after, limit).await
     }
 
-    /// Everything in the group, groups inside included; `None` if it was purged. All of it is read: for a batch of a
-    /// hundred thousand children, page through [`Self::members`] instead.
+    /// Returns the group with all jobs, edges and nested groups; `None` if it was purged. Reads everything at once. For
+    /// a batch with a hundred thousand children, page through [`Self::members`] instead.
     pub async fn view(&self) -> Result<Option<GroupView>, StoreError> {
         let store = self.core.store.as_ref();
         match store.group(self.id).await? {
@@ -73,25 +73,25 @@ impl GroupHandle {
         }
     }
 
-    /// The group as text, one line per step, with states.
+    /// Renders the group as text, one line per step with its state. Empty if the group was purged.
     pub async fn draw(&self) -> Result<String, StoreError> {
         Ok(self.view().await?.map(|view| draw::text(&view)).unwrap_or_default())
     }
 
-    /// The group as a graph in the DOT language, coloured by state: `dot -Tsvg` draws it.
+    /// Renders the group in the DOT language of Graphviz, colored by state. Empty if the group was purged.
     pub async fn dot(&self) -> Result<String, StoreError> {
         Ok(self.view().await?.map(|view| draw::dot(&view)).unwrap_or_default())
     }
 
-    /// The group as a drawing, coloured by state: SVG that needs nothing else, to be written to a file or into a page. Of
-    /// very large groups the first two thousand jobs are drawn. Empty if the group was purged.
+    /// Renders the group as self-contained SVG, colored by state. At most 2000 boxes are drawn. Empty if the group was
+    /// purged.
     pub async fn svg(&self) -> Result<String, StoreError> {
         Ok(self.view().await?.map(|view| svg::svg(&view)).unwrap_or_default())
     }
 
     /// Waits until every member has ended. Callbacks may still be running.
     pub async fn wait(&self) -> Result<GroupRecord, WaitError> {
-        /// A large group is not read with every end of a member, but when it may be this much nearer to its own.
+        /// The group is read again after as many jobs have ended as 1/16 of its remaining members, not after every end.
         const NEARER: u64 = 16;
         let mut ends = Ends::of(&self.core);
         loop {
@@ -105,7 +105,7 @@ impl GroupHandle {
         }
     }
 
-    /// Like [`Self::wait`], but not longer than `limit`.
+    /// Like [`Self::wait`], but waits no longer than `limit`.
     pub async fn wait_for(&self, limit: Duration) -> Result<GroupRecord, WaitError> {
         let timer = self.core.clock.sleep(limit);
         tokio::select! {
@@ -115,14 +115,14 @@ impl GroupHandle {
         }
     }
 
-    /// Calls off everything in the group that has not ended. `false` if it had ended already.
+    /// Cancels everything in the group that has not ended. Returns `false` if the group had already ended.
     pub async fn cancel(&self) -> Result<bool, CommandError> {
         let ratchet = Ratchet { core: Arc::clone(&self.core) };
         let reply = ratchet.command(Command::CancelGroup(self.id)).await?;
         Ok(matches!(reply, CommandReply::GroupCanceled(_)))
     }
 
-    /// Adds children to an open batch, all or none; gives back which came into being.
+    /// Adds children to an open batch: all of them or none. Returns one result per job, in order.
     pub async fn add<J: Begins>(
         &self,
         jobs: impl IntoIterator<Item = J>,
@@ -131,7 +131,7 @@ impl GroupHandle {
         self.extend(jobs?, false).await
     }
 
-    /// No more children come: the batch ends when those it has have ended.
+    /// Seals an open batch: no more children can be added, and the batch ends when its children have ended.
     pub async fn seal(&self) -> Result<(), SubmitError> {
         self.extend(Vec::new(), true).await.map(drop)
     }
@@ -157,11 +157,11 @@ impl fmt::Debug for GroupHandle {
     }
 }
 
-/// Reads a group and everything in it, level by level.
+/// Reads a group and everything in it.
 async fn view(store: &dyn Store, group: GroupRecord) -> Result<GroupView, StoreError> {
     let mut open = vec![shallow(store, group).await?];
     let mut path = vec![inner(store, open[0].group.id).await?];
-    // Depth first with a stack of its own: groups may be nested as deep as somebody likes.
+    // Depth first with an explicit stack, because the nesting depth of groups has no limit.
     loop {
         let next = path.last_mut().and_then(Vec::pop);
         match next {
@@ -185,7 +185,7 @@ fn unreachable_view() -> ! {
     unreachable!("there is one open group for every level of the path")
 }
 
-/// The groups in a group, newest first, so that they are taken from the end oldest first.
+/// Returns the groups in a group, newest first, so that popping from the end yields the oldest first.
 async fn inner(store: &dyn Store, id: GroupId) -> Result<Vec<GroupRecord>, StoreError> {
     store.groups(&GroupFilter::any().inside(id), None, u32::MAX).await
 }

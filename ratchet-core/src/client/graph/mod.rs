@@ -1,4 +1,4 @@
-//! Chains, batches and workflows: built in memory, checked, then submitted as a whole.
+//! Chains, batches and workflows: built in memory, checked, then submitted in one commit.
 
 mod batch;
 mod chain;
@@ -26,29 +26,30 @@ use crate::model::{GroupFilter, GroupId, GroupRecord};
 use crate::store::StoreError;
 
 impl Ratchet {
-    /// Begins a chain: `ratchet.chain(first).then(second).await`. Steps run one after the other; a step may take what the
-    /// one before returned.
+    /// Starts building a chain: `ratchet.chain(first).then(second).await`. Steps run one after the other. A step may
+    /// take the output of the step before it.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn chain<J: Begins>(&self, first: J) -> Chain<'_, J::Output> {
         Chain::new((&self.core, None), &first)
     }
 
-    /// Begins a batch: jobs side by side, with one progress and callbacks for its end.
+    /// Starts building a batch: jobs that run in parallel, with shared progress and callbacks when all have ended.
     pub fn batch(&self, name: impl Into<String>) -> Batch<'_> {
         Batch::new((&self.core, None), name.into())
     }
 
-    /// Begins a workflow: named steps with edges between them.
+    /// Starts building a workflow: named steps with edges between them.
     pub fn workflow(&self, name: impl Into<String>) -> Workflow<'_> {
         Workflow::new((&self.core, None), name.into())
     }
 
-    /// The handle of a chain, batch or workflow submitted earlier.
+    /// Returns the handle of a chain, batch or workflow submitted earlier. Does not check that it exists.
     pub fn group(&self, id: GroupId) -> GroupHandle {
         GroupHandle::new(id, Arc::clone(&self.core))
     }
 
-    /// Chains, batches and workflows that fit a filter, newest first: at most `limit`, older than `before`.
+    /// Lists chains, batches and workflows that match a filter, newest first: at most `limit`, and only those older
+    /// than `before`.
     pub async fn groups(
         &self,
         filter: &GroupFilter,
@@ -59,11 +60,11 @@ impl Ratchet {
     }
 }
 
-/// What a run submits comes into being **with its success**, in the same commit, as what it enqueues does. If the run
-/// fails, nothing of it ever exists; a key conflict found at the commit drops the whole graph with a warning on the job.
-/// Until then its handle finds nothing.
+/// A graph submitted by a run is stored **with the run's success**, in the same commit, like the jobs it enqueues. If
+/// the run fails, the graph is never stored. A key conflict at commit drops the whole graph and adds a warning to the
+/// job. Before the commit, the handle finds nothing.
 impl JobContext {
-    /// Begins a chain that comes into being with this run's success.
+    /// Starts building a chain that is stored with this run's success.
     ///
     /// ```
     /// # use ratchet_core::{Begins, Follows, JobContext, SubmitError};
@@ -78,12 +79,12 @@ impl JobContext {
         Chain::new((self.core(), Some(self)), &first)
     }
 
-    /// Begins a batch that comes into being with this run's success.
+    /// Starts building a batch that is stored with this run's success.
     pub fn batch(&self, name: impl Into<String>) -> Batch<'_> {
         Batch::new((self.core(), Some(self)), name.into())
     }
 
-    /// Begins a workflow that comes into being with this run's success.
+    /// Starts building a workflow that is stored with this run's success.
     pub fn workflow(&self, name: impl Into<String>) -> Workflow<'_> {
         Workflow::new((self.core(), Some(self)), name.into())
     }

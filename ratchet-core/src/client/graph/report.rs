@@ -1,27 +1,27 @@
-//! What the callback of a group is told.
+//! [`GroupReport`]: the ended group, injected into its callback.
 
 use crate::context::JobContext;
 use crate::job::{Inject, InjectError, Need};
 use crate::model::{GroupCounts, GroupId, GroupKind, GroupState};
 
-/// The group whose end a callback follows: `#[inject] batch: GroupReport`.
+/// The group that a callback follows: `#[inject] batch: GroupReport`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GroupReport {
-    /// The group.
+    /// The id of the group.
     pub id: GroupId,
-    /// What kind.
+    /// Whether it is a chain, batch or workflow.
     pub kind: GroupKind,
-    /// What it is called.
+    /// The name of the group.
     pub name: String,
-    /// How it ended.
+    /// The final state of the group.
     pub state: GroupState,
-    /// How its members ended.
+    /// The number of members by outcome.
     pub counts: GroupCounts,
 }
 
 impl GroupReport {
-    /// A report for calling the bare function of a callback in a unit test.
+    /// Creates a report for calling the bare function of a callback in a unit test.
     pub fn for_test(name: impl Into<String>, state: GroupState, counts: GroupCounts) -> Self {
         let id = GroupId::from_uuid(uuid::Uuid::nil());
         Self { id, kind: GroupKind::Batch, name: name.into(), state, counts }

@@ -1,10 +1,10 @@
-//! Events from what moved in a graph.
+//! Events for the propagation of a change through a graph.
 
 use crate::client::Core;
 use crate::events::{Event, GroupRef};
 use crate::model::{GroupKind, GroupRecord, GroupState, Ripples};
 
-/// Tells what else moved in a commit.
+/// Publishes events for the jobs that a commit canceled and for the groups that it changed.
 pub(crate) fn publish_ripples(core: &Core, ripples: &Ripples) {
     for canceled in &ripples.canceled {
         core.events.publish(|| Event::Canceled { job: canceled.job, cause: canceled.cause });

@@ -1,4 +1,4 @@
-//! Workflows: named steps with edges between them.
+//! [`Workflow`]: named steps with edges between them.
 
 mod links;
 mod wiring;
@@ -36,12 +36,12 @@ use crate::store::Store;
 #[must_use = "a workflow is submitted only when this is awaited"]
 pub struct Workflow<'a> {
     draft: Draft<'a>,
-    /// Every step, in order.
+    /// The steps in the order in which they were added.
     steps: Vec<StepPlan>,
     by_name: BTreeMap<String, usize>,
 }
 
-/// What is known of a step until the workflow is complete.
+/// A step whose parents are resolved when the workflow is complete.
 #[derive(Debug)]
 struct StepPlan {
     name: String,
@@ -59,7 +59,7 @@ impl<'a> Workflow<'a> {
         Self { draft, steps: Vec::new(), by_name: BTreeMap::new() }
     }
 
-    /// Adds a step; the closure says what it waits for.
+    /// Adds a step. The closure declares what it waits for.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn step<J: Job>(
         &mut self,
@@ -122,41 +122,41 @@ impl<'a> Workflow<'a> {
         self.steps.push(step);
     }
 
-    /// At most one workflow is ever made for this key within its tenant: the same workflow again answers with the handle of
-    /// the first, another one under the same key is refused.
+    /// Sets the idempotency key. At most one workflow is ever created for a key within a tenant. Submitting the same
+    /// workflow again returns the handle of the first. Submitting a different workflow under the key is an error.
     pub fn idempotency_key(&mut self, key: impl Into<String>) {
         self.draft.idempotency_key(key.into());
     }
 
-    /// Whose workflow it is: the tenant of every step that has none of its own, and of the idempotency key.
+    /// Sets the tenant of the idempotency key and of every step that has none of its own.
     pub fn tenant(&mut self, tenant: impl Into<String>) {
         self.draft.tenant(tenant.into());
     }
 
-    /// Runs a job when the workflow has come to its end and no step has failed.
+    /// Runs a job when the workflow has ended successfully: no step has failed.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn on_success<J: Job>(&mut self, job: J) {
         self.draft.callback(self.draft.root, &job, When::Success);
     }
 
-    /// Runs a job when the workflow has come to its end and a step has failed.
+    /// Runs a job when the workflow has ended and a step has failed.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn on_failure<J: Job>(&mut self, job: J) {
         self.draft.callback(self.draft.root, &job, When::Failure);
     }
 
-    /// The store it goes to: what `in_tx` of a store looks for itself in.
+    /// Returns the store of the runtime. The `in_tx` of a store downcasts it to its own type.
     pub fn store(&self) -> &dyn Store {
         self.draft.core.store.as_ref()
     }
 
-    /// The checked graph and the handle it will have, without storing anything: for stores that insert within a caller's
-    /// own transaction.
+    /// Returns the checked graph and its future handle without storing anything, for stores that insert within the
+    /// caller's transaction.
     pub fn into_parts(self) -> Result<(NewGraph, GroupHandle), SubmitError> {
         self.into_draft().into_parts()
     }
 
-    /// The complete graph, with the first mistake in it.
+    /// Completes the graph. Its first error, if any, is kept in the draft.
     pub(super) fn into_draft(mut self) -> Draft<'a> {
         if self.draft.error.is_none()
             && let Err(error) = self.wire()

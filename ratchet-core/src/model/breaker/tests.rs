@@ -1,4 +1,4 @@
-//! The state machine as a table, and against a dozen lines that say the same.
+//! Tests of the breaker's state machine: tables, and properties checked against a simple model.
 
 use proptest::prelude::*;
 
@@ -18,7 +18,7 @@ fn after(seconds: u64) -> Timestamp {
     later(NOW, Duration::from_secs(seconds))
 }
 
-/// Counts a word like `"+-+"` and answers with the last change.
+/// Counts a string of call results such as `"+-+"` and returns the last change.
 fn count(breaker: &mut Breaker, votes: &str) -> Option<BreakerChange> {
     let ballot = |vote| match vote {
         '+' => Ballot::Good,
@@ -38,7 +38,7 @@ fn b_02_opens_at_the_rate_and_not_before_the_least_number_of_calls() {
         ("+++--", false),
         ("+++---", true),
         ("+++++", false),
-        // Blank votes are no calls.
+        // Blank results do not count as calls.
         ("---...", false),
     ];
     for (votes, opens) in table {
@@ -138,7 +138,7 @@ fn b_06_operators_open_and_close() {
 }
 
 proptest! {
-    /// A dozen lines that say the same: the window is the last N words, nothing else.
+    /// The breaker matches a simple model: the window is the last N call results.
     #[test]
     fn b_02_a_closed_breaker_is_its_window(
         rate in 1..=100_u8, window in 1..20_u32, min_calls in 1..10_u32,
@@ -163,7 +163,8 @@ proptest! {
         }
     }
 
-    /// However votes and time go, no more probes are let out than the settings say, and only a full set of good ones closes it.
+    /// For any sequence of call results and delays, the breaker never admits more probes than configured, and closes
+    /// only after a full set of successful ones.
     #[test]
     fn b_02_probes_are_never_more_than_allowed(
         steps in prop::collection::vec((0..4_u8, 0..40_u64), 1..200),
@@ -189,7 +190,7 @@ proptest! {
                     if change == Some(BreakerChange::Closed) {
                         prop_assert_eq!(before, BreakerState::HalfOpen { good: 2 });
                         count(&mut breaker, "----");
-                        // Opened at the epoch again: as good as any other opening.
+                        // The breaker is open again, with the epoch as its start.
                     }
                 }
             }

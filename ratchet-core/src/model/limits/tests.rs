@@ -1,6 +1,6 @@
 use super::*;
 
-/// What becomes of a text in a field: `None` if it is accepted.
+/// Returns the problem of a text in a field, or `None` if the text is accepted.
 fn problem(field: Field, text: &str) -> Option<Problem> {
     let refused = check(field, text).err()?;
     assert_eq!(refused.field, field);
@@ -34,7 +34,7 @@ fn s_17_every_text_has_a_limit_and_a_typed_error() {
 
 #[test]
 fn s_17_a_key_fits_into_an_index_together_with_its_tenant() {
-    // A row of an index of PostgreSQL has at most 2704 bytes.
+    // An index row of PostgreSQL has at most 2704 bytes.
     const { assert!(2 * KEY + 100 < 2704) }
 }
 

@@ -1,4 +1,4 @@
-//! Claiming: a walk along the heads of each queue, in order.
+//! Claims: walks the lane heads of each queue in order.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,7 +70,7 @@ impl Tables {
         }
     }
 
-    /// The job that stands first of all that could be claimed, if it must run alone and may.
+    /// Returns the first claimable job over all requested queues, if it must run isolated and the request allows it.
     fn first_if_isolated(&self, request: &ClaimRequest, now: Timestamp) -> Option<JobId> {
         if matches!(request.isolation, Isolation::NotNow { .. }) {
             return None;

@@ -1,4 +1,4 @@
-//! Commands: what operators and clients do to a job.
+//! Commands of operators and clients.
 
 use jiff::Timestamp;
 
@@ -97,7 +97,8 @@ impl Tables {
         }
     }
 
-    /// Cancels a job that is running; its run keeps what it holds until it has heard. Answers whether there was a run.
+    /// Cancels a running job. The run keeps its slots and keys until its handler has stopped. Returns `true` if there
+    /// was a run.
     fn cancel_run(
         &mut self,
         id: JobId,
@@ -165,7 +166,7 @@ impl Tables {
         self.jobs.get(&id).map(|row| &row.job).ok_or(CommandError::NotFound(id))
     }
 
-    /// The state of a job that allows this move.
+    /// Returns the state of the job, or an error if the state does not allow this move.
     fn check(&self, id: JobId, verb: Move) -> Result<JobState, CommandError> {
         let state = self.job(id)?.state;
         if !state.allows(verb) {

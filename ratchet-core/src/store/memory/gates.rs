@@ -1,4 +1,4 @@
-//! What holds jobs back: rules of queues, breakers of services.
+//! Queue rules and circuit breakers.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::model::{
 };
 use crate::store::Wake;
 
-/// Rules and breakers.
+/// The rules of queues and the breakers of services.
 #[derive(Debug, Default)]
 pub(super) struct Gates {
     queues: BTreeMap<String, QueueRules>,
@@ -21,7 +21,7 @@ pub(super) struct Gates {
 }
 
 impl Gates {
-    /// Whether the end of a run makes room in this queue.
+    /// Returns `true` if the end of a run frees capacity in this queue.
     pub(super) fn limits_runs(&self, queue: &str) -> bool {
         self.queues.get(queue).is_some_and(|rules| rules.limits.concurrency.is_some())
     }
@@ -115,7 +115,7 @@ impl Tables {
         Some(around)
     }
 
-    /// How long until a gate that holds back this claimer opens by itself.
+    /// Returns how long until a rate limit or breaker that blocks this claimer opens without intervention.
     pub(super) fn gates_open_in(&self, request: &ClaimRequest, now: Timestamp) -> Option<Duration> {
         let queues = request.queues.iter();
         let rates = queues.filter_map(|demand| self.gate(&demand.queue, now).until());
@@ -127,7 +127,7 @@ impl Tables {
         rates.chain(breakers).min()?.duration_since(now).try_into().ok()
     }
 
-    /// Runs of a queue: those that run, and those whose handlers do not stop.
+    /// Returns the number of running jobs of a queue, including lingering runs.
     fn running(&self, queue: &str) -> u64 {
         let counts = self.index.counts_of(queue, JobState::Running);
         let lingers =

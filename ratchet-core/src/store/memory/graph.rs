@@ -1,4 +1,4 @@
-//! Groups and edges, and what follows in them.
+//! Groups, edges, and the propagation of changes through them.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::convert::Infallible;
@@ -20,9 +20,9 @@ use crate::model::{
 pub(super) struct Graph {
     pub(super) groups: BTreeMap<GroupId, GroupRecord>,
     pub(super) edges: BTreeMap<(Point, u32), Edge>,
-    /// The jobs of a group.
+    /// The jobs of each group.
     members: BTreeMap<GroupId, BTreeSet<JobId>>,
-    /// The groups of a group.
+    /// The groups of each group.
     inner: BTreeMap<GroupId, BTreeSet<GroupId>>,
 }
 
@@ -56,7 +56,7 @@ impl Graph {
         }
     }
 
-    /// A job is gone.
+    /// Removes a purged job and its outgoing edges.
     pub(super) fn forget(&mut self, job: &JobRecord) {
         let Some(step) = &job.spec.step else { return };
         if let Some(group) = step.group
@@ -136,7 +136,8 @@ impl Tables {
         Ok(GraphInserted { jobs, ripples, original: None })
     }
 
-    /// Inserts jobs of a graph; answers which of them exist already under another name and are no members.
+    /// Inserts the jobs of a graph. Also returns the jobs that were not created, because their keys belong to existing
+    /// jobs, and are not members.
     fn insert_members(
         &mut self,
         jobs: Vec<crate::model::NewJob>,
@@ -164,14 +165,14 @@ impl Tables {
         }
     }
 
-    /// What sets off a walk, if this job has ended and is part of a graph.
+    /// Returns the seed of a propagation if this job has ended and is part of a graph.
     pub(super) fn ended(&self, id: JobId, answers: Vec<(String, bool)>) -> Option<Seed> {
         let job = self.jobs.get(&id).map(|row| &row.job)?;
         let ended = job.spec.step.is_some() && job.state.is_terminal();
         ended.then(|| Seed::Ended { member: job.member(), answers })
     }
 
-    /// Carries out what follows from some seeds.
+    /// Propagates changes from the seeds and applies them.
     pub(super) fn ripple(&mut self, seeds: Vec<Seed>, now: Timestamp) -> Ripples {
         if seeds.is_empty() {
             return Ripples::default();
@@ -180,7 +181,8 @@ impl Tables {
         self.apply(changes, now)
     }
 
-    /// What opens again when this failed job is tried again; refused if one of its steps cannot have its key.
+    /// Returns the changes in the graph when this failed job is retried. Fails if a reopened step cannot take its
+    /// business key.
     pub(super) fn opened(&mut self, id: JobId, now: Timestamp) -> Result<Changes, CommandError> {
         let Some(row) = self.jobs.get(&id).filter(|row| row.job.spec.step.is_some()) else {
             return Ok(Changes::default());
@@ -245,7 +247,7 @@ impl Tables {
         members.take(usize::try_from(limit).unwrap_or(usize::MAX)).collect()
     }
 
-    /// Whether something may still ask for this job.
+    /// Returns `true` if the job belongs to a group that has not ended.
     pub(super) fn is_needed(&self, id: JobId) -> bool {
         let Some(step) = self.jobs.get(&id).and_then(|row| row.job.spec.step.as_ref()) else {
             return false;
@@ -286,7 +288,7 @@ impl Tables {
     }
 }
 
-/// The rows, for the walk.
+/// Gives the propagation access to the rows.
 struct Rows<'a>(&'a Tables);
 
 impl GraphRows for Rows<'_> {

@@ -1,4 +1,4 @@
-//! Everything that finds jobs without looking at all of them.
+//! Indexes that find jobs without scanning all of them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -8,20 +8,20 @@ use super::ready::{Lane, Line, Place};
 use super::scheduled::Scheduled;
 use crate::model::{Counts, JobId, JobRecord, JobState, KnownJobs};
 
-/// The indexes. A job is taken out before it changes and put back after.
+/// The indexes. A job is removed before it changes and added again afterward.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     /// Due jobs by queue.
     ready: HashMap<String, Line>,
-    /// Future jobs by queue; moved to `ready` by the claim that finds them due.
+    /// Future jobs by queue. A claim moves jobs that have fallen due to `ready`.
     scheduled: HashMap<String, Scheduled>,
-    /// How many jobs, by queue and state.
+    /// The number of jobs by queue and state.
     counts: Counts,
-    /// How many pending jobs, by name and version.
+    /// The number of pending jobs by name and version.
     waiting: BTreeMap<(String, u32), u64>,
-    /// Terminal jobs by the time they ended, for the purge.
+    /// Terminal jobs by the time they ended, for purges.
     finished: BTreeMap<JobState, BTreeSet<(Timestamp, JobId)>>,
-    /// Failed jobs, oldest first, for the re-drive.
+    /// Failed jobs, oldest first, for redrives.
     failed: BTreeSet<JobId>,
 }
 
@@ -72,7 +72,7 @@ impl Index {
         line.insert(Lane::of(job), Place::of(job));
     }
 
-    /// Takes out the future jobs of a queue that have fallen due.
+    /// Removes and returns the future jobs of a queue that have fallen due.
     pub(super) fn take_due(&mut self, queue: &str, now: Timestamp) -> Vec<JobId> {
         let Some(scheduled) = self.scheduled.get_mut(queue) else { return Vec::new() };
         let due = scheduled.take_due(now);
@@ -82,17 +82,17 @@ impl Index {
         due
     }
 
-    /// The due jobs of a queue.
+    /// Returns the due jobs of a queue.
     pub(super) fn line(&self, queue: &str) -> Option<&Line> {
         self.ready.get(queue)
     }
 
-    /// When the next job that somebody knows falls due on a queue.
+    /// Returns when the next job of a queue that is in `known` falls due.
     pub(super) fn next_due(&self, queue: &str, known: &KnownJobs) -> Option<Timestamp> {
         self.scheduled.get(queue)?.next(known)
     }
 
-    /// Jobs that reached a terminal state at or before an instant, oldest first.
+    /// Returns jobs that reached a terminal state at or before an instant, oldest first.
     pub(super) fn finished(
         &self,
         state: JobState,
@@ -102,12 +102,12 @@ impl Index {
         finished.take_while(move |(at, _)| *at <= until).map(|(_, id)| *id)
     }
 
-    /// Failed jobs, oldest first.
+    /// Returns failed jobs, oldest first.
     pub(super) fn failed(&self) -> impl Iterator<Item = JobId> {
         self.failed.iter().copied()
     }
 
-    /// Pending jobs by name and version.
+    /// Returns the number of pending jobs by name and version.
     pub(super) fn waiting(&self) -> impl Iterator<Item = (&str, u32, u64)> {
         self.waiting.iter().map(|((name, version), count)| (name.as_str(), *version, *count))
     }
@@ -116,7 +116,7 @@ impl Index {
         self.counts.clone()
     }
 
-    /// How many jobs of a queue are in a state.
+    /// Returns the number of jobs of a queue in a state.
     pub(super) fn counts_of(&self, queue: &str, state: JobState) -> u64 {
         let counts = self.counts.queues.get(queue).and_then(|counts| counts.states.get(&state));
         counts.copied().unwrap_or_default()
@@ -155,12 +155,12 @@ impl Index {
     }
 }
 
-/// When a job ended, if it may be purged.
+/// Returns when a terminal job ended.
 fn ended(job: &JobRecord) -> Option<Timestamp> {
     job.finished_at.filter(|_| job.state.is_terminal())
 }
 
-/// Counts one less; what is down to nothing is absent.
+/// Decrements a count and removes it at zero.
 fn drop_one<K: Ord>(counts: &mut BTreeMap<K, u64>, key: &K) {
     if let Some(count) = counts.get_mut(key) {
         *count = count.saturating_sub(1);

@@ -1,4 +1,4 @@
-//! Inserting: first the plan, then the commit, so that a refused batch leaves no trace.
+//! Inserts. A batch is planned completely before anything is written, so that a refused batch changes nothing.
 
 use jiff::Timestamp;
 
@@ -20,7 +20,7 @@ impl Tables {
         Ok(answers)
     }
 
-    /// Plans jobs after what is planned already, all of them or none.
+    /// Adds jobs to the plan. Fails if any of them is refused.
     pub(super) fn plan(
         &self,
         jobs: &[NewJob],

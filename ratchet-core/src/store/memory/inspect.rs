@@ -1,4 +1,4 @@
-//! A look at everything at one instant: for simulations that check invariants after every step.
+//! A consistent view of the whole store, for simulations that check invariants after every step.
 
 use jiff::Timestamp;
 
@@ -7,7 +7,7 @@ use super::keys::Slot;
 use super::tables::Tables;
 use crate::model::{Breaker, Edge, GroupRecord, JobId, JobRecord, NodeId, Token};
 
-/// The store as it stands, without a copy.
+/// A consistent view of the store, without a copy.
 #[derive(Debug)]
 pub struct Inspection<'a> {
     tables: &'a Tables,
@@ -15,7 +15,8 @@ pub struct Inspection<'a> {
 }
 
 impl MemoryStore {
-    /// Looks at everything at one instant. The store waits meanwhile: do not call it from within.
+    /// Calls `look` with a consistent view of the store. The store is locked meanwhile: calling it from within `look`
+    /// deadlocks.
     ///
     /// ```
     /// use ratchet_core::MemoryStore;
@@ -29,52 +30,52 @@ impl MemoryStore {
 }
 
 impl<'a> Inspection<'a> {
-    /// The store's clock.
+    /// Returns the time by the store's clock.
     pub fn now(&self) -> Timestamp {
         self.now
     }
 
-    /// Every job, by id.
+    /// Returns all jobs, ordered by id.
     pub fn jobs(&self) -> impl Iterator<Item = &'a JobRecord> {
         self.tables.jobs.values().map(|row| &row.job)
     }
 
-    /// The token of the current run of a job.
+    /// Returns the token of the current run of a job.
     pub fn token(&self, id: JobId) -> Option<Token> {
         self.tables.jobs.get(&id)?.token()
     }
 
-    /// Runs that are over while their handlers may still be running.
+    /// Returns runs that have ended while their handlers may still be running.
     pub fn lingering(&self) -> impl Iterator<Item = Token> {
         self.tables.keys.lingering().map(|(token, _)| token)
     }
 
-    /// The jobs whose runs hold a concurrency key.
+    /// Returns the jobs whose runs hold a concurrency key.
     pub fn key_holders(&self, key: &str) -> Vec<JobId> {
         self.tables.keys.holders(&Slot::Key(key.to_owned()))
     }
 
-    /// Who holds which business key, in no order.
+    /// Returns the business keys and their holders, in no particular order.
     pub fn business_keys(&self) -> impl Iterator<Item = (&'a str, JobId)> {
         self.tables.keys.business.iter().map(|((_, key), holder)| (key.as_str(), *holder))
     }
 
-    /// Every group, by id.
+    /// Returns all groups, ordered by id.
     pub fn groups(&self) -> impl Iterator<Item = &'a GroupRecord> {
         self.tables.graph.groups.values()
     }
 
-    /// Every edge, by what it leads from.
+    /// Returns all edges, ordered by parent.
     pub fn edges(&self) -> impl Iterator<Item = &'a Edge> {
         self.tables.graph.edges.values()
     }
 
-    /// The breaker of a service, if it was ever counted or ordered.
+    /// Returns the breaker of a service, if it has counted a call or was set manually.
     pub fn breaker(&self, service: &str) -> Option<&'a Breaker> {
         self.tables.gates.breakers.get(service)
     }
 
-    /// Whether a node has joined and its lease holds.
+    /// Returns `true` if the node has joined and its lease is valid.
     pub fn is_alive(&self, node: NodeId) -> bool {
         self.tables.nodes.is_alive(node, self.now)
     }

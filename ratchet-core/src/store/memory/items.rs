@@ -1,4 +1,4 @@
-//! Items that were set aside, and checkpoints that were handed on.
+//! Rejected items and handed-off checkpoints.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -64,7 +64,7 @@ impl Items {
         }
     }
 
-    /// A job is gone, and what it set aside with it.
+    /// Removes the rejected items of a purged job.
     pub(super) fn forget_job(&mut self, job: JobId) {
         let gone: Vec<_> =
             self.rejects.range((job, 0)..=(job, u64::MAX)).map(|(key, _)| *key).collect();
@@ -119,7 +119,7 @@ impl Items {
 }
 
 impl Tables {
-    /// What a committed run set aside and handed on.
+    /// Stores the rejected items and hand-offs of a settled run.
     pub(super) fn keep_items(
         &mut self,
         job: JobId,

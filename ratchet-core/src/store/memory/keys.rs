@@ -1,4 +1,4 @@
-//! Who holds which key.
+//! Idempotency keys, business keys and slots, with their holders.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -10,45 +10,45 @@ use crate::model::{JobId, JobSpec, LeaseId, NodeId, Token};
 /// A key within its tenant.
 pub(super) type Scoped = (Option<String>, String);
 
-/// A run that is over in the store while its handler may still be running.
+/// A run that has ended in the store while its handler may still be running.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lingering {
     pub(super) node: NodeId,
-    /// Whether the run was canceled and its node must be told.
+    /// Whether the run was canceled and its node must be notified.
     pub(super) canceled: bool,
 }
 
-/// What only so many runs may hold at once.
+/// A resource that a limited number of runs can hold at once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Slot {
     /// A concurrency key.
     Key(String),
-    /// A probe of an opening of a service's breaker.
+    /// A probe of a service's breaker, by service and opening.
     Probe(String, u64),
 }
 
-/// The holders of all keys. Sets of holders, never counters: a counter can be wrong.
+/// The holders of all keys. Stores sets of holders instead of counters, because counters can drift.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    /// Idempotency keys. Never shrinks.
+    /// Idempotency keys. Entries are never removed.
     pub(super) ledger: HashMap<Scoped, KeyUse>,
     /// Business keys.
     pub(super) business: HashMap<Scoped, JobId>,
-    /// Runs by what they hold.
+    /// The runs that hold each slot.
     slots: HashMap<Slot, HashSet<Token>>,
-    /// What runs hold.
+    /// The slots that each run holds.
     held: HashMap<Token, Vec<Slot>>,
-    /// What keeps keys taken although its job has moved on.
+    /// Ended runs that still hold their keys and slots.
     lingering: BTreeMap<Token, Lingering>,
 }
 
 impl Keys {
-    /// How many runs hold a slot.
+    /// Returns how many runs hold a slot.
     pub(super) fn taken(&self, slot: &Slot) -> u64 {
         self.slots.get(slot).map_or(0, HashSet::len) as u64
     }
 
-    /// The jobs whose runs hold a slot.
+    /// Returns the jobs whose runs hold a slot.
     pub(super) fn holders(&self, slot: &Slot) -> Vec<JobId> {
         let mut holders: Vec<_> =
             self.slots.get(slot).into_iter().flatten().map(|token| token.job).collect();
@@ -61,7 +61,7 @@ impl Keys {
         self.held.entry(token).or_default().push(slot);
     }
 
-    /// Frees what a run held. Answers whether it held anything.
+    /// Releases the slots of a run. Returns `true` if it held any.
     pub(super) fn free_slots(&mut self, token: Token) -> bool {
         let Some(held) = self.held.remove(&token) else { return false };
         for slot in held {
@@ -79,12 +79,12 @@ impl Keys {
         self.lingering.insert(token, run);
     }
 
-    /// Answers whether the run was lingering.
+    /// Returns `true` if the run was lingering.
     pub(super) fn end_lingering(&mut self, token: Token) -> bool {
         self.lingering.remove(&token).is_some()
     }
 
-    /// Whether a run of this job lingers.
+    /// Returns `true` if a run of this job is lingering.
     pub(super) fn lingers(&self, job: JobId) -> bool {
         let first = Token { job, lease: LeaseId::from_uuid(Uuid::nil()), version: 0 };
         self.lingering.range(first..).next().is_some_and(|(token, _)| token.job == job)
@@ -95,12 +95,12 @@ impl Keys {
     }
 }
 
-/// The business key of a job, within its tenant.
+/// Returns the business key of a job, within its tenant.
 pub(super) fn business_key(spec: &JobSpec) -> Option<Scoped> {
     spec.business_key.clone().map(|key| (spec.tenant.clone(), key))
 }
 
-/// The idempotency key of a job, within its tenant.
+/// Returns the idempotency key of a job, within its tenant.
 pub(super) fn idempotency_key(spec: &JobSpec) -> Option<Scoped> {
     spec.idempotency_key.clone().map(|key| (spec.tenant.clone(), key))
 }

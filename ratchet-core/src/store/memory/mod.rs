@@ -1,4 +1,4 @@
-//! The store without a database: a real and complete one, and the model the others are measured against.
+//! The in-memory store: a complete implementation, and the reference model for the other stores.
 
 mod claim;
 mod command;
@@ -41,10 +41,11 @@ use crate::model::{
 };
 use crate::seam::{Clock, SystemClock};
 
-/// How many wake-ups a slow listener may be behind before it loses some. Losing one costs a poll.
+/// The number of wake-ups buffered for a slow subscriber. If it falls further back it loses some, and finds the work at
+/// its next poll.
 const WAKES_KEPT: usize = 1024;
 
-/// A store in memory: complete, and gone with the process. Clones share the jobs.
+/// A complete store in memory. Its contents are lost when the process ends. Clones share their contents.
 ///
 /// ```
 /// use ratchet_core::MemoryStore;
@@ -62,34 +63,34 @@ pub struct MemoryStore {
 
 struct Shared {
     clock: Arc<dyn Clock>,
-    /// A plain mutex: it is held for one verb and never across an await.
+    /// A blocking mutex, because it is held for one method and never across an await.
     tables: Mutex<Tables>,
     wakes: broadcast::Sender<Wake>,
 }
 
 impl MemoryStore {
-    /// An empty store on the machine's clock.
+    /// Creates an empty store that uses the system clock.
     pub fn new() -> Self {
         Self::with_clock(Arc::new(SystemClock::default()))
     }
 
-    /// An empty store on a clock of your choice.
+    /// Creates an empty store that uses the given clock.
     pub fn with_clock(clock: Arc<dyn Clock>) -> Self {
         let (wakes, _) = broadcast::channel(WAKES_KEPT);
         Self { shared: Arc::new(Shared { clock, tables: Mutex::default(), wakes }) }
     }
 
-    /// Carries out one verb at one instant, then sends the hints it left.
+    /// Runs one method at one instant, then sends its wake-ups.
     fn verb<T>(&self, verb: impl FnOnce(&mut Tables, Timestamp) -> T) -> T {
         let (answer, wakes) = {
             let mut tables = self.lock();
-            // Read under the lock, so that later verbs never see an earlier time.
+            // Read under the lock, so that a later call never sees an earlier time.
             let now = self.shared.clock.now();
             let answer = verb(&mut tables, now);
             (answer, std::mem::take(&mut tables.wakes))
         };
         for wake in wakes {
-            // Nobody listens: nobody needs the hint.
+            // An error means that there are no subscribers.
             let _ = self.shared.wakes.send(wake);
         }
         answer

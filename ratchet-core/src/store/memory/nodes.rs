@@ -1,4 +1,4 @@
-//! Worker processes, their leases, and what becomes of their jobs.
+//! Nodes, their leases, leadership and orphans.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::tables::Tables;
 use crate::model::{Heartbeat, JobId, NodeId, NodeInfo, NodeRecord, Orphan, later};
 use crate::store::{StoreError, StoreErrorKind};
 
-/// The nodes and the leader among them.
+/// The nodes and their leader.
 #[derive(Debug, Default)]
 pub(super) struct Nodes {
     nodes: BTreeMap<NodeId, Node>,
@@ -21,12 +21,12 @@ struct Node {
     info: NodeInfo,
     joined_at: Timestamp,
     lease_until: Timestamp,
-    /// The jobs it runs.
+    /// The jobs it has claimed.
     held: BTreeSet<JobId>,
 }
 
 impl Nodes {
-    /// Whether the node has joined and its lease holds.
+    /// Returns `true` if the node has joined and its lease is valid.
     pub(super) fn is_alive(&self, node: NodeId, now: Timestamp) -> bool {
         self.nodes.get(&node).is_some_and(|node| node.lease_until > now)
     }
@@ -61,7 +61,7 @@ impl Nodes {
         self.leader = self.leader.filter(|(leader, _)| *leader != node);
     }
 
-    /// What live nodes say of themselves.
+    /// Returns the registered data of live nodes.
     pub(super) fn alive(&self, now: Timestamp) -> impl Iterator<Item = &NodeInfo> {
         self.nodes.values().filter(move |node| node.lease_until > now).map(|node| &node.info)
     }

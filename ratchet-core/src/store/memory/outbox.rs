@@ -1,4 +1,4 @@
-//! What waits to be published, and the alerts.
+//! Alerts, and messages that wait to be published.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
@@ -9,12 +9,12 @@ use crate::model::{
     Alert, Channel, Delivery, DeliveryBody, DeliveryId, Envelope, JobId, JobOutcome, Notice, later,
 };
 
-/// Alerts and deliveries.
+/// Alerts and undelivered messages.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     /// Oldest first.
     alerts: Vec<Alert>,
-    /// The latest alert of every job name and fingerprint.
+    /// The index of the latest alert of every job name and fingerprint.
     latest: HashMap<(String, String), usize>,
     waiting: BTreeMap<Channel, BTreeMap<DeliveryId, Waiting>>,
     last: i64,
@@ -23,20 +23,20 @@ pub(super) struct Outbox {
 #[derive(Debug)]
 struct Waiting {
     body: Body,
-    /// Handed out, and not again before this.
+    /// Set when the message was taken: it is not returned again before this time.
     held_until: Option<Timestamp>,
 }
 
 #[derive(Debug)]
 enum Body {
-    /// The number of the alert, because more of the same may still be counted into it.
+    /// The index of the alert, because suppressed repeats may still be counted in it.
     Alert(usize),
     DeadLetter(Box<Envelope>),
     Outcome(Box<JobOutcome>),
 }
 
 impl Body {
-    /// The job whose ends are told one after another.
+    /// Returns the job whose outcomes must be delivered in order.
     fn in_line(&self) -> Option<JobId> {
         match self {
             Self::Outcome(outcome) => Some(outcome.job_id),

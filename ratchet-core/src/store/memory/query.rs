@@ -1,4 +1,4 @@
-//! Looking, and clearing away what nobody needs to look at any more.
+//! Listings, counts of unknown jobs, and purges.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -43,7 +43,7 @@ impl Tables {
             return 0;
         }
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        // A run that lingers still needs its job to say what it holds.
+        // A job with a lingering run is kept, because its row identifies the queue and keys that the run holds.
         let old = self.index.finished(state, until).filter(|id| !self.keys.lingers(*id));
         let old: Vec<_> = old.filter(|id| !self.is_needed(*id)).take(limit).collect();
         for row in old.iter().filter_map(|id| self.jobs.remove(id)) {

@@ -1,6 +1,7 @@
-//! Due jobs in the order of their queue.
+//! Due jobs in queue order.
 //!
-//! A claim walks the heads of lanes, never the jobs behind them: a thousand jobs that cannot run now cost as much as one.
+//! Jobs that a claim treats alike form a lane. A claim visits only the heads of lanes, so skipping a thousand jobs that
+//! cannot run costs as much as skipping one.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
@@ -10,7 +11,7 @@ use jiff::Timestamp;
 
 use crate::model::{ConcurrencyKey, JobId, JobRecord};
 
-/// Where a job stands in its queue: lower comes first.
+/// The position of a job in its queue. Lower positions come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     sort_key: i64,
@@ -25,7 +26,8 @@ impl Place {
     }
 }
 
-/// Jobs that a claim treats alike: if it passes over one, it passes over all behind it.
+/// The properties by which a claim decides whether to skip a job. If a claim skips one job of a lane, it skips all
+/// later ones.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Lane {
     pub(super) name: String,
@@ -33,7 +35,7 @@ pub(super) struct Lane {
     pub(super) concurrency: Option<ConcurrencyKey>,
     pub(super) service: Option<String>,
     pub(super) crashes: u32,
-    /// Conditions that whoever runs it must be able to judge.
+    /// Conditions that the claiming node must be able to evaluate.
     pub(super) conditions: Vec<String>,
 }
 
@@ -76,7 +78,7 @@ impl Line {
         }
     }
 
-    /// Answers whether it was there.
+    /// Returns `true` if the job was present.
     pub(super) fn remove(&mut self, lane: &Lane, place: Place) -> bool {
         let Some(places) = self.lanes.get_mut(lane) else { return false };
         let there = places.remove(&place);
@@ -92,8 +94,8 @@ impl Line {
         there
     }
 
-    /// The first head behind a place. Because a lane's next head stands behind the one just taken, a walk from place to
-    /// place sees the queue in order even while it takes jobs.
+    /// Returns the first head after a position. The next head of a lane is always after the one just taken, so a walk
+    /// from position to position visits the queue in order even while it takes jobs.
     pub(super) fn after(&self, place: Option<Place>) -> Option<(Place, Arc<Lane>)> {
         let start = place.map_or(Bound::Unbounded, Bound::Excluded);
         let (place, lane) = self.heads.range((start, Bound::Unbounded)).next()?;

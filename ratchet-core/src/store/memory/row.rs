@@ -1,4 +1,4 @@
-//! One job with what belongs to it alone.
+//! One job with its claim, history and logs.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ pub(super) struct Row {
     pub(super) logs: VecDeque<LogLine>,
 }
 
-/// The claim of a running job; its node and time are in the record.
+/// The claim of a running job. Its node and time are in the record.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Claim {
     pub(super) lease: LeaseId,
@@ -31,23 +31,23 @@ impl Row {
         Self { job, claim: None, history: Vec::new(), logs: VecDeque::new() }
     }
 
-    /// The token of the current run.
+    /// Returns the token of the current run.
     pub(super) fn token(&self) -> Option<Token> {
         let claim = self.claim.filter(|_| self.job.state == JobState::Running)?;
         Some(Token { job: self.job.id, lease: claim.lease, version: self.job.version })
     }
 
-    /// The current run, as its claimer got it.
+    /// Returns the current run as its claimer received it.
     pub(super) fn claimed(&self) -> Option<Claimed> {
         self.job.claimed(self.token()?.lease)
     }
 
-    /// Begins the history line of the current run.
+    /// Creates the history entry of the current run.
     pub(super) fn line(&self, now: Timestamp, outcome: AttemptOutcome) -> Option<AttemptLine> {
         Some(AttemptLine::new(&self.claimed()?, now, outcome))
     }
 
-    /// Keeps what a run left behind.
+    /// Stores the notes of a run.
     pub(super) fn keep(&mut self, notes: RunNotes) {
         let RunNotes { progress, checkpoint, logs, warnings } = notes;
         let job = &mut self.job;

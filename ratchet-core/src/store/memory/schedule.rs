@@ -1,4 +1,4 @@
-//! Recurring jobs: one row each, fenced by its version.
+//! Schedules of recurring jobs, fenced by their versions.
 
 use jiff::Timestamp;
 

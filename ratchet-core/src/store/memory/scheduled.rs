@@ -1,4 +1,4 @@
-//! Jobs that are not due yet, by name, so that a claim looks only at the first of each.
+//! Jobs that are not due yet, grouped by name and version, so that a claim visits only the first of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ impl Scheduled {
         }
     }
 
-    /// Takes out what is due.
+    /// Removes and returns the jobs that are due.
     pub(super) fn take_due(&mut self, now: Timestamp) -> Vec<JobId> {
         let mut due = Vec::new();
         self.kinds.retain(|_, times| {
@@ -43,7 +43,7 @@ impl Scheduled {
         due
     }
 
-    /// When the next job that somebody knows falls due.
+    /// Returns when the next job that is in `known` falls due.
     pub(super) fn next(&self, known: &KnownJobs) -> Option<Timestamp> {
         self.kinds
             .iter()

@@ -1,5 +1,5 @@
-//! Settling: all moves of the batch first, then its children, so that a key freed by one settlement is there for the
-//! children of another.
+//! Settlements. All transitions of a batch are applied before its children are inserted, so that a key released by one
+//! settlement is available to the children of another.
 
 use std::mem;
 
@@ -101,7 +101,7 @@ impl Tables {
         Settled::Applied(Applied::new(state, now, due))
     }
 
-    /// Inserts children one by one: a refused one is dropped alone.
+    /// Inserts children one by one. A refused child is dropped without affecting the rest.
     fn spawn(
         &mut self,
         parent: JobId,
@@ -126,7 +126,7 @@ impl Tables {
         }
     }
 
-    /// Inserts graphs one by one: a refused one is dropped alone, and all of it.
+    /// Inserts graphs one by one. A refused graph is dropped as a whole without affecting the rest.
     fn spawn_graphs(
         &mut self,
         parent: JobId,

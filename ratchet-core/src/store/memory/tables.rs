@@ -1,4 +1,4 @@
-//! The data, and the one place where a job changes.
+//! All data of the store, and the function through which every job transition goes.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use super::row::Row;
 use crate::model::{JobId, JobRecord, ScheduleRecord, Token};
 use crate::store::Wake;
 
-/// Everything the store holds. Each verb is a method in a file of its own.
+/// All data of the store. Its methods are spread over the sibling modules.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     pub(super) jobs: BTreeMap<JobId, Row>,
@@ -27,30 +27,30 @@ pub(super) struct Tables {
     pub(super) graph: Graph,
     pub(super) items: Items,
     pub(super) schedules: BTreeMap<String, ScheduleRecord>,
-    /// How many batches were claimed: the identity of the next one.
+    /// The number of claimed batches; the source of lease ids.
     pub(super) leases: u128,
-    /// Hints to send once the lock is free.
+    /// Wake-ups to send after the lock is released.
     pub(super) wakes: Vec<Wake>,
 }
 
-/// What becomes of what a run holds.
+/// What happens to the slots and keys of a run when it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Held {
-    /// It is freed.
+    /// They are released.
     Freed,
-    /// It stays taken: the handler is still running.
+    /// They stay held, because the handler is still running.
     Lingering,
-    /// It stays taken: the handler has yet to hear that it was canceled.
+    /// They stay held, because the handler has not been notified of the cancellation yet.
     Canceled,
 }
 
 impl Tables {
-    /// Whether this is the token of a current run.
+    /// Returns `true` if this is the token of a current run.
     pub(super) fn is_current(&self, token: &Token) -> bool {
         self.jobs.get(&token.job).and_then(Row::token).as_ref() == Some(token)
     }
 
-    /// Moves a job: the fence goes up by one, and indexes, keys and wake-ups follow the state.
+    /// Applies a transition to a job: increments its version, and updates indexes, keys and wake-ups.
     pub(super) fn advance(
         &mut self,
         id: JobId,
@@ -69,7 +69,7 @@ impl Tables {
         self.free_business_key(id);
     }
 
-    /// Moves a job out of a run.
+    /// Applies the transition that ends a run.
     pub(super) fn end_run(
         &mut self,
         token: Token,
@@ -92,7 +92,7 @@ impl Tables {
         self.advance(token.job, now, change);
     }
 
-    /// Frees what a run still held after its end.
+    /// Releases the slots and keys that a run still held after its end.
     pub(super) fn let_go(&mut self, token: Token) {
         if self.keys.end_lingering(token) {
             self.free_slot(token);
@@ -100,7 +100,7 @@ impl Tables {
         }
     }
 
-    /// Hints that a queue has work, if this job is due.
+    /// Sends a wake-up for the queue if this job is due.
     pub(super) fn wake_if_ready(&mut self, id: JobId, now: Timestamp) {
         let Some(job) = self.jobs.get(&id).map(|row| &row.job) else { return };
         if job.is_claimable() && job.due <= now {
@@ -109,7 +109,7 @@ impl Tables {
         }
     }
 
-    /// One hint per queue and verb is enough.
+    /// Skips a wake-up that equals the previous one.
     fn wake(&mut self, queue: String) {
         let wake = Wake::Work { queue };
         if self.wakes.last() != Some(&wake) {
@@ -122,7 +122,7 @@ impl Tables {
         let Some(row) = self.jobs.get(&token.job) else { return };
         let queue = &row.job.spec.queue;
         if freed || self.gates.limits_runs(queue) {
-            // Jobs of the same key are likely on the same queue.
+            // Jobs that wait for the same key are probably in the same queue.
             let queue = queue.clone();
             self.wake(queue);
         }

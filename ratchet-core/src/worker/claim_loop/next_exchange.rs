@@ -29,7 +29,7 @@ impl Competition {
     }
 
     pub(super) fn seen(&mut self, competing: Option<bool>) {
-        self.has = competing.unwrap_or(self.exists);
+        self.exists = competing.unwrap_or(self.exists);
     }
 }
 
@@ -66,8 +66,8 @@ impl ClaimLoop {
         let urgent = claim && self.pacer.is_urgent();
         let settle = !self.settler.is_idle(now) && (full || urgent || (!busy && (last || ripe)));
         // A claim waits for the settlements that are about to come, unless there are none or it is urgent.
-        let due = !busy || self.capacity.free() as usize >= portion;
-        let claim = claim && (settle || urgent || (self.settler.is_idle(now) && due));
+        let worthwhile = !busy || self.capacity.free() as usize >= portion;
+        let claim = claim && (settle || urgent || (self.settler.is_idle(now) && worthwhile));
         let lets_go = self.holds_to_release.iter().any(|token| !self.unsettled_lingering.contains(token));
         if !settle && !claim && !lets_go {
             return None;

@@ -1,4 +1,4 @@
-//! The constants: one per argument, and `DEF`, a chain of one builder call per option.
+//! Generates the constants: one per argument, and `DEF`, a chain with one builder call per option.
 
 use std::time::Duration;
 
@@ -15,9 +15,9 @@ use crate::idents;
 use crate::krate::item;
 use crate::values::{Backoff, Curve, Jitter, Value};
 
-/// `const __TO: __ratchet::Arg<String> = __ratchet::arg::<String>("to", "String");`
+/// Generates `const __TO: __ratchet::Arg<String> = __ratchet::arg::<String>("to", "String");`.
 ///
-/// The whole call carries the span of the type: rustc then blames an unfit type there and nowhere else.
+/// The whole call carries the span of the type, so rustc reports an unsuitable type only there.
 pub(super) fn constants(job: &JobModel) -> TokenStream {
     job.params
         .iter()
@@ -64,7 +64,7 @@ fn injected(injected: &Injected) -> TokenStream {
     quote!(const #constant: #injected_type<#ty> = #value;)
 }
 
-/// `JobDef::new("shop.send_email", here!()).queue("mail")…`
+/// Generates `JobDef::new("shop.send_email", here!()).queue("mail")…`.
 pub(super) fn definition(job: &JobModel) -> TokenStream {
     let options = &job.options;
     let span = job.function.sig.ident.span();
@@ -83,7 +83,7 @@ pub(super) fn definition(job: &JobModel) -> TokenStream {
     quote!(#new #(#calls)*)
 }
 
-/// One builder call per option that was given, in the order of the options' table.
+/// Generates one builder call per given option, in the order of the options table.
 fn calls(job: &JobModel) -> Vec<TokenStream> {
     let options = &job.options;
     let mut calls = Vec::new();
@@ -144,7 +144,7 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
     calls
 }
 
-/// `.queue("mail")`, blamed on the value: a constant out of range is reported there.
+/// Generates `.queue("mail")` with the span of the value, so that a constant out of range is reported there.
 fn call<T>(method: &str, value: &Value<T>) -> TokenStream {
     let span = value.span();
     let value = checked(method, value, value.to_token_stream());
@@ -152,8 +152,8 @@ fn call<T>(method: &str, value: &Value<T>) -> TokenStream {
     quote_spanned!(span=> .#method(#value))
 }
 
-/// The compiler points at the call that panicked, and a link of a chain begins where the chain does. So a constant is
-/// checked in a call of its own before it is handed over.
+/// Wraps a constant in a separate call that checks it. The compiler reports a panic at the call that panicked, and the
+/// span of a builder call starts at the beginning of the chain.
 fn checked<T>(method: &str, value: &Value<T>, tokens: TokenStream) -> TokenStream {
     let rule = match method {
         "queue" => "name",
@@ -238,7 +238,7 @@ fn backoff(backoff: &Backoff) -> TokenStream {
     quote!(#curve #jitter)
 }
 
-/// `.on_success(Callback::of::<SendReceipt>())`
+/// Generates `.on_success(Callback::of::<SendReceipt>())`.
 fn callback(method: &str, path: &Path) -> TokenStream {
     let span = path.span();
     let method = Ident::new(method, span);
@@ -272,7 +272,7 @@ fn matchers(method: &str, errors: &[Path]) -> Option<TokenStream> {
     Some(quote!(.#method(&[#(#matchers),*])))
 }
 
-/// A doc comment as one text.
+/// Joins the lines of a doc comment; `None` if it is blank.
 fn docs(lines: &[String]) -> Option<String> {
     let text: Vec<_> = lines.iter().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
     let text = text.join("\n");

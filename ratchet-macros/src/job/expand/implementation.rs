@@ -1,4 +1,4 @@
-//! `impl Job`: encode, decode, keys, validate, run.
+//! Generates `impl Job`: encode, decode, keys, validate, run.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -42,7 +42,8 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
     }
 }
 
-/// After which jobs it may run: one that takes an output follows those that return it, any other follows all.
+/// Generates the `Follows` implementation. A job with an unnamed `#[input]` can only follow jobs with that output; any
+/// other job can follow every job.
 fn follows(job: &JobModel) -> TokenStream {
     let name = &job.struct_name;
     let unnamed = job.inputs().find(|(_, step)| step.is_none());
@@ -59,7 +60,7 @@ fn follows_all(name: &Ident) -> TokenStream {
     quote!(impl<__Parent> __ratchet::Follows<__Parent> for #name {})
 }
 
-/// The implementation of a job that was refused: it compiles, so that only the refusal is reported.
+/// Generates the implementation of a rejected job. It compiles, so that only the original errors are reported.
 pub(super) fn broken(job: &JobModel) -> TokenStream {
     let name = &job.struct_name;
     let returns = &job.returns;
@@ -90,7 +91,7 @@ pub(super) fn broken(job: &JobModel) -> TokenStream {
     }
 }
 
-/// Whether the function returns a `Result` is asked of the type, once; no type is `()`.
+/// Generates the constant that states whether the function returns a `Result`, decided by the type system.
 fn fallible(job: &JobModel) -> TokenStream {
     let returns = &job.returns;
     let answer = match &job.function.sig.output {
@@ -135,7 +136,7 @@ fn decode(job: &JobModel) -> TokenStream {
     }
 }
 
-/// `Keys::new().business(format_args!("order-{}", key_part(&self.order_id)))`
+/// Generates `Keys::new().business(format_args!("order-{}", key_part(&self.order_id)))`.
 fn keys(job: &JobModel) -> Option<TokenStream> {
     let options = &job.options;
     let business = options.business_key.as_ref().map(|key| template("business", key));
@@ -158,7 +159,7 @@ fn keys(job: &JobModel) -> Option<TokenStream> {
 }
 
 fn template(method: &str, template: &Template) -> TokenStream {
-    // `self` must be the method's own, and rustc blames mixed spans on the whole attribute.
+    // `self` must resolve to the method's receiver, and rustc reports mixed spans at the whole attribute.
     let span = Span::call_site().located_at(template.lit.span());
     let method = local(method);
     let key_part = item("key_part", span);
@@ -198,14 +199,14 @@ fn validate(job: &JobModel) -> Option<TokenStream> {
     })
 }
 
-/// `self`, blamed on `span` but resolved like the receiver of the generated method.
+/// Creates `self` located at `span` but resolved as the receiver of the generated method.
 fn this(span: Span) -> Ident {
     Ident::new("self", Span::call_site().located_at(span))
 }
 
-/// `run::<__FALLIBLE, R, _, _>(send_email(__CTX.inject(&ctx)?, self.to))`
+/// Generates `run::<__FALLIBLE, R, _, _>(send_email(__CTX.inject(&ctx)?, self.to))`.
 ///
-/// The future is the user's own: wrapped in another one, rustc would explain why the wrapper is not `Send`.
+/// The user's future is not wrapped in another one; otherwise rustc would explain why the wrapper is not `Send`.
 fn run(job: &JobModel) -> TokenStream {
     let ctx = match job.injected().next() {
         Some(_) => local("ctx"),
@@ -250,7 +251,7 @@ fn argument(param: &Param, ctx: &Ident) -> TokenStream {
     }
 }
 
-/// A call on another thread: what is injected is taken before.
+/// Generates a call on a blocking thread. Injected arguments are resolved before the call.
 fn blocking_call(job: &JobModel, ctx: &Ident) -> (TokenStream, TokenStream) {
     let mut before = TokenStream::new();
     let mut args = Vec::new();
@@ -268,7 +269,7 @@ fn blocking_call(job: &JobModel, ctx: &Ident) -> (TokenStream, TokenStream) {
     }
     let span = job.function.sig.ident.span();
     let function = path(job);
-    // Without arguments the function itself is the call; a closure around it would be a lint in the user's crate.
+    // Without arguments, the function is passed directly. A closure would trigger a lint in the user's crate.
     let call = if args.is_empty() {
         function
     } else {
@@ -277,7 +278,7 @@ fn blocking_call(job: &JobModel, ctx: &Ident) -> (TokenStream, TokenStream) {
     (before, call)
 }
 
-/// The future of a method borrows its service, so something has to hold both: an `async fn` of the method's name.
+/// Generates an `async fn` with the method's name. It owns the service that the method's future borrows.
 fn method_call(job: &JobModel, ctx: &Ident) -> (TokenStream, TokenStream) {
     let name = &job.function.sig.ident;
     let span = name.span();
@@ -300,7 +301,7 @@ fn method_call(job: &JobModel, ctx: &Ident) -> (TokenStream, TokenStream) {
     (before, quote_spanned!(span=> #name(#(#args),*)))
 }
 
-/// `send_email`, `Service::charge`.
+/// Returns the path of the function: `send_email`, `Service::charge`.
 fn path(job: &JobModel) -> TokenStream {
     let name = &job.function.sig.ident;
     match &job.owner {

@@ -1,4 +1,4 @@
-//! What one job expands to: a struct, its `impl Job`, its registration. `expand` never reports an error.
+//! The expansion of one job: a struct, its `impl Job` and its registration. This stage reports no errors.
 
 mod definition;
 mod implementation;
@@ -9,7 +9,7 @@ use quote::quote;
 
 use super::model::JobModel;
 
-/// The items that follow the function.
+/// Generates the items that follow the function.
 ///
 /// ```text
 /// pub struct SendEmail { pub to: String }
@@ -21,11 +21,11 @@ use super::model::JobModel;
 /// };
 /// ```
 ///
-/// After an error the struct stands, with an implementation that is never run: call sites stay quiet.
+/// If `sound` is false, the struct gets an implementation that never runs, so that call sites still compile.
 pub(crate) fn expand(job: &JobModel, sound: bool) -> TokenStream {
     let structure = structure::structure(job);
     let import = job.options.krate.import();
-    // Paths that carry the user's spans look as if the user had written them.
+    // Generated paths with the user's spans are linted as if the user had written them.
     let deprecated = job.deprecated.then(|| quote!(, deprecated));
     let allow = quote!(#[allow(unused_qualifications #deprecated)]);
     let inside = if sound {

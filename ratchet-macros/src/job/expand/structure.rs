@@ -1,4 +1,4 @@
-//! The invocation struct: the stored arguments as fields.
+//! Generates the invocation struct, with the stored arguments as fields.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -19,7 +19,7 @@ pub(super) fn structure(job: &JobModel) -> TokenStream {
         let Arg { ident, ty, docs, .. } = arg;
         quote!(#(#[doc = #docs])* #vis #ident: #ty)
     });
-    // A unit struct reads best where there is nothing to fill in: `enqueue(Tick)`.
+    // A job without stored arguments gets a unit struct, which allows `enqueue(Tick)`.
     let body = if job.args().next().is_some() { quote!({ #(#fields),* }) } else { quote!(;) };
     quote! {
         #(#[doc = #docs])*

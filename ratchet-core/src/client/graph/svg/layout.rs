@@ -1,14 +1,14 @@
-//! A small layered layout: every box stands to the right of all it waits for, and near them. Whole numbers only, so that
-//! the same graph is drawn alike everywhere.
+//! A layered graph layout: every box is placed to the right of its parents, and close to them. It uses only integers,
+//! so that the result is the same on every platform.
 
-/// The room between boxes of a layer.
+/// The gap between boxes of a layer.
 const GAP: u32 = 16;
-/// The room between layers, for the edges.
+/// The gap between layers, for the edges.
 const AISLE: u32 = 56;
-/// How often the order within the layers is improved. A fixed number: the work grows with the graph and no faster.
+/// How many passes improve the order within the layers. A fixed number keeps the work proportional to the graph.
 const SWEEPS: usize = 4;
 
-/// Where boxes stand, from the upper left.
+/// The positions of boxes, relative to the upper left corner.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Layout {
     /// The upper left corner of every box.
@@ -17,7 +17,7 @@ pub(super) struct Layout {
     pub(super) height: u32,
 }
 
-/// Lays out boxes of these sizes. What has no edge at all stands in a block below the rest.
+/// Lays out boxes of the given sizes. Boxes without edges are placed in a block below the rest.
 pub(super) fn lay_out(sizes: &[(u32, u32)], edges: &[(usize, usize)]) -> Layout {
     let mut tied = vec![false; sizes.len()];
     for (parent, child) in edges {
@@ -35,7 +35,7 @@ pub(super) fn lay_out(sizes: &[(u32, u32)], edges: &[(usize, usize)]) -> Layout 
 }
 
 impl Layout {
-    /// Places columns of boxes below what is there.
+    /// Places columns of boxes below those already placed.
     fn columns(&mut self, sizes: &[(u32, u32)], columns: &[Vec<usize>], aisle: u32, centred: bool) {
         let height = |column: &Vec<usize>| {
             let boxes: u32 = column.iter().map(|node| sizes[*node].1 + GAP).sum();
@@ -59,7 +59,7 @@ impl Layout {
     }
 }
 
-/// The layers by the longest path that leads to each box, each in an order that crosses few edges.
+/// Assigns boxes to layers by the longest path that leads to them, and orders each layer to avoid crossing edges.
 fn ordered(count: usize, nodes: &[usize], edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
     let (mut parents, mut children) = (vec![Vec::new(); count], vec![Vec::new(); count]);
     for (parent, child) in edges {
@@ -77,7 +77,7 @@ fn ordered(count: usize, nodes: &[usize], edges: &[(usize, usize)]) -> Vec<Vec<u
     let mut places = vec![0; count];
     let note = |places: &mut Vec<usize>, layer: &[usize]| {
         for (place, node) in layer.iter().enumerate() {
-            // In the middle of its layer, however long that is.
+            // The center of the box, scaled so that layers of different lengths compare.
             places[*node] = (2 * place + 1) * SCALE / (2 * layer.len());
         }
     };
@@ -91,7 +91,7 @@ fn ordered(count: usize, nodes: &[usize], edges: &[(usize, usize)]) -> Vec<Vec<u
                 [] => places[*node],
                 near => near.iter().map(|other| places[*other]).sum::<usize>() / near.len(),
             };
-            // Stable: what has the same centre stays in its order.
+            // Stable sort: boxes with the same center keep their order.
             layers[layer].sort_by_cached_key(centre);
             note(&mut places, &layers[layer]);
         }
@@ -99,10 +99,11 @@ fn ordered(count: usize, nodes: &[usize], edges: &[(usize, usize)]) -> Vec<Vec<u
     layers
 }
 
-/// How fine places within a layer are told apart.
+/// The resolution of positions within a layer.
 const SCALE: usize = 1 << 20;
 
-/// How many boxes stand before each of these at least. What waits in a circle, which no graph does, comes first.
+/// Returns the length of the longest path to each box. A cycle, which a checked graph does not have, does no harm: its
+/// boxes are never expanded.
 fn depths(nodes: &[usize], parents: &[Vec<usize>], children: &[Vec<usize>]) -> Vec<usize> {
     let mut waits: Vec<_> = parents.iter().map(Vec::len).collect();
     let mut depths = vec![0; waits.len()];
@@ -132,7 +133,7 @@ mod tests {
 
     #[test]
     fn order_follows_the_parents() {
-        // Two chains side by side, the second one's boxes first: they must not cross.
+        // Two chains side by side, with the children in reverse order: their edges must not cross.
         let layout = lay_out(&[(100, 40); 4], &[(0, 3), (1, 2)]);
         let y = |node: usize| layout.places[node].1;
         assert!(y(0) < y(1) && y(3) < y(2));

@@ -1,4 +1,4 @@
-//! Groups as a drawing: SVG that needs nothing else, not even a style sheet.
+//! Renders groups as self-contained SVG.
 
 mod layout;
 mod plan;
@@ -11,10 +11,10 @@ use self::plan::{Plan, Spot, plan};
 use super::draw::{colour, status, words};
 use crate::model::{Edge, GroupState, GroupView, Member, Resolution, When};
 
-/// The room around everything.
+/// The margin around the drawing.
 const MARGIN: u32 = 16;
 
-/// A frame per group, a box per job in the colour of its state, with the state in words.
+/// Renders a frame per group and a box per job, in the color of its state and with the state as text.
 pub(super) fn svg(view: &GroupView) -> String {
     let plan = plan(view);
     let (width, height) = (plan.width + 2 * MARGIN, plan.height + 2 * MARGIN);
@@ -41,7 +41,7 @@ fn write_plan(out: &mut String, plan: &Plan<'_>, x: u32, y: u32) {
         stroke(view.group.state)
     );
     write_text(out, x + 8, y + 16, "start", &heading(view), plan::MOST_IN_HEADING);
-    // Lines first: boxes stand on them.
+    // Edges first, so that boxes are drawn over them.
     for (edge, from, to) in &plan.edges {
         write_edge(out, edge, from, to, (x, y));
     }
@@ -126,7 +126,7 @@ fn stroke(state: GroupState) -> &'static str {
     }
 }
 
-/// A text that XML can hold: names are the user's and may hold anything.
+/// Escapes a text for XML. Names come from the user and may contain any character.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {

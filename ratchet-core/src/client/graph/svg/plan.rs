@@ -1,4 +1,4 @@
-//! Where everything of a group stands, groups inside included: measured first, drawn afterwards.
+//! Computes the size and position of everything in a group, including nested groups, before it is drawn.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use super::layout::lay_out;
 use crate::client::graph::draw::{label, status};
 use crate::model::{Edge, GroupView, Member, Point};
 
-/// No more boxes than this are drawn; of the rest is told how many there are.
+/// The largest number of boxes drawn. One last box states how many are left out.
 const MOST_BOXES: usize = 2000;
-/// Groups inside groups are drawn so deep.
+/// The deepest level of nested groups that is drawn.
 const DEEPEST: usize = 32;
-/// Longer texts are cut; the whole of it is in the tooltip.
+/// Longer texts are truncated. The tooltip has the full text.
 pub(super) const MOST_LETTERS: usize = 32;
 pub(super) const MOST_IN_HEADING: usize = 64;
 
@@ -22,7 +22,7 @@ const TITLE: u32 = 24;
 const AISLE: u32 = 56;
 const GAP: u32 = 16;
 
-/// A box, seen from the corner of its group.
+/// A box, relative to the upper left corner of its group.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spot {
     pub(super) x: u32,
@@ -31,18 +31,18 @@ pub(super) struct Spot {
     pub(super) height: u32,
 }
 
-/// A group with everything in it.
+/// The layout of a group and everything in it.
 pub(super) struct Plan<'v> {
     pub(super) view: &'v GroupView,
-    /// With the callbacks that stand beside it.
+    /// The size including the callbacks beside the frame.
     pub(super) width: u32,
     pub(super) height: u32,
-    /// The group alone.
+    /// The size of the group without its callbacks.
     pub(super) frame: (u32, u32),
     pub(super) jobs: Vec<(&'v Member, String, Spot)>,
     pub(super) groups: Vec<(Plan<'v>, Spot)>,
     pub(super) edges: Vec<(&'v Edge, Spot, Spot)>,
-    /// How many are not drawn, and where that is said.
+    /// How many boxes are left out, and where that is stated.
     pub(super) more: Option<(usize, Spot)>,
 }
 
@@ -93,7 +93,7 @@ fn plan_group<'v>(view: &'v GroupView, depth: usize, left: &mut usize) -> Plan<'
         (layout.width + 2 * PADDING).max(letters(heading) + 2 * PADDING),
         layout.height + TITLE + 2 * PADDING,
     );
-    // An edge begins and ends at the frame of a group, not at its callbacks.
+    // Edges attach to the frame of a group, not to its callbacks.
     let mut hooks = spots.clone();
     for (hook, plan) in hooks[drawn..].iter_mut().zip(&inner) {
         (hook.width, hook.height) = plan.frame;
@@ -118,7 +118,7 @@ fn plan_group<'v>(view: &'v GroupView, depth: usize, left: &mut usize) -> Plan<'
 }
 
 impl Plan<'_> {
-    /// Callbacks stand in a column beside the frame.
+    /// Places the callbacks in a column beside the frame.
     fn add_callbacks(&mut self) {
         let view = self.view;
         let group = Spot { x: 0, y: 0, width: self.frame.0, height: self.frame.1 };
@@ -141,7 +141,7 @@ impl Plan<'_> {
     }
 }
 
-/// The width of a box with these two lines.
+/// Returns the width of a box with these two lines of text.
 fn width(name: &str, state: &str) -> u32 {
     let longest = name.chars().count().max(state.chars().count());
     letters(longest.clamp(16, MOST_LETTERS)) + 16
@@ -151,7 +151,7 @@ fn letters(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX / LETTER).saturating_mul(LETTER)
 }
 
-/// The first letters of a text.
+/// Truncates a text to `most` characters.
 pub(super) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some(_) => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),

@@ -1,4 +1,4 @@
-//! What a drawing looks like, and that it stays small.
+//! Tests of the drawing and of its size.
 
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -29,7 +29,7 @@ fn edge(from: u32, to: u32, when: When) -> Edge {
     Edge::new(point(from), point(to), when)
 }
 
-/// A workflow with every state in it, a batch inside, a callback, and a name that would break out.
+/// A workflow with every state, a nested batch, a callback, and a name that needs escaping.
 fn order() -> GroupView {
     let mut flow = view(1_000, GroupKind::Workflow, "order <7> & \"more\"");
     flow.group.counts = GroupCounts { succeeded: 1, failed: 1, ..GroupCounts::of(7) };
@@ -106,7 +106,7 @@ fn w_06_colours_are_said_in_words_too() {
 fn w_06_thousand_steps_are_drawn_in_bounded_work() {
     let mut flow = view(5_000, GroupKind::Workflow, "large");
     flow.members = (0..1_000).map(|it| member(it, None, JobState::Pending)).collect();
-    // Everything waits for everything before it within reach.
+    // Every step waits for the 20 steps before it.
     let near = |to: u32| (to.saturating_sub(20)..to).map(move |from| edge(from, to, When::Success));
     flow.edges = (0..1_000).flat_map(near).collect();
     let drawn = svg(&flow);

@@ -1,4 +1,4 @@
-//! How the steps of a complete workflow hang together: edges, and where each output comes from.
+//! Resolves the steps of a complete workflow into edges, and finds the source of each input.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::graph::GraphError;
 use crate::model::{GroupKind, Point, Wait, WaitMode, When};
 
 impl Workflow<'_> {
-    /// Adds the edges and inputs to the draft.
+    /// Adds the edges and inputs of all steps to the draft.
     pub(super) fn wire(&mut self) -> Result<(), GraphError> {
         let workflow = self.draft.root().name.clone();
         if self.steps.is_empty() {
@@ -42,7 +42,7 @@ impl Workflow<'_> {
         Ok(())
     }
 
-    /// The parents of every step, as numbers of steps.
+    /// Returns the parents of every step, as indexes into `steps`.
     fn parents(&self, workflow: &str) -> Result<Vec<Vec<(usize, When)>>, GraphError> {
         let by_point: BTreeMap<_, _> =
             self.steps.iter().enumerate().map(|(number, step)| (step.point, number)).collect();
@@ -65,7 +65,7 @@ impl Workflow<'_> {
         self.steps.iter().map(of_step).collect()
     }
 
-    /// Finds where each output comes from that a step takes, and whether its type fits.
+    /// Finds the source of each input of a step, and checks that its type matches.
     fn wire_inputs(
         &mut self,
         number: usize,
@@ -99,7 +99,8 @@ impl Workflow<'_> {
                     };
                     let all: Vec<_> =
                         parents[number].iter().filter(gives).map(|(n, _)| *n).collect();
-                    // One parent is meant, whatever it returns; of several, those that return it.
+                    // A single parent is the source, and its type is checked below. Of several, only those with the
+                    // right type are.
                     if all.len() > 1 { all.into_iter().filter(returns).collect() } else { all }
                 }
             };
@@ -136,7 +137,7 @@ impl Workflow<'_> {
     }
 }
 
-/// Every step that comes before one.
+/// Returns every step that comes before the given one.
 fn ancestors(step: usize, parents: &[Vec<(usize, When)>]) -> BTreeSet<usize> {
     let mut seen = BTreeSet::new();
     let mut next = vec![step];

@@ -1,4 +1,4 @@
-//! What a step waits for.
+//! [`Wiring`]: declares what a step of a workflow waits for.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -7,14 +7,14 @@ use crate::client::Enqueue;
 use crate::job::{Begins, Condition, Follows, Job, NoOutput};
 use crate::model::{JobId, Point, When};
 
-/// A step that another waits for.
+/// A reference to a step that another step waits for.
 #[derive(Debug, Clone)]
 pub(super) enum Parent {
     Point(Point),
     Named(String),
 }
 
-/// A step of a workflow, to be named as a parent of others.
+/// A reference to a step of a workflow, used to declare it as the parent of another step.
 pub struct StepRef<S> {
     point: Point,
     _step: PhantomData<fn() -> S>,
@@ -41,20 +41,20 @@ impl<S> fmt::Debug for StepRef<S> {
 }
 
 impl<S: Job> StepRef<S> {
-    /// The job of this step.
+    /// Returns the id of the step's job.
     pub fn job_id(&self) -> Option<JobId> {
         self.point.job()
     }
 }
 
-/// A whole chain, batch or workflow as a step of another workflow.
+/// Marks a step that is a whole chain or batch instead of a single job.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Whole;
 
-/// What a step gives on: a job its output, a group nothing.
+/// The output that a step passes to the steps after it. A group passes none.
 pub trait Yields {
-    /// What it gives on.
+    /// The type of the output.
     type Gives;
 }
 
@@ -66,7 +66,7 @@ impl Yields for Whole {
     type Gives = NoOutput;
 }
 
-/// What a step waits for.
+/// The parents and options of a step; see [`Workflow::step`](super::Workflow::step).
 #[must_use = "give it back from the closure"]
 pub struct Wiring<'a, J> {
     pub(super) parents: Vec<(Parent, When)>,
@@ -93,24 +93,26 @@ impl<J> Wiring<'_, J> {
         self
     }
 
-    /// Waits for the success of a step, whatever it returns; the step's `#[input]` comes from elsewhere.
+    /// Waits for a step to succeed, regardless of its output type. An `#[input]` of this step comes from another
+    /// parent.
     pub fn wait_for<P>(self, parent: &StepRef<P>) -> Self {
         self.parent(Parent::Point(parent.point), When::Success)
     }
 
-    /// Waits for the success of the step of this name: for workflows put together from data. Names and types are checked
+    /// Waits for the step of this name to succeed, for workflows that are built from data. Names and types are checked
     /// when the workflow is submitted.
     pub fn after_named(self, name: impl Into<String>) -> Self {
         self.parent(Parent::Named(name.into()), When::Success)
     }
 
-    /// Begins with the first of its parents instead of all of them.
+    /// Starts the step after the first of its parents instead of after all of them.
     pub fn any(mut self) -> Self {
         self.any = true;
         self
     }
 
-    /// Of the edges that lead from this step only the first that could fire does.
+    /// Of the edges that lead from this step, fires only the first one that can fire. Has no effect on a chain or
+    /// batch.
     pub fn first_match(mut self) -> Self {
         self.first_match = true;
         self
@@ -118,7 +120,7 @@ impl<J> Wiring<'_, J> {
 }
 
 impl<'a, J: Job> Wiring<'a, J> {
-    /// Waits for the success of a step. It compiles if this one takes what that one returns, or nothing.
+    /// Waits for a step to succeed. This compiles only if this step takes the output of the other one, or nothing.
     pub fn after<P: Yields<Gives = G>, G>(self, parent: &StepRef<P>) -> Self
     where
         J: Follows<G>,
@@ -126,7 +128,7 @@ impl<'a, J: Job> Wiring<'a, J> {
         self.parent(Parent::Point(parent.point), When::Success)
     }
 
-    /// Waits for the success of a step whose output meets a condition.
+    /// Waits for a step to succeed with an output that meets a condition.
     pub fn after_if<P: Job>(self, parent: &StepRef<P>, condition: Condition<P::Output>) -> Self
     where
         J: Follows<P::Output>,
@@ -135,7 +137,7 @@ impl<'a, J: Job> Wiring<'a, J> {
         self.parent(Parent::Point(parent.point), when)
     }
 
-    /// Waits for the failure of a step, for good; of a group: for its end with a failure in it.
+    /// Waits for a step to fail permanently. A group counts as failed if it has ended with at least one failed member.
     pub fn after_failure<P>(self, parent: &StepRef<P>) -> Self
     where
         J: Begins,
@@ -143,7 +145,7 @@ impl<'a, J: Job> Wiring<'a, J> {
         self.parent(Parent::Point(parent.point), When::Failure)
     }
 
-    /// Waits for the end of a step, well or not. A cancel goes on as a cancel.
+    /// Waits for a step to end, whether it succeeds or fails. A cancellation of that step propagates to this one.
     pub fn after_end<P>(self, parent: &StepRef<P>) -> Self
     where
         J: Begins,
@@ -151,7 +153,7 @@ impl<'a, J: Job> Wiring<'a, J> {
         self.parent(Parent::Point(parent.point), When::Always)
     }
 
-    /// Sets options of the step itself.
+    /// Sets options of the step's job.
     pub fn options(mut self, options: impl FnOnce(Enqueue<'a, J>) -> Enqueue<'a, J> + 'a) -> Self {
         self.options = Some(Box::new(options));
         self
