@@ -1,5 +1,5 @@
-//! Lower bounds from which claims scan their queues. A scan from the start of a queue would read the dead index entries of all
-//! recently claimed jobs, which cannot be vacuumed while an old snapshot is held.
+//! Lower bounds from which claims scan their queues. A scan from the start of a queue would read the dead index entries
+//! of all recently claimed jobs, which cannot be vacuumed while an old snapshot is held.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -66,8 +66,8 @@ const PUTS: usize = 8;
 /// How long a job may be overlooked that another process has inserted before the bound.
 const RESCAN: Duration = Duration::from_millis(100);
 
-/// The extra time of scans from the start is at most one part in `RESCAN_SHARE` of the total: an old snapshot keeps dead
-/// entries there, more with every claim. This delays such a scan by at most `LONGEST_RESCAN`.
+/// The extra time of scans from the start is at most one part in `RESCAN_SHARE` of the total: an old snapshot keeps
+/// dead entries there, more with every claim. This delays such a scan by at most `LONGEST_RESCAN`.
 const RESCAN_SHARE: u32 = 50;
 const LONGEST_RESCAN: Duration = Duration::from_secs(2);
 

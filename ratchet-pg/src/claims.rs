@@ -38,8 +38,8 @@ pub(crate) struct Claim<'a> {
 }
 
 impl<'a> Claims<'a> {
-    /// Returns the jobs of these lines and those that cannot be read. `rows` holds the jobs that had to be looked up: they
-    /// have the columns of a claimed job, starting at column `first`.
+    /// Returns the jobs of these lines and those that cannot be read. `rows` holds the jobs that had to be looked up:
+    /// they have the columns of a claimed job, starting at column `first`.
     pub(crate) fn in_line(
         &self,
         lines: Vec<Line>,
@@ -104,8 +104,8 @@ pub(crate) fn odd(what: &str) -> sqlx::Error {
     sqlx::Error::Protocol(what.to_owned())
 }
 
-/// Reads a claimed job. Columns are read by position and without a type check, because looking them up would take most of
-/// the time.
+/// Reads a claimed job. Columns are read by position and without a type check, because looking them up would take most
+/// of the time.
 fn claimed(row: &PgRow, first: usize, claim: Claim<'_>) -> Result<Claimed, sqlx::Error> {
     let whole =
         |at: usize| Ok::<_, sqlx::Error>(whole(row.try_get_unchecked::<i64, _>(first + at)?));

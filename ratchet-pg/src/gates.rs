@@ -175,7 +175,7 @@ impl Inner {
             // If the row was deleted in between, the transaction is retried and inserts it again.
             let row = locked.fetch_optional(&mut *db).await?.ok_or(Fault::Met)?;
             let (_, mut rules) = rules(&row)?;
-            let changed = rules.obey(order);
+            let changed = rules.apply(order);
             self.save_rules(db, &queue, &rules).await?;
             crash_point(CrashPoint::CommandDone);
             changed
@@ -203,18 +203,18 @@ impl Inner {
 
     /// Adds the call results of the applied runs of a batch to the breakers, in order. Returns whether a breaker has
     /// closed.
-    pub(crate) async fn count_votes(
+    pub(crate) async fn count_samples(
         &self,
         db: &mut PgConnection,
         settlements: &[&Settlement],
         settled: &mut [Option<&mut Settled>],
     ) -> Result<bool, Fault> {
         let applied = |settled: &Option<&mut Settled>| matches!(settled, Some(Settled::Applied(_)));
-        let votes = settlements.iter().zip(settled.iter());
-        let votes =
-            votes.filter_map(|(asked, settled)| asked.vote.as_ref().filter(|_| applied(settled)));
+        let samples = settlements.iter().zip(settled.iter());
+        let samples =
+            samples.filter_map(|(asked, settled)| asked.sample.as_ref().filter(|_| applied(settled)));
         let settings: BTreeMap<String, BreakerSettings> =
-            votes.map(|vote| (clean(&vote.service), vote.settings)).collect();
+            samples.map(|sample| (clean(&sample.service), sample.settings)).collect();
         if settings.is_empty() {
             return Ok(false);
         }
@@ -223,10 +223,10 @@ impl Inner {
         let mut breakers = stored.clone();
         let mut closed = false;
         for (settlement, settled) in settlements.iter().zip(settled) {
-            if let (Some(vote), Some(Settled::Applied(applied))) = (&settlement.vote, settled)
-                && let Some(breaker) = breakers.get_mut(&clean(&vote.service))
+            if let (Some(sample), Some(Settled::Applied(applied))) = (&settlement.sample, settled)
+                && let Some(breaker) = breakers.get_mut(&clean(&sample.service))
             {
-                applied.breaker = breaker.count(vote, now);
+                applied.breaker = breaker.count(sample, now);
                 closed |= applied.breaker == Some(BreakerChange::Closed);
             }
         }
@@ -283,7 +283,7 @@ impl Inner {
             let settings = BTreeMap::from([(service.clone(), BreakerSettings::default())]);
             let mut change = None;
             for (service, mut breaker) in self.lock_breakers(db, settings, now).await? {
-                change = breaker.obey(order, now);
+                change = breaker.apply(order, now);
                 self.save_breaker(db, &service, &breaker, now).await?;
             }
             crash_point(CrashPoint::CommandDone);

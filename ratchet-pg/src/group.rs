@@ -24,8 +24,8 @@ pub(crate) struct Group {
 #[derive(Debug, Default)]
 struct State {
     waiting: VecDeque<Waiting>,
-    /// Whether a commit is in flight. Only one runs at a time: two would halve the batches, and the disk writes them one
-    /// after the other anyway.
+    /// Whether a commit is in flight. Only one runs at a time: two would halve the batches, and the disk writes them
+    /// one after the other anyway.
     busy: bool,
 }
 

@@ -1,4 +1,5 @@
-//! The position of each run in its lease, remembered from the claim, so that a settlement can name positions instead of jobs.
+//! The position of each run in its lease, remembered from the claim, so that a settlement can name positions instead of
+//! jobs.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};

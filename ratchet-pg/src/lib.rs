@@ -6,10 +6,10 @@
 //! # Ok(()) }
 //! ```
 //!
-//! The submitted part of a job is written once, and the rows that change are narrow. A claim deletes rows of `ready` and
-//! inserts one row per batch into `lease`. The end of a job is appended to `outcome`. These two tables are the fence: a run
-//! can settle its job only while its lease has the job as a member with the claimed version, and a job has at most one
-//! outcome.
+//! The submitted part of a job is written once, and the rows that change are narrow. A claim deletes rows of `ready`
+//! and inserts one row per batch into `lease`. The end of a job is appended to `outcome`. These two tables are the
+//! fence: a run can settle its job only while its lease has the job as a member with the claimed version, and a job has
+//! at most one outcome.
 
 mod blocked;
 mod bounds;

@@ -1,5 +1,5 @@
-//! Tracks whether recent claims had to look up jobs or met an open breaker. If not, the next claim uses the simpler statement,
-//! which supports neither.
+//! Tracks whether recent claims had to look up jobs or met an open breaker. If not, the next claim uses the simpler
+//! statement, which supports neither.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

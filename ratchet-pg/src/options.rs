@@ -66,9 +66,9 @@ impl PgOptions {
 
     /// Sets the maximum number of connections (default: 6, minimum: 2). One of them listens for notifications.
     ///
-    /// A busy worker uses five: three to claim and settle, one for heartbeats and maintenance, and one to listen. The rest
-    /// serve submits, which share commits. More connections are not faster: they are used in turn, and a server process
-    /// whose caches are warm does the same work at a lower cost.
+    /// A busy worker uses five: three to claim and settle, one for heartbeats and maintenance, and one to listen. The
+    /// rest serve submits, which share commits. More connections are not faster: they are used in turn, and a server
+    /// process whose caches are warm does the same work at a lower cost.
     pub fn connections(mut self, connections: u32) -> Self {
         self.connections = connections.max(2);
         self
@@ -82,8 +82,8 @@ impl PgOptions {
 
     /// Sets the longest time that a statement may take (default: 30 s).
     ///
-    /// If the server does not answer at all, an operation fails as unavailable after twice this time plus the time allowed
-    /// for getting a connection. Connections that may be dead are then replaced.
+    /// If the server does not answer at all, an operation fails as unavailable after twice this time plus the time
+    /// allowed for getting a connection. Connections that may be dead are then replaced.
     pub fn statement_timeout(mut self, timeout: Duration) -> Self {
         self.statement_timeout = timeout;
         self
@@ -94,13 +94,13 @@ impl PgOptions {
         self.patience.saturating_add(self.statement_timeout.saturating_mul(2))
     }
 
-    /// Supports a pooler that assigns connections per transaction, such as `pgbouncer` with `pool_mode = transaction`. Work
-    /// is found by polling.
+    /// Supports a pooler that assigns connections per transaction, such as `pgbouncer` with `pool_mode = transaction`.
+    /// Work is found by polling.
     ///
-    /// The store does not listen for notifications. Every statement runs in a transaction, so that the pooler cannot switch
-    /// the server connection between its parts. No statement stays prepared, so any version of the pooler works. Settings and
-    /// locks end with the transaction. Migrations also run through the pooler. This mode costs two more round trips per
-    /// operation and plans every statement each time. Workers are faster with a direct connection.
+    /// The store does not listen for notifications. Every statement runs in a transaction, so that the pooler cannot
+    /// switch the server connection between its parts. No statement stays prepared, so any version of the pooler works.
+    /// Settings and locks end with the transaction. Migrations also run through the pooler. This mode costs two more
+    /// round trips per operation and plans every statement each time. Workers are faster with a direct connection.
     ///
     /// ```no_run
     /// # async fn demo() -> Result<(), ratchet_core::store::StoreError> {
@@ -117,8 +117,8 @@ impl PgOptions {
         self
     }
 
-    /// Sets how much time one partition covers (default: one week, minimum: one hour). Jobs are partitioned by the time of
-    /// their submit, and old jobs are removed by dropping whole partitions.
+    /// Sets how much time one partition covers (default: one week, minimum: one hour). Jobs are partitioned by the time
+    /// of their submit, and old jobs are removed by dropping whole partitions.
     pub fn partition(mut self, range: Duration) -> Self {
         self.range = range.max(Duration::from_hours(1));
         self

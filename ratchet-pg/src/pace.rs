@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The first hint is sent at once, if possible with the commit it refers to. Later hints are sent together after this time.
+/// The first hint is sent at once, if possible with the commit it refers to. Later hints are sent together after this
+/// time.
 pub(crate) const PACE: Duration = Duration::from_millis(4);
 
 /// The time of the last hint.

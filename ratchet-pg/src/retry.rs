@@ -100,8 +100,8 @@ impl Inner {
         Ok(won.into_keys().collect())
     }
 
-    /// Locks the keys that the jobs still hold because a late handler of theirs is running, so that its end does not free
-    /// them.
+    /// Locks the keys that the jobs still hold because a late handler of theirs is running, so that its end does not
+    /// free them.
     async fn keep_keys(
         &self,
         db: &mut PgConnection,
@@ -126,8 +126,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Retries the failed jobs that match `filter`, page by page. Each page is a transaction of its own: two transactions
-    /// that lock graphs in several steps could deadlock.
+    /// Retries the failed jobs that match `filter`, page by page. Each page is a transaction of its own: two
+    /// transactions that lock graphs in several steps could deadlock.
     pub(crate) async fn redrive(&self, filter: &Filter, limit: u32) -> Result<CommandReply, Fault> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let (mut redriven, mut after) = (Redriven::default(), None);

@@ -1,8 +1,8 @@
 //! Serializes the claims of one process.
 //!
-//! Two overlapping claims skip each other's locked jobs one by one, which costs the server more than it gains from running
-//! both at once. Therefore the next claim waits, with its connection already acquired, and is sent as soon as the previous
-//! answer arrives, before that answer is read.
+//! Two overlapping claims skip each other's locked jobs one by one, which costs the server more than it gains from
+//! running both at once. Therefore the next claim waits, with its connection already acquired, and is sent as soon as
+//! the previous answer arrives, before that answer is read.
 
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! Keeps the most recently used connections for the next operations.
 //!
-//! The pool lends connections in turn and checks each one that is returned. That costs one more round trip, and leads to a
-//! server process with cold caches that may not have prepared the statement. Under light load, one or two connections are
-//! enough and stay warm.
+//! The pool lends connections in turn and checks each one that is returned. That costs one more round trip, and leads
+//! to a server process with cold caches that may not have prepared the statement. Under light load, one or two
+//! connections are enough and stay warm.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -18,8 +18,8 @@ use sqlx::{AssertSqlSafe, PgPool, Row as _};
 use support::Database;
 use uuid::Uuid;
 
-/// Tables whose rows are damaged, each with the column that names the job. What is left out says how much or who, not what:
-/// counts, the leader, the schema and its ranges, and what this feature writes itself.
+/// Tables whose rows are damaged, each with the column that names the job. What is left out says how much or who, not
+/// what: counts, the leader, the schema and its ranges, and what this feature writes itself.
 const TABLES: &[(&str, Option<&str>)] = &[
     ("job", Some("id")),
     ("ready", Some("job")),

@@ -164,8 +164,8 @@ const CLAIM_ONLY: &str = concat!(
     include_str!("../sql/exchange/5_claimed.sql"),
 );
 
-/// No statement reads one of these from end to end. What is not here is as small as the cluster: a row per node, queue, service,
-/// lease.
+/// No statement reads one of these from end to end. What is not here is as small as the cluster: a row per node, queue,
+/// service, lease.
 const LARGE: [&str; 18] = [
     "job_rest",
     "ready",
@@ -325,7 +325,8 @@ async fn c_06_statements_use_their_indexes_with_a_million_rows() {
     assert!(wrong.is_empty(), "{} wrong plans:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Whether a plan reads a table from end to end: in the order it has on disk, or in that of an index with nothing to look for.
+/// Whether a plan reads a table from end to end: in the order it has on disk, or in that of an index with nothing to
+/// look for.
 fn reads_all(plan: &str, table: &str) -> bool {
     let lines: Vec<_> = plan.lines().collect();
     let depth = |line: &str| line.len() - line.trim_start().len();

@@ -148,7 +148,8 @@ async fn x_08_connections_that_are_half_open_are_given_up() {
     }
 }
 
-// Who is given up while it begins a transaction leaves it behind, open: what the next one writes there would never commit.
+// Who is given up while it begins a transaction leaves it behind, open: what the next one writes there would never
+// commit.
 #[tokio::test(flavor = "multi_thread")]
 async fn x_08_a_transaction_that_began_too_late_takes_nothing_with_it() {
     let server = OwnServer::start("");

@@ -1,4 +1,5 @@
-//! A reader that holds an old snapshot keeps dead rows from being removed. Claiming must not walk over them again and again.
+//! A reader that holds an old snapshot keeps dead rows from being removed. Claiming must not walk over them again and
+//! again.
 
 mod support;
 
@@ -73,7 +74,8 @@ impl Mover {
     }
 }
 
-/// How many entries of the claim's index were read so far, dead ones included. A connection tells at its end at the latest.
+/// How many entries of the claim's index were read so far, dead ones included. A connection tells at its end at the
+/// latest.
 async fn entries_read(db: &mut PgConnection) -> i64 {
     let others = "SELECT count(*) FROM pg_stat_activity
         WHERE datname = current_database() AND application_name = 'ratchet'";

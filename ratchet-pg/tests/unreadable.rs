@@ -1,4 +1,5 @@
-//! C-07: a row that cannot be read is its own failure. It is set aside, listed, and repaired or dropped; every other job runs.
+//! C-07: a row that cannot be read is its own failure. It is set aside, listed, and repaired or dropped; every other
+//! job runs.
 
 mod support;
 

@@ -1,8 +1,9 @@
-//! Jobs that a claim could not run are set aside, by lane, so that the claims after it do not pass over them again.
+//! Sets aside jobs that cannot run, by lane, so that later claims need not skip them again.
 //!
-//! All jobs of a lane share queue, name, version, service and concurrency key: what holds up one holds up all. A lane whose
-//! name was unknown is brought back by the first claim that knows it, a lane whose breaker was open by the first claim that
-//! it admits, a lane whose key was at its limit by the run that lets go of a slot. Jobs that have crashed their worker are never set aside: they wait for other reasons than their lane.
+//! All jobs of a lane have the same queue, name, version, service and concurrency key, so they are blocked together. A
+//! lane with an unknown name is brought back by the first claim that knows it, a lane with an open breaker by the first
+//! claim that the breaker admits, and a lane whose key is at its limit by the run that releases a slot. Jobs that have
+//! crashed their worker are never set aside, because they wait for other reasons.
 
 use std::collections::HashMap;
 
@@ -17,7 +18,7 @@ use crate::unreadable::or_report;
 use crate::value::{json, lane, number};
 
 impl Session<'_> {
-    /// Takes jobs out of the line: their seq, what they are, and whether the claimer knew their name.
+    /// Sets aside jobs, given by their seq, their spec, and whether the claimer knew their name.
     pub(crate) async fn set_aside(
         &mut self,
         jobs: Vec<(i64, &JobSpec, bool)>,
@@ -48,8 +49,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Brings back the first jobs of a lane that was unknown to another claimer or held back by a breaker, if this one can
-    /// run them: as many as it could take.
+    /// Brings back the first jobs of a lane that was set aside for an unknown name or an open breaker, if this claimer
+    /// can run them. Brings back at most as many as the claim can take.
     pub(crate) async fn bring_back_runnable(
         &mut self,
         lane: &SqliteRow,
@@ -65,7 +66,7 @@ impl Session<'_> {
             Ok((lane.try_get(2)?, version, slot.zip(limit.map(number).transpose()?), service))
         };
         let Some((name, version, slot, service)) = or_report("lane", read())? else {
-            // Whatever held them back cannot be told: they are passed over again, and set aside again.
+            // The reason cannot be read. The jobs are skipped and set aside again if they are still blocked.
             return self.bring_back(lane.try_get(1)?, i64::from(limit)).await;
         };
         if !request.known.knows(name, version) {
@@ -84,7 +85,7 @@ impl Session<'_> {
         self.bring_back(lane.try_get(1)?, i64::from(limit)).await
     }
 
-    /// Brings back the first jobs of every lane of a concurrency key.
+    /// Brings back the first jobs of each lane of a concurrency key.
     pub(crate) async fn bring_back_slot(
         &mut self,
         key: &str,

@@ -1,4 +1,4 @@
-//! A copy of the database that is whole, taken while jobs run.
+//! Backups: consistent copies of the database, taken while jobs run.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,20 +13,20 @@ use crate::error::Fault;
 use crate::sql;
 
 impl SqliteStore {
-    /// Writes a copy of the database to `target`: every job that was acknowledged before the call is in it.
+    /// Writes a copy of the database to `target`. The copy contains every job that was acknowledged before the call.
     ///
-    /// The copy is taken with `VACUUM INTO` on a connection of its own: it is one state of the database, and neither reads nor
-    /// writes wait for it. While it is taken the write-ahead log grows by what is written meanwhile. The copy is synced to the
-    /// disk and gets its name only then, so that a file of this name is always complete; an interrupted call leaves nothing
-    /// but a file with the ending `.partial` behind.
+    /// The copy is made with `VACUUM INTO` on a connection of its own. It is a consistent snapshot, and neither reads
+    /// nor writes wait for it. While the copy is made, the write-ahead log grows by the concurrent writes. The copy is
+    /// synced to disk before it gets its name, so a file with this name is always complete. An interrupted call leaves
+    /// only a file with the extension `.partial`.
     ///
-    /// To restore it, stop every process that uses the database, delete the database together with its `-wal` and `-shm`, and
-    /// put the copy in its place.
+    /// To restore a backup, stop all processes that use the database, delete the database together with its `-wal` and
+    /// `-shm`, and put the copy in its place.
     ///
     /// # Errors
     ///
-    /// [`StoreErrorKind::Config`] if there is something at `target` already, if its folder does not exist, or if the database
-    /// itself was moved or deleted; [`StoreErrorKind::Full`] if the disk has no space for the copy.
+    /// [`StoreErrorKind::Config`] if `target` already exists, if its directory does not exist, or if the database
+    /// itself was moved or deleted. [`StoreErrorKind::Full`] if the disk has no space for the copy.
     ///
     /// ```
     /// use ratchet_sqlite::SqliteStore;
@@ -54,7 +54,7 @@ impl SqliteStore {
             Err(error) => Err(error),
         };
         if named.is_err() {
-            // The error counts; what cannot be removed has a name that tells what it is.
+            // The first error is reported. A file that cannot be removed is recognizable by its name.
             let _ = fs::remove_file(&partial);
         }
         named
@@ -72,7 +72,7 @@ impl SqliteStore {
             .connect()
             .await
             .map_err(|error| StoreError::from(Fault::opening(self.path(), &error)))?;
-        // The path may name another file by now; then this is a copy of the wrong one.
+        // If the path names another file by now, this would copy the wrong one.
         self.shared.files.check().map_err(StoreError::from)?;
         let copied = sqlx::query(sql::backup::VACUUM_INTO).bind(partial).execute(&mut conn).await;
         let copied = copied.map(|_| ()).map_err(|error| failed(&error));
@@ -83,7 +83,7 @@ impl SqliteStore {
     }
 }
 
-/// Where the copy is written before it gets its name.
+/// Returns the path to which the copy is written before it gets its name.
 fn partial(target: &Path) -> Result<PathBuf, StoreError> {
     let Some(name) = target.file_name() else {
         let why = format!("`{}` is not the path of a file for a backup", target.display());
@@ -112,13 +112,13 @@ fn refuse_existing(target: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Syncs the copy and gives it its name, which must be free.
+/// Syncs the copy and renames it to `target`, which must not exist.
 fn publish(partial: &Path, target: &Path) -> io::Result<()> {
     File::open(partial)?.sync_all()?;
     match fs::hard_link(partial, target) {
         Ok(()) => fs::remove_file(partial)?,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
-        // A file system without hard links: the name was free a moment ago.
+        // The file system has no hard links. The target did not exist a moment ago.
         Err(_) if fs::symlink_metadata(target).is_err() => fs::rename(partial, target)?,
         Err(error) => return Err(error),
     }
@@ -130,7 +130,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Where folders cannot be opened, names are durable without this.
+/// On platforms where directories cannot be opened, names are durable without a sync.
 #[cfg(not(unix))]
 fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())

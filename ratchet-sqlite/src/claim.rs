@@ -1,4 +1,4 @@
-//! Claiming: the line of each queue is read in order; what is chosen is moved with one statement.
+//! Claims: reads the line of each queue in order, and claims the chosen jobs with one statement.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -24,19 +24,20 @@ use crate::value::{
 };
 use crate::{sql, template};
 
-/// How many future jobs of a kind one claim moves into line. What is left is due at once for the next.
+/// The most future jobs of a template that one claim promotes. The rest are promoted by the next claim, which is due at
+/// once.
 const PROMOTE_MOST: i64 = 5_000;
 
-/// How many jobs one claim looks at per queue. Those that could not run are set aside, so the next claim gets further.
+/// The most jobs that one claim examines per queue. Blocked jobs are set aside, so the next claim gets further.
 const LOOK_MOST: usize = 20_000;
 
-/// Topics of the survey.
+/// The kinds of rows that the survey returns.
 const NODE: i64 = 0;
 const KIND: i64 = 1;
 const RULES: i64 = 2;
 const BREAKER: i64 = 3;
 
-/// A row of the line: numbers first, then what may be long.
+/// A row of the line: numbers first, then text fields.
 type InLine<'a> = (
     [Option<i64>; 12],
     &'a str,
@@ -47,7 +48,7 @@ type InLine<'a> = (
     Option<Cow<'a, str>>,
 );
 
-/// Where a job stands in the line of its queue: sort key, due, id.
+/// The position of a job in the line of its queue: sort key, due time, id.
 type Place = (i64, i64, Vec<u8>);
 
 /// A part of the line of a queue.
@@ -55,35 +56,35 @@ struct Line<'q> {
     queue: &'q str,
     /// Rows as JSON.
     text: String,
-    /// Some of it was no text, and was replaced.
+    /// The rows contained invalid UTF-8, which was replaced.
     damaged: bool,
 }
 
-/// A job in line, with everything its claimer needs.
+/// A job in the line, with all data that its claimer needs.
 #[derive(Debug)]
 struct Candidate {
     seq: i64,
     template: i64,
-    /// Its place: lower comes first.
+    /// Its position in the line. Lower positions come first.
     place: Place,
-    /// As it will be once claimed, but for what the whole batch shares.
+    /// The job as it is returned if it is chosen.
     claimed: Claimed,
 }
 
-/// What a claim has found so far.
+/// The jobs that a claim has examined so far.
 #[derive(Debug, Default)]
 struct Haul {
     chosen: Vec<Candidate>,
-    /// Concurrency keys: how many runs hold them, the chosen included.
+    /// The number of runs per concurrency key, including the chosen jobs.
     slots: HashMap<String, u64>,
-    /// Passed over: they could not run, with whether the claimer knew their name.
+    /// Jobs that cannot run now, and whether the claimer knows their name.
     passed: Vec<(Candidate, bool)>,
     isolated_waiting: bool,
-    /// A job that must run alone was seen.
+    /// A job that must run in isolation was found.
     isolated_seen: bool,
-    /// A queue was not read to its end.
+    /// A queue was not examined to its end.
     more: bool,
-    /// Jobs that cannot be read, by their place in the table.
+    /// Jobs that cannot be read, by their row id.
     unreadable: Vec<(i64, sqlx::Error)>,
 }
 
@@ -113,7 +114,7 @@ impl Session<'_> {
                 }
                 RULES => self.read_rules(row, &mut gates).await?,
                 BREAKER => self.read_breaker(row, &mut gates).await?,
-                // The survey tells of gates before it tells of lanes.
+                // The survey returns gates before lanes.
                 _ => self.bring_back_runnable(row, request, &gates).await?,
             }
         }
@@ -130,7 +131,7 @@ impl Session<'_> {
             && matches!(request.isolation, Isolation::Allowed { .. })
             && let Some(mut first) = self.first_if_isolated(request, lease, &gates).await?
         {
-            // What was passed over because of the others' slots is not held up now.
+            // Jobs that were skipped for slots of the chosen jobs are no longer blocked, so `passed` is discarded.
             if let Pass::Probe(opening) =
                 gates.pass(first.claimed.spec.service.as_deref(), self.now)
             {
@@ -158,7 +159,7 @@ impl Session<'_> {
         })
     }
 
-    /// Moves future jobs of a kind that have fallen due into line. Answers how long until the next, if it is known.
+    /// Promotes the due jobs of a template. Returns the time until its next future job, if the claimer knows its name.
     async fn promote(
         &mut self,
         kind: &SqliteRow,
@@ -185,7 +186,7 @@ impl Session<'_> {
         Ok(first.filter(|_| known).map(wait))
     }
 
-    /// Chooses jobs of one queue, in order, as far as there is room.
+    /// Chooses jobs of one queue in order, up to its limit.
     async fn choose(
         &mut self,
         demand: &QueueDemand,
@@ -199,7 +200,7 @@ impl Session<'_> {
         let mut looked = 0;
         let mut after = None;
         while left > 0 {
-            // A little more than there is room for, if the last look was in vain.
+            // After a page that did not suffice, read larger pages.
             let limit = if after.is_none() { left } else { left.max(256) }.min(LOOK_MOST);
             let line = self.line(&demand.queue, limit, after.as_ref()).await?;
             let rows: Vec<InLine<'_>> = parse_borrowed(&line.text)?;
@@ -250,7 +251,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The job that stands first of all that could be claimed, if it must run alone.
+    /// Returns the first of all claimable jobs, if it must run in isolation.
     async fn first_if_isolated(
         &mut self,
         request: &ClaimRequest,
@@ -258,7 +259,7 @@ impl Session<'_> {
         gates: &Gates,
     ) -> Result<Option<Candidate>, sqlx::Error> {
         let mut first: Option<Candidate> = None;
-        // Nothing is chosen yet, so slots are counted anew.
+        // Slots are counted again, without the chosen jobs.
         let mut haul = Haul::default();
         let now = self.now;
         let open = |demand: &&QueueDemand| demand.limit > 0 && gates.most(&demand.queue, now) > 0;
@@ -314,7 +315,7 @@ impl Session<'_> {
         let row = query.fetch_one(&mut *self.conn).await?;
         Ok(match row.try_get(0) {
             Ok(text) => Line { queue, text, damaged: false },
-            // One of the rows holds what is no text.
+            // One of the rows contains invalid UTF-8.
             Err(_) => {
                 let text = String::from_utf8_lossy(row.try_get(0)?).into_owned();
                 Line { queue, text, damaged: true }
@@ -322,7 +323,7 @@ impl Session<'_> {
         })
     }
 
-    /// Fails if a row that may hold what is no text cannot be read as a whole.
+    /// Returns an error if a row contains replaced text and cannot be read completely.
     async fn check(&mut self, row: &InLine<'_>) -> Result<(), sqlx::Error> {
         let (numbers, _, _, own, slot_key, progress, checkpoint) = row;
         let odd = |text: &Option<Cow<'_, str>>| {
@@ -350,7 +351,7 @@ impl Session<'_> {
         }
         let (numbers, _, payload, own, slot_key, progress, checkpoint) = row;
         let limit = numbers[11];
-        // Only the limit may be missing.
+        // Only the limit may be NULL.
         let [
             seq,
             template,
@@ -481,7 +482,7 @@ fn take_slot(candidate: &Candidate, haul: &mut Haul) {
     }
 }
 
-/// Random: two processes on one file never claim under the same lease.
+/// Creates a random lease id, so that two processes never claim under the same lease.
 fn new_lease() -> LeaseId {
     LeaseId::from_uuid(Uuid::from_u128(fastrand::u128(..)))
 }

@@ -1,4 +1,4 @@
-//! Commands: what operators and clients do to a job.
+//! Commands on jobs from operators and clients.
 
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
@@ -107,7 +107,7 @@ impl Session<'_> {
         let now = self.now;
         match row.token() {
             None => self.advance(row, |job| job.cancel(cause, root, now)).await?,
-            // The run keeps what it holds until it has heard.
+            // The run keeps its slot and key until its handler has stopped.
             Some(token) => {
                 let duration = row.job.elapsed(now);
                 if let Some(mut line) = row.line(now, AttemptOutcome::Canceled) {
@@ -186,7 +186,7 @@ impl Session<'_> {
     }
 }
 
-/// Why this move is not allowed, if it is not.
+/// Returns an error if the state of the job does not allow this move.
 fn refuse(row: &JobRow, verb: Move) -> Option<CommandError> {
     (!row.job.state.allows(verb)).then(|| illegal(row, verb))
 }

@@ -1,17 +1,17 @@
-//! From what SQLite says to what the caller can do about it.
+//! Converts errors of SQLite to store errors that name a remedy.
 
 use std::path::Path;
 
 use ratchet_core::{StoreError, StoreErrorKind};
 
-/// A failure that several callers share: errors of the driver cannot be cloned.
+/// A failure that can be cloned for several callers. Errors of the driver cannot.
 #[derive(Debug, Clone)]
 pub(crate) struct Fault {
     pub(crate) kind: StoreErrorKind,
     message: String,
-    /// What SQLite said, if it said anything.
+    /// The message of SQLite, or `None` if the failure was found by the store itself.
     source: Option<String>,
-    /// It can pass, whatever its kind.
+    /// Whether the failure may be temporary, regardless of its kind.
     recoverable: bool,
 }
 
@@ -51,7 +51,7 @@ impl Fault {
         Self { kind, message, source: Some(error.to_string()), recoverable: false }
     }
 
-    /// A failure that SQLite has not told, and that can pass whatever its kind.
+    /// Creates a failure that was not reported by SQLite and may be temporary, regardless of its kind.
     pub(crate) fn recoverable(kind: StoreErrorKind, message: String) -> Self {
         Self { kind, message, source: None, recoverable: true }
     }
@@ -93,7 +93,7 @@ impl From<Fault> for StoreError {
     }
 }
 
-/// A failure outside of the writer, where the path of the file is not known.
+/// Converts an error in a transaction of the caller, where the path of the file is not known.
 pub(crate) fn in_transaction(error: &sqlx::Error) -> StoreError {
     Fault::new(Path::new("of this transaction"), error).into()
 }
@@ -111,18 +111,18 @@ fn kind(error: &sqlx::Error) -> StoreErrorKind {
         (Some(11 | 26), _) => StoreErrorKind::Corrupt,
         (Some(1), error) if error.to_string().contains("no such table") => StoreErrorKind::Schema,
         (Some(18..=20), _) | (None, sqlx::Error::Encode(_)) => StoreErrorKind::Data,
-        // One row, not the file: only SQLite can tell that the file is damaged.
+        // A problem with one row, not with the file. Only SQLite can detect a damaged file.
         (None, error) if is_unreadable(error) => StoreErrorKind::Data,
         _ => StoreErrorKind::Unavailable,
     }
 }
 
-/// Whether a stored value did not read back, as opposed to a statement that failed.
+/// Returns whether a stored value could not be decoded, as opposed to a failed statement.
 pub(crate) fn is_unreadable(error: &sqlx::Error) -> bool {
     matches!(error, sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. })
 }
 
-/// A stored value that does not read back.
+/// Creates an error for a stored value that could not be decoded.
 pub(crate) fn unreadable(error: impl std::error::Error + Send + Sync + 'static) -> sqlx::Error {
     sqlx::Error::Decode(Box::new(error))
 }

@@ -1,4 +1,4 @@
-//! What is around a job, and the lists of rules and breakers.
+//! Reads the surroundings of a job, and lists queue rules and breakers.
 
 use jiff::Timestamp;
 use ratchet_core::model::{Breaker, BreakerRecord, JobId, QueueRecord, Surroundings};

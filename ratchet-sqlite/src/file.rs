@@ -1,4 +1,4 @@
-//! Watches the file itself: whether the path still names the file that was opened, and how long its log is.
+//! Watches the database file: whether the path still names the file that was opened, and how long its log is.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,19 +9,19 @@ use tokio::time::Instant;
 
 use crate::error::Fault;
 
-/// How often the writer looks at the file while it is busy.
+/// How often the writer checks the file while it is busy.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// How often a long log is reported.
+/// The minimum time between two warnings about a long log.
 const REPORT_EVERY: Duration = Duration::from_mins(1);
 
-/// Device and inode: what tells one file from another.
+/// Device and inode, which identify a file.
 type Identity = (u64, u64);
 
-/// The database file and its log, as they were when they were opened.
+/// The database file and its log, as they were when the store was opened.
 #[derive(Debug)]
 pub(crate) struct Files {
-    /// As the caller named it.
+    /// The path as given by the caller.
     path: PathBuf,
     main: Watched,
     log: Watched,
@@ -29,21 +29,21 @@ pub(crate) struct Files {
 
 #[derive(Debug)]
 struct Watched {
-    /// Absolute, so that a change of the working directory does not matter.
+    /// The absolute path, which does not depend on the working directory.
     path: PathBuf,
     opened: Option<Identity>,
 }
 
-/// What there is at a path.
+/// The result of looking up a path.
 enum Found {
     File(Identity, u64),
     Nothing,
-    /// It cannot be told, for lack of rights or because this platform has no inodes.
+    /// The lookup failed, for example for lack of permissions, or the platform has no inodes.
     Unknown,
 }
 
 impl Files {
-    /// Remembers which files are open. The connections must have been opened before.
+    /// Records which files are open. The connections must have been opened before.
     pub(crate) fn opened(path: &Path) -> Self {
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let mut log = absolute.clone().into_os_string();
@@ -51,7 +51,7 @@ impl Files {
         Self { path: path.to_owned(), main: Watched::new(absolute), log: Watched::new(log.into()) }
     }
 
-    /// Fails if the paths name other files than those that were opened. Answers how long the log is.
+    /// Returns the length of the log in bytes, or an error if a path no longer names the file that was opened.
     pub(crate) fn check(&self) -> Result<u64, Fault> {
         if self.main.is_other(&identify(&self.main.path)) {
             return Err(moved(&self.path, &self.main.path));
@@ -64,10 +64,10 @@ impl Files {
     }
 }
 
-/// When the writer looks at the files, and what it has said about them.
+/// When the writer last checked the files, and what it has reported.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    /// Above this many bytes the log is reported.
+    /// The log is reported if it has more bytes than this.
     long_log: u64,
     looked: Instant,
     reported: Option<Instant>,
@@ -79,12 +79,12 @@ impl Watch {
         Self { long_log, looked: Instant::now(), reported: None, moved: false }
     }
 
-    /// Whether it is time to look again. A file that was found moved is looked at before every write.
+    /// Returns whether a check is due. While the file is missing or replaced, it is checked before every write.
     pub(crate) fn is_due(&self) -> bool {
         self.moved || self.looked.elapsed() >= INTERVAL
     }
 
-    /// Looks at the files; fails if writing to them would be in vain.
+    /// Checks the files. Returns an error if writes would be lost.
     pub(crate) fn look(&mut self, files: &Files) -> Result<(), Fault> {
         self.looked = Instant::now();
         let found = files.check();
@@ -129,7 +129,7 @@ impl Watched {
         Self { path, opened }
     }
 
-    /// Whether something else than the opened file was found.
+    /// Returns whether the lookup found something other than the opened file.
     fn is_other(&self, found: &Found) -> bool {
         match (self.opened, found) {
             (Some(opened), Found::File(identity, _)) => opened != *identity,
@@ -151,7 +151,7 @@ fn identify(path: &Path) -> Found {
     }
 }
 
-/// Where an open file can be neither moved nor deleted there is nothing to watch.
+/// Platforms on which an open file can be neither moved nor deleted need no check.
 #[cfg(not(unix))]
 fn identify(_path: &Path) -> Found {
     Found::Unknown

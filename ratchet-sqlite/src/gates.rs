@@ -1,4 +1,4 @@
-//! What holds jobs back: rules of queues, breakers of services. The conditions themselves are the model's.
+//! Gates: queue rules and circuit breakers that hold jobs back. The conditions themselves are defined in the model.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -19,33 +19,33 @@ use crate::sql;
 use crate::unreadable::or_report;
 use crate::value::{json, parse};
 
-/// What holds back the jobs of one claim.
+/// The gates that apply to one claim.
 #[derive(Debug, Default)]
 pub(crate) struct Gates {
-    /// Rules by queue, and how many of its jobs run.
+    /// Rules by queue, with the number of running jobs of the queue.
     queues: HashMap<String, (QueueRules, u64)>,
-    /// Breakers that are not closed, and how many probes are out.
+    /// Breakers that are not closed, with the number of running probes.
     services: HashMap<String, (Breaker, u64)>,
 }
 
-/// How a job may run.
+/// Whether and how a job may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pass {
-    /// Not now.
+    /// The job may not run now.
     No,
-    /// Like any other.
+    /// The job may run normally.
     Free,
-    /// As a probe of this opening.
+    /// The job may run as a probe of this opening of the breaker.
     Probe(u64),
 }
 
 impl Gates {
-    /// How many jobs of a queue may be claimed.
+    /// Returns how many jobs of a queue may be claimed.
     pub(crate) fn most(&self, queue: &str, now: Timestamp) -> u32 {
         self.queues.get(queue).map_or(u32::MAX, |(rules, running)| rules.gate(*running, now).most())
     }
 
-    /// How a job of a service may run.
+    /// Returns whether and how a job of a service may run.
     pub(crate) fn pass(&self, service: Option<&str>, now: Timestamp) -> Pass {
         match self.admits(service, now) {
             Admission::All => Pass::Free,
@@ -54,7 +54,7 @@ impl Gates {
         }
     }
 
-    /// How many jobs of a service may be claimed.
+    /// Returns how many jobs of a service may be claimed.
     pub(crate) fn limit(&self, service: Option<&str>, now: Timestamp) -> u32 {
         match self.admits(service, now) {
             Admission::All => u32::MAX,
@@ -68,14 +68,14 @@ impl Gates {
         breaker.map_or(Admission::All, |(breaker, probing)| breaker.admits(*probing, now))
     }
 
-    /// A probe goes out.
+    /// Counts a probe that is about to run.
     pub(crate) fn probe(&mut self, service: Option<&str>) {
         if let Some((_, probing)) = service.and_then(|service| self.services.get_mut(service)) {
             *probing += 1;
         }
     }
 
-    /// Jobs of a queue were claimed. Answers with its rules if they have changed.
+    /// Counts claimed jobs of a queue. Returns its rules if they have changed.
     fn claimed(&mut self, queue: &str, jobs: u32, now: Timestamp) -> Option<&QueueRules> {
         let (rules, running) = self.queues.get_mut(queue)?;
         *running += u64::from(jobs);
@@ -84,7 +84,7 @@ impl Gates {
         (*rules != before).then_some(rules)
     }
 
-    /// How long until something that holds jobs back opens by itself.
+    /// Returns the time until the first closed gate opens by itself.
     pub(crate) fn opens_in(&self, now: Timestamp) -> Option<Duration> {
         let queues = self.queues.values();
         let rates = queues.filter_map(|(rules, running)| rules.gate(*running, now).until());
@@ -99,7 +99,7 @@ impl Gates {
 }
 
 impl Session<'_> {
-    /// Reads the rules of a queue from a survey.
+    /// Reads the rules of a queue from a row of the survey.
     pub(crate) async fn read_rules(
         &mut self,
         row: &SqliteRow,
@@ -112,21 +112,21 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Reads a breaker from a survey.
+    /// Reads a breaker from a row of the survey.
     pub(crate) async fn read_breaker(
         &mut self,
         row: &SqliteRow,
         gates: &mut Gates,
     ) -> Result<(), sqlx::Error> {
         let read = || Ok((row.try_get::<String, _>(2)?, parse::<Breaker>(row.try_get(5)?)?));
-        // As if it were closed; the next outcome replaces it.
+        // Treated as closed. The next call result replaces it.
         let Some((service, breaker)) = or_report("breaker", read())? else { return Ok(()) };
         let probing = probes(self.conn, &service, &breaker).await?;
         gates.services.insert(service, (breaker, probing));
         Ok(())
     }
 
-    /// Jobs were claimed: what counts against rates is written.
+    /// Counts claimed jobs against the rate limits of their queues.
     pub(crate) async fn spend(
         &mut self,
         claimed: &BTreeMap<String, u32>,
@@ -149,7 +149,7 @@ impl Session<'_> {
         let row = row.fetch_optional(&mut *self.conn).await?;
         let stored = row.map(|row| rules_or_paused(queue, row.try_get(0)));
         let mut rules = stored.unwrap_or_default();
-        if !rules.obey(order) {
+        if !rules.apply(order) {
             return Ok(false);
         }
         self.save_rules(queue, &rules).await?;
@@ -169,7 +169,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The end of a run makes room in queues that limit their runs.
+    /// Wakes the queues with a concurrency limit, because a run has ended.
     pub(crate) async fn wake_limited(&mut self) -> Result<(), sqlx::Error> {
         for row in sqlx::query(sql::gate::LIST_LIMITED).fetch_all(&mut *self.conn).await? {
             self.effects.wake_queue(row.try_get(0)?);
@@ -177,30 +177,30 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Counts what the applied runs of a batch say of their services, in order.
-    pub(crate) async fn count_votes(
+    /// Adds the call results of the applied runs of a batch to the breakers, in order.
+    pub(crate) async fn count_samples(
         &mut self,
         settlements: &[Settlement],
         settled: &mut [Settled],
     ) -> Result<(), sqlx::Error> {
         let mut breakers: BTreeMap<&str, (Breaker, Option<Breaker>)> = BTreeMap::new();
         for (settlement, settled) in settlements.iter().zip(settled) {
-            let (Some(vote), Settled::Applied(applied)) = (&settlement.vote, settled) else {
+            let (Some(sample), Settled::Applied(applied)) = (&settlement.sample, settled) else {
                 continue;
             };
-            let service = vote.service.as_str();
+            let service = sample.service.as_str();
             if !breakers.contains_key(service) {
                 let stored = breaker(self.conn, service).await?;
-                let fresh = || Breaker::new(vote.settings, self.now);
+                let fresh = || Breaker::new(sample.settings, self.now);
                 breakers.insert(service, (stored.clone().unwrap_or_else(fresh), stored));
             }
             if let Some((breaker, _)) = breakers.get_mut(service) {
-                applied.breaker = breaker.count(vote, self.now);
+                applied.breaker = breaker.count(sample, self.now);
                 self.wake_if_closed(applied.breaker);
             }
         }
         for (service, (breaker, stored)) in breakers {
-            // A window full of good outcomes does not change by another.
+            // Another good result does not change a window that is full of good results.
             if stored.as_ref() != Some(&breaker) {
                 self.save_breaker(service, &breaker).await?;
             }
@@ -216,7 +216,7 @@ impl Session<'_> {
         let stored = breaker(self.conn, service).await?;
         let fresh = || Breaker::new(BreakerSettings::default(), self.now);
         let mut breaker = stored.unwrap_or_else(fresh);
-        let change = breaker.obey(order, self.now);
+        let change = breaker.apply(order, self.now);
         self.save_breaker(service, &breaker).await?;
         crash_point(CrashPoint::CommandDone);
         self.wake_if_closed(change);
@@ -240,7 +240,7 @@ impl Session<'_> {
     }
 }
 
-/// The stored breaker of a service.
+/// Returns the stored breaker of a service, or `None` if there is none or it cannot be read.
 pub(crate) async fn breaker(
     conn: &mut SqliteConnection,
     service: &str,
@@ -250,18 +250,18 @@ pub(crate) async fn breaker(
     Ok(or_report("breaker", read)?.flatten())
 }
 
-/// The rules of a queue. If they cannot be read nobody knows what they forbid, so the queue is paused: that concerns its own jobs
-/// only, and ends when somebody resumes it.
+/// Parses the rules of a queue. If they cannot be read, the queue counts as paused until it is resumed, because its
+/// limits are unknown. Only jobs of this queue are affected.
 pub(crate) fn rules_or_paused(queue: &str, stored: Result<&str, sqlx::Error>) -> QueueRules {
     stored.and_then(parse).unwrap_or_else(|error| {
         tracing::error!(queue, %error, "the rules of a queue cannot be read; it is paused until it is resumed");
         let mut rules = QueueRules::default();
-        rules.obey(QueueOrder::Pause);
+        rules.apply(QueueOrder::Pause);
         rules
     })
 }
 
-/// How many probes of the breaker's present opening are out.
+/// Returns the number of running probes for the current opening of a breaker.
 pub(crate) async fn probes(
     conn: &mut SqliteConnection,
     service: &str,
@@ -272,13 +272,13 @@ pub(crate) async fn probes(
     Ok(row.try_get::<i64, _>(0)?.unsigned_abs())
 }
 
-/// How many jobs of a queue run.
+/// Returns the number of running jobs of a queue.
 pub(crate) async fn runs(conn: &mut SqliteConnection, queue: &str) -> Result<u64, sqlx::Error> {
     let row = sqlx::query(sql::gate::COUNT_RUNS).bind(queue).fetch_one(conn).await?;
     Ok(row.try_get::<i64, _>(0)?.unsigned_abs())
 }
 
-/// What the row of a probe says.
+/// Returns the value of the `probe` column for a probe.
 pub(crate) fn probe_name(service: &str, opening: u64) -> String {
     format!("{service}/{opening}")
 }

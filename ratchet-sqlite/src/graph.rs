@@ -1,4 +1,4 @@
-//! Groups and edges, and what follows in them: [`ripple`] decides, this reads and writes.
+//! Groups and edges. [`ripple`] decides how a change propagates; this module reads and writes the rows.
 
 mod read;
 
@@ -25,7 +25,7 @@ use crate::sql;
 use crate::unreadable::or_report;
 use crate::value::{bytes, graph_key, json, optional_json, unhex};
 
-/// What sets off a walk, if this job has ended and is part of a graph.
+/// Returns the event to propagate if this job is a step and has ended.
 pub(crate) fn ended(job: &JobRecord) -> Option<Seed> {
     let ended = job.spec.step.is_some() && job.state.is_terminal();
     ended.then(|| Seed::Ended { member: job.member(), answers: Vec::new() })
@@ -92,7 +92,7 @@ impl Session<'_> {
         Ok(Ok(GraphInserted { jobs, ripples, original: None }))
     }
 
-    /// Inserts jobs of a graph; answers which of them exist already under another name and are no members.
+    /// Inserts jobs of a graph. Also returns the ids of jobs that already exist and are therefore not members.
     async fn insert_members(
         &mut self,
         jobs: &[NewJob],
@@ -114,7 +114,7 @@ impl Session<'_> {
         Ok(Ok((answers, absent)))
     }
 
-    /// Inserts a graph that comes with a run; answers with why if nothing of it was.
+    /// Inserts a graph spawned by a run. Returns the reason if it was refused.
     pub(crate) async fn spawn_graph(
         &mut self,
         graph: &NewGraph,
@@ -144,7 +144,8 @@ impl Session<'_> {
         Ok(Ok(CommandReply::GroupCanceled(Box::new(ripples))))
     }
 
-    /// What opens again when this failed job is tried again; refused if one of its steps cannot have its key.
+    /// Returns the changes that reopen steps when this failed job is retried. Refused if the business key of one of
+    /// these steps is taken.
     pub(crate) async fn opened(
         &mut self,
         row: &JobRow,
@@ -164,7 +165,7 @@ impl Session<'_> {
         Ok(Ok(changes))
     }
 
-    /// Carries out what follows from some seeds.
+    /// Walks the graph from some seeds and writes the changes.
     pub(crate) async fn ripple(&mut self, seeds: Vec<Seed>) -> Result<Ripples, sqlx::Error> {
         if seeds.is_empty() {
             return Ok(Ripples::default());
@@ -224,7 +225,7 @@ impl Session<'_> {
         Ok(changes.into_ripples())
     }
 
-    /// A step that succeeded with nothing to write but its output. Only one that something waits for is read.
+    /// Returns the member for a step that was settled as a plain success. The row is read only if the step has edges.
     pub(crate) async fn succeeded_member(
         &mut self,
         id: JobId,
@@ -237,7 +238,7 @@ impl Session<'_> {
         let spec = ratchet_core::model::JobSpec::new("", Vec::new());
         let mut member = JobRecord::pending(id, spec, self.now, self.now).member();
         member.state = JobState::Succeeded;
-        // Nothing, or what is damaged: then it counts in no group.
+        // Empty or damaged: the step counts in no group.
         member.group = unhex(group).and_then(|group| group_id(&group)).ok();
         Ok(member)
     }

@@ -1,5 +1,5 @@
-//! Enqueuing, canceling and rescheduling in the caller's own transaction: it commits with the caller's data, or leaves no
-//! trace.
+//! Enqueues, cancels and reschedules jobs in a transaction of the caller, so that they commit together with the
+//! caller's data.
 
 use std::future::Future;
 
@@ -20,10 +20,11 @@ use crate::error::in_transaction;
 use crate::session::{Effects, Session};
 use crate::template::Templates;
 
-/// `.in_tx(&mut tx)` on what `ratchet.enqueue(job)` gives, and on a chain, batch or workflow: all of it or nothing.
+/// Adds `.in_tx(&mut tx)` to `ratchet.enqueue(job)`, and to chains, batches and workflows, which are inserted all or
+/// nothing.
 ///
-/// The transaction is one of `sqlx` on a database file that a [`SqliteStore`] has been opened on: the application's own
-/// tables may live beside it. Workers hear of the job within milliseconds of the commit.
+/// The transaction must be a `sqlx` transaction on a database file that a [`SqliteStore`] has opened. The file may also
+/// hold tables of the application. Workers see the job within milliseconds of the commit.
 ///
 /// ```
 /// use ratchet_core::{Job, Ratchet};
@@ -43,11 +44,11 @@ use crate::template::Templates;
 /// }
 /// ```
 pub trait EnqueueInTx: Sized {
-    /// The handle of what is enqueued.
+    /// The handle of the enqueued job or group.
     type Handle;
 
-    /// Enqueues it in a transaction of the caller. Answers with the handle of what stands for it: another one if its
-    /// idempotency key was used before, or if it was asked for the holder of its business key.
+    /// Enqueues in a transaction of the caller. Returns the handle of an existing job or group instead if the
+    /// idempotency key was used before, or if the submit is set to return the holder of its business key.
     fn in_tx(
         self,
         tx: &mut SqliteConnection,
@@ -111,7 +112,7 @@ async fn submit_graph(
 }
 
 impl SqliteStore {
-    /// Inserts jobs in a transaction of the caller, all or none: what bulk submits use.
+    /// Inserts jobs in a transaction of the caller, all or none. Intended for bulk submits.
     pub async fn insert_in_tx(
         &self,
         tx: &mut SqliteConnection,
@@ -129,7 +130,8 @@ impl SqliteStore {
         insert_graph(tx, graph, self.shared.clock.now()).await
     }
 
-    /// Calls a job off in a transaction of the caller. A running handler hears of it with its worker's next heartbeat.
+    /// Cancels a job in a transaction of the caller. A running handler is notified with the next heartbeat of its
+    /// worker.
     ///
     /// ```
     /// # use ratchet_core::model::{CommandError, JobId};
@@ -151,7 +153,7 @@ impl SqliteStore {
         .await
     }
 
-    /// Gives a pending job another due time in a transaction of the caller.
+    /// Sets the due time of a pending job in a transaction of the caller.
     ///
     /// ```
     /// # use ratchet_core::model::{CommandError, Due, JobId};
@@ -208,7 +210,8 @@ async fn command(
     reply
 }
 
-/// Nothing is remembered beyond the transaction: it may be rolled back. No hint is sent: the writer sees the commit.
+/// Creates a session on a transaction of the caller. Nothing is cached, because the transaction may roll back. No
+/// wake-up is sent, because the writer detects the commit.
 fn session<'a>(
     conn: &'a mut SqliteConnection,
     templates: &'a Templates,

@@ -1,4 +1,4 @@
-//! Inserting: first the plan, then the rows, so that a refused batch leaves no trace.
+//! Inserts jobs: plans a batch first, then writes it, so that a refused batch writes nothing.
 
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::insert::{Answers, KeyUse, Keys, Plan, There};
@@ -11,13 +11,13 @@ use crate::sql;
 use crate::template::Own;
 use crate::value::{business_key, bytes, changed, idempotency_key, job_id, optional_json};
 
-/// A key within its tenant.
+/// The encoded tenant and key.
 pub(crate) type Key = Vec<u8>;
 
-/// What is to be inserted, and what to answer then.
+/// The plan of a batch, and the answers for its jobs.
 type Planned = (Plan<Key>, Vec<Inserted>);
 
-/// Whether a job claims nothing but its id.
+/// Returns whether a job has neither a business key nor an idempotency key.
 pub(crate) fn is_plain(job: &NewJob) -> bool {
     job.spec.business_key.is_none() && job.spec.idempotency_key.is_none()
 }
@@ -35,14 +35,14 @@ impl Session<'_> {
         Ok(Ok(answers))
     }
 
-    /// What is to be inserted, or why nothing is: the key of a graph first, if it has one.
+    /// Plans a batch, or returns why it is refused. `key` is the idempotency key of a graph, which comes first.
     pub(crate) async fn planned(
         &mut self,
         jobs: &[NewJob],
         key: Option<&(Key, KeyUse)>,
     ) -> Result<Result<Planned, InsertError>, sqlx::Error> {
         Ok(match self.plan(jobs, key).await? {
-            // A repeated id comes before other refusals, so it must be looked for.
+            // A repeated id takes precedence over other refusals, so check for it.
             Err(_) if !self.careful => {
                 self.careful = true;
                 let plan = self.plan(jobs, key).await;
@@ -73,7 +73,7 @@ impl Session<'_> {
                 .bind(bytes(job.uuid()))
                 .execute(&mut *self.conn)
                 .await?;
-            // The plan found it free, in this transaction.
+            // The plan found the key free in this transaction.
             changed(&taken, 1)?;
         }
         if !(plan.ledger.is_empty() && plan.business.is_empty()) {
@@ -100,7 +100,7 @@ impl Session<'_> {
         Ok(answers.all().map(|answers| (plan, answers)))
     }
 
-    /// What there is of a job, as far as the plan does not know it better.
+    /// Returns what is already stored for a job and its keys, unless the plan of this batch decides it.
     async fn there(
         &mut self,
         job: &NewJob,
@@ -124,7 +124,7 @@ impl Session<'_> {
         Ok(there)
     }
 
-    /// Inserts jobs whose keys are settled. Fails if one of the ids exists.
+    /// Inserts jobs whose keys are already taken. Fails if one of the ids exists.
     pub(crate) async fn insert_rows(&mut self, jobs: &[&NewJob]) -> Result<(), sqlx::Error> {
         let mut rest = jobs;
         for (size, rows) in sql::INSERT_SIZES.into_iter().enumerate() {

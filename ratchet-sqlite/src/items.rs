@@ -1,4 +1,4 @@
-//! Items that were set aside, and checkpoints that were handed on.
+//! Items that runs reject, and checkpoints that they hand off to pipelines.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::sql;
 use crate::unreadable::{or_report, readable};
 use crate::value::{bytes, in_column, job_id, json, number, parse, signed, time};
 
-/// How long a row that cannot be read stays out of the way of the others before it is looked at again.
+/// How long a row that cannot be read is held back before it is tried again.
 pub(crate) const UNREADABLE_HELD: Duration = Duration::from_hours(1);
 
 fn hand_off(pipeline: &str, row: &SqliteRow) -> Result<HandOff, sqlx::Error> {
@@ -33,7 +33,7 @@ fn hand_off(pipeline: &str, row: &SqliteRow) -> Result<HandOff, sqlx::Error> {
 }
 
 impl Session<'_> {
-    /// What a committed run set aside and handed on.
+    /// Writes the rejects and hand-offs of a settled run.
     pub(crate) async fn keep_items(
         &mut self,
         job: &JobRecord,

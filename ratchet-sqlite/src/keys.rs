@@ -1,4 +1,4 @@
-//! Who holds which key. Slots are counted from live claims, never from a counter.
+//! Slots and business keys. Slots are counted from live runs, never from a stored counter.
 
 use ratchet_core::model::{JobSpec, Token};
 use sqlx::Row as _;
@@ -9,23 +9,23 @@ use crate::sql;
 use crate::value::{bytes, signed};
 
 impl Session<'_> {
-    /// How many runs hold a concurrency key.
+    /// Returns how many runs hold a slot of a concurrency key.
     pub(crate) async fn slots_taken(&mut self, key: &str) -> Result<u64, sqlx::Error> {
         let row = sqlx::query(sql::key::COUNT_SLOTS).bind(key).fetch_one(&mut *self.conn).await?;
         Ok(row.try_get::<i64, _>(0)?.unsigned_abs())
     }
 
-    /// A run has let go of its slot: the next job of every lane of that key is back in line.
+    /// Handles a released slot: brings back the next job of each lane of its key.
     pub(crate) async fn free_slot(&mut self, spec: &JobSpec) -> Result<(), sqlx::Error> {
         if let Some(slot) = &spec.concurrency {
             self.bring_back_slot(&slot.key, 1).await?;
-            // Jobs of the same key are likely on the same queue.
+            // Jobs with the same key are probably in the same queue.
             self.effects.wake_queue(&spec.queue);
         }
         Ok(())
     }
 
-    /// Frees the business key of a job that is over, unless a run of it lingers.
+    /// Frees the business key of an ended job, unless one of its runs lingers.
     pub(crate) async fn free_business_key(&mut self, row: &JobRow) -> Result<(), sqlx::Error> {
         if let Some(key) = row.scoped_key.as_deref().filter(|_| !row.job.is_live()) {
             sqlx::query(sql::key::FREE_BUSINESS_KEY)
@@ -37,7 +37,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Frees what a run still held after its end.
+    /// Frees the slot and key that a lingering run still held after its end.
     pub(crate) async fn let_go(&mut self, token: Token) -> Result<(), sqlx::Error> {
         let lingered = sqlx::query(sql::key::DELETE_LINGERING)
             .bind(bytes(token.job.uuid()))
@@ -51,7 +51,7 @@ impl Session<'_> {
             self.free_slot(&row.job.spec).await?;
             self.free_business_key(&row).await?;
         } else if let Ok(Some(slot)) = lingered.try_get::<Option<String>, _>(0) {
-            // The job is gone or cannot be read, the slot is free all the same.
+            // The job no longer exists or cannot be read, but the slot is free.
             self.bring_back_slot(&slot, 1).await?;
         }
         Ok(())

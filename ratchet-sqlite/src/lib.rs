@@ -12,13 +12,13 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(()) }).unwrap();
 //! ```
 //!
-//! - **Durable.** `synchronous = FULL` in WAL mode: once a verb has answered, a power loss does not undo it.
-//! - **One writer, group commit.** All verbs that wait share one transaction and one sync. Readers never wait for it.
-//! - **Many processes on one file.** Another process sees new work within milliseconds.
+//! - **Durable.** `synchronous = FULL` in WAL mode: once an operation has returned, a power loss does not undo it.
+//! - **One writer, group commit.** Waiting operations share one transaction and one sync. Readers never wait for it.
+//! - **Several processes on one file.** Another process sees new work within milliseconds.
 //! - **In your transaction.** [`EnqueueInTx`] enqueues in a transaction of your own on the same file.
-//! - **Backup.** [`SqliteStore::backup_to`] while jobs run; `VACUUM INTO` and the `.backup` command of the `sqlite3` shell do the
-//!   same. A plain copy of the file is a backup only while no process has it open: a copy of the file and its `-wal` that is
-//!   taken meanwhile can be damaged, and a copy without the `-wal` lacks the latest jobs.
+//! - **Backup.** [`SqliteStore::backup_to`] works while jobs run. `VACUUM INTO` and the `.backup` command of the
+//!   `sqlite3` shell do the same. A plain copy of the file is a backup only while no process has it open: a copy of the
+//!   file and its `-wal` that is taken during writes can be damaged, and a copy without the `-wal` lacks the latest jobs.
 
 #![forbid(unsafe_code)]
 

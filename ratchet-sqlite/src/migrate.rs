@@ -1,4 +1,4 @@
-//! The schema and its versions.
+//! Migrates the schema when a store is opened.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use sqlx::{Row as _, SqliteConnection};
 use crate::error::Fault;
 use crate::sql;
 
-/// In order; the number of a migration is its place, counted from one. They are appended to and never changed.
+/// All migrations in order, numbered from one. New ones are appended, and released ones must never change.
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_initial.sql"),
     include_str!("../migrations/0002_composition.sql"),
@@ -18,20 +18,20 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0004_unreadable.sql"),
 ];
 
-/// The version of the schema that this crate writes.
+/// Returns the newest version of the schema that this crate knows.
 pub(crate) fn newest() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
-/// Brings the schema up to date in one transaction. Many processes may do so at once: the first one writes, the others
-/// find it done. Answers whether it wrote anything.
+/// Migrates the schema to the newest version in one transaction. If several processes do this at once, the first one
+/// migrates and the rest find it done. Returns whether the schema changed.
 pub(crate) async fn migrate(
     conn: &mut SqliteConnection,
     path: &Path,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
     let failed = |error| StoreError::from(Fault::new(path, &error));
-    // Also shows at once whether the file can be written at all.
+    // This also detects at once whether the file can be written.
     sqlx::query("BEGIN IMMEDIATE").execute(&mut *conn).await.map_err(failed)?;
     let done = match apply(conn, now).await {
         Ok(found) if found > newest() => {
@@ -50,14 +50,14 @@ pub(crate) async fn migrate(
         Err(error) => Err(failed(error)),
     };
     if done.is_err() {
-        // The error counts; a transaction that SQLite has rolled back itself refuses this one.
+        // The first error is reported. If SQLite has already rolled back, this statement fails.
         let _ = sqlx::query("ROLLBACK").execute(&mut *conn).await;
     }
     crash_point(CrashPoint::MigrationCommitted);
     done
 }
 
-/// Applies what is missing. Answers the version that was found.
+/// Applies the missing migrations. Returns the version that was found.
 async fn apply(conn: &mut SqliteConnection, now: Timestamp) -> Result<i64, sqlx::Error> {
     let there = sqlx::query(sql::schema::FIND_SCHEMA).fetch_optional(&mut *conn).await?.is_some();
     let found = if there {

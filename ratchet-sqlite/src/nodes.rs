@@ -1,4 +1,4 @@
-//! Worker processes, their leases, and what becomes of their jobs.
+//! Nodes: joining, heartbeats, leadership, and the orphans of nodes whose lease expired.
 
 use std::time::Duration;
 
@@ -99,7 +99,7 @@ impl Session<'_> {
         for row in lost.fetch_all(&mut *self.conn).await? {
             match or_report("lingering run", token(&row))? {
                 Some(token) => self.let_go(token).await?,
-                // It would hold its slot for ever.
+                // Otherwise it would hold its slot forever.
                 None => {
                     sqlx::query(sql::key::DELETE_LOST_LINGERING)
                         .bind(row.try_get::<&[u8], _>(0)?)

@@ -1,4 +1,4 @@
-//! Opening: connections, schema, and the thread of the writer.
+//! Opens a store: connects to the file, migrates the schema and starts the writer thread.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::template::Templates;
 use crate::verb::Request;
 use crate::writer::Writer;
 
-/// How many wake-ups a slow listener may be behind before it loses some. Losing one costs a poll.
+/// The capacity of a wake-up channel. A slow receiver that falls behind further loses wake-ups, which costs a poll.
 const WAKES_KEPT: usize = 1024;
 
 type Opened = (Arc<Shared>, mpsc::UnboundedSender<Box<dyn Request>>, Arc<Readers>);
@@ -28,8 +28,8 @@ pub(crate) async fn open(options: SqliteOptions) -> Result<Opened, StoreError> {
     let connect = options.connect_options()?;
     let mut conn = connect_patiently(&connect, &options).await?;
     if migrate(&mut conn, options.path(), options.clock.now()).await? {
-        // The file takes the size it needs while there is space: a log that fills the disk can only be moved into the file if
-        // that need not grow. Others may be reading; then a later checkpoint does it.
+        // Let the file grow to the size it needs while there is space: when the log fills the disk, it can be moved
+        // into the file only if the file need not grow. If another process is reading, a later checkpoint does this.
         let moved = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(&mut conn).await;
         if let Err(error) = moved {
             tracing::debug!(%error, "the write-ahead log was not moved into the new job database");
@@ -74,7 +74,8 @@ pub(crate) async fn open(options: SqliteOptions) -> Result<Opened, StoreError> {
     Ok((shared, sender, readers))
 }
 
-/// Two processes that open a new file at the same moment may find it locked for a moment, without SQLite waiting.
+/// Connects, and retries while the file is locked. When two processes open a new file at the same time, SQLite may
+/// report it as locked without waiting.
 async fn connect_patiently(
     connect: &SqliteConnectOptions,
     options: &SqliteOptions,
@@ -96,7 +97,8 @@ async fn connect_patiently(
     }
 }
 
-/// The writer has a thread of its own: a handler that blocks its runtime must not hold up claims and heartbeats.
+/// Starts the writer on a thread of its own, so that a handler that blocks its runtime does not delay claims and
+/// heartbeats.
 fn start(writer: Writer) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     let thread = std::thread::Builder::new().name("ratchet-sqlite".to_owned());

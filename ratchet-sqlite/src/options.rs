@@ -1,4 +1,4 @@
-//! How the file is opened.
+//! The options of a [`SqliteStore`].
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,15 +11,15 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 
 use crate::SqliteStore;
 
-/// How careful a commit is.
+/// How durable a commit is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Synchronous {
     /// A committed job survives a power loss.
     #[default]
     Full,
-    /// A committed job survives the end of the process, `kill -9` included; a power loss may take the last commits with
-    /// it, and never damages the file.
+    /// A committed job survives the end of the process, including `kill -9`. A power loss may undo the last commits,
+    /// but never damages the file.
     Normal,
 }
 
@@ -54,10 +54,10 @@ pub struct SqliteOptions {
     pub(crate) long_log: u64,
 }
 
-/// How long the write-ahead log may stay once all of it was copied into the file.
+/// The size in bytes to which the write-ahead log is truncated after a checkpoint.
 const LOG_KEPT: u64 = 64 << 20;
 
-/// A log of more bytes than this is reported.
+/// The size in bytes above which the write-ahead log is reported as too long.
 const LONG_LOG: u64 = 256 << 20;
 
 impl SqliteOptions {
@@ -76,61 +76,63 @@ impl SqliteOptions {
         }
     }
 
-    /// How careful a commit is; [`Synchronous::Full`] if not set.
+    /// Sets how durable a commit is (default: [`Synchronous::Full`]).
     pub fn synchronous(mut self, synchronous: Synchronous) -> Self {
         self.synchronous = synchronous;
         self
     }
 
-    /// How long to wait for somebody else's write transaction before giving up as locked; 5 s if not set.
+    /// Sets how long to wait for a write transaction of another connection before failing as locked (default: 5 s, at
+    /// most 24 hours).
     pub fn busy_timeout(mut self, timeout: Duration) -> Self {
         self.busy_timeout = timeout;
         self
     }
 
-    /// How many connections read beside the one that writes; 2 if not set.
+    /// Sets the number of connections for reads (default: 2, minimum: 1). There is always one connection for writes.
     pub fn readers(mut self, readers: usize) -> Self {
         self.readers = readers.max(1);
         self
     }
 
-    /// The clock by which jobs are due: for tests.
+    /// Sets the clock that determines when jobs are due. Intended for tests.
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
     }
 
-    /// How often to look whether another process has written, while somebody listens; 5 ms if not set.
+    /// Sets how often to check whether another process has written (default: 5 ms, minimum: 1 ms). The check runs only
+    /// while there is a subscriber for wake-ups.
     pub fn watch_every(mut self, interval: Duration) -> Self {
         self.watch = interval.max(Duration::from_millis(1));
         self
     }
 
-    /// Sets the file's limit in pages of 4 KiB: what is beyond it is refused as full.
+    /// Sets the maximum size of the file, in pages of 4 KiB. Writes beyond it fail as full.
     pub fn max_pages(mut self, pages: u32) -> Self {
         self.max_pages = Some(pages);
         self
     }
 
-    #[doc(hidden)] // for tests of the jobs that are set aside
+    #[doc(hidden)] // for tests of setting jobs aside
     pub fn patience(mut self, jobs: usize) -> Self {
         self.patience = jobs;
         self
     }
 
-    #[doc(hidden)] // for tests of a log that was long
+    #[doc(hidden)] // for tests of truncating the log
     pub fn log_kept(mut self, bytes: u64) -> Self {
         self.log_kept = bytes;
         self
     }
 
-    #[doc(hidden)] // for tests of the report of a long log
+    #[doc(hidden)] // for tests of the warning about a long log
     pub fn long_log(mut self, bytes: u64) -> Self {
         self.long_log = bytes;
         self
     }
 
-    /// Opens the file, creates it if it is missing, and brings its schema up to date.
+    /// Opens the file. Creates it if it does not exist, and migrates its schema.
     pub async fn open(self) -> Result<SqliteStore, StoreError> {
         SqliteStore::open_with(self).await
     }
@@ -149,7 +151,7 @@ impl SqliteOptions {
             Synchronous::Full => SqliteSynchronous::Full,
             Synchronous::Normal => SqliteSynchronous::Normal,
         };
-        // The driver wants milliseconds in 32 bits.
+        // The driver stores milliseconds in 32 bits.
         let longest = Duration::from_hours(24);
         let options = SqliteConnectOptions::new()
             .filename(&self.path)

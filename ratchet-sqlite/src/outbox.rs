@@ -1,4 +1,4 @@
-//! What waits to be published, and the alerts.
+//! Alerts, and the outbox of deliveries to be published.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn channel_number(channel: Channel) -> i64 {
         Channel::Alerts => 0,
         Channel::DeadLetters => 1,
         Channel::Outcomes => 2,
-        // A channel that this store is too old to know: nothing waits there.
+        // An unknown channel has no deliveries.
         _ => -1,
     }
 }
@@ -144,7 +144,7 @@ fn delivery(row: &SqliteRow, channel: Channel) -> Result<Delivery, sqlx::Error> 
     Ok(Delivery { id: DeliveryId(row.try_get(0)?), body })
 }
 
-/// An alert, from the columns of `ratchet_alert` behind the first `skip`.
+/// Reads an alert from the columns of `ratchet_alert`, which start after the first `skip` columns.
 pub(crate) fn alert(row: &SqliteRow, skip: usize) -> Result<Alert, sqlx::Error> {
     Ok(Alert {
         job_id: job_id(row.try_get(skip)?)?,

@@ -1,4 +1,4 @@
-//! Clearing away what nobody needs to look at any more.
+//! Purges old jobs.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ impl Session<'_> {
         Ok(old.len() as u64)
     }
 
-    /// Deletes jobs with everything that belongs to them alone.
+    /// Deletes jobs with their attempts, log lines, edges and rejects.
     pub(crate) async fn delete_jobs(&mut self, jobs: &[i64]) -> Result<(), sqlx::Error> {
         let jobs = json(&jobs)?;
         for statement in [

@@ -1,4 +1,4 @@
-//! Looking: everything that readers do.
+//! Queries on the read connections.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use crate::template::{self, Templates};
 use crate::unreadable::{or_report, readable};
 use crate::value::{bytes, node_id, number, parse, state, state_number, time};
 
-/// A connection that reads, and what is needed to understand the rows.
+/// A read connection with the context needed to decode rows.
 pub(crate) struct Look<'a> {
     pub(crate) conn: &'a mut SqliteConnection,
     pub(crate) templates: &'a Templates,
     pub(crate) now: i64,
-    /// Jobs that could not be read: for the writer, who sets them aside.
+    /// Jobs that could not be read, to be set aside by the writer.
     pub(crate) unreadable: Vec<i64>,
 }
 
@@ -48,9 +48,9 @@ impl Look<'_> {
         let states = if filter.states.is_empty() { &JobState::ALL[..] } else { &filter.states };
         let states: i64 =
             states.iter().map(|state| 1 << state_number(*state)).fold(0, |a, b| a | b);
-        // One more than is asked for tells whether there is another page.
+        // One more than the limit shows whether there is another page.
         let chunk = limit.saturating_add(1).clamp(2, 1000);
-        // Longer than every id, so behind all of them.
+        // Longer than every id, so it sorts after all of them.
         let mut before = page.before.map_or(vec![0xff; 17], |id| bytes(id.uuid()));
         let mut jobs = Vec::new();
         loop {
@@ -85,7 +85,7 @@ impl Look<'_> {
         for row in sqlx::query(sql::count::LIST_COUNTS).fetch_all(&mut *self.conn).await? {
             let read = || Ok((state(row.try_get(1)?)?, number::<u64>(row.try_get(2)?)?));
             let Some((state, jobs)) = or_report("count", read())? else { continue };
-            // The name of a queue can be damaged; its jobs count all the same.
+            // The name of a queue may be damaged, but its jobs still count.
             let queue = String::from_utf8_lossy(row.try_get(0)?).into_owned();
             *counts.queues.entry(queue).or_default().states.entry(state).or_default() += jobs;
         }
@@ -137,7 +137,7 @@ impl Look<'_> {
         readable("alert", &alerts.fetch_all(&mut *self.conn).await?, |row| alert(row, 0))
     }
 
-    /// Reads a job. One that cannot be read is noted for the writer.
+    /// Reads a job. A job that cannot be read is noted for the writer.
     async fn job_row(&mut self, row: &SqliteRow) -> Result<JobRow, sqlx::Error> {
         let read = match self.template(row.try_get("template")?).await {
             Ok(template) => job_row(row, &template),
@@ -149,7 +149,7 @@ impl Look<'_> {
         read
     }
 
-    /// Reads a job of many: one that cannot be read is left out.
+    /// Reads a job of a list. Returns `None` if it cannot be read.
     pub(crate) async fn readable_row(
         &mut self,
         row: &SqliteRow,

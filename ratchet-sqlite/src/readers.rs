@@ -1,4 +1,4 @@
-//! Connections that only read: in WAL mode they never wait for the writer, nor the writer for them.
+//! The pool of connections that only read. In WAL mode readers and the writer never wait for each other.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +12,7 @@ pub(crate) struct Readers {
     permits: Semaphore,
 }
 
-/// A connection on loan.
+/// A borrowed connection, returned to the pool when dropped.
 pub(crate) struct Reader<'a> {
     conn: Option<SqliteConnection>,
     readers: &'a Readers,
@@ -36,7 +36,7 @@ impl Readers {
 }
 
 impl Readers {
-    /// Takes the connections away, when nobody is left to ask for one.
+    /// Takes all connections out of the pool, when no handle of the store is left.
     pub(crate) fn take(&self) -> Vec<SqliteConnection> {
         std::mem::take(&mut *self.free.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,4 +1,4 @@
-//! One job as it is stored, and the one place where a single job changes.
+//! The stored form of one job, and the functions that move a single job between states.
 
 use std::time::Duration;
 
@@ -19,41 +19,41 @@ use crate::value::{
 };
 use crate::{sql, template};
 
-/// A job with what belongs to it alone.
+/// A row of `ratchet_job`.
 #[derive(Debug)]
 pub(crate) struct JobRow {
     pub(crate) seq: i64,
     pub(crate) template: i64,
     pub(crate) job: JobRecord,
     pub(crate) scoped_key: Option<Vec<u8>>,
-    /// Present while the job is running.
+    /// Set while the job is running.
     pub(crate) lease: Option<LeaseId>,
     pub(crate) handler_started: bool,
-    /// The opening that its current run is a probe of.
+    /// The opening of a breaker that the current run probes.
     probe: Option<String>,
 }
 
 impl JobRow {
-    /// The token of the current run.
+    /// Returns the token of the current run, or `None` if the job is not running.
     pub(crate) fn token(&self) -> Option<Token> {
         let lease = self.lease.filter(|_| self.job.state == JobState::Running)?;
         Some(Token { job: self.job.id, lease, version: self.job.version })
     }
 
-    /// The current run, as its claimer got it.
+    /// Returns the current run as it was returned by its claim.
     pub(crate) fn claimed(&self) -> Option<Claimed> {
         self.job.claimed(self.token()?.lease)
     }
 
-    /// Begins the history line of the current run.
+    /// Returns a history line for the current run.
     pub(crate) fn line(&self, now: Timestamp, outcome: AttemptOutcome) -> Option<AttemptLine> {
         Some(AttemptLine::new(&self.claimed()?, now, outcome))
     }
 
-    /// The line of a run that succeeded at once: it is not stored, the job says it all.
+    /// Returns the history line of the last, successful run. It is not stored, because the job has all of its data.
     pub(crate) fn implied_line(&self) -> Option<AttemptLine> {
         let job = &self.job;
-        // The lease is gone with the run; a line does not tell it.
+        // The lease ended with the run, and the line does not contain it.
         let claimed = job.claimed(LeaseId::from_uuid(uuid::Uuid::nil()))?;
         let mut line = AttemptLine::new(&claimed, job.finished_at?, AttemptOutcome::Success);
         line.duration = job.duration?;
@@ -61,12 +61,12 @@ impl JobRow {
     }
 }
 
-/// Reads a number of a whole row.
+/// Reads a required number.
 fn whole<T: TryFrom<i64>>(row: &SqliteRow, column: &str) -> Result<T, sqlx::Error> {
     in_column(column, number(row.try_get(column)?))
 }
 
-/// Reads a number that may be missing.
+/// Reads an optional number.
 fn part<T>(
     row: &SqliteRow,
     column: &str,
@@ -75,17 +75,17 @@ fn part<T>(
     in_column(column, row.try_get::<Option<i64>, _>(column)?.map(read).transpose())
 }
 
-/// Reads JSON that may be missing.
+/// Reads optional JSON.
 fn parsed<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> Result<Option<T>, sqlx::Error> {
     in_column(column, parse_optional(row.try_get(column)?))
 }
 
-/// What is wrong with a column whose value is one, but none that can be here.
+/// Returns an error for a column whose value is well-formed but not valid in this row.
 fn misplaced(column: &str, why: &str) -> sqlx::Error {
     sqlx::Error::ColumnDecode { index: column.to_owned(), source: why.into() }
 }
 
-/// Reads a whole row of `ratchet_job`. An error names the column.
+/// Reads a complete row of `ratchet_job`. Errors name the column.
 pub(crate) fn job_row(row: &SqliteRow, template_spec: &JobSpec) -> Result<JobRow, sqlx::Error> {
     let now = in_column("state", state(row.try_get("state")?))?;
     if row.try_get::<&str, _>("queue")? != template_spec.queue {
@@ -147,7 +147,7 @@ pub(crate) fn job_row(row: &SqliteRow, template_spec: &JobSpec) -> Result<JobRow
     })
 }
 
-/// Where a job stands for the claim: 0 not due yet, 1 in line, 3 waiting for others.
+/// Returns the `ready` column of a job: 1 if it can be claimed, 3 if it waits for other steps, 0 otherwise.
 pub(crate) fn readiness(job: &JobRecord, now: Timestamp) -> i64 {
     match job.state {
         JobState::Pending if job.wait.is_some() => 3,
@@ -156,19 +156,19 @@ pub(crate) fn readiness(job: &JobRecord, now: Timestamp) -> i64 {
     }
 }
 
-/// What becomes of what a run holds.
+/// Whether a run releases its slot and key when it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Held {
-    /// It is freed.
+    /// They are released.
     Freed,
-    /// It stays taken: the handler is still running.
+    /// They stay held, because the handler is still running.
     Lingering,
-    /// It stays taken: the handler has yet to hear that it was canceled.
+    /// They stay held, because the handler has not been notified of the cancel yet.
     Canceled,
 }
 
 impl Session<'_> {
-    /// One job; none if there is none, or if it cannot be read: then it is set aside.
+    /// Reads a job. Returns `None` if it does not exist or cannot be read. A job that cannot be read is set aside.
     pub(crate) async fn load(&mut self, id: JobId) -> Result<Option<JobRow>, sqlx::Error> {
         let row = sqlx::query(sql::job::GET_JOB)
             .bind(bytes(id.uuid()))
@@ -180,7 +180,7 @@ impl Session<'_> {
         }
     }
 
-    /// Moves a job: the fence goes up by one, and counts, keys and wake-ups follow the state.
+    /// Moves a job to another state. Increments the fence, and updates counts, keys and wake-ups.
     pub(crate) async fn advance(
         &mut self,
         row: &mut JobRow,
@@ -194,7 +194,7 @@ impl Session<'_> {
         self.save(row).await?;
         let job = &row.job;
         if was_pending && let Some(slot) = &job.spec.concurrency {
-            // It may have been brought back for a free slot that it will not take now.
+            // It may have been brought back for a free slot that it will not use now.
             self.bring_back_slot(&slot.key, 1).await?;
         }
         if job.state.is_terminal() {
@@ -240,7 +240,7 @@ impl Session<'_> {
         changed(&saved, 1)
     }
 
-    /// Moves a job out of a run.
+    /// Ends the current run of a job and moves the job.
     pub(crate) async fn end_run(
         &mut self,
         row: &mut JobRow,
@@ -268,7 +268,7 @@ impl Session<'_> {
         self.advance(row, change).await
     }
 
-    /// Keeps what a run left behind, without writing the job itself.
+    /// Adds the notes of a run to the job in memory, and writes its log lines.
     pub(crate) async fn keep(
         &mut self,
         row: &mut JobRow,
@@ -298,7 +298,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Writes the notes of a job that does not move.
+    /// Writes the notes of a job whose state does not change.
     pub(crate) async fn save_notes(&mut self, row: &JobRow) -> Result<(), sqlx::Error> {
         let job = &row.job;
         let warnings = Some(&job.warnings).filter(|warnings| !warnings.is_empty());

@@ -1,4 +1,4 @@
-//! Recurring jobs: one row each, fenced by its version.
+//! Schedules of recurring jobs: one row each, fenced by its version.
 
 use jiff::Timestamp;
 use ratchet_core::crash::{CrashPoint, crash_point};

@@ -1,4 +1,4 @@
-//! One transaction at work: a connection, an instant, and what is to happen once it has committed.
+//! A transaction in progress: its connection, its time, and the effects to apply when it commits.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,29 +12,29 @@ use crate::sql;
 use crate::template::{self, Templates};
 use crate::value::{json, state_number};
 
-/// Every verb of the store is a method of this, each in a file of its own.
+/// A transaction in progress. The operations of the store are methods of this type, implemented in the other modules.
 #[derive(Debug)]
 pub(crate) struct Session<'a> {
     pub(crate) conn: &'a mut SqliteConnection,
     pub(crate) now: Timestamp,
     pub(crate) templates: &'a Templates,
     pub(crate) effects: &'a mut Effects,
-    /// How many jobs that cannot run a claim passes over before it sets them aside.
+    /// The most blocked jobs that a claim may skip before it sets them aside.
     pub(crate) patience: usize,
-    /// Look for ids that exist before inserting, instead of being told by the index.
+    /// Check for existing ids before inserting, instead of relying on the unique index.
     pub(crate) careful: bool,
-    /// SQLite has reported that the file is damaged: outcomes are still written, nothing is claimed.
+    /// SQLite has reported that the file is damaged. Outcomes are still written, but nothing is claimed.
     pub(crate) damaged: bool,
 }
 
-/// What a transaction leaves to be done. A transaction that is rolled back leaves nothing.
+/// Changes to apply when a transaction commits. They are discarded if it rolls back.
 #[derive(Debug, Default)]
 pub(crate) struct Effects {
-    /// More or fewer jobs, by template and state; written before the commit.
+    /// Changes of job counts by template and state. Written before the commit.
     counts: HashMap<(i64, JobState), i64>,
-    /// Hints to send after the commit.
+    /// Wake-ups to send after the commit.
     pub(crate) wakes: Vec<Wake>,
-    /// Templates to remember after the commit.
+    /// Templates to cache after the commit.
     pub(crate) templates: Vec<(i64, Arc<JobSpec>)>,
 }
 
@@ -43,12 +43,12 @@ impl Effects {
         *self.counts.entry((template, state)).or_default() += jobs;
     }
 
-    /// Whether a queue may have pending jobs that the written counts do not tell.
+    /// Returns whether a queue may have pending jobs that the stored counts do not include yet.
     pub(crate) fn has_new_work(&self) -> bool {
         self.counts.iter().any(|((_, state), jobs)| *state == JobState::Pending && *jobs > 0)
     }
 
-    /// What has changed, as the statement wants it.
+    /// Takes the changed counts as JSON for the statement.
     fn take_counts(&mut self) -> Result<Option<String>, sqlx::Error> {
         let changes: Vec<_> = self
             .counts
@@ -59,7 +59,7 @@ impl Effects {
         if changes.is_empty() { Ok(None) } else { json(&changes).map(Some) }
     }
 
-    /// One hint per queue and transaction is enough.
+    /// Adds a wake-up for a queue, unless the first or the last one is for the same queue.
     pub(crate) fn wake_queue(&mut self, queue: &str) {
         let hinted =
             |wake: &Wake| matches!(wake, Wake::Work { queue: hinted } if hinted.as_str() == queue);
@@ -74,7 +74,7 @@ impl Session<'_> {
         self.now.as_microsecond()
     }
 
-    /// Writes the counts that have gathered: before anything that reads them.
+    /// Writes the changed counts. Must be called before the stored counts are read.
     pub(crate) async fn write_counts(&mut self) -> Result<(), sqlx::Error> {
         if let Some(changes) = self.effects.take_counts()? {
             sqlx::query(sql::count::ADD_JOBS).bind(changes).execute(&mut *self.conn).await?;
@@ -82,7 +82,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Writes the counts and commits, in one go.
+    /// Writes the changed counts and commits, in one call.
     pub(crate) async fn commit(&mut self) -> Result<(), sqlx::Error> {
         match self.effects.take_counts()? {
             Some(changes) => {
@@ -96,7 +96,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The template of a new job, stored if it is new too.
+    /// Returns the template of a new job. Stores it if it does not exist yet.
     pub(crate) async fn template_for(&mut self, spec: &JobSpec) -> Result<i64, sqlx::Error> {
         if let Some(id) =
             self.templates.find(spec).or_else(|| template::find(&self.effects.templates, spec))
@@ -116,7 +116,7 @@ impl Session<'_> {
         Ok(id)
     }
 
-    /// A stored template.
+    /// Returns a stored template.
     pub(crate) async fn template(&mut self, id: i64) -> Result<Arc<JobSpec>, sqlx::Error> {
         if let Some(template) = self.templates.get(id) {
             return Ok(template);

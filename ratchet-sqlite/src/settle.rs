@@ -1,5 +1,5 @@
-//! Settling: all moves of the batch first, then its children, so that a key freed by one settlement is there for the
-//! children of another. Plain successes move with one statement, whatever else happens to a job moves it alone.
+//! Settlements. All moves of a batch are written before its children, so that a key freed by one settlement is
+//! available to the children of another. Plain successes are settled with one statement, all others one by one.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -19,8 +19,8 @@ use crate::session::Session;
 use crate::sql;
 use crate::value::{json, nanos, parse_borrowed, signed};
 
-/// A run that is current: its place in the batch, its template, whether it holds a business key, its slot, its queue,
-/// and for a step whether something waits for it, and its group.
+/// A current run: its index in the batch, its template, whether it has a business key, its slot, its queue, and for a
+/// step whether it has edges, and its group.
 type Current<'a> = (usize, i64, u8, Option<String>, Cow<'a, str>, Option<i64>, Cow<'a, str>);
 
 impl Session<'_> {
@@ -29,7 +29,7 @@ impl Session<'_> {
         settlements: &[Settlement],
     ) -> Result<Vec<Settled>, sqlx::Error> {
         let ids: HashSet<_> = settlements.iter().map(|settlement| settlement.token.job).collect();
-        // Only the first settlement of a job can be current: their order matters.
+        // Only the first settlement of a job can be current, so their order matters.
         let repeated = ids.len() < settlements.len();
         let plain: Vec<_> = settlements
             .iter()
@@ -60,7 +60,7 @@ impl Session<'_> {
                 applied.ripples = ripples;
             }
         }
-        self.count_votes(settlements, &mut settled).await?;
+        self.count_samples(settlements, &mut settled).await?;
         self.wake_limited().await?;
         self.spawn(settlements, &mut settled).await?;
         self.spawn_graphs(settlements, &mut settled).await?;
@@ -68,7 +68,7 @@ impl Session<'_> {
         Ok(settled)
     }
 
-    /// Settles runs that left nothing behind but their output; answers which were current.
+    /// Settles successes that have only an output. Returns the tokens that were current.
     async fn succeed(
         &mut self,
         runs: &[&Settlement],
@@ -86,13 +86,13 @@ impl Session<'_> {
                 Verdict::Succeed { output } => output.as_deref(),
                 _ => None,
             };
-            // Counted from one, as SQLite does.
+            // SQLite counts from one.
             let start = output.map(|_| outputs.len() + 1);
             outputs.extend_from_slice(output.unwrap_or_default().as_bytes());
             let length = output.map(str::len);
             list.push((signed(run.token.version), nanos(run.duration), start, length));
         }
-        // All rows are read, so both statements have run.
+        // Fetching all rows ensures that both statements run.
         let rows = sqlx::query(sql::settle::SUCCEED_JOBS)
             .bind(json(&list)?)
             .bind(ids)
@@ -103,7 +103,7 @@ impl Session<'_> {
             .await?;
         crash_point(CrashPoint::SettleMoved);
         let current = rows.first().ok_or(sqlx::Error::RowNotFound)?.try_get(0)?;
-        // Names in a damaged row need not be text; the others settle all the same.
+        // Names in a damaged row may be invalid UTF-8. The rest of the batch is settled nevertheless.
         let current = String::from_utf8_lossy(current);
         let current: Vec<Current<'_>> = parse_borrowed(&current)?;
         let mut applied = HashSet::with_capacity(current.len());
@@ -160,7 +160,7 @@ impl Session<'_> {
         if let Some(mut line) = row.line(self.now, settlement.outcome) {
             line.duration = settlement.duration;
             (line.error, line.note) = settlement.verdict.cause();
-            // A success is told by the job itself.
+            // A plain success is recorded by the job itself.
             let implied = matches!(settlement.verdict, Verdict::Succeed { .. })
                 && settlement.outcome == AttemptOutcome::Success;
             if !implied {
@@ -192,7 +192,7 @@ impl Session<'_> {
         Ok(Settled::Applied(Applied::new(row.job.state, now, due)))
     }
 
-    /// Inserts the children of everything that was applied.
+    /// Inserts the children of the applied settlements.
     async fn spawn(
         &mut self,
         settlements: &[Settlement],
@@ -223,7 +223,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Inserts the graphs of everything that was applied, one by one: a refused one is dropped alone, and all of it.
+    /// Inserts the graphs of the applied settlements, one by one. A refused graph is dropped as a whole, without
+    /// affecting the rest.
     async fn spawn_graphs(
         &mut self,
         settlements: &[Settlement],

@@ -1,4 +1,5 @@
-//! Every statement of the store. SQL is written in `sql/`, and nowhere else.
+//! All SQL statements of the store, read from the files in `sql/`. Only transaction control, pragmas and the multi-row
+//! insert are written in Rust.
 
 use std::sync::{Arc, LazyLock};
 
@@ -27,7 +28,7 @@ pub(crate) mod count {
     pub(crate) const LIST_WAITING: &str = include_str!("../sql/count/list_waiting.sql");
     pub(crate) const LIST_WAITING_QUEUES: &str =
         include_str!("../sql/count/list_waiting_queues.sql");
-    /// The last statement of a transaction, in one go with its commit.
+    /// The last statement of a transaction together with its commit.
     pub(crate) const ADD_JOBS_AND_COMMIT: &str =
         concat!(include_str!("../sql/count/add_jobs.sql"), "; COMMIT");
 }
@@ -187,12 +188,12 @@ pub(crate) mod unreadable {
     pub(crate) const SET_ASIDE: &str = include_str!("../sql/unreadable/set_aside.sql");
 }
 
-/// How many jobs one statement inserts: a few sizes, so that each is prepared once.
+/// The numbers of rows per insert statement. A few fixed sizes, so that each statement is prepared once.
 pub(crate) const INSERT_SIZES: [usize; 5] = [128, 32, 8, 2, 1];
 
 static INSERTS: LazyLock<[Arc<str>; 5]> = LazyLock::new(|| INSERT_SIZES.map(insert_jobs_sql));
 
-/// The statement that inserts `INSERT_SIZES[size]` jobs: the only SQL that is put together, and once.
+/// Returns the statement that inserts `INSERT_SIZES[size]` jobs. It is built once.
 pub(crate) fn insert_jobs(size: usize) -> AssertSqlSafe<Arc<str>> {
     AssertSqlSafe(Arc::clone(&INSERTS[size]))
 }

@@ -1,4 +1,4 @@
-//! The handle, and the verbs of [`Store`] on it.
+//! The handle of the store, and its implementation of [`Store`].
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ use crate::verb::{
     SettleAndClaim, TakeHandOffs, Verb,
 };
 
-/// A store in one SQLite file: the embedded default. Clones share the connections.
+/// A [`Store`] in one SQLite file, the embedded default. Clones share the connections.
 ///
 /// ```
 /// use ratchet_core::store::Store;
@@ -56,23 +56,23 @@ pub struct SqliteStore {
     readers: Arc<Readers>,
 }
 
-/// What the handles and the writer share.
+/// State shared by the handles and the writer.
 pub(crate) struct Shared {
     pub(crate) path: PathBuf,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) templates: Templates,
     pub(crate) wakes: broadcast::Sender<Wake>,
-    /// For those who wait for the ends of jobs.
+    /// Receives the ends of jobs.
     pub(crate) ends: broadcast::Sender<Wake>,
-    /// Somebody has begun to listen.
+    /// Notified when a subscriber for wake-ups arrives.
     pub(crate) listener: Notify,
-    /// What SQLite said when it first found the file damaged.
+    /// The first error that reported the file as damaged.
     pub(crate) damage: OnceLock<Fault>,
     pub(crate) files: Files,
 }
 
 impl Shared {
-    /// What an error means. A damaged file is remembered.
+    /// Converts an error. If the file is damaged, that is recorded.
     pub(crate) fn fault(&self, error: &sqlx::Error) -> Fault {
         let fault = Fault::new(&self.path, error);
         if fault.kind == StoreErrorKind::Corrupt && self.damage.set(fault.clone()).is_ok() {
@@ -86,15 +86,16 @@ impl Shared {
 }
 
 impl SqliteStore {
-    /// Opens the file, creates it if it is missing, and brings its schema up to date.
+    /// Opens the file with default options. Creates it if it does not exist, and migrates its schema.
     ///
-    /// Many processes may open one file. Fails with a [`StoreErrorKind`] that says what to do: the folder is missing, the
-    /// file cannot be written, is locked, damaged, no database, or of a newer version than this program knows.
+    /// Several processes may open the same file. The [`StoreErrorKind`] of an error tells what is wrong: the directory
+    /// does not exist, or the file cannot be written, is locked, damaged, not a database, or of a newer version than
+    /// this program knows.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::options(path).open().await
     }
 
-    /// Opens the file with other options than the defaults.
+    /// Returns options for opening the file, initialized with the defaults.
     pub fn options(path: impl AsRef<Path>) -> SqliteOptions {
         SqliteOptions::new(path.as_ref().to_owned())
     }
@@ -104,12 +105,12 @@ impl SqliteStore {
         Ok(Self { shared, writer, readers })
     }
 
-    /// The file.
+    /// Returns the path of the file, as given when the store was opened.
     pub fn path(&self) -> &Path {
         &self.shared.path
     }
 
-    /// Has the writer carry out a verb.
+    /// Sends an operation to the writer and waits for its answer.
     async fn write<V: Verb>(&self, verb: V) -> Result<V::Answer, StoreError> {
         let (asked, answer) = Asked::new(verb);
         let gone = || {
@@ -120,11 +121,11 @@ impl SqliteStore {
         answer.await.unwrap_or_else(|_| Err(gone()))
     }
 
-    /// Has the writer set aside jobs that could not be read. Nobody waits for it.
+    /// Sends jobs that could not be read to the writer, which sets them aside. Does not wait for it.
     fn set_aside(&self, jobs: Vec<i64>) {
         if !jobs.is_empty() {
             let (asked, _) = Asked::new(LookAgain { jobs });
-            // Without a writer nothing is claimed either.
+            // An error means that there is no writer, so nothing is claimed either.
             let _ = self.writer.send(Box::new(asked));
         }
     }
@@ -139,7 +140,7 @@ impl SqliteStore {
     }
 }
 
-/// Reads with a connection on loan: one statement, or several that need not see the same state.
+/// Reads on a borrowed connection, with one statement or with several that need not see the same state.
 macro_rules! read {
     ($store:expr, |$look:ident| $read:expr) => {{
         let store: &SqliteStore = $store;
@@ -156,7 +157,7 @@ macro_rules! read {
     };
 }
 
-/// Reads with several statements that see one state of the database. Whoever gives up on it leaves no transaction behind.
+/// Reads with several statements that see one snapshot of the database. If the future is dropped, the transaction ends.
 macro_rules! read_at_once {
     ($store:expr, |$look:ident| $read:expr) => {{
         let store: &SqliteStore = $store;
@@ -166,7 +167,7 @@ macro_rules! read_at_once {
         let mut $look = store.look(&mut snapshot);
         let read = $read.await;
         let unreadable = std::mem::take(&mut $look.unreadable);
-        // Nothing was written: how it ends does not matter.
+        // Nothing was written, so a rollback is as good as a commit.
         let ended = snapshot.rollback().await;
         drop(reader);
         store.set_aside(unreadable);
@@ -417,7 +418,7 @@ impl Store for SqliteStore {
 
     fn wakes(&self) -> broadcast::Receiver<Wake> {
         let receiver = self.shared.wakes.subscribe();
-        // The writer looks for other processes only while somebody listens.
+        // The writer checks for writes of other processes only while there is a subscriber.
         self.shared.listener.notify_one();
         receiver
     }

@@ -1,4 +1,4 @@
-//! What jobs have in common, kept once: most jobs of a name differ in their arguments only.
+//! Templates: the common parts of job specs, stored once, because most jobs of a name differ only in their payload.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,7 +13,7 @@ use crate::error::unreadable;
 use crate::sql;
 use crate::value::in_column;
 
-/// Templates known to be stored. Never more than a few per job name.
+/// A cache of stored templates. There are usually only a few per job name.
 #[derive(Debug, Default)]
 pub(crate) struct Templates {
     known: RwLock<Known>,
@@ -22,11 +22,11 @@ pub(crate) struct Templates {
 #[derive(Debug, Default)]
 struct Known {
     by_id: HashMap<i64, Arc<JobSpec>>,
-    /// By a hash of what usually tells them apart.
+    /// By a hash of the fields that usually distinguish templates.
     by_look: HashMap<u64, Vec<(i64, Arc<JobSpec>)>>,
 }
 
-/// How many are remembered: options that differ with every job must not fill the memory.
+/// The most templates to cache. Options that differ for every job must not exhaust memory.
 const MOST_KNOWN: usize = 10_000;
 
 impl Templates {
@@ -50,7 +50,7 @@ impl Templates {
     }
 }
 
-/// The template of a spec among some.
+/// Finds the template of a spec.
 pub(crate) fn find(templates: &[(i64, Arc<JobSpec>)], spec: &JobSpec) -> Option<i64> {
     templates.iter().find(|(_, template)| is_template_of(template, spec)).map(|(id, _)| *id)
 }
@@ -71,7 +71,7 @@ fn is_template_of(template: &JobSpec, spec: &JobSpec) -> bool {
         && template.boost == spec.boost
 }
 
-/// A spec without what only one job has; its identity and its stored form.
+/// Returns the template of a spec, with its id and its stored form.
 pub(crate) fn template_of(spec: &JobSpec) -> Result<(i64, Arc<JobSpec>, String), sqlx::Error> {
     let mut template = JobSpec::new(spec.name.clone(), Vec::new());
     template.version = spec.version;
@@ -87,7 +87,7 @@ pub(crate) fn template_of(spec: &JobSpec) -> Result<(i64, Arc<JobSpec>, String),
     Ok((id, Arc::new(template), body))
 }
 
-/// The template of this id.
+/// Reads a template from the database.
 pub(crate) async fn load(
     conn: &mut SqliteConnection,
     id: i64,
@@ -97,7 +97,7 @@ pub(crate) async fn load(
         Some(row) => row.try_get(0).and_then(|body| serde_json::from_str(body).map_err(unreadable)),
         None => Err(sqlx::Error::Decode(format!("there is no template {id}").into())),
     };
-    // Whatever is wrong with the template is wrong with every job of it.
+    // A damaged template makes all of its jobs unreadable, so the error names the job's `template` column.
     let read = read.map_err(|error| match error {
         sqlx::Error::ColumnDecode { source, .. } => sqlx::Error::Decode(source),
         other => other,
@@ -105,7 +105,7 @@ pub(crate) async fn load(
     in_column("template", read.map(Arc::new))
 }
 
-/// What only one job has, beside its arguments.
+/// The fields of a spec that are not part of its template, except the payload.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Own {
@@ -130,7 +130,7 @@ pub(crate) struct Own {
 }
 
 impl Own {
-    /// As it is stored; nothing if there is nothing.
+    /// Returns the stored form, or `None` if all fields are empty.
     pub(crate) fn of(spec: &JobSpec) -> Result<Option<String>, sqlx::Error> {
         let plain = spec.business_key.is_none()
             && spec.idempotency_key.is_none()
@@ -159,7 +159,7 @@ impl Own {
     }
 }
 
-/// The spec of one job.
+/// Builds the spec of a job from its template and its own fields.
 pub(crate) fn spec(
     template: &JobSpec,
     payload: Vec<u8>,
@@ -188,7 +188,7 @@ pub(crate) fn spec(
 mod tests {
     use super::*;
 
-    /// A field that somebody adds to the spec would be lost if nobody added it here.
+    /// A field that is added to the spec but not here would be lost.
     #[test]
     fn every_field_of_a_spec_is_kept() {
         let mut spec = JobSpec::new("mail", Vec::new());

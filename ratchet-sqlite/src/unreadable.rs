@@ -1,8 +1,8 @@
-//! Jobs whose rows cannot be read: a damaged column, or one that a newer version wrote.
+//! Jobs whose rows cannot be read, because a column is damaged or was written by a newer version.
 //!
-//! Whoever meets such a row records it here and goes on without it, so that it holds up no other job. A pending job is taken
-//! out of the line (`ready` is 4); one whose run is over becomes pending and is taken out of the line. An operator lists them,
-//! and puts them back or deletes them.
+//! An operation that finds such a row records it and continues without it, so that it blocks no other job. A pending
+//! job is taken out of the line (`ready` is 4). A job whose run is over becomes pending and is taken out of the line.
+//! An operator can list these jobs, and return them to the queue or delete them.
 
 use ratchet_core::model::{JobId, JobRecord, JobSpec, JobState, Member, Token, Unreadable};
 use ratchet_core::{StoreError, StoreErrorKind};
@@ -18,10 +18,10 @@ use crate::session::Session;
 use crate::sql;
 use crate::value::{bytes, job_id, json, number, parse_optional, signed, state};
 
-/// The column that could not be read, and why.
+/// Returns the column that could not be read, and the reason.
 fn cause(error: &sqlx::Error) -> (String, String) {
     match error {
-        // The driver quotes names.
+        // The driver puts names in quotes.
         sqlx::Error::ColumnDecode { index, source } => {
             (index.trim_matches('"').to_owned(), source.to_string())
         }
@@ -30,7 +30,7 @@ fn cause(error: &sqlx::Error) -> (String, String) {
     }
 }
 
-/// The id of a row, or a substitute made of its place in the table if the id is damaged.
+/// Returns the id of a row, or a substitute made from its row id if the id is damaged.
 fn id_of(stored: &[u8], seq: i64) -> JobId {
     job_id(stored).unwrap_or_else(|_| {
         let mut substitute = [0; 16];
@@ -39,7 +39,7 @@ fn id_of(stored: &[u8], seq: i64) -> JobId {
     })
 }
 
-/// Reads every row that can be read; the others are left out, and reported.
+/// Reads all readable rows. The rest are logged and left out.
 pub(crate) fn readable<T>(
     what: &str,
     rows: &[SqliteRow],
@@ -52,7 +52,7 @@ pub(crate) fn readable<T>(
     Ok(all)
 }
 
-/// What was read, or nothing and a report if it cannot be read.
+/// Returns the value, or logs the error and returns `None` if the row cannot be read.
 pub(crate) fn or_report<T>(
     what: &str,
     read: Result<T, sqlx::Error>,
@@ -67,7 +67,7 @@ pub(crate) fn or_report<T>(
     }
 }
 
-/// What a caller is told who asks for a job that cannot be read.
+/// Returns the error for a caller that needs a job that cannot be read.
 pub(crate) fn refusal(id: JobId, cause: &str, why: &str) -> StoreError {
     let job = Unreadable::new(id, cause, why);
     let why = format!(
@@ -77,14 +77,14 @@ pub(crate) fn refusal(id: JobId, cause: &str, why: &str) -> StoreError {
     StoreError::new(StoreErrorKind::Data, why)
 }
 
-/// What a caller is told about an error of reading one job.
+/// Converts the error of reading one job for its caller.
 pub(crate) fn refusal_of(id: JobId, error: &sqlx::Error) -> StoreError {
     let (column, why) = cause(error);
     refusal(id, &column, &why)
 }
 
 impl Session<'_> {
-    /// Reads a job. One that cannot be read is recorded and set aside.
+    /// Reads a job. A job that cannot be read is recorded and set aside.
     pub(crate) async fn decode(&mut self, row: &SqliteRow) -> Result<Option<JobRow>, sqlx::Error> {
         let read = match self.template(row.try_get("template")?).await {
             Ok(template) => job_row(row, &template),
@@ -128,7 +128,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Looks at jobs that somebody else could not read.
+    /// Reads jobs again that a read connection could not read.
     pub(crate) async fn look_again(&mut self, jobs: &[i64]) -> Result<(), sqlx::Error> {
         for seq in jobs {
             let row = sqlx::query(sql::unreadable::GET_JOB).bind(seq);
@@ -139,7 +139,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// A run is over whose job cannot be read: what it said is lost, the job is set aside.
+    /// Ends a run whose job cannot be read. Its outcome is lost, and the job is set aside.
     pub(crate) async fn end_unreadable_run(&mut self, token: Token) -> Result<(), sqlx::Error> {
         let run = sqlx::query(sql::unreadable::FIND_RUN)
             .bind(bytes(token.job.uuid()))
@@ -151,7 +151,7 @@ impl Session<'_> {
         }
     }
 
-    /// Takes a job that cannot be read from a run that is over or lost.
+    /// Ends the run of a job that cannot be read, when the run is over or lost.
     pub(crate) async fn release_unreadable(&mut self, seq: i64) -> Result<(), sqlx::Error> {
         let ended = sqlx::query(sql::unreadable::END_RUN).bind(seq);
         let Some(row) = ended.fetch_optional(&mut *self.conn).await? else { return Ok(()) };
@@ -167,7 +167,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// What is recorded of a job that could not be read: its place in the table, the column, why.
+    /// Returns the record of a job that could not be read: its row id, the column, and the reason.
     pub(crate) async fn find_unreadable(
         &mut self,
         id: JobId,
@@ -183,7 +183,7 @@ impl Session<'_> {
 
     pub(crate) async fn repair_unreadable(&mut self, id: JobId) -> Result<bool, sqlx::Error> {
         let Some((seq, column, _)) = self.find_unreadable(id).await? else { return Ok(false) };
-        // If it still cannot be read, what is recorded is as new.
+        // If it still cannot be read, a new record is written.
         sqlx::query(sql::unreadable::FORGET).bind(json(&[seq])?).execute(&mut *self.conn).await?;
         let row = sqlx::query(sql::unreadable::GET_JOB).bind(seq);
         let Some(row) = row.fetch_optional(&mut *self.conn).await? else { return Ok(false) };
@@ -198,7 +198,7 @@ impl Session<'_> {
         if is_counted(&column) {
             self.count_anew().await?;
         }
-        // A run that was let go meanwhile could not free it.
+        // A lingering run that ended in the meantime could not free the key.
         self.free_business_key(&row).await?;
         if row.job.is_claimable() && row.job.due <= self.now {
             self.effects.wake_queue(&row.job.spec.queue);
@@ -233,7 +233,7 @@ impl Session<'_> {
         Ok(remains.is_some())
     }
 
-    /// Counts every job: what a damaged row was counted as cannot be told.
+    /// Counts all jobs again, because it is unknown how a damaged row was counted.
     async fn count_anew(&mut self) -> Result<(), sqlx::Error> {
         self.write_counts().await?;
         for statement in [sql::unreadable::CLEAR_COUNTS, sql::unreadable::COUNT_ANEW] {
@@ -242,7 +242,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// A job as its graph sees it, as far as it can be read.
+    /// Returns a job as a graph walk needs it, as far as it can be read.
     pub(crate) async fn member(&mut self, id: JobId) -> Result<Option<Member>, sqlx::Error> {
         if let Some(row) = self.load(id).await? {
             return Ok(Some(row.job.member()));
@@ -258,8 +258,7 @@ impl Session<'_> {
         Ok(Some(member))
     }
 
-    /// What follows in a graph for a step that cannot be read: it is kept, so that the step is in its place once it was
-    /// repaired.
+    /// Writes a graph change to a step that cannot be read, so that the step has the right state after it is repaired.
     pub(crate) async fn change_unreadable(
         &mut self,
         change: &ratchet_core::graph::JobChange,
@@ -298,12 +297,12 @@ impl Session<'_> {
     }
 }
 
-/// Whether jobs are counted by this column: then it cannot be told what a damaged row was counted as.
+/// Returns whether jobs are counted by this column. If so, it is unknown how a damaged row was counted.
 fn is_counted(column: &str) -> bool {
     ["template", "state"].contains(&column)
 }
 
-/// A step of which no more is known than where it is: canceled.
+/// Builds a canceled member for a step of which only the place in the graph is known.
 fn lost_member(
     id: JobId,
     group: Option<&[u8]>,

@@ -1,4 +1,4 @@
-//! How values are stored.
+//! Converts values to and from their stored form.
 
 use std::time::Duration;
 
@@ -37,7 +37,8 @@ pub(crate) fn state(number: i64) -> Result<JobState, sqlx::Error> {
     known.copied().ok_or_else(|| sqlx::Error::Decode(format!("{number} is not a state").into()))
 }
 
-/// The ends of time do not read back as whole microseconds: they are themselves.
+/// Reads a timestamp in microseconds. [`Timestamp::MAX`] is not a whole number of microseconds, so it is handled
+/// separately.
 pub(crate) fn time(micros: i64) -> Result<Timestamp, sqlx::Error> {
     if micros == Timestamp::MAX.as_microsecond() {
         return Ok(Timestamp::MAX);
@@ -45,7 +46,7 @@ pub(crate) fn time(micros: i64) -> Result<Timestamp, sqlx::Error> {
     Timestamp::from_microsecond(micros).map_err(unreadable)
 }
 
-/// Durations of up to 292 years; longer ones are cut.
+/// Converts to nanoseconds, clamped to about 292 years.
 pub(crate) fn nanos(duration: Duration) -> i64 {
     i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
 }
@@ -54,7 +55,7 @@ pub(crate) fn number<T: TryFrom<i64>>(number: i64) -> Result<T, sqlx::Error> {
     T::try_from(number).map_err(|_| sqlx::Error::Decode(format!("{number} is out of range").into()))
 }
 
-/// A statement that must have changed so many rows, and has.
+/// Checks that a statement changed exactly this many rows.
 pub(crate) fn changed(done: &SqliteQueryResult, rows: usize) -> Result<(), sqlx::Error> {
     if done.rows_affected() == rows as u64 {
         return Ok(());
@@ -63,7 +64,7 @@ pub(crate) fn changed(done: &SqliteQueryResult, rows: usize) -> Result<(), sqlx:
     Err(sqlx::Error::Protocol(why))
 }
 
-/// Counters grow by one with every run or move: one that is damaged must not overflow the column.
+/// Reads a counter. Counters grow with every run or move, so a damaged one must not overflow the column.
 pub(crate) fn counter(count: i64) -> Result<u64, sqlx::Error> {
     match u64::try_from(count) {
         Ok(counter) if counter < 1 << 62 => Ok(counter),
@@ -71,7 +72,7 @@ pub(crate) fn counter(count: i64) -> Result<u64, sqlx::Error> {
     }
 }
 
-/// Names the column in an error about what was read from it.
+/// Adds the name of the column to a decode error.
 pub(crate) fn in_column<T>(column: &str, read: Result<T, sqlx::Error>) -> Result<T, sqlx::Error> {
     read.map_err(|error| match error {
         sqlx::Error::Decode(source) => {
@@ -101,7 +102,7 @@ pub(crate) fn lease_id(bytes: &[u8]) -> Result<LeaseId, sqlx::Error> {
     uuid(bytes).map(LeaseId::from_uuid)
 }
 
-/// What `hex()` of SQLite wrote.
+/// Decodes the output of SQLite's `hex()`.
 pub(crate) fn unhex(text: &str) -> Result<Vec<u8>, sqlx::Error> {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => Some(byte - b'0'),
@@ -144,7 +145,7 @@ pub(crate) fn parse_optional<T: DeserializeOwned>(
     text.map(parse).transpose()
 }
 
-/// A key within its tenant, as bytes that no other tenant and key share.
+/// Encodes a tenant and a key so that different pairs never have the same bytes.
 fn scoped(tenant: Option<&str>, key: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(key.len() + 8);
     match tenant {
@@ -167,12 +168,12 @@ pub(crate) fn idempotency_key(spec: &JobSpec) -> Option<Vec<u8>> {
     spec.idempotency_key.as_ref().map(|key| scoped(spec.tenant.as_deref(), key))
 }
 
-/// The key of a graph, in the ledger that jobs use too.
+/// Returns the ledger key of a graph. Graphs share the ledger with jobs.
 pub(crate) fn graph_key(key: &GraphKey) -> Vec<u8> {
     scoped(key.tenant.as_deref(), &key.key)
 }
 
-/// Jobs that a claim treats alike, unless they have crashed their worker.
+/// Returns the lane of a job. A claim treats jobs of one lane alike, unless they have crashed their worker.
 pub(crate) fn lane(spec: &JobSpec) -> i64 {
     let mut hash = Sha256::new();
     let mut add = |text: &str| {

@@ -1,4 +1,4 @@
-//! The verbs of the store as values: what waits for the writer.
+//! The write operations of the store as values, which are sent to the writer.
 
 use std::time::Duration;
 
@@ -16,17 +16,17 @@ use crate::error::Fault;
 use crate::insert::is_plain;
 use crate::session::Session;
 
-/// What the writer must know of a verb before it runs it.
+/// What the writer must know about an operation before it runs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// It claims or submits jobs: refused once the file is known to be damaged.
+    /// Claims or submits jobs. Refused once the file is known to be damaged.
     NewWork,
-    /// A heartbeat: the writer looks at the file first.
+    /// A heartbeat. The writer checks the file first.
     Heartbeat,
     Other,
 }
 
-/// Something to be done in a transaction. It may be tried more than once, and counts only once it has committed.
+/// A write operation. It may be run more than once, and takes effect only when it is committed.
 #[async_trait]
 pub(crate) trait Verb: Send + Sync + 'static {
     type Answer: Send + 'static;
@@ -34,29 +34,30 @@ pub(crate) trait Verb: Send + Sync + 'static {
 
     async fn run(&self, session: &mut Session<'_>) -> Result<Self::Answer, sqlx::Error>;
 
-    /// For an insert without keys: its jobs, so that inserts of several callers become one statement.
+    /// For an insert without keys, returns its jobs and answer, so that inserts of several callers become one
+    /// statement.
     fn plain_insert(&self) -> Option<(&[NewJob], Self::Answer)> {
         None
     }
 }
 
-/// A verb and who waits for its answer.
+/// An operation with the reply channel of its caller.
 pub(crate) struct Asked<V: Verb> {
     verb: V,
     answer: Option<V::Answer>,
     caller: oneshot::Sender<Result<V::Answer, StoreError>>,
 }
 
-/// A verb whose kind is forgotten.
+/// A type-erased operation.
 #[async_trait]
 pub(crate) trait Request: Send {
-    /// Runs it and keeps the answer.
+    /// Runs the operation and keeps the answer.
     async fn run(&mut self, session: &mut Session<'_>) -> Result<(), sqlx::Error>;
     fn kind(&self) -> Kind;
     fn plain_insert(&self) -> Option<&[NewJob]>;
-    /// Its jobs were inserted together with those of others.
+    /// Records that its jobs were inserted together with those of other requests.
     fn inserted(&mut self);
-    /// It is committed: the caller may know.
+    /// Sends the answer to the caller after the commit.
     fn committed(self: Box<Self>);
     fn failed(self: Box<Self>, fault: Fault);
 }
@@ -89,7 +90,7 @@ impl<V: Verb> Request for Asked<V> {
 
     fn committed(self: Box<Self>) {
         if let Some(answer) = self.answer {
-            // The caller may have gone; what was asked for is done all the same.
+            // An error means that the caller is gone. The operation is committed regardless.
             let _ = self.caller.send(Ok(answer));
         }
     }
@@ -152,7 +153,7 @@ verbs! {
     Delivered { deliveries: Vec<DeliveryId> } -> () = |session, this| session.delivered(&this.deliveries);
 }
 
-/// Settles, then claims.
+/// Settles, then claims, in one transaction.
 pub(crate) struct SettleAndClaim {
     pub(crate) settlements: Vec<Settlement>,
     pub(crate) request: ClaimRequest,
@@ -165,7 +166,7 @@ impl Verb for SettleAndClaim {
     async fn run(&self, session: &mut Session<'_>) -> Result<Self::Answer, sqlx::Error> {
         let settled = session.settle(&self.settlements).await?;
         if session.damaged {
-            // The outcomes are kept; the next claim alone tells why nothing is claimed.
+            // The outcomes are kept. The next claim by itself reports why nothing is claimed.
             return Ok((settled, ClaimReply::default()));
         }
         Ok((settled, session.claim(&self.request).await?))

@@ -1,5 +1,5 @@
-//! The one that writes: takes everything that waits, carries it out in one transaction, and answers once it has
-//! committed. So many callers share the price of one commit, and an answer means that it is durable.
+//! The writer: takes all waiting requests, runs them in one transaction, and answers after the commit. Therefore many
+//! callers share the cost of one commit, and an answer means that the change is durable.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,26 +19,26 @@ use crate::sql;
 use crate::store::Shared;
 use crate::verb::{Kind, Request};
 
-/// How many requests one transaction takes: neither a caller nor a reader of the log waits for a longer one.
+/// The most requests per transaction. Longer transactions would delay callers and readers of the log.
 const GROUP: usize = 256;
 
-/// The writer and its connection. It ends when the last handle of the store is gone.
+/// The writer and its connection. It ends when the last handle of the store is dropped.
 pub(crate) struct Writer {
     pub(crate) conn: SqliteConnection,
     pub(crate) inbox: mpsc::UnboundedReceiver<Box<dyn Request>>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) patience: usize,
     pub(crate) watch: Duration,
-    /// How many requests the last transaction took.
+    /// The number of requests in the last transaction.
     pub(crate) last_group_len: usize,
-    /// What the file's version was when it was last looked at, if anybody listened.
+    /// The version of the file at the last check. `None` before the first check.
     pub(crate) seen: Option<i64>,
     pub(crate) looked: Instant,
     pub(crate) file: Watch,
-    /// To be closed at the end.
+    /// The read connections, which the writer closes at the end.
     pub(crate) readers: Arc<Readers>,
     pub(crate) busy_timeout: Duration,
-    /// When the log was last to be shortened on a full disk and could not be.
+    /// When the writer last failed to truncate the log on a full disk.
     pub(crate) in_vain: Option<Instant>,
 }
 
@@ -63,8 +63,8 @@ impl Writer {
                 self.look_for_others().await;
             }
         }
-        // The last connection of the file moves the log into it. Two that close at once are both not the last, so they close
-        // one after the other.
+        // The last connection to close moves the log into the file. If two close at once, neither is the last, so they
+        // are closed one after the other.
         for reader in self.readers.take() {
             let _ = reader.close().await;
         }
@@ -73,15 +73,16 @@ impl Writer {
         }
     }
 
-    /// Callers that were answered together ask again together, a moment apart: without this the first of them would pay
-    /// for a commit of its own. Whoever is alone waits for nobody.
+    /// Waits briefly for further requests, until the group is as large as the last one. Callers that were answered
+    /// together send their next requests almost together, and the first should not pay for a commit of its own. After a
+    /// group of one there is no wait.
     fn wait_for_company(&mut self, group: &mut Vec<Box<dyn Request>>) {
         const MOMENT: Duration = Duration::from_micros(40);
         for _ in 0..4 {
             if group.len() + self.inbox.len() >= self.last_group_len {
                 break;
             }
-            // This thread has nothing else to do.
+            // Blocking is fine: this thread has nothing else to do.
             std::thread::sleep(MOMENT);
         }
         while group.len() < GROUP
@@ -112,11 +113,11 @@ impl Writer {
         }
         match done {
             Ok(effects) => self.publish(group, effects),
-            // Nobody can write: no use in asking once for each.
+            // The transaction could not begin, so retrying each request by itself is useless.
             Err((error, true)) => fail(group, &self.shared.fault(&error)),
-            // One of them failed, and nothing was written: each alone, so that it takes no other with it.
+            // One request failed and nothing was written. Run each request by itself, so that only that one fails.
             Err((error, false)) => {
-                // If the file is damaged, that is remembered before anything runs.
+                // Records whether the file is damaged, before anything runs.
                 self.shared.fault(&error);
                 for request in self.refuse_new_work(group) {
                     let mut alone = vec![request];
@@ -129,7 +130,8 @@ impl Writer {
         }
     }
 
-    /// Once the file is known to be damaged nothing new begins: its outcome could not be stored. Answers the other requests.
+    /// Refuses new work once the file is known to be damaged, because its outcome could not be stored. Returns the
+    /// remaining requests.
     fn refuse_new_work(&self, group: Vec<Box<dyn Request>>) -> Vec<Box<dyn Request>> {
         let Some(damage) = self.shared.damage.get() else { return group };
         let (new, others) = group.into_iter().partition(|request| request.kind() == Kind::NewWork);
@@ -137,11 +139,11 @@ impl Writer {
         others
     }
 
-    /// Moves the log into the file and empties it, because the disk is full and the log may be what fills it. Answers whether
-    /// that made room.
+    /// Moves the log into the file and truncates it, because the disk is full and the log may be the cause. Returns
+    /// whether that freed space.
     async fn shorten_log(&mut self) -> bool {
         const NOT_BEFORE: Duration = Duration::from_secs(1);
-        // Whoever writes waits meanwhile, so readers are not waited for long.
+        // Writes wait in the meantime, so do not wait long for readers.
         const PATIENCE: Duration = Duration::from_millis(100);
         if self.in_vain.is_some_and(|tried| tried.elapsed() < NOT_BEFORE) {
             return false;
@@ -157,7 +159,7 @@ impl Writer {
             tracing::debug!(%error, "the time to wait for other writers could not be changed");
         }
         match moved.and_then(|row| row.try_get::<i64, _>(0)) {
-            // Nobody was in the way.
+            // No reader or writer was in the way.
             Ok(0) => {
                 self.in_vain = None;
                 tracing::debug!(
@@ -173,7 +175,7 @@ impl Writer {
         false
     }
 
-    /// Carries out requests in one transaction. An error says whether the transaction could not even begin.
+    /// Runs requests in one transaction. The flag of an error is set if the transaction could not begin.
     async fn transaction(
         &mut self,
         group: &mut [Box<dyn Request>],
@@ -187,14 +189,14 @@ impl Writer {
         match self.run_all(group, &mut effects, careful).await {
             Ok(()) => Ok(effects),
             Err(error) => {
-                // SQLite may have rolled back already; then this is refused, and that is fine.
+                // If SQLite has already rolled back, this statement fails, which is fine.
                 let _ = sqlx::query("ROLLBACK").execute(&mut self.conn).await;
                 Err((error, false))
             }
         }
     }
 
-    /// Carries out requests and commits.
+    /// Runs requests and commits.
     async fn run_all(
         &mut self,
         group: &mut [Box<dyn Request>],
@@ -203,7 +205,7 @@ impl Writer {
     ) -> Result<(), sqlx::Error> {
         let mut session = Session {
             conn: &mut self.conn,
-            // Read under the write lock, so that later verbs never see an earlier time.
+            // Read under the write lock, so that later operations never see an earlier time.
             now: self.shared.clock.now(),
             templates: &self.shared.templates,
             effects,
@@ -241,15 +243,15 @@ impl Writer {
                 Wake::Finished(_) => &self.shared.ends,
                 _ => &self.shared.wakes,
             };
-            // Nobody listens: nobody needs the hint.
+            // An error means that there is no receiver.
             let _ = listeners.send(wake);
         }
     }
 
-    /// Hints at work if somebody else has written to the file: another process, or a transaction of the application.
+    /// Sends wake-ups if another process or a transaction of the application has written to the file.
     async fn look_for_others(&mut self) {
         self.looked = Instant::now();
-        // The version that this connection sees changes with the commits of all others and never with its own.
+        // This version changes with commits of other connections, and never with commits of this one.
         let version = match sqlx::query("PRAGMA data_version").fetch_one(&mut self.conn).await {
             Ok(row) => row.try_get::<i64, _>(0).ok(),
             Err(_) => None,

@@ -19,8 +19,8 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _, SqliteConnection};
 use uuid::Uuid;
 
-/// Tables whose rows are damaged. What is left out says how much or who, not what: counts, the leader, the schema, the rules of
-/// queues (a queue whose rules are damaged is paused), and what this feature writes itself.
+/// Tables whose rows are damaged. What is left out says how much or who, not what: counts, the leader, the schema, the
+/// rules of queues (a queue whose rules are damaged is paused), and what this feature writes itself.
 const TABLES: &[&str] = &[
     "ratchet_job",
     "ratchet_template",

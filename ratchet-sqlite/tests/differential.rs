@@ -32,7 +32,8 @@ impl Harness for Memory {
     }
 }
 
-/// How many sequences per test: five hundred in all keep the suite quick; `RATCHET_SEQUENCES=500` makes it two thousand.
+/// How many sequences per test: five hundred in all keep the suite quick; `RATCHET_SEQUENCES=500` makes it two
+/// thousand.
 fn sequences() -> u64 {
     std::env::var("RATCHET_SEQUENCES").ok().and_then(|text| text.parse().ok()).unwrap_or(125)
 }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use ratchet_core::model::{
-    Ballot, BreakerChange, BreakerOrder, BreakerSettings, BreakerState, Claimed, NewJob, Settled,
-    Settlement, Vote,
+    CallResult, BreakerChange, BreakerOrder, BreakerSettings, BreakerState, Claimed, NewJob, Settled,
+    Settlement, BreakerSample,
 };
 
 use crate::World;
@@ -18,13 +18,13 @@ fn settings() -> BreakerSettings {
 }
 
 trait Votes {
-    fn voting(self, run: &Claimed, ballot: Ballot) -> Settlement;
+    fn voting(self, run: &Claimed, result: CallResult) -> Settlement;
 }
 
 impl Votes for Settlement {
-    fn voting(mut self, run: &Claimed, ballot: Ballot) -> Settlement {
+    fn voting(mut self, run: &Claimed, result: CallResult) -> Settlement {
         let service = run.spec.service.clone().expect("the job has a service");
-        self.vote = Some(Vote { service, ballot, probe: run.probe, settings: settings() });
+        self.sample = Some(BreakerSample { service, result, probe: run.probe, settings: settings() });
         self
     }
 }
@@ -34,11 +34,11 @@ fn paying(world: &World) -> NewJob {
 }
 
 fn good(run: &Claimed) -> Settlement {
-    run.succeed().voting(run, Ballot::Good)
+    run.succeed().voting(run, CallResult::Success)
 }
 
 fn bad(run: &Claimed) -> Settlement {
-    run.retry(secs(3600)).voting(run, Ballot::Bad)
+    run.retry(secs(3600)).voting(run, CallResult::Failure)
 }
 
 /// Opens the breaker of `pay` with two failed runs.
@@ -58,7 +58,7 @@ async fn state(world: &World) -> BreakerState {
 }
 
 async fn order(world: &World, service: &str, order: BreakerOrder) -> Option<BreakerChange> {
-    world.store.order_breaker(service, order).await.expect("breakers obey")
+    world.store.order_breaker(service, order).await.expect("is applied")
 }
 
 pub async fn b_02_failures_open_it_and_the_change_is_told(world: &World) {
@@ -192,7 +192,7 @@ pub async fn b_07_a_blank_probe_is_handed_back(world: &World) {
     world.pass(secs(31)).await;
     let node = world.node().await;
     let probes = node.claim(10).await;
-    world.apply(probes[0].defer(secs(100)).voting(&probes[0], Ballot::Blank)).await;
+    world.apply(probes[0].defer(secs(100)).voting(&probes[0], CallResult::Ignored)).await;
     let again = node.claim(10).await;
     assert_eq!(again.len(), 1);
     assert_eq!(again[0].probe, probes[0].probe);

@@ -8,7 +8,7 @@ use crate::World;
 use crate::fixture::{JobExt, RunExt, SettlementExt, secs};
 
 async fn order(world: &World, order: QueueOrder) -> bool {
-    world.store.order_queue("default", order).await.expect("queues obey")
+    world.store.order_queue("default", order).await.expect("is applied")
 }
 
 async fn at_once(world: &World, limit: u32) {

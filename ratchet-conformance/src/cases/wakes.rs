@@ -91,21 +91,21 @@ pub async fn l_04_canceled_run_is_told(world: &World) {
 
 pub async fn s_09_resuming_a_queue_wakes(world: &World) {
     let order = |order| world.store.order_queue("default", order);
-    order(QueueOrder::Pause).await.expect("queues obey");
-    wakes(world, Wake::Unblocked, order(QueueOrder::Resume)).await.expect("queues obey");
+    order(QueueOrder::Pause).await.expect("is applied");
+    wakes(world, Wake::Unblocked, order(QueueOrder::Resume)).await.expect("is applied");
 }
 
 pub async fn s_09_closing_a_breaker_wakes(world: &World) {
     let order = |order| world.store.order_breaker("pay", order);
-    order(BreakerOrder::Open(None)).await.expect("breakers obey");
-    wakes(world, Wake::Unblocked, order(BreakerOrder::Close)).await.expect("breakers obey");
+    order(BreakerOrder::Open(None)).await.expect("is applied");
+    wakes(world, Wake::Unblocked, order(BreakerOrder::Close)).await.expect("is applied");
 }
 
 pub async fn s_09_the_end_of_a_run_wakes_a_full_queue(world: &World) {
     let mut limits = QueueLimits::default();
     limits.concurrency = Some(1);
     let limited = world.store.order_queue("default", QueueOrder::Limit(limits)).await;
-    limited.expect("queues obey");
+    limited.expect("is applied");
     let run = world.run(world.job()).await;
     world.submit(world.job()).await;
     wakes(world, work("default"), world.apply(run.succeed())).await;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_core::model::{
-    Isolation, Ballot, BreakerSettings, CancelCause, Channel, ClaimRequest, Claimed, Command, Filter,
+    Isolation, CallResult, BreakerSettings, CancelCause, Channel, ClaimRequest, Claimed, Command, Filter,
     GroupFilter, GroupId, Heartbeat, JobId, KnownJobs, NodeId, NodeInfo, PageRequest, Point,
-    Progress, QueueDemand, Ripples, RunNotes, Settled, Settlement, Token, Vote,
+    Progress, QueueDemand, Ripples, RunNotes, Settled, Settlement, Token, BreakerSample,
 };
 use ratchet_core::store::{Store, StoreError};
 
@@ -317,12 +317,12 @@ fn end(run: &Claimed, ending: &Ending) -> Settlement {
         settlement = settlement.telling(run);
     }
     settlement.lingering = ending.lingering;
-    settlement.vote = run.spec.service.clone().map(|service| Vote {
+    settlement.sample = run.spec.service.clone().map(|service| BreakerSample {
         service,
-        ballot: match ending.how {
-            How::Succeed => Ballot::Good,
-            How::Retry(_) | How::Fail(_) => Ballot::Bad,
-            How::Defer(_) | How::Release => Ballot::Blank,
+        result: match ending.how {
+            How::Succeed => CallResult::Success,
+            How::Retry(_) | How::Fail(_) => CallResult::Failure,
+            How::Defer(_) | How::Release => CallResult::Ignored,
         },
         probe: run.probe,
         settings: settings(),

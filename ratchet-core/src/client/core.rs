@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use super::depth::Depths;
 use crate::config::Config;
-use crate::decide::{Outcome, Policies, vote};
+use crate::decide::{Outcome, Policies, sample};
 use crate::events::Events;
 use crate::failure::{Classifier, DefaultSanitizer, PanicReport, Panics, guarded};
 use crate::job::{Callback, ConditionDef, JobDef, States};
-use crate::model::{BreakerSettings, Claimed, JobSpec, KnownJobs, RunOptions, Token, Vote};
+use crate::model::{BreakerSettings, Claimed, JobSpec, KnownJobs, RunOptions, Token, BreakerSample};
 use crate::registry::{InvocationResolver, Registration, Registry};
 use crate::seam::{Clock, Entropy, IdSource, OsEntropy, SystemClock};
 use crate::store::{MemoryStore, Store};
@@ -182,13 +182,13 @@ impl Core {
     }
 
     /// Returns the breaker sample of a run, or `None` if its job has no breaker.
-    pub(crate) fn vote(&self, job: &Claimed, outcome: &Outcome) -> Option<Vote> {
+    pub(crate) fn sample(&self, job: &Claimed, outcome: &Outcome) -> Option<BreakerSample> {
         let service = job.spec.service.as_deref()?;
         // A panic of the resolver has already failed the attempt, or an earlier call has succeeded.
         let registration = self.resolve(&job.spec.name).ok().flatten();
         let def = registration.as_ref().and_then(|found| found.def.breaker.as_ref());
         let settings = self.breakers.get(service).copied().unwrap_or_default();
-        vote(job, outcome, def, settings)
+        sample(job, outcome, def, settings)
     }
 
     /// Returns whether a live worker serves a queue. The answer may be a few seconds old.

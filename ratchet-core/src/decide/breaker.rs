@@ -4,36 +4,36 @@
 use super::Outcome;
 use crate::failure::{Failure, Permanence};
 use crate::job::{Backoff, BreakerDef, Jitter};
-use crate::model::{Ballot, BreakerSettings, Claimed, Deferral, FailureKind, Vote};
+use crate::model::{CallResult, BreakerSettings, Claimed, Deferral, FailureKind, BreakerSample};
 
 /// Returns the breaker sample of a run, or `None` if its job has no breaker.
-pub(crate) fn vote(
+pub(crate) fn sample(
     job: &Claimed,
     outcome: &Outcome,
     def: Option<&BreakerDef>,
     settings: BreakerSettings,
-) -> Option<Vote> {
+) -> Option<BreakerSample> {
     let service = job.spec.service.clone()?;
-    Some(Vote { service, ballot: ballot(outcome, def), probe: job.probe, settings })
+    Some(BreakerSample { service, result: result(outcome, def), probe: job.probe, settings })
 }
 
 /// Turns the failure of a probe into a deferral: the service is still down, so the job must not lose an attempt.
 ///
 /// The delay is a little longer than the breaker stays open, so that another job is the next probe: the fault may lie
 /// with this job.
-pub(crate) fn after_probe(outcome: Outcome, vote: Option<&Vote>, seed: u64) -> Outcome {
-    match (outcome, vote) {
-        (Outcome::Failed(failure), Some(vote))
-            if vote.probe.is_some() && vote.ballot == Ballot::Bad =>
+pub(crate) fn after_probe(outcome: Outcome, sample: Option<&BreakerSample>, seed: u64) -> Outcome {
+    match (outcome, sample) {
+        (Outcome::Failed(failure), Some(sample))
+            if sample.probe.is_some() && sample.result == CallResult::Failure =>
         {
-            let open_for = vote.settings.open_for;
+            let open_for = sample.settings.open_for;
             let jitter = Backoff::fixed(open_for / 10).jitter(Jitter::Full).delay(1, seed);
             Outcome::Deferred {
                 why: Deferral::Breaker,
                 delay: Some(open_for.saturating_add(jitter)),
                 note: format!(
                     "a trial run of `{}` failed, so its breaker is open again: {}",
-                    vote.service, failure.record.message
+                    sample.service, failure.record.message
                 ),
             }
         }
@@ -41,11 +41,11 @@ pub(crate) fn after_probe(outcome: Outcome, vote: Option<&Vote>, seed: u64) -> O
     }
 }
 
-fn ballot(outcome: &Outcome, def: Option<&BreakerDef>) -> Ballot {
+fn result(outcome: &Outcome, def: Option<&BreakerDef>) -> CallResult {
     match outcome {
-        Outcome::Done { .. } => Ballot::Good,
-        Outcome::Failed(failure) if blames_service(failure, def) => Ballot::Bad,
-        Outcome::Failed(_) | Outcome::Deferred { .. } | Outcome::Released => Ballot::Blank,
+        Outcome::Done { .. } => CallResult::Success,
+        Outcome::Failed(failure) if blames_service(failure, def) => CallResult::Failure,
+        Outcome::Failed(_) | Outcome::Deferred { .. } | Outcome::Released => CallResult::Ignored,
     }
 }
 

@@ -19,7 +19,7 @@ mod tests;
 
 use std::time::Duration;
 
-pub(crate) use breaker::{after_probe, vote};
+pub(crate) use breaker::{after_probe, sample};
 pub(crate) use follow_up::follow_up;
 pub(crate) use orphan::decide_orphan;
 pub(crate) use policy::Contained;

@@ -1,9 +1,9 @@
-//! The stored arguments of a job: one typed constant each.
+//! The stored arguments of a job: one typed constant for each.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// A type that can be a stored argument of a job: anything that serde can write and read back.
+/// A type that can be a stored argument of a job: any type that serde can serialize and deserialize.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a job argument",
     label = "this type cannot be stored and read back",
@@ -36,7 +36,7 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> JobArg for T {
 
 /// A stored argument: its name, and how values of its type are written and read.
 ///
-/// Made by [`arg`], the only place that asks for [`JobArg`], so that an unfit type is one error.
+/// Created by [`arg`]. Only that function requires [`JobArg`], so that an unsuitable type causes a single error.
 #[derive(Debug)]
 pub struct Arg<T> {
     pub(super) def: ArgDef,
@@ -53,7 +53,7 @@ impl<T> Clone for Arg<T> {
 
 impl<T> Copy for Arg<T> {}
 
-/// The argument `name`, whose type was written as `ty`.
+/// Creates the argument `name`, whose type was written as `ty`.
 pub const fn arg<T: JobArg>(name: &'static str, ty: &'static str) -> Arg<T> {
     Arg {
         def: ArgDef { name, ty, docs: "", secret: false, has_default: false },
@@ -63,7 +63,7 @@ pub const fn arg<T: JobArg>(name: &'static str, ty: &'static str) -> Arg<T> {
     }
 }
 
-/// A type that `#[job(default)]` can fill in.
+/// A type for which `#[job(default)]` can supply a value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no default value",
     label = "rows written before this argument existed would have nothing to decode to",
@@ -81,49 +81,49 @@ impl<T: Default> DefaultArg for T {
     }
 }
 
-/// The default of a type, as [`Arg::default`] takes it; the one place that asks for `DefaultArg`.
+/// Returns the default of a type, for [`Arg::default`]. Only this function requires `DefaultArg`.
 pub fn default_value<T: DefaultArg>() -> Option<T> {
     Some(T::default_arg())
 }
 
 impl<T> Arg<T> {
-    /// Rows written before the argument existed get this value.
+    /// Sets the value for rows that were stored before the argument existed.
     pub const fn default(mut self, value: fn() -> Option<T>) -> Self {
         self.def.has_default = true;
         self.absent = value;
         self
     }
 
-    /// Shown as `***` wherever a person may read it.
+    /// Marks the argument as secret: it is displayed as `***`.
     pub const fn secret(mut self) -> Self {
         self.def.secret = true;
         self
     }
 
-    /// The doc comment on the argument.
+    /// Sets the doc comment of the argument.
     pub const fn docs(mut self, docs: &'static str) -> Self {
         self.def.docs = docs;
         self
     }
 
-    /// What the registry keeps of this argument.
+    /// Returns the registry's description of the argument.
     pub const fn def(&self) -> ArgDef {
         self.def
     }
 }
 
-/// What the registry knows of an argument.
+/// The registry's description of a stored argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArgDef {
     /// The name in the stored JSON.
     pub name: &'static str,
-    /// The type as it was written.
+    /// The type as written in the source.
     pub ty: &'static str,
-    /// The doc comment.
+    /// The doc comment on the argument.
     pub docs: &'static str,
-    /// Marked `#[job(secret)]`.
+    /// Whether the argument is marked `#[job(secret)]`.
     pub secret: bool,
-    /// Marked `#[job(default)]`.
+    /// Whether the argument is marked `#[job(default)]`.
     pub has_default: bool,
 }

@@ -1,4 +1,4 @@
-//! How long to wait before the next attempt.
+//! The delay between attempts.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checked;
 
-/// How long a failed job waits before its next attempt: a curve, and the jitter over it.
+/// The delay before the next attempt of a failed job: a curve with jitter.
 ///
 /// ```
 /// use std::time::Duration;
@@ -19,9 +19,9 @@ use super::checked;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Backoff {
-    /// The curve.
+    /// The curve of the delay over the attempts.
     pub kind: BackoffKind,
-    /// What is done to the curve so that jobs that failed together do not come back together.
+    /// The randomization of the delay, so that jobs that failed together are not retried together.
     pub jitter: Jitter,
 }
 
@@ -29,38 +29,38 @@ pub struct Backoff {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BackoffKind {
-    /// No wait at all.
+    /// No delay.
     None,
-    /// The same wait every time.
+    /// The same delay every time.
     Fixed {
-        /// The wait.
+        /// The delay before every attempt.
         delay: Duration,
     },
     /// `base`, twice `base`, three times `base` … up to `max`.
     Linear {
-        /// The first wait, and the step.
+        /// The first delay, and the increment.
         base: Duration,
-        /// The longest wait.
+        /// The maximum delay.
         max: Duration,
     },
     /// `base`, `base × factor`, `base × factor²` … up to `max`.
     Exponential {
-        /// The first wait.
+        /// The first delay.
         base: Duration,
-        /// What each wait is multiplied by for the next; at least 1.
+        /// The factor by which the delay grows; at least 1.
         factor: f64,
-        /// The longest wait.
+        /// The maximum delay.
         max: Duration,
     },
 }
 
-/// How a [`Backoff`] spreads its waits.
+/// The randomization of a [`Backoff`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Jitter {
     /// Exactly the curve.
     None,
-    /// Anywhere between nothing and the curve.
+    /// Between zero and the curve.
     Full,
     /// Between half the curve and the curve.
     #[default]
@@ -68,37 +68,37 @@ pub enum Jitter {
 }
 
 impl Backoff {
-    /// The longest wait where none is given.
+    /// The default maximum delay.
     pub const DEFAULT_MAX: Duration = Duration::from_secs(30);
 
-    /// The default of every job: exponential from 1 s to 30 s, with jitter.
+    /// The default of every job: exponential from 1 s to 30 s, with [`Jitter::Equal`].
     pub const DEFAULT: Self = Self::exponential(Duration::from_secs(1), Self::DEFAULT_MAX);
 
-    /// No wait between attempts.
+    /// Creates a backoff without delay.
     pub const fn none() -> Self {
         Self { kind: BackoffKind::None, jitter: Jitter::None }
     }
 
-    /// The same wait every time, without jitter.
+    /// Creates a backoff with the same delay every time, without jitter.
     pub const fn fixed(delay: Duration) -> Self {
         Self { kind: BackoffKind::Fixed { delay }, jitter: Jitter::None }
     }
 
-    /// A wait that grows by `base` with each attempt, up to `max`.
+    /// Creates a backoff that grows by `base` with each attempt, up to `max`.
     pub const fn linear(base: Duration, max: Duration) -> Self {
         Self { kind: BackoffKind::Linear { base, max }, jitter: Jitter::Equal }
     }
 
-    /// A wait that doubles with each attempt, from `base` up to `max`.
+    /// Creates a backoff that doubles with each attempt, from `base` up to `max`.
     pub const fn exponential(base: Duration, max: Duration) -> Self {
         Self { kind: BackoffKind::Exponential { base, factor: 2.0, max }, jitter: Jitter::Equal }
     }
 
-    /// Another factor than 2 for an exponential backoff; other kinds stay as they are.
+    /// Sets the factor of an exponential backoff; the default is 2. Has no effect on other kinds.
     ///
     /// # Panics
     ///
-    /// If the factor is not between 1 and 1000: at compile time where the backoff is a constant.
+    /// Panics if the factor is not between 1 and 1000: at compile time if the backoff is a constant.
     pub const fn factor(self, factor: f64) -> Self {
         let factor = checked::factor(factor);
         match self.kind {
@@ -109,14 +109,14 @@ impl Backoff {
         }
     }
 
-    /// Another jitter.
+    /// Sets the jitter.
     pub const fn jitter(self, jitter: Jitter) -> Self {
         Self { kind: self.kind, jitter }
     }
 
-    /// The wait before the run that follows attempt number `attempt` (1 is the first run).
+    /// Returns the delay after attempt number `attempt`, where 1 is the first run.
     ///
-    /// Pure: `seed` decides the jitter. Never overflows and never exceeds [`Backoff::ceiling`].
+    /// A pure function: `seed` determines the jitter. Never overflows and never exceeds [`Backoff::ceiling`].
     pub fn delay(&self, attempt: u32, seed: u64) -> Duration {
         let curve = self.curve(attempt);
         match self.jitter {
@@ -129,7 +129,7 @@ impl Backoff {
         }
     }
 
-    /// The longest wait this backoff can ever ask for.
+    /// Returns the maximum delay of this backoff.
     pub fn ceiling(&self) -> Duration {
         match self.kind {
             BackoffKind::None => Duration::ZERO,
@@ -138,7 +138,7 @@ impl Backoff {
         }
     }
 
-    /// The wait without jitter; grows with the attempt up to the ceiling.
+    /// Returns the delay without jitter. It grows with the attempts up to the ceiling.
     fn curve(&self, attempt: u32) -> Duration {
         let attempt = attempt.max(1);
         match self.kind {
@@ -146,7 +146,7 @@ impl Backoff {
             BackoffKind::Fixed { delay } => delay,
             BackoffKind::Linear { base, max } => base.saturating_mul(attempt).min(max),
             BackoffKind::Exponential { base, factor, max } => {
-                // In floating point an enormous power becomes infinity, which the cap below takes care of.
+                // In floating point a huge power becomes infinity, which the check below caps at `max`.
                 let exponent = f64::from(attempt - 1);
                 let seconds = base.as_secs_f64() * factor.max(1.0).powf(exponent);
                 if seconds.is_finite() && seconds < max.as_secs_f64() {
@@ -167,12 +167,12 @@ impl Default for Backoff {
     }
 }
 
-/// A part of `whole` between nothing and all of it, chosen by `seed`.
+/// Returns a part of `whole`, selected by `seed`.
 fn fraction(whole: Duration, seed: u64) -> Duration {
     // The longest duration has 94 bits of nanoseconds; with 32 bits of seed the product still fits.
     let part = (whole.as_nanos() * u128::from(seed >> 32)) >> 32;
     let secs = u64::try_from(part / 1_000_000_000).unwrap_or(u64::MAX);
-    #[allow(clippy::cast_possible_truncation)] // below one thousand million by construction
+    #[allow(clippy::cast_possible_truncation)] // less than a billion by construction
     let rest = (part % 1_000_000_000) as u32;
     Duration::new(secs, rest)
 }

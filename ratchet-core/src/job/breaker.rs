@@ -1,42 +1,42 @@
-//! What `#[circuit_breaker(…)]` declares.
+//! The circuit breaker declared with `#[circuit_breaker(…)]`.
 
 use std::error::Error;
 use std::time::Duration;
 
 use super::checked;
 
-/// The settings of a circuit breaker as declared on a job.
+/// The settings of a circuit breaker as they are declared on a job.
 ///
-/// `None` means "as the profile says, or the default of the runtime".
+/// `None` means the setting of the profile or, without one, the default of the runtime.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct BreakerDef {
-    /// The service this breaker guards; jobs that name the same service share it.
+    /// The service that the breaker guards. Jobs that name the same service share its breaker.
     pub service: &'static str,
-    /// A named bundle of settings.
+    /// The name of a profile of settings.
     pub profile: Option<&'static str>,
-    /// The share of failed calls, in percent (1–100), that opens the breaker.
+    /// The failure rate in percent (1–100) at which the breaker opens.
     pub failure_rate: Option<u8>,
-    /// How many of the last outcomes are looked at.
+    /// The number of most recent calls that are evaluated.
     pub window: Option<u32>,
-    /// How many outcomes there must be before the rate counts.
+    /// The minimum number of calls before the failure rate is evaluated.
     pub min_calls: Option<u32>,
-    /// How long the breaker stays open before it lets probes through.
+    /// How long the breaker stays open before it half-opens and admits probes.
     pub open_for: Option<Duration>,
-    /// How many probes must succeed to close it again.
+    /// The number of probes that must succeed to close the breaker.
     pub probes: Option<u32>,
-    /// Errors that say nothing about the service.
+    /// Errors that do not count against the service.
     pub ignore: &'static [ErrorMatcher],
     /// If not empty, the only errors that count against the service.
     pub record: &'static [ErrorMatcher],
 }
 
 impl BreakerDef {
-    /// A breaker for `service` with every setting left to profile and default.
+    /// Creates a breaker for `service` without settings of its own.
     ///
     /// # Panics
     ///
-    /// If the service has no name: at compile time, since definitions are constants.
+    /// Panics if the name of the service is empty: at compile time, because definitions are constants.
     pub const fn new(service: &'static str) -> Self {
         assert!(!service.is_empty(), "a circuit breaker needs the name of its service");
         Self {
@@ -52,86 +52,86 @@ impl BreakerDef {
         }
     }
 
-    /// Takes the settings of a named profile.
+    /// Uses the settings of a named profile.
     pub const fn profile(mut self, profile: &'static str) -> Self {
         self.profile = Some(profile);
         self
     }
 
-    /// Opens when this share of calls, in percent, failed.
+    /// Sets the failure rate in percent at which the breaker opens.
     ///
     /// # Panics
     ///
-    /// If the rate is not between 1 and 100.
+    /// Panics if the rate is not between 1 and 100.
     pub const fn failure_rate(mut self, percent: u8) -> Self {
         self.failure_rate = Some(checked::failure_rate(percent));
         self
     }
 
-    /// Looks at the last `calls` outcomes.
+    /// Sets the number of most recent calls that are evaluated.
     ///
     /// # Panics
     ///
-    /// If the window is empty or above 10 000.
+    /// Panics if the number is zero or greater than 10 000.
     pub const fn window(mut self, calls: u32) -> Self {
         self.window = Some(checked::window(calls));
         self
     }
 
-    /// Judges nothing before `calls` outcomes are known.
+    /// Sets the minimum number of calls before the failure rate is evaluated.
     ///
     /// # Panics
     ///
-    /// If `calls` is zero.
+    /// Panics if the number is zero.
     pub const fn min_calls(mut self, calls: u32) -> Self {
         self.min_calls = Some(checked::min_calls(calls));
         self
     }
 
-    /// Stays open this long before probing.
+    /// Sets how long the breaker stays open before it half-opens.
     ///
     /// # Panics
     ///
-    /// If the duration is zero.
+    /// Panics if the duration is zero.
     pub const fn open_for(mut self, duration: Duration) -> Self {
         self.open_for = Some(checked::open_for(duration));
         self
     }
 
-    /// Closes after this many good probes.
+    /// Sets the number of probes that must succeed to close the breaker.
     ///
     /// # Panics
     ///
-    /// If `probes` is zero.
+    /// Panics if the number is zero.
     pub const fn probes(mut self, probes: u32) -> Self {
         self.probes = Some(checked::probes(probes));
         self
     }
 
-    /// Errors that say nothing about the service.
+    /// Sets the errors that do not count against the service.
     pub const fn ignore(mut self, errors: &'static [ErrorMatcher]) -> Self {
         self.ignore = errors;
         self
     }
 
-    /// The only errors that count against the service.
+    /// Sets the only errors that count against the service.
     pub const fn record(mut self, errors: &'static [ErrorMatcher]) -> Self {
         self.record = errors;
         self
     }
 }
 
-/// Recognises one error type anywhere in a source chain.
+/// Matches one error type anywhere in a source chain.
 #[derive(Debug, Clone, Copy)]
 pub struct ErrorMatcher {
-    /// The type as it was written.
+    /// The name of the type as written in the attribute.
     pub name: &'static str,
-    /// Whether this link of the chain is of that type.
+    /// Returns `true` if this error of the chain is of the type.
     pub matches: fn(&(dyn Error + 'static)) -> bool,
 }
 
 impl ErrorMatcher {
-    /// Recognises errors of type `E`.
+    /// Creates a matcher for errors of type `E`.
     pub const fn of<E: ChainError>(name: &'static str) -> Self {
         Self { name, matches: |error| error.is::<E>() }
     }

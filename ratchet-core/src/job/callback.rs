@@ -1,37 +1,37 @@
-//! The job that runs when another has finished, as declared by `on_success` and `on_failure`.
+//! The callback jobs declared with `on_success` and `on_failure`.
 
 use super::{Job, JobDef};
 
-/// A reference to the callback job of a declaration.
+/// A reference to a callback job.
 ///
-/// It holds a function, not the definition itself, so that two jobs may name each other.
+/// Contains a function instead of the definition, so that two jobs can name each other.
 #[derive(Debug, Clone, Copy)]
 pub struct Callback {
     def: fn() -> JobDef,
 }
 
 impl Callback {
-    /// The callback `J`.
+    /// Creates a reference to the job `J`.
     ///
     /// # Panics
     ///
-    /// If `J` takes an argument that is neither injected nor has a default: at compile time, since nobody would be
-    /// there to fill it in.
+    /// Panics at compile time if `J` has an argument that is neither injected nor has a default, because a callback
+    /// gets no stored arguments.
     pub const fn of<J: Job>() -> Self {
         Self::check::<J>();
         Self { def: || J::DEF }
     }
 
-    /// The definition of the callback job.
+    /// Returns the definition of the callback job.
     pub fn def(&self) -> JobDef {
         (self.def)()
     }
 
-    /// Compile-time check of a declared callback: nobody is there to fill in its arguments.
+    /// Checks at compile time that `J` can be a callback. A callback gets no stored arguments.
     ///
     /// # Panics
     ///
-    /// If `J` takes an argument that is neither injected nor has a default.
+    /// Panics if `J` has an argument that is neither injected nor has a default.
     pub const fn check<J: Job>() {
         let args = J::ARGS;
         let mut i = 0;

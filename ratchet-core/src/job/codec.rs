@@ -1,4 +1,4 @@
-//! Arguments to JSON and back, one argument at a time.
+//! Encodes arguments to JSON and decodes them, one argument at a time.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::Arg;
 
-/// Writes the arguments of a job as one JSON object.
+/// Writes the arguments of a job as a JSON object.
 #[derive(Debug)]
 pub struct Encoder {
     json: Vec<u8>,
@@ -21,7 +21,7 @@ impl Encoder {
         Self { json: vec![b'{'], error: None }
     }
 
-    /// Writes one argument. The first failure is kept and reported by the submit.
+    /// Writes one argument. The first error is kept and returned by the submission.
     pub fn put<T>(&mut self, arg: Arg<T>, value: &T) {
         if self.error.is_some() {
             return;
@@ -29,7 +29,7 @@ impl Encoder {
         if self.json.len() > 1 {
             self.json.push(b',');
         }
-        // Argument names are Rust identifiers: nothing in them needs escaping.
+        // Argument names are Rust identifiers and need no escaping.
         self.json.push(b'"');
         self.json.extend_from_slice(arg.def.name.as_bytes());
         self.json.extend_from_slice(b"\":");
@@ -47,7 +47,7 @@ impl Encoder {
     }
 }
 
-/// Reads the arguments of a job from their JSON object.
+/// Reads the arguments of a job from a JSON object.
 #[derive(Debug)]
 pub struct Decoder<'a> {
     fields: BTreeMap<Cow<'a, str>, &'a RawValue>,
@@ -60,7 +60,7 @@ impl<'a> Decoder<'a> {
         Ok(Self { fields })
     }
 
-    /// Takes one argument out. Unknown fields are left alone: they may belong to a newer version.
+    /// Reads one argument. Unknown fields are ignored, because they may belong to a newer version.
     pub fn take<T>(&mut self, arg: Arg<T>) -> Result<T, DecodeError> {
         let argument = arg.def.name;
         match self.fields.remove(argument) {
@@ -72,50 +72,50 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// An argument could not be written as JSON.
+/// The error returned when an argument cannot be written as JSON.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot encode argument `{argument}`: {source}")]
 pub struct EncodeError {
-    /// The argument.
+    /// The name of the argument.
     pub argument: &'static str,
-    /// Why serde refused.
+    /// The error of serde.
     pub source: serde_json::Error,
 }
 
-/// A stored payload does not fit the arguments of its job.
+/// The error returned when a stored payload does not match the arguments of its job.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// The payload is not a JSON object at all.
+    /// The payload is not a JSON object.
     #[error("the payload is not a JSON object: {source}")]
     NotAnObject {
-        /// Why it could not be read.
+        /// The error of serde.
         source: serde_json::Error,
     },
-    /// An argument has a value of another shape.
+    /// The value of an argument has the wrong type.
     #[error("cannot decode argument `{argument}`: {source}")]
     Argument {
-        /// The argument.
+        /// The name of the argument.
         argument: &'static str,
-        /// Why serde refused.
+        /// The error of serde.
         source: serde_json::Error,
     },
-    /// An argument is not there and has no default.
+    /// An argument is missing and has no default.
     #[error(
         "argument `{argument}` is missing; mark it `#[job(default)]` if older rows may lack it"
     )]
     Missing {
-        /// The argument.
+        /// The name of the argument.
         argument: &'static str,
     },
 }
 
-/// What a missing argument of type `T` decodes to: `None` for an `Option`, nothing for the rest.
+/// Returns the value of a missing argument: `None` for an `Option`, no value for other types.
 pub(super) fn absent<T: DeserializeOwned>() -> Option<T> {
     T::deserialize(Absent).ok()
 }
 
-/// A deserializer that has nothing to give except an absent `Option`.
+/// A deserializer that supports only an absent `Option`.
 struct Absent;
 
 impl<'de> Deserializer<'de> for Absent {

@@ -1,4 +1,4 @@
-//! Conditions on edges: named functions over what a step returned, never stored closures.
+//! Conditions on edges. They are registered functions, referenced by name, because closures cannot be stored.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,28 +6,28 @@ use std::marker::PhantomData;
 
 use super::{JobArg, Location};
 
-/// A condition over what a step returned: the constant that `#[condition]` writes beside the function.
+/// A condition on the output of a step. `#[condition]` generates this constant next to the function.
 pub struct Condition<T> {
     def: ConditionDef,
     _takes: PhantomData<fn(&T)>,
 }
 
-/// A condition as the registry holds it.
+/// A condition as it is registered.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ConditionDef {
-    /// The name edges are stored with: `<package>.<fn>`.
+    /// The name stored on edges: `<package>.<fn>`.
     pub name: &'static str,
-    /// Judges an output.
+    /// Evaluates the condition on an output in JSON.
     pub judge: fn(&str) -> Result<bool, serde_json::Error>,
-    /// Where the function stands.
+    /// The source location of the function.
     pub location: Location,
 }
 
 inventory::collect!(ConditionDef);
 
 impl<T: JobArg> Condition<T> {
-    /// The condition of this name.
+    /// Creates a condition with this name.
     pub const fn new(
         name: &'static str,
         judge: fn(&str) -> Result<bool, serde_json::Error>,
@@ -39,7 +39,7 @@ impl<T: JobArg> Condition<T> {
 }
 
 impl<T> Condition<T> {
-    /// What the registry keeps of it.
+    /// Returns the registry's description of the condition.
     pub const fn def(&self) -> ConditionDef {
         self.def
     }
@@ -59,12 +59,12 @@ impl<T> fmt::Debug for Condition<T> {
     }
 }
 
-/// Judges a stored output with the user's function.
+/// Evaluates the user's function on a stored output.
 pub fn judge<T: JobArg>(json: &str, holds: fn(&T) -> bool) -> Result<bool, serde_json::Error> {
     T::read(json).map(|output| holds(&output))
 }
 
-/// Every condition of the program, by name; or the names that several answer to, with where they stand.
+/// Returns all conditions of the program by name, or a description of every name that is used more than once.
 pub(crate) fn collect() -> Result<BTreeMap<&'static str, ConditionDef>, Vec<String>> {
     let mut by_name = BTreeMap::<_, ConditionDef>::new();
     let mut clashes = Vec::new();

@@ -1,4 +1,4 @@
-//! The definition of a job: a constant that the macro writes and the registry keeps.
+//! The definition of a job: a constant that the macro generates and the registry stores.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,82 +9,82 @@ use super::{
     ArgDef, Backoff, BreakerDef, Callback, CronDef, Injection, InputDef, Priority, checked,
 };
 
-/// Everything known of a job without running it: name, options, arguments, where it was written.
+/// The static definition of a job: its name, options, arguments and source location.
 ///
-/// A const builder: every option that is a constant instead of a literal is checked while the program compiles.
+/// A const builder: an option given as a constant instead of a literal is checked at compile time.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct JobDef {
-    /// The name rows are stored under: `<package>.<fn>` unless `name = "…"` says otherwise.
+    /// The name under which jobs are stored: `<package>.<fn>` unless set with `name = "…"`.
     pub name: &'static str,
-    /// Older names that still reach this job.
+    /// Older names under which stored jobs are still run.
     pub aliases: &'static [&'static str],
-    /// The version of the arguments' shape.
+    /// The version of the payload format.
     pub version: u32,
-    /// The queue, unless the submit names another.
+    /// The default queue; can be overridden at submission.
     pub queue: &'static str,
-    /// The priority, unless the submit names another.
+    /// The default priority; can be overridden at submission.
     pub priority: Priority,
-    /// How many times a failed run is tried again; 0 means one run.
+    /// How many times a failed run is retried; 0 means a single attempt.
     pub max_retries: u32,
-    /// The wait between attempts.
+    /// The delay between attempts.
     pub backoff: Backoff,
-    /// The longest a run may take.
+    /// The maximum duration of a run.
     pub timeout: Duration,
-    /// When to warn that a run takes long; 80 % of the timeout if not set.
+    /// The duration after which a warning is emitted; 80 % of the timeout if `None`.
     pub soft_timeout: Option<Duration>,
-    /// How long a submitted job waits before its first run.
+    /// The delay between submission and the first run.
     pub delay: Duration,
     /// Tags of every job of this kind.
     pub tags: &'static [&'static str],
-    /// How many jobs with the same concurrency key may run at once in the cluster.
+    /// How many jobs with the same concurrency key can run at once in the cluster.
     pub concurrency_limit: Option<u32>,
-    /// What a panic does.
+    /// How a panic is handled.
     pub panic: PanicPolicy,
     /// Whether the function is synchronous and may block its thread.
     pub blocking: bool,
-    /// The recurring schedule.
+    /// The recurring schedule, if any.
     pub cron: Option<CronDef>,
-    /// Runs when this job has succeeded.
+    /// The job to submit when this one has succeeded.
     pub on_success: Option<Callback>,
-    /// Runs when this job has failed for good.
+    /// The job to submit when this one has failed permanently.
     pub on_failure: Option<Callback>,
-    /// The breaker of the service this job calls.
+    /// The breaker of the service that the job calls.
     pub breaker: Option<BreakerDef>,
     /// The stored arguments.
     pub args: &'static [ArgDef],
-    /// The arguments that come from the runtime.
+    /// The arguments that the runtime injects.
     pub injections: &'static [Injection],
-    /// The arguments that take the output of a step before.
+    /// The arguments that take the output of a previous step.
     pub inputs: &'static [InputDef],
     /// The doc comment on the function.
     pub docs: &'static str,
-    /// Where the function stands.
+    /// The source location of the function.
     pub location: Location,
 }
 
-/// What a panic in a handler does.
+/// How a panic in a handler is handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PanicPolicy {
-    /// It is a failed attempt like any other.
+    /// As a failed attempt.
     #[default]
     Retry,
-    /// The job goes to the dead-letter queue at once.
+    /// The job goes to the dead-letter queue without another attempt.
     Dlq,
 }
 
-/// A place in the user's source.
+/// A location in the user's source code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Location {
-    /// The file as the compiler names it.
+    /// The file path as the compiler reports it.
     pub file: &'static str,
-    /// The line.
+    /// The line number, starting at 1.
     pub line: u32,
 }
 
 impl Location {
-    /// A place.
+    /// Creates a location.
     pub const fn new(file: &'static str, line: u32) -> Self {
         Self { file, line }
     }
@@ -97,20 +97,20 @@ impl fmt::Display for Location {
 }
 
 impl JobDef {
-    /// The queue of jobs that name none.
+    /// The queue of jobs that do not name one.
     pub const DEFAULT_QUEUE: &'static str = "default";
-    /// How often a failed job is tried again unless it says otherwise.
+    /// The default number of retries.
     pub const DEFAULT_MAX_RETRIES: u32 = 5;
-    /// The longest a run may take unless the job says otherwise.
+    /// The default maximum duration of a run.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(30);
-    /// The longest name of a job or queue.
+    /// The maximum length of a job or queue name, in bytes.
     pub const MAX_NAME: usize = crate::model::limits::NAME;
 
-    /// A job with every option at its default.
+    /// Creates a definition with default options.
     ///
     /// # Panics
     ///
-    /// If the name is empty, too long, or holds other characters than letters, digits and `_ - . / :`.
+    /// Panics if the name is empty, too long, or contains characters other than ASCII letters, digits and `_ - . / :`.
     pub const fn new(name: &'static str, location: Location) -> Self {
         Self {
             name: checked::name(name),
@@ -139,7 +139,7 @@ impl JobDef {
         }
     }
 
-    /// Older names that still reach this job.
+    /// Sets older names under which stored jobs are still run.
     pub const fn aliases(mut self, aliases: &'static [&'static str]) -> Self {
         let mut i = 0;
         while i < aliases.len() {
@@ -150,151 +150,151 @@ impl JobDef {
         self
     }
 
-    /// The version of the arguments' shape.
+    /// Sets the version of the payload format.
     ///
     /// # Panics
     ///
-    /// If it is zero.
+    /// Panics if the version is zero.
     pub const fn version(mut self, version: u32) -> Self {
         self.version = checked::version(version);
         self
     }
 
-    /// The queue.
+    /// Sets the default queue.
     ///
     /// # Panics
     ///
-    /// If the name is empty, too long, or holds other characters than letters, digits and `_ - . / :`.
+    /// Panics if the name is empty, too long, or contains characters other than ASCII letters, digits and `_ - . / :`.
     pub const fn queue(mut self, queue: &'static str) -> Self {
         self.queue = checked::name(queue);
         self
     }
 
-    /// The priority.
+    /// Sets the default priority.
     pub const fn priority(mut self, priority: Priority) -> Self {
         self.priority = priority;
         self
     }
 
-    /// How many times a failed run is tried again.
+    /// Sets how many times a failed run is retried.
     ///
     /// # Panics
     ///
-    /// If it is above 1000.
+    /// Panics if the number is greater than 1000.
     pub const fn max_retries(mut self, retries: u32) -> Self {
         self.max_retries = checked::max_retries(retries);
         self
     }
 
-    /// The wait between attempts.
+    /// Sets the delay between attempts.
     pub const fn backoff(mut self, backoff: Backoff) -> Self {
         self.backoff = backoff;
         self
     }
 
-    /// The longest a run may take.
+    /// Sets the maximum duration of a run.
     ///
     /// # Panics
     ///
-    /// If it is zero.
+    /// Panics if the duration is zero.
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = checked::timeout(timeout);
         self
     }
 
-    /// When to warn that a run takes long.
+    /// Sets the duration after which a warning is emitted.
     ///
     /// # Panics
     ///
-    /// If it is zero.
+    /// Panics if the duration is zero.
     pub const fn soft_timeout(mut self, timeout: Duration) -> Self {
         self.soft_timeout = Some(checked::soft_timeout(timeout));
         self
     }
 
-    /// How long a submitted job waits before its first run.
+    /// Sets the delay between submission and the first run.
     pub const fn delay(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self
     }
 
-    /// Tags of every job of this kind.
+    /// Sets the tags of every job of this kind.
     pub const fn tags(mut self, tags: &'static [&'static str]) -> Self {
         self.tags = tags;
         self
     }
 
-    /// How many jobs with the same concurrency key may run at once.
+    /// Sets how many jobs with the same concurrency key can run at once.
     ///
     /// # Panics
     ///
-    /// If it is zero.
+    /// Panics if the limit is zero.
     pub const fn concurrency_limit(mut self, limit: u32) -> Self {
         self.concurrency_limit = Some(checked::concurrency_limit(limit));
         self
     }
 
-    /// What a panic does.
+    /// Sets how a panic is handled.
     pub const fn panic(mut self, policy: PanicPolicy) -> Self {
         self.panic = policy;
         self
     }
 
-    /// Marks a synchronous function.
+    /// Marks the function as synchronous.
     pub const fn blocking(mut self) -> Self {
         self.blocking = true;
         self
     }
 
-    /// The recurring schedule.
+    /// Sets the recurring schedule.
     pub const fn cron(mut self, cron: CronDef) -> Self {
         self.cron = Some(cron);
         self
     }
 
-    /// Runs when this job has succeeded.
+    /// Sets the job to submit when this one has succeeded.
     pub const fn on_success(mut self, callback: Callback) -> Self {
         self.on_success = Some(callback);
         self
     }
 
-    /// Runs when this job has failed for good.
+    /// Sets the job to submit when this one has failed permanently.
     pub const fn on_failure(mut self, callback: Callback) -> Self {
         self.on_failure = Some(callback);
         self
     }
 
-    /// The breaker of the service this job calls.
+    /// Sets the breaker of the service that the job calls.
     pub const fn breaker(mut self, breaker: BreakerDef) -> Self {
         self.breaker = Some(breaker);
         self
     }
 
-    /// The stored arguments.
+    /// Sets the stored arguments.
     pub const fn args(mut self, args: &'static [ArgDef]) -> Self {
         self.args = args;
         self
     }
 
-    /// The arguments that come from the runtime.
+    /// Sets the arguments that the runtime injects.
     pub const fn injections(mut self, injections: &'static [Injection]) -> Self {
         self.injections = injections;
         self
     }
 
-    /// The arguments that take the output of a step before.
+    /// Sets the arguments that take the output of a previous step.
     pub const fn inputs(mut self, inputs: &'static [InputDef]) -> Self {
         self.inputs = inputs;
         self
     }
 
-    /// The doc comment on the function.
+    /// Sets the doc comment of the function.
     pub const fn docs(mut self, docs: &'static str) -> Self {
         self.docs = docs;
         self
     }
 
-    /// Every name this job answers to: its own, then its aliases.
+    /// Returns all names of the job: its own, then its aliases.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
     }

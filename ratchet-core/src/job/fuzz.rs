@@ -1,5 +1,5 @@
-//! Whatever is stored as a payload, it is refused or it is read: a row is never trusted. `PROPTEST_CASES` says how long is
-//! looked.
+//! Property tests of decoding: any stored payload is either refused or decoded, never trusted. `PROPTEST_CASES` sets
+//! the number of cases.
 
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ fn shape() -> impl Strategy<Value = Shape> {
     ]
 }
 
-/// Reads every argument, whether or not one was refused.
+/// Reads every argument, even if an earlier one was refused.
 fn read(payload: &[u8]) {
     if let Ok(mut decoder) = Decoder::new(payload) {
         let _ = decoder.take(TEXT);
@@ -35,7 +35,7 @@ fn read(payload: &[u8]) {
     }
 }
 
-/// Something that has the form of JSON.
+/// Generates arbitrary JSON values.
 fn json(depth: u32) -> impl Strategy<Value = serde_json::Value> {
     use serde_json::Value;
     let leaf = prop_oneof![

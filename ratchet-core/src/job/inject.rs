@@ -1,99 +1,99 @@
-//! Arguments that come from the runtime instead of the stored payload.
+//! Arguments that the runtime injects instead of the stored payload.
 
 use std::any::TypeId;
 
 use super::state::{State, short_type_name};
 use crate::context::JobContext;
 
-/// A type that the runtime can hand to a job: an argument marked `#[inject]`.
+/// A type that the runtime can inject into a job: the type of an argument marked `#[inject]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be injected",
     label = "the runtime does not know where to take this from",
     note = "`#[inject]` arguments are `JobContext`, `State<T>` for what was registered with `.state(value)`, `Finished<J>` in a callback, or `GroupReport` in the callback of a batch"
 )]
 pub trait Inject: Sized + Send + 'static {
-    /// What must be there for the injection to work; checked when a worker starts.
+    /// Returns the requirement of the injection. It is checked when a worker starts.
     fn need() -> Need;
 
-    /// Takes the value for one run.
+    /// Returns the value for one run.
     fn inject(ctx: &JobContext) -> Result<Self, InjectError>;
 }
 
-/// What an injected argument needs from the runtime.
+/// The requirement of an injected argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Need {
-    /// Nothing: every run has it.
+    /// None: every run can inject it.
     Nothing,
     /// A registered state.
     State {
-        /// The type that must have been registered.
+        /// The type that must be registered.
         id: TypeId,
-        /// Its name, for the error.
+        /// The name of the type, for the error message.
         name: String,
     },
-    /// To be run as the callback of a job.
+    /// The job must run as the callback of a job.
     Finished {
-        /// The name of that job; `None` if any will do.
+        /// The name of that job; `None` for any job.
         job: Option<&'static str>,
     },
-    /// To be run as the callback of a batch, chain or workflow.
+    /// The job must run as the callback of a batch, chain or workflow.
     Group,
 }
 
-/// An injected argument of a job, as the registry keeps it.
+/// The registry's description of an injected argument.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Injection {
-    /// The argument.
+    /// The name of the argument.
     pub argument: &'static str,
-    /// What it needs.
+    /// Returns the requirement of the argument.
     pub need: fn() -> Need,
 }
 
-/// An injected argument: what the registry keeps of it, and how it is taken.
+/// An injected argument.
 ///
-/// Made by [`injected`], the only place that asks for [`Inject`], so that an unfit type is one error.
+/// Created by [`injected`]. Only that function requires [`Inject`], so that an unsuitable type causes a single error.
 #[derive(Debug)]
 pub struct Injected<T> {
     def: Injection,
     take: fn(&JobContext) -> Result<T, InjectError>,
 }
 
-/// The injected argument `argument` of type `T`.
+/// Creates the injected argument `argument` of type `T`.
 pub const fn injected<T: Inject>(argument: &'static str) -> Injected<T> {
     Injected { def: injection::<T>(argument), take: T::inject }
 }
 
 impl<T> Injected<T> {
-    /// What the registry keeps of this argument.
+    /// Returns the registry's description of the argument.
     pub const fn def(&self) -> Injection {
         self.def
     }
 
-    /// Takes the value for one run.
+    /// Returns the value for one run.
     pub fn inject(&self, ctx: &JobContext) -> Result<T, InjectError> {
         (self.take)(ctx)
     }
 }
 
-/// The injected argument `argument` of type `T`, as the registry keeps it.
+/// Creates the registry's description of the injected argument `argument` of type `T`.
 pub const fn injection<T: Inject>(argument: &'static str) -> Injection {
     Injection { argument, need: T::need }
 }
 
-/// Takes an injected argument for one run.
+/// Returns the value of an injected argument for one run.
 pub fn inject<T: Inject>(ctx: &JobContext) -> Result<T, InjectError> {
     T::inject(ctx)
 }
 
-/// An injected argument could not be provided.
+/// The error returned when an argument cannot be injected.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot inject `{wanted}`: {why}")]
 pub struct InjectError {
-    /// The type that was asked for.
+    /// The requested type.
     pub wanted: String,
-    /// Why it is not there.
+    /// The reason, for the error message.
     pub why: String,
 }
 

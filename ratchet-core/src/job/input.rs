@@ -1,4 +1,4 @@
-//! Arguments that come from the steps before: `#[input] receipt: Receipt`.
+//! Arguments that take the output of a previous step: `#[input] receipt: Receipt`.
 
 use std::any::type_name;
 
@@ -6,9 +6,10 @@ use super::state::shorten;
 use super::{InjectError, Job, JobArg};
 use crate::context::JobContext;
 
-/// A job that may follow one that returns `P` in a chain or workflow.
+/// A job that can follow a job that returns `P` in a chain or workflow.
 ///
-/// `#[job]` implements it: a job with `#[input] x: T` follows jobs that return `T`, one without follows any.
+/// Implemented by `#[job]`: a job with `#[input] x: T` can follow jobs that return `T`. A job without inputs can follow
+/// any job.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot follow a job that returns `{P}`",
     label = "this step takes another output than the one before gives",
@@ -16,7 +17,7 @@ use crate::context::JobContext;
 )]
 pub trait Follows<P>: Job {}
 
-/// A job that needs no step before it.
+/// A job that needs no previous step.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` takes the output of another step and cannot be the first",
     label = "nothing comes before this step",
@@ -27,50 +28,50 @@ pub trait Begins: Job {}
 #[diagnostic::do_not_recommend]
 impl<J: Follows<NoOutput>> Begins for J {}
 
-/// What a step gives on that has nothing to give on: a group, or the end of a failure.
+/// The output of a step that has none to pass on: a group, or a failed step.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct NoOutput;
 
-/// An argument that takes the output of a step: what the registry keeps of it, and how it is taken.
+/// An argument that takes the output of a step.
 ///
-/// Made by [`input`], the only place that asks for [`JobArg`], so that an unfit type is one error.
+/// Created by [`input`]. Only that function requires [`JobArg`], so that an unsuitable type causes a single error.
 #[derive(Debug)]
 pub struct Input<T> {
     def: InputDef,
     read: fn(&str) -> Result<T, serde_json::Error>,
 }
 
-/// What the registry knows of an argument that takes the output of a step.
+/// The registry's description of an argument that takes the output of a step.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct InputDef {
-    /// The argument.
+    /// The name of the argument.
     pub argument: &'static str,
-    /// The step it comes from; `None` for the one before.
+    /// The name of the step it comes from; `None` for the previous step.
     pub step: Option<&'static str>,
-    /// The full name of its type.
+    /// Returns the full name of its type.
     pub ty: fn() -> &'static str,
 }
 
-/// The argument `argument` of type `T`, from the step before.
+/// Creates the argument `argument` of type `T`, taken from the previous step.
 pub const fn input<T: JobArg>(argument: &'static str) -> Input<T> {
     Input { def: InputDef { argument, step: None, ty: type_name::<T> }, read: T::read }
 }
 
 impl<T> Input<T> {
-    /// It comes from the step of this name.
+    /// Sets the name of the step that the value comes from.
     pub const fn from(mut self, step: &'static str) -> Self {
         self.def.step = Some(step);
         self
     }
 
-    /// What the registry keeps of this argument.
+    /// Returns the registry's description of the argument.
     pub const fn def(&self) -> InputDef {
         self.def
     }
 
-    /// Takes the value for one run.
+    /// Returns the value for one run.
     pub fn take(&self, ctx: &JobContext) -> Result<T, InjectError> {
         let refused = |why| InjectError { wanted: shorten((self.def.ty)()), why };
         let json = ctx.input_json(self.def.step).map_err(refused)?;

@@ -1,4 +1,4 @@
-//! Keys made from arguments: `business_key = "order-{order_id}"`.
+//! Keys built from arguments: `business_key = "order-{order_id}"`.
 
 use std::fmt::{self, Display};
 
@@ -6,16 +6,16 @@ use std::fmt::{self, Display};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Keys {
-    /// At most one live job holds it.
+    /// At most one live job can hold the key.
     pub business: Option<String>,
-    /// At most one job is ever made for it.
+    /// At most one job is ever created for the key.
     pub idempotency: Option<String>,
-    /// At most `concurrency_limit` jobs of it run at once.
+    /// At most `concurrency_limit` jobs with the key run at once.
     pub concurrency: Option<String>,
 }
 
 impl Keys {
-    /// No keys.
+    /// Creates an empty set of keys.
     pub fn new() -> Self {
         Self::default()
     }
@@ -39,14 +39,14 @@ impl Keys {
     }
 }
 
-/// An argument that can be part of a key: anything that can be displayed.
+/// An argument that can be part of a key: any type that implements [`Display`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of a key",
     label = "named in this template",
     note = "a key is text: the argument must implement `std::fmt::Display`; name a field of it instead, `\"order-{{order.id}}\"`"
 )]
 pub trait KeyPart {
-    /// The argument as it stands in the key.
+    /// Returns the text of the argument in the key.
     fn key_part(&self) -> &dyn Display;
 }
 
@@ -57,7 +57,7 @@ impl<T: Display> KeyPart for T {
     }
 }
 
-/// An argument as it stands in a key; the one place that asks for [`KeyPart`].
+/// Returns the text of an argument in a key. Only this function requires [`KeyPart`].
 pub fn key_part<T: KeyPart>(argument: &T) -> &dyn Display {
     argument.key_part()
 }

@@ -1,6 +1,6 @@
-//! What a job is: the trait that `#[job]` implements, its definition, its arguments and its result.
+//! The definition of a job: the [`Job`] trait that `#[job]` implements, its options, arguments and results.
 //!
-//! Nothing here knows of stores or workers.
+//! This module does not depend on stores or workers.
 
 mod arg;
 mod backoff;
@@ -46,46 +46,46 @@ use crate::registry::Registration;
 
 /// An invocation of a `#[job]` function: its arguments, and how to store and run them.
 ///
-/// `#[job]` writes the implementation. By hand it is only worth writing in tests of this crate.
+/// `#[job]` generates the implementation. Manual implementations are useful only in tests of this crate.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a job",
     label = "expected the arguments of a job",
     note = "`#[job] async fn send_email(to: String)` is enqueued as `SendEmail {{ to }}`; calling `send_email(..)` runs it at once instead"
 )]
 pub trait Job: Sized + Send + 'static {
-    /// What the job gives back when it succeeds; `handle.wait()` returns it.
+    /// The return value of a successful run; `handle.wait()` returns it.
     ///
-    /// Without bounds: `run` asks for them once, so that an unfit type is one error.
+    /// Has no bounds here. They are required once, by `run`, so that an unsuitable type causes a single error.
     type Output;
 
     /// The stored arguments, the same as in [`Job::DEF`].
     ///
-    /// A constant of its own, so that two jobs may name each other as callbacks without their definitions depending on
-    /// one another.
+    /// A separate constant, so that two jobs can name each other as callbacks without a cycle between their
+    /// definitions.
     const ARGS: &'static [ArgDef] = &[];
 
-    /// Name, version, options, arguments: everything the runtime knows of the job without running it.
+    /// The name, version, options and arguments: everything that the runtime knows about the job without running it.
     const DEF: JobDef;
 
-    /// The registry entry of this job, for `.jobs([SendEmail::JOB])`.
+    /// The registry entry of the job, for `.jobs([SendEmail::JOB])`.
     const JOB: Registration = Registration::of::<Self>();
 
-    /// Writes the arguments, one by one.
+    /// Writes the arguments.
     fn encode(&self, args: &mut Encoder);
 
-    /// Reads the arguments back.
+    /// Reads the arguments.
     fn decode(args: &mut Decoder<'_>) -> Result<Self, DecodeError>;
 
-    /// The keys of this invocation, from the templates on `#[job]`.
+    /// Returns the keys of this invocation, built from the templates on `#[job]`.
     fn keys(&self) -> Keys {
         Keys::new()
     }
 
-    /// Refuses arguments that can never work (`#[job(validate = path)]`).
+    /// Returns an error for arguments that can never succeed (`#[job(validate = path)]`).
     fn validate(&self) -> Result<(), String> {
         Ok(())
     }
 
-    /// Injects what the function asks for and calls it.
+    /// Injects the `#[inject]` arguments and calls the function.
     fn run(self, ctx: JobContext) -> Result<RunFuture, InjectError>;
 }

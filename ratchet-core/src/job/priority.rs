@@ -1,4 +1,4 @@
-//! How urgent a job is.
+//! The priority of jobs.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Priority {
-    /// Runs when nothing else waits.
+    /// Runs when no other job is waiting.
     Lowest,
     /// Below normal.
     Low,
@@ -19,20 +19,20 @@ pub enum Priority {
     Normal,
     /// Above normal.
     High,
-    /// Ahead of everything that has not aged.
+    /// Runs before all jobs that have not aged.
     Critical,
 }
 
 impl Priority {
-    /// Every level, lowest first.
+    /// All priorities, lowest first.
     pub const ALL: [Self; 5] = [Self::Lowest, Self::Low, Self::Normal, Self::High, Self::Critical];
 
-    /// The level as a number, `0` (lowest) to `4` (critical): what stores keep.
+    /// Returns the number that stores keep, from 0 (lowest) to 4 (critical).
     pub const fn level(self) -> u8 {
         self as u8
     }
 
-    /// The priority of a level, if there is one.
+    /// Returns the priority with this level, or `None` if the level is greater than 4.
     pub fn from_level(level: u8) -> Option<Self> {
         Self::ALL.get(usize::from(level)).copied()
     }

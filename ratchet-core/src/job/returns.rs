@@ -1,8 +1,8 @@
-//! What a job returns: `()`, a value, or a `Result` with any of the usual error types.
+//! The return value of a job: `()`, a value, or a `Result` with any of the usual error types.
 //!
-//! Nothing is decided by how the return type is spelled. Whether it is a `Result` is asked of the type itself: an
-//! inherent constant of [`Probe`] shadows the one of [`ProbeFallback`] exactly when the type is a `Result`, and the
-//! answer selects the implementation of [`ReturnShape`] through a const parameter, so the two never overlap.
+//! The spelling of the return type does not matter. Whether it is a `Result` is determined from the type itself: an
+//! inherent constant of [`Probe`] shadows the one of [`ProbeFallback`] exactly if the type is a `Result`. The constant
+//! selects the implementation of [`ReturnShape`] through a const parameter, so the two implementations never overlap.
 
 use std::error::Error;
 use std::marker::PhantomData;
@@ -15,18 +15,18 @@ use serde::de::DeserializeOwned;
 use crate::failure::{Caught, JobError};
 use crate::model::nesting;
 
-/// What a finished run gives to the engine: the output as JSON, or the error it returned.
+/// The result of a run: the output as JSON, or the error that the handler returned.
 pub(crate) type Returned = Result<Output, Caught>;
 
-/// The future of one run, boxed so that the [`Job`](super::Job) trait stays simple and cheap to compile.
+/// The future of one run. Boxed, so that the [`Job`](super::Job) trait stays simple and cheap to compile.
 #[derive(Debug)]
 pub struct RunFuture {
     pub(crate) work: Work,
 }
 
-/// How a run is carried out.
+/// How a run is executed.
 pub(crate) enum Work {
-    /// Polled on the handlers' runtime.
+    /// Polled on the runtime of the handlers.
     Async(Pin<Box<dyn Future<Output = Returned> + Send>>),
     /// Called on a thread that may block.
     Blocking(Box<dyn FnOnce() -> Returned + Send>),
@@ -41,35 +41,35 @@ impl std::fmt::Debug for Work {
     }
 }
 
-/// The value a job returned, as JSON.
+/// The return value of a job, as JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
-    /// The value; `None` for `()`.
+    /// The value; `None` for `()` and `null`.
     Json(Option<String>),
-    /// serde could not write it, for this reason. The job succeeded all the same.
+    /// The value could not be serialized, for this reason. The job still succeeded.
     Unserialisable(String),
 }
 
-/// Asks a return type whether it is a `Result`.
+/// Determines whether a return type is a `Result`.
 #[derive(Debug)]
 pub struct Probe<R>(PhantomData<R>);
 
 impl<T, E> Probe<Result<T, E>> {
-    /// It is.
+    /// The type is a `Result`.
     pub const FALLIBLE: bool = true;
 }
 
-/// The answer of [`Probe`] for every other type.
+/// The fallback of [`Probe`] for all other types.
 pub trait ProbeFallback {
-    /// It is not.
+    /// The type is not a `Result`.
     const FALLIBLE: bool = false;
 }
 
 impl<R> ProbeFallback for Probe<R> {}
 
-/// The output of a return type: `T` for a `Result<T, E>`, the type itself otherwise. Without bounds on purpose.
+/// The output of a return type: `T` for a `Result<T, E>`, otherwise the type itself. Intentionally without bounds.
 pub trait ReturnShape<const FALLIBLE: bool> {
-    /// What `handle.wait()` gives.
+    /// The type that `handle.wait()` returns.
     type Output;
 }
 
@@ -81,10 +81,10 @@ impl<T, E> ReturnShape<true> for Result<T, E> {
     type Output = T;
 }
 
-/// A return type that the engine can take apart.
+/// A return type that can be converted to an output or an error.
 ///
-/// The marker `M` keeps the implementations apart: [`Plain`] for a value, [`Fallible`] for a `Result`. What rustc says of
-/// a plain value is said of this trait; of the two types in a `Result` it speaks by their own traits.
+/// The marker `M` distinguishes the implementations: [`Plain`] for a value, [`Fallible`] for a `Result`. For a plain
+/// value, rustc reports errors on this trait. For a `Result`, it reports them on the traits of its two types.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a job",
     label = "this type cannot be stored and read back",
@@ -92,7 +92,7 @@ impl<T, E> ReturnShape<true> for Result<T, E> {
     note = "return `()` if nobody reads the result"
 )]
 pub trait JobReturn<const FALLIBLE: bool, M>: 'static {
-    /// Takes it apart.
+    /// Converts the value.
     fn into_returned(self) -> Returned;
 }
 
@@ -104,7 +104,7 @@ pub struct Plain;
 #[derive(Debug)]
 pub struct Fallible<M>(PhantomData<M>);
 
-/// A value that a job can give back.
+/// A value that a job can return.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a job",
     label = "this type cannot be stored and read back",
@@ -146,17 +146,17 @@ impl<T: JobOutput, E: IntoFailure<M>, M: 'static> JobReturn<true, Fallible<M>> f
     }
 }
 
-/// An error that a job can fail with.
+/// An error that a job can return.
 ///
-/// `impl<E: Error>` beside `impl for anyhow::Error` would overlap, hence the marker parameter. Each way keeps the
-/// original error, so that its source chain can be walked.
+/// The marker parameter `M` exists because `impl<E: Error>` and `impl for anyhow::Error` would overlap. Each
+/// implementation keeps the original error, so that its source chain can be inspected.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a job",
     label = "this error type does not convert into `ratchet::JobError`",
     note = "any `std::error::Error + Send + Sync + 'static` works, and so do `Box<dyn Error + Send + Sync>` and, behind features, `anyhow::Error` and `eyre::Report`"
 )]
 pub trait IntoFailure<M>: Send + 'static {
-    /// Hands the error to the engine.
+    /// Converts the error for the engine.
     fn into_caught(self) -> Caught;
 }
 
@@ -219,14 +219,14 @@ impl IntoFailure<ViaEyre> for eyre::Report {
     }
 }
 
-/// Boxes the future of an async job; the one place that asks for a fitting return type and for `Send`.
+/// Boxes the future of an async job. Only this function requires a suitable return type and `Send`.
 pub fn run<const FALLIBLE: bool, R, M, F>(future: F) -> RunFuture
 where
     F: Future<Output = R> + Send + 'static,
     R: JobReturn<FALLIBLE, M>,
     M: 'static,
 {
-    // Compiled once per job; everything else depends on the return type alone and is shared.
+    // Compiled once per job. All other code depends only on the return type and is shared.
     returning(Box::pin(future))
 }
 
@@ -241,7 +241,7 @@ where
     }
 }
 
-/// The user's future, with its output taken apart.
+/// The user's future with its output converted.
 struct Returning<const FALLIBLE: bool, R, M> {
     future: Pin<Box<dyn Future<Output = R> + Send>>,
     by: PhantomData<fn() -> M>,

@@ -1,13 +1,13 @@
-//! Application state: what `#[inject] gateway: State<Gateway>` hands to a job.
+//! Application state, injected into jobs with `#[inject] gateway: State<Gateway>`.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A shared piece of the application, injected into jobs: a client, a pool, a configuration.
+/// A shared value of the application that is injected into jobs, such as a client, a pool or a configuration.
 ///
-/// Registered once with `.state(value)` on the builder. Cheap to clone, derefs to the value.
+/// Registered with `.state(value)` on the builder. Cheap to clone; dereferences to the value.
 ///
 /// ```
 /// use ratchet_core::State;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub struct State<T: ?Sized>(Arc<T>);
 
 impl<T> State<T> {
-    /// Wraps a value, so that the bare function can be called in a test.
+    /// Wraps a value, so that a job's function can be called directly in a test.
     pub fn new(value: T) -> Self {
         Self(Arc::new(value))
     }
@@ -42,36 +42,36 @@ impl<T: ?Sized> Deref for State<T> {
     }
 }
 
-/// Every registered state, by type.
+/// All registered states, by type.
 #[derive(Debug, Clone, Default)]
 pub struct States {
     by_type: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
 }
 
 impl States {
-    /// Registers a value, replacing an earlier one of its type.
+    /// Registers a value. Replaces an earlier value of the same type.
     pub fn insert<T: Send + Sync + 'static>(&mut self, value: T) {
         self.by_type.insert(TypeId::of::<T>(), Arc::new(value));
     }
 
-    /// The state of type `T`.
+    /// Returns the state of type `T`, if one is registered.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<State<T>> {
         let any = Arc::clone(self.by_type.get(&TypeId::of::<T>())?);
         any.downcast::<T>().ok().map(State)
     }
 
-    /// Whether a state of this type is registered.
+    /// Returns `true` if a state of this type is registered.
     pub fn contains(&self, state: TypeId) -> bool {
         self.by_type.contains_key(&state)
     }
 }
 
-/// The last part of a type's name, generics included: `State<Gateway>` rather than its full path.
+/// Returns the name of a type without module paths, including its generics, such as `State<Gateway>`.
 pub(crate) fn short_type_name<T: ?Sized>() -> String {
     shorten(type_name::<T>())
 }
 
-/// Drops the module path of every name inside `path`.
+/// Removes the module path of every name in `path`.
 pub(crate) fn shorten(path: &str) -> String {
     let mut short = String::with_capacity(path.len());
     let mut word_at = 0;

@@ -41,7 +41,7 @@ impl Default for BreakerSettings {
 
 /// The result of a call, as the breaker sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Ballot {
+pub enum CallResult {
     /// The service answered.
     Good,
     /// The service is at fault.
@@ -53,11 +53,11 @@ pub enum Ballot {
 
 /// The call result of one run, counted in the commit that settles the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Vote {
+pub struct BreakerSample {
     /// The name of the service.
     pub service: String,
     /// The result of the call.
-    pub ballot: Ballot,
+    pub result: CallResult,
     /// If the run was a probe: the number of the opening it probed.
     pub probe: Option<u64>,
     /// The settings of the breaker.
@@ -213,12 +213,12 @@ impl Breaker {
     ///
     /// While the breaker is closed, every result counts. While it is half-open, only probes of the current opening
     /// count. Until the breaker closes, the results of runs that started before it opened are ignored.
-    pub fn count(&mut self, vote: &Vote, now: Timestamp) -> Option<BreakerChange> {
-        self.settings = vote.settings;
-        let bad = match vote.ballot {
-            Ballot::Good => false,
-            Ballot::Bad => true,
-            Ballot::Blank => return None,
+    pub fn count(&mut self, sample: &BreakerSample, now: Timestamp) -> Option<BreakerChange> {
+        self.settings = sample.settings;
+        let bad = match sample.result {
+            CallResult::Success => false,
+            CallResult::Failure => true,
+            CallResult::Ignored => return None,
         };
         match self.state(now) {
             BreakerState::Closed => {
@@ -226,7 +226,7 @@ impl Breaker {
                 self.is_too_bad().then(|| self.open(Some(self.settings.open_for), now))
             }
             BreakerState::Open { .. } => None,
-            BreakerState::HalfOpen { .. } if vote.probe != Some(self.opening) => None,
+            BreakerState::HalfOpen { .. } if sample.probe != Some(self.opening) => None,
             BreakerState::HalfOpen { .. } if bad => {
                 Some(self.open(Some(self.settings.open_for), now))
             }
@@ -244,7 +244,7 @@ impl Breaker {
     }
 
     /// Applies an operator's order. Closing a closed breaker changes nothing and returns `None`.
-    pub fn obey(&mut self, order: BreakerOrder, now: Timestamp) -> Option<BreakerChange> {
+    pub fn apply(&mut self, order: BreakerOrder, now: Timestamp) -> Option<BreakerChange> {
         match order {
             BreakerOrder::Open(duration) => Some(self.open(duration, now)),
             BreakerOrder::Close if self.is_closed() => None,

@@ -30,8 +30,8 @@ mod unreadable;
 
 pub use attempt::{AttemptLine, AttemptOutcome, LogLevel, LogLine};
 pub use breaker::{
-    Admission, Ballot, Breaker, BreakerChange, BreakerOrder, BreakerRecord, BreakerSettings,
-    BreakerState, Vote,
+    Admission, CallResult, Breaker, BreakerChange, BreakerOrder, BreakerRecord, BreakerSettings,
+    BreakerState, BreakerSample,
 };
 pub use claim::{Isolation, ClaimReply, ClaimRequest, Claimed, KnownJobs, Orphan, QueueDemand};
 pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};

@@ -143,7 +143,7 @@ impl QueueRules {
     }
 
     /// Applies an operator's change. Returns `true` if anything changed.
-    pub fn obey(&mut self, order: QueueOrder) -> bool {
+    pub fn apply(&mut self, order: QueueOrder) -> bool {
         let before = (self.paused, self.limits);
         match order {
             QueueOrder::Pause => self.paused = true,
@@ -200,7 +200,7 @@ mod tests {
 
     fn limited(limits: QueueLimits) -> QueueRules {
         let mut rules = QueueRules::default();
-        assert!(rules.obey(QueueOrder::Limit(limits)));
+        assert!(rules.apply(QueueOrder::Limit(limits)));
         rules
     }
 
@@ -210,10 +210,10 @@ mod tests {
         assert_eq!(rules.gate(1, at(0)), Gate::Open { most: 2 });
         assert_eq!(rules.gate(3, at(0)), Gate::Full { limit: 3 });
         assert_eq!(rules.gate(7, at(0)), Gate::Full { limit: 3 });
-        assert!(rules.obey(QueueOrder::Pause));
-        assert!(!rules.obey(QueueOrder::Pause));
+        assert!(rules.apply(QueueOrder::Pause));
+        assert!(!rules.apply(QueueOrder::Pause));
         assert_eq!(rules.gate(0, at(0)), Gate::Paused);
-        assert!(rules.obey(QueueOrder::Resume));
+        assert!(rules.apply(QueueOrder::Resume));
         assert_eq!(rules.gate(0, at(0)), Gate::Open { most: 3 });
     }
 

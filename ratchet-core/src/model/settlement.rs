@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     AttemptOutcome, BreakerChange, Envelope, FailureRecord, GroupId, GroupKind, InsertError, JobId,
     JobState, LogLine, NewGraph, NewHandOff, NewJob, NewReject, Notice, Progress, Ripples, Token,
-    Vote,
+    BreakerSample,
 };
 
 /// How a claimed job is to be settled, with everything that must commit in the same transaction.
@@ -35,7 +35,7 @@ pub struct Settlement {
     /// Messages to publish after the commit.
     pub notices: Vec<Notice>,
     /// The call result for the breaker of the service. Results are counted in the order of the batch.
-    pub vote: Option<Vote>,
+    pub sample: Option<BreakerSample>,
     /// The results of the conditions on the outgoing edges of a step, by condition name.
     pub answers: Vec<(String, bool)>,
     /// Items that the run rejected.
@@ -59,7 +59,7 @@ impl Settlement {
             spawned: Vec::new(),
             graphs: Vec::new(),
             notices: Vec::new(),
-            vote: None,
+            sample: None,
             answers: Vec::new(),
             rejects: Vec::new(),
             hand_offs: Vec::new(),

@@ -126,12 +126,12 @@ pub(super) fn settlement(
     notes: RunNotes,
     spawned: Vec<NewJob>,
 ) -> Settlement {
-    let vote = core.vote(job, &outcome);
+    let sample = core.sample(job, &outcome);
     let succeeded = matches!(outcome, Outcome::Done { .. });
-    let outcome = after_probe(outcome, vote.as_ref(), core.entropy.bits());
+    let outcome = after_probe(outcome, sample.as_ref(), core.entropy.bits());
     let verdict = decide(job, &outcome, policies, core.entropy.bits());
     let mut settlement = Settlement::new(job.token, verdict, outcome.in_history());
-    settlement.vote = vote;
+    settlement.sample = sample;
     settlement.duration = duration;
     settlement.notes = notes;
     // Children belong to a success: if the attempt fails, none of them ever existed.

@@ -91,9 +91,9 @@ pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settl
         Verdict::Release => events.publish(|| Event::Released { job: job_ref(job) }),
         Verdict::Rescue { .. } => {}
     }
-    if let (Some(vote), Some(change)) = (&settlement.vote, applied.breaker) {
-        tracing::warn!(service = vote.service, ?change, "a circuit breaker has changed");
-        events.publish(|| Event::of_breaker(&vote.service, change));
+    if let (Some(sample), Some(change)) = (&settlement.sample, applied.breaker) {
+        tracing::warn!(service = sample.service, ?change, "a circuit breaker has changed");
+        events.publish(|| Event::of_breaker(&sample.service, change));
     }
     publish_ripples(core, &applied.ripples);
     let spawned: HashSet<_> = applied.spawned.iter().collect();

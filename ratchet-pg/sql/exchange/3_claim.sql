@@ -1,5 +1,5 @@
--- The queues asked for, if the node lives, with the services whose breakers are open, and those whose may be tried. While
--- one may be tried there is no bound: its jobs were passed over, wherever they stand.
+-- The queues asked for, if the node lives, with the services whose breakers are open, and those whose may be tried.
+-- While one may be tried there is no bound: its jobs were passed over, wherever they stand.
 asked AS MATERIALIZED (
     SELECT clock.now, a.queue, a.room, a.lease, a.place, a.due, a.job, b.shut, b.tried, b.next AS next_try,
         CASE WHEN b.tried = '{}' THEN a.sort_key ELSE '-9223372036854775808'::bigint END AS sort_key
@@ -12,9 +12,9 @@ asked AS MATERIALIZED (
         AS a(queue, room, lease, sort_key, due, job, place)
     WHERE EXISTS (SELECT FROM ratchet.node WHERE id = $5 AND until > clock.now)
 ),
--- The first due jobs of each queue that the node knows, whose key has a free slot and whose breaker is not open. The bound
--- keeps the scan off the dead entries of jobs claimed before. Odd ones need a closer look: a key with a limit, a job that
--- must run alone, a breaker to be tried.
+-- The first due jobs of each queue that the node knows, whose key has a free slot and whose breaker is not open. The
+-- bound keeps the scan off the dead entries of jobs claimed before. Odd ones need a closer look: a key with a limit, a
+-- job that must run alone, a breaker to be tried.
 picked AS MATERIALIZED (
     SELECT a.place, r.*
     FROM asked a CROSS JOIN LATERAL (

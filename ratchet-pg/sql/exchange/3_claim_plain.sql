@@ -5,8 +5,8 @@ asked AS MATERIALIZED (
         AS a(queue, room, lease, sort_key, due, job, place)
     WHERE EXISTS (SELECT FROM ratchet.node WHERE id = $5 AND until > clock.now)
 ),
--- The first due jobs of each queue that the node knows. The bound keeps the scan off the dead entries of jobs claimed before.
--- Odd ones are beyond this statement: they must be looked up, have a key with a limit, or must run alone.
+-- The first due jobs of each queue that the node knows. The bound keeps the scan off the dead entries of jobs claimed
+-- before. Odd ones are beyond this statement: they must be looked up, have a key with a limit, or must run alone.
 picked AS MATERIALIZED (
     SELECT a.place, r.*
     FROM asked a CROSS JOIN LATERAL (
@@ -21,8 +21,8 @@ picked AS MATERIALIZED (
     ) r
 ),
 -- Whether a job has fallen due that must be put in line first, when the next one does that the node knows, and whether
--- something is beyond this statement: odd jobs, a queue with rules, a breaker that is not closed. If neither, what was picked
--- is claimed.
+-- something is beyond this statement: odd jobs, a queue with rules, a breaker that is not closed. If neither, what was
+-- picked is claimed.
 road AS MATERIALIZED (
     SELECT l.*, NOT l.long AND NOT l.due AS clear
     FROM (

@@ -1,5 +1,5 @@
--- One row: the store's clock at the insert, of jobs that are due at once and differ in nothing but their arguments. A hint
--- to other processes goes with the commit, if there is a channel for it.
+-- One row: the store's clock at the insert, of jobs that are due at once and differ in nothing but their arguments. A
+-- hint to other processes goes with the commit, if there is a channel for it.
 WITH clock AS MATERIALIZED (
     SELECT COALESCE($3::bigint, ratchet.now_micros()) AS now,
         -- They have no more to them than what stands in line, if their arguments are small.

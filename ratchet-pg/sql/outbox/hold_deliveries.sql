@@ -1,5 +1,5 @@
--- Deliveries handed out, each with its alert if it is one. One that belongs to a job waits for those of the same job before
--- it, also for one that somebody holds or has locked: whoever looks sees it until it was acknowledged.
+-- Deliveries handed out, each with its alert if it is one. One that belongs to a job waits for those of the same job
+-- before it, also for one that somebody holds or has locked: whoever looks sees it until it was acknowledged.
 WITH clock AS MATERIALIZED (SELECT ratchet.now_micros() AS now),
 waiting AS MATERIALIZED (
     SELECT d.ctid AS spot FROM ratchet.delivery d

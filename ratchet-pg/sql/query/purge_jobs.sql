@@ -1,5 +1,6 @@
--- One row: how many of these jobs were removed, with everything that belongs to them, and their graphs. Their outcomes are
--- locked, and so are their graphs and leases unless those are named here: what was judged before the locks is judged again.
+-- One row: how many of these jobs were removed, with everything that belongs to them, and their graphs. Their outcomes
+-- are locked, and so are their graphs and leases unless those are named here: what was judged before the locks is
+-- judged again.
 WITH old AS MATERIALIZED (
     SELECT o.job, o.lease
     FROM unnest($2::uuid[]) AS x(job)

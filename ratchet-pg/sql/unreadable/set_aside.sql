@@ -1,5 +1,5 @@
--- No rows: of these jobs, those that wait for a worker or for their time are set aside. One that waits for others stays where
--- it is: a claim meets it once it was released.
+-- No rows: of these jobs, those that wait for a worker or for their time are set aside. One that waits for others stays
+-- where it is: a claim meets it once it was released.
 WITH moved AS (DELETE FROM ratchet.ready WHERE job = ANY($1::uuid[]) AND version > 0 RETURNING *),
 -- One that has not moved stands where its submit has put it.
 fresh AS (

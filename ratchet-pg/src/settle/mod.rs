@@ -134,7 +134,7 @@ impl Inner {
         doubt: &Doubt<'_>,
     ) -> Result<(Vec<Option<Settled>>, News, Option<ClaimReply>), Fault> {
         let count = settlements.len();
-        let silent = |asked: &Settlement| asked.vote.is_none() && asked.notices.is_empty();
+        let silent = |asked: &Settlement| asked.sample.is_none() && asked.notices.is_empty();
         let silent = settlements.iter().all(silent);
         if silent && !any_step(plain) {
             let mut db = self.pool.acquire().await?;
@@ -154,7 +154,7 @@ impl Inner {
         self.record_applied(&mut tx, settlements.iter().zip(answers)).await?;
         let all: Vec<_> = settlements.iter().collect();
         let mut answers: Vec<_> = settled.iter_mut().map(Option::as_mut).collect();
-        news.closed = self.count_votes(&mut tx, &all, &mut answers).await?;
+        news.closed = self.count_samples(&mut tx, &all, &mut answers).await?;
         crash_point(CrashPoint::CommitBefore);
         tx.commit().await?;
         crash_point(CrashPoint::CommitAfter);
@@ -172,7 +172,7 @@ impl Inner {
         let applied = settlements.iter().copied().zip(settled.iter().map(Some));
         self.record_applied(db, applied).await?;
         let mut answers: Vec<_> = settled.iter_mut().map(Some).collect();
-        news.closed = self.count_votes(db, settlements, &mut answers).await?;
+        news.closed = self.count_samples(db, settlements, &mut answers).await?;
         Ok((settled, news))
     }
 
@@ -204,7 +204,7 @@ impl Inner {
         self.record_applied(&mut tx, settlements.iter().zip(answers)).await?;
         let all: Vec<_> = settlements.iter().collect();
         let mut answers: Vec<_> = settled.iter_mut().map(Option::as_mut).collect();
-        news.closed = self.count_votes(&mut tx, &all, &mut answers).await?;
+        news.closed = self.count_samples(&mut tx, &all, &mut answers).await?;
         crash_point(CrashPoint::CommitBefore);
         tx.commit().await?;
         crash_point(CrashPoint::CommitAfter);

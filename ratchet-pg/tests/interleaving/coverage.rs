@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::verb::Verb;
 
-/// Verbs that only look, and those whose rows nothing else touches: the outbox, rejects and hand-offs are taken by one statement
-/// each.
+/// Verbs that only look, and those whose rows nothing else touches: the outbox, rejects and hand-offs are taken by one
+/// statement each.
 const LOOKS: &[&str] = &[
     "now",
     "queues",

@@ -1,8 +1,10 @@
-//! The interleaving matrix: of every two verbs that touch the same job, key, slot, lease, graph, schedule or queue, the first is
-//! held at a point while the second runs to its end or until it waits. Then the first goes on, and the database is audited.
+//! The interleaving matrix: of every two verbs that touch the same job, key, slot, lease, graph, schedule or queue, the
+//! first is held at a point while the second runs to its end or until it waits. Then the first goes on, and the
+//! database is audited.
 //!
-//! The points of a verb are not written down: a run without a hold records them. In front of every statement is one, and
-//! before and after every commit. `short` takes one point of every pair and is part of the tests; `whole` takes all of them:
+//! The points of a verb are not written down: a run without a hold records them. In front of every statement is one,
+//! and before and after every commit. `short` takes one point of every pair and is part of the tests; `whole` takes all
+//! of them:
 //!
 //! ```sh
 //! scripts/proof interleaving
@@ -28,7 +30,8 @@ async fn every_pair_of_verbs_at_one_point() {
     assert!(table.pairs > 900, "{} pairs", table.pairs);
 }
 
-/// Every pair at every point. `RATCHET_MATRIX_DOCS` names the page that is written, `RATCHET_MATRIX_SCENE` one scene of it.
+/// Every pair at every point. `RATCHET_MATRIX_DOCS` names the page that is written, `RATCHET_MATRIX_SCENE` one scene of
+/// it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "takes many minutes: `scripts/proof interleaving`"]
 async fn every_pair_of_verbs_at_every_point() {

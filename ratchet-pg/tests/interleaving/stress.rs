@@ -1,5 +1,5 @@
-//! Natural stress: no verb is held anywhere. A few hot keys, small limits, random verbs, nodes that vanish and connections that
-//! are cut, and an audit whenever everything is quiet.
+//! Natural stress: no verb is held anywhere. A few hot keys, small limits, random verbs, nodes that vanish and
+//! connections that are cut, and an audit whenever everything is quiet.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -9,8 +9,8 @@ use crate::support::hold;
 use crate::world::World;
 use ratchet_conformance::Harness as _;
 
-// A caller's transaction has locked the row of a job that falls due. A worker that is told to ask again at once would ask
-// without a pause for as long as that transaction is open.
+// A caller's transaction has locked the row of a job that falls due. A worker that is told to ask again at once would
+// ask without a pause for as long as that transaction is open.
 #[tokio::test]
 async fn c_05_a_due_job_that_somebody_has_locked_is_not_waited_for() {
     let world = World::fresh().await;

@@ -118,7 +118,8 @@ pub(crate) async fn ended_or_waits_beside<T>(
     }
 }
 
-/// Runs a second verb while the first is held, to its end or until it waits. Then lets the first go on. Answers with both.
+/// Runs a second verb while the first is held, to its end or until it waits. Then lets the first go on. Answers with
+/// both.
 pub(crate) async fn meet<A, B: Send + 'static>(
     pool: &PgPool,
     first: Held<A>,

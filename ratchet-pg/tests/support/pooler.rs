@@ -28,8 +28,8 @@ impl Pooler {
         Self::start(folder, &server.url("postgres"), mode).await
     }
 
-    /// A connection of a client is one to the server for as long as a transaction, and each transaction goes to another of
-    /// three: what a client leaves there, the next client finds.
+    /// A connection of a client is one to the server for as long as a transaction, and each transaction goes to another
+    /// of three: what a client leaves there, the next client finds.
     pub(crate) async fn of_transactions(folder: &Path, url: &str) -> Self {
         let mode = "pool_mode = transaction\ndefault_pool_size = 3\nmin_pool_size = 3\n\
                     server_round_robin = 1\n";
@@ -38,8 +38,8 @@ impl Pooler {
         pooler
     }
 
-    /// So many transactions at once need as many servers: the pooler opens them no sooner than it must, and looks after its
-    /// least number only now and then.
+    /// So many transactions at once need as many servers: the pooler opens them no sooner than it must, and looks after
+    /// its least number only now and then.
     async fn open_servers(&self, count: usize) {
         let connect: PgConnectOptions = self.url().parse().expect("a URL");
         let connect = connect.extra_float_digits(None);

@@ -65,11 +65,11 @@ impl Oracle {
         self.check_breakers(view);
     }
 
-    /// A settlement was applied: its vote counts, once, in the order of the commits.
+    /// A settlement was applied: its sample counts, once, in the order of the commits.
     pub(super) fn voted(&mut self, view: &Inspection<'_>, settlement: &Settlement) {
-        if let Some(vote) = &settlement.vote {
+        if let Some(sample) = &settlement.sample {
             let now = view.now();
-            self.breaker(&vote.service, vote.settings, now).count(vote, now);
+            self.breaker(&sample.service, sample.settings, now).count(sample, now);
         }
     }
 
@@ -77,7 +77,7 @@ impl Oracle {
         let wrong =
             self.breakers.iter().find(|(service, breaker)| view.breaker(service) != Some(breaker));
         let wrong = wrong.map(|(service, breaker)| {
-            format!("breaker `{service}` is {:?}, its votes say {breaker:?}", view.breaker(service))
+            format!("breaker `{service}` is {:?}, its samples say {breaker:?}", view.breaker(service))
         });
         if let Some(wrong) = wrong {
             self.accuse(|| wrong);

@@ -1,4 +1,5 @@
--- Jobs older than one, newest first: states as bits, then queue and name if asked for. A damaged state fits when all do.
+-- Jobs older than one, newest first: states as bits, then queue and name if asked for. A damaged state fits when all
+-- do.
 SELECT job.* FROM ratchet_job AS job
 WHERE job.id < ?1 AND ((?2 >> job.state) & 1 OR (?2 = 63 AND job.state NOT BETWEEN 0 AND 5)) AND (?3 IS NULL OR job.queue = ?3)
   AND (?4 IS NULL OR (SELECT name FROM ratchet_template WHERE id = job.template) = ?4)

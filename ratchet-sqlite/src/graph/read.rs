@@ -1,4 +1,4 @@
-//! Groups, members and edges as they are read: for whoever asks, and for the walk.
+//! Reads groups, members and edges, for queries and for graph walks.
 
 use ratchet_core::graph::{GraphRows, Inside};
 use ratchet_core::model::{Edge, GroupFilter, GroupId, GroupRecord, JobId, Member, Point};
@@ -13,7 +13,7 @@ use crate::sql;
 use crate::unreadable::{or_report, readable};
 use crate::value::{bytes, job_id, number, parse, parse_optional};
 
-/// A point as it is stored: what it is, then its id.
+/// Encodes a point: one byte for its kind, then its id.
 pub(super) fn point_bytes(point: Point) -> Vec<u8> {
     let kind = u8::from(point.group().is_some());
     [&[kind], point.uuid().as_bytes().as_slice()].concat()
@@ -47,7 +47,7 @@ impl Look<'_> {
     ) -> Result<Vec<GroupRecord>, sqlx::Error> {
         const CHUNK: i64 = 500;
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        // Longer than every id, so behind all of them.
+        // Longer than every id, so it sorts after all of them.
         let mut before = before.map_or(vec![0xff; 17], |id| bytes(id.uuid()));
         let mut groups = Vec::new();
         loop {
@@ -138,7 +138,7 @@ async fn list_edges(
     Ok(edges)
 }
 
-/// The rows of a transaction, for the walk.
+/// Reads the rows of a graph for a walk.
 pub(super) struct Rows<'s, 'c> {
     pub(super) session: &'s mut Session<'c>,
 }

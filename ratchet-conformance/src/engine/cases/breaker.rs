@@ -1,4 +1,4 @@
-//! Breakers on the road: votes, probes, profiles.
+//! Breakers on the road: samples, probes, profiles.
 
 use std::time::Duration;
 

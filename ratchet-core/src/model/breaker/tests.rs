@@ -10,8 +10,8 @@ fn settings() -> BreakerSettings {
     BreakerSettings { window: 10, min_calls: 4, ..BreakerSettings::default() }
 }
 
-fn vote(ballot: Ballot, probe: Option<u64>) -> Vote {
-    Vote { service: "pay".to_owned(), ballot, probe, settings: settings() }
+fn sample(result: CallResult, probe: Option<u64>) -> BreakerSample {
+    BreakerSample { service: "pay".to_owned(), result, probe, settings: settings() }
 }
 
 fn after(seconds: u64) -> Timestamp {
@@ -19,13 +19,13 @@ fn after(seconds: u64) -> Timestamp {
 }
 
 /// Counts a string of call results such as `"+-+"` and returns the last change.
-fn count(breaker: &mut Breaker, votes: &str) -> Option<BreakerChange> {
-    let ballot = |vote| match vote {
-        '+' => Ballot::Good,
-        '-' => Ballot::Bad,
-        _ => Ballot::Blank,
+fn count(breaker: &mut Breaker, samples: &str) -> Option<BreakerChange> {
+    let result = |sample| match sample {
+        '+' => CallResult::Success,
+        '-' => CallResult::Failure,
+        _ => CallResult::Ignored,
     };
-    votes.chars().filter_map(|c| breaker.count(&vote(ballot(c), None), NOW)).last()
+    samples.chars().filter_map(|c| breaker.count(&sample(result(c), None), NOW)).last()
 }
 
 #[test]
@@ -41,10 +41,10 @@ fn b_02_opens_at_the_rate_and_not_before_the_least_number_of_calls() {
         // Blank results do not count as calls.
         ("---...", false),
     ];
-    for (votes, opens) in table {
+    for (samples, opens) in table {
         let mut breaker = Breaker::new(settings(), NOW);
-        assert_eq!(count(&mut breaker, votes).is_some(), opens, "{votes}");
-        assert_eq!(breaker.is_closed(), !opens, "{votes}");
+        assert_eq!(count(&mut breaker, samples).is_some(), opens, "{samples}");
+        assert_eq!(breaker.is_closed(), !opens, "{samples}");
     }
 }
 
@@ -59,9 +59,9 @@ fn b_02_only_the_last_outcomes_count() {
 fn b_02_a_window_smaller_than_the_least_number_of_calls_still_judges() {
     let settings = BreakerSettings { window: 2, min_calls: 5, ..BreakerSettings::default() };
     let mut breaker = Breaker::new(settings, NOW);
-    let vote = Vote { settings, ..vote(Ballot::Bad, None) };
-    assert_eq!(breaker.count(&vote, NOW), None);
-    assert!(breaker.count(&vote, NOW).is_some());
+    let sample = BreakerSample { settings, ..sample(CallResult::Failure, None) };
+    assert_eq!(breaker.count(&sample, NOW), None);
+    assert!(breaker.count(&sample, NOW).is_some());
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn b_02_open_half_open_closed() {
     assert_eq!(breaker.admits(0, after(29)), Admission::Nothing { until: Some(after(30)) });
     assert_eq!(breaker.admits(0, after(30)), Admission::Probes { left: 3, opening: 1 });
     assert_eq!(breaker.admits(2, after(30)), Admission::Probes { left: 1, opening: 1 });
-    let good = vote(Ballot::Good, Some(1));
+    let good = sample(CallResult::Success, Some(1));
     assert_eq!(breaker.count(&good, after(31)), None);
     assert_eq!(breaker.admits(2, after(31)), Admission::Probes { left: 0, opening: 1 });
     assert_eq!(breaker.count(&good, after(31)), None);
@@ -85,8 +85,8 @@ fn b_02_open_half_open_closed() {
 fn b_02_one_bad_probe_opens_it_again() {
     let mut breaker = Breaker::new(settings(), NOW);
     count(&mut breaker, "----");
-    breaker.count(&vote(Ballot::Good, Some(1)), after(30));
-    let change = breaker.count(&vote(Ballot::Bad, Some(1)), after(40));
+    breaker.count(&sample(CallResult::Success, Some(1)), after(30));
+    let change = breaker.count(&sample(CallResult::Failure, Some(1)), after(40));
     assert_eq!(change, Some(BreakerChange::Opened { until: Some(after(70)) }));
     assert_eq!(breaker.admits(0, after(70)), Admission::Probes { left: 3, opening: 2 });
 }
@@ -96,9 +96,9 @@ fn b_02_late_words_neither_open_nor_close_it() {
     let mut breaker = Breaker::new(settings(), NOW);
     count(&mut breaker, "----");
     for probe in [None, Some(0), Some(2)] {
-        for ballot in [Ballot::Good, Ballot::Bad] {
+        for result in [CallResult::Success, CallResult::Failure] {
             for at in [1, 31] {
-                assert_eq!(breaker.count(&vote(ballot, probe), after(at)), None);
+                assert_eq!(breaker.count(&sample(result, probe), after(at)), None);
             }
         }
     }
@@ -109,7 +109,7 @@ fn b_02_late_words_neither_open_nor_close_it() {
 fn b_07_a_blank_probe_is_handed_back() {
     let mut breaker = Breaker::new(settings(), NOW);
     count(&mut breaker, "----");
-    assert_eq!(breaker.count(&vote(Ballot::Blank, Some(1)), after(31)), None);
+    assert_eq!(breaker.count(&sample(CallResult::Ignored, Some(1)), after(31)), None);
     assert_eq!(breaker.admits(0, after(31)), Admission::Probes { left: 3, opening: 1 });
 }
 
@@ -125,15 +125,15 @@ fn b_03_a_breaker_survives_being_written_down() {
 #[test]
 fn b_06_operators_open_and_close() {
     let mut breaker = Breaker::new(settings(), NOW);
-    assert_eq!(breaker.obey(BreakerOrder::Close, NOW), None, "it is closed");
+    assert_eq!(breaker.apply(BreakerOrder::Close, NOW), None, "it is closed");
     assert_eq!(
-        breaker.obey(BreakerOrder::Open(None), NOW),
+        breaker.apply(BreakerOrder::Open(None), NOW),
         Some(BreakerChange::Opened { until: None })
     );
     assert_eq!(breaker.state(Timestamp::MAX), BreakerState::Open { until: None });
-    assert_eq!(breaker.obey(BreakerOrder::Close, NOW), Some(BreakerChange::Closed));
+    assert_eq!(breaker.apply(BreakerOrder::Close, NOW), Some(BreakerChange::Closed));
     let minute = Some(Duration::from_mins(1));
-    breaker.obey(BreakerOrder::Open(minute), NOW);
+    breaker.apply(BreakerOrder::Open(minute), NOW);
     assert_eq!(breaker.state(after(60)), BreakerState::HalfOpen { good: 0 });
 }
 
@@ -153,11 +153,11 @@ proptest! {
             let failed = last.iter().filter(|bad| **bad).count();
             let expected = last.len() >= min_calls.min(window) as usize
                 && failed * 100 >= usize::from(rate) * last.len();
-            let ballot = if bad { Ballot::Bad } else { Ballot::Good };
-            let vote = Vote { settings, ..vote(ballot, None) };
-            prop_assert_eq!(breaker.count(&vote, NOW).is_some(), expected);
+            let result = if bad { CallResult::Failure } else { CallResult::Success };
+            let sample = BreakerSample { settings, ..sample(result, None) };
+            prop_assert_eq!(breaker.count(&sample, NOW).is_some(), expected);
             if expected {
-                breaker.obey(BreakerOrder::Close, NOW);
+                breaker.apply(BreakerOrder::Close, NOW);
                 seen.clear();
             }
         }
@@ -184,9 +184,9 @@ proptest! {
                 }
                 _ => {
                     let Some(opening) = out.pop() else { continue };
-                    let ballot = if step == 2 { Ballot::Good } else { Ballot::Bad };
+                    let result = if step == 2 { CallResult::Success } else { CallResult::Failure };
                     let before = breaker.state(now);
-                    let change = breaker.count(&vote(ballot, Some(opening)), now);
+                    let change = breaker.count(&sample(result, Some(opening)), now);
                     if change == Some(BreakerChange::Closed) {
                         prop_assert_eq!(before, BreakerState::HalfOpen { good: 2 });
                         count(&mut breaker, "----");

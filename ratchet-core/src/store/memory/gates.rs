@@ -9,7 +9,7 @@ use super::keys::Slot;
 use super::tables::Tables;
 use crate::model::{
     Admission, Breaker, BreakerChange, BreakerOrder, BreakerRecord, BreakerSettings, ClaimRequest,
-    Gate, JobId, JobState, QueueOrder, QueueRecord, QueueRules, Surroundings, Vote,
+    Gate, JobId, JobState, QueueOrder, QueueRecord, QueueRules, Surroundings, BreakerSample,
 };
 use crate::store::Wake;
 
@@ -46,8 +46,8 @@ impl Tables {
         breaker.admits(self.probing(service, breaker), now)
     }
 
-    pub(super) fn count_vote(&mut self, vote: &Vote, now: Timestamp) -> Option<BreakerChange> {
-        let change = self.breaker(&vote.service, vote.settings, now).count(vote, now);
+    pub(super) fn count_sample(&mut self, sample: &BreakerSample, now: Timestamp) -> Option<BreakerChange> {
+        let change = self.breaker(&sample.service, sample.settings, now).count(sample, now);
         self.wake_if_closed(change);
         change
     }
@@ -58,7 +58,7 @@ impl Tables {
         order: BreakerOrder,
         now: Timestamp,
     ) -> Option<BreakerChange> {
-        let change = self.breaker(service, BreakerSettings::default(), now).obey(order, now);
+        let change = self.breaker(service, BreakerSettings::default(), now).apply(order, now);
         self.wake_if_closed(change);
         change
     }
@@ -76,7 +76,7 @@ impl Tables {
 
     pub(super) fn order_queue(&mut self, queue: &str, order: QueueOrder) -> bool {
         let rules = self.gates.queues.entry(queue.to_owned()).or_default();
-        let changed = rules.obey(order);
+        let changed = rules.apply(order);
         if rules.is_empty() {
             self.gates.queues.remove(queue);
         }

@@ -17,11 +17,11 @@ impl Tables {
         let mut seeds = Vec::new();
         for mut settlement in settlements {
             let (parent, children) = (settlement.token.job, mem::take(&mut settlement.spawned));
-            let (vote, answers) = (settlement.vote.take(), mem::take(&mut settlement.answers));
+            let (sample, answers) = (settlement.sample.take(), mem::take(&mut settlement.answers));
             graphs.push(mem::take(&mut settlement.graphs));
             let mut settled = self.settle_one(settlement, now);
             if let Settled::Applied(applied) = &mut settled {
-                applied.breaker = vote.and_then(|vote| self.count_vote(&vote, now));
+                applied.breaker = sample.and_then(|sample| self.count_sample(&sample, now));
                 seeds.extend(self.ended(parent, answers).map(|seed| (families.len(), seed)));
             }
             families.push((parent, children, settled));
