@@ -18,8 +18,8 @@ macro_rules! suite {
             }
             breaker {
                 b_02_failures_open_it_and_the_change_is_told
-                b_02_votes_of_one_batch_count_in_order
-                b_02_a_stale_run_has_no_vote
+                b_02_samples_of_one_batch_count_in_order
+                b_02_a_stale_run_is_not_sampled
                 b_03_it_holds_for_every_node
                 b_04_a_waiting_job_uses_nothing
                 b_04_the_claim_says_when_to_ask_again

@@ -6,8 +6,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
-    Admission, Breaker, BreakerChange, BreakerOrder, BreakerRecord, BreakerSettings, BreakerState,
-    ClaimRequest, JobId, QueueOrder, QueueRecord, QueueRules, Settled, Settlement, Surroundings,
+    Admission, Breaker, BreakerChange, BreakerUpdate, BreakerRecord, BreakerSettings, BreakerState,
+    ClaimRequest, JobId, QueueUpdate, QueueRecord, QueueRules, Settled, Settlement, Surroundings,
 };
 use ratchet_core::store::Wake;
 use serde::Serialize;
@@ -166,7 +166,7 @@ impl Inner {
         Ok(whole(probes))
     }
 
-    pub(crate) async fn order_queue(&self, queue: &str, order: QueueOrder) -> Result<bool, Fault> {
+    pub(crate) async fn update_queue(&self, queue: &str, order: QueueUpdate) -> Result<bool, Fault> {
         let queue = clean(queue);
         let changed = transact!(self, |db| {
             let fresh = json(&QueueRules::default())?;
@@ -272,10 +272,10 @@ impl Inner {
         }
     }
 
-    pub(crate) async fn order_breaker(
+    pub(crate) async fn update_breaker(
         &self,
         service: &str,
-        order: BreakerOrder,
+        order: BreakerUpdate,
     ) -> Result<Option<BreakerChange>, Fault> {
         let service = clean(service);
         let change = transact!(self, |db| {

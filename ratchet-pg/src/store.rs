@@ -9,11 +9,11 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_core::IdSource;
 use ratchet_core::model::{
-    Alert, AttemptLine, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
+    Alert, AttemptLine, BreakerChange, BreakerUpdate, BreakerRecord, Channel, ClaimReply,
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
     Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, QueueDemand,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueUpdate, QueueRecord, QueueDemand,
     Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
     Settlement, Surroundings, Token, Unreadable, WriteSchedule,
 };
@@ -285,22 +285,22 @@ impl Store for PgStore {
         at_home!(self, |inner| inner.command(command))
     }
 
-    async fn order_queue(&self, queue: &str, order: QueueOrder) -> Result<bool, StoreError> {
+    async fn update_queue(&self, queue: &str, order: QueueUpdate) -> Result<bool, StoreError> {
         let queue = queue.to_owned();
-        at_home!(self, |inner| inner.order_queue(&queue, order))
+        at_home!(self, |inner| inner.update_queue(&queue, order))
     }
 
     async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError> {
         at_home!(self, |inner| inner.queues())
     }
 
-    async fn order_breaker(
+    async fn update_breaker(
         &self,
         service: &str,
-        order: BreakerOrder,
+        order: BreakerUpdate,
     ) -> Result<Option<BreakerChange>, StoreError> {
         let service = service.to_owned();
-        at_home!(self, |inner| inner.order_breaker(&service, order))
+        at_home!(self, |inner| inner.update_breaker(&service, order))
     }
 
     async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError> {

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use ratchet_conformance::damage::Live;
-use ratchet_core::model::{JobId, QueueOrder};
+use ratchet_core::model::{JobId, QueueUpdate};
 use ratchet_core::store::Store as _;
 use ratchet_pg::PgStore;
 use sqlx::{AssertSqlSafe, PgPool, Row as _};
@@ -175,7 +175,7 @@ fn concerned(live: &Live, damages: &[Damage]) -> HashSet<JobId> {
 
 async fn fill(database: &Database, store: &PgStore) -> Live {
     let live = Live::new(Arc::new(store.clone())).await;
-    store.order_queue("other", QueueOrder::Pause).await.expect("obeys");
+    store.update_queue("other", QueueUpdate::Pause).await.expect("obeys");
     for sql in [
         "INSERT INTO ratchet.log (job, run, after, level, message) SELECT id, 1, 0, 1, 'm' FROM ratchet.job LIMIT 2",
         "INSERT INTO ratchet.alert (job, at, name, fingerprint, message) VALUES (gen_random_uuid(), 7, 'a', 'f', 'm')",

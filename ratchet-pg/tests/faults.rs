@@ -8,7 +8,7 @@ use std::time::Duration;
 use ratchet_conformance::Harness;
 use ratchet_core::model::{
     Isolation, CancelCause, ClaimRequest, Command, Due, Inserted, JobSpec, KnownJobs, NewJob, NodeInfo,
-    OnTaken, QueueOrder, QueueDemand,
+    OnTaken, QueueUpdate, QueueDemand,
 };
 use ratchet_core::store::{Store, StoreErrorKind, Wake};
 use ratchet_core::{IdSource, OsEntropy, Priority, SystemClock};
@@ -92,8 +92,8 @@ async fn l_08_ends_are_told_to_a_process_that_waits_for_them_and_only_then() {
     spy.listen("ratchet:ratchet").await.expect("listens");
     let told = async |spy: &mut sqlx::postgres::PgListener| {
         // Told after everything else of the same store.
-        for order in [QueueOrder::Pause, QueueOrder::Resume] {
-            pg.store.order_queue("q", order).await.expect("obeys");
+        for order in [QueueUpdate::Pause, QueueUpdate::Resume] {
+            pg.store.update_queue("q", order).await.expect("obeys");
         }
         let mut lines = Vec::new();
         loop {

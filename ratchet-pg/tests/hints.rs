@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use ratchet_conformance::Harness;
-use ratchet_core::model::{Due, JobSpec, NewJob, OnTaken, QueueOrder};
+use ratchet_core::model::{Due, JobSpec, NewJob, OnTaken, QueueUpdate};
 use ratchet_core::store::Store;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use sqlx::postgres::{PgListener, PgNotification};
@@ -59,8 +59,8 @@ async fn s_09_hints_of_many_submits_go_out_together() {
         pg.store.insert(vec![job()]).await.expect("inserted");
     }
     // Told after everything else of the same store.
-    for order in [QueueOrder::Pause, QueueOrder::Resume] {
-        pg.store.order_queue("q", order).await.expect("obeys");
+    for order in [QueueUpdate::Pause, QueueUpdate::Resume] {
+        pg.store.update_queue("q", order).await.expect("obeys");
     }
     let mut hints = 0;
     while !heard(&mut spy).await.payload().contains(" u ") {

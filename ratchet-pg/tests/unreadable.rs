@@ -330,7 +330,7 @@ async fn c_07_damaged_gates_hold_up_no_other() {
     assert!(bench.store.queues().await.expect("lists").iter().all(|queue| queue.rules.paused));
     bench
         .store
-        .order_queue("default", ratchet_core::model::QueueOrder::Resume)
+        .update_queue("default", ratchet_core::model::QueueUpdate::Resume)
         .await
         .expect("obeys");
     assert_eq!(worker.drain(&bench.store).await.len(), 1);

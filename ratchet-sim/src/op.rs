@@ -24,8 +24,8 @@ pub(crate) enum Op {
     Command,
     /// A manual retry or a re-drive: the only command after which an ended job lives again.
     Revive,
-    OrderQueue,
-    OrderBreaker,
+    UpdateQueue,
+    UpdateBreaker,
     Schedules,
     DueSchedules,
     WriteSchedule,

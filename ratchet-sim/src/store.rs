@@ -6,11 +6,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_core::model::{
-    Alert, AttemptLine, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
+    Alert, AttemptLine, BreakerChange, BreakerUpdate, BreakerRecord, Channel, ClaimReply,
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
     Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, Reject,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueUpdate, QueueRecord, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
     Surroundings, Token, Unreadable, WriteSchedule,
 };
@@ -145,11 +145,11 @@ impl Store for FaultyStore {
         self.plain(op, |store| at_once(store.command(command))).await?
     }
 
-    async fn order_queue(&self, queue: &str, order: QueueOrder) -> Result<bool, StoreError> {
+    async fn update_queue(&self, queue: &str, order: QueueUpdate) -> Result<bool, StoreError> {
         let (queue, named) = (queue.to_owned(), queue.to_owned());
         self.ask(
-            Op::OrderQueue,
-            move |store| at_once(store.order_queue(&queue, order)),
+            Op::UpdateQueue,
+            move |store| at_once(store.update_queue(&queue, order)),
             move |oracle, _, _| oracle.queue_ordered(&named, order),
         )
         .await?
@@ -159,15 +159,15 @@ impl Store for FaultyStore {
         self.plain(Op::Read, |store| at_once(store.queues())).await?
     }
 
-    async fn order_breaker(
+    async fn update_breaker(
         &self,
         service: &str,
-        order: BreakerOrder,
+        order: BreakerUpdate,
     ) -> Result<Option<BreakerChange>, StoreError> {
         let (service, named) = (service.to_owned(), service.to_owned());
         self.ask(
-            Op::OrderBreaker,
-            move |store| at_once(store.order_breaker(&service, order)),
+            Op::UpdateBreaker,
+            move |store| at_once(store.update_breaker(&service, order)),
             move |oracle, view, _| oracle.breaker_ordered(view, &named, order),
         )
         .await?

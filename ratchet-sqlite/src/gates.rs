@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
-    Admission, Breaker, BreakerChange, BreakerOrder, BreakerSettings, QueueOrder, QueueRules,
+    Admission, Breaker, BreakerChange, BreakerUpdate, BreakerSettings, QueueUpdate, QueueRules,
     Settled, Settlement,
 };
 use ratchet_core::store::Wake;
@@ -140,10 +140,10 @@ impl Session<'_> {
         Ok(())
     }
 
-    pub(crate) async fn order_queue(
+    pub(crate) async fn update_queue(
         &mut self,
         queue: &str,
-        order: QueueOrder,
+        order: QueueUpdate,
     ) -> Result<bool, sqlx::Error> {
         let row = sqlx::query(sql::gate::GET_RULES).bind(queue);
         let row = row.fetch_optional(&mut *self.conn).await?;
@@ -208,10 +208,10 @@ impl Session<'_> {
         Ok(())
     }
 
-    pub(crate) async fn order_breaker(
+    pub(crate) async fn update_breaker(
         &mut self,
         service: &str,
-        order: BreakerOrder,
+        order: BreakerUpdate,
     ) -> Result<Option<BreakerChange>, sqlx::Error> {
         let stored = breaker(self.conn, service).await?;
         let fresh = || Breaker::new(BreakerSettings::default(), self.now);
@@ -256,7 +256,7 @@ pub(crate) fn rules_or_paused(queue: &str, stored: Result<&str, sqlx::Error>) ->
     stored.and_then(parse).unwrap_or_else(|error| {
         tracing::error!(queue, %error, "the rules of a queue cannot be read; it is paused until it is resumed");
         let mut rules = QueueRules::default();
-        rules.apply(QueueOrder::Pause);
+        rules.apply(QueueUpdate::Pause);
         rules
     })
 }

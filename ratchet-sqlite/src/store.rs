@@ -8,11 +8,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_core::model::{
-    Alert, AttemptLine, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
+    Alert, AttemptLine, BreakerChange, BreakerUpdate, BreakerRecord, Channel, ClaimReply,
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
     Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, Reject,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueUpdate, QueueRecord, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
     Surroundings, Token, Unreadable, WriteSchedule,
 };
@@ -327,7 +327,7 @@ impl Store for SqliteStore {
         self.write(Carry { command }).await?
     }
 
-    async fn order_queue(&self, queue: &str, order: QueueOrder) -> Result<bool, StoreError> {
+    async fn update_queue(&self, queue: &str, order: QueueUpdate) -> Result<bool, StoreError> {
         self.write(OrderQueue { queue: queue.to_owned(), order }).await
     }
 
@@ -335,10 +335,10 @@ impl Store for SqliteStore {
         read_at_once!(self, |look| look.queues())
     }
 
-    async fn order_breaker(
+    async fn update_breaker(
         &self,
         service: &str,
-        order: BreakerOrder,
+        order: BreakerUpdate,
     ) -> Result<Option<BreakerChange>, StoreError> {
         self.write(OrderBreaker { service: service.to_owned(), order }).await
     }

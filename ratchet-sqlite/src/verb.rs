@@ -5,9 +5,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use ratchet_core::StoreError;
 use ratchet_core::model::{
-    BreakerChange, BreakerOrder, Channel, ClaimReply, ClaimRequest, Command, CommandError,
+    BreakerChange, BreakerUpdate, Channel, ClaimReply, ClaimRequest, Command, CommandError,
     CommandReply, Delivery, DeliveryId, Extend, GraphInserted, HandOff, Heartbeat, InsertError,
-    Inserted, JobId, JobState, NewGraph, NewJob, NodeId, NodeInfo, Orphan, QueueOrder, RunNotes,
+    Inserted, JobId, JobState, NewGraph, NewJob, NodeId, NodeInfo, Orphan, QueueUpdate, RunNotes,
     ScheduleWritten, Settled, Settlement, Token, WriteSchedule,
 };
 use tokio::sync::oneshot;
@@ -132,10 +132,10 @@ verbs! {
     Purge { state: JobState, age: Duration, limit: u32 } -> u64 =
         |session, this| session.purge(this.state, this.age, this.limit);
     Carry { command: Command } -> Result<CommandReply, CommandError> = |session, this| session.command(&this.command);
-    OrderQueue { queue: String, order: QueueOrder } -> bool =
-        |session, this| session.order_queue(&this.queue, this.order);
-    OrderBreaker { service: String, order: BreakerOrder } -> Option<BreakerChange> =
-        |session, this| session.order_breaker(&this.service, this.order);
+    OrderQueue { queue: String, order: QueueUpdate } -> bool =
+        |session, this| session.update_queue(&this.queue, this.order);
+    OrderBreaker { service: String, order: BreakerUpdate } -> Option<BreakerChange> =
+        |session, this| session.update_breaker(&this.service, this.order);
     HandOut { channel: Channel, limit: u32, hold: Duration } -> Vec<Delivery> =
         |session, this| session.hand_out(this.channel, this.limit, this.hold);
     InsertGraph as NewWork { graph: NewGraph } -> Result<GraphInserted, InsertError> =

@@ -383,7 +383,7 @@ async fn c_07_damaged_gates_and_nodes_hold_up_nobody_else() {
     assert!(
         bench
             .store
-            .order_queue("other", ratchet_core::model::QueueOrder::Resume)
+            .update_queue("other", ratchet_core::model::QueueUpdate::Resume)
             .await
             .expect("resumes")
     );

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ratchet_core::model::{
-    CallResult, BreakerChange, BreakerOrder, BreakerSettings, BreakerState, Claimed, NewJob, Settled,
+    CallResult, BreakerChange, BreakerUpdate, BreakerSettings, BreakerState, Claimed, NewJob, Settled,
     Settlement, BreakerSample,
 };
 
@@ -18,11 +18,11 @@ fn settings() -> BreakerSettings {
 }
 
 trait Votes {
-    fn voting(self, run: &Claimed, result: CallResult) -> Settlement;
+    fn sampling(self, run: &Claimed, result: CallResult) -> Settlement;
 }
 
 impl Votes for Settlement {
-    fn voting(mut self, run: &Claimed, result: CallResult) -> Settlement {
+    fn sampling(mut self, run: &Claimed, result: CallResult) -> Settlement {
         let service = run.spec.service.clone().expect("the job has a service");
         self.sample = Some(BreakerSample { service, result, probe: run.probe, settings: settings() });
         self
@@ -34,11 +34,11 @@ fn paying(world: &World) -> NewJob {
 }
 
 fn good(run: &Claimed) -> Settlement {
-    run.succeed().voting(run, CallResult::Success)
+    run.succeed().sampling(run, CallResult::Success)
 }
 
 fn bad(run: &Claimed) -> Settlement {
-    run.retry(secs(3600)).voting(run, CallResult::Failure)
+    run.retry(secs(3600)).sampling(run, CallResult::Failure)
 }
 
 /// Opens the breaker of `pay` with two failed runs.
@@ -57,8 +57,8 @@ async fn state(world: &World) -> BreakerState {
     breakers[0].state
 }
 
-async fn order(world: &World, service: &str, order: BreakerOrder) -> Option<BreakerChange> {
-    world.store.order_breaker(service, order).await.expect("is applied")
+async fn order(world: &World, service: &str, order: BreakerUpdate) -> Option<BreakerChange> {
+    world.store.update_breaker(service, order).await.expect("is applied")
 }
 
 pub async fn b_02_failures_open_it_and_the_change_is_told(world: &World) {
@@ -74,7 +74,7 @@ pub async fn b_02_failures_open_it_and_the_change_is_told(world: &World) {
     assert!(wait > secs(25) && wait <= secs(30), "{wait:?}");
 }
 
-pub async fn b_02_votes_of_one_batch_count_in_order(world: &World) {
+pub async fn b_02_samples_of_one_batch_count_in_order(world: &World) {
     let node = world.node().await;
     world.submit_all((0..3).map(|_| paying(world)).collect()).await;
     let runs = node.claim(3).await;
@@ -91,7 +91,7 @@ fn changed(settled: &Settled) -> Option<BreakerChange> {
     }
 }
 
-pub async fn b_02_a_stale_run_has_no_vote(world: &World) {
+pub async fn b_02_a_stale_run_is_not_sampled(world: &World) {
     let node = world.node().await;
     let run = world.run_on(&node, paying(world)).await;
     world.apply(run.release()).await;
@@ -192,7 +192,7 @@ pub async fn b_07_a_blank_probe_is_handed_back(world: &World) {
     world.pass(secs(31)).await;
     let node = world.node().await;
     let probes = node.claim(10).await;
-    world.apply(probes[0].defer(secs(100)).voting(&probes[0], CallResult::Ignored)).await;
+    world.apply(probes[0].defer(secs(100)).sampling(&probes[0], CallResult::Ignored)).await;
     let again = node.claim(10).await;
     assert_eq!(again.len(), 1);
     assert_eq!(again[0].probe, probes[0].probe);
@@ -233,19 +233,19 @@ pub async fn b_02_runs_from_before_say_nothing_new(world: &World) {
 pub async fn b_06_operators_open_and_close_it(world: &World) {
     let waiting = world.submit(paying(world)).await;
     let node = world.node().await;
-    let opened = order(world, "pay", BreakerOrder::Open(None)).await;
+    let opened = order(world, "pay", BreakerUpdate::Open(None)).await;
     assert_eq!(opened, Some(BreakerChange::Opened { until: None }));
     world.pass(secs(100_000)).await;
     assert!(node.claim(10).await.is_empty());
-    assert_eq!(order(world, "pay", BreakerOrder::Close).await, Some(BreakerChange::Closed));
-    assert_eq!(order(world, "pay", BreakerOrder::Close).await, None);
+    assert_eq!(order(world, "pay", BreakerUpdate::Close).await, Some(BreakerChange::Closed));
+    assert_eq!(order(world, "pay", BreakerUpdate::Close).await, None);
     assert_eq!(node.claim_ids(10).await, [waiting]);
 }
 
 pub async fn b_06_an_order_may_be_for_a_while(world: &World) {
     world.submit(paying(world)).await;
     let node = world.node().await;
-    order(world, "pay", BreakerOrder::Open(Some(secs(60)))).await;
+    order(world, "pay", BreakerUpdate::Open(Some(secs(60)))).await;
     assert!(node.claim(10).await.is_empty());
     world.pass(secs(61)).await;
     assert!(node.claim_one().await.probe.is_some());
@@ -262,7 +262,7 @@ pub async fn b_07_what_was_held_back_comes_in_order(world: &World) {
     let ids = world.submit_all((0..200).map(|_| paying(world)).collect()).await;
     let node = world.node().await;
     node.claim(10).await;
-    order(world, "pay", BreakerOrder::Close).await;
+    order(world, "pay", BreakerUpdate::Close).await;
     let mut claimed = Vec::new();
     while claimed.len() < 200 {
         let next = node.claim_ids(50).await;

@@ -2,7 +2,7 @@
 
 use ratchet_core::JobState;
 use ratchet_core::model::{
-    BreakerOrder, Explanation, JobId, QueueLimits, QueueOrder, Rate, Waiting,
+    BreakerUpdate, Explanation, JobId, QueueLimits, QueueUpdate, Rate, Waiting,
 };
 
 use crate::World;
@@ -26,8 +26,8 @@ async fn worker(world: &World) -> Node {
 }
 
 async fn limit(world: &World, limits: QueueLimits) {
-    let order = QueueOrder::Limit(limits);
-    world.store.order_queue("default", order).await.expect("is applied");
+    let order = QueueUpdate::Limit(limits);
+    world.store.update_queue("default", order).await.expect("is applied");
 }
 
 pub async fn q_04_all_clear(world: &World) {
@@ -58,7 +58,7 @@ pub async fn q_04_not_due(world: &World) {
 pub async fn q_04_queue_paused(world: &World) {
     worker(world).await;
     let job = world.submit(world.job()).await;
-    world.store.order_queue("default", QueueOrder::Pause).await.expect("is applied");
+    world.store.update_queue("default", QueueUpdate::Pause).await.expect("is applied");
     assert_eq!(waits(world, job).await, Waiting::QueuePaused { queue: "default".to_owned() });
 }
 
@@ -98,15 +98,15 @@ pub async fn q_04_breaker_open(world: &World) {
     worker(world).await;
     let job = world.submit(world.job().service("pay")).await;
     assert_eq!(why(world, job).await, Explanation::AllClear);
-    let order = BreakerOrder::Open(None);
-    world.store.order_breaker("pay", order).await.expect("is applied");
+    let order = BreakerUpdate::Open(None);
+    world.store.update_breaker("pay", order).await.expect("is applied");
     let open = Waiting::BreakerOpen { service: "pay".to_owned(), until: None };
     assert_eq!(waits(world, job).await, open);
 }
 
 pub async fn q_04_breaker_probing(world: &World) {
-    let order = BreakerOrder::Open(Some(secs(30)));
-    world.store.order_breaker("pay", order).await.expect("is applied");
+    let order = BreakerUpdate::Open(Some(secs(30)));
+    world.store.update_breaker("pay", order).await.expect("is applied");
     world.submit_all((0..4).map(|_| world.job().service("pay")).collect()).await;
     world.pass(secs(31)).await;
     assert_eq!(worker(world).await.claim(10).await.len(), 3);
@@ -155,7 +155,7 @@ pub async fn q_04_the_answer_is_the_claims_own(world: &World) {
     let mut limits = QueueLimits::default();
     limits.concurrency = Some(3);
     limit(world, limits).await;
-    world.store.order_breaker("pay", BreakerOrder::Open(None)).await.expect("is applied");
+    world.store.update_breaker("pay", BreakerUpdate::Open(None)).await.expect("is applied");
     let node = worker(world).await;
     world.run_on(&node, world.job().at_most(1, "gateway")).await;
     let clear = world.submit(world.job()).await;

@@ -2,48 +2,48 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::{Gate, QueueLimits, QueueOrder, Rate};
+use ratchet_core::model::{Gate, QueueLimits, QueueUpdate, Rate};
 
 use crate::World;
 use crate::fixture::{JobExt, RunExt, SettlementExt, secs};
 
-async fn order(world: &World, order: QueueOrder) -> bool {
-    world.store.order_queue("default", order).await.expect("is applied")
+async fn order(world: &World, order: QueueUpdate) -> bool {
+    world.store.update_queue("default", order).await.expect("is applied")
 }
 
 async fn at_once(world: &World, limit: u32) {
     let mut limits = QueueLimits::default();
     limits.concurrency = Some(limit);
-    assert!(order(world, QueueOrder::Limit(limits)).await);
+    assert!(order(world, QueueUpdate::Limit(limits)).await);
 }
 
 async fn in_a_minute(world: &World, jobs: u32) {
     let mut limits = QueueLimits::default();
     limits.rate = Some(Rate { jobs, per: secs(60) });
-    assert!(order(world, QueueOrder::Limit(limits)).await);
+    assert!(order(world, QueueUpdate::Limit(limits)).await);
 }
 
 pub async fn q_01_a_paused_queue_gives_nothing(world: &World) {
     let job = world.submit(world.job()).await;
     let other = world.submit(world.job().queue("other")).await;
     let node = world.node().await.serving(&["default", "other"]);
-    assert!(order(world, QueueOrder::Pause).await);
-    assert!(!order(world, QueueOrder::Pause).await);
+    assert!(order(world, QueueUpdate::Pause).await);
+    assert!(!order(world, QueueUpdate::Pause).await);
     assert_eq!(node.claim_ids(10).await, [other]);
-    assert!(order(world, QueueOrder::Resume).await);
-    assert!(!order(world, QueueOrder::Resume).await);
+    assert!(order(world, QueueUpdate::Resume).await);
+    assert!(!order(world, QueueUpdate::Resume).await);
     assert_eq!(node.claim_ids(10).await, [job]);
 }
 
 pub async fn q_01_what_runs_goes_on_when_a_queue_is_paused(world: &World) {
     let run = world.run(world.job()).await;
-    order(world, QueueOrder::Pause).await;
+    order(world, QueueUpdate::Pause).await;
     world.apply(run.succeed()).await;
 }
 
 pub async fn q_03_a_paused_queue_uses_nothing(world: &World) {
     let job = world.submit(world.job()).await;
-    order(world, QueueOrder::Pause).await;
+    order(world, QueueUpdate::Pause).await;
     let before = world.get(job).await;
     world.node().await.claim(10).await;
     assert_eq!(world.get(job).await, before);
@@ -146,7 +146,7 @@ pub async fn q_01_rules_are_listed_and_go(world: &World) {
     assert_eq!(queues.len(), 1);
     assert_eq!((queues[0].queue.as_str(), queues[0].running), ("default", 1));
     assert_eq!(queues[0].gate, Gate::Open { most: 1 });
-    order(world, QueueOrder::Limit(QueueLimits::default())).await;
+    order(world, QueueUpdate::Limit(QueueLimits::default())).await;
     assert!(world.store.queues().await.expect("queues are listed").is_empty());
 }
 

@@ -1,6 +1,6 @@
 //! Wake-ups: hints that there may be work or that a job has ended.
 
-use ratchet_core::model::{BreakerOrder, QueueLimits, QueueOrder};
+use ratchet_core::model::{BreakerUpdate, QueueLimits, QueueUpdate};
 use ratchet_core::store::Wake;
 
 use crate::World;
@@ -90,21 +90,21 @@ pub async fn l_04_canceled_run_is_told(world: &World) {
 }
 
 pub async fn s_09_resuming_a_queue_wakes(world: &World) {
-    let order = |order| world.store.order_queue("default", order);
-    order(QueueOrder::Pause).await.expect("is applied");
-    wakes(world, Wake::Unblocked, order(QueueOrder::Resume)).await.expect("is applied");
+    let order = |order| world.store.update_queue("default", order);
+    order(QueueUpdate::Pause).await.expect("is applied");
+    wakes(world, Wake::Unblocked, order(QueueUpdate::Resume)).await.expect("is applied");
 }
 
 pub async fn s_09_closing_a_breaker_wakes(world: &World) {
-    let order = |order| world.store.order_breaker("pay", order);
-    order(BreakerOrder::Open(None)).await.expect("is applied");
-    wakes(world, Wake::Unblocked, order(BreakerOrder::Close)).await.expect("is applied");
+    let order = |order| world.store.update_breaker("pay", order);
+    order(BreakerUpdate::Open(None)).await.expect("is applied");
+    wakes(world, Wake::Unblocked, order(BreakerUpdate::Close)).await.expect("is applied");
 }
 
 pub async fn s_09_the_end_of_a_run_wakes_a_full_queue(world: &World) {
     let mut limits = QueueLimits::default();
     limits.concurrency = Some(1);
-    let limited = world.store.order_queue("default", QueueOrder::Limit(limits)).await;
+    let limited = world.store.update_queue("default", QueueUpdate::Limit(limits)).await;
     limited.expect("is applied");
     let run = world.run(world.job()).await;
     world.submit(world.job()).await;

@@ -1,5 +1,5 @@
-//! Chains, batches, workflows and what belongs to them: what a store must do about them, as [`suite!`](crate::suite) is
-//! for single jobs.
+//! The cases about chains, batches, workflows and schedules. They complement [`suite!`](crate::suite), which covers
+//! single jobs.
 
 #[doc(hidden)]
 pub mod cases;

@@ -1,5 +1,5 @@
-//! Random graphs, and how they must end: found by looking at all of it again and again until nothing changes, which is
-//! slow, plain, and nothing like what stores do.
+//! Generates random graphs and predicts how they must end. The prediction reevaluates the whole graph until nothing
+//! changes. It is slow but simple, and independent of the algorithm that the stores use.
 
 use std::collections::BTreeMap;
 
@@ -11,24 +11,24 @@ use ratchet_core::model::{
 use crate::World;
 use crate::fixture::Sketch;
 
-/// How a point ends.
+/// The end of a job or group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// It ran and succeeded.
     Succeeded,
-    /// It ran and failed for good.
+    /// It ran and failed permanently.
     Failed,
-    /// Called off because something failed or was called off.
+    /// It was canceled because something it depends on failed or was canceled.
     Canceled,
-    /// On a branch that was not taken.
+    /// It is on a branch that was not taken.
     Skipped,
 }
 
-/// A random graph of so many jobs: groups in groups, every kind of edge.
+/// Generates a random graph with nested groups and every kind of edge.
 pub(super) fn sketch(world: &World, rng: &mut Rng, jobs: usize) -> NewGraph {
     let mut sketch = Sketch::new();
     let flow = sketch.group(world, GroupKind::Workflow);
-    // Points of each group, in an order that edges follow, so that there are no circles.
+    // The points of each group, in order. Edges only point forward, so there are no cycles.
     let mut inside: BTreeMap<GroupId, Vec<Point>> = BTreeMap::from([(flow, Vec::new())]);
     let mut groups = vec![flow];
     for _ in 0..jobs {
@@ -69,14 +69,16 @@ pub(super) fn sketch(world: &World, rng: &mut Rng, jobs: usize) -> NewGraph {
     sketch.finish()
 }
 
-/// How everything ends, given which jobs fail if they run.
+/// Predicts the end of every job and group. `fails` states which jobs fail if they run.
 pub fn predict(graph: &NewGraph, fails: impl Fn(JobId) -> bool) -> BTreeMap<Point, Fate> {
     predict_told(graph, fails, &BTreeMap::new())
 }
 
-/// The same, given also what was told of points that never began. One that two edges have let down, the one because its parent
-/// was called off and the other because its branch was not taken, ends by the one that came first: that is up to events, and
-/// whether its group succeeds hangs on it. What was told counts if an edge agrees.
+/// Like [`predict`], but also takes the observed ends of points that never began.
+///
+/// A point may have two dead edges: one because its parent was canceled, one because its branch was not taken. The
+/// first of them determines how the point ends, and so whether its group succeeds. Their order depends on events, so
+/// the observed end is used if one of the edges agrees with it.
 pub fn predict_told(
     graph: &NewGraph,
     fails: impl Fn(JobId) -> bool,
@@ -117,7 +119,7 @@ pub fn predict_told(
 
 type Begun = BTreeMap<Point, Result<(), Fate>>;
 
-/// Whether a point begins, never will, or is not known to yet.
+/// Returns whether a point begins or never will; `None` if this is not known yet.
 fn begins(
     graph: &NewGraph,
     point: Point,
@@ -128,7 +130,7 @@ fn begins(
     told: Option<Fate>,
 ) -> Option<Result<(), Fate>> {
     match owner.map(|owner| begun.get(&Point::Group(owner)).copied()) {
-        // What is in a group that never begins ends with it, whatever else it waits for.
+        // The members of a group that never begins end with the group, regardless of their own edges.
         Some(Some(Err(fate))) => return Some(Err(fate)),
         Some(None) => return None,
         Some(Some(Ok(()))) | None => {}
@@ -137,7 +139,7 @@ fn begins(
     let resolved: Vec<_> = edges.iter().map(|edge| resolve(graph, edge, fates, begun)).collect();
     let fired = resolved.iter().filter(|it| **it == Some(Ok(()))).count();
     let dead: Vec<_> = resolved.iter().filter_map(|it| it.and_then(Result::err)).collect();
-    // Of several deaths, the one that was told, if it is among them once all is known.
+    // Of several dead edges, use the observed one. Wait until all edges are resolved before falling back to the first.
     let known = fired + dead.len() == edges.len();
     let death = || match told.filter(|told| dead.contains(told)) {
         Some(told) => Some(Err(told)),
@@ -148,7 +150,7 @@ fn begins(
         _ if edges.is_empty() => Some(Ok(())),
         WaitMode::All if fired == edges.len() => Some(Ok(())),
         WaitMode::Any if fired > 0 => Some(Ok(())),
-        // Which of several deaths is told depends on their order; none of them is a success.
+        // The cause depends on the order of events, but the point never begins in any case.
         WaitMode::All if !dead.is_empty() => death(),
         WaitMode::Any if dead.len() == edges.len() => death(),
         _ => None,
@@ -162,7 +164,7 @@ fn resolve(
     begun: &Begun,
 ) -> Option<Result<(), Fate>> {
     let fate = *fates.get(&edge.parent)?;
-    // A group that began was not called off itself, whatever became of its members.
+    // A group that began was not canceled itself, even if its members were.
     let came_to_its_end = begun.get(&edge.parent) == Some(&Ok(()));
     let fires = |edge: &Edge| match (fate, &edge.when) {
         (Fate::Canceled | Fate::Skipped, _) if !came_to_its_end => Err(fate),
@@ -218,7 +220,7 @@ fn group_end(
     })
 }
 
-/// A cause as a fate.
+/// Converts the cause of a cancellation to a fate.
 pub fn fate(cause: Option<CancelCause>) -> Fate {
     if cause == Some(CancelCause::NotTaken) { Fate::Skipped } else { Fate::Canceled }
 }

@@ -1,6 +1,6 @@
-//! The list of all cases about composition.
+//! The list of all cases about composition, and the macro that turns them into tests.
 
-/// One test per case about chains, batches and workflows for the given [`Harness`](crate::Harness).
+/// Generates one test per case about chains, batches and workflows for the given [`Harness`](crate::Harness).
 #[macro_export]
 macro_rules! composition_suite {
     ($harness:ty) => {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use fastrand::Rng;
 use ratchet_core::Priority;
 use ratchet_core::model::{
-    BreakerOrder, CancelCause, Channel, Command, Due, Filter, GroupId, JobId, JobSpec, JobState,
-    NewJob, NodeId, OnTaken, QueueLimits, QueueOrder, Rate,
+    BreakerUpdate, CancelCause, Channel, Command, Due, Filter, GroupId, JobId, JobSpec, JobState,
+    NewJob, NodeId, OnTaken, QueueLimits, QueueUpdate, Rate,
 };
 use uuid::{Builder, Uuid};
 
@@ -85,9 +85,9 @@ impl Generator {
             96..98 => Op::Get(self.any_job()),
             100..102 => {
                 let queue = ["default", "other"][self.rng.usize(..2)];
-                Op::OrderQueue(queue, self.queue_order())
+                Op::UpdateQueue(queue, self.queue_update())
             }
-            102..104 => Op::OrderBreaker(self.breaker_order()),
+            102..104 => Op::UpdateBreaker(self.breaker_update()),
             104..106 => Op::Explain(self.any_job()),
             _ => Op::List(self.filter(), self.rng.u32(1..8)),
         }
@@ -142,23 +142,23 @@ impl Generator {
     }
 
     /// Generates mostly orders that let jobs through; otherwise the queues would soon be blocked.
-    fn queue_order(&mut self) -> QueueOrder {
+    fn queue_update(&mut self) -> QueueUpdate {
         let mut limits = QueueLimits::default();
         match self.rng.u8(0..8) {
-            0 => return QueueOrder::Pause,
-            1..4 => return QueueOrder::Resume,
+            0 => return QueueUpdate::Pause,
+            1..4 => return QueueUpdate::Resume,
             4 => limits.concurrency = Some(self.rng.u32(1..4)),
             5 => limits.rate = Some(Rate { jobs: self.rng.u32(1..4), per: TICK * 2 }),
             _ => {}
         }
-        QueueOrder::Limit(limits)
+        QueueUpdate::Limit(limits)
     }
 
-    fn breaker_order(&mut self) -> BreakerOrder {
+    fn breaker_update(&mut self) -> BreakerUpdate {
         match self.rng.u8(0..6) {
-            0 => BreakerOrder::Open(None),
-            1..3 => BreakerOrder::Open(Some(TICK * self.rng.u32(1..3))),
-            _ => BreakerOrder::Close,
+            0 => BreakerUpdate::Open(None),
+            1..3 => BreakerUpdate::Open(Some(TICK * self.rng.u32(1..3))),
+            _ => BreakerUpdate::Close,
         }
     }
 

@@ -1,8 +1,8 @@
 //! The operations that a differential test runs on a store.
 
 use ratchet_core::model::{
-    BreakerOrder, Channel, Command, Extend, Filter, GroupId, JobId, JobState, NewGraph, NewJob,
-    NodeId, QueueOrder,
+    BreakerUpdate, Channel, Command, Extend, Filter, GroupId, JobId, JobState, NewGraph, NewJob,
+    NodeId, QueueUpdate,
 };
 
 /// One operation. A run is identified by the number of claims made since it was claimed; 0 is the latest.
@@ -43,9 +43,9 @@ pub enum Op {
     /// Retries the job of a run.
     Retry(usize),
     /// Pauses, resumes or limits a queue.
-    OrderQueue(&'static str, QueueOrder),
+    UpdateQueue(&'static str, QueueUpdate),
     /// Opens or closes the breaker of the service `pay`.
-    OrderBreaker(BreakerOrder),
+    UpdateBreaker(BreakerUpdate),
     /// Explains why a job waits.
     Explain(JobId),
     /// Purges the jobs in a state that are older than a number of ticks.

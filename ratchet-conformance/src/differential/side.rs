@@ -125,11 +125,11 @@ impl<'a> Side<'a> {
                 self.command_run(*ago, |id| Command::Cancel(id, CancelCause::Requested)).await
             }
             Op::Retry(ago) => self.command_run(*ago, Command::Retry).await,
-            Op::OrderQueue(queue, order) => {
-                format!("{:?}", ok(store.order_queue(queue, *order).await))
+            Op::UpdateQueue(queue, order) => {
+                format!("{:?}", ok(store.update_queue(queue, *order).await))
             }
-            Op::OrderBreaker(order) => {
-                let change = ok(store.order_breaker("pay", *order).await);
+            Op::UpdateBreaker(order) => {
+                let change = ok(store.update_breaker("pay", *order).await);
                 format!("{:?}", change.map(|change| self.normal.change(change)))
             }
             Op::Explain(id) => match ok(store.surroundings(*id).await) {

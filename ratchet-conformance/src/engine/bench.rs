@@ -1,4 +1,4 @@
-//! What an engine case works with.
+//! The test bench of an engine case: a store that can fail, scripted jobs, and helpers to wait for conditions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::flaky::{Flaky, Switches};
 use super::script::{self, Script, Stage, Step};
 use crate::Harness;
 
-/// A store, a stage for scripted jobs, and the means to wait for things.
+/// The store and the stage of scripted jobs that one engine case uses.
 pub struct Bench {
     harness: Box<dyn Harness>,
     store: Arc<Flaky>,
@@ -24,11 +24,11 @@ impl std::fmt::Debug for Bench {
     }
 }
 
-/// Longer than anything takes, shorter than a person waits.
+/// The upper bound of every wait in a case.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Bench {
-    /// A bench over a fresh store.
+    /// Creates a bench with a fresh store.
     pub async fn new<H: Harness>() -> Self {
         let harness = Box::new(H::fresh().await);
         let store = Arc::new(Flaky::new(harness.store()));
@@ -39,7 +39,7 @@ impl Bench {
         Arc::clone(&self.store) as Arc<dyn Store>
     }
 
-    /// What can be made to fail.
+    /// Returns the switches that make the store fail.
     pub(super) fn switches(&self) -> &Switches {
         self.store.switches()
     }
@@ -48,19 +48,19 @@ impl Bench {
         &self.stage
     }
 
-    /// Moves the store's clock.
+    /// Advances the store's clock.
     pub(super) async fn advance(&self, by: Duration) {
         self.harness.advance(by).await;
     }
 
-    /// A runtime with every scripted job and quick reactions.
+    /// Creates a builder with all scripted jobs and short intervals.
     pub(super) fn builder(&self) -> Builder {
         Ratchet::builder_over(self.store())
             .state(self.stage.clone())
             .jobs(script::jobs())
             .concurrency(16)
             .config(|config| {
-                // Cases move the store's clock by minutes; the lease must outlive that.
+                // Cases advance the store's clock by minutes, so the lease must be longer than that.
                 config.lease = Duration::from_hours(1);
                 config.heartbeat = Duration::from_millis(50);
                 config.sweep = Duration::from_millis(20);
@@ -75,7 +75,7 @@ impl Bench {
         self.builder().build().await.expect("builds")
     }
 
-    /// A runtime and its worker.
+    /// Builds a runtime and starts its worker.
     pub(super) async fn start(&self) -> (Ratchet, Worker) {
         start(self.builder()).await
     }
@@ -89,12 +89,12 @@ impl Bench {
         ratchet.enqueue(Script::of(steps)).await.expect("enqueues")
     }
 
-    /// Waits until a job is in a state. The store's clock moves on by a second at a time, so that backoffs pass.
+    /// Waits until a job is in a state. Advances the store's clock by a second at a time, so that backoffs pass.
     pub(super) async fn until(&self, ratchet: &Ratchet, id: JobId, state: JobState) -> JobRecord {
         self.until_job(ratchet, id, |job| job.state == state).await
     }
 
-    /// Waits until a job fits, moving the store's clock on.
+    /// Waits until `fits` accepts the job, advancing the store's clock.
     pub(super) async fn until_job(
         &self,
         ratchet: &Ratchet,
@@ -113,7 +113,7 @@ impl Bench {
         }
     }
 
-    /// Waits for the end of a scripted job.
+    /// Waits until a scripted job is in a terminal state.
     pub(super) async fn ended(&self, ratchet: &Ratchet, id: JobId) -> JobRecord {
         self.until_job(ratchet, id, |job| job.state.is_terminal()).await
     }
@@ -125,7 +125,7 @@ pub(super) async fn start(builder: Builder) -> (Ratchet, Worker) {
     (ratchet, worker)
 }
 
-/// Waits for a condition that the clock has nothing to do with.
+/// Waits for a condition without advancing the store's clock.
 pub(super) async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let deadline = tokio::time::Instant::now() + PATIENCE;
     while !holds().await {
@@ -134,7 +134,7 @@ pub(super) async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool)
     }
 }
 
-/// The next event that fits; earlier ones are dropped.
+/// Returns the next event that `fits` accepts, and drops the events before it.
 pub(super) async fn event(events: &mut EventStream, fits: impl Fn(&Event) -> bool) -> Event {
     let search = async {
         loop {
@@ -147,7 +147,7 @@ pub(super) async fn event(events: &mut EventStream, fits: impl Fn(&Event) -> boo
     tokio::time::timeout(PATIENCE, search).await.expect("the event comes")
 }
 
-/// The outcomes in a job's history.
+/// Returns the outcomes in a job's history.
 pub(super) async fn outcomes(
     ratchet: &Ratchet,
     id: JobId,
@@ -159,7 +159,7 @@ pub(super) async fn history(ratchet: &Ratchet, id: JobId) -> Vec<AttemptLine> {
     ratchet.attempts(id).await.expect("reads")
 }
 
-/// The stored name of a job.
+/// Returns the stored name of a job.
 pub(super) fn name<J: Job>() -> &'static str {
     J::DEF.name
 }

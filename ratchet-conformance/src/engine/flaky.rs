@@ -1,4 +1,4 @@
-//! A store that fails on demand.
+//! A store wrapper that fails, panics or blocks on demand.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -7,11 +7,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_core::model::{
-    Alert, AttemptLine, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
+    Alert, AttemptLine, BreakerChange, BreakerUpdate, BreakerRecord, Channel, ClaimReply,
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
     Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, QueueDemand,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueUpdate, QueueRecord, QueueDemand,
     Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
     Settlement, Surroundings, Token, Unreadable, Verdict, WriteSchedule,
 };
@@ -19,14 +19,14 @@ use ratchet_core::store::{Store, StoreError, StoreErrorKind, Wake};
 use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 
-/// What of a [`Flaky`] store fails at the moment.
+/// The faults of a [`Flaky`] store, and counters of its calls.
 #[derive(Debug, Default)]
 pub struct Switches {
-    /// Everything fails as unavailable.
+    /// All calls fail as unavailable.
     pub down: AtomicBool,
     /// Heartbeats fail as unavailable.
     pub no_heartbeat: AtomicBool,
-    /// Held for reading by every heartbeat in the air.
+    /// Held for reading by every heartbeat in flight.
     pub heartbeats: tokio::sync::RwLock<()>,
     /// Settlements that carry an output are refused as bad data.
     pub refuse_outputs: AtomicBool,
@@ -34,41 +34,41 @@ pub struct Switches {
     pub refuse_claims: AtomicBool,
     /// Claims panic.
     pub panic_in_claim: AtomicBool,
-    /// The search for orphans panics.
+    /// Calls that list orphans panic.
     pub panic_in_orphans: AtomicBool,
     /// The next purge fails.
     pub fail_purge: AtomicBool,
-    /// Settlements of any kind are refused as damage of the database.
+    /// All settlements are refused as corruption of the database.
     pub corrupt: AtomicBool,
-    /// Settlements of any kind are refused as bad data.
+    /// All settlements are refused as bad data.
     pub refuse_settles: AtomicBool,
     /// Settle calls wait while this is held.
     pub settling: tokio::sync::Mutex<()>,
-    /// Answers that bring jobs wait while this is held: one that brings none would keep the next claim from being made.
+    /// Claims that return jobs wait while this is held. An empty claim does not wait, so that the next one can be made.
     pub answering: tokio::sync::Mutex<()>,
-    /// How many jobs the last claim asked for.
+    /// The number of jobs that the last claim requested.
     pub asked: AtomicU64,
-    /// Nodes have company.
+    /// The store reports competing claimers.
     pub competing: AtomicBool,
-    /// Looks for company wait while this is held.
+    /// Checks for competing claimers wait while this is held.
     pub looking: tokio::sync::Mutex<()>,
-    /// How often company was looked for.
+    /// The number of checks for competing claimers.
     pub looks: AtomicU64,
-    /// How often a group was read.
+    /// The number of group reads.
     pub group_reads: AtomicU64,
-    /// How many settle calls came through.
+    /// The number of settle calls that reached the inner store.
     pub settles: AtomicU64,
 }
 
 impl Switches {
-    /// From now on no heartbeat gets through, and none is in the air.
+    /// Blocks all further heartbeats and waits until none is in flight.
     pub async fn stop_heartbeats(&self) {
         self.no_heartbeat.store(true, Ordering::SeqCst);
         drop(self.heartbeats.write().await);
     }
 }
 
-/// Another store behind switches that make it fail.
+/// A store that forwards to another one unless a switch makes it fail.
 #[derive(Debug)]
 pub struct Flaky {
     inner: Arc<dyn Store>,
@@ -76,12 +76,12 @@ pub struct Flaky {
 }
 
 impl Flaky {
-    /// A store that works until a switch is thrown.
+    /// Wraps a store. All switches are off.
     pub fn new(inner: Arc<dyn Store>) -> Self {
         Self { inner, switches: Switches::default() }
     }
 
-    /// The switches.
+    /// Returns the switches, which can be changed at any time.
     pub fn switches(&self) -> &Switches {
         &self.switches
     }
@@ -255,20 +255,20 @@ impl Store for Flaky {
         self.up()?.command(command).await
     }
 
-    async fn order_queue(&self, queue: &str, order: QueueOrder) -> Result<bool, StoreError> {
-        self.up()?.order_queue(queue, order).await
+    async fn update_queue(&self, queue: &str, order: QueueUpdate) -> Result<bool, StoreError> {
+        self.up()?.update_queue(queue, order).await
     }
 
     async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError> {
         self.up()?.queues().await
     }
 
-    async fn order_breaker(
+    async fn update_breaker(
         &self,
         service: &str,
-        order: BreakerOrder,
+        order: BreakerUpdate,
     ) -> Result<Option<BreakerChange>, StoreError> {
-        self.up()?.order_breaker(service, order).await
+        self.up()?.update_breaker(service, order).await
     }
 
     async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError> {

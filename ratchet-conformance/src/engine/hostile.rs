@@ -1,6 +1,6 @@
-//! Jobs whose own types do what they should not, and seams that fail on demand.
+//! Jobs whose types misbehave, and a clock and a spawner that fail on demand.
 
-#![allow(clippy::unused_async, clippy::needless_pass_by_value)] // the shape of a job, whatever it does
+#![allow(clippy::unused_async, clippy::needless_pass_by_value)] // required by the signature of a job
 
 use std::error::Error;
 use std::fmt;
@@ -20,16 +20,16 @@ use tokio::sync::watch;
 
 use super::script::Stage;
 
-/// What goes wrong.
+/// The kind of misbehavior.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Trick {
     /// The handler panics.
     Panic,
     /// `Display` of the error panics.
     Display,
-    /// `Display` of the error never ends by itself.
+    /// `Display` of the error writes until the formatter returns an error.
     EndlessDisplay,
-    /// `Display` of the error never ends and does not care what the formatter answers.
+    /// `Display` of the error writes forever and ignores errors of the formatter.
     RudeDisplay,
     /// `source` of the error panics.
     Source,
@@ -37,13 +37,13 @@ pub(super) enum Trick {
     DropError,
     /// The destructor of the output panics.
     DropOutput,
-    /// The output panics while it is written as JSON.
+    /// The output panics while it is serialized.
     WriteOutput,
     /// The destructor of the future panics.
     DropFuture,
 }
 
-/// An error of somebody who means no good.
+/// An error that misbehaves.
 #[derive(Debug)]
 pub(super) struct Nasty(pub(super) Trick);
 
@@ -76,7 +76,7 @@ impl Drop for Nasty {
     }
 }
 
-/// An output of somebody who means no good.
+/// An output that misbehaves.
 #[derive(Debug, Deserialize)]
 pub(super) struct Gift(Trick);
 
@@ -102,7 +102,7 @@ impl Drop for Bomb {
     }
 }
 
-/// Plays a trick.
+/// Misbehaves as `trick` says.
 #[job(name = "test.hostile", max_retries = 1, crate = ::ratchet_core)]
 pub(super) async fn hostile(
     #[inject] ctx: JobContext,
@@ -121,7 +121,7 @@ pub(super) async fn hostile(
     }
 }
 
-/// Plays a trick on a thread of its own.
+/// Misbehaves as `trick` says, on a blocking thread.
 #[job(name = "test.hostile_blocking", max_retries = 1, blocking, crate = ::ratchet_core)]
 pub(super) fn hostile_blocking(
     #[inject] ctx: JobContext,
@@ -142,32 +142,32 @@ pub(super) async fn coded(code: String, message: String) -> Result<(), JobError>
     Err(JobError::msg(message).with_code(code))
 }
 
-/// Returns what it was given, or a text that is too large to be kept.
+/// Returns a text of this many bytes, which may be too large to store.
 #[job(name = "test.giving", crate = ::ratchet_core)]
 pub(super) async fn giving(bytes: Option<usize>) -> Option<String> {
     bytes.map(|bytes| "x".repeat(bytes))
 }
 
-/// Follows [`giving`].
+/// A callback of [`giving`].
 #[job(name = "test.taking", max_retries = 0, crate = ::ratchet_core)]
 pub(super) async fn taking(#[inject] stage: State<Stage>, #[inject] finished: Finished<Giving>) {
     stage.note(format!("taken {:?}", finished.outcome));
 }
 
-/// Takes nested arguments and gives back as many levels.
+/// Takes a nested argument and returns a value with `levels` levels.
 #[job(name = "test.nested", crate = ::ratchet_core)]
 pub(super) async fn nested(value: serde_json::Value, levels: usize) -> serde_json::Value {
     drop(value);
     deep(levels)
 }
 
-/// Takes a value that is written without being built.
+/// Takes an argument that is serialized without ever being built in memory.
 #[job(name = "test.bottomless", crate = ::ratchet_core)]
 pub(super) async fn fall(value: Bottomless) -> u64 {
     value.0
 }
 
-/// Writes itself as so many levels.
+/// Serializes as a value with this many levels.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(super) struct Bottomless(pub(super) u64);
 
@@ -178,12 +178,12 @@ impl Serialize for Bottomless {
     }
 }
 
-/// A value of so many levels.
+/// Creates a value with this many levels.
 pub(super) fn deep(levels: usize) -> serde_json::Value {
     (1..levels).fold(serde_json::json!([]), |inner, _| serde_json::json!([inner]))
 }
 
-/// Enqueues a child with a concurrency key of this length, and fails if that is refused.
+/// Enqueues a child with a concurrency key of this length, and fails if the child is rejected.
 #[job(name = "test.parent", max_retries = 0, crate = ::ratchet_core)]
 pub(super) async fn parent(#[inject] ctx: JobContext, length: usize) -> Result<(), JobError> {
     let key = "k".repeat(length);
@@ -191,13 +191,13 @@ pub(super) async fn parent(#[inject] ctx: JobContext, length: usize) -> Result<(
     Ok(())
 }
 
-/// Has a concurrency key made of its argument.
+/// Has a concurrency key built from its argument.
 #[job(name = "test.keyed", concurrency_key = "key-{key}", concurrency_limit = 1, crate = ::ratchet_core)]
 pub(super) async fn keyed(key: String) {
     drop(key);
 }
 
-/// Every job above.
+/// Returns all jobs of this module.
 pub(super) fn jobs() -> Vec<Registration> {
     use ratchet_core::Job as _;
     vec![
@@ -213,7 +213,7 @@ pub(super) fn jobs() -> Vec<Registration> {
     ]
 }
 
-/// A clock that jumps, and that panics when somebody sleeps for a time that it does not like.
+/// A clock that can jump, and that can panic on a sleep of a certain duration.
 #[derive(Debug, Clone, Default)]
 pub(super) struct OddClock {
     inner: SystemClock,
@@ -222,13 +222,13 @@ pub(super) struct OddClock {
 }
 
 impl OddClock {
-    /// Moves time on for whoever measures it.
+    /// Advances the monotonic time.
     pub(super) fn jump(&self, by: Duration) {
         let millis = u64::try_from(by.as_millis()).expect("a short jump");
         self.ahead.fetch_add(millis, Ordering::SeqCst);
     }
 
-    /// Panics when somebody sleeps for exactly so long.
+    /// Makes every sleep of exactly this duration panic.
     pub(super) fn trip(&self, duration: Duration) {
         *self.wire.lock().unwrap_or_else(PoisonError::into_inner) = Some(duration);
     }
@@ -250,15 +250,15 @@ impl Clock for OddClock {
     }
 }
 
-/// A runtime for handlers that loses tasks on demand.
+/// A spawner that drops handlers on demand.
 #[derive(Debug, Clone)]
 pub(super) struct Losing {
     inner: OwnThread,
-    /// Takes no task at all.
+    /// New handlers are dropped instead of spawned.
     pub(super) closed: Arc<AtomicBool>,
-    /// What runs when this changes is dropped.
+    /// A change drops all running handlers.
     lost: watch::Sender<u64>,
-    /// Where the engine is to live.
+    /// The runtime of the engine; `None` uses that of `inner`.
     engine: Option<Handle>,
 }
 
@@ -268,7 +268,7 @@ impl Losing {
         Self { inner, closed: Arc::default(), lost: watch::Sender::new(0), engine }
     }
 
-    /// Drops every task that runs.
+    /// Drops all running handlers.
     pub(super) fn lose(&self) {
         self.lost.send_modify(|lost| *lost += 1);
     }

@@ -1,4 +1,4 @@
-//! The rules about the engine, on any store: real workers, real handlers, no sleeps as synchronisation.
+//! The cases about the engine, for any store. They use real workers and handlers, and no sleeps for synchronization.
 
 mod bench;
 #[doc(hidden)]

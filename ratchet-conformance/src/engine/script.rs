@@ -1,6 +1,6 @@
-//! Jobs that do what a test tells them, attempt by attempt.
+//! Scripted jobs: the test defines what each attempt does.
 
-#![allow(clippy::unused_async, clippy::needless_pass_by_value)] // the shape of a job, whatever it does
+#![allow(clippy::unused_async, clippy::needless_pass_by_value)] // required by the signature of a job
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,16 +15,16 @@ use ratchet_macros::{do_not_retry, job};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
-/// What one attempt does.
+/// The behavior of one attempt.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Step {
     Ok,
-    /// Gives back a text of this many bytes.
+    /// Returns a text of this many bytes.
     Big(usize),
     Error(String),
-    /// An error whose message has this many bytes.
+    /// Fails with a message of this many bytes.
     LongError(usize),
-    /// A panic whose message has this many bytes.
+    /// Panics with a message of this many bytes.
     LongPanic(usize),
     Permanent,
     Panic(String),
@@ -35,11 +35,11 @@ pub(super) enum Step {
     RetryAfter(u64),
     /// Waits for the gate, then succeeds.
     Gate,
-    /// Waits for ever, deaf to cancellation.
+    /// Waits forever and ignores cancellation.
     Hang,
     /// Waits for cancellation, then fails.
     Listen,
-    /// Keeps its thread until the gate opens.
+    /// Blocks its thread until the gate opens.
     Block,
     /// Enqueues children, then succeeds.
     Spawn(u32),
@@ -47,19 +47,19 @@ pub(super) enum Step {
     SpawnAndFail(u32),
     /// Enqueues a child with this business key and one without, then succeeds.
     SpawnKeyed(String),
-    /// Leaves a checkpoint and progress, then fails.
+    /// Saves a checkpoint and reports progress, then fails.
     Checkpoint(u32),
-    /// Reports progress and a line, then waits for the gate.
+    /// Reports progress and logs a line, then waits for the gate.
     ProgressThenGate,
-    /// Notes its keys, then fails.
+    /// Records its keys, then fails.
     TellKeys,
-    /// Hands its context out, then succeeds.
+    /// Stores its context on the stage, then succeeds.
     LeakContext,
     /// Panics when its future is dropped or completed.
     DropBomb,
 }
 
-/// What scripted jobs leave behind.
+/// The state shared by scripted jobs and their test: notes, run counts and the gate.
 #[derive(Debug, Clone)]
 pub(super) struct Stage {
     inner: Arc<Inner>,
@@ -92,12 +92,12 @@ impl Default for Stage {
 }
 
 impl Stage {
-    /// Lets one waiting run go on.
+    /// Lets one waiting run continue.
     pub(super) fn let_one_pass(&self) {
         self.inner.gate.add_permits(1);
     }
 
-    /// Lets every run go on, now and later.
+    /// Lets all current and future runs continue.
     pub(super) fn open_gate(&self) {
         *self.inner.open.lock().expect("lock") = true;
         self.inner.gate.add_permits(100_000);
@@ -107,12 +107,12 @@ impl Stage {
         self.inner.running.load(Ordering::SeqCst)
     }
 
-    /// The most runs there ever were at once.
+    /// Returns the highest number of concurrent runs so far.
     pub(super) fn most_at_once(&self) -> u32 {
         self.inner.most.load(Ordering::SeqCst)
     }
 
-    /// How often a job's handler was called.
+    /// Returns the number of calls of a job's handler.
     pub(super) fn runs(&self, id: JobId) -> u32 {
         self.inner.runs.lock().expect("lock").get(&id).copied().unwrap_or(0)
     }
@@ -121,7 +121,7 @@ impl Stage {
         self.inner.notes.lock().expect("lock").clone()
     }
 
-    /// The context a run handed out.
+    /// Returns the context that a run stored.
     pub(super) fn leaked(&self) -> JobContext {
         self.inner.leaked.lock().expect("lock").clone().expect("a context was handed out")
     }
@@ -141,7 +141,7 @@ impl Stage {
         Inside { stage: self.clone() }
     }
 
-    /// Keeps the thread until the gate is open.
+    /// Blocks the thread until the gate is open.
     fn block(&self) {
         while !*self.inner.open.lock().expect("lock") {
             std::thread::sleep(Duration::from_millis(2));
@@ -149,7 +149,7 @@ impl Stage {
     }
 }
 
-/// Counts a run as long as it lives.
+/// Counts a run as running until it is dropped.
 pub(super) struct Inside {
     stage: Stage,
 }
@@ -177,7 +177,7 @@ struct Never;
 #[error("the gateway said no")]
 struct Wrapped(#[source] Never);
 
-/// Plays one step per attempt; the last step is played again and again.
+/// Executes one step per attempt. The last step is repeated.
 #[job(name = "test.script", max_retries = 5, crate = ::ratchet_core)]
 pub(super) async fn script(
     #[inject] ctx: JobContext,
@@ -275,7 +275,7 @@ impl Script {
     }
 }
 
-/// Keeps its thread until the gate is open.
+/// Blocks its thread until the gate is open.
 #[job(name = "test.block", blocking, max_retries = 0, crate = ::ratchet_core)]
 pub(super) fn block(#[inject] stage: State<Stage>) -> String {
     stage.block();
@@ -288,13 +288,13 @@ pub(super) fn block_panic() {
     panic!("on a thread");
 }
 
-/// May not be retried after a panic.
+/// Goes to the dead-letter queue after a panic, without a retry.
 #[job(name = "test.fragile", panic = "dlq", crate = ::ratchet_core)]
 pub(super) async fn fragile() {
     panic!("fragile");
 }
 
-/// Refuses odd numbers.
+/// Its validator rejects odd numbers.
 #[job(name = "test.even", validate = even_only, crate = ::ratchet_core)]
 pub(super) async fn even(number: u32) -> u32 {
     number
@@ -315,19 +315,19 @@ pub(super) enum Verdict {
     Declined,
 }
 
-/// Returns what JSON cannot hold.
+/// Returns a value that JSON cannot represent.
 #[job(name = "test.odd_output", crate = ::ratchet_core)]
 pub(super) async fn odd_output() -> BTreeMap<(u8, u8), u8> {
     BTreeMap::from([((1, 2), 3)])
 }
 
-/// Has callbacks declared on it.
+/// Declares callbacks for success and failure.
 #[job(name = "test.watched", max_retries = 1, on_success = Cheer, on_failure = Mourn, crate = ::ratchet_core)]
 pub(super) async fn watched(fail: bool) -> Result<u32, JobError> {
     if fail { Err(JobError::msg("it failed")) } else { Ok(7) }
 }
 
-/// Follows a success.
+/// The success callback of [`watched`].
 #[job(name = "test.cheer", crate = ::ratchet_core)]
 pub(super) async fn cheer(#[inject] stage: State<Stage>, #[inject] finished: Finished<Watched>) {
     stage.note(format!(
@@ -338,7 +338,7 @@ pub(super) async fn cheer(#[inject] stage: State<Stage>, #[inject] finished: Fin
     ));
 }
 
-/// Follows a failure.
+/// The failure callback of [`watched`].
 #[job(name = "test.mourn", crate = ::ratchet_core)]
 pub(super) async fn mourn(#[inject] stage: State<Stage>, #[inject] finished: Finished<Watched>) {
     let message = finished.outcome.err().map(|envelope| envelope.failure.message);
@@ -348,7 +348,7 @@ pub(super) async fn mourn(#[inject] stage: State<Stage>, #[inject] finished: Fin
     ));
 }
 
-/// Plays a script against a service.
+/// Executes a script behind a circuit breaker.
 #[job(name = "test.paying", max_retries = 5, crate = ::ratchet_core)]
 #[circuit_breaker(service = "pay", min_calls = 3, probes = 2)]
 pub(super) async fn paying(
@@ -389,37 +389,37 @@ impl PickyError {
     }
 }
 
-/// Fails in one of three ways; one of them does not count.
+/// Fails in one of three ways, one of which the breaker ignores.
 #[job(name = "test.ignoring", max_retries = 0, crate = ::ratchet_core)]
 #[circuit_breaker(service = "ignoring", ignore(Busy))]
 pub(super) async fn ignoring(what: String) -> Result<(), PickyError> {
     Err(PickyError::of(&what))
 }
 
-/// Fails in one of three ways; one of them counts.
+/// Fails in one of three ways, one of which the breaker records.
 #[job(name = "test.recording", max_retries = 0, crate = ::ratchet_core)]
 #[circuit_breaker(service = "recording", record(std::fmt::Error))]
 pub(super) async fn recording(what: String) -> Result<(), PickyError> {
     Err(PickyError::of(&what))
 }
 
-/// Fails, and its breaker is set by a profile.
+/// Fails; a profile configures its breaker.
 #[job(name = "test.profiled", max_retries = 0, crate = ::ratchet_core)]
 #[circuit_breaker(service = "slow", profile = "careful", open_for = "90s")]
 pub(super) async fn profiled() -> Result<(), JobError> {
     Err(JobError::msg("down"))
 }
 
-/// Shares a service and sets it differently.
+/// Shares the service of [`profiled`] but configures it differently.
 #[job(name = "test.contrary", crate = ::ratchet_core)]
 #[circuit_breaker(service = "slow", open_for = "10s")]
 pub(super) async fn contrary() {}
 
-/// On another queue.
+/// Runs on another queue.
 #[job(name = "test.elsewhere", queue = "elsewhere", crate = ::ratchet_core)]
 pub(super) async fn elsewhere() {}
 
-/// Every job above.
+/// Returns all jobs of this module.
 pub(super) fn jobs() -> Vec<Registration> {
     vec![
         Script::JOB,

@@ -1,4 +1,4 @@
-//! The list of all engine cases, and how one is run.
+//! The list of all engine cases, and the function that runs one.
 
 use tokio::runtime::Builder;
 
@@ -9,7 +9,7 @@ use crate::Harness;
 ///
 /// # Panics
 ///
-/// If the case fails: that is its purpose.
+/// Panics if the case fails.
 #[doc(hidden)]
 pub fn run_engine<H, C, F>(case: C)
 where
@@ -17,18 +17,18 @@ where
     C: FnOnce(Bench) -> F,
     F: Future<Output = ()>,
 {
-    // Four threads, as the cases about stuck handlers count on.
+    // The cases about stuck handlers rely on four threads.
     let runtime = Builder::new_multi_thread()
         .worker_threads(4)
         .enable_all()
         .build()
         .expect("a runtime can be built");
     runtime.block_on(async { case(Bench::new::<H>().await).await });
-    // A handler that a case left stuck must not keep the test from ending.
+    // A handler that is still blocked must not prevent the test from ending.
     runtime.shutdown_background();
 }
 
-/// One test per engine case for the given [`Harness`](crate::Harness).
+/// Generates one test per engine case for the given [`Harness`](crate::Harness).
 #[macro_export]
 macro_rules! engine_suite {
     ($harness:ty) => {

@@ -6,11 +6,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 use ratchet_conformance::{Harness, async_trait};
 use ratchet_core::model::{
-    Alert, AttemptLine, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
+    Alert, AttemptLine, BreakerChange, BreakerUpdate, BreakerRecord, Channel, ClaimReply,
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Due, Edge,
     Extend, Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats,
     Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
-    NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder,
+    NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueUpdate,
     QueueRecord, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
     Settled, Settlement, Surroundings, Token, Unreadable, WriteSchedule,
 };
@@ -237,20 +237,20 @@ impl Store for Faulty {
         self.inner.command(command).await
     }
 
-    async fn order_queue(&self, queue: &str, order: QueueOrder) -> Result<bool, StoreError> {
-        self.inner.order_queue(queue, order).await
+    async fn update_queue(&self, queue: &str, order: QueueUpdate) -> Result<bool, StoreError> {
+        self.inner.update_queue(queue, order).await
     }
 
     async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError> {
         self.inner.queues().await
     }
 
-    async fn order_breaker(
+    async fn update_breaker(
         &self,
         service: &str,
-        order: BreakerOrder,
+        order: BreakerUpdate,
     ) -> Result<Option<BreakerChange>, StoreError> {
-        self.inner.order_breaker(service, order).await
+        self.inner.update_breaker(service, order).await
     }
 
     async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError> {

@@ -7,7 +7,7 @@ use crate::crash::{CrashPoint, crash_point};
 use crate::events::Event;
 use crate::model::limits::{self, Field};
 use crate::model::{
-    BreakerOrder, BreakerRecord, Explanation, JobId, QueueLimits, QueueOrder, QueueRecord,
+    BreakerUpdate, BreakerRecord, Explanation, JobId, QueueLimits, QueueUpdate, QueueRecord,
 };
 use crate::store::StoreError;
 
@@ -64,18 +64,18 @@ impl Queues<'_> {
     /// Pauses a queue in the whole cluster: none of its jobs is claimed until it is resumed. Running jobs continue.
     /// Returns whether anything changed.
     pub async fn pause(self, queue: &str) -> Result<bool, StoreError> {
-        self.order(queue, QueueOrder::Pause).await
+        self.order(queue, QueueUpdate::Pause).await
     }
 
     /// Resumes a paused queue. Returns whether anything changed.
     pub async fn resume(self, queue: &str) -> Result<bool, StoreError> {
-        self.order(queue, QueueOrder::Resume).await
+        self.order(queue, QueueUpdate::Resume).await
     }
 
     /// Sets the limits of a queue in the whole cluster; the default sets no limit. A worker that starts with its own
     /// limits for this queue replaces them. Returns whether anything changed.
     pub async fn limit(self, queue: &str, limits: QueueLimits) -> Result<bool, StoreError> {
-        self.order(queue, QueueOrder::Limit(limits)).await
+        self.order(queue, QueueUpdate::Limit(limits)).await
     }
 
     /// Lists every queue that is paused or limited.
@@ -83,10 +83,10 @@ impl Queues<'_> {
         self.0.core.store.queues().await
     }
 
-    async fn order(self, queue: &str, order: QueueOrder) -> Result<bool, StoreError> {
+    async fn order(self, queue: &str, order: QueueUpdate) -> Result<bool, StoreError> {
         limits::check(Field::Queue, queue)?;
         crash_point(CrashPoint::CommandBefore);
-        let changed = self.0.core.store.order_queue(queue, order).await?;
+        let changed = self.0.core.store.update_queue(queue, order).await?;
         crash_point(CrashPoint::CommandAnswered);
         Ok(changed)
     }
@@ -96,12 +96,12 @@ impl Breakers<'_> {
     /// Opens the breaker of a service. After `duration`, probes are let through. With `None`, it stays open until it is
     /// closed manually.
     pub async fn open(self, service: &str, duration: Option<Duration>) -> Result<(), StoreError> {
-        self.order(service, BreakerOrder::Open(duration)).await
+        self.order(service, BreakerUpdate::Open(duration)).await
     }
 
     /// Closes the breaker of a service and discards its samples.
     pub async fn close(self, service: &str) -> Result<(), StoreError> {
-        self.order(service, BreakerOrder::Close).await
+        self.order(service, BreakerUpdate::Close).await
     }
 
     /// Lists every breaker that has recorded a run or was opened or closed manually.
@@ -114,11 +114,11 @@ impl Breakers<'_> {
         Ok(self.list().await?.into_iter().find(|record| record.service == service))
     }
 
-    async fn order(self, service: &str, order: BreakerOrder) -> Result<(), StoreError> {
+    async fn order(self, service: &str, order: BreakerUpdate) -> Result<(), StoreError> {
         let core = &self.0.core;
         limits::check(Field::Service, service)?;
         crash_point(CrashPoint::CommandBefore);
-        let change = core.store.order_breaker(service, order).await?;
+        let change = core.store.update_breaker(service, order).await?;
         crash_point(CrashPoint::CommandAnswered);
         if let Some(change) = change {
             core.events.publish(|| Event::of_breaker(service, change));

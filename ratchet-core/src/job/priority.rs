@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How urgent a job is within its queue.
+/// The priority of a job within its queue.
 ///
-/// Waiting work ages: by default it gains one level every 15 minutes, so old low-priority jobs overtake new urgent ones.
+/// Waiting jobs age: by default, a job gains one level per 15 minutes, so an old low-priority job overtakes a new
+/// urgent one.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]

@@ -43,12 +43,12 @@ impl Default for BreakerSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CallResult {
     /// The service answered.
-    Good,
+    Success,
     /// The service is at fault.
-    Bad,
+    Failure,
     /// Not counted: the run was deferred or canceled, or failed for reasons unrelated to the service. A probe becomes
     /// available again.
-    Blank,
+    Ignored,
 }
 
 /// The call result of one run, counted in the commit that settles the run.
@@ -140,7 +140,7 @@ pub enum BreakerChange {
 
 /// A manual change of a breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BreakerOrder {
+pub enum BreakerUpdate {
     /// Opens it for this long; `None` until it is closed manually.
     Open(Option<Duration>),
     /// Closes it and clears its window.
@@ -244,11 +244,11 @@ impl Breaker {
     }
 
     /// Applies an operator's order. Closing a closed breaker changes nothing and returns `None`.
-    pub fn apply(&mut self, order: BreakerOrder, now: Timestamp) -> Option<BreakerChange> {
+    pub fn apply(&mut self, order: BreakerUpdate, now: Timestamp) -> Option<BreakerChange> {
         match order {
-            BreakerOrder::Open(duration) => Some(self.open(duration, now)),
-            BreakerOrder::Close if self.is_closed() => None,
-            BreakerOrder::Close => Some(self.close(now)),
+            BreakerUpdate::Open(duration) => Some(self.open(duration, now)),
+            BreakerUpdate::Close if self.is_closed() => None,
+            BreakerUpdate::Close => Some(self.close(now)),
         }
     }
 

@@ -30,7 +30,7 @@ mod unreadable;
 
 pub use attempt::{AttemptLine, AttemptOutcome, LogLevel, LogLine};
 pub use breaker::{
-    Admission, CallResult, Breaker, BreakerChange, BreakerOrder, BreakerRecord, BreakerSettings,
+    Admission, CallResult, Breaker, BreakerChange, BreakerUpdate, BreakerRecord, BreakerSettings,
     BreakerState, BreakerSample,
 };
 pub use claim::{Isolation, ClaimReply, ClaimRequest, Claimed, KnownJobs, Orphan, QueueDemand};
@@ -47,7 +47,7 @@ pub use new_job::{Due, InsertError, Inserted, NewJob, OnTaken, TakenKey};
 pub use node::{Heartbeat, NodeInfo, NodeRecord};
 pub use notice::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Notice};
 pub use outcome::{JobOutcome, OutcomeKind};
-pub use queue::{Gate, QueueLimits, QueueOrder, QueueRecord, QueueRules, Rate};
+pub use queue::{Gate, QueueLimits, QueueUpdate, QueueRecord, QueueRules, Rate};
 pub use record::{JobRecord, Progress};
 pub(crate) use record::{NOT_KEPT, not_kept};
 pub use schedule::{Missed, ScheduleRecord, ScheduleWritten, WriteSchedule};

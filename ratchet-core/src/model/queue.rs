@@ -74,7 +74,7 @@ pub enum Gate {
 
 /// A change of a queue's rules by an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QueueOrder {
+pub enum QueueUpdate {
     /// Stops claims from the queue.
     Pause,
     /// Allows claims from the queue again.
@@ -143,12 +143,12 @@ impl QueueRules {
     }
 
     /// Applies an operator's change. Returns `true` if anything changed.
-    pub fn apply(&mut self, order: QueueOrder) -> bool {
+    pub fn apply(&mut self, order: QueueUpdate) -> bool {
         let before = (self.paused, self.limits);
         match order {
-            QueueOrder::Pause => self.paused = true,
-            QueueOrder::Resume => self.paused = false,
-            QueueOrder::Limit(limits) => {
+            QueueUpdate::Pause => self.paused = true,
+            QueueUpdate::Resume => self.paused = false,
+            QueueUpdate::Limit(limits) => {
                 self.limits = limits;
                 if limits.rate.is_none() {
                     self.recent.clear();
@@ -200,7 +200,7 @@ mod tests {
 
     fn limited(limits: QueueLimits) -> QueueRules {
         let mut rules = QueueRules::default();
-        assert!(rules.apply(QueueOrder::Limit(limits)));
+        assert!(rules.apply(QueueUpdate::Limit(limits)));
         rules
     }
 
@@ -210,10 +210,10 @@ mod tests {
         assert_eq!(rules.gate(1, at(0)), Gate::Open { most: 2 });
         assert_eq!(rules.gate(3, at(0)), Gate::Full { limit: 3 });
         assert_eq!(rules.gate(7, at(0)), Gate::Full { limit: 3 });
-        assert!(rules.apply(QueueOrder::Pause));
-        assert!(!rules.apply(QueueOrder::Pause));
+        assert!(rules.apply(QueueUpdate::Pause));
+        assert!(!rules.apply(QueueUpdate::Pause));
         assert_eq!(rules.gate(0, at(0)), Gate::Paused);
-        assert!(rules.apply(QueueOrder::Resume));
+        assert!(rules.apply(QueueUpdate::Resume));
         assert_eq!(rules.gate(0, at(0)), Gate::Open { most: 3 });
     }
 

@@ -22,11 +22,11 @@ use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 
 use crate::model::{
-    Alert, AttemptLine, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
+    Alert, AttemptLine, BreakerChange, BreakerUpdate, BreakerRecord, Channel, ClaimReply,
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
     Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, QueueDemand,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueUpdate, QueueRecord, QueueDemand,
     Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
     Settlement, Surroundings, Token, Unreadable, WriteSchedule,
 };
@@ -135,16 +135,16 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     async fn command(&self, command: Command) -> Result<CommandReply, CommandError>;
 
     /// Pauses, resumes or limits a queue. Returns `true` if anything changed.
-    async fn order_queue(&self, queue: &str, order: QueueOrder) -> Result<bool, StoreError>;
+    async fn update_queue(&self, queue: &str, order: QueueUpdate) -> Result<bool, StoreError>;
 
     /// Returns the queues that have rules, ordered by name.
     async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError>;
 
     /// Opens or closes a breaker manually. Returns the change, if any.
-    async fn order_breaker(
+    async fn update_breaker(
         &self,
         service: &str,
-        order: BreakerOrder,
+        order: BreakerUpdate,
     ) -> Result<Option<BreakerChange>, StoreError>;
 
     /// Returns the breakers that have counted a call or were set manually, ordered by service.

@@ -11,7 +11,7 @@ use super::signals::Signals;
 use crate::client::{Core, Ratchet};
 use crate::crash::{CrashPoint, crash_point};
 use crate::job::Need;
-use crate::model::{NodeId, QueueOrder};
+use crate::model::{NodeId, QueueUpdate};
 use crate::seam::{OwnThread, Spawn};
 use crate::store::StoreError;
 
@@ -50,7 +50,7 @@ impl Ratchet {
             Arc::new(Shared::new(Arc::clone(core), Arc::new(spawn), queues.into_iter().collect()));
         for (name, queue) in &core.config.queues {
             if !queue.cluster.is_empty() {
-                core.store.order_queue(name, QueueOrder::Limit(queue.cluster)).await?;
+                core.store.update_queue(name, QueueUpdate::Limit(queue.cluster)).await?;
             }
         }
         core.store.join(shared.info(), core.config.lease).await?;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
-    AttemptOutcome, BreakerOrder, CancelCause, Command, CommandError, Deferral, Due, Extend,
-    Filter, InsertError, JobState, NewGraph, QueueOrder, RunNotes, Settlement, Verdict,
+    AttemptOutcome, BreakerUpdate, CancelCause, Command, CommandError, Deferral, Due, Extend,
+    Filter, InsertError, JobState, NewGraph, QueueUpdate, RunNotes, Settlement, Verdict,
     WriteSchedule,
 };
 use ratchet_core::store::{Store as _, StoreError};
@@ -67,8 +67,8 @@ verbs! {
     Heartbeat of "heartbeat",
     Leave of "leave",
     Join of "join",
-    PauseQueue of "order_queue",
-    OpenBreaker of "order_breaker",
+    PauseQueue of "update_queue",
+    OpenBreaker of "update_breaker",
     Fire of "write_schedule",
     Repair of "repair_unreadable",
     Drop of "drop_unreadable",
@@ -224,12 +224,12 @@ impl Verb {
                 Ok(())
             }
             Self::PauseQueue => {
-                store.order_queue("default", QueueOrder::Pause).await?;
-                store.order_queue("default", QueueOrder::Resume).await.map(drop)
+                store.update_queue("default", QueueUpdate::Pause).await?;
+                store.update_queue("default", QueueUpdate::Resume).await.map(drop)
             }
             Self::OpenBreaker => {
-                store.order_breaker(LANE, BreakerOrder::Open(None)).await?;
-                store.order_breaker(LANE, BreakerOrder::Close).await.map(drop)
+                store.update_breaker(LANE, BreakerUpdate::Open(None)).await?;
+                store.update_breaker(LANE, BreakerUpdate::Close).await.map(drop)
             }
             Self::Fire => {
                 let schedule = scene.schedule.clone().expect("fits");

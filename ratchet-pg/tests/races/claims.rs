@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::{BreakerOrder, Due};
+use ratchet_core::model::{BreakerUpdate, Due};
 use ratchet_core::store::Store as _;
 
 use crate::support::hold;
@@ -90,7 +90,7 @@ async fn c_06_a_claim_does_not_lock_the_backlog_of_a_full_key() {
 #[tokio::test]
 async fn q_02_a_concurrency_key_is_never_taken_for_a_probe() {
     let world = World::fresh().await;
-    world.b.order_breaker("stripe", BreakerOrder::Open(None)).await.expect("opens");
+    world.b.update_breaker("stripe", BreakerUpdate::Open(None)).await.expect("opens");
     let opening = world.b.breakers().await.expect("reads")[0].breaker.opening();
     let key = format!("probe stripe/{opening}");
     world.run(world.limited(&key)).await;

@@ -126,7 +126,7 @@ impl Oracle {
                     self.note(|| format!("{verdict} {} run {}", token.job, run.run));
                     self.holding.remove(&token.job);
                     self.judge_settle(view, settlement, &run);
-                    self.voted(view, settlement);
+                    self.sampled(view, settlement);
                 }
                 (Settled::Applied(_), None) => {
                     self.accuse(|| format!("a stale token moved {}: {verdict}", token.job));

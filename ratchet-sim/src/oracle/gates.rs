@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use jiff::{SignedDuration, Timestamp};
 use ratchet_core::model::{
-    Breaker, BreakerOrder, BreakerSettings, Claimed, QueueLimits, QueueOrder, Settlement,
+    Breaker, BreakerUpdate, BreakerSettings, Claimed, QueueLimits, QueueUpdate, Settlement,
 };
 use ratchet_core::store::Inspection;
 
@@ -19,12 +19,12 @@ pub(super) struct QueueBook {
 }
 
 impl Oracle {
-    pub(crate) fn queue_ordered(&mut self, queue: &str, order: QueueOrder) {
+    pub(crate) fn queue_ordered(&mut self, queue: &str, order: QueueUpdate) {
         let book = self.queues.entry(queue.to_owned()).or_default();
         match order {
-            QueueOrder::Pause => book.paused = true,
-            QueueOrder::Resume => book.paused = false,
-            QueueOrder::Limit(limits) => book.limits = limits,
+            QueueUpdate::Pause => book.paused = true,
+            QueueUpdate::Resume => book.paused = false,
+            QueueUpdate::Limit(limits) => book.limits = limits,
         }
     }
 
@@ -58,7 +58,7 @@ impl Oracle {
         &mut self,
         view: &Inspection<'_>,
         service: &str,
-        order: BreakerOrder,
+        order: BreakerUpdate,
     ) {
         let now = view.now();
         self.breaker(service, BreakerSettings::default(), now).obey(order, now);
@@ -66,7 +66,7 @@ impl Oracle {
     }
 
     /// A settlement was applied: its sample counts, once, in the order of the commits.
-    pub(super) fn voted(&mut self, view: &Inspection<'_>, settlement: &Settlement) {
+    pub(super) fn sampled(&mut self, view: &Inspection<'_>, settlement: &Settlement) {
         if let Some(sample) = &settlement.sample {
             let now = view.now();
             self.breaker(&sample.service, sample.settings, now).count(sample, now);

@@ -1,6 +1,6 @@
 //! The judge: sees every commit and every handler, and says what must not be.
 //!
-//! It keeps a book of its own (who holds which run, whose lease holds, what was voted) from what went over the wires, and
+//! It keeps a book of its own (who holds which run, whose lease holds, what was sampled) from what went over the wires, and
 //! compares it with the store after every commit. The first violation ends the schedule.
 
 mod claims;

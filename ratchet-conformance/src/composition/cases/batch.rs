@@ -1,4 +1,4 @@
-//! Children side by side.
+//! Batches: children that run in parallel.
 
 use ratchet_core::model::{
     CancelCause, Extend, GroupCounts, GroupId, GroupKind, GroupState, InsertError, Inserted, JobId,
@@ -10,7 +10,7 @@ use crate::fixture::{JobExt, Node, RunExt, Sketch, hours};
 
 use JobState::{Canceled, Pending, Succeeded};
 
-/// A batch of so many, with a callback for each condition.
+/// Submits a batch with the given number of children and one callback per condition.
 async fn batch(
     world: &World,
     children: usize,
@@ -30,7 +30,7 @@ async fn batch(
     (batch, ids, callbacks)
 }
 
-/// Ends so many children well and so many badly.
+/// Claims all children and settles them: `succeed` of them succeed, `fail` of them fail.
 async fn end(world: &World, node: &Node, succeed: usize, fail: usize) {
     let runs = node.claim(100).await;
     assert_eq!(runs.len(), succeed + fail);
@@ -307,7 +307,7 @@ pub async fn w_05_one_commit_tells_a_group_once_as_it_is(world: &World) {
     let node = world.node().await;
     let (id, ..) = batch(world, 3, &[]).await;
     let runs = node.claim(2).await;
-    // The failure first: a store may settle successes before it all the same.
+    // The failure comes first in the batch, but a store may still settle the success before it.
     let settled = world.settle_all(vec![runs[0].fail(), runs[1].succeed()]).await;
     let mut told = Vec::new();
     for settled in settled {

@@ -1,4 +1,4 @@
-//! Calling off a step, or all of it.
+//! Canceling a step or a whole group.
 
 use ratchet_core::model::{
     CancelCause, Command, CommandError, CommandReply, Extend, GroupId, GroupKind, GroupState,

@@ -1,4 +1,4 @@
-//! Steps in order.
+//! Chains: steps that run in order.
 
 use ratchet_core::model::{
     CancelCause, Claimed, Explanation, GroupState, JobState, Point, Waiting,
@@ -61,7 +61,7 @@ pub async fn w_01_next_step_is_released_with_the_success(world: &World) {
     assert!(next.is_claimable());
     assert_eq!(next.due, applied.at, "it is due now, not since it was submitted");
     if world.sends_wakes() {
-        // Hints may travel, so they are waited for.
+        // Wake-ups may arrive with a delay.
         let woken = Wake::Work { queue: "default".to_owned() };
         let heard = async { while wakes.recv().await.as_ref() != Ok(&woken) {} };
         assert!(tokio::time::timeout(secs(10), heard).await.is_ok(), "an idle worker is woken");
@@ -75,7 +75,7 @@ pub async fn w_01_settle_and_claim_brings_the_next_step(world: &World) {
     let run = node.claim_one().await;
     let answer = world.store.settle_and_claim(vec![run.succeed()], node.request(5)).await;
     let (_, mut reply) = answer.expect("settles and claims");
-    // A store whose claim cannot see its own settle says so by being asked again.
+    // If the claim of an exchange cannot see its own settlement, the next claim returns the step.
     if reply.jobs.is_empty() {
         reply = node.ask(node.request(5)).await;
     }

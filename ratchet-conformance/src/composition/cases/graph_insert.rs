@@ -1,4 +1,4 @@
-//! Submitting graphs, and looking at them.
+//! Inserting and reading graphs.
 
 use ratchet_core::model::{
     Edge, GroupFilter, GroupKind, GroupRecord, GroupState, InsertError, JobState, Point,

@@ -11,7 +11,7 @@ fn key(key: &str) -> GraphKey {
     GraphKey { tenant: None, key: key.to_owned() }
 }
 
-/// A chain of two steps under the key `once`.
+/// Creates a chain of two steps with the key `once`.
 fn pair(world: &World) -> NewGraph {
     changed(world, |_, _| {})
 }
@@ -85,7 +85,7 @@ pub async fn s_03_another_graph_under_the_key_is_refused(world: &World) {
     let mut longer = Sketch { graph: pair(world) };
     longer.add(Some(root(&longer.graph)), world.job());
     is_refused(world, longer.finish(), root(&first)).await;
-    // As for single jobs, options do not matter.
+    // Options are not compared, as for single jobs.
     let options = changed(world, |sketch, _| sketch.graph.jobs[0].spec.queue = "other".to_owned());
     assert_eq!(insert(world, &options).await, root(&first));
     assert_eq!(world.counts().await.state(JobState::Pending), 2);
@@ -108,7 +108,7 @@ pub async fn s_03_jobs_and_graphs_share_one_ledger(world: &World) {
         matches!(refused, Err(InsertError::IdempotencyMismatch { original, .. }) if original == job),
         "{refused:?}"
     );
-    // Not even with a job of its own.
+    // The key must not be used by a job of the same graph either.
     let mut own = changed(world, |sketch, _| {
         sketch.graph.jobs[1].spec.idempotency_key = Some("thrice".to_owned());
     });

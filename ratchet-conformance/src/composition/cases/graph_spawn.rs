@@ -1,4 +1,4 @@
-//! Chains, batches and workflows that come into being with the end of a run.
+//! Chains, batches and workflows that are inserted with the settlement of a run.
 
 use ratchet_core::model::{
     GraphKey, GroupKind, GroupState, Inserted, JobState, NewGraph, Settled, When,
@@ -7,7 +7,7 @@ use ratchet_core::model::{
 use crate::World;
 use crate::fixture::{JobExt, RunExt, SettlementExt, Sketch};
 
-/// A chain of two steps; the second may want a business key.
+/// Creates a chain of two steps. If `key` is given, the second step has that business key.
 fn chain(world: &World, key: Option<&str>) -> NewGraph {
     let mut sketch = Sketch::new();
     let chain = sketch.group(world, GroupKind::Chain);
@@ -67,7 +67,7 @@ pub async fn s_08_refused_graph_is_dropped_whole_with_a_warning(world: &World) {
     assert_eq!(world.store.group(refused.groups[0].id).await.expect("reads"), None);
     assert_eq!(world.find(refused.jobs[0].id).await, None);
     assert_eq!(world.tally(good.groups[0].id).await, [0, 0, 0, 0, 2]);
-    // Its idempotency key was not used.
+    // The idempotency key of the rejected graph must still be free.
     let mut again = chain(world, None);
     again.key = refused.key;
     assert_eq!(world.store.insert_graph(again).await.expect("inserted").original, None);

@@ -1,4 +1,4 @@
-//! Items that were set aside, and checkpoints that were handed on.
+//! Rejected items and handed-off checkpoints.
 
 use ratchet_core::model::{
     Claimed, JobState, NewHandOff, NewReject, Reject, RejectFilter, Settlement,

@@ -1,6 +1,6 @@
-//! The cases, by theme.
+//! The cases about composition, by theme.
 
-#![allow(missing_docs, clippy::missing_panics_doc)] // the name of a case says it all, and to panic is to fail
+#![allow(missing_docs, clippy::missing_panics_doc)] // cases are documented by their names, and fail by panicking
 
 pub mod batch;
 pub mod cancel_graph;

@@ -1,4 +1,4 @@
-//! Groups in groups.
+//! Nested groups.
 
 use ratchet_core::model::{
     CancelCause, Claimed, GroupId, GroupKind, GroupState, JobId, JobState, Point, When,
@@ -9,7 +9,7 @@ use crate::fixture::{RunExt, Sketch};
 
 use JobState::{Canceled, Pending};
 
-/// A chain of: a job, a batch of two, a job.
+/// Submits a chain of a job, a batch and a job. Returns the chain, the batch, and the jobs in order.
 async fn chain_with_a_batch(
     world: &World,
     children: usize,

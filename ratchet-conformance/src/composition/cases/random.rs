@@ -1,4 +1,4 @@
-//! Random graphs end as predicted.
+//! Runs random graphs and compares the results with the prediction.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ fn end(run: &Claimed, fails: bool) -> ratchet_core::model::Settlement {
     settlement
 }
 
-/// Runs everything to its end, in a random order, some of it together.
+/// Runs all jobs in a random order. Some runs are settled together.
 async fn play(world: &World, node: &Node, rng: &mut Rng, fails: &BTreeSet<JobId>) {
     let mut running = Vec::new();
     loop {
@@ -62,13 +62,14 @@ async fn compare(world: &World, graph: &NewGraph, fates: &BTreeMap<Point, Fate>,
     }
 }
 
-/// Of several reasons never to begin, the first is told: which one that is hangs on the order of events.
+/// Treats canceled and skipped as equal. If a point has several reasons not to begin, the first one is stored, and
+/// which one is first depends on the order of events.
 fn alike(a: Fate, b: Fate) -> bool {
     let idle = |fate| matches!(fate, Fate::Canceled | Fate::Skipped);
     a == b || (idle(a) && idle(b))
 }
 
-/// Whether what follows hangs on the order of events: a group ends skipped or canceled as its members do.
+/// Returns whether the prediction covers every job and group.
 fn is_settled(graph: &NewGraph, fates: &BTreeMap<Point, Fate>) -> bool {
     fates.len() == graph.jobs.len() + graph.groups.len()
 }
@@ -93,7 +94,7 @@ pub async fn w_01_retried_random_graphs_end_as_if_nothing_had_failed(world: &Wor
     for seed in 100..140 {
         let mut rng = Rng::with_seed(seed);
         let mut graph = sketch(world, &mut rng, 12);
-        // What has fired is not taken back: only without failure edges does a late success look like an early one.
+        // An edge that has fired is not reverted. Without failure edges, a late success has the same result as an early one.
         for edge in &mut graph.edges {
             if !matches!(edge.when, ratchet_core::model::When::Condition(_)) {
                 edge.when = ratchet_core::model::When::Success;

@@ -1,4 +1,4 @@
-//! A failed step is tried again, and with it what was called off because of it.
+//! Retrying a failed step also reopens the steps that were canceled because of it.
 
 use ratchet_core::model::{
     Claimed, Command, CommandError, CommandReply, Filter, GroupKind, GroupState, JobState, When,
@@ -152,7 +152,7 @@ pub async fn w_03_retried_child_opens_its_batch_and_what_follows(world: &World) 
     world.settle_all(vec![runs[0].fail(), runs[1].fail()]).await;
     assert_eq!(world.states(&[a, b, c, last]).await, [Failed, Failed, Canceled, Canceled]);
     assert_eq!(world.group_state(chain).await, GroupState::Failed);
-    // The second to fail is as good as the first: with either the batch has not ended.
+    // Retrying the second failure is enough: the batch has not ended while either of them runs.
     world.retry(b).await;
     assert_eq!(world.states(&[a, b, c, last]).await, [Failed, Pending, Pending, Pending]);
     for group in [chain, batch] {

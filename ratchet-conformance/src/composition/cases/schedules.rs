@@ -1,4 +1,4 @@
-//! Recurring jobs.
+//! Schedules of recurring jobs.
 
 use ratchet_core::model::{
     Filter, JobSpec, JobState, Missed, NewJob, ScheduleRecord, ScheduleWritten, WriteSchedule,
@@ -16,7 +16,7 @@ fn nightly(world_now: jiff::Timestamp) -> ScheduleRecord {
     schedule
 }
 
-/// What every store can keep.
+/// Truncates an instant to microseconds, the precision that every store supports.
 fn whole(instant: jiff::Timestamp) -> jiff::Timestamp {
     jiff::Timestamp::from_microsecond(instant.as_microsecond()).expect("in range")
 }

@@ -1,4 +1,4 @@
-//! Steps with edges between them.
+//! Workflows: steps connected by edges.
 
 use ratchet_core::model::{
     CancelCause, GroupId, GroupKind, GroupState, JobId, JobState, Point, When,
@@ -9,7 +9,7 @@ use crate::fixture::{RunExt, Sketch};
 
 use JobState::{Canceled, Failed, Pending, Succeeded};
 
-/// A workflow of steps without edges yet.
+/// Creates a workflow of `N` steps without edges.
 fn steps<const N: usize>(world: &World) -> (Sketch, GroupId, [JobId; N]) {
     let mut sketch = Sketch::new();
     let flow = sketch.group(world, GroupKind::Workflow);
@@ -215,7 +215,7 @@ pub async fn w_04_canceled_step_remembers_why_whatever_happens_later(world: &Wor
     sketch.edge(first, last, When::Failure);
     sketch.edge(second, last, When::Success);
     world.insert_graph(sketch).await;
-    // One edge is dead; the other fires afterwards.
+    // One edge is dead; the other one fires afterwards.
     for _ in 0..2 {
         world.apply(node.claim_one().await.succeed()).await;
         let step = world.get(last).await;

@@ -16,7 +16,7 @@ fn down() -> Step {
     Step::Error("connection refused".to_owned())
 }
 
-/// An outage: the jobs fail until the breaker opens, wait without using attempts, and are tried again by probes.
+/// During an outage, jobs fail until the breaker opens. They then wait without using attempts and are retried as probes.
 pub async fn b_02_an_outage_from_end_to_end(bench: Bench) {
     let (ratchet, worker) = start(bench.builder().concurrency(1)).await;
     let mut events = ratchet.events();
@@ -26,7 +26,7 @@ pub async fn b_02_an_outage_from_end_to_end(bench: Bench) {
     }
     let opened = event(&mut events, |event| matches!(event, Event::BreakerOpened { .. })).await;
     assert!(matches!(opened, Event::BreakerOpened { service, until: Some(_) } if service == "pay"));
-    // Three calls were enough to see it; the others have not been touched.
+    // Three calls opened the breaker; the remaining jobs have not run.
     let untouched: Vec<_> = jobs.iter().filter(|job| bench.stage().runs(job.id()) == 0).collect();
     assert_eq!(untouched.len(), 3);
     let why = ratchet.explain(untouched[0].id()).await.expect("reads").expect("exists");
@@ -42,7 +42,7 @@ pub async fn b_02_an_outage_from_end_to_end(bench: Bench) {
     worker.stop().await;
 }
 
-/// A probe that fails is put off, not charged.
+/// A probe that fails is deferred and does not use an attempt.
 pub async fn b_02_a_failed_probe_uses_no_attempt(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
     ratchet.breakers().open("pay", Some(Duration::from_secs(30))).await.expect("opens");
@@ -58,7 +58,7 @@ pub async fn b_02_a_failed_probe_uses_no_attempt(bench: Bench) {
     worker.stop().await;
 }
 
-/// E-11: an endless series of failed probes comes to an end if the application says so.
+/// E-11: with `max_deferrals`, the application can limit the number of failed probes.
 pub async fn e_11_failed_probes_count_as_deferrals(bench: Bench) {
     let (ratchet, worker) = start(bench.builder().max_deferrals(2)).await;
     ratchet.breakers().open("pay", Some(Duration::from_secs(30))).await.expect("opens");
@@ -102,7 +102,7 @@ pub async fn b_05_panics_and_timeouts_count(bench: Bench) {
     worker.stop().await;
 }
 
-/// `ignore` and `record` look at every link of the chain.
+/// `ignore` and `record` apply to every error in the source chain.
 pub async fn b_05_lists_refine_what_counts(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
     let seen = async |service| {
@@ -171,7 +171,7 @@ pub async fn b_08_profiles_and_configuration(bench: Bench) {
     let set = record.breaker.settings;
     assert!(!record.breaker.is_closed(), "one call was enough");
     assert_eq!((set.min_calls, set.failure_rate, set.probes), (1, 10, 7));
-    // The annotation goes before the profile.
+    // The attribute takes precedence over the profile.
     assert_eq!(set.open_for, Duration::from_secs(90));
     worker.stop().await;
 
@@ -180,7 +180,7 @@ pub async fn b_08_profiles_and_configuration(bench: Bench) {
     assert_eq!(problems.len(), 2, "{problems:?}");
 }
 
-/// Two jobs that share a service must not set it differently.
+/// Two jobs that share a service must not configure its breaker differently.
 pub async fn b_01_jobs_that_share_a_service_agree(bench: Bench) {
     let jobs = [Profiled::JOB, crate::engine::script::Contrary::JOB];
     let built = bench.builder().jobs(jobs).breaker_profile("careful", |it| it).build().await;

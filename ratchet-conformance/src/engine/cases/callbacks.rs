@@ -1,4 +1,4 @@
-//! Jobs that follow jobs.
+//! Callbacks: jobs that run when another job has ended.
 
 use std::time::Duration;
 

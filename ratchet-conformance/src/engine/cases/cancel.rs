@@ -1,4 +1,4 @@
-//! Canceling what runs.
+//! Canceling running jobs.
 
 use ratchet_core::model::AttemptOutcome;
 use ratchet_core::{Event, JobState};

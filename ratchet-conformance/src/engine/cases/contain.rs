@@ -1,4 +1,4 @@
-//! Panics of user code: each is a failed attempt, or a counted failure of its component.
+//! Panics in user code: each must become a failed attempt or be counted for its component.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -19,7 +19,7 @@ fn with_hostile(bench: &Bench) -> Builder {
     bench.builder().jobs(hostile::jobs())
 }
 
-/// The worker lives, and another job runs.
+/// Asserts that the worker is alive and can still run a job.
 async fn assert_well(bench: &Bench, ratchet: &Ratchet, worker: &Worker) {
     let canary = bench.play(ratchet, [Step::Ok]).await;
     bench.until(ratchet, canary.id(), JobState::Succeeded).await;
@@ -58,7 +58,7 @@ pub async fn x_09_a_panic_in_user_code_is_a_failed_attempt(bench: Bench) {
     worker.stop().await;
 }
 
-/// Panics wherever it is asked.
+/// Implements several component traits and panics in their methods.
 #[derive(Clone)]
 struct Rude;
 
@@ -131,7 +131,7 @@ pub async fn x_09_a_panic_of_a_component_is_counted_and_changes_no_outcome(bench
     worker.stop().await;
 }
 
-/// Refuses twice with an error that panics, then takes.
+/// A sink that returns two errors that panic, then panics itself, then accepts.
 #[derive(Debug, Clone, Default)]
 struct Sink {
     offered: Arc<AtomicU32>,
@@ -167,7 +167,7 @@ pub async fn x_09_a_sink_whose_error_panics_is_asked_again(bench: Bench) {
     worker.stop().await;
 }
 
-/// Panics the first time it is asked for a job.
+/// A resolver that panics on its first call.
 #[derive(Debug)]
 struct Forgetful {
     registry: Registry,
@@ -220,7 +220,7 @@ pub async fn x_09_a_task_that_vanishes_is_counted_and_limited(bench: Bench) {
 
 pub async fn x_09_a_runtime_that_takes_no_tasks_stops_claiming(bench: Bench) {
     let spawn = Losing::new(None);
-    // The watchdog alone would not notice for an hour.
+    // The watchdog must not be what detects it.
     let builder = bench.builder().config(|config| config.stall_after = Duration::from_hours(1));
     let ratchet = builder.build().await.expect("builds");
     let worker = ratchet.start_on(spawn.clone()).await.expect("starts");

@@ -1,4 +1,4 @@
-//! What a handler knows and leaves behind.
+//! The job context: values passed to a handler, and progress, logs and checkpoints written by it.
 
 use ratchet_core::JobState;
 use ratchet_core::model::Progress;

@@ -1,4 +1,4 @@
-//! Workers that die, played by nodes that never answer.
+//! Crashed workers, simulated by nodes that claim jobs and then send no heartbeats.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,7 +12,7 @@ use ratchet_core::{Event, IdSource, JobId, JobState, OsEntropy, Ratchet, SystemC
 use crate::engine::bench::{Bench, event, eventually, name, outcomes, start};
 use crate::engine::script::{Script, Step};
 
-/// Claims everything that waits for a node that then dies: `started` says whether its handlers had begun.
+/// Claims all waiting jobs for a node and lets its lease expire. `started` states whether its handlers had started.
 pub(super) async fn die_with(bench: &Bench, started: bool) {
     let node = IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy)).node();
     let store = bench.store();
@@ -66,7 +66,7 @@ pub async fn p_02_a_job_that_keeps_killing_its_worker_is_poison(bench: Bench) {
     let job = bench.play(&ratchet, [Step::Ok]).await;
     for dead in 1..=3 {
         die_with(&bench, true).await;
-        // A worker that only rescues: it knows no job of this name.
+        // A worker that only rescues, because it knows no job of this name.
         let rescuer = bench
             .builder()
             .crash_limit(2)
@@ -85,7 +85,7 @@ pub async fn p_02_a_job_that_keeps_killing_its_worker_is_poison(bench: Bench) {
     assert_eq!(record.envelope.expect("an envelope").reason, TerminalReason::Poisoned);
 }
 
-/// Knows one job that nobody enqueues.
+/// A resolver that knows only a job that is never enqueued.
 #[derive(Debug)]
 pub(super) struct Rescuer;
 
@@ -119,7 +119,7 @@ pub async fn p_02_a_suspect_runs_alone(bench: Bench) {
     assert_eq!(crashes(&ratchet, suspect.id()).await, 2);
     let (ratchet, worker) = start(bench.builder()).await;
     eventually("the suspect runs", async || bench.stage().runs(suspect.id()) == 1).await;
-    // Others wait, and another worker takes them; this one stays with the suspect.
+    // Another worker takes the remaining jobs; this one runs only the suspect.
     let other = ratchet.start().await.expect("starts");
     for _ in 0..50 {
         let job = bench.play(&ratchet, [Step::Ok]).await;
@@ -140,7 +140,7 @@ pub async fn l_06_a_zombie_cannot_overwrite_a_newer_attempt(bench: Bench) {
     let mut events = ratchet.events();
     let job = bench.play(&ratchet, [Step::Gate, Step::Ok]).await;
     eventually("it runs", async || bench.stage().running() == 1).await;
-    // Its node is declared dead behind its back, and the job is brought back.
+    // Remove its node while it still runs; the job is then rescued.
     bench.switches().stop_heartbeats().await;
     bench.store().leave(worker.node()).await.expect("leaves");
     eventually("it is rescued", async || crashes(&ratchet, job.id()).await == 1).await;

@@ -10,7 +10,7 @@ use ratchet_core::{AlertSink, DeadLetterSink, Filter, JobState, Redrive, SinkErr
 use crate::engine::bench::{Bench, eventually, outcomes, start};
 use crate::engine::script::{Script, Step};
 
-/// Keeps what it is given; refuses the first time.
+/// A sink that stores dead letters. It refuses the first one.
 #[derive(Debug, Clone, Default)]
 struct Sink {
     offered: Arc<AtomicU32>,
@@ -139,7 +139,7 @@ pub async fn d_05_a_purge_that_failed_is_retried_by_the_next_sweep(bench: Bench)
     purged(bench, true).await;
 }
 
-/// Whether the first purge fails or not, the job is gone long before the next regular purge.
+/// Asserts that the job is purged long before the next regular purge, even if the first purge fails.
 async fn purged(bench: Bench, fails: bool) {
     let day = Duration::from_hours(24);
     let builder = bench.builder().config(|config| {
@@ -150,7 +150,7 @@ async fn purged(bench: Bench, fails: bool) {
     let dead = bury(&bench, &ratchet, "old").await;
     worker.stop().await;
     bench.advance(day * 31).await;
-    // The first sweep of a worker purges.
+    // A worker purges in its first sweep.
     let keep = bench
         .builder()
         .config(move |config| config.keep_failed = Some(day * 30))

@@ -1,4 +1,4 @@
-//! An engine that ends although nobody asked it to, and a store that refuses work: health tells.
+//! Health checks must report an engine that ends unexpectedly and a store that refuses work.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::engine::bench::{Bench, eventually, start};
 use crate::engine::hostile::{Losing, OddClock};
 use crate::engine::script::Step;
 
-/// The worker says that this part of its engine has died.
+/// Asserts that the worker reports this part of its engine as dead.
 async fn assert_died(worker: &Worker, part: EnginePart) {
     eventually("it is not alive", async || !worker.liveness().ok).await;
     let problem = &worker.liveness().problems[0];
@@ -19,7 +19,7 @@ async fn assert_died(worker: &Worker, part: EnginePart) {
         Stopped::Died(died) => assert_eq!(died.part, part, "{died}"),
         Stopped::Requested => panic!("nobody asked it to stop"),
     }
-    // Nobody waits for ever for a worker that is gone.
+    // Stopping a dead worker must not hang.
     worker.stop().await;
 }
 
@@ -30,7 +30,7 @@ pub async fn h_06_the_death_of_the_pump_is_seen_and_nothing_is_lost(bench: Bench
     assert!(worker.liveness().ok);
     bench.switches().panic_in_claim.store(true, Ordering::SeqCst);
     assert_died(&worker, EnginePart::ClaimLoop).await;
-    // Its job will be rescued: it must not go on here.
+    // The job will be rescued, so its run must not continue here.
     eventually("the run was called off", async || bench.stage().running() == 0).await;
     bench.switches().panic_in_claim.store(false, Ordering::SeqCst);
     bench.advance(Duration::from_hours(2)).await;
@@ -41,7 +41,7 @@ pub async fn h_06_the_death_of_the_pump_is_seen_and_nothing_is_lost(bench: Bench
     worker.stop().await;
 }
 
-/// A length of time that nobody else sleeps for.
+/// A duration that no other part of the engine sleeps for.
 const ODD: Duration = Duration::from_micros(37_037);
 
 pub async fn h_06_the_death_of_the_heartbeat_is_seen(bench: Bench) {
@@ -60,7 +60,7 @@ pub async fn h_06_the_death_of_maintenance_is_seen(bench: Bench) {
 
 pub async fn h_06_the_death_of_the_watchdog_is_seen(bench: Bench) {
     let clock = OddClock::default();
-    // It looks five times in the time after which it warns.
+    // The watchdog checks five times per `stall_after`.
     let builder =
         bench.builder().clock(clock.clone()).config(|config| config.stall_after = 5 * ODD);
     let (_ratchet, worker) = start(builder).await;
@@ -97,7 +97,7 @@ pub async fn h_06_a_worker_that_was_asked_to_stop_has_not_died(bench: Bench) {
     assert!(worker.liveness().ok, "{:?}", worker.liveness());
 }
 
-/// Longer than a store may refuse to work.
+/// Longer than the time after which a store that refuses work fails readiness.
 const LONG: Duration = Duration::from_secs(11);
 
 fn says(worker: &Worker, what: &str) -> bool {
@@ -110,7 +110,7 @@ pub async fn h_06_claims_that_keep_failing_fail_readiness(bench: Bench) {
     bench.switches().asked.store(0, Ordering::SeqCst);
     bench.switches().refuse_claims.store(true, Ordering::SeqCst);
     let job = bench.play(&ratchet, [Step::Ok]).await;
-    // Two claims after the switch: the first may have been in the air.
+    // Wait for two claims after the switch: the first one may have been in flight.
     for _ in 0..2 {
         eventually("a claim was refused", async || {
             bench.switches().asked.swap(0, Ordering::SeqCst) > 0

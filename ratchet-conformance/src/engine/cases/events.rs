@@ -1,4 +1,4 @@
-//! What is told, and to whom it does no harm.
+//! Events, and subscribers that are too slow or gone.
 
 use ratchet_core::{Event, JobState};
 

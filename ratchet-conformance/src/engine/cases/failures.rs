@@ -1,4 +1,4 @@
-//! Failing handlers: retried, put off or buried.
+//! Failing handlers: retried, deferred or moved to the dead-letter queue.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Health checks: work waits while one fails.
+//! Health checks: a worker claims nothing while one of them fails.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -57,13 +57,13 @@ pub async fn h_01_an_unhealthy_worker_claims_nothing_and_picks_up_again(bench: B
     assert!(worker.readiness().problems[0].contains("connection refused"));
     assert!(worker.liveness().ok, "it is alive all the same");
     let waiting = bench.play(&ratchet, [Step::Ok]).await;
-    // What runs may finish.
+    // Running jobs may finish.
     bench.stage().let_one_pass();
     bench.until(&ratchet, running.id(), JobState::Succeeded).await;
     let asked = database.asked();
     eventually("it was asked again and again", async || database.asked() > asked + 3).await;
     let job = ratchet.get(waiting.id()).await.expect("reads").expect("exists");
-    // A claim that was in the air may have been given back; the handler was not called.
+    // A claim that was in flight may have been released; the handler was not called.
     assert_eq!((job.state, job.attempts), (JobState::Pending, 0));
     assert_eq!(bench.stage().runs(waiting.id()), 0);
 
@@ -89,7 +89,7 @@ pub async fn h_01_a_check_may_guard_some_queues_only(bench: Bench) {
     worker.stop().await;
 }
 
-/// Nothing is claimed before the first answer.
+/// A worker must not claim before the first check has succeeded.
 pub async fn h_01_a_worker_asks_before_it_claims(bench: Bench) {
     let ratchet = bench.ratchet().await;
     let job = bench.play(&ratchet, [Step::Ok]).await;
@@ -111,7 +111,7 @@ pub async fn h_01_a_check_that_hangs_or_panics_fails(bench: Bench) {
         .health_check("hangs", std::future::pending::<Result<(), String>>)
         .health_check("panics", explode);
     let (_ratchet, worker) = start(builder).await;
-    // On a busy machine the second may be too slow for its fifty milliseconds once, too.
+    // On a busy machine, the second check may also exceed its 50 ms at first.
     eventually("both are told", async || {
         let problems = worker.readiness().problems.join("\n");
         problems.contains("`hangs` fails: no answer within 50ms")
@@ -121,7 +121,7 @@ pub async fn h_01_a_check_that_hangs_or_panics_fails(bench: Bench) {
     worker.stop().await;
 }
 
-/// A rejected job makes the worker ask at once, though the next regular check is an hour away.
+/// A rejected job triggers the checks immediately, although the next regular check is an hour away.
 pub async fn h_04_a_rejection_makes_it_ask_before_it_claims_more(bench: Bench) {
     let database = Database::default();
     let ping = database.clone();
@@ -134,7 +134,7 @@ pub async fn h_04_a_rejection_makes_it_ask_before_it_claims_more(bench: Bench) {
     eventually("it was asked", async || database.asked() == 1).await;
     let gate = bench.play(&ratchet, [Step::Gate]).await;
     eventually("it runs", async || bench.stage().runs(gate.id()) == 1).await;
-    // The next job will be turned away, and by then the database is down.
+    // The next job rejects its run, and the database is down by then.
     let rejected = bench.play(&ratchet, [Step::Reject, Step::Ok]).await;
     let behind = bench.play(&ratchet, [Step::Ok]).await;
     database.set_down(true);
@@ -148,7 +148,7 @@ pub async fn h_04_a_rejection_makes_it_ask_before_it_claims_more(bench: Bench) {
     worker.stop().await;
 }
 
-/// Without checks there is nothing to ask, and a rejection holds up nobody.
+/// Without checks, a rejection must not delay other jobs.
 pub async fn h_04_without_checks_a_rejection_holds_up_nobody(bench: Bench) {
     let (ratchet, worker) = start(bench.builder().concurrency(1)).await;
     let rejected = bench.play(&ratchet, [Step::Reject, Step::Ok]).await;

@@ -1,4 +1,4 @@
-//! How much a worker takes.
+//! Limits on the number of jobs that a worker claims and a queue accepts.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub async fn c_03_with_company_a_worker_asks_for_all_it_may_run(bench: Bench) {
     for (competing, jobs) in [(false, 3), (true, 6), (false, 3)] {
         bench.switches().competing.store(competing, Ordering::SeqCst);
         eventually("alone one half, so that the other can run", async || {
-            // Several, so that some end while others wait: only then does a worker look around.
+            // The worker only checks for competing claimers if some jobs end while others wait.
             let several = (0..12).map(|_| Script::of([Step::Ok]));
             ratchet.bulk().jobs(several).await.expect("enqueues");
             bench.switches().asked.load(Ordering::SeqCst) == jobs
@@ -166,7 +166,7 @@ pub async fn h_03_a_deep_queue_refuses(bench: Bench) {
     ratchet.enqueue(Script::of([Step::Ok])).queue("other").await.expect("another queue has room");
     assert_eq!(ratchet.counts().await.expect("counts").on("default", JobState::Pending), 3);
 
-    // Another process makes room, and the refusal ends by itself.
+    // Once another process has drained the queue, submits are accepted again.
     let (other, worker) = bench.start().await;
     eventually("it is empty", async || {
         other.counts().await.is_ok_and(|counts| counts.on("default", JobState::Succeeded) == 3)

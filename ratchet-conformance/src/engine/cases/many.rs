@@ -1,4 +1,4 @@
-//! Many jobs that do everything at random, against a model of a dozen lines.
+//! Runs many jobs with random behavior and compares the results with a simple model.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use ratchet_core::{
 use crate::engine::bench::{Bench, eventually, start};
 use crate::engine::script::{Script, Step};
 
-/// What a job is told to do, and what the model says must come of it.
+/// The behavior of one job.
 struct Plan {
     steps: Vec<Step>,
     max_retries: u32,
@@ -36,7 +36,7 @@ fn plan(entropy: &SeededEntropy) -> Plan {
     }
 }
 
-/// The whole pipeline in a dozen lines: the end of a job, and how many runs it takes.
+/// The model: returns the final state of a job and its number of runs; `None` if the job never ends.
 fn predict(plan: &Plan) -> Option<(JobState, u32)> {
     let (mut attempts, mut runs) = (0, 0);
     loop {
@@ -70,7 +70,7 @@ async fn all_ended(bench: &Bench, ratchet: &Ratchet, jobs: u64) {
     .await;
 }
 
-/// Thousands of backtraces would cost more time than the jobs have.
+/// Suppresses the output of panics with this message. Printing thousands of backtraces would take too long.
 fn quiet_about(message: &'static str) {
     let previous = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
@@ -80,7 +80,7 @@ fn quiet_about(message: &'static str) {
     }));
 }
 
-/// Ten thousand jobs, fifty at a time: errors, panics, timeouts, cancels, snoozes, rejects.
+/// Runs 10,000 jobs, 50 at a time: errors, panics, timeouts, cancellations, snoozes, rejections.
 pub async fn x_01_ten_thousand_random_jobs_end_as_the_model_predicts(bench: Bench) {
     const JOBS: usize = 10_000;
     quiet_about("random");
@@ -93,7 +93,7 @@ pub async fn x_01_ten_thousand_random_jobs_end_as_the_model_predicts(bench: Benc
     let (ratchet, worker) = start(builder).await;
     let mut plans: Vec<(JobId, Plan)> = Vec::new();
     while plans.len() < JOBS {
-        // A job that only ever snoozes has no end to predict.
+        // Skip jobs that snooze forever: they never end.
         let plan = plan(&entropy);
         if predict(&plan).is_none() {
             continue;
@@ -104,7 +104,7 @@ pub async fn x_01_ten_thousand_random_jobs_end_as_the_model_predicts(bench: Benc
             .timeout(Duration::from_millis(250))
             .backoff(Backoff::fixed(Duration::from_secs(1)));
         plans.push((job.await.expect("enqueues").id(), plan));
-        // Some are called off right away, some after the run has begun.
+        // Some jobs are canceled before they run, some while they run.
         if let Some((id, plan)) = plans.iter().rev().nth(20)
             && plan.cancel
         {

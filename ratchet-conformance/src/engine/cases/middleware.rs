@@ -1,4 +1,4 @@
-//! Code around every run.
+//! Middleware: hooks around every run.
 
 use ratchet_core::model::AttemptOutcome;
 use ratchet_core::{
@@ -8,7 +8,7 @@ use ratchet_core::{
 use crate::engine::bench::{Bench, start};
 use crate::engine::script::{Stage, Step};
 
-/// Notes when it is passed.
+/// A middleware that records its calls.
 #[derive(Debug)]
 struct Layer {
     name: &'static str,

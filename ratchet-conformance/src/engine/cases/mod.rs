@@ -1,4 +1,4 @@
-//! The cases, by theme.
+//! The engine cases, by theme.
 
 pub mod breaker;
 pub mod callbacks;

@@ -1,4 +1,4 @@
-//! A store that goes away and comes back.
+//! Store outages and lost leases.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -40,7 +40,7 @@ pub async fn p_03_a_node_that_cannot_renew_its_lease_fences_itself(bench: Bench)
     assert!(worker.liveness().ok, "only readiness fails");
     bench.switches().no_heartbeat.store(false, Ordering::SeqCst);
     eventually("it is ready again", async || worker.readiness().ok).await;
-    // The clock stands still: the lease of the test is shorter than one step of it.
+    // The clock must not advance: the lease in this test is shorter than one step of the clock.
     eventually("it runs again", async || {
         job.status().await.is_ok_and(|state| state == Some(JobState::Succeeded))
     })
@@ -74,7 +74,7 @@ pub async fn c_04_a_node_that_lost_its_lease_joins_under_a_new_name(bench: Bench
     bench.advance(Duration::from_mins(1)).await;
     eventually("it has a new name", async || worker.node() != before).await;
     let job = bench.play(&ratchet, [Step::Ok]).await;
-    // The clock stands still from here on: the new lease holds.
+    // The clock does not advance from here on, so the new lease remains valid.
     eventually("it works again", async || {
         job.status().await.is_ok_and(|state| state == Some(JobState::Succeeded))
     })

@@ -1,4 +1,4 @@
-//! The outcome sink: every end of a job, from the store, at least once, in order.
+//! The outcome sink: every outcome of a job is delivered at least once and in order.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,13 +12,13 @@ use super::crash::{Rescuer, die_with};
 use crate::engine::bench::{Bench, eventually, start};
 use crate::engine::script::{Script, Step};
 
-/// Keeps what it is given; refuses or panics at the first offer of some.
+/// A sink that stores outcomes. If `refuses` is set, it returns an error or panics at the first delivery of each.
 #[derive(Debug, Clone, Default)]
 struct Sink {
     taken: Arc<Mutex<Vec<JobOutcome>>>,
     refused: Arc<Mutex<HashSet<(JobId, u64)>>>,
     refuses: bool,
-    /// Refuses this run of any job for now.
+    /// The number of the run whose outcomes are currently refused, for every job.
     not_yet: Arc<AtomicU64>,
 }
 
@@ -27,7 +27,7 @@ impl Sink {
         self.taken.lock().expect("lock").clone()
     }
 
-    /// What it was given of one job.
+    /// Returns the stored outcomes of one job.
     fn of(&self, job: JobId) -> Vec<JobOutcome> {
         self.taken().into_iter().filter(|outcome| outcome.job_id == job).collect()
     }

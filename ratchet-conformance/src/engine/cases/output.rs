@@ -1,4 +1,4 @@
-//! What a job gives back.
+//! The output of a job.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Stopping in good order, and at once.
+//! Graceful and immediate shutdown.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Limits of what users supply: accepted as it is, or a typed error that names the field.
+//! Size limits of user-supplied values: a value is either stored unchanged or rejected with an error that names the field.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ fn builder(bench: &Bench) -> Builder {
     bench.builder().jobs(hostile::jobs())
 }
 
-/// Texts for a field, and whether it takes them.
+/// Returns test values for a field, each with whether it is valid.
 fn texts(field: Field) -> Vec<(String, bool)> {
     let limit = field.limit();
     let controls = "a\n\t\u{1b}[31m\u{7f}b".to_owned();
@@ -38,7 +38,7 @@ fn texts(field: Field) -> Vec<(String, bool)> {
     ]
 }
 
-/// The submit was refused because of this field, in few words.
+/// Asserts that the submit was rejected because of this field, with a short message.
 fn assert_refused(error: &SubmitError, field: Field) {
     let SubmitError::BadOption { problem, .. } = error else { panic!("{field:?}: {error}") };
     assert!(problem.contains(field.name()), "{field:?}: {problem}");
@@ -92,7 +92,7 @@ pub async fn s_17_every_text_of_a_submit_has_a_limit(bench: Bench) {
 
 pub async fn s_17_children_and_callbacks_have_the_same_limits(bench: Bench) {
     let (ratchet, worker) = start(builder(&bench)).await;
-    // A key of this length stopped all claims of PostgreSQL.
+    // A key of this length once blocked all claims on PostgreSQL.
     let long = 2800;
     let parent = ratchet.enqueue(Parent { length: long }).await.expect("enqueues");
     let record = bench.ended(&ratchet, parent.id()).await;
@@ -235,7 +235,7 @@ pub async fn s_17_nested_arguments_are_refused_and_what_is_accepted_runs(bench: 
     assert_eq!(job.wait_for(PATIENCE).await.expect("runs"), deep(1));
     let error = ratchet.enqueue(nested(limits::DEPTH + 1)).await.expect_err("too deep");
     assert!(matches!(error, SubmitError::TooDeep { limit: limits::DEPTH, .. }), "{error}");
-    // Written level by level, this would exceed the stack.
+    // Serializing this recursively would overflow the stack.
     let error = ratchet.enqueue(Fall { value: Bottomless(1_000_000) }).await;
     assert!(matches!(error, Err(SubmitError::TooDeep { .. })), "{error:?}");
     let page = ratchet.list(&Filter::any(), PageRequest::default()).await.expect("reads");

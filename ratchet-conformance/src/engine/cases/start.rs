@@ -1,4 +1,4 @@
-//! Starting: what is missing is told at once, all of it.
+//! Starting a worker: all missing dependencies must be reported in one error.
 
 use ratchet_core::{Filter, JobState, PageRequest, Ratchet, Registry, StartError};
 

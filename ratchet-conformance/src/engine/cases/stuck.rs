@@ -1,4 +1,4 @@
-//! Handlers that keep their threads: the engine goes on.
+//! Handlers that block their threads: the engine must keep running.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use ratchet_core::JobState;
 use crate::engine::bench::{Bench, eventually};
 use crate::engine::script::{Block, Script, Step};
 
-/// The runtime of the cases has four threads.
+/// The number of threads in the runtime of the cases.
 const THREADS: usize = 4;
 
 pub async fn x_03_all_but_one_stuck_leave_the_rest_running(bench: Bench) {
@@ -33,7 +33,7 @@ pub async fn x_03_all_but_one_stuck_leave_the_rest_running(bench: Bench) {
 
 pub async fn h_02_liveness_fails_when_every_thread_is_stuck_and_claiming_stops(bench: Bench) {
     let quick = bench.builder().config(|config| config.stall_after = Duration::from_millis(200));
-    // Handlers on two threads of their own: those of the case must stay free to watch.
+    // The handlers get their own two threads, so that the threads of the case stay free.
     let handlers = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -59,7 +59,7 @@ pub async fn h_02_liveness_fails_when_every_thread_is_stuck_and_claiming_stops(b
     }
     let waiting = bench.play(&ratchet, [Step::Ok]).await;
     bench.advance(Duration::from_mins(1)).await;
-    // A claim that was in the air when the last thread was lost is given back; nothing else is claimed.
+    // A claim that was in flight when the last thread was blocked is released; nothing else is claimed.
     bench.until_job(&ratchet, waiting.id(), |job| job.state == JobState::Pending).await;
     let job = ratchet.get(waiting.id()).await.expect("reads").expect("exists");
     assert!(job.run <= 1 && job.attempts == 0, "claimed while every thread is stuck: {job:?}");

@@ -1,4 +1,4 @@
-//! Submitting: options, keys, refusals.
+//! Submitting jobs: options, keys, rejections.
 
 use std::time::Duration;
 
@@ -141,7 +141,7 @@ pub async fn q_01_a_job_not_allowed_is_refused_at_submit_and_at_dispatch(bench: 
         matches!(&error, SubmitError::NotAllowed { queue, .. } if queue == "narrow"),
         "{error}"
     );
-    // Another process that knows nothing of the rule.
+    // Another process that does not have the rule.
     let careless = bench.ratchet().await;
     let job = careless.enqueue(Script::of([Step::Ok])).queue("narrow").await.expect("enqueues");
     let envelope = bench.ended(&ratchet, job.id()).await.envelope.expect("an envelope");
@@ -192,7 +192,7 @@ pub async fn s_09_new_work_wakes_an_idle_worker(bench: Bench) {
     let (ratchet, worker) =
         start(bench.builder().config(move |config| config.poll = (hour, hour))).await;
     let mut events = ratchet.events();
-    // The worker has asked once and found nothing; only a wake-up can move it now.
+    // The worker has found no jobs and is waiting for a wake-up.
     crate::engine::bench::eventually("it is idle", async || {
         ratchet.nodes().await.is_ok_and(|nodes| !nodes.is_empty())
     })

@@ -1,4 +1,4 @@
-//! Runs that take too long.
+//! Timeouts of runs.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Children side by side.
+//! Batches with real handlers.
 
 use std::sync::atomic::Ordering;
 

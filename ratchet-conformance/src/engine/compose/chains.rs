@@ -1,4 +1,4 @@
-//! Steps in order.
+//! Chains with real handlers.
 
 use std::sync::atomic::Ordering;
 
@@ -90,7 +90,7 @@ pub async fn w_02_output_that_was_not_kept_is_told(bench: Bench) {
     let (ratchet, worker) = crate::engine::bench::start(builder).await;
     let chain = ratchet.chain(Place { amount: 5 }).then(Double {}).await.expect("submits");
     let step = chain.members(None, 10).await.expect("reads").remove(1);
-    // An attempt after the other cannot read it; the clock moves on between them.
+    // No attempt can read the output. The clock advances between the attempts.
     let job = bench.until(&ratchet, step.id, JobState::Failed).await;
     let message = job.envelope.expect("it failed").failure.message;
     assert!(message.contains("was not kept"), "{message}");

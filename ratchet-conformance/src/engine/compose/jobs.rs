@@ -1,6 +1,6 @@
-//! Jobs that take what others return.
+//! The jobs of the composition cases. Several take the output of another job.
 
-#![allow(clippy::unused_async, clippy::needless_pass_by_value)] // the shape of a job, whatever it does
+#![allow(clippy::unused_async, clippy::needless_pass_by_value)] // required by the signature of a job
 
 use ratchet_core::model::GroupId;
 use ratchet_core::{GroupReport, Job, JobContext, JobError, Registration, State, fatal};
@@ -17,21 +17,21 @@ pub(super) struct Order {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Receipt(pub(super) String);
 
-/// Begins an order.
+/// Creates an order.
 #[job(name = "test.place", crate = ::ratchet_core)]
 pub(super) async fn place(#[inject] stage: State<Stage>, amount: u32) -> Order {
     stage.note(format!("place {amount}"));
     Order { amount }
 }
 
-/// Takes an order and doubles it.
+/// Doubles the amount of an order.
 #[job(name = "test.double", crate = ::ratchet_core)]
 pub(super) async fn double(#[inject] stage: State<Stage>, #[input] order: Order) -> Order {
     stage.note(format!("double {}", order.amount));
     Order { amount: order.amount * 2 }
 }
 
-/// Takes an order and charges it.
+/// Charges an order.
 #[job(name = "test.charge", max_retries = 0, crate = ::ratchet_core)]
 pub(super) async fn charge(
     #[inject] stage: State<Stage>,
@@ -41,7 +41,7 @@ pub(super) async fn charge(
     Ok(Receipt(format!("paid {}", order.amount)))
 }
 
-/// Takes two outputs by name.
+/// Takes the outputs of two named steps.
 #[job(name = "test.summary", crate = ::ratchet_core)]
 pub(super) async fn summary(
     #[input(step = "order")] order: Order,
@@ -50,7 +50,7 @@ pub(super) async fn summary(
     format!("{} of {}", receipt.0, order.amount)
 }
 
-/// Notes that it ran; fails the first so many times it is called.
+/// Records `text`. If `fail` is set, it fails the first time it is called with this text.
 #[job(name = "test.mark", max_retries = 0, crate = ::ratchet_core)]
 pub(super) async fn mark(
     #[inject] stage: State<Stage>,
@@ -62,7 +62,7 @@ pub(super) async fn mark(
     if fail && !again { Err(fatal("not now").into()) } else { Ok(text) }
 }
 
-/// Notes how a group ended.
+/// Records how a group ended.
 #[job(name = "test.tell", crate = ::ratchet_core)]
 pub(super) async fn tell(
     #[inject] stage: State<Stage>,
@@ -116,7 +116,7 @@ pub(super) async fn nightly(#[inject] stage: State<Stage>, #[inject] ctx: JobCon
     stage.note(format!("nightly {}", ctx.due()));
 }
 
-/// Reads numbers; sets aside what is none, and hands on how far it came.
+/// Parses rows as numbers, rejects the other rows, and hands off a checkpoint.
 #[job(name = "test.import", max_retries = 0, crate = ::ratchet_core)]
 pub(super) async fn import(
     #[inject] ctx: JobContext,

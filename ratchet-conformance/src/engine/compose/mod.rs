@@ -1,6 +1,6 @@
-//! Chains, batches and workflows with real handlers.
+//! Cases about chains, batches and workflows with a real engine.
 
-#![allow(missing_docs, clippy::missing_panics_doc)] // the name of a case says it all, and to panic is to fail
+#![allow(missing_docs, clippy::missing_panics_doc)] // cases are documented by their names, and fail by panicking
 
 pub mod batches;
 pub mod chains;
@@ -18,20 +18,20 @@ use ratchet_core::{GroupHandle, Ratchet, Worker};
 use super::bench::{Bench, start};
 
 impl Bench {
-    /// A runtime with the jobs of this theme, and its worker.
+    /// Builds a runtime with the jobs of this module and starts its worker.
     async fn start_composed(&self) -> (Ratchet, Worker) {
         start(self.builder().jobs(jobs::all())).await
     }
 }
 
-/// Longer than anything takes, shorter than a person waits.
+/// The upper bound of every wait in a case.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 async fn ended(group: &GroupHandle) -> GroupRecord {
     group.wait_for(PATIENCE).await.expect("it comes to its end")
 }
 
-/// One test per case about composition for the engine on the given [`Harness`](crate::Harness).
+/// Generates one test per engine case about composition for the given [`Harness`](crate::Harness).
 #[macro_export]
 macro_rules! composition_engine_suite {
     ($harness:ty) => {

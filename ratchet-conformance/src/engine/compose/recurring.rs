@@ -1,4 +1,4 @@
-//! Recurring jobs with a real engine.
+//! Schedules of recurring jobs with a real engine.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ async fn count(ratchet: &Ratchet, tag: &str) -> usize {
     ratchet.list(&filter, page).await.expect("reads").jobs.len()
 }
 
-/// Moves the store's clock on until so many jobs were made, never past the next occurrence after that.
+/// Advances the store's clock until the schedule has created `jobs` jobs. Panics if it creates more.
 async fn until(bench: &Bench, ratchet: &Ratchet, name: &str, jobs: usize) {
     eventually("the occurrence is fired", async || {
         let made = count(ratchet, name).await;
@@ -127,7 +127,7 @@ pub async fn t_01_bad_schedules_are_refused(bench: Bench) {
 }
 
 pub async fn t_04_schedule_without_code_is_shown_and_not_fired(bench: Bench) {
-    // Declared by a program that knows the job, and served by one that does not.
+    // The program that declares the schedule knows the job; the one with the worker does not.
     let knowing =
         bench.builder().jobs([<Nightly as ratchet_core::Job>::JOB]).build().await.expect("builds");
     knowing.schedules().declare("lost", "* * * * * *", Nightly {}).await.expect("declares");

@@ -1,4 +1,4 @@
-//! Items set aside and checkpoints handed on, by real handlers.
+//! Rejected items and handed-off checkpoints with real handlers.
 
 use std::time::Duration;
 

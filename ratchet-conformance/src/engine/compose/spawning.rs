@@ -1,4 +1,4 @@
-//! Graphs submitted by jobs, and graphs that are submitted twice.
+//! Graphs that are submitted by jobs, and graphs that are submitted twice.
 
 use ratchet_core::model::{GroupFilter, GroupState};
 use ratchet_core::{Event, JobContext, JobState, SubmitError};

@@ -1,4 +1,4 @@
-//! Steps with edges between them.
+//! Workflows with real handlers.
 
 use ratchet_core::graph::GraphError;
 use ratchet_core::model::GroupState;

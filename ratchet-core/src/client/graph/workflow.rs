@@ -133,7 +133,8 @@ impl<'a> Workflow<'a> {
         self.draft.tenant(tenant.into());
     }
 
-    /// Runs a job when the workflow has ended successfully: no step has failed.
+    /// Runs a job when the workflow has ended and no step has failed or was canceled. Steps on branches not taken do
+    /// not count.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn on_success<J: Job>(&mut self, job: J) {
         self.draft.callback(self.draft.root, &job, When::Success);

@@ -125,15 +125,15 @@ fn b_03_a_breaker_survives_being_written_down() {
 #[test]
 fn b_06_operators_open_and_close() {
     let mut breaker = Breaker::new(settings(), NOW);
-    assert_eq!(breaker.apply(BreakerOrder::Close, NOW), None, "it is closed");
+    assert_eq!(breaker.apply(BreakerUpdate::Close, NOW), None, "it is closed");
     assert_eq!(
-        breaker.apply(BreakerOrder::Open(None), NOW),
+        breaker.apply(BreakerUpdate::Open(None), NOW),
         Some(BreakerChange::Opened { until: None })
     );
     assert_eq!(breaker.state(Timestamp::MAX), BreakerState::Open { until: None });
-    assert_eq!(breaker.apply(BreakerOrder::Close, NOW), Some(BreakerChange::Closed));
+    assert_eq!(breaker.apply(BreakerUpdate::Close, NOW), Some(BreakerChange::Closed));
     let minute = Some(Duration::from_mins(1));
-    breaker.apply(BreakerOrder::Open(minute), NOW);
+    breaker.apply(BreakerUpdate::Open(minute), NOW);
     assert_eq!(breaker.state(after(60)), BreakerState::HalfOpen { good: 0 });
 }
 
@@ -157,7 +157,7 @@ proptest! {
             let sample = BreakerSample { settings, ..sample(result, None) };
             prop_assert_eq!(breaker.count(&sample, NOW).is_some(), expected);
             if expected {
-                breaker.apply(BreakerOrder::Close, NOW);
+                breaker.apply(BreakerUpdate::Close, NOW);
                 seen.clear();
             }
         }

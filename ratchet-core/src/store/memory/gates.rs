@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use super::keys::Slot;
 use super::tables::Tables;
 use crate::model::{
-    Admission, Breaker, BreakerChange, BreakerOrder, BreakerRecord, BreakerSettings, ClaimRequest,
-    Gate, JobId, JobState, QueueOrder, QueueRecord, QueueRules, Surroundings, BreakerSample,
+    Admission, Breaker, BreakerChange, BreakerUpdate, BreakerRecord, BreakerSettings, ClaimRequest,
+    Gate, JobId, JobState, QueueUpdate, QueueRecord, QueueRules, Surroundings, BreakerSample,
 };
 use crate::store::Wake;
 
@@ -52,10 +52,10 @@ impl Tables {
         change
     }
 
-    pub(super) fn order_breaker(
+    pub(super) fn update_breaker(
         &mut self,
         service: &str,
-        order: BreakerOrder,
+        order: BreakerUpdate,
         now: Timestamp,
     ) -> Option<BreakerChange> {
         let change = self.breaker(service, BreakerSettings::default(), now).apply(order, now);
@@ -74,7 +74,7 @@ impl Tables {
             .collect()
     }
 
-    pub(super) fn order_queue(&mut self, queue: &str, order: QueueOrder) -> bool {
+    pub(super) fn update_queue(&mut self, queue: &str, order: QueueUpdate) -> bool {
         let rules = self.gates.queues.entry(queue.to_owned()).or_default();
         let changed = rules.apply(order);
         if rules.is_empty() {

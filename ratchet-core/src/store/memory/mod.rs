@@ -31,11 +31,11 @@ pub use self::inspect::Inspection;
 use self::tables::Tables;
 use super::{Store, StoreError, Wake};
 use crate::model::{
-    Alert, AttemptLine, BreakerChange, BreakerOrder, BreakerRecord, Channel, ClaimReply,
+    Alert, AttemptLine, BreakerChange, BreakerUpdate, BreakerRecord, Channel, ClaimReply,
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
     Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueOrder, QueueRecord, Reject,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueUpdate, QueueRecord, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
     Surroundings, Token, WriteSchedule,
 };
@@ -191,20 +191,20 @@ impl Store for MemoryStore {
         self.verb(|tables, now| tables.command(command, now))
     }
 
-    async fn order_queue(&self, queue: &str, order: QueueOrder) -> Result<bool, StoreError> {
-        Ok(self.verb(|tables, _| tables.order_queue(queue, order)))
+    async fn update_queue(&self, queue: &str, order: QueueUpdate) -> Result<bool, StoreError> {
+        Ok(self.verb(|tables, _| tables.update_queue(queue, order)))
     }
 
     async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError> {
         Ok(self.verb(|tables, now| tables.queues(now)))
     }
 
-    async fn order_breaker(
+    async fn update_breaker(
         &self,
         service: &str,
-        order: BreakerOrder,
+        order: BreakerUpdate,
     ) -> Result<Option<BreakerChange>, StoreError> {
-        Ok(self.verb(|tables, now| tables.order_breaker(service, order, now)))
+        Ok(self.verb(|tables, now| tables.update_breaker(service, order, now)))
     }
 
     async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError> {
