@@ -259,7 +259,7 @@ impl JobContext {
     }
 
     fn reject(&self, index: u64, error: JobError, payload: Option<String>) {
-        let record = self.run.core.classifier.record(error.into_caught());
+        let record = self.run.core.classifier.record(error.into_handler_error());
         let reject = NewReject {
             index,
             error_type: record.error_type,

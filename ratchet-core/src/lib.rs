@@ -33,7 +33,7 @@ pub use context::{JobContext, KeepError};
 pub use decide::{AlwaysRetry, Outcome, Policies, RetryPolicy, decide};
 pub use events::{Event, EventStream, GroupRef, JobRef};
 pub use failure::{
-    Caught, DefaultSanitizer, Directive, ErrorSanitizer, Failure, JobError, Permanence,
+    HandlerError, DefaultSanitizer, Directive, ErrorSanitizer, Failure, JobError, Permanence,
     PermanentError, Unsanitised, fatal, fingerprint, invalid, permanent_reason, reject,
     retry_after, snooze,
 };

@@ -3,7 +3,7 @@
 
 use std::error::Error;
 
-use ratchet::{Caught, JobError, do_not_retry, permanent_reason};
+use ratchet::{HandlerError, JobError, do_not_retry, permanent_reason};
 
 #[do_not_retry]
 #[derive(Debug, thiserror::Error)]
@@ -37,12 +37,12 @@ enum Closed {
 #[error("step failed")]
 struct Step<E: Error + 'static>(#[source] E);
 
-fn reason(caught: &Caught) -> Option<&'static str> {
+fn reason(caught: &HandlerError) -> Option<&'static str> {
     permanent_reason(caught.chain())
 }
 
 fn typed(error: impl Error + Send + Sync + 'static) -> Option<&'static str> {
-    reason(&Caught::typed(error))
+    reason(&HandlerError::typed(error))
 }
 
 #[test]
@@ -72,8 +72,8 @@ fn e_02_through_anyhow_with_context() {
     let failed = |error: PaymentError| -> anyhow::Error {
         anyhow::Error::new(Step(error)).context("paying").context("closing the order")
     };
-    assert_eq!(reason(&Caught::anyhow(failed(PaymentError::Declined))), Some("the issuer said no"));
-    assert_eq!(reason(&Caught::anyhow(failed(PaymentError::Timeout))), None);
+    assert_eq!(reason(&HandlerError::anyhow(failed(PaymentError::Declined))), Some("the issuer said no"));
+    assert_eq!(reason(&HandlerError::anyhow(failed(PaymentError::Timeout))), None);
 }
 
 #[test]
@@ -82,24 +82,24 @@ fn e_02_through_eyre_with_context() {
     let failed = |error: PaymentError| -> eyre::Report {
         eyre::Report::new(Step(error)).wrap_err("paying").wrap_err("closing the order")
     };
-    assert_eq!(reason(&Caught::eyre(failed(PaymentError::Declined))), Some("the issuer said no"));
-    assert_eq!(reason(&Caught::eyre(failed(PaymentError::Timeout))), None);
+    assert_eq!(reason(&HandlerError::eyre(failed(PaymentError::Declined))), Some("the issuer said no"));
+    assert_eq!(reason(&HandlerError::eyre(failed(PaymentError::Timeout))), None);
 }
 
 #[test]
 fn e_02_through_a_box() {
     // spec: E-02
     let boxed = |error: PaymentError| -> Box<dyn Error + Send + Sync> { Box::new(Step(error)) };
-    assert_eq!(reason(&Caught::boxed(boxed(PaymentError::Declined))), Some("the issuer said no"));
-    assert_eq!(reason(&Caught::boxed(boxed(PaymentError::Timeout))), None);
+    assert_eq!(reason(&HandlerError::boxed(boxed(PaymentError::Declined))), Some("the issuer said no"));
+    assert_eq!(reason(&HandlerError::boxed(boxed(PaymentError::Timeout))), None);
 }
 
 #[test]
 fn e_02_through_our_own_error() {
     // spec: E-02
     use ratchet::{IntoFailure, fatal};
-    let caught = IntoFailure::into_caught(JobError::from(Step(PaymentError::Declined)));
+    let caught = IntoFailure::into_handler_error(JobError::from(Step(PaymentError::Declined)));
     assert_eq!(reason(&caught), Some("the issuer said no"));
-    let caught = IntoFailure::into_caught(JobError::from(fatal(PaymentError::Declined)));
+    let caught = IntoFailure::into_handler_error(JobError::from(fatal(PaymentError::Declined)));
     assert_eq!(reason(&caught), Some("the issuer said no"));
 }

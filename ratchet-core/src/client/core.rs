@@ -8,7 +8,7 @@ use super::depth::Depths;
 use crate::config::Config;
 use crate::decide::{Outcome, Policies, sample};
 use crate::events::Events;
-use crate::failure::{Classifier, DefaultSanitizer, PanicReport, Panics, guarded};
+use crate::failure::{Classifier, DefaultSanitizer, PanicReport, Panics, catch_panic};
 use crate::job::{Callback, ConditionDef, JobDef, States};
 use crate::model::{BreakerSettings, Claimed, JobSpec, KnownJobs, RunOptions, Token, BreakerSample};
 use crate::registry::{InvocationResolver, Registration, Registry};
@@ -177,7 +177,7 @@ impl Core {
 
     /// Finds a job by name. Guards against panics, because the resolver may be user code.
     pub(crate) fn resolve(&self, name: &str) -> Result<Option<Registration>, PanicReport> {
-        guarded(|| self.resolver.resolve(name))
+        catch_panic(|| self.resolver.resolve(name))
             .inspect_err(|panic| self.panics.note("resolver", panic))
     }
 

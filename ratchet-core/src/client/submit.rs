@@ -1,7 +1,7 @@
 //! Turns an invocation into a row to insert: encoding, and the checks that every submit shares.
 
 use crate::events::JobRef;
-use crate::failure::guarded;
+use crate::failure::catch_panic;
 use crate::graph::GraphError;
 use crate::job::{EncodeError, Encoder, Job};
 use crate::model::limits::{self, Field, LimitError};
@@ -218,7 +218,7 @@ fn cut(mut message: String) -> String {
 pub(super) fn spec<J: Job>(job: &J) -> Result<JobSpec, SubmitError> {
     let def = &J::DEF;
     // A validator that panics must refuse the submit with an error, not unwind into the caller.
-    let valid = guarded(|| job.validate());
+    let valid = catch_panic(|| job.validate());
     let valid =
         valid.unwrap_or_else(|panic| Err(format!("its validator panicked: {}", panic.message)));
     valid.map_err(|why| SubmitError::Refused { job: def.name, why: cut(why) })?;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::failure::{Failure, Panics, guarded};
+use crate::failure::{Failure, Panics, catch_panic};
 use crate::job::Backoff;
 
 /// Decides whether and when a failed attempt is retried.
@@ -45,7 +45,7 @@ impl Contained {
     }
 
     fn ask<T>(&self, otherwise: T, question: impl FnOnce(&dyn RetryPolicy) -> T) -> T {
-        guarded(|| question(self.policy.as_ref())).unwrap_or_else(|panic| {
+        catch_panic(|| question(self.policy.as_ref())).unwrap_or_else(|panic| {
             self.panics.note("retry policy", &panic);
             otherwise
         })

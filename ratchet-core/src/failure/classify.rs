@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::caught::source;
+use super::handler_error::source;
 use super::sanitize::{ErrorSanitizer, Unsanitised};
 use super::text::{bounded, clip, plain};
-use super::{Caught, Directive, PanicReport, Panics, fingerprint, guarded, permanent_reason};
+use super::{HandlerError, Directive, PanicReport, Panics, fingerprint, catch_panic, permanent_reason};
 use crate::job::shorten;
 use crate::model::{FailureKind, FailureRecord, limits};
 
@@ -22,7 +22,7 @@ pub struct Failure {
     pub permanence: Permanence,
     /// The delay the handler asked for.
     pub retry_after: Option<Duration>,
-    pub(crate) caught: Option<Arc<Caught>>,
+    pub(crate) caught: Option<Arc<HandlerError>>,
 }
 
 /// Whether trying again is pointless.
@@ -44,7 +44,7 @@ impl Failure {
 
     /// The outermost error the handler returned, if it returned one.
     pub fn error(&self) -> Option<&(dyn Error + 'static)> {
-        self.caught.as_deref().map(Caught::error)
+        self.caught.as_deref().map(HandlerError::error)
     }
 
     /// The first error of type `E` in the source chain.
@@ -54,7 +54,7 @@ impl Failure {
 
     /// The source chain of the error the handler returned, outermost first.
     pub fn chain(&self) -> impl Iterator<Item = &(dyn Error + 'static)> {
-        self.caught.as_deref().into_iter().flat_map(Caught::chain)
+        self.caught.as_deref().into_iter().flat_map(HandlerError::chain)
     }
 }
 
@@ -88,7 +88,7 @@ impl Classifier {
     }
 
     /// What is kept of an error that fails nothing.
-    pub(crate) fn record(&self, caught: Caught) -> FailureRecord {
+    pub(crate) fn record(&self, caught: HandlerError) -> FailureRecord {
         match self.error(caught) {
             Classified::Failure(failure) => failure.record,
             Classified::Snooze(delay) => {
@@ -99,7 +99,7 @@ impl Classifier {
     }
 
     /// An error the handler returned.
-    pub(crate) fn error(&self, caught: Caught) -> Classified {
+    pub(crate) fn error(&self, caught: HandlerError) -> Classified {
         let directive = caught.chain().find_map(|link| link.downcast_ref::<Directive>());
         match directive {
             Some(Directive::Snooze { delay }) => return Classified::Snooze(*delay),
@@ -178,7 +178,7 @@ impl Classifier {
     /// The sanitiser is the user's: if it fails nothing of the message is kept, and the worker goes on. Whatever it returns,
     /// control characters are removed and the length is bounded.
     fn sanitise(&self, error: &Unsanitised<'_>) -> String {
-        match guarded(|| self.sanitizer.sanitise(error)) {
+        match catch_panic(|| self.sanitizer.sanitise(error)) {
             Ok(message) => clip(plain(&message).into_owned(), limits::MESSAGE),
             Err(panic) => {
                 self.panics.note("sanitizer", &panic);
@@ -213,7 +213,7 @@ pub(crate) fn record(
 }
 
 /// The name of the error's type. Where it was erased, `Debug` usually starts with it.
-fn error_type(caught: &Caught) -> String {
+fn error_type(caught: &HandlerError) -> String {
     if let Some(name) = caught.type_name() {
         return clip(shorten(name), limits::NAME);
     }
@@ -224,11 +224,11 @@ fn error_type(caught: &Caught) -> String {
 }
 
 /// The messages of the whole chain, outermost first, without repeating what a message already includes.
-fn message(caught: &Caught) -> String {
+fn message(caught: &HandlerError) -> String {
     let mut text = String::new();
     let mut last = String::new();
     let mut next = Some(caught.error());
-    for depth in 0..Caught::MAX_CHAIN {
+    for depth in 0..HandlerError::MAX_CHAIN {
         let Some(link) = next else { break };
         let part = bounded(LONGEST, |out| write!(out, "{link}"))
             .unwrap_or_else(|_| "[its Display panicked]".to_owned());

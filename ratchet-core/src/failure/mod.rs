@@ -1,6 +1,6 @@
 //! From an error, a panic or a refusal to a [`Failure`]: data that one pipeline decides about.
 
-mod caught;
+mod handler_error;
 mod classify;
 mod directive;
 mod fingerprint;
@@ -11,12 +11,12 @@ mod sanitize;
 mod tests;
 mod text;
 
-pub use caught::{Caught, JobError};
+pub use handler_error::{HandlerError, JobError};
 pub(crate) use classify::{Classified, Classifier, record};
 pub use classify::{Failure, Permanence};
 pub use directive::{Directive, fatal, invalid, reject, retry_after, snooze};
 pub use fingerprint::fingerprint;
-pub(crate) use panics::{PanicReport, Panics, caught_drop, guarded, install_hook};
+pub(crate) use panics::{PanicReport, Panics, drop_catching_panics, catch_panic, install_hook};
 pub use permanent::{PermanentError, permanent, permanent_reason};
 pub use sanitize::{DefaultSanitizer, ErrorSanitizer, Unsanitised};
 pub(crate) use text::{clip, debug, display, plain};

@@ -33,13 +33,13 @@ pub(crate) fn install_hook() {
 }
 
 /// Runs user code that may panic.
-pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, PanicReport> {
+pub(crate) fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, PanicReport> {
     panic::catch_unwind(AssertUnwindSafe(work)).map_err(PanicReport::new)
 }
 
 /// Drops a value whose destructor may panic.
-pub(crate) fn caught_drop<T>(value: T) -> Option<PanicReport> {
-    guarded(move || drop(value)).err()
+pub(crate) fn drop_catching_panics<T>(value: T) -> Option<PanicReport> {
+    catch_panic(move || drop(value)).err()
 }
 
 /// Panics of user code that fail no attempt: counted by component, so that somebody notices.

@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use std::iter::Peekable;
 use std::str::Chars;
 
-use super::{PanicReport, guarded};
+use super::{PanicReport, catch_panic};
 
 /// Collects text up to a limit, and stops whoever writes when it is reached: a `Display` that never ends would keep its thread
 /// for ever otherwise.
@@ -34,7 +34,7 @@ pub(super) fn bounded(
     write: impl FnOnce(&mut Bounded) -> fmt::Result,
 ) -> Result<String, PanicReport> {
     let mut out = Bounded { text: String::new(), room: limit, full: false };
-    match guarded(|| write(&mut out)) {
+    match catch_panic(|| write(&mut out)) {
         // An error of the value itself leaves what it has written so far.
         Ok(_) => Ok(out.text),
         // Some implementations unwrap what the formatter answers.

@@ -12,11 +12,11 @@ use std::task::{Context, Poll};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::failure::{Caught, JobError};
+use crate::failure::{HandlerError, JobError};
 use crate::model::nesting;
 
 /// The result of a run: the output as JSON, or the error that the handler returned.
-pub(crate) type Returned = Result<Output, Caught>;
+pub(crate) type Returned = Result<Output, HandlerError>;
 
 /// The future of one run. Boxed, so that the [`Job`](super::Job) trait stays simple and cheap to compile.
 #[derive(Debug)]
@@ -141,7 +141,7 @@ impl<T: JobOutput, E: IntoFailure<M>, M: 'static> JobReturn<true, Fallible<M>> f
     fn into_returned(self) -> Returned {
         match self {
             Ok(value) => Ok(value.into_output()),
-            Err(error) => Err(error.into_caught()),
+            Err(error) => Err(error.into_handler_error()),
         }
     }
 }
@@ -157,7 +157,7 @@ impl<T: JobOutput, E: IntoFailure<M>, M: 'static> JobReturn<true, Fallible<M>> f
 )]
 pub trait IntoFailure<M>: Send + 'static {
     /// Converts the error for the engine.
-    fn into_caught(self) -> Caught;
+    fn into_handler_error(self) -> HandlerError;
 }
 
 /// Marker of [`IntoFailure`]: any standard error.
@@ -184,38 +184,38 @@ pub struct ViaEyre;
 
 #[diagnostic::do_not_recommend]
 impl<E: Error + Send + Sync + 'static> IntoFailure<ViaError> for E {
-    fn into_caught(self) -> Caught {
-        Caught::typed(self)
+    fn into_handler_error(self) -> HandlerError {
+        HandlerError::typed(self)
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl IntoFailure<ViaBox> for Box<dyn Error + Send + Sync> {
-    fn into_caught(self) -> Caught {
-        Caught::boxed(self)
+    fn into_handler_error(self) -> HandlerError {
+        HandlerError::boxed(self)
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl IntoFailure<ViaJobError> for JobError {
-    fn into_caught(self) -> Caught {
-        self.into_caught()
+    fn into_handler_error(self) -> HandlerError {
+        self.into_handler_error()
     }
 }
 
 #[diagnostic::do_not_recommend]
 #[cfg(feature = "anyhow")]
 impl IntoFailure<ViaAnyhow> for anyhow::Error {
-    fn into_caught(self) -> Caught {
-        Caught::anyhow(self)
+    fn into_handler_error(self) -> HandlerError {
+        HandlerError::anyhow(self)
     }
 }
 
 #[diagnostic::do_not_recommend]
 #[cfg(feature = "eyre")]
 impl IntoFailure<ViaEyre> for eyre::Report {
-    fn into_caught(self) -> Caught {
-        Caught::eyre(self)
+    fn into_handler_error(self) -> HandlerError {
+        HandlerError::eyre(self)
     }
 }
 

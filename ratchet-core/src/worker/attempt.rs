@@ -14,7 +14,7 @@ use crate::context::JobContext;
 use crate::crash::{CrashPoint, crash_point};
 use crate::decide::{Outcome, Policies, after_probe, decide, follow_up};
 use crate::failure::{
-    Classified, Classifier, Failure, JobError, PanicReport, debug, display, guarded,
+    Classified, Classifier, Failure, JobError, PanicReport, debug, display, catch_panic,
 };
 use crate::job::Output;
 use crate::model::{Claimed, Deferral, NOT_KEPT, NewJob, RunNotes, Settlement};
@@ -156,7 +156,7 @@ fn prepare(core: &Core, job: &Claimed) -> Result<Box<dyn Prepared>, Box<Failure>
         let why = format!("`{}` is not on the allow-list of queue `{}`", spec.name, spec.queue);
         return Err(invalid("NotAllowed", &why));
     }
-    match guarded(|| registration.prepare(&spec.payload)) {
+    match catch_panic(|| registration.prepare(&spec.payload)) {
         Ok(Ok(prepared)) => Ok(prepared),
         Ok(Err(error)) => Err(invalid("InvalidPayload", &error.to_string())),
         Err(panic) => {
@@ -176,7 +176,7 @@ async fn run(
     if let Err(outcome) = before(core, ctx).await {
         return outcome;
     }
-    let injected = guarded(|| prepared.run(ctx.clone()));
+    let injected = catch_panic(|| prepared.run(ctx.clone()));
     let run = match injected {
         Ok(Ok(run)) => run,
         Ok(Err(error)) => return failed(core, JobError::from(error)),
@@ -222,7 +222,7 @@ pub(super) fn stopped(job: &Claimed, cause: Option<StopCause>) -> Outcome {
 }
 
 fn failed(core: &Core, error: JobError) -> Outcome {
-    classified(core.classifier.error(error.into_caught()))
+    classified(core.classifier.error(error.into_handler_error()))
 }
 
 fn classified(classified: Classified) -> Outcome {

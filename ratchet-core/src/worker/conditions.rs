@@ -1,7 +1,7 @@
 //! Evaluates the conditions on the edges that leave a step.
 
 use crate::client::Core;
-use crate::failure::{Failure, guarded};
+use crate::failure::{Failure, catch_panic};
 use crate::job::Output;
 use crate::model::Claimed;
 
@@ -26,7 +26,7 @@ pub(super) fn evaluate(
                 return Err(failed(format!("condition `{name}` has nothing to judge: {why}")));
             }
         };
-        match guarded(|| (condition.judge)(json)) {
+        match catch_panic(|| (condition.judge)(json)) {
             Ok(Ok(holds)) => results.push((name.clone(), holds)),
             Ok(Err(error)) => {
                 return Err(failed(format!("condition `{name}` cannot read the output: {error}")));

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use super::middleware::{HandlerFuture, Next};
 use crate::client::Core;
 use crate::context::JobContext;
-use crate::failure::{JobError, PanicReport, caught_drop, guarded};
+use crate::failure::{JobError, PanicReport, drop_catching_panics, catch_panic};
 use crate::job::{Returned, RunFuture, Work};
 use crate::seam::Spawn;
 
@@ -72,7 +72,7 @@ pub(super) async fn call(
         Some(Err(payload)) => HandlerExit::Panicked(PanicReport::new(payload)),
         None => {
             // Dropping runs the user's destructors, which may panic as well.
-            if let Some(panic) = caught_drop(guarded_run) {
+            if let Some(panic) = drop_catching_panics(guarded_run) {
                 tracing::warn!(job.id = %ctx.job_id(), panic = %panic.message, "a handler panicked while it was dropped");
             }
             let lingering = blocking.is_some_and(|mut thread| thread.ended.try_recv().is_err());
@@ -101,9 +101,9 @@ fn on_thread(
     spawn.blocking(Box::new(move || {
         // It may have waited for a thread for so long that it was given up: then it must not begin any more.
         let outcome = if ctx.stop_signal().is_aborted() {
-            Ok(Err(JobError::msg("it was called off before it began").into_caught()))
+            Ok(Err(JobError::msg("it was called off before it began").into_handler_error()))
         } else {
-            guarded(call)
+            catch_panic(call)
         };
         // First say that the thread is free, then look whether anybody gave up on it: in this order one of both sides
         // always learns of the end.
@@ -123,7 +123,7 @@ fn on_thread(
         match result_rx.await {
             Ok(returned) => returned,
             Err(_) => {
-                Err(JobError::msg("the blocking thread ended without a result").into_caught())
+                Err(JobError::msg("the blocking thread ended without a result").into_handler_error())
             }
         }
     });

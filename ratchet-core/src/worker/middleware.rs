@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::context::JobContext;
-use crate::failure::{Caught, JobError};
+use crate::failure::{HandlerError, JobError};
 use crate::job::Output;
 use crate::model::{AttemptOutcome, FailureRecord};
 
@@ -36,7 +36,7 @@ pub trait Middleware: Send + Sync + fmt::Debug + 'static {
     }
 
     /// Around the handler: call `next` to go on.
-    async fn around(&self, ctx: &JobContext, next: Next<'_>) -> Result<Output, Caught> {
+    async fn around(&self, ctx: &JobContext, next: Next<'_>) -> Result<Output, HandlerError> {
         let _ = ctx;
         next.run().await
     }
@@ -69,7 +69,7 @@ pub struct Next<'a> {
 
 /// The future of the user's function.
 pub(super) type HandlerFuture =
-    std::pin::Pin<Box<dyn Future<Output = Result<Output, Caught>> + Send>>;
+    std::pin::Pin<Box<dyn Future<Output = Result<Output, HandlerError>> + Send>>;
 
 impl<'a> Next<'a> {
     pub(super) fn new(
@@ -81,7 +81,7 @@ impl<'a> Next<'a> {
     }
 
     /// Goes on to the handler.
-    pub async fn run(self) -> Result<Output, Caught> {
+    pub async fn run(self) -> Result<Output, HandlerError> {
         match self.rest.split_first() {
             None => self.handler.await,
             Some((first, rest)) => first.around(self.ctx, Next { rest, ..self }).await,

@@ -2,7 +2,7 @@
 
 use ratchet_core::model::AttemptOutcome;
 use ratchet_core::{
-    Caught, JobContext, JobError, JobState, Middleware, Next, Output, RunReport, async_trait,
+    HandlerError, JobContext, JobError, JobState, Middleware, Next, Output, RunReport, async_trait,
 };
 
 use crate::engine::bench::{Bench, start};
@@ -30,7 +30,7 @@ impl Middleware for Layer {
         if self.fail_before { Err(JobError::msg("refused before")) } else { Ok(()) }
     }
 
-    async fn around(&self, _: &JobContext, next: Next<'_>) -> Result<Output, Caught> {
+    async fn around(&self, _: &JobContext, next: Next<'_>) -> Result<Output, HandlerError> {
         self.stage.note(format!("in {}", self.name));
         let output = next.run().await;
         self.stage.note(format!("out {}", self.name));

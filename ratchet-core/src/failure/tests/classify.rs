@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::failure::{
-    Caught, Classified, Classifier, DefaultSanitizer, ErrorSanitizer, Failure, JobError,
-    PanicReport, Permanence, Unsanitised, fatal, guarded, invalid, reject, retry_after, snooze,
+    HandlerError, Classified, Classifier, DefaultSanitizer, ErrorSanitizer, Failure, JobError,
+    PanicReport, Permanence, Unsanitised, fatal, catch_panic, invalid, reject, retry_after, snooze,
 };
 use crate::model::FailureKind;
 
@@ -16,7 +16,7 @@ fn classifier() -> Classifier {
 }
 
 fn classify(error: impl Into<JobError>) -> Classified {
-    classifier().error(error.into().into_caught())
+    classifier().error(error.into().into_handler_error())
 }
 
 fn failure(error: impl Into<JobError>) -> Failure {
@@ -52,7 +52,7 @@ fn z_01_the_whole_source_chain_is_told_and_cleaned() {
 fn e_07_directives_are_found_anywhere_in_the_chain() {
     let boxed: Box<dyn Error + Send + Sync> = Box::new(snooze(Duration::from_secs(5)));
     assert!(
-        matches!(classifier().error(Caught::boxed(boxed)), Classified::Snooze(delay) if delay == Duration::from_secs(5))
+        matches!(classifier().error(HandlerError::boxed(boxed)), Classified::Snooze(delay) if delay == Duration::from_secs(5))
     );
     assert!(matches!(classify(reject("no room")), Classified::Reject(why) if why == "no room"));
     assert_eq!(failure(fatal("bad key")).permanence, Permanence::Fatal);
@@ -76,7 +76,7 @@ fn d_01_an_error_keeps_the_code_it_was_given() {
 #[test]
 fn x_02_a_panic_is_recorded_with_message_and_place() {
     crate::failure::install_hook();
-    let report = guarded(|| panic!("password=hunter2")).expect_err("panics");
+    let report = catch_panic(|| panic!("password=hunter2")).expect_err("panics");
     let failure = classifier().panic(report);
     assert_eq!(failure.record.kind, FailureKind::Panic);
     assert!(failure.record.message.contains("classify.rs:"), "{}", failure.record.message);
@@ -91,7 +91,7 @@ fn x_01_hostile_panics_and_errors_are_survived() {
             panic!("dropped");
         }
     }
-    let report = guarded(|| std::panic::panic_any(Bomb)).expect_err("panics");
+    let report = catch_panic(|| std::panic::panic_any(Bomb)).expect_err("panics");
     assert_eq!(
         report,
         PanicReport { message: "the panic carried no message".to_owned(), ..report.clone() }
@@ -110,7 +110,7 @@ fn x_01_hostile_panics_and_errors_are_survived() {
     }
     impl Error for Rude {}
     let boxed: Box<dyn Error + Send + Sync> = Box::new(Rude);
-    let Classified::Failure(failure) = classifier().error(Caught::boxed(boxed)) else {
+    let Classified::Failure(failure) = classifier().error(HandlerError::boxed(boxed)) else {
         panic!("a failure")
     };
     assert_eq!(failure.record.message, "[its Display panicked]");
@@ -133,11 +133,11 @@ fn z_01_a_sanitiser_can_be_replaced_and_may_fail() {
         }
     }
     let classifier = Classifier::new(Arc::new(TypesOnly));
-    let Classified::Failure(plain) = classifier.error(Caught::typed(Inner)) else {
+    let Classified::Failure(plain) = classifier.error(HandlerError::typed(Inner)) else {
         panic!("a failure")
     };
     assert_eq!(plain.record.message, "Inner");
-    let Classified::Failure(rude) = classifier.error(JobError::msg("panic").into_caught()) else {
+    let Classified::Failure(rude) = classifier.error(JobError::msg("panic").into_handler_error()) else {
         panic!("a failure")
     };
     assert_eq!(rude.record.message, "[the sanitiser panicked on this message]");
@@ -224,13 +224,13 @@ fn s_17_whatever_a_sanitizer_returns_is_bounded_and_clean() {
     }
     let classifier = Classifier::new(Arc::new(Generous));
     let long = || "y".repeat(1_000_000);
-    let error = JobError::msg(long()).with_code(long()).into_caught();
+    let error = JobError::msg(long()).with_code(long()).into_handler_error();
     let Classified::Failure(failure) = classifier.error(error) else { panic!("a failure") };
     let record = failure.record;
     assert!(record.message.starts_with("red\n\txxx"), "{:?}", &record.message[..20]);
     assert_eq!(record.message.len(), crate::model::limits::MESSAGE);
     assert_eq!(record.code.len(), crate::model::limits::CODE);
-    let Classified::Reject(why) = classifier.error(JobError::from(reject(long())).into_caught())
+    let Classified::Reject(why) = classifier.error(JobError::from(reject(long())).into_handler_error())
     else {
         panic!("a reject")
     };

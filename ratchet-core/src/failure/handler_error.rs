@@ -4,10 +4,10 @@ use std::any::type_name;
 use std::error::Error;
 use std::fmt;
 
-use super::{PanicReport, caught_drop, guarded};
+use super::{PanicReport, drop_catching_panics, catch_panic};
 
 /// An error that a handler returned: whatever its type, its source chain can be walked.
-pub struct Caught {
+pub struct HandlerError {
     /// `None` only while it is dropped.
     error: Option<Box<dyn Chain>>,
     type_name: Option<&'static str>,
@@ -49,7 +49,7 @@ impl Chain for eyre::Report {
     }
 }
 
-impl Caught {
+impl HandlerError {
     /// An error whose type is known.
     pub fn typed<E: Error + Send + Sync + 'static>(error: E) -> Self {
         Self { error: Some(Box::new(Typed(error))), type_name: Some(type_name::<E>()), code: None }
@@ -101,13 +101,13 @@ impl Caught {
 pub(super) fn source<'a>(
     error: &'a (dyn Error + 'static),
 ) -> Result<Option<&'a (dyn Error + 'static)>, PanicReport> {
-    guarded(|| error.source())
+    catch_panic(|| error.source())
 }
 
 /// The destructor of an error is user code: if it panics, only the error is affected and not whoever holds it.
-impl Drop for Caught {
+impl Drop for HandlerError {
     fn drop(&mut self) {
-        if let Some(panic) = self.error.take().and_then(caught_drop) {
+        if let Some(panic) = self.error.take().and_then(drop_catching_panics) {
             tracing::warn!(panic = %panic.message, "the error of a job panicked while it was dropped");
         }
     }
@@ -118,7 +118,7 @@ impl Drop for Caught {
 #[error("the error is gone")]
 struct Gone;
 
-impl fmt::Debug for Caught {
+impl fmt::Debug for HandlerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self.error(), f)
     }
@@ -142,12 +142,12 @@ impl fmt::Debug for Caught {
 /// }
 /// # assert!(poll(false, "1").is_err());
 /// ```
-pub struct JobError(Caught);
+pub struct JobError(HandlerError);
 
 impl JobError {
     /// An error that is only a message.
     pub fn msg(message: impl Into<String>) -> Self {
-        Self(Caught::typed(Message(message.into())))
+        Self(HandlerError::typed(Message(message.into())))
     }
 
     /// Gives the error a code that operators can search for.
@@ -156,14 +156,14 @@ impl JobError {
         self
     }
 
-    pub(crate) fn into_caught(self) -> Caught {
+    pub(crate) fn into_handler_error(self) -> HandlerError {
         self.0
     }
 }
 
 impl<E: Error + Send + Sync + 'static> From<E> for JobError {
     fn from(error: E) -> Self {
-        Self(Caught::typed(error))
+        Self(HandlerError::typed(error))
     }
 }
 
