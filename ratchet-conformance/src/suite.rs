@@ -126,7 +126,7 @@ macro_rules! suite {
                 c_03_unknown_names_do_not_block_the_queue
                 c_03_newer_version_is_left
                 c_03_older_version_is_taken
-                c_03_room_is_honoured
+                c_03_the_limit_is_honored
                 c_03_each_queue_has_its_own_room
                 c_04_claim_carries_node_time_and_attempt
                 c_04_attempt_follows_the_failures

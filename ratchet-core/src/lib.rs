@@ -33,8 +33,8 @@ pub use context::{JobContext, KeepError};
 pub use decide::{AlwaysRetry, Outcome, Policies, RetryPolicy, decide};
 pub use events::{Event, EventStream, GroupRef, JobRef};
 pub use failure::{
-    HandlerError, DefaultSanitizer, Directive, ErrorSanitizer, Failure, JobError, Permanence,
-    PermanentError, Unsanitised, fatal, fingerprint, invalid, permanent_reason, reject,
+    HandlerError, DefaultSanitizer, Directive, ErrorSanitizer, Failure, JobError, Retryability,
+    PermanentError, RawError, fatal, fingerprint, invalid, permanent_reason, reject,
     retry_after, snooze,
 };
 pub use job::JobOutput;

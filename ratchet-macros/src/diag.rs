@@ -72,7 +72,7 @@ mod tests {
     use super::{did_you_mean, listing};
 
     #[test]
-    fn a_near_miss_is_recognised_and_a_far_one_is_not() {
+    fn a_near_miss_is_recognized_and_a_far_one_is_not() {
         let known = ["queue", "priority", "timeout"];
         assert_eq!(did_you_mean("queu", known), Some("queue"));
         assert_eq!(did_you_mean("Timeuot", known), Some("timeout"));

@@ -1,4 +1,4 @@
-//! A server that is stopped, full, a standby, or behind a pooler: defined behaviour each, and nothing is lost.
+//! A server that is stopped, full, a standby, or behind a pooler: defined behavior each, and nothing is lost.
 
 mod support;
 

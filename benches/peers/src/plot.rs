@@ -34,7 +34,7 @@ pub fn draw(results: &Results, systems: &[System], folder: &Path) -> Vec<&'stati
         for (at, (system, value)) in rows.iter().enumerate() {
             let y = 40.0 + ROW * at as f64;
             let long = (WIDTH - LEFT - 110.0) * value / most;
-            let colour = match system.kind {
+            let color = match system.kind {
                 Kind::Ours => "#c2410c",
                 Kind::Peer => "#94a3b8",
                 Kind::Floor => "#e2e8f0",
@@ -42,7 +42,7 @@ pub fn draw(results: &Results, systems: &[System], folder: &Path) -> Vec<&'stati
             let _ = writeln!(
                 svg,
                 "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\
-                 <rect x=\"{LEFT}\" y=\"{y}\" width=\"{long:.1}\" height=\"18\" fill=\"{colour}\"/>\
+                 <rect x=\"{LEFT}\" y=\"{y}\" width=\"{long:.1}\" height=\"18\" fill=\"{color}\"/>\
                  <text x=\"{:.1}\" y=\"{}\">{}</text>",
                 LEFT - 8.0,
                 y + 14.0,

@@ -56,7 +56,7 @@ pub async fn c_03_older_version_is_taken(world: &World) {
     assert_eq!(node.claim_ids(10).await, [older]);
 }
 
-pub async fn c_03_room_is_honoured(world: &World) {
+pub async fn c_03_the_limit_is_honored(world: &World) {
     world.submit_all(world.jobs(10)).await;
     let node = world.node().await;
     assert_eq!(node.claim(4).await.len(), 4);

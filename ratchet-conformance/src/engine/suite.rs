@@ -167,7 +167,7 @@ macro_rules! engine_suite {
             output {
                 l_08_the_output_is_typed_again
                 l_08_an_oversized_output_is_a_warning
-                l_08_an_unserialisable_output_is_a_warning
+                l_08_an_unserializable_output_is_a_warning
                 l_08_waiting_tells_failure_cancel_and_time_apart
                 l_07_every_run_is_timed
                 x_02_a_panic_on_a_blocking_thread_is_caught

@@ -2,7 +2,7 @@
 //! outcome.
 
 use super::Outcome;
-use crate::failure::{Failure, Permanence};
+use crate::failure::{Failure, Retryability};
 use crate::job::{Backoff, BreakerDef, Jitter};
 use crate::model::{CallResult, BreakerSettings, Claimed, Deferral, FailureKind, BreakerSample};
 
@@ -51,7 +51,7 @@ fn result(outcome: &Outcome, def: Option<&BreakerDef>) -> CallResult {
 
 fn blames_service(failure: &Failure, def: Option<&BreakerDef>) -> bool {
     // A permanent failure is not evidence against the service.
-    if failure.permanence != Permanence::Transient {
+    if failure.retryability != Retryability::Transient {
         return false;
     }
     match failure.record.kind {

@@ -25,7 +25,7 @@ pub(crate) use orphan::decide_orphan;
 pub(crate) use policy::Contained;
 pub use policy::{AlwaysRetry, Policies, RetryPolicy};
 
-use crate::failure::{Failure, Permanence};
+use crate::failure::{Failure, Retryability};
 use crate::job::PanicPolicy;
 use crate::model::{
     AttemptOutcome, Claimed, Deferral, Envelope, FailureKind, FailureRecord, OutcomeKind,
@@ -118,13 +118,13 @@ fn decide_failed(job: &Claimed, failure: &Failure, policies: &Policies, seed: u6
 
 /// Returns the terminal reason of a failure that must not be retried, with an explanation if there is one.
 fn beyond_retry(job: &Claimed, failure: &Failure) -> Option<(TerminalReason, Option<String>)> {
-    match (failure.record.kind, &failure.permanence) {
+    match (failure.record.kind, &failure.retryability) {
         (FailureKind::Signature, _) => Some((TerminalReason::RejectedSignature, None)),
         (FailureKind::Invalid, _) => Some((TerminalReason::Invalid, None)),
-        (_, Permanence::Annotated(reason)) => {
+        (_, Retryability::Annotated(reason)) => {
             Some((TerminalReason::NonRetryable, Some(reason.clone())))
         }
-        (_, Permanence::Fatal) => Some((TerminalReason::NonRetryable, None)),
+        (_, Retryability::Fatal) => Some((TerminalReason::NonRetryable, None)),
         (FailureKind::Panic, _) if job.spec.options.panic == PanicPolicy::Dlq => Some((
             TerminalReason::NonRetryable,
             Some("the job asks that a panic is not retried".to_owned()),

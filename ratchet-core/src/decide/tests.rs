@@ -6,7 +6,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::{Contained, Outcome, Policies, RetryPolicy, decide, decide_orphan, follow_up};
-use crate::failure::{Failure, Panics, Permanence, record};
+use crate::failure::{Failure, Panics, Retryability, record};
 use crate::job::{Backoff, Jitter, PanicPolicy};
 use crate::model::{
     AttemptOutcome, Claimed, Deferral, FailureKind, FinishedOutcome, JobSpec, Notice, Orphan,
@@ -34,7 +34,7 @@ fn failure(kind: FailureKind) -> Failure {
 }
 
 fn permanent(kind: FailureKind) -> Failure {
-    Failure { permanence: Permanence::Annotated("never works".to_owned()), ..failure(kind) }
+    Failure { retryability: Retryability::Annotated("never works".to_owned()), ..failure(kind) }
 }
 
 fn failed(failure: Failure) -> Outcome {
@@ -69,7 +69,7 @@ fn reason(job: &Claimed, outcome: &Outcome, policies: &Policies) -> Option<Termi
 fn e_02_e_03_e_04_e_05_d_02_every_row_of_the_pipeline() {
     use FailureKind::{Error, Invalid, Panic, Signature, Timeout};
     use TerminalReason as R;
-    let fatal = Failure { permanence: Permanence::Fatal, ..failure(Error) };
+    let fatal = Failure { retryability: Retryability::Fatal, ..failure(Error) };
     let panics_die = |job| with_spec(job, |spec| spec.options.panic = PanicPolicy::Dlq);
     let allow = Policies::default();
     let rows = [

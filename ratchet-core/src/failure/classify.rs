@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::handler_error::source;
-use super::sanitize::{ErrorSanitizer, Unsanitised};
+use super::sanitize::{ErrorSanitizer, RawError};
 use super::text::{bounded, clip, plain};
 use super::{HandlerError, Directive, PanicReport, Panics, fingerprint, catch_panic, permanent_reason};
 use crate::job::shorten;
@@ -19,15 +19,15 @@ pub struct Failure {
     /// What will be stored of it.
     pub record: FailureRecord,
     /// Whether trying again is pointless, and who says so.
-    pub permanence: Permanence,
+    pub retryability: Retryability,
     /// The delay the handler asked for.
     pub retry_after: Option<Duration>,
-    pub(crate) caught: Option<Arc<HandlerError>>,
+    pub(crate) error: Option<Arc<HandlerError>>,
 }
 
 /// Whether trying again is pointless.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Permanence {
+pub enum Retryability {
     /// It may help.
     Transient,
     /// `#[do_not_retry]` stands on an error of the chain, for this reason.
@@ -39,12 +39,12 @@ pub enum Permanence {
 impl Failure {
     /// A failure without an error value behind it.
     pub fn new(record: FailureRecord) -> Self {
-        Self { record, permanence: Permanence::Transient, retry_after: None, caught: None }
+        Self { record, retryability: Retryability::Transient, retry_after: None, error: None }
     }
 
     /// The outermost error the handler returned, if it returned one.
     pub fn error(&self) -> Option<&(dyn Error + 'static)> {
-        self.caught.as_deref().map(HandlerError::error)
+        self.error.as_deref().map(HandlerError::error)
     }
 
     /// The first error of type `E` in the source chain.
@@ -54,7 +54,7 @@ impl Failure {
 
     /// The source chain of the error the handler returned, outermost first.
     pub fn chain(&self) -> impl Iterator<Item = &(dyn Error + 'static)> {
-        self.caught.as_deref().into_iter().flat_map(HandlerError::chain)
+        self.error.as_deref().into_iter().flat_map(HandlerError::chain)
     }
 }
 
@@ -88,8 +88,8 @@ impl Classifier {
     }
 
     /// What is kept of an error that fails nothing.
-    pub(crate) fn record(&self, caught: HandlerError) -> FailureRecord {
-        match self.error(caught) {
+    pub(crate) fn record(&self, error: HandlerError) -> FailureRecord {
+        match self.error(error) {
             Classified::Failure(failure) => failure.record,
             Classified::Snooze(delay) => {
                 record(FailureKind::Error, "Snooze".to_owned(), format!("{delay:?}"), None)
@@ -99,8 +99,8 @@ impl Classifier {
     }
 
     /// An error the handler returned.
-    pub(crate) fn error(&self, caught: HandlerError) -> Classified {
-        let directive = caught.chain().find_map(|link| link.downcast_ref::<Directive>());
+    pub(crate) fn error(&self, error: HandlerError) -> Classified {
+        let directive = error.chain().find_map(|link| link.downcast_ref::<Directive>());
         match directive {
             Some(Directive::Snooze { delay }) => return Classified::Snooze(*delay),
             Some(Directive::Reject { why }) => return Classified::Reject(self.text("Reject", why)),
@@ -116,27 +116,27 @@ impl Classifier {
             Some(Directive::RetryAfter { delay, .. }) => Some(*delay),
             _ => None,
         };
-        let permanence = match permanent_reason(caught.chain()) {
-            Some(reason) => Permanence::Annotated(reason.to_owned()),
-            None if fatal => Permanence::Fatal,
-            None => Permanence::Transient,
+        let retryability = match permanent_reason(error.chain()) {
+            Some(reason) => Retryability::Annotated(reason.to_owned()),
+            None if fatal => Retryability::Fatal,
+            None => Retryability::Transient,
         };
-        let error_type = error_type(&caught);
-        let message = message(&caught);
-        let sanitised = self.sanitise(&Unsanitised {
+        let error_type = error_type(&error);
+        let message = message(&error);
+        let sanitized = self.sanitize(&RawError {
             error_type: &error_type,
             message: &message,
-            error: Some(caught.error()),
+            error: Some(error.error()),
         });
-        let code = caught.code().map(|code| {
+        let code = error.code().map(|code| {
             clip(self.text(&error_type, &code[..code.floor_char_boundary(LONGEST)]), limits::CODE)
         });
-        let mut failure = Failure::new(record(kind, error_type, sanitised, code));
+        let mut failure = Failure::new(record(kind, error_type, sanitized, code));
         failure.record.retryable =
-            kind == FailureKind::Error && permanence == Permanence::Transient;
-        failure.permanence = permanence;
+            kind == FailureKind::Error && retryability == Retryability::Transient;
+        failure.retryability = retryability;
         failure.retry_after = retry_after;
-        failure.caught = Some(Arc::new(caught));
+        failure.error = Some(Arc::new(error));
         Classified::Failure(Box::new(failure))
     }
 
@@ -172,17 +172,17 @@ impl Classifier {
     /// Any text that will be stored.
     fn text(&self, error_type: &str, message: &str) -> String {
         let message = &message[..message.floor_char_boundary(LONGEST)];
-        self.sanitise(&Unsanitised { error_type, message, error: None })
+        self.sanitize(&RawError { error_type, message, error: None })
     }
 
-    /// The sanitiser is the user's: if it fails nothing of the message is kept, and the worker goes on. Whatever it returns,
+    /// The sanitizer is the user's: if it fails nothing of the message is kept, and the worker goes on. Whatever it returns,
     /// control characters are removed and the length is bounded.
-    fn sanitise(&self, error: &Unsanitised<'_>) -> String {
-        match catch_panic(|| self.sanitizer.sanitise(error)) {
+    fn sanitize(&self, error: &RawError<'_>) -> String {
+        match catch_panic(|| self.sanitizer.sanitize(error)) {
             Ok(message) => clip(plain(&message).into_owned(), limits::MESSAGE),
             Err(panic) => {
                 self.panics.note("sanitizer", &panic);
-                "[the sanitiser panicked on this message]".to_owned()
+                "[the sanitizer panicked on this message]".to_owned()
             }
         }
     }
@@ -213,21 +213,21 @@ pub(crate) fn record(
 }
 
 /// The name of the error's type. Where it was erased, `Debug` usually starts with it.
-fn error_type(caught: &HandlerError) -> String {
-    if let Some(name) = caught.type_name() {
+fn error_type(error: &HandlerError) -> String {
+    if let Some(name) = error.type_name() {
         return clip(shorten(name), limits::NAME);
     }
     // A type whose `Debug` panics is not worth more than this.
-    let debug = bounded(128, |out| write!(out, "{:?}", caught.error())).unwrap_or_default();
+    let debug = bounded(128, |out| write!(out, "{:?}", error.error())).unwrap_or_default();
     let name: String = debug.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
     if name.is_empty() || name.starts_with(char::is_numeric) { "Error".to_owned() } else { name }
 }
 
 /// The messages of the whole chain, outermost first, without repeating what a message already includes.
-fn message(caught: &HandlerError) -> String {
+fn message(error: &HandlerError) -> String {
     let mut text = String::new();
     let mut last = String::new();
-    let mut next = Some(caught.error());
+    let mut next = Some(error.error());
     for depth in 0..HandlerError::MAX_CHAIN {
         let Some(link) = next else { break };
         let part = bounded(LONGEST, |out| write!(out, "{link}"))

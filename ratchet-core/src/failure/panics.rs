@@ -74,7 +74,7 @@ impl PanicReport {
 
     /// Reads the payload of a caught panic, on the thread that caught it.
     pub(crate) fn new(payload: Box<dyn Any + Send>) -> Self {
-        /// A message is kept up to this length; the sanitiser cuts it further.
+        /// A message is kept up to this length; the sanitizer cuts it further.
         const LONGEST: usize = 64 * 1024;
         let text = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
             (Some(text), _) => text,

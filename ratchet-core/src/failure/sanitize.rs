@@ -6,7 +6,7 @@ use std::fmt;
 /// An error on its way into the store.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct Unsanitised<'a> {
+pub struct RawError<'a> {
     /// The name of its type.
     pub error_type: &'a str,
     /// The messages of its whole source chain.
@@ -20,7 +20,7 @@ pub struct Unsanitised<'a> {
 /// Called before anything is stored or published. Must be quick and must not block.
 pub trait ErrorSanitizer: Send + Sync + fmt::Debug + 'static {
     /// The message as it may be stored. The type's name is kept beside it.
-    fn sanitise(&self, error: &Unsanitised<'_>) -> String;
+    fn sanitize(&self, error: &RawError<'_>) -> String;
 }
 
 /// Takes out credentials in URLs, e-mail addresses, bearer tokens and `key=secret` pairs, and caps the length.
@@ -46,7 +46,7 @@ impl Default for DefaultSanitizer {
 }
 
 impl ErrorSanitizer for DefaultSanitizer {
-    fn sanitise(&self, error: &Unsanitised<'_>) -> String {
+    fn sanitize(&self, error: &RawError<'_>) -> String {
         self.clean(error.message)
     }
 }

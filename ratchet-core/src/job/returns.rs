@@ -47,7 +47,7 @@ pub enum Output {
     /// The value; `None` for `()` and `null`.
     Json(Option<String>),
     /// The value could not be serialized, for this reason. The job still succeeded.
-    Unserialisable(String),
+    Unserializable(String),
 }
 
 /// Determines whether a return type is a `Result`.
@@ -124,9 +124,9 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> JobOutput for T {
             Ok(()) if json == b"null" => Output::Json(None),
             Ok(()) => match String::from_utf8(json) {
                 Ok(json) => Output::Json(Some(json)),
-                Err(error) => Output::Unserialisable(error.to_string()),
+                Err(error) => Output::Unserializable(error.to_string()),
             },
-            Err(error) => Output::Unserialisable(error.to_string()),
+            Err(error) => Output::Unserializable(error.to_string()),
         }
     }
 }

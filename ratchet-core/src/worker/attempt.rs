@@ -249,7 +249,7 @@ fn keep(core: &Core, output: Output, warnings: &mut Vec<String>) -> Option<Strin
             None
         }
         Output::Json(json) => json,
-        Output::Unserialisable(why) => {
+        Output::Unserializable(why) => {
             warnings.push(format!("{NOT_KEPT}: it cannot be written as JSON: {why}"));
             None
         }

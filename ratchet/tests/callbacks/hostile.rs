@@ -15,7 +15,7 @@ use ratchet::model::{Alert, Envelope, JobOutcome};
 use ratchet::prelude::*;
 use ratchet::{
     AlertSink, DeadLetterSink, ErrorSanitizer, Failure, InvocationResolver, JobError, Middleware,
-    OutcomeSink, Registration, Registry, RetryPolicy, RunReport, SinkError, Unsanitised,
+    OutcomeSink, Registration, Registry, RetryPolicy, RunReport, SinkError, RawError,
     async_trait,
 };
 use serde::{Deserialize, Serialize, Serializer};
@@ -176,7 +176,7 @@ impl RetryPolicy for Hostile {
 }
 
 impl ErrorSanitizer for Hostile {
-    fn sanitise(&self, error: &Unsanitised<'_>) -> String {
+    fn sanitize(&self, error: &RawError<'_>) -> String {
         misbehave(Callback::Sanitizer);
         match trick(Callback::Sanitizer) {
             Some(Trick::Large) => large(),

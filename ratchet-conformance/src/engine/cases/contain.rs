@@ -8,7 +8,7 @@ use ratchet_core::model::{AttemptOutcome, Envelope, TerminalReason};
 use ratchet_core::{
     Builder, DeadLetterSink, ErrorSanitizer, Failure, InvocationResolver, JobContext, JobError,
     JobState, Middleware, Ratchet, Registration, Registry, RetryPolicy, RunReport, SinkError,
-    Unsanitised, Worker, async_trait,
+    RawError, Worker, async_trait,
 };
 
 use crate::engine::bench::{Bench, eventually, outcomes, start};
@@ -79,7 +79,7 @@ impl RetryPolicy for Rude {
 }
 
 impl ErrorSanitizer for Rude {
-    fn sanitise(&self, _: &Unsanitised<'_>) -> String {
+    fn sanitize(&self, _: &RawError<'_>) -> String {
         panic!("a sanitizer panics")
     }
 }

@@ -31,7 +31,7 @@ pub async fn l_08_an_oversized_output_is_a_warning(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn l_08_an_unserialisable_output_is_a_warning(bench: Bench) {
+pub async fn l_08_an_unserializable_output_is_a_warning(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
     let job = ratchet.enqueue(OddOutput {}).await.expect("enqueues");
     let record = bench.until(&ratchet, job.id(), JobState::Succeeded).await;

@@ -144,12 +144,12 @@ fn write_node(out: &mut String, member: &Member, name: &str, depth: usize) {
         out,
         "{indent}\"{}\" [label={text}, fillcolor=\"{}\"];",
         member.id,
-        colour(member)
+        color(member)
     );
 }
 
 /// Returns the fill color of a job by its state.
-pub(super) fn colour(member: &Member) -> &'static str {
+pub(super) fn color(member: &Member) -> &'static str {
     match member.state {
         JobState::Pending if member.wait.is_some() => "#eeeeee",
         JobState::Pending => "#fff3b0",

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::failure::{
     HandlerError, Classified, Classifier, DefaultSanitizer, ErrorSanitizer, Failure, JobError,
-    PanicReport, Permanence, Unsanitised, fatal, catch_panic, invalid, reject, retry_after, snooze,
+    PanicReport, Retryability, RawError, fatal, catch_panic, invalid, reject, retry_after, snooze,
 };
 use crate::model::FailureKind;
 
@@ -55,12 +55,12 @@ fn e_07_directives_are_found_anywhere_in_the_chain() {
         matches!(classifier().error(HandlerError::boxed(boxed)), Classified::Snooze(delay) if delay == Duration::from_secs(5))
     );
     assert!(matches!(classify(reject("no room")), Classified::Reject(why) if why == "no room"));
-    assert_eq!(failure(fatal("bad key")).permanence, Permanence::Fatal);
+    assert_eq!(failure(fatal("bad key")).retryability, Retryability::Fatal);
     assert_eq!(failure(invalid(Inner)).record.kind, FailureKind::Invalid);
     let later = failure(retry_after(Inner, Duration::from_mins(1)));
     assert_eq!(
-        (later.retry_after, later.permanence),
-        (Some(Duration::from_mins(1)), Permanence::Transient)
+        (later.retry_after, later.retryability),
+        (Some(Duration::from_mins(1)), Retryability::Transient)
     );
 }
 
@@ -123,11 +123,11 @@ fn x_01_ten_megabytes_of_message_are_cut() {
 }
 
 #[test]
-fn z_01_a_sanitiser_can_be_replaced_and_may_fail() {
+fn z_01_a_sanitizer_can_be_replaced_and_may_fail() {
     #[derive(Debug)]
     struct TypesOnly;
     impl ErrorSanitizer for TypesOnly {
-        fn sanitise(&self, error: &Unsanitised<'_>) -> String {
+        fn sanitize(&self, error: &RawError<'_>) -> String {
             assert!(!error.message.contains("panic"), "on purpose");
             error.error_type.to_owned()
         }
@@ -140,7 +140,7 @@ fn z_01_a_sanitiser_can_be_replaced_and_may_fail() {
     let Classified::Failure(rude) = classifier.error(JobError::msg("panic").into_handler_error()) else {
         panic!("a failure")
     };
-    assert_eq!(rude.record.message, "[the sanitiser panicked on this message]");
+    assert_eq!(rude.record.message, "[the sanitizer panicked on this message]");
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn s_17_whatever_a_sanitizer_returns_is_bounded_and_clean() {
     #[derive(Debug)]
     struct Generous;
     impl ErrorSanitizer for Generous {
-        fn sanitise(&self, error: &Unsanitised<'_>) -> String {
+        fn sanitize(&self, error: &RawError<'_>) -> String {
             assert!(error.message.len() <= 64 * 1024, "what it is given is bounded too");
             format!("\0\u{1b}[1;31mred\u{9b}0m\r\n\t{}", "x".repeat(1_000_000))
         }

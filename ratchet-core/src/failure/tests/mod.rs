@@ -1,4 +1,4 @@
-//! Sanitiser and classification.
+//! Sanitizer and classification.
 
 mod classify;
 mod sanitize;

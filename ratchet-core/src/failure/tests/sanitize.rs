@@ -1,4 +1,4 @@
-//! Hostile inputs for the default sanitiser.
+//! Hostile inputs for the default sanitizer.
 
 use proptest::prelude::*;
 

@@ -8,7 +8,7 @@ mod tests;
 use std::fmt::Write as _;
 
 use self::plan::{Plan, Spot, plan};
-use super::draw::{colour, status, words};
+use super::draw::{color, status, words};
 use crate::model::{Edge, GroupState, GroupView, Member, Resolution, When};
 
 /// The margin around the drawing.
@@ -72,7 +72,7 @@ fn write_job(out: &mut String, member: &Member, name: &str, (x, y): (u32, u32), 
         escaped(&format!("{name}: {} {}", member.job_name, status(member))),
         spot.width,
         spot.height,
-        colour(member)
+        color(member)
     );
     let centre = x + spot.width / 2;
     write_text(out, centre, y + 18, "middle", name, plan::MOST_LETTERS);

@@ -88,7 +88,7 @@ fn w_06_names_cannot_break_out_of_the_drawing() {
 }
 
 #[test]
-fn w_06_colours_are_said_in_words_too() {
+fn w_06_colors_are_said_in_words_too() {
     let drawn = svg(&order());
     for state in [
         "SUCCEEDED",

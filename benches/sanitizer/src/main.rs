@@ -1,4 +1,4 @@
-//! Times the default sanitiser on hostile inputs of growing length.
+//! Times the default sanitizer on hostile inputs of growing length.
 //!
 //! Prints nanoseconds per byte and how the time grows when the input doubles four times; linear is 16. Fails above 32.
 
