@@ -15,7 +15,7 @@ mod job;
 pub mod model;
 pub mod recurring;
 mod registry;
-mod seam;
+mod env;
 pub mod store;
 pub mod testing;
 mod worker;
@@ -52,12 +52,12 @@ pub use registry::{
     InvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
 };
 #[doc(hidden)]
-pub use seam::crash;
+pub use env::crash;
 #[cfg(feature = "crash-points")]
 #[doc(hidden)]
-pub use seam::pause;
-pub use seam::{
-    Clock, CurrentRuntime, Entropy, IdSource, OsEntropy, OwnThread, SeededEntropy, Sleep, Spawn,
+pub use env::pause;
+pub use env::{
+    Clock, SingleRuntime, Entropy, IdSource, OsEntropy, DedicatedEngineThread, SeededEntropy, Sleep, Spawn,
     SystemClock, Task, Tasks, VirtualClock,
 };
 pub use store::MemoryStore;

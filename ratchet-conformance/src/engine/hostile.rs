@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use ratchet_core::{
-    Clock, Finished, JobContext, JobError, OwnThread, Registration, Sleep, Spawn, State,
+    Clock, Finished, JobContext, JobError, DedicatedEngineThread, Registration, Sleep, Spawn, State,
     SystemClock, Task,
 };
 use ratchet_macros::job;
@@ -253,7 +253,7 @@ impl Clock for OddClock {
 /// A spawner that drops handlers on demand.
 #[derive(Debug, Clone)]
 pub(super) struct Losing {
-    inner: OwnThread,
+    inner: DedicatedEngineThread,
     /// New handlers are dropped instead of spawned.
     pub(super) closed: Arc<AtomicBool>,
     /// A change drops all running handlers.
@@ -264,7 +264,7 @@ pub(super) struct Losing {
 
 impl Losing {
     pub(super) fn new(engine: Option<Handle>) -> Self {
-        let inner = OwnThread::new(Handle::current());
+        let inner = DedicatedEngineThread::new(Handle::current());
         Self { inner, closed: Arc::default(), lost: watch::Sender::new(0), engine }
     }
 

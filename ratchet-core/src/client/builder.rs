@@ -10,7 +10,7 @@ use crate::decide::{Contained, Policies, RetryPolicy};
 use crate::failure::{Classifier, DefaultSanitizer, ErrorSanitizer, Panics};
 use crate::job::{Need, States, collect_conditions};
 use crate::registry::{InvocationResolver, Registration, Registry, RegistryError};
-use crate::seam::{Clock, Entropy, OsEntropy, SystemClock};
+use crate::env::{Clock, Entropy, OsEntropy, SystemClock};
 use crate::store::Store;
 use crate::worker::{
     AlertSink, DeadLetterSink, HealthCheck, Middleware, OutcomeSink, SinkError, Sinks,

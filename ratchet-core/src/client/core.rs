@@ -12,7 +12,7 @@ use crate::failure::{Classifier, DefaultSanitizer, PanicReport, Panics, catch_pa
 use crate::job::{Callback, ConditionDef, JobDef, States};
 use crate::model::{BreakerSettings, Claimed, JobSpec, KnownJobs, RunOptions, Token, BreakerSample};
 use crate::registry::{InvocationResolver, Registration, Registry};
-use crate::seam::{Clock, Entropy, IdSource, OsEntropy, SystemClock};
+use crate::env::{Clock, Entropy, IdSource, OsEntropy, SystemClock};
 use crate::store::{MemoryStore, Store};
 use crate::worker::{HealthCheck, Middleware, Sinks};
 

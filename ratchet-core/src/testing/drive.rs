@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::client::Core;
 use crate::context::JobContext;
 use crate::model::Claimed;
-use crate::seam::{Clock as _, CurrentRuntime, VirtualClock};
+use crate::env::{Clock as _, SingleRuntime, VirtualClock};
 use crate::worker::{AttemptResult, StopCause, attempt};
 
 /// Runs an attempt on the same code path as a worker.
@@ -18,7 +18,7 @@ use crate::worker::{AttemptResult, StopCause, attempt};
 pub(super) async fn drive(core: &Arc<Core>, job: &Arc<Claimed>, clock: &VirtualClock) -> AttemptResult {
     let ctx = JobContext::new(Arc::clone(core), Arc::clone(job), Arc::default());
     let deadline = clock.monotonic().saturating_add(job.spec.options.timeout);
-    let mut run = pin!(attempt(core, &ctx, &CurrentRuntime, &()));
+    let mut run = pin!(attempt(core, &ctx, &SingleRuntime, &()));
     std::future::poll_fn(|cx| {
         loop {
             if let Poll::Ready(ended) = run.as_mut().poll(cx) {

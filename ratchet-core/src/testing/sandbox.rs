@@ -8,7 +8,7 @@ use super::drive::drive;
 use crate::client::{BuildError, Builder, Ratchet};
 use crate::model::{Isolation, ClaimRequest, Claimed, NodeInfo, QueueDemand, Settled, Verdict};
 use crate::registry::Registration;
-use crate::seam::{SeededEntropy, VirtualClock};
+use crate::env::{SeededEntropy, VirtualClock};
 use crate::store::{MemoryStore, StoreError};
 use crate::worker::{Deliveries, AttemptResult, deliver, publish};
 

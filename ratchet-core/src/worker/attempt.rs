@@ -19,7 +19,7 @@ use crate::failure::{
 use crate::job::Output;
 use crate::model::{Claimed, Deferral, NOT_KEPT, NewJob, RunNotes, Settlement};
 use crate::registry::Prepared;
-use crate::seam::Spawn;
+use crate::env::Spawn;
 
 /// How an attempt ended.
 #[derive(Debug)]
@@ -128,8 +128,8 @@ pub(super) fn settlement(
 ) -> Settlement {
     let sample = core.sample(job, &outcome);
     let succeeded = matches!(outcome, Outcome::Done { .. });
-    let outcome = after_probe(outcome, sample.as_ref(), core.entropy.bits());
-    let verdict = decide(job, &outcome, policies, core.entropy.bits());
+    let outcome = after_probe(outcome, sample.as_ref(), core.entropy.next_u64());
+    let verdict = decide(job, &outcome, policies, core.entropy.next_u64());
     let mut settlement = Settlement::new(job.token, verdict, outcome.in_history());
     settlement.sample = sample;
     settlement.duration = duration;

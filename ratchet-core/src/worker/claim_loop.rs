@@ -184,7 +184,7 @@ impl ClaimLoop {
             self.capacity.answered(asked);
         }
         if done.failed {
-            self.settler.failed(done.unsettled, now, shared.core.entropy.bits());
+            self.settler.failed(done.unsettled, now, shared.core.entropy.next_u64());
             self.pacer.assume_work();
             return;
         }
@@ -194,14 +194,14 @@ impl ClaimLoop {
         self.settler.blocked(done.blocked, now);
         if refused {
             // Not at once again: a store that is down would be asked without a pause.
-            self.settler.failed(Vec::new(), now, shared.core.entropy.bits());
+            self.settler.failed(Vec::new(), now, shared.core.entropy.next_u64());
         }
         self.competition.seen(done.competing);
         let Some(reply) = done.claimed else { return };
         self.isolated_waiting = reply.isolated_waiting;
         let got = u32::try_from(reply.jobs.len()).unwrap_or(u32::MAX);
         shared.counters.claimed.fetch_add(u64::from(got), Ordering::Relaxed);
-        self.pacer.on_reply(now, got >= requested, got > 0, reply.next_due, shared.core.entropy.bits());
+        self.pacer.on_reply(now, got >= requested, got > 0, reply.next_due, shared.core.entropy.next_u64());
         // The claim was in the air when the worker was told to stop, lost its trust in the lease, became unhealthy, or lost
         // its last free thread.
         let closed = self.stop.is_some()

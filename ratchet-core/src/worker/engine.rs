@@ -14,7 +14,7 @@ use super::claim_loop::ClaimLoop;
 use super::shared::Shared;
 use super::watchdog::run_watchdog;
 use crate::failure::PanicReport;
-use crate::seam::Task;
+use crate::env::Task;
 
 /// A part of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

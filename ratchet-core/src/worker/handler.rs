@@ -10,7 +10,7 @@ use crate::client::Core;
 use crate::context::JobContext;
 use crate::failure::{JobError, PanicReport, drop_catching_panics, catch_panic};
 use crate::job::{Returned, RunFuture, Work};
-use crate::seam::Spawn;
+use crate::env::Spawn;
 
 /// How the user's code ended.
 #[derive(Debug)]
@@ -137,7 +137,7 @@ mod tests {
 
     use super::*;
     use crate::job::Output;
-    use crate::seam::CurrentRuntime;
+    use crate::env::SingleRuntime;
     use crate::worker::StopCause;
 
     // spec: P-03
@@ -157,7 +157,7 @@ mod tests {
                 Work::Async(Box::pin(async move { play() }))
             };
             let run = RunFuture { work };
-            let end = call(&Core::for_test(), &ctx, &CurrentRuntime, run, &()).await;
+            let end = call(&Core::for_test(), &ctx, &SingleRuntime, run, &()).await;
             assert!(matches!(end, HandlerExit::Stopped { lingering: false }));
             assert!(!began.load(Ordering::SeqCst));
         }
@@ -176,13 +176,13 @@ mod tests {
     impl Spawn for Busy {
         fn engine(
             &self,
-            _: crate::seam::Task,
+            _: crate::env::Task,
             _: Option<tokio::runtime::Handle>,
         ) -> std::io::Result<()> {
             Ok(())
         }
 
-        fn handler(&self, _: crate::seam::Task) {}
+        fn handler(&self, _: crate::env::Task) {}
 
         fn blocking(&self, work: Box<dyn FnOnce() + Send>) {
             self.0.lock().expect("lock").push(work);

@@ -9,7 +9,7 @@ use super::shared::{Message, Shared};
 use crate::context::JobContext;
 use crate::decide::{decide_orphan, follow_up};
 use crate::model::{AttemptOutcome, Claimed, Orphan, Settlement, Verdict};
-use crate::seam::Task;
+use crate::env::Task;
 
 impl Shared {
     /// Makes a run of a claimed job. It begins when it is [started](Self::start).
@@ -70,7 +70,7 @@ impl Launched {
         // As after a crash: counted, delayed, and given up as poison in the end.
         tracing::error!(job.id = %job.id(), job.name = %job.spec.name, "the task of a run vanished");
         let orphan = Orphan { claimed: Claimed::clone(job), started: true };
-        let mut settlement = decide_orphan(&orphan, &core.policies, core.entropy.bits());
+        let mut settlement = decide_orphan(&orphan, &core.policies, core.entropy.next_u64());
         follow_up(job, &mut settlement, &core.policies, || core.ids.job());
         settlement
     }

@@ -22,7 +22,7 @@ pub(super) async fn run_maintenance(shared: Arc<Shared>) {
         // Spread, so that the nodes of a cluster do not sweep in step.
         let sweep = core.config.sweep;
         let pause = sweep / 2
-            + Backoff::fixed(sweep / 2).jitter(Jitter::Full).delay(1, core.entropy.bits());
+            + Backoff::fixed(sweep / 2).jitter(Jitter::Full).delay(1, core.entropy.next_u64());
         tokio::select! {
             biased;
             () = shared.over.cancelled() => return,
@@ -73,7 +73,7 @@ async fn rescue(shared: &Shared) -> Result<(), StoreError> {
         let settlements: Vec<_> = orphans
             .iter()
             .map(|orphan| {
-                let mut settlement = decide_orphan(orphan, &core.policies, core.entropy.bits());
+                let mut settlement = decide_orphan(orphan, &core.policies, core.entropy.next_u64());
                 follow_up(&orphan.claimed, &mut settlement, &core.policies, || core.ids.job());
                 settlement
             })

@@ -17,7 +17,7 @@ use super::trouble::Trouble;
 use crate::client::Core;
 use crate::context::JobContext;
 use crate::model::{KnownJobs, NodeId, NodeInfo, Token};
-use crate::seam::Spawn;
+use crate::env::Spawn;
 
 /// What the claim loop is told.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use crate::client::{Core, Ratchet};
 use crate::crash::{CrashPoint, crash_point};
 use crate::job::Need;
 use crate::model::{NodeId, QueueUpdate};
-use crate::seam::{OwnThread, Spawn};
+use crate::env::{DedicatedEngineThread, Spawn};
 use crate::store::StoreError;
 
 /// A running worker. Dropping this handle does not stop it; [`Worker::stop`] does.
@@ -29,7 +29,7 @@ impl Ratchet {
     /// on a thread that they cannot block.
     pub async fn start(&self) -> Result<Worker, StartError> {
         let handlers = tokio::runtime::Handle::try_current().map_err(|_| StartError::NoRuntime)?;
-        self.start_on(OwnThread::new(handlers)).await
+        self.start_on(DedicatedEngineThread::new(handlers)).await
     }
 
     /// Like [`Self::start`], with a say in where engine and handlers run.

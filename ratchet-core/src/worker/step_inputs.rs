@@ -43,7 +43,7 @@ pub(super) async fn read(core: &Core, job: &Claimed, ctx: &JobContext) -> Result
         tokio::select! {
             biased;
             () = ctx.stop_signal().aborted() => return Err(Outcome::Released),
-            () = core.clock.sleep(pause.delay(attempt, core.entropy.bits())) => {}
+            () = core.clock.sleep(pause.delay(attempt, core.entropy.next_u64())) => {}
         }
     }
     Err(Outcome::Released)

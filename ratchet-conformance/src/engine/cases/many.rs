@@ -17,7 +17,7 @@ struct Plan {
 }
 
 fn plan(entropy: &SeededEntropy) -> Plan {
-    let below = |n: u64| entropy.bits() % n;
+    let below = |n: u64| entropy.next_u64() % n;
     let steps = (0..=below(4)).map(|_| match below(20) {
         0..=3 => Step::Error("random".into()),
         4 | 5 => Step::Panic("random".into()),

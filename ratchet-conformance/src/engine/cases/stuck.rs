@@ -41,7 +41,7 @@ pub async fn h_02_liveness_fails_when_every_thread_is_stuck_and_claiming_stops(b
         .expect("a runtime");
     let ratchet = quick.build().await.expect("builds");
     let worker = ratchet
-        .start_on(ratchet_core::OwnThread::new(handlers.handle().clone()))
+        .start_on(ratchet_core::DedicatedEngineThread::new(handlers.handle().clone()))
         .await
         .expect("starts");
     assert!(worker.liveness().ok && worker.readiness().ok);

@@ -39,7 +39,7 @@ use crate::model::{
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
     Surroundings, Token, WriteSchedule,
 };
-use crate::seam::{Clock, SystemClock};
+use crate::env::{Clock, SystemClock};
 
 /// The number of wake-ups buffered for a slow subscriber. If it falls further back it loses some, and finds the work at
 /// its next poll.

@@ -53,7 +53,7 @@ impl IdSource {
         };
         let mut random = [0; 10];
         random[..2].copy_from_slice(&count.to_be_bytes());
-        random[2..].copy_from_slice(&self.entropy.bits().to_be_bytes());
+        random[2..].copy_from_slice(&self.entropy.next_u64().to_be_bytes());
         Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
     }
 }

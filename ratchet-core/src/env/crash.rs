@@ -183,12 +183,12 @@ mod armed {
 
     /// Passes the point in front of a statement: a watched thread can be held there.
     pub fn statement_point(name: &'static str) {
-        crate::seam::pause::pass(name);
+        crate::env::pause::pass(name);
     }
 
     /// Passes a point: dies or freezes here if this is the place and the time.
     pub fn crash_point(point: CrashPoint) {
-        crate::seam::pause::pass(point.name());
+        crate::env::pause::pass(point.name());
         let orders = &*ORDERS;
         if orders.die.is_none() && orders.freeze.is_none() && orders.log.is_none() {
             return;

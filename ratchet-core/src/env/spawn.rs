@@ -31,18 +31,18 @@ pub trait Spawn: Send + Sync + fmt::Debug + 'static {
 
 /// The engine on a thread that is not the user's, handlers on the runtime that started the worker.
 #[derive(Debug, Clone)]
-pub struct OwnThread {
+pub struct DedicatedEngineThread {
     handlers: Handle,
 }
 
-impl OwnThread {
+impl DedicatedEngineThread {
     /// Handlers on this runtime.
     pub fn new(handlers: Handle) -> Self {
         Self { handlers }
     }
 }
 
-impl Spawn for OwnThread {
+impl Spawn for DedicatedEngineThread {
     /// With the store, if that has a thread of its own: what the engine asks and is told then changes threads neither way.
     fn engine(&self, task: Task, home: Option<Handle>) -> std::io::Result<()> {
         if let Some(home) = home {
@@ -76,9 +76,9 @@ impl Spawn for OwnThread {
 
 /// Everything on the current runtime: for tests and simulations, where one scheduler must see it all.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct CurrentRuntime;
+pub struct SingleRuntime;
 
-impl Spawn for CurrentRuntime {
+impl Spawn for SingleRuntime {
     fn engine(&self, task: Task, _: Option<Handle>) -> std::io::Result<()> {
         tokio::spawn(task);
         Ok(())
@@ -106,7 +106,7 @@ mod tests {
             let name = std::thread::current().name().unwrap_or_default().to_owned();
             tell.send(name).expect("is waited for");
         };
-        OwnThread::new(Handle::current()).engine(Box::pin(task), home).expect("starts");
+        DedicatedEngineThread::new(Handle::current()).engine(Box::pin(task), home).expect("starts");
         told.await.expect("runs")
     }
 

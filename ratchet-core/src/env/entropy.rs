@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The only source of randomness in the engine.
 pub trait Entropy: Send + Sync + fmt::Debug + 'static {
     /// Sixty-four random bits.
-    fn bits(&self) -> u64;
+    fn next_u64(&self) -> u64;
 }
 
 /// Randomness seeded by the operating system.
@@ -14,7 +14,7 @@ pub trait Entropy: Send + Sync + fmt::Debug + 'static {
 pub struct OsEntropy;
 
 impl Entropy for OsEntropy {
-    fn bits(&self) -> u64 {
+    fn next_u64(&self) -> u64 {
         fastrand::u64(..)
     }
 }
@@ -33,7 +33,7 @@ impl SeededEntropy {
 }
 
 impl Entropy for SeededEntropy {
-    fn bits(&self) -> u64 {
+    fn next_u64(&self) -> u64 {
         // SplitMix64: every state gives well-mixed bits, so a counter is enough and no lock is needed.
         const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
         let mut z = self.state.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
