@@ -149,8 +149,8 @@ impl Inner {
                 let mut canceled = job.clone();
                 canceled.cancel(cause, None, instant(now));
                 let seed = Seed::Ended { member: canceled.member(), answers: Vec::new() };
-                let ripples = self.ripple(db, vec![seed], now, news).await?;
-                Ok(Some(CommandReply::moved(from, to, ripples)))
+                let effects = self.propagate(db, vec![seed], now, news).await?;
+                Ok(Some(CommandReply::moved(from, to, effects)))
             }
             done => Ok(done),
         }

@@ -59,8 +59,8 @@ impl Inner {
         row.run = outcome.try_get("run")?;
         row.generation = outcome.try_get::<i32, _>("generation")?.saturating_add(1);
         self.put_back(db, &[row], now, &mut news.hints).await?;
-        let ripples = self.apply(db, opened, now, news).await?;
-        Ok(Some(CommandReply::moved(from, JobState::Pending, ripples)))
+        let effects = self.apply(db, opened, now, news).await?;
+        Ok(Some(CommandReply::moved(from, JobState::Pending, effects)))
     }
 
     /// Takes the business keys of a job and of all steps that are reopened with it, or none. Returns the keys that were

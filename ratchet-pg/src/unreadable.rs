@@ -291,7 +291,7 @@ impl Inner {
             member.state = JobState::Canceled;
             member.canceled = Some(CancelCause::Requested);
             let seed = Seed::Ended { member, answers: Vec::new() };
-            self.ripple(db, vec![seed], now, news).await?;
+            self.propagate(db, vec![seed], now, news).await?;
         }
         self.leave_standing(db, id, leases).await?;
         sqlx::query(self.sql.delete_job()).bind(id.uuid()).execute(&mut *db).await?;

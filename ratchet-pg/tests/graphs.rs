@@ -109,7 +109,7 @@ async fn w_05_parents_that_end_at_the_same_time_release_their_child_once() {
             for run in &runs {
                 let settled = store.settle(vec![success(run)]).await.expect("settles").remove(0);
                 let Settled::Applied(applied) = settled else { panic!("stale: {settled:?}") };
-                released += applied.ripples.released.len();
+                released += applied.effects.released.len();
             }
             released
         }));

@@ -93,8 +93,8 @@ impl Session<'_> {
         }
         self.call_off(row, cause, None).await?;
         let seeds = ended(&row.job).into_iter().collect();
-        let ripples = self.ripple(seeds).await?;
-        Ok(Ok(CommandReply::moved(from, JobState::Canceled, ripples)))
+        let effects = self.propagate(seeds).await?;
+        Ok(Ok(CommandReply::moved(from, JobState::Canceled, effects)))
     }
 
     /// Cancels a job that has not ended.
@@ -155,8 +155,8 @@ impl Session<'_> {
                 .await?;
         }
         self.advance(row, |job| job.revive(now)).await?;
-        let ripples = self.apply(opened).await?;
-        Ok(Ok(CommandReply::moved(from, JobState::Pending, ripples)))
+        let effects = self.apply(opened).await?;
+        Ok(Ok(CommandReply::moved(from, JobState::Pending, effects)))
     }
 
     async fn redrive(&mut self, filter: &Filter, limit: u32) -> Result<CommandReply, sqlx::Error> {

@@ -1,4 +1,4 @@
-//! Groups and edges. [`ripple`] decides how a change propagates; this module reads and writes the rows.
+//! Groups and edges. [`propagate`] decides how a change propagates; this module reads and writes the rows.
 
 mod read;
 
@@ -6,12 +6,12 @@ use std::collections::HashSet;
 
 use jiff::Timestamp;
 use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::graph::{Changes, JobChange, Seed, admit, ripple};
+use ratchet_core::graph::{Changes, JobChange, Seed, admit, propagate};
 use ratchet_core::insert::KeyUse;
 use ratchet_core::model::{
     Applied, CommandError, CommandReply, DroppedGraph, Edge, Extend, GraphInserted, GroupId,
     GroupRecord, InsertError, Inserted, JobId, JobRecord, JobState, Member, NewGraph, NewJob,
-    Point, Ripples,
+    Point, GraphEffects,
 };
 use sqlx::Row as _;
 
@@ -66,8 +66,8 @@ impl Session<'_> {
             self.save_edge(edge).await?;
         }
         let seeds = graph.groups.iter().map(|group| Seed::Check(group.id)).collect();
-        let ripples = self.ripple(seeds).await?;
-        Ok(Ok(GraphInserted { jobs, ripples, original: None }))
+        let effects = self.propagate(seeds).await?;
+        Ok(Ok(GraphInserted { jobs, effects, original: None }))
     }
 
     pub(crate) async fn extend(
@@ -88,8 +88,8 @@ impl Session<'_> {
         group.counts.total += (extend.jobs.len() - absent.len()) as u64;
         group.sealed = extend.seal;
         self.save_group(&group).await?;
-        let ripples = self.ripple(vec![Seed::Check(id)]).await?;
-        Ok(Ok(GraphInserted { jobs, ripples, original: None }))
+        let effects = self.propagate(vec![Seed::Check(id)]).await?;
+        Ok(Ok(GraphInserted { jobs, effects, original: None }))
     }
 
     /// Inserts jobs of a graph. Also returns the ids of jobs that already exist and are therefore not members.
@@ -126,7 +126,7 @@ impl Session<'_> {
         Ok(match inserted? {
             Ok(inserted) => {
                 applied.spawned.extend(inserted.created());
-                applied.ripples.append(inserted.ripples);
+                applied.effects.append(inserted.effects);
                 None
             }
             Err(refused) => DroppedGraph::new(graph, &refused),
@@ -140,8 +140,8 @@ impl Session<'_> {
         if group.state.is_ended() {
             return Ok(Ok(CommandReply::GroupUnchanged { state: group.state }));
         }
-        let ripples = self.ripple(vec![Seed::CancelGroup(id)]).await?;
-        Ok(Ok(CommandReply::GroupCanceled(Box::new(ripples))))
+        let effects = self.propagate(vec![Seed::CancelGroup(id)]).await?;
+        Ok(Ok(CommandReply::GroupCanceled(Box::new(effects))))
     }
 
     /// Returns the changes that reopen steps when this failed job is retried. Refused if the business key of one of
@@ -166,9 +166,9 @@ impl Session<'_> {
     }
 
     /// Walks the graph from some seeds and writes the changes.
-    pub(crate) async fn ripple(&mut self, seeds: Vec<Seed>) -> Result<Ripples, sqlx::Error> {
+    pub(crate) async fn propagate(&mut self, seeds: Vec<Seed>) -> Result<GraphEffects, sqlx::Error> {
         if seeds.is_empty() {
-            return Ok(Ripples::default());
+            return Ok(GraphEffects::default());
         }
         let changes = self.walk(seeds).await?;
         crash_point(CrashPoint::GraphWalked);
@@ -177,10 +177,10 @@ impl Session<'_> {
 
     async fn walk(&mut self, seeds: Vec<Seed>) -> Result<Changes, sqlx::Error> {
         let now = self.now;
-        ripple(&mut Rows { session: self }, seeds, now).await
+        propagate(&mut Rows { session: self }, seeds, now).await
     }
 
-    pub(crate) async fn apply(&mut self, changes: Changes) -> Result<Ripples, sqlx::Error> {
+    pub(crate) async fn apply(&mut self, changes: Changes) -> Result<GraphEffects, sqlx::Error> {
         let now = self.now;
         for change in &changes.jobs {
             let (JobChange::Wait { job, .. }

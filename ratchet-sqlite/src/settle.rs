@@ -55,9 +55,9 @@ impl Session<'_> {
         }
         if let Some((first, _)) = seeds.first() {
             let first = *first;
-            let ripples = self.ripple(seeds.into_iter().map(|(_, seed)| seed).collect()).await?;
+            let effects = self.propagate(seeds.into_iter().map(|(_, seed)| seed).collect()).await?;
             if let Settled::Applied(applied) = &mut settled[first] {
-                applied.ripples = ripples;
+                applied.effects = effects;
             }
         }
         self.count_samples(settlements, &mut settled).await?;

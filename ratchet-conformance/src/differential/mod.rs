@@ -158,7 +158,7 @@ mod tests {
             "GroupNotFound",
             "StepExists",
             "DroppedGraph",
-            "Rippled {",
+            "MovedWithGraph {",
             "UpstreamFailed",
             "NotTaken",
             "reopened: [0",

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use ratchet_core::model::{
     Alert, Applied, AttemptLine, BreakerChange, BreakerState, Claimed, CommandReply, DeliveryBody,
-    Envelope, Explanation, GraphInserted, GroupRecord, JobRecord, LeaseId, NodeRecord, Ripples,
+    Envelope, Explanation, GraphInserted, GroupRecord, JobRecord, LeaseId, NodeRecord, GraphEffects,
     Waiting,
 };
 use uuid::Uuid;
@@ -65,13 +65,13 @@ impl Normal {
         for graph in &mut applied.dropped_graphs {
             graph.why.clear();
         }
-        applied.ripples = self.ripples(applied.ripples);
+        applied.effects = self.effects(applied.effects);
         applied
     }
 
-    pub(super) fn ripples(self, mut ripples: Ripples) -> Ripples {
-        ripples.groups = ripples.groups.into_iter().map(|group| self.group(group)).collect();
-        ripples
+    pub(super) fn effects(self, mut effects: GraphEffects) -> GraphEffects {
+        effects.groups = effects.groups.into_iter().map(|group| self.group(group)).collect();
+        effects
     }
 
     pub(super) fn group(self, mut group: GroupRecord) -> GroupRecord {
@@ -82,18 +82,18 @@ impl Normal {
 
     pub(super) fn reply(self, reply: CommandReply) -> CommandReply {
         match reply {
-            CommandReply::Rippled { from, to, ripples } => {
-                CommandReply::Rippled { from, to, ripples: Box::new(self.ripples(*ripples)) }
+            CommandReply::MovedWithGraph { from, to, effects } => {
+                CommandReply::MovedWithGraph { from, to, effects: Box::new(self.effects(*effects)) }
             }
-            CommandReply::GroupCanceled(ripples) => {
-                CommandReply::GroupCanceled(Box::new(self.ripples(*ripples)))
+            CommandReply::GroupCanceled(effects) => {
+                CommandReply::GroupCanceled(Box::new(self.effects(*effects)))
             }
             other => other,
         }
     }
 
     pub(super) fn graph(self, mut inserted: GraphInserted) -> GraphInserted {
-        inserted.ripples = self.ripples(inserted.ripples);
+        inserted.effects = self.effects(inserted.effects);
         inserted
     }
 

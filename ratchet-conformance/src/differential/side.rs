@@ -8,7 +8,7 @@ use std::time::Duration;
 use ratchet_core::model::{
     Isolation, CallResult, BreakerSettings, CancelCause, Channel, ClaimRequest, Claimed, Command, Filter,
     GroupFilter, GroupId, Heartbeat, JobId, KnownJobs, NodeId, NodeInfo, PageRequest, Point,
-    Progress, QueueDemand, Ripples, RunNotes, Settled, Settlement, Token, BreakerSample,
+    Progress, QueueDemand, GraphEffects, RunNotes, Settled, Settlement, Token, BreakerSample,
 };
 use ratchet_core::store::{Store, StoreError};
 
@@ -211,13 +211,13 @@ impl<'a> Side<'a> {
         };
         let mut settled: Vec<_> = settled.map(normal).collect();
         // A store may attach the propagation to any settlement of the commit, in any number of parts.
-        let mut ripples = Ripples::default();
+        let mut effects = GraphEffects::default();
         for settled in &mut settled {
             if let Settled::Applied(applied) = settled {
-                ripples.append(std::mem::take(&mut applied.ripples));
+                effects.append(std::mem::take(&mut applied.effects));
             }
         }
-        format!("{settled:?} {:?}", together(ripples))
+        format!("{settled:?} {:?}", together(effects))
     }
 
     async fn deliver(&self, channel: Channel, limit: u32) -> String {
@@ -282,14 +282,14 @@ fn progress(percent: f32) -> RunNotes {
 }
 
 /// Merges the propagation of one commit: sorts it and keeps the last state of every group.
-fn together(mut ripples: Ripples) -> Ripples {
-    ripples.released.sort_unstable();
-    ripples.canceled.sort_by_key(|canceled| canceled.job);
-    ripples.reopened.sort_unstable();
+fn together(mut effects: GraphEffects) -> GraphEffects {
+    effects.released.sort_unstable();
+    effects.canceled.sort_by_key(|canceled| canceled.job);
+    effects.reopened.sort_unstable();
     let groups: BTreeMap<_, _> =
-        ripples.groups.into_iter().map(|group| (group.id, group)).collect();
-    ripples.groups = groups.into_values().collect();
-    ripples
+        effects.groups.into_iter().map(|group| (group.id, group)).collect();
+    effects.groups = groups.into_values().collect();
+    effects
 }
 
 fn heartbeat(answer: Heartbeat) -> String {

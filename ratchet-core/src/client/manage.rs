@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Ratchet, publish_ripples};
+use super::{Ratchet, publish_effects};
 use crate::crash::{CrashPoint, crash_point};
 use crate::events::Event;
 use crate::model::{
@@ -84,9 +84,9 @@ impl Ratchet {
         let reply = self.core.store.command(command).await?;
         crash_point(CrashPoint::CommandAnswered);
         match &reply {
-            CommandReply::Rippled { ripples, .. } | CommandReply::GroupCanceled(ripples) => {
-                ripples.groups.iter().for_each(|group| self.core.events.ordered(group.id));
-                publish_ripples(&self.core, ripples);
+            CommandReply::MovedWithGraph { effects, .. } | CommandReply::GroupCanceled(effects) => {
+                effects.groups.iter().for_each(|group| self.core.events.ordered(group.id));
+                publish_effects(&self.core, effects);
             }
             _ => {}
         }

@@ -22,7 +22,7 @@ pub(crate) use core::Core;
 pub use enqueue::Enqueue;
 pub use finished::Finished;
 pub use gates::{Breakers, Queues};
-pub(crate) use graph::publish_ripples;
+pub(crate) use graph::publish_effects;
 pub use graph::{
     Batch, Chain, ChainHandle, GroupHandle, GroupReport, StepRef, Whole, Wiring, Workflow, Yields,
 };

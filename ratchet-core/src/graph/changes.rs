@@ -1,7 +1,7 @@
 //! What a walk over a graph changes: the store writes it, in one commit with what set it off.
 
 use crate::model::{
-    CancelCause, CanceledMember, Edge, GroupRecord, JobId, Member, Point, Ripples, Wait,
+    CancelCause, CanceledMember, Edge, GroupRecord, JobId, Member, Point, GraphEffects, Wait,
 };
 
 /// Everything that is to be written.
@@ -86,18 +86,18 @@ impl Changes {
     }
 
     /// What is told of them.
-    pub fn into_ripples(self) -> Ripples {
-        let mut ripples = Ripples { groups: self.groups, ..Ripples::default() };
+    pub fn into_ripples(self) -> GraphEffects {
+        let mut effects = GraphEffects { groups: self.groups, ..GraphEffects::default() };
         for change in self.jobs {
             match change {
                 JobChange::Wait { .. } => {}
-                JobChange::Release { job } => ripples.released.push(job),
-                JobChange::Reopen { job, .. } => ripples.reopened.push(job),
+                JobChange::Release { job } => effects.released.push(job),
+                JobChange::Reopen { job, .. } => effects.reopened.push(job),
                 JobChange::Cancel { job, cause, root, .. } => {
-                    ripples.canceled.push(CanceledMember { job, cause, root });
+                    effects.canceled.push(CanceledMember { job, cause, root });
                 }
             }
         }
-        ripples
+        effects
     }
 }

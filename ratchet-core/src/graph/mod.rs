@@ -1,6 +1,6 @@
 //! What follows in a graph when something ends, is called off or is tried again. Pure rules, and one walk over rows.
 //!
-//! A store keeps the rows; [`ripple`] reads what it touches through [`GraphRows`], wave by wave, and answers with
+//! A store keeps the rows; [`propagate`] reads what it touches through [`GraphRows`], wave by wave, and answers with
 //! [`Changes`] that the store writes **in the commit of the outcome that set them off**. So no store can decide
 //! otherwise than another, and there is no gap for a crash to fall into.
 
@@ -9,7 +9,7 @@ mod check;
 mod digest;
 mod link;
 mod open;
-mod ripple;
+mod propagate;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -18,5 +18,5 @@ pub use changes::{Changes, JobChange};
 pub use check::{GraphError, check};
 pub(crate) use digest::{digest, identity};
 pub use link::link;
-pub use ripple::{GraphRows, Inside, Seed, ripple};
+pub use propagate::{GraphRows, Inside, Seed, propagate};
 pub use rules::admit;

@@ -1,6 +1,6 @@
 //! The way back: a failed step is tried again, and what was called off because of it waits again.
 
-use super::ripple::{GraphRows, Walk, Work};
+use super::propagate::{GraphRows, Walk, Work};
 use super::rules::{Class, Waited};
 use crate::model::{
     CancelCause, Edge, GroupId, GroupRecord, GroupState, JobState, Member, Point, Resolution, Wait,

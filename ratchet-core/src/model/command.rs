@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Due, Filter, GroupId, GroupState, JobId, JobState, Move, Ripples};
+use super::{Due, Filter, GroupId, GroupState, JobId, JobState, Move, GraphEffects};
 use crate::store::StoreError;
 
 /// A command on a job, a set of failed jobs, or a group.
@@ -67,16 +67,16 @@ pub enum CommandReply {
         to: JobState,
     },
     /// The job changed its state, and so did other jobs or groups in its graph.
-    Rippled {
+    MovedWithGraph {
         /// The state before.
         from: JobState,
         /// The state after.
         to: JobState,
         /// The other changes in the graph.
-        ripples: Box<Ripples>,
+        effects: Box<GraphEffects>,
     },
     /// The group was canceled. Lists the changed jobs and groups.
-    GroupCanceled(Box<Ripples>),
+    GroupCanceled(Box<GraphEffects>),
     /// The group had already ended.
     GroupUnchanged {
         /// The state of the group.
@@ -93,18 +93,18 @@ pub enum CommandReply {
 
 impl CommandReply {
     /// Creates the reply for a job that changed its state, with or without changes elsewhere in its graph.
-    pub fn moved(from: JobState, to: JobState, ripples: Ripples) -> Self {
-        if ripples.is_empty() {
+    pub fn moved(from: JobState, to: JobState, effects: GraphEffects) -> Self {
+        if effects.is_empty() {
             Self::Done { from, to }
         } else {
-            Self::Rippled { from, to, ripples: Box::new(ripples) }
+            Self::MovedWithGraph { from, to, effects: Box::new(effects) }
         }
     }
 
     /// Returns the state before and after, if the job changed its state.
     pub fn states(&self) -> Option<(JobState, JobState)> {
         match self {
-            Self::Done { from, to } | Self::Rippled { from, to, .. } => Some((*from, *to)),
+            Self::Done { from, to } | Self::MovedWithGraph { from, to, .. } => Some((*from, *to)),
             _ => None,
         }
     }

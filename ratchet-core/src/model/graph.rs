@@ -48,7 +48,7 @@ pub struct GraphInserted {
     /// The results, in the order of the jobs.
     pub jobs: Vec<Inserted>,
     /// Changes caused by the insertion, such as an empty batch that ends immediately.
-    pub ripples: Ripples,
+    pub effects: GraphEffects,
     /// The original graph, if the idempotency key was used before. Nothing was inserted, and `jobs` is empty.
     pub original: Option<GroupId>,
 }
@@ -71,7 +71,7 @@ impl GraphInserted {
 /// Changes elsewhere in the graph, in the same commit, because a job or group ended, was canceled or was retried.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Ripples {
+pub struct GraphEffects {
     /// Jobs that no longer wait.
     pub released: Vec<JobId>,
     /// Jobs that were canceled.
@@ -82,7 +82,7 @@ pub struct Ripples {
     pub groups: Vec<GroupRecord>,
 }
 
-impl Ripples {
+impl GraphEffects {
     /// Appends the changes of another cause in the same commit.
     pub fn append(&mut self, mut more: Self) {
         self.released.append(&mut more.released);

@@ -38,7 +38,7 @@ pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};
 pub use envelope::{Envelope, FailureKind, FailureRecord, TerminalReason};
 pub use explain::{Explanation, Surroundings, Waiting};
 pub use filter::{Counts, Filter, Page, PageRequest, QueueCounts};
-pub use graph::{CanceledMember, Extend, GraphInserted, GraphKey, NewGraph, Ripples};
+pub use graph::{CanceledMember, Extend, GraphInserted, GraphKey, NewGraph, GraphEffects};
 pub use group::{GroupCounts, GroupFilter, GroupKind, GroupRecord, GroupState, GroupView};
 pub use id::{GroupId, JobId, LeaseId, NodeId, Token};
 pub use items::{HandOff, HandOffStats, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AttemptOutcome, BreakerChange, Envelope, FailureRecord, GroupId, GroupKind, InsertError, JobId,
-    JobState, LogLine, NewGraph, NewHandOff, NewJob, NewReject, Notice, Progress, Ripples, Token,
+    JobState, LogLine, NewGraph, NewHandOff, NewJob, NewReject, Notice, Progress, GraphEffects, Token,
     BreakerSample,
 };
 
@@ -189,7 +189,7 @@ pub struct Applied {
     pub breaker: Option<BreakerChange>,
     /// Other changes in the graphs of this commit. Reported once: with the first settlement that caused a change or,
     /// for a new graph, with the run that created it.
-    pub ripples: Ripples,
+    pub effects: GraphEffects,
 }
 
 impl Applied {
@@ -203,7 +203,7 @@ impl Applied {
             dropped: Vec::new(),
             dropped_graphs: Vec::new(),
             breaker: None,
-            ripples: Ripples::default(),
+            effects: GraphEffects::default(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::client::{Core, publish_ripples};
+use crate::client::{Core, publish_effects};
 use crate::events::{Event, JobRef};
 use crate::model::{AttemptOutcome, Claimed, Deferral, FailureKind, Settled, Settlement, Verdict};
 
@@ -95,7 +95,7 @@ pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settl
         tracing::warn!(service = sample.service, ?change, "a circuit breaker has changed");
         events.publish(|| Event::of_breaker(&sample.service, change));
     }
-    publish_ripples(core, &applied.ripples);
+    publish_effects(core, &applied.effects);
     let spawned: HashSet<_> = applied.spawned.iter().collect();
     let members = settlement.graphs.iter().flat_map(|graph| &graph.jobs);
     let children = settlement.spawned.iter().chain(members);

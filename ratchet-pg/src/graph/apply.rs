@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::graph::{Changes, JobChange, Seed, ripple};
+use ratchet_core::graph::{Changes, JobChange, Seed, propagate};
 use ratchet_core::model::{
-    AttemptOutcome, CancelCause, Edge, GroupRecord, JobId, JobState, LeaseId, Ripples, Token,
+    AttemptOutcome, CancelCause, Edge, GroupRecord, JobId, JobState, LeaseId, GraphEffects, Token,
 };
 use ratchet_core::store::Wake;
 use uuid::Uuid;
@@ -34,15 +34,15 @@ struct Marks {
 
 impl Inner {
     /// Walks the graph from some seeds and writes the changes. The caller must have locked the graphs.
-    pub(crate) async fn ripple(
+    pub(crate) async fn propagate(
         &self,
         db: &mut PgConnection,
         seeds: Vec<Seed>,
         now: i64,
         news: &mut News,
-    ) -> Result<Ripples, Fault> {
+    ) -> Result<GraphEffects, Fault> {
         if seeds.is_empty() {
-            return Ok(Ripples::default());
+            return Ok(GraphEffects::default());
         }
         let changes = self.walk(db, seeds, now).await?;
         crash_point(CrashPoint::GraphWalked);
@@ -55,7 +55,7 @@ impl Inner {
         seeds: Vec<Seed>,
         now: i64,
     ) -> Result<Changes, Fault> {
-        ripple(&mut Rows::new(self, db), seeds, instant(now)).await
+        propagate(&mut Rows::new(self, db), seeds, instant(now)).await
     }
 
     /// Writes the changes of a walk. Reopened steps must already have their business keys.
@@ -65,7 +65,7 @@ impl Inner {
         changes: Changes,
         now: i64,
         news: &mut News,
-    ) -> Result<Ripples, Fault> {
+    ) -> Result<GraphEffects, Fault> {
         let (mut marks, mut canceled) = (Marks::default(), HashMap::new());
         let (mut released, mut reopened) = (Vec::new(), Vec::new());
         let mut mark = |job: JobId, wait, root| {

@@ -171,8 +171,8 @@ impl Inner {
         self.write_edges(db, &graph.edges).await?;
         let mut news = News { hints: fresh.hints(), unsettled: true, ..News::default() };
         let seeds = ids.into_iter().map(Seed::Check).collect();
-        let ripples = self.ripple(db, seeds, now, &mut news).await?;
-        Ok((GraphInserted { jobs, ripples, original: None }, news))
+        let effects = self.propagate(db, seeds, now, &mut news).await?;
+        Ok((GraphInserted { jobs, effects, original: None }, news))
     }
 
     pub(crate) async fn extend(&self, extend: Extend) -> Result<GraphInserted, Fault> {
@@ -206,8 +206,8 @@ impl Inner {
         group.sealed = extend.seal;
         self.save_groups(db, &[group]).await?;
         let mut news = News { hints: fresh.hints(), unsettled: true, ..News::default() };
-        let ripples = self.ripple(db, vec![Seed::Check(id)], now, &mut news).await?;
-        Ok((GraphInserted { jobs, ripples, original: None }, news))
+        let effects = self.propagate(db, vec![Seed::Check(id)], now, &mut news).await?;
+        Ok((GraphInserted { jobs, effects, original: None }, news))
     }
 
     pub(crate) async fn cancel_group(
@@ -223,8 +223,8 @@ impl Inner {
             return Ok(CommandReply::GroupUnchanged { state: group.state });
         }
         let now = self.now(&mut *db).await?;
-        let ripples = self.ripple(db, vec![Seed::CancelGroup(id)], now, news).await?;
-        Ok(CommandReply::GroupCanceled(Box::new(ripples)))
+        let effects = self.propagate(db, vec![Seed::CancelGroup(id)], now, news).await?;
+        Ok(CommandReply::GroupCanceled(Box::new(effects)))
     }
 
     /// Locks the graphs of these jobs, if they have one, and of these groups.

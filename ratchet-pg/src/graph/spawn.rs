@@ -26,7 +26,7 @@ impl Inner {
                 match self.spawn_graph(db, graph, news, now).await {
                     Ok(inserted) => {
                         applied.spawned.extend(inserted.created());
-                        applied.ripples.append(inserted.ripples);
+                        applied.effects.append(inserted.effects);
                     }
                     Err(Fault::Insert(refused)) => {
                         let Some(dropped) = DroppedGraph::new(graph, &refused) else { continue };

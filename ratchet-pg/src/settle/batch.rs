@@ -82,7 +82,7 @@ impl Inner {
         if let Some(first) = places.first()
             && let Settled::Applied(applied) = &mut answers[*first]
         {
-            applied.ripples = self.ripple(db, seeds, now, &mut news).await?;
+            applied.effects = self.propagate(db, seeds, now, &mut news).await?;
         }
         let waits = settlements.iter().any(|settlement| needs_keys(settlement));
         if waits {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use ratchet_core::graph::Seed;
-use ratchet_core::model::{JobState, Ripples, Settled, Settlement};
+use ratchet_core::model::{JobState, GraphEffects, Settled, Settlement};
 
 use super::News;
 use crate::fault::Fault;
@@ -39,9 +39,9 @@ impl Inner {
             seeds.push(Seed::Ended { member, answers: settlement.answers.clone() });
         }
         if let Some((index, now)) = first {
-            let ripples = self.ripple(db, seeds, now, news).await?;
+            let effects = self.propagate(db, seeds, now, news).await?;
             if let Some(Settled::Applied(applied)) = &mut settled[index] {
-                applied.ripples = ripples;
+                applied.effects = effects;
             }
         }
         Ok(())
@@ -51,20 +51,20 @@ impl Inner {
 /// Merges the changes of two graph walks of one commit, and reports them with the first settlement that has any. The
 /// second walk has the newer state of a group. Reported before the first, the progress of the group would go backwards.
 pub(super) fn told_as_one(settled: &mut [Option<Settled>], second: &HashSet<usize>) {
-    let (mut first, mut early, mut late) = (None, Ripples::default(), Ripples::default());
+    let (mut first, mut early, mut late) = (None, GraphEffects::default(), GraphEffects::default());
     for (index, settled) in settled.iter_mut().enumerate() {
         let Some(Settled::Applied(applied)) = settled else { continue };
-        if applied.ripples.is_empty() {
+        if applied.effects.is_empty() {
             continue;
         }
         first.get_or_insert(index);
-        let found = std::mem::take(&mut applied.ripples);
+        let found = std::mem::take(&mut applied.effects);
         if second.contains(&index) { late.append(found) } else { early.append(found) }
     }
     let newer: HashSet<_> = late.groups.iter().map(|group| group.id).collect();
     early.groups.retain(|group| !newer.contains(&group.id));
     early.append(late);
     if let Some(Settled::Applied(applied)) = first.and_then(|index| settled[index].as_mut()) {
-        applied.ripples = early;
+        applied.effects = early;
     }
 }

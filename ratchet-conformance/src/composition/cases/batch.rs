@@ -50,7 +50,7 @@ pub async fn w_03_progress_is_counted(world: &World) {
     let (id, ids, _) = batch(world, 4, &[]).await;
     let runs = node.claim(3).await;
     let applied = world.apply(runs[0].succeed()).await;
-    assert!((applied.ripples.groups[0].counts.percent() - 25.0).abs() < 1e-9);
+    assert!((applied.effects.groups[0].counts.percent() - 25.0).abs() < 1e-9);
     world.apply(runs[1].fail()).await;
     world.cancel(runs[2].id()).await;
     let group = world.group(id).await;
@@ -111,8 +111,8 @@ pub async fn w_03_empty_batch_completes_at_once(world: &World) {
     let callback = sketch.add(None, world.job());
     sketch.edge(id, callback, When::Success);
     let inserted = world.insert_graph(sketch).await;
-    assert_eq!(inserted.ripples.released, [callback]);
-    assert_eq!(inserted.ripples.groups, [world.group(id).await]);
+    assert_eq!(inserted.effects.released, [callback]);
+    assert_eq!(inserted.effects.groups, [world.group(id).await]);
     assert_eq!(world.group_state(id).await, GroupState::Succeeded);
     assert_eq!(node.claim_ids(5).await, [callback]);
 }
@@ -312,7 +312,7 @@ pub async fn w_05_one_commit_tells_a_group_once_as_it_is(world: &World) {
     let mut told = Vec::new();
     for settled in settled {
         let Settled::Applied(applied) = settled else { panic!("both are current") };
-        told.extend(applied.ripples.groups);
+        told.extend(applied.effects.groups);
     }
     assert_eq!(told, [world.group(id).await]);
     assert_eq!(world.tally(id).await, [1, 1, 0, 0, 3]);

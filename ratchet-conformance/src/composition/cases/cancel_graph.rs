@@ -19,9 +19,9 @@ pub async fn l_05_everything_downstream_is_canceled(world: &World) {
     let (chain, ids) = world.chain(4).await;
     world.apply(node.claim_one().await.succeed()).await;
     let reply = world.cancel(ids[2]).await;
-    let CommandReply::Rippled { from, to, ripples } = reply else { panic!("{reply:?}") };
+    let CommandReply::MovedWithGraph { from, to, effects } = reply else { panic!("{reply:?}") };
     assert_eq!((from, to), (JobState::Pending, Canceled));
-    assert_eq!(ripples.canceled.iter().map(|it| it.job).collect::<Vec<_>>(), [ids[3]]);
+    assert_eq!(effects.canceled.iter().map(|it| it.job).collect::<Vec<_>>(), [ids[3]]);
     assert_eq!(world.get(ids[2]).await.canceled, Some(CancelCause::Requested));
     let last = world.get(ids[3]).await;
     assert_eq!(last.canceled, Some(CancelCause::UpstreamCanceled));
@@ -64,8 +64,8 @@ pub async fn w_06_whole_chain_is_canceled(world: &World) {
     world.apply(node.claim_one().await.succeed()).await;
     let run = node.claim_one().await;
     let reply = cancel(world, chain).await;
-    let CommandReply::GroupCanceled(ripples) = reply else { panic!("{reply:?}") };
-    assert_eq!(ripples.canceled.iter().map(|it| it.job).collect::<Vec<_>>(), ids[1..]);
+    let CommandReply::GroupCanceled(effects) = reply else { panic!("{reply:?}") };
+    assert_eq!(effects.canceled.iter().map(|it| it.job).collect::<Vec<_>>(), ids[1..]);
     assert_eq!(world.states(&ids).await, [Succeeded, Canceled, Canceled]);
     for id in &ids[1..] {
         let step = world.get(*id).await;

@@ -56,7 +56,7 @@ pub async fn w_01_next_step_is_released_with_the_success(world: &World) {
     world.pass(hours(1)).await;
     let mut wakes = world.store.wakes();
     let applied = world.apply(run.succeed()).await;
-    assert_eq!(applied.ripples.released, [ids[1]]);
+    assert_eq!(applied.effects.released, [ids[1]]);
     let next = world.get(ids[1]).await;
     assert!(next.is_claimable());
     assert_eq!(next.due, applied.at, "it is due now, not since it was submitted");
@@ -86,7 +86,7 @@ pub async fn w_01_retry_releases_nothing(world: &World) {
     let node = world.node().await;
     let (chain, ids) = world.chain(2).await;
     let applied = world.apply(node.claim_one().await.retry(secs(0))).await;
-    assert!(applied.ripples.is_empty());
+    assert!(applied.effects.is_empty());
     assert!(!world.get(ids[1]).await.is_claimable());
     assert_eq!(world.tally(chain).await, [0, 0, 0, 0, 2]);
 }
@@ -103,9 +103,9 @@ pub async fn w_01_failure_cancels_the_rest(world: &World) {
         assert_eq!(step.root_cause, Some(Point::Job(ids[1])));
         assert_eq!(step.finished_at, Some(applied.at));
     }
-    let told: Vec<_> = applied.ripples.canceled.iter().map(|it| it.job).collect();
+    let told: Vec<_> = applied.effects.canceled.iter().map(|it| it.job).collect();
     assert_eq!(told, ids[2..]);
-    assert_eq!(applied.ripples.groups.len(), 1);
+    assert_eq!(applied.effects.groups.len(), 1);
     assert_eq!(world.group_state(chain).await, GroupState::Failed);
     assert_eq!(world.tally(chain).await, [1, 1, 2, 0, 4]);
     assert!(node.claim(5).await.is_empty());
@@ -118,7 +118,7 @@ pub async fn w_01_ended_chain_tells_when(world: &World) {
     let applied = world.apply(node.claim_one().await.succeed()).await;
     let ended = world.group(chain).await;
     assert_eq!(ended.finished_at, Some(applied.at));
-    assert_eq!(applied.ripples.groups, [ended]);
+    assert_eq!(applied.effects.groups, [ended]);
 }
 
 pub async fn w_01_stale_settle_releases_nothing(world: &World) {
@@ -215,7 +215,7 @@ pub async fn w_01_long_chain_that_fails_at_its_first_step(world: &World) {
     let node = world.node().await;
     let (chain, ids) = world.chain(STEPS).await;
     let applied = world.apply(node.claim_one().await.fail()).await;
-    assert_eq!(applied.ripples.canceled.len(), STEPS - 1);
+    assert_eq!(applied.effects.canceled.len(), STEPS - 1);
     assert_eq!(world.tally(chain).await, [0, 1, STEPS as u64 - 1, 0, STEPS as u64]);
     let last = world.get(ids[STEPS - 1]).await;
     assert_eq!((last.state, last.root_cause), (Canceled, Some(Point::Job(ids[0]))));

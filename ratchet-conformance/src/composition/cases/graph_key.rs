@@ -34,7 +34,7 @@ fn root(graph: &NewGraph) -> GroupId {
 async fn insert(world: &World, graph: &NewGraph) -> GroupId {
     let inserted = world.store.insert_graph(graph.clone()).await.expect("inserted");
     if let Some(original) = inserted.original {
-        assert!(inserted.jobs.is_empty() && inserted.ripples.is_empty(), "nothing came into being");
+        assert!(inserted.jobs.is_empty() && inserted.effects.is_empty(), "nothing came into being");
         return original;
     }
     let created: Vec<_> = graph.jobs.iter().map(|job| Inserted::Created(job.id)).collect();

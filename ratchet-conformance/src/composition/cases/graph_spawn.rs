@@ -108,8 +108,8 @@ pub async fn s_08_empty_batch_of_a_run_ends_with_it(world: &World) {
     sketch.edge(batch, callback, When::Always);
     let applied = world.apply(run.succeed().bringing(vec![sketch.finish()])).await;
     assert_eq!(world.group_state(batch).await, GroupState::Succeeded);
-    assert_eq!(applied.ripples.released, [callback], "and that is told");
-    assert_eq!(applied.ripples.groups[0].state, GroupState::Succeeded);
+    assert_eq!(applied.effects.released, [callback], "and that is told");
+    assert_eq!(applied.effects.groups[0].state, GroupState::Succeeded);
 }
 
 pub async fn s_08_step_of_a_graph_may_bring_another(world: &World) {
@@ -124,7 +124,7 @@ pub async fn s_08_step_of_a_graph_may_bring_another(world: &World) {
     settlements.push(other.succeed());
     let settled = world.settle_all(settlements).await;
     let Settled::Applied(applied) = &settled[0] else { panic!("applied") };
-    assert_eq!(applied.ripples.released, [steps[1]]);
+    assert_eq!(applied.effects.released, [steps[1]]);
     assert_eq!(world.tally(outer).await, [1, 0, 0, 0, 2]);
     for _ in 0..3 {
         world.apply(node.claim_one().await.succeed()).await;

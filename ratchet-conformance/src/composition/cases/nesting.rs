@@ -33,7 +33,7 @@ pub async fn w_03_batch_as_a_step_begins_in_its_turn(world: &World) {
     let run = node.claim(5).await;
     assert_eq!(run.iter().map(Claimed::id).collect::<Vec<_>>(), [first]);
     let applied = world.apply(run[0].succeed()).await;
-    assert_eq!(applied.ripples.released, inside);
+    assert_eq!(applied.effects.released, inside);
 }
 
 pub async fn w_01_what_follows_a_batch_waits_for_all_of_it(world: &World) {

@@ -15,9 +15,9 @@ pub async fn w_01_retry_reopens_what_was_canceled(world: &World) {
     world.apply(node.claim_one().await.succeed()).await;
     world.apply(node.claim_one().await.fail()).await;
     let reply = world.retry(ids[1]).await;
-    let CommandReply::Rippled { from, to, ripples } = reply else { panic!("{reply:?}") };
+    let CommandReply::MovedWithGraph { from, to, effects } = reply else { panic!("{reply:?}") };
     assert_eq!((from, to), (Failed, Pending));
-    assert_eq!(ripples.reopened, ids[2..]);
+    assert_eq!(effects.reopened, ids[2..]);
     assert_eq!(world.states(&ids).await, [Succeeded, Pending, Pending, Pending]);
     let group = world.group(chain).await;
     assert_eq!(

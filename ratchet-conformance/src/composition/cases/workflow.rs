@@ -38,7 +38,7 @@ pub async fn w_04_fan_in_waits_for_all(world: &World) {
     world.apply(runs[0].succeed()).await;
     assert!(node.claim(5).await.is_empty());
     let applied = world.apply(runs[1].succeed()).await;
-    assert_eq!(applied.ripples.released, [join]);
+    assert_eq!(applied.effects.released, [join]);
     world.apply(node.claim_one().await.succeed()).await;
     assert_eq!(world.group_state(flow).await, GroupState::Succeeded);
 }
@@ -65,7 +65,7 @@ pub async fn w_04_after_any_begins_with_the_first_and_only_once(world: &World) {
     world.apply(runs[1].succeed()).await;
     world.apply(node.claim_one().await.succeed()).await;
     let late = world.apply(runs[0].succeed()).await;
-    assert!(late.ripples.released.is_empty());
+    assert!(late.effects.released.is_empty());
     assert!(node.claim(5).await.is_empty());
     assert_eq!(world.get(join).await.run, 1);
     assert_eq!(world.tally(flow).await, [3, 0, 0, 0, 3]);

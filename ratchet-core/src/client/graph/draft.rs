@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::handle::GroupHandle;
-use super::publish_ripples;
+use super::publish_effects;
 use crate::client::depth::by_queue;
 use crate::client::enqueue::unserved;
 use crate::client::{Core, Enqueue, SubmitError};
@@ -264,7 +264,7 @@ pub(super) async fn insert(
         core.events.submitted(id);
     }
     drop(expected);
-    publish_ripples(core, &inserted.ripples);
+    publish_effects(core, &inserted.effects);
     let mut warnings = Vec::new();
     if inserted.original.is_none() {
         for (queue, (more, first)) in by_queue(jobs) {

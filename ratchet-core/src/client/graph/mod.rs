@@ -6,7 +6,7 @@ mod draft;
 mod draw;
 mod handle;
 mod report;
-mod ripples;
+mod effects;
 mod svg;
 mod workflow;
 
@@ -14,7 +14,7 @@ pub use batch::Batch;
 pub use chain::{Chain, ChainHandle};
 pub use handle::GroupHandle;
 pub use report::GroupReport;
-pub(crate) use ripples::publish_ripples;
+pub(crate) use effects::publish_effects;
 pub use workflow::{StepRef, Whole, Wiring, Workflow, Yields};
 
 use std::sync::Arc;

@@ -72,7 +72,7 @@ impl Tables {
         self.check(id, Move::Cancel)?;
         self.call_off(id, cause, None, now);
         let seeds = self.ended(id, Vec::new()).into_iter().collect();
-        Ok(CommandReply::moved(from, JobState::Canceled, self.ripple(seeds, now)))
+        Ok(CommandReply::moved(from, JobState::Canceled, self.propagate(seeds, now)))
     }
 
     fn cancel_group(&mut self, id: GroupId, now: Timestamp) -> Result<CommandReply, CommandError> {
@@ -80,8 +80,8 @@ impl Tables {
         if group.state.is_ended() {
             return Ok(CommandReply::GroupUnchanged { state: group.state });
         }
-        let ripples = self.ripple(vec![Seed::CancelGroup(id)], now);
-        Ok(CommandReply::GroupCanceled(Box::new(ripples)))
+        let effects = self.propagate(vec![Seed::CancelGroup(id)], now);
+        Ok(CommandReply::GroupCanceled(Box::new(effects)))
     }
 
     /// Cancels a job that has not ended.

@@ -13,7 +13,7 @@ use crate::graph::{self, Changes, GraphRows, Inside, JobChange, Seed};
 use crate::insert::{KeyUse, Plan};
 use crate::model::{
     CommandError, Edge, Extend, GraphInserted, GroupFilter, GroupId, GroupRecord, InsertError,
-    JobId, JobRecord, Member, NewGraph, Point, Ripples,
+    JobId, JobRecord, Member, NewGraph, Point, GraphEffects,
 };
 
 #[derive(Debug, Default)]
@@ -111,8 +111,8 @@ impl Tables {
             self.graph.edges.insert((edge.parent, edge.ordinal), edge);
         }
         self.place(&placed, &absent);
-        let ripples = self.ripple(groups.into_iter().map(Seed::Check).collect(), now);
-        Ok(GraphInserted { jobs, ripples, original: None })
+        let effects = self.propagate(groups.into_iter().map(Seed::Check).collect(), now);
+        Ok(GraphInserted { jobs, effects, original: None })
     }
 
     pub(super) fn extend(
@@ -132,8 +132,8 @@ impl Tables {
             group.sealed = seal;
         }
         self.place(&placed, &absent);
-        let ripples = self.ripple(vec![Seed::Check(id)], now);
-        Ok(GraphInserted { jobs, ripples, original: None })
+        let effects = self.propagate(vec![Seed::Check(id)], now);
+        Ok(GraphInserted { jobs, effects, original: None })
     }
 
     /// Inserts the jobs of a graph. Also returns the jobs that were not created, because their keys belong to existing
@@ -173,9 +173,9 @@ impl Tables {
     }
 
     /// Propagates changes from the seeds and applies them.
-    pub(super) fn ripple(&mut self, seeds: Vec<Seed>, now: Timestamp) -> Ripples {
+    pub(super) fn propagate(&mut self, seeds: Vec<Seed>, now: Timestamp) -> GraphEffects {
         if seeds.is_empty() {
-            return Ripples::default();
+            return GraphEffects::default();
         }
         let changes = self.walk(seeds, now);
         self.apply(changes, now)
@@ -200,13 +200,13 @@ impl Tables {
     }
 
     fn walk(&mut self, seeds: Vec<Seed>, now: Timestamp) -> Changes {
-        let Ok(changes) = graph::ripple(&mut Rows(self), seeds, now)
+        let Ok(changes) = graph::propagate(&mut Rows(self), seeds, now)
             .now_or_never()
             .expect("rows in memory are there at once");
         changes
     }
 
-    pub(super) fn apply(&mut self, changes: Changes, now: Timestamp) -> Ripples {
+    pub(super) fn apply(&mut self, changes: Changes, now: Timestamp) -> GraphEffects {
         for change in &changes.jobs {
             match *change {
                 JobChange::Wait { job, wait } => {

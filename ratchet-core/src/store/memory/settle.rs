@@ -28,9 +28,9 @@ impl Tables {
         }
         if let Some((first, _)) = seeds.first() {
             let first = *first;
-            let ripples = self.ripple(seeds.into_iter().map(|(_, seed)| seed).collect(), now);
+            let effects = self.propagate(seeds.into_iter().map(|(_, seed)| seed).collect(), now);
             if let (_, _, Settled::Applied(applied)) = &mut families[first] {
-                applied.ripples = ripples;
+                applied.effects = effects;
             }
         }
         for (parent, children, settled) in &mut families {
@@ -138,7 +138,7 @@ impl Tables {
             match self.insert_graph(graph.clone(), now) {
                 Ok(inserted) => {
                     applied.spawned.extend(inserted.created());
-                    applied.ripples.append(inserted.ripples);
+                    applied.effects.append(inserted.effects);
                 }
                 Err(refused) => {
                     let Some(dropped) = DroppedGraph::new(&graph, &refused) else { continue };

@@ -86,7 +86,7 @@ pub(super) enum Work {
 }
 
 /// What follows from some seeds. Nothing is written: the caller does that, in the commit of what set it off.
-pub async fn ripple<R: GraphRows>(
+pub async fn propagate<R: GraphRows>(
     rows: &mut R,
     seeds: Vec<Seed>,
     now: Timestamp,

@@ -2,14 +2,14 @@
 
 use crate::client::Core;
 use crate::events::{Event, GroupRef};
-use crate::model::{GroupKind, GroupRecord, GroupState, Ripples};
+use crate::model::{GroupKind, GroupRecord, GroupState, GraphEffects};
 
 /// Publishes events for the jobs that a commit canceled and for the groups that it changed.
-pub(crate) fn publish_ripples(core: &Core, ripples: &Ripples) {
-    for canceled in &ripples.canceled {
+pub(crate) fn publish_effects(core: &Core, effects: &GraphEffects) {
+    for canceled in &effects.canceled {
         core.events.publish(|| Event::Canceled { job: canceled.job, cause: canceled.cause });
     }
-    for group in &ripples.groups {
+    for group in &effects.groups {
         match event(group) {
             Some(event) if group.kind == GroupKind::Batch => core.events.progressed(group, event),
             Some(event) => core.events.publish(|| event),
