@@ -12,8 +12,8 @@ use ratchet_core::model::{
     Isolation, AttemptOutcome, Channel, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, Due, Edge,
     Filter, GroupFilter, GroupId, GroupKind, GroupRecord, JobId, JobOutcome, JobSpec, JobState,
     KnownJobs, NewGraph, NewHandOff, NewJob, NewReject, NodeId, NodeInfo, Notice, OnTaken, Orphan,
-    PageRequest, Point, QueueDemand, RejectFilter, ScheduleRecord, Settled, Settlement, Step,
-    Verdict, When, WriteSchedule,
+    PageRequest, Vertex, QueueDemand, RejectFilter, ScheduleRecord, Settled, Settlement, Step,
+    Verdict, EdgeTrigger, WriteSchedule,
 };
 use ratchet_core::store::Store;
 use uuid::Uuid;
@@ -179,7 +179,7 @@ impl Live {
             step.number = number;
             job.spec.step = Some(Box::new(step));
             if let Some(before) = self.steps.last() {
-                graph.edges.push(Edge::new(Point::Job(*before), Point::Job(job.id), When::Success));
+                graph.edges.push(Edge::new(Vertex::Job(*before), Vertex::Job(job.id), EdgeTrigger::Success));
             }
             self.steps.push(job.id);
             graph.jobs.push(job);

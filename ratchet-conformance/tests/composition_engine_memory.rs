@@ -1,4 +1,4 @@
-//! Chains, batches and workflows with real handlers on the memory store.
+//! Runs the engine cases about composition on the memory store.
 
 mod harness;
 

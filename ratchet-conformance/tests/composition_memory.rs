@@ -1,4 +1,4 @@
-//! Chains, batches and workflows on the memory store.
+//! Runs the cases about composition on the memory store.
 
 mod harness;
 

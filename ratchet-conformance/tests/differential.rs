@@ -1,4 +1,4 @@
-//! The differential runner agrees with itself and catches a store that errs.
+//! Tests of the differential runner: two equal stores must agree, and a faulty store must be detected.
 
 mod faulty;
 mod harness;

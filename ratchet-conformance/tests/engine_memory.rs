@@ -1,4 +1,4 @@
-//! The engine on the store in memory.
+//! Runs the engine cases on the memory store.
 
 mod harness;
 

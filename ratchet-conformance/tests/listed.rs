@@ -1,9 +1,9 @@
-//! Every case that is written is run: `suite!` lists them by hand.
+//! Checks that every case is run. This is needed because the suite macros list the cases by hand.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Names that look like those of a case: `l_06_…`.
+/// Returns all words that look like the name of a case: `l_06_…`.
 fn cases(text: &str) -> BTreeSet<&str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     words.filter(|word| is_case(word)).collect()

@@ -1,4 +1,4 @@
-//! The store in memory passes the suite.
+//! Runs the suite on the memory store.
 
 mod harness;
 

@@ -1,4 +1,4 @@
-//! The suite does not depend on a clock that stands still: stores on a real one can pass it.
+//! Runs the suite with a running clock, to check that it does not depend on a virtual one.
 
 mod harness;
 

@@ -14,7 +14,7 @@ use tokio::sync::broadcast::error::RecvError;
 use self::progress::Progress;
 use crate::model::{
     BreakerChange, CancelCause, Deferral, Envelope, FailureRecord, GroupCounts, GroupId, GroupKind,
-    GroupRecord, JobId, NewJob, NodeId, Point,
+    GroupRecord, JobId, NewJob, NodeId, Vertex,
 };
 
 /// The job an event speaks of.
@@ -227,7 +227,7 @@ pub enum Event {
         /// The chain.
         group: GroupRef,
         /// What that goes back to.
-        root_cause: Option<Point>,
+        root_cause: Option<Vertex>,
     },
     /// A workflow has come to its end, and no step has failed.
     WorkflowCompleted {
@@ -239,7 +239,7 @@ pub enum Event {
         /// The workflow.
         group: GroupRef,
         /// What that goes back to.
-        root_cause: Option<Point>,
+        root_cause: Option<Vertex>,
     },
     /// A chain or workflow was called off, or a step of it was.
     GroupCanceled {

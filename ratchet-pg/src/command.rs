@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::graph::Seed;
+use ratchet_core::graph::GraphEvent;
 use ratchet_core::model::{
     AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, JobRecord, JobState,
     LeaseId, Move, Token,
@@ -148,8 +148,8 @@ impl Inner {
                 let now = self.now(&mut *db).await?;
                 let mut canceled = job.clone();
                 canceled.cancel(cause, None, instant(now));
-                let seed = Seed::Ended { member: canceled.member(), answers: Vec::new() };
-                let effects = self.propagate(db, vec![seed], now, news).await?;
+                let event = GraphEvent::Ended { member: canceled.member(), answers: Vec::new() };
+                let effects = self.propagate(db, vec![event], now, news).await?;
                 Ok(Some(CommandReply::moved(from, to, effects)))
             }
             done => Ok(done),

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::graph::admit;
+use ratchet_core::graph::is_new_member;
 use ratchet_core::model::{InsertError, Inserted, JobId, NewJob};
 
 use self::keys::Reserved;
@@ -117,7 +117,7 @@ impl Inner {
         let (plan, answers) = before.plan_all(jobs).map_err(Fault::Insert)?;
         let mut absent = HashSet::new();
         for (job, answer) in jobs.iter().zip(&answers) {
-            if !admit(job, *answer).map_err(Fault::Insert)? {
+            if !is_new_member(job, *answer).map_err(Fault::Insert)? {
                 absent.insert(job.id);
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::graph::{Changes, Seed};
+use ratchet_core::graph::{Changes, GraphEvent};
 use ratchet_core::model::{
     CommandError, CommandReply, Envelope, Filter, JobId, JobRecord, JobState, Move, Redriven,
 };
@@ -37,7 +37,7 @@ impl Inner {
         }
         let now = self.now(&mut *db).await?;
         let opened = match &job.spec.step {
-            Some(_) => self.walk(db, vec![Seed::Retry { member: job.member() }], now).await?,
+            Some(_) => self.walk(db, vec![GraphEvent::Retry { member: job.member() }], now).await?,
             None => Changes::default(),
         };
         let keys = self.take_keys(db, job, &opened).await?;

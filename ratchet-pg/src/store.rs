@@ -13,7 +13,7 @@ use ratchet_core::model::{
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
     Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueUpdate, QueueRecord, QueueDemand,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Vertex, QueueUpdate, QueueRecord, QueueDemand,
     Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
     Settlement, Surroundings, Token, Unreadable, WriteSchedule,
 };
@@ -171,7 +171,7 @@ impl Store for PgStore {
         at_home!(self, |inner| inner.group_members(group, after, limit))
     }
 
-    async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
+    async fn edges(&self, parents: &[Vertex]) -> Result<Vec<Edge>, StoreError> {
         let parents = parents.to_vec();
         at_home!(self, |inner| inner.edges(&parents))
     }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ratchet_core::graph::Seed;
+use ratchet_core::graph::GraphEvent;
 use ratchet_core::model::{
     AttemptOutcome, CancelCause, JobId, JobRecord, JobState, LeaseId, Settlement, Token,
     Unreadable, Verdict,
@@ -290,8 +290,8 @@ impl Inner {
         if let Some(mut member) = member.filter(|member| !member.state.is_terminal()) {
             member.state = JobState::Canceled;
             member.canceled = Some(CancelCause::Requested);
-            let seed = Seed::Ended { member, answers: Vec::new() };
-            self.propagate(db, vec![seed], now, news).await?;
+            let event = GraphEvent::Ended { member, answers: Vec::new() };
+            self.propagate(db, vec![event], now, news).await?;
         }
         self.leave_standing(db, id, leases).await?;
         sqlx::query(self.sql.delete_job()).bind(id.uuid()).execute(&mut *db).await?;

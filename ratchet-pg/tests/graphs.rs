@@ -10,7 +10,7 @@ use ratchet_core::graph::link;
 use ratchet_core::model::{
     Isolation, AttemptOutcome, CancelCause, ClaimRequest, Claimed, Command, CommandReply, Due, Edge,
     GroupId, GroupKind, GroupRecord, GroupState, JobId, JobSpec, JobState, KnownJobs, NewGraph,
-    NewJob, NodeId, NodeInfo, OnTaken, Point, QueueDemand, Settled, Settlement, Step, Verdict, When,
+    NewJob, NodeId, NodeInfo, OnTaken, Vertex, QueueDemand, Settled, Settlement, Step, Verdict, EdgeTrigger,
 };
 use ratchet_core::store::Store;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -54,7 +54,7 @@ impl Cluster {
         let mut jobs: Vec<_> = (0..=parents).map(|_| self.step(flow)).collect();
         let last = jobs[parents].id;
         jobs.rotate_right(1);
-        let edge = |job: &NewJob| Edge::new(Point::Job(job.id), Point::Job(last), When::Success);
+        let edge = |job: &NewJob| Edge::new(Vertex::Job(job.id), Vertex::Job(last), EdgeTrigger::Success);
         let edges = jobs[1..].iter().map(edge).collect();
         let groups = vec![GroupRecord::new(flow, GroupKind::Workflow, "flow")];
         let mut graph = NewGraph { groups, jobs, edges, key: None };

@@ -7,8 +7,8 @@ use ratchet_conformance::damage::{Node, job, succeeded};
 use ratchet_core::graph::link;
 use ratchet_core::model::{
     AttemptOutcome, CancelCause, Claimed, Command, CommandError, Edge, Filter, GroupId, GroupKind,
-    GroupRecord, JobId, NewGraph, NewJob, PageRequest, Point, Settled, Settlement, Step, Verdict,
-    When,
+    GroupRecord, JobId, NewGraph, NewJob, PageRequest, Vertex, Settled, Settlement, Step, Verdict,
+    EdgeTrigger,
 };
 use ratchet_core::store::Store as _;
 use ratchet_core::{JobState, StoreErrorKind};
@@ -282,7 +282,7 @@ fn fan_in() -> (NewGraph, GroupId, [JobId; 3]) {
         graph.jobs.push(job);
     }
     for parent in &ids[..2] {
-        graph.edges.push(Edge::new(Point::Job(*parent), Point::Job(ids[2]), When::Success));
+        graph.edges.push(Edge::new(Vertex::Job(*parent), Vertex::Job(ids[2]), EdgeTrigger::Success));
     }
     link(&mut graph);
     (graph, group, ids.try_into().expect("three"))

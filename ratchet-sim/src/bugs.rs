@@ -1,27 +1,28 @@
-//! Bugs put in on purpose, at the wire and never in the product: a simulation that does not find them proves nothing.
+//! Deliberate bugs, injected at the wire, to check that the simulation finds them.
 //!
-//! A counter outside of its commit cannot be had at the wire; `bugs/` has it as a patch of the memory store.
+//! A counter that is updated outside of its commit cannot be injected at the wire. `bugs/` contains it as a patch of
+//! the memory store.
 
 use ratchet_core::model::{Orphan, Settlement};
 
 use crate::world::World;
 
-/// A bug to be found.
+/// A bug that the simulation must find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bug {
-    /// A settle moves whatever run is the current one, not the one it was claimed for.
+    /// A settlement is applied to the current run of the job instead of the run it was claimed for.
     UnfencedSettle,
-    /// The rescue takes runs of nodes that are alive.
+    /// Runs of live nodes are rescued.
     HastyRescue,
 }
 
 impl Bug {
-    /// Every bug, by the name the program knows it by.
+    /// All bugs, with their names on the command line.
     pub const ALL: [(&'static str, Self); 2] =
         [("unfenced-settle", Self::UnfencedSettle), ("hasty-rescue", Self::HastyRescue)];
 }
 
-/// Gives stale settlements the token of whoever runs the job now.
+/// Replaces the token of each settlement with that of the job's current run, if this bug is enabled.
 pub(crate) fn unfenced(world: &World, mut settlements: Vec<Settlement>) -> Vec<Settlement> {
     if world.bug == Some(Bug::UnfencedSettle) {
         world.store.inspect(|view| {
@@ -33,7 +34,7 @@ pub(crate) fn unfenced(world: &World, mut settlements: Vec<Settlement>) -> Vec<S
     settlements
 }
 
-/// Takes a running job of a living node for an orphan, now and then.
+/// Occasionally reports all running jobs as orphans, if this bug is enabled.
 pub(crate) fn hasty_rescue(world: &World, mut orphans: Vec<Orphan>) -> Vec<Orphan> {
     if world.bug == Some(Bug::HastyRescue) && world.random(|rng| rng.u8(..8)) == 0 {
         orphans.clear();

@@ -1,4 +1,4 @@
-//! What happens to nodes and to the store: planned by the seed, before anything runs.
+//! The plan of a schedule: client actions and faults of nodes and the store, derived from the seed before the run.
 
 use std::time::Duration;
 
@@ -6,40 +6,40 @@ use fastrand::Rng;
 
 use crate::faults::{Cut, Storm};
 
-/// Something that happens to one of the places where a node runs.
+/// A planned event. A place is one of the slots in which a node runs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Chaos {
-    /// The clients do something.
+    /// A client performs an action.
     Act,
-    /// The node of this place stands still for so long: its tasks do not run, its requests stay on the wire.
+    /// The node is paused: its tasks do not run, but its requests stay on the wire.
     Pause(usize, Duration),
     Thaw(usize),
-    /// The process is gone; another one starts after a while.
+    /// The process is killed. Another one starts after the delay.
     Kill(usize, Duration),
-    /// It is told to stop in good order, and another one starts at once.
+    /// The node stops gracefully. Another one starts immediately.
     Stop(usize),
     Start(usize),
-    /// It cannot reach the store.
+    /// The node is cut off from the store.
     Cut(usize, Cut, Duration),
     Heal(usize),
     Storm(Storm, Duration),
     Clear,
-    /// The faults are over.
+    /// All faults end.
     Calm,
 }
 
-/// The plan of a schedule, by time.
+/// Generates the plan of a schedule.
 pub(crate) fn plan(rng: &mut Rng, places: usize) -> Vec<(Duration, Chaos)> {
     let length = rng.u64(6_000..14_000);
     let mut plan = Vec::new();
     for _ in 0..rng.usize(10..18) {
-        // Most of it early, so that faults find something to hit.
+        // Most actions are early, so that faults hit running work.
         let at = if rng.bool() { rng.u64(..length / 3) } else { rng.u64(..length) };
         plan.push((at, Chaos::Act));
     }
     for _ in 0..rng.usize(1..5) {
         let (at, place) = (rng.u64(300..length), rng.usize(..places));
-        // Around the length of a lease, which is three seconds.
+        // Values around the lease of three seconds.
         let long =
             Duration::from_millis([500, 2_000, 3_500, 7_000][rng.usize(..4)] + rng.u64(..500));
         let chaos = match rng.u8(..11) {

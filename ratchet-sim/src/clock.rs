@@ -1,17 +1,17 @@
-//! The clock of one node: it runs with everybody's, and is wrong by as much as the seed says.
+//! The clock of one node: it advances with the shared clock, with an error that depends on the seed.
 
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use ratchet_core::{Clock, Sleep, VirtualClock};
 
-/// A clock that differs from the store's.
+/// A clock with an offset from the store's clock.
 #[derive(Debug, Clone)]
 pub(crate) struct NodeClock {
     pub(crate) base: VirtualClock,
-    /// How wrong the wall clock is.
+    /// The error of the wall clock.
     pub(crate) skew: SignedDuration,
-    /// Where the monotonic clock began.
+    /// The initial value of the monotonic clock.
     pub(crate) uptime: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! A scheduler of its own: one thread, tasks polled in an order that the seed decides, nodes that can be frozen or killed.
+//! A single-threaded executor. The seed decides the order in which tasks are polled; nodes can be frozen or killed.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,19 +8,19 @@ use std::task::{Context, Wake, Waker};
 use fastrand::Rng;
 use ratchet_core::Task;
 
-/// Whose task it is: the clients, or one incarnation of a node.
+/// The owner of a task: the clients, or one incarnation of a node.
 pub(crate) type Owner = u32;
 
-/// The clients never die.
+/// The owner of client tasks. It is never killed.
 pub(crate) const CLIENTS: Owner = 0;
 
-/// Every task of the simulation.
+/// The tasks of the simulation.
 #[derive(Default)]
 pub(crate) struct Executor {
     tasks: Vec<Option<Slot>>,
     ready: Arc<Mutex<Vec<usize>>>,
     frozen: BTreeSet<Owner>,
-    /// Tasks of frozen nodes that would be ready.
+    /// Ready tasks of frozen nodes.
     parked: Vec<usize>,
 }
 
@@ -31,7 +31,7 @@ struct Slot {
     bell: Arc<Bell>,
 }
 
-/// Puts a task among those that are ready, once.
+/// The waker of a task: adds it to the ready list, at most once until it is polled.
 struct Bell {
     id: usize,
     rung: AtomicBool,
@@ -60,10 +60,10 @@ impl Executor {
         self.tasks.push(Some(Slot { owner, future, waker, bell }));
     }
 
-    /// Polls one of the tasks that are ready; which one is the seed's choice. Answers whether there was one.
+    /// Polls a random ready task. Returns whether there was one.
     pub(crate) fn turn(&mut self, rng: &mut Rng) -> bool {
         let Some(id) = self.pick(rng) else { return false };
-        // Out of its slot while it runs: a task that panics must not be polled again.
+        // Remove the task from its slot while it runs: a task that panics must not be polled again.
         let Some(mut slot) = self.tasks[id].take() else { return true };
         slot.bell.rung.store(false, Ordering::Relaxed);
         let mut context = Context::from_waker(&slot.waker);
@@ -87,7 +87,7 @@ impl Executor {
         None
     }
 
-    /// Nothing of this node runs until it is thawed.
+    /// Stops polling the tasks of this node until it is thawed.
     pub(crate) fn freeze(&mut self, owner: Owner) {
         self.frozen.insert(owner);
     }
@@ -99,7 +99,7 @@ impl Executor {
         }
     }
 
-    /// The process of this node is gone: everything of it is dropped where it stands.
+    /// Kills the process of this node by dropping all its tasks.
     pub(crate) fn kill(&mut self, owner: Owner) {
         self.frozen.remove(&owner);
         for slot in &mut self.tasks {

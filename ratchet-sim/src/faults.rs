@@ -1,4 +1,4 @@
-//! What can go wrong between a node and the store.
+//! Faults between a node and the store, and their probabilities.
 
 use std::time::Duration;
 
@@ -8,58 +8,58 @@ use crate::exec::Owner;
 use crate::op::Op;
 use crate::world::Network;
 
-/// What becomes of a request.
+/// How a request is handled.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Fate {
-    /// Carried out at once.
+    /// Executed and answered immediately.
     AtOnce,
-    /// Carried out after the first time, answered after the second.
+    /// Executed after the first delay, answered after the second.
     Answered(Duration, Duration),
-    /// Never carried out; an error comes back.
+    /// Not executed; an error is returned after the delay.
     Refused(Duration),
-    /// Carried out after the first time; an error comes back after the second.
+    /// Executed after the first delay; an error is returned after the second.
     AnswerLost(Duration, Duration),
 }
 
 /// How a node is cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// Nothing gets through.
+    /// Neither requests nor answers get through.
     Both,
     /// Requests get through, answers do not.
     Answers,
 }
 
-/// What the whole store suffers from for a while.
+/// A temporary fault of the whole store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Storm {
     Down,
     Slow,
 }
 
-/// How likely what goes wrong is in this schedule.
+/// The probabilities of faults in this schedule.
 #[derive(Debug, Clone)]
 pub(crate) struct Weather {
-    /// Nothing goes wrong any more.
+    /// Disables all faults.
     pub(crate) calm: bool,
     pub(crate) storm: Option<Storm>,
-    /// Requests in a thousand that are refused.
+    /// Refused requests, per 1000.
     refused: u16,
-    /// Answers in a thousand that are lost.
+    /// Lost answers, per 1000.
     lost: u16,
-    /// Requests in a thousand that take seconds.
+    /// Requests that take up to six seconds, per 1000.
     slow: u16,
-    /// Settles in a thousand that are delivered twice.
+    /// Settle calls that are delivered twice, per 1000.
     twice: u16,
-    /// Wake-ups in a hundred that are lost, and that are late.
+    /// Lost and delayed wake-ups, per 100.
     hints_lost: u8,
     hints_late: u8,
-    /// Requests in a hundred that take no time.
+    /// Requests that take no time, per 100.
     quick: u8,
 }
 
 impl Weather {
-    /// Some schedules are nearly calm, so that bugs that need no fault are found as well; some are terrible.
+    /// Draws the probabilities. They vary from nearly no faults, to find bugs that need none, to very many.
     pub(crate) fn forecast(rng: &mut Rng) -> Self {
         let level = [0, 10, 30, 100][rng.usize(..4)];
         let mut per_mille = |most: u16| if most == 0 { 0 } else { rng.u16(..=most) };
@@ -76,7 +76,7 @@ impl Weather {
         }
     }
 
-    /// How long a wake-up takes; `None` if it never comes.
+    /// Returns the delay of a wake-up; `None` if it is lost.
     pub(crate) fn hint(&self, rng: &mut Rng) -> Option<Duration> {
         if !self.calm && rng.u8(..100) < self.hints_lost {
             return None;
@@ -87,7 +87,7 @@ impl Weather {
         Some(Duration::ZERO)
     }
 
-    /// When a settle is delivered once more, if it is.
+    /// Returns the delay after which a settle call is delivered again; `None` if it is not.
     pub(crate) fn again(&self, rng: &mut Rng) -> Option<Duration> {
         let again = !self.calm && rng.u16(..1000) < self.twice;
         again.then(|| Duration::from_millis(rng.u64(..8000)))
@@ -95,7 +95,7 @@ impl Weather {
 }
 
 impl Network {
-    /// What becomes of this request.
+    /// Decides how this request is handled.
     pub(crate) fn fate(&self, rng: &mut Rng, owner: Owner, op: Op) -> Fate {
         let weather = &self.weather;
         let short = |rng: &mut Rng| Duration::from_micros(rng.u64(50..4_000));

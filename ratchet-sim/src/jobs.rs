@@ -1,6 +1,6 @@
-//! Jobs that do what the seed says, run by run.
+//! The simulated jobs. The seed decides what each run does.
 
-#![allow(clippy::unused_async, clippy::needless_pass_by_value)] // the shape of a job, whatever it does
+#![allow(clippy::unused_async, clippy::needless_pass_by_value)] // required by the signature of a job
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::op::Op;
 use crate::oracle::RunEnd;
 use crate::world::World;
 
-/// What one run does; times in milliseconds.
+/// The behavior of one run. Times are in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Deed {
     Done(u64),
@@ -26,7 +26,7 @@ pub(crate) enum Deed {
     Fatal(u64),
     Snooze(u64),
     Reject,
-    /// Deaf to everything: only its timeout ends it.
+    /// Ignores cancellation; only its timeout ends it.
     Hang,
     /// Saves a checkpoint and progress, works, then succeeds.
     Report(u64),
@@ -34,7 +34,7 @@ pub(crate) enum Deed {
     Spawn(u64, u64),
 }
 
-/// The arguments that most jobs have in common.
+/// The arguments that most jobs share.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Numbered {
     pub(crate) number: u64,
@@ -47,7 +47,7 @@ impl Numbered {
         serde_json::from_slice(&job.spec.payload).ok()
     }
 
-    /// How many children the given run has if it succeeds; `None` for a job that never has any.
+    /// Returns the number of children that the given run has if it succeeds; `None` if no run of the job has any.
     pub(crate) fn children(&self, run: u64) -> Option<usize> {
         self.deeds.iter().any(|deed| matches!(deed, Deed::Spawn(..))).then(|| {
             match deed(&self.deeds, run) {
@@ -58,13 +58,13 @@ impl Numbered {
     }
 }
 
-/// The deed of a run; when all are done, it succeeds.
+/// Returns the behavior of a run. A run past the end of the list succeeds.
 fn deed(deeds: &[Deed], run: u64) -> Deed {
     let at = usize::try_from(run.saturating_sub(1)).unwrap_or(usize::MAX);
     deeds.get(at).copied().unwrap_or(Deed::Done(1))
 }
 
-/// Where handlers tell what they do.
+/// Reports the start and end of handlers to the oracle.
 #[derive(Clone)]
 pub(crate) struct Stage {
     pub(crate) world: Arc<World>,
@@ -85,7 +85,7 @@ impl Stage {
     }
 }
 
-/// One run of a handler, from its first line to its last: it ends when this is dropped, however that comes.
+/// One run of a handler. Dropping it reports the end of the run.
 struct Performance {
     stage: Stage,
     job: JobId,
@@ -110,7 +110,7 @@ impl Drop for Performance {
 }
 
 impl World {
-    /// A handler began or ended: a step too.
+    /// Records the start or end of a handler as a step.
     fn handler_step(&self, owner: Owner) {
         use ratchet_core::Clock as _;
         let (digest, news) = {
@@ -162,7 +162,7 @@ async fn play(ctx: &JobContext, number: u64, deed: Deed) -> Result<u64, JobError
         Deed::Spawn(children, millis) => {
             let of = format!("of:{}", ctx.job_id());
             for child in 0..children {
-                // Of this run and no other.
+                // The number is unique to this run.
                 let number = CHILDREN + number * 10_000 + run_of(ctx) * 10 + child;
                 let job = Work { number, deeds: vec![Deed::Done(5)] };
                 ctx.enqueue(job).tag("child").tag(of.clone()).await?;
@@ -178,10 +178,10 @@ fn run_of(ctx: &JobContext) -> u64 {
     key.rsplit(':').next().and_then(|run| run.parse().ok()).unwrap_or(0)
 }
 
-/// Numbers of children begin here.
+/// The lowest number of a child.
 pub(crate) const CHILDREN: u64 = 1_000_000_000;
 
-/// A job on its own, a child, or the first step of something.
+/// A single job, a child, or the first step of a group.
 #[job(name = "sim.work", queue = "main", max_retries = 2, backoff = exponential("100ms", max = "1s"), timeout = "2s", crate = ::ratchet_core)]
 pub(crate) async fn work(
     #[inject] ctx: JobContext,
@@ -192,7 +192,7 @@ pub(crate) async fn work(
     perform(&ctx, &stage, number, &deeds).await
 }
 
-/// A step that takes what the one before returned.
+/// A step that takes the output of the previous step.
 #[job(name = "sim.step", queue = "side", max_retries = 1, backoff = exponential("100ms", max = "1s"), timeout = "2s", crate = ::ratchet_core)]
 pub(crate) async fn step(
     #[inject] ctx: JobContext,
@@ -205,7 +205,7 @@ pub(crate) async fn step(
     perform(&ctx, &stage, number, &deeds).await
 }
 
-/// Calls a service that has a breaker.
+/// Calls a service with a circuit breaker.
 #[job(name = "sim.pay", queue = "side", max_retries = 3, backoff = exponential("50ms", max = "500ms"), timeout = "1s", crate = ::ratchet_core)]
 #[circuit_breaker(service = "pay", min_calls = 3, window = 6, probes = 2, open_for = "1s")]
 pub(crate) async fn pay(
@@ -217,7 +217,7 @@ pub(crate) async fn pay(
     perform(&ctx, &stage, number, &deeds).await
 }
 
-/// Keeps a thread.
+/// Runs on a blocking thread.
 #[job(name = "sim.block", queue = "main", blocking, max_retries = 1, backoff = exponential("100ms", max = "1s"), timeout = "2s", crate = ::ratchet_core)]
 pub(crate) fn block(
     #[inject] ctx: JobContext,
@@ -235,7 +235,7 @@ pub(crate) fn block(
     result
 }
 
-/// Is told of the end of a group.
+/// Receives the report of an ended group.
 #[job(name = "sim.tally", queue = "side", max_retries = 9, backoff = exponential("100ms", max = "1s"), timeout = "2s", crate = ::ratchet_core)]
 pub(crate) async fn tally(
     #[inject] ctx: JobContext,
@@ -252,7 +252,7 @@ pub(crate) async fn tally(
     result
 }
 
-/// Follows a success.
+/// A success callback of [`work`].
 #[job(name = "sim.note", queue = "side", max_retries = 9, backoff = exponential("100ms", max = "1s"), timeout = "2s", crate = ::ratchet_core)]
 pub(crate) async fn note(
     #[inject] ctx: JobContext,
@@ -263,13 +263,13 @@ pub(crate) async fn note(
     performance.end(&finished.outcome.map_err(|_| JobError::msg("it failed")));
 }
 
-/// Comes again and again.
+/// A recurring job.
 #[job(name = "sim.tick", queue = "side", cron = "*/6 * * * * *", max_retries = 9, backoff = exponential("100ms", max = "1s"), timeout = "2s", crate = ::ratchet_core)]
 pub(crate) async fn tick(#[inject] ctx: JobContext, #[inject] stage: State<Stage>) {
     stage.enter(&ctx).end(&Ok(()));
 }
 
-/// Every job.
+/// Returns all jobs of the simulation.
 pub(crate) fn all() -> Vec<Registration> {
     vec![Work::JOB, Step::JOB, Pay::JOB, Block::JOB, Tally::JOB, Note::JOB, Tick::JOB]
 }

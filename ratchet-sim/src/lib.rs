@@ -1,7 +1,8 @@
-//! A whole cluster on one thread: real workers over the memory store, virtual time, and faults that a seed decides.
+//! Simulates a whole cluster on one thread: real workers on the memory store, virtual time, and faults derived from a
+//! seed.
 //!
-//! A schedule is a number. The same number gives the same schedule to the last step: whatever it finds can be looked at
-//! again. `docs/proof/simulation.md` says what is checked and which faults there are.
+//! A schedule is identified by its seed. The same seed always gives the same schedule, so every violation can be
+//! reproduced. `docs/proof/simulation.md` describes the checks and the faults.
 
 #![forbid(unsafe_code)]
 
@@ -25,36 +26,36 @@ use std::time::Duration;
 
 pub use bugs::Bug;
 
-/// A schedule with fewer steps than this says nothing.
+/// The minimum number of steps. A shorter schedule is reported as a violation, because it tests too little.
 pub const MIN_STEPS: u64 = 200;
 
-/// How a schedule is run.
+/// Options of [`run`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
-    /// A bug to put in.
+    /// A deliberate bug to inject.
     pub bug: Option<Bug>,
-    /// Keep what happened as text.
+    /// Whether to record every event as text, in [`Report::lines`].
     pub trace: bool,
 }
 
-/// What became of a schedule.
+/// The result of a schedule.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// Its seed.
+    /// The seed of the schedule.
     pub seed: u64,
-    /// Store calls that arrived, and beginnings and ends of handlers.
+    /// The number of executed store calls and of starts and ends of handlers.
     pub steps: u64,
-    /// Incarnations of nodes.
+    /// The number of node processes that were started.
     pub nodes: u32,
-    /// Handlers that were started.
+    /// The number of handlers that were started.
     pub handlers: u64,
-    /// How long it took by its own clock.
+    /// The duration of the schedule in virtual time.
     pub virtual_time: Duration,
-    /// Tells schedules apart: the same seed gives the same.
+    /// A hash over all steps. The same seed gives the same hash.
     pub hash: u64,
-    /// The first thing that must not be, if anything.
+    /// The first violation, if any.
     pub violation: Option<String>,
-    /// What happened, if it was to be kept.
+    /// The trace; empty unless [`Options::trace`] is set.
     pub lines: Vec<String>,
 }
 
@@ -63,7 +64,7 @@ pub fn run(seed: u64, options: Options) -> Report {
     sim::Sim::new(seed, options).run()
 }
 
-/// Keeps panics of simulated handlers from being printed; those of anything else still are.
+/// Suppresses the output of panics in simulated handlers. Other panics are still printed.
 pub fn quiet_panics() {
     use std::sync::Once;
     static ONCE: Once = Once::new();

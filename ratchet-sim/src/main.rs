@@ -1,6 +1,6 @@
-//! Runs schedules: `--seeds A..B`, or one of them with everything it did: `--seed N --trace`.
+//! Runs a range of schedules (`--seeds A..B`), or a single schedule with its trace (`--seed N --trace`).
 
-#![allow(clippy::print_stdout)] // a program that tells what it found
+#![allow(clippy::print_stdout)] // a command-line program
 
 use std::ops::Range;
 use std::process::ExitCode;
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What all schedules together were.
+/// The totals over all schedules.
 #[derive(Default)]
 struct Total {
     schedules: u64,
@@ -72,7 +72,7 @@ impl Total {
         }
     }
 
-    #[allow(clippy::cast_precision_loss)] // for people to read
+    #[allow(clippy::cast_precision_loss)] // only for display
     fn summary(&self, seeds: &Range<u64>) -> String {
         let count = self.schedules.max(1) as f64;
         format!(

@@ -1,6 +1,6 @@
-//! What is asked of the store.
+//! The operations of the store.
 
-/// A verb of the store, as the trace names it.
+/// An operation of the store, as named in the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Op {
     Now,
@@ -10,7 +10,7 @@ pub(crate) enum Op {
     Claim,
     Settle,
     SettleAndClaim,
-    /// The same settle once more, after its answer.
+    /// The same settle call, delivered a second time.
     SettleAgain,
     Report,
     LetGo,
@@ -20,9 +20,9 @@ pub(crate) enum Op {
     Orphans,
     Lead,
     Purge,
-    /// Pause, resume, cancel, reschedule.
+    /// Pause, resume, cancel or reschedule.
     Command,
-    /// A manual retry or a re-drive: the only command after which an ended job lives again.
+    /// A manual retry or a redrive: the only commands that make an ended job live again.
     Revive,
     UpdateQueue,
     UpdateBreaker,
@@ -30,12 +30,12 @@ pub(crate) enum Op {
     DueSchedules,
     WriteSchedule,
     Read,
-    /// Not the store: a handler began or ended.
+    /// Not a store call: a handler started or ended.
     Handler,
 }
 
 impl Op {
-    /// Whether it can move a job.
+    /// Returns whether the operation can change the state of a job.
     pub(crate) fn moves(self) -> bool {
         matches!(
             self,

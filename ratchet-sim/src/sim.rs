@@ -1,4 +1,4 @@
-//! One schedule: a cluster, its clients, and everything that goes wrong.
+//! Runs one schedule: a cluster, its clients, and the planned faults.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
@@ -18,20 +18,20 @@ use crate::workload::Client;
 use crate::world::World;
 use crate::{Options, Report};
 
-/// How long after the faults everything must have come to rest.
+/// The time within which all work must be done after the faults have ended.
 const PATIENCE: Duration = Duration::from_mins(10);
 
-/// So many turns at one instant are a loop that goes round for nothing.
+/// The number of turns without time passing that counts as a busy loop.
 const SPIN: u32 = 20_000;
 
-/// One schedule.
+/// The state of one schedule.
 pub(crate) struct Sim {
     seed: u64,
     world: Arc<World>,
     executor: Executor,
     rng: Rng,
     client: Arc<Client>,
-    /// Which incarnation runs in which place; `None` while there is none.
+    /// The incarnation that runs in each place; `None` while there is none.
     places: Vec<Option<Owner>>,
     incarnations: Owner,
     agenda: BTreeMap<(Duration, u64), Chaos>,
@@ -43,7 +43,7 @@ impl Sim {
     pub(crate) fn new(seed: u64, options: Options) -> Self {
         let world = Arc::new(World::new(seed, options));
         world.oracle().talkative = options.trace;
-        // A stream of its own, so that the plan does not depend on what the wires do.
+        // A separate random stream, so that the plan does not depend on the faults of the wires.
         let mut rng = Rng::with_seed(seed ^ 0x5EED_0F7A_5C4E_D01E);
         let places = rng.usize(3..5);
         let ratchet = ratchet(&world, CLIENTS, seed, &mut rng);
@@ -103,7 +103,7 @@ impl Sim {
         }
     }
 
-    /// Moves time on to whatever comes next.
+    /// Advances time to the next event. Returns `false` if there is none.
     fn advance(&mut self) -> bool {
         let planned = self.agenda.keys().next().map(|(at, _)| *at);
         let Some(at) = [planned, self.world.next()].into_iter().flatten().min() else {
@@ -128,7 +128,7 @@ impl Sim {
         let Some(since) = self.calm_since else { return false };
         let world = &self.world;
         let waited = world.clock.monotonic().saturating_sub(since);
-        // Whoever is asked too often has no time to work.
+        // The check is expensive, so it only runs every 5 ms of virtual time.
         if !waited.as_millis().is_multiple_of(5) {
             return false;
         }
@@ -217,7 +217,7 @@ impl Sim {
                 self.later(long, Chaos::Clear);
             }
             Chaos::Clear => self.world.network().weather.storm = None,
-            // A schedule in which little happened goes on.
+            // Extend a schedule with too few steps.
             Chaos::Calm if self.world.trace().steps() < crate::MIN_STEPS => {
                 for _ in 0..3 {
                     let at = Duration::from_millis(self.rng.u64(..2_000));
@@ -229,7 +229,7 @@ impl Sim {
         }
     }
 
-    /// From here on everything works; what was begun must end.
+    /// Ends all faults. From here on, all open work must finish.
     fn calm(&mut self) {
         {
             let mut network = self.world.network();
@@ -248,7 +248,7 @@ impl Sim {
         self.executor.spawn(
             CLIENTS,
             Box::pin(async move {
-                // Twice: a request of before may still have been on its way.
+                // Run it twice, because an earlier request may still have been in flight.
                 for _ in 0..2 {
                     client.put_in_order().await;
                     world.clock.sleep(Duration::from_secs(8)).await;
@@ -267,7 +267,7 @@ impl Sim {
         self.executor.spawn(
             owner,
             Box::pin(async move {
-                // A process whose worker cannot start is started again by whoever looks after it.
+                // Restart a worker that fails to start, like a process supervisor.
                 loop {
                     let spawn = NodeSpawn { world: Arc::clone(&world), owner };
                     if let Ok(worker) = ratchet.start_on(spawn).await {
@@ -282,7 +282,7 @@ impl Sim {
         );
     }
 
-    /// A rolling restart: the old process stops in good order while the new one is already there.
+    /// Simulates a rolling restart: the old process stops gracefully while the new one is already running.
     fn stop(&mut self, place: usize) {
         let Some(owner) = self.places[place].take() else { return };
         let workers = self.world.workers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -305,7 +305,7 @@ impl Sim {
         self.start(place);
     }
 
-    /// A process that has stopped is gone, and so are the threads it could not stop.
+    /// Removes the processes that have stopped, including threads that they could not stop.
     fn bury_stopped(&mut self) {
         let stopped = {
             let mut stopped = self.world.stopped.lock().unwrap_or_else(PoisonError::into_inner);
@@ -325,9 +325,9 @@ impl Sim {
     }
 }
 
-/// A runtime of one process: its own wire, clock and dice, everybody's store.
+/// Builds the runtime of one process, with its own wire, clock and entropy, and the shared store.
 fn ratchet(world: &Arc<World>, owner: Owner, seed: u64, rng: &mut Rng) -> Ratchet {
-    // Up to five minutes wrong, in either direction.
+    // The wall clock is up to five minutes off, in either direction.
     let skew = SignedDuration::from_millis(rng.i64(-300_000..300_000));
     let uptime = Duration::from_millis(rng.u64(..1_000_000));
     let clock = NodeClock { base: world.clock.clone(), skew, uptime };

@@ -1,4 +1,4 @@
-//! Where the engine and the handlers of one node run: in the simulation's scheduler.
+//! Runs the engine and the handlers of one node in the executor of the simulation.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use tokio::runtime::Handle;
 use crate::exec::Owner;
 use crate::world::World;
 
-/// Spawns for one incarnation of a node.
+/// The spawner of one incarnation of a node.
 pub(crate) struct NodeSpawn {
     pub(crate) world: Arc<World>,
     pub(crate) owner: Owner,
@@ -32,7 +32,7 @@ impl Spawn for NodeSpawn {
         self.world.spawn(self.owner, task);
     }
 
-    /// A thread that gets round to its work late: sometimes later than the job's timeout.
+    /// Simulates a thread that starts its work late, sometimes after the job's timeout.
     fn blocking(&self, work: Box<dyn FnOnce() + Send>) {
         let millis = self.world.random(|rng| if rng.u8(..3) == 0 { rng.u64(..4000) } else { 5 });
         let thread = self.world.clock.sleep(Duration::from_millis(millis));

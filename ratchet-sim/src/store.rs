@@ -1,4 +1,4 @@
-//! The store as one node sees it: every verb goes over its wire.
+//! The store as one node sees it: every call goes over the node's wire.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use ratchet_core::model::{
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
     Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueUpdate, QueueRecord, Reject,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Vertex, QueueUpdate, QueueRecord, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
     Surroundings, Token, Unreadable, WriteSchedule,
 };
@@ -219,7 +219,7 @@ impl Store for FaultyStore {
         self.world.listen(self.owner)
     }
 
-    // What neither the engine nor the workload asks for goes straight through.
+    // Calls that neither the engine nor the workload uses bypass the wire.
 
     async fn groups(
         &self,
@@ -239,7 +239,7 @@ impl Store for FaultyStore {
         self.world.store.members(group, after, limit).await
     }
 
-    async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
+    async fn edges(&self, parents: &[Vertex]) -> Result<Vec<Edge>, StoreError> {
         self.world.store.edges(parents).await
     }
 

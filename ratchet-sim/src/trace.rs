@@ -1,11 +1,11 @@
-//! What happened, as a number that tells two schedules apart, and as text if somebody reads it.
+//! The trace of a schedule: a hash over all steps, and optionally the events as text.
 
 use std::time::Duration;
 
 use crate::exec::Owner;
 use crate::op::Op;
 
-/// The record of one schedule.
+/// The trace of one schedule.
 #[derive(Debug)]
 pub(crate) struct Trace {
     hash: u64,
@@ -19,7 +19,7 @@ impl Trace {
         Self { hash: 0, steps: 0, lines: keep.then(Vec::new), now: Duration::ZERO }
     }
 
-    /// Counts a step and mixes it into the hash.
+    /// Counts a step and adds it to the hash.
     pub(crate) fn step(&mut self, now: Duration, owner: Owner, op: Op, digest: u64) {
         self.steps += 1;
         self.now = now;
@@ -30,7 +30,7 @@ impl Trace {
         self.tell(|| format!("{} {op:?}", name(owner)));
     }
 
-    /// Adds a line, if lines are kept.
+    /// Adds a line if text is enabled.
     pub(crate) fn tell(&mut self, line: impl FnOnce() -> String) {
         let now = self.now;
         if let Some(lines) = &mut self.lines {
@@ -58,7 +58,7 @@ impl Trace {
     }
 }
 
-/// Who it was.
+/// Returns the name of an owner in the trace.
 pub(crate) fn name(owner: Owner) -> String {
     if owner == crate::exec::CLIENTS { "client".to_owned() } else { format!("node{owner}") }
 }

@@ -1,7 +1,7 @@
-//! The wire between one node and the store: it loses, delays and repeats.
+//! The wire between one node and the store. It can lose, delay and repeat requests.
 //!
-//! A request is an event of its own, not a part of the task that sent it: it arrives although its sender has given up,
-//! is paused or is dead by then.
+//! A request is an independent event and not part of the task that sent it. It can arrive even if its sender has given
+//! up, is paused or is dead.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,13 +22,13 @@ use crate::op::Op;
 use crate::oracle::Oracle;
 use crate::world::World;
 
-/// The memory store behind the wire of one node.
+/// The memory store as seen through the wire of one node.
 #[derive(Clone)]
 pub(crate) struct FaultyStore {
     pub(crate) world: Arc<World>,
     pub(crate) owner: Owner,
-    /// What claims took whose answer was lost. As the contract of a claim asks, it is given back before the next one, and with
-    /// the next sign of life.
+    /// The tokens of claims whose answer was lost. As the contract of `Store::claim` requires, they are released before the
+    /// next claim and with the next heartbeat.
     doubts: Arc<Mutex<Vec<Token>>>,
 }
 
@@ -38,7 +38,7 @@ impl fmt::Debug for FaultyStore {
     }
 }
 
-/// The memory store answers without waiting.
+/// Returns the result of a memory store call, which never waits.
 pub(crate) fn at_once<T>(answer: impl Future<Output = T>) -> T {
     answer.now_or_never().expect("the memory store never waits")
 }
@@ -52,7 +52,7 @@ impl FaultyStore {
         Self { world, owner, doubts: Arc::default() }
     }
 
-    /// Sends a claim; if its answer is lost, what it took is noted.
+    /// Sends a claim. If its answer is lost, the tokens of the claimed jobs are recorded.
     pub(crate) async fn send_claim<T: Send + 'static>(
         &self,
         op: Op,
@@ -78,7 +78,7 @@ impl FaultyStore {
 
     pub(crate) async fn give_back_lost(&self) -> Result<(), StoreError> {
         let doubts = || self.doubts.lock().unwrap_or_else(PoisonError::into_inner);
-        // Noted until they are given back: whoever waits for this may give up in between.
+        // Keep the tokens until they are released: this future may be dropped in between.
         let lost = doubts().clone();
         if lost.is_empty() {
             return Ok(());
@@ -90,7 +90,7 @@ impl FaultyStore {
         Ok(())
     }
 
-    /// Sends a request over the wire. `Err` is what the wire did; what the store says is in the answer.
+    /// Sends a request over the wire. `Err` is a fault of the wire; the store's own result is inside `Ok`.
     pub(crate) async fn send<T: Send + 'static>(
         &self,
         op: Op,
@@ -137,7 +137,7 @@ impl FaultyStore {
         let _ = answer.await;
     }
 
-    /// A verb that is judged.
+    /// Sends a call whose result is checked by `judge`.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
         op: Op,
@@ -148,7 +148,7 @@ impl FaultyStore {
         self.send(op, move |world| world.commit(owner, op, verb, judge)).await
     }
 
-    /// A verb that needs no judge of its own.
+    /// Sends a call without a check of its result.
     pub(crate) async fn plain<T: Send + 'static>(
         &self,
         op: Op,
@@ -157,7 +157,7 @@ impl FaultyStore {
         self.ask(op, verb, |_, _, _| {}).await
     }
 
-    /// Delivers the same settlements once more, later, whatever has become of the claims by then.
+    /// May deliver the same settlements again later, regardless of the state of their claims by then.
     pub(crate) fn maybe_again(&self, settlements: &[Settlement]) {
         let world = &self.world;
         let again = {
@@ -170,7 +170,7 @@ impl FaultyStore {
     }
 }
 
-/// Half of what a dying node had on the wire never arrives.
+/// Returns whether a request is lost because its sender died. Half of these requests are lost.
 fn lost_with_its_sender(world: &World, owner: Owner) -> bool {
     let dead = world.network().dead.contains(&owner);
     dead && world.random(fastrand::Rng::bool)

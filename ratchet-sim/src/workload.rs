@@ -1,4 +1,4 @@
-//! What clients do: one action after another, at times the seed decides.
+//! The actions of clients, at times derived from the seed.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use ratchet_core::{
 use crate::jobs::{Block, Deed, Note, Pay, Step, Tally, Work};
 use crate::world::World;
 
-/// A process that enqueues and commands, and runs nothing.
+/// A process that submits jobs and commands, but runs no worker.
 pub(crate) struct Client {
     pub(crate) world: Arc<World>,
     pub(crate) ratchet: Ratchet,
@@ -29,7 +29,7 @@ struct Known {
     next: u64,
 }
 
-/// The numbers of submits with an idempotency key: the key is the number.
+/// The base of the numbers of submits with an idempotency key: the number is the base plus the key.
 const KEYED: u64 = 900_000;
 
 impl Client {
@@ -56,7 +56,7 @@ impl Client {
         numbers.iter().for_each(|number| oracle.ledger.asked(*number, once));
     }
 
-    /// One action of the seed's choice.
+    /// Performs a random action.
     pub(crate) async fn act(&self) {
         match self.random(|rng| rng.u8(..40)) {
             0..=8 => self.one().await,
@@ -82,7 +82,7 @@ impl Client {
     async fn one(&self) {
         let keyed = self.random(|rng| (rng.u8(..5) == 0).then(|| rng.u64(..3)));
         let number = keyed.map_or_else(|| self.number(), |key| KEYED + key);
-        // The same key is the same request: it must have the same arguments.
+        // Submits with the same key must have the same arguments.
         let deeds =
             if keyed.is_some() { vec![Deed::Fail(20), Deed::Done(30)] } else { self.deeds() };
         let dress = self.random(|rng| Dress::draw(rng, keyed));
@@ -95,7 +95,7 @@ impl Client {
         }
     }
 
-    /// Notes an answer. `true` if it is worth asking again.
+    /// Records an answer. Returns whether the client should try again.
     fn heard<J: Job>(&self, number: u64, answer: Result<JobHandle<J>, SubmitError>) -> bool {
         match answer {
             Ok(handle) => {
@@ -239,13 +239,13 @@ impl Client {
         }
     }
 
-    /// What an operator does when the faults are over: nothing stays paused, open or half done.
+    /// Cleans up after the faults, as an operator would, so that nothing stays paused, open or unsealed.
     pub(crate) async fn put_in_order(&self) {
         let ratchet = &self.ratchet;
         drop(ratchet.queues().resume("side").await);
         drop(ratchet.breakers().close("pay").await);
         drop(ratchet.schedules().pause("sim.tick").await);
-        // By looking, not by memory: the answer to a submit may have been lost.
+        // Read the groups and jobs from the store, because the answer to a submit may have been lost.
         let (open, paused) = self.world.store.inspect(|view| {
             let open = view.groups().filter(|group| !group.sealed).map(|group| group.id);
             let paused = view.jobs().filter(|job| job.state == ratchet_core::JobState::Paused);
@@ -260,7 +260,7 @@ impl Client {
     }
 }
 
-/// The options of an enqueue.
+/// The options of one submit.
 struct Dress {
     queue: &'static str,
     priority: Priority,
@@ -287,7 +287,7 @@ impl Dress {
             3..=4 => job.concurrency_key("two", 2),
             5 => job.delay(Duration::from_millis(self.delay)),
             6 => job.business_key(format!("order-{}", self.delay % 2)),
-            // With both keys the answer may be another job, and the ledger could not tell.
+            // With both keys, the answer may be another job, which the ledger cannot handle.
             7 if self.keyed.is_none() => job.business_key("order-0").or_existing(),
             8 => job.on_success(Note {}),
             9 => job.business_key("order-1").concurrency_key("one", 1),

@@ -1,4 +1,4 @@
-//! What everything in a simulation shares: the store and its clock, the network, the dice, and the judge.
+//! The shared state of a simulation: the store and its clock, the network, the random numbers, and the oracle.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,10 +16,11 @@ use crate::oracle::Oracle;
 use crate::trace::Trace;
 use crate::{Bug, Options};
 
-/// Something that happens at the store's end of the wire.
+/// An event at the store's end of the wire.
 type Event = Box<dyn FnOnce(&Arc<World>) + Send>;
 
-/// What everything in a simulation shares. One thread: the locks are there because the engine's traits ask for them.
+/// The shared state of a simulation. There is only one thread; the locks exist because the engine's traits require
+/// `Send` and `Sync`.
 pub(crate) struct World {
     pub(crate) clock: VirtualClock,
     pub(crate) store: MemoryStore,
@@ -29,7 +30,7 @@ pub(crate) struct World {
     network: Mutex<Network>,
     oracle: Mutex<Oracle>,
     trace: Mutex<Trace>,
-    /// Workers that have started, and those that have stopped in good order.
+    /// The workers that have started, and the owners that have stopped gracefully.
     pub(crate) workers: Mutex<BTreeMap<Owner, Worker>>,
     pub(crate) stopped: Mutex<Vec<Owner>>,
 }
@@ -104,7 +105,7 @@ impl World {
         std::mem::take(&mut locked(&self.events).spawned)
     }
 
-    /// Has something happen after a while.
+    /// Schedules an event after a delay.
     pub(crate) fn after(&self, delay: Duration, event: impl FnOnce(&Arc<Self>) + Send + 'static) {
         let at = self.clock.monotonic() + delay;
         let mut events = locked(&self.events);
@@ -113,7 +114,7 @@ impl World {
         events.at.insert((at, made), Box::new(event));
     }
 
-    /// When the next event or sleeper is due.
+    /// Returns the time of the next event or sleeper.
     pub(crate) fn next(&self) -> Option<Duration> {
         let now = self.clock.monotonic();
         let event = locked(&self.events).at.keys().next().map(|(at, _)| *at);
@@ -121,7 +122,7 @@ impl World {
         [event, sleeper].into_iter().flatten().min()
     }
 
-    /// Carries out one event that is due. Answers whether there was one.
+    /// Runs one due event. Returns whether there was one.
     pub(crate) fn happen(self: &Arc<Self>) -> bool {
         let now = self.clock.monotonic();
         let event = {
@@ -134,7 +135,7 @@ impl World {
         event.map(|(_, event)| event(self)).is_some()
     }
 
-    /// Carries out a verb of the store and has it judged: one step.
+    /// Executes a store call and checks its result. This is one step.
     pub(crate) fn commit<T>(
         self: &Arc<Self>,
         owner: Owner,
@@ -160,7 +161,7 @@ impl World {
         answer
     }
 
-    /// A listener for the wake-ups that get through to this owner.
+    /// Returns a receiver of the wake-ups that reach this owner.
     pub(crate) fn listen(&self, owner: Owner) -> broadcast::Receiver<Wake> {
         const KEPT: usize = 64;
         let (sender, receiver) = broadcast::channel(KEPT);
@@ -168,7 +169,7 @@ impl World {
         receiver
     }
 
-    /// Hands on the store's wake-ups: to some at once, to some late, to some never.
+    /// Forwards the store's wake-ups. Some are delayed, some are lost.
     fn pass_on_hints(&self) {
         let mut network = self.network();
         while let Ok(wake) = network.hints.try_recv() {

@@ -1,10 +1,10 @@
-//! A bounded run for every build, and the proof that a seed is a schedule.
+//! Runs a bounded number of schedules, and checks that schedules are reproducible.
 
 use std::collections::BTreeSet;
 
 use ratchet_sim::{Bug, MIN_STEPS, Options, quiet_panics, run};
 
-/// Runs seeds and gives back the hash of each schedule.
+/// Runs the schedules and returns the hash of each. Panics on a violation.
 fn run_clean(seeds: std::ops::Range<u64>) -> Vec<u64> {
     quiet_panics();
     seeds
@@ -20,7 +20,7 @@ fn run_clean(seeds: std::ops::Range<u64>) -> Vec<u64> {
         .collect()
 }
 
-/// A join on a slow way came when the node had the next name, and the oracle took the old one for its name.
+/// Regression test: a delayed join arrived after the node had joined with its next id, and the oracle used the old id.
 #[test]
 fn a_name_that_was_given_up_does_not_come_back() {
     run_clean(864_532..864_533);
@@ -38,7 +38,7 @@ fn no_schedule_breaks_a_promise() {
     run_clean(200..350);
 }
 
-/// Seeds until a bug that was put in on purpose is found.
+/// Returns the first seed that finds an injected bug.
 fn seeds_until_found(bug: Bug) -> Option<u64> {
     quiet_panics();
     let options = Options { bug: Some(bug), ..Options::default() };

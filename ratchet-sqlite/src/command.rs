@@ -3,7 +3,7 @@
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
     AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, Filter, JobState, Move,
-    Point, Redriven,
+    Vertex, Redriven,
 };
 use ratchet_core::store::Wake;
 use sqlx::Row as _;
@@ -92,8 +92,8 @@ impl Session<'_> {
             return Ok(Err(refused));
         }
         self.call_off(row, cause, None).await?;
-        let seeds = ended(&row.job).into_iter().collect();
-        let effects = self.propagate(seeds).await?;
+        let events = ended(&row.job).into_iter().collect();
+        let effects = self.propagate(events).await?;
         Ok(Ok(CommandReply::moved(from, JobState::Canceled, effects)))
     }
 
@@ -102,7 +102,7 @@ impl Session<'_> {
         &mut self,
         row: &mut JobRow,
         cause: CancelCause,
-        root: Option<Point>,
+        root: Option<Vertex>,
     ) -> Result<(), sqlx::Error> {
         let now = self.now;
         match row.token() {

@@ -6,12 +6,12 @@ use std::collections::HashSet;
 
 use jiff::Timestamp;
 use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::graph::{Changes, JobChange, Seed, admit, propagate};
+use ratchet_core::graph::{Changes, JobChange, GraphEvent, is_new_member, propagate};
 use ratchet_core::insert::KeyUse;
 use ratchet_core::model::{
     Applied, CommandError, CommandReply, DroppedGraph, Edge, Extend, GraphInserted, GroupId,
     GroupRecord, InsertError, Inserted, JobId, JobRecord, JobState, Member, NewGraph, NewJob,
-    Point, GraphEffects,
+    Vertex, GraphEffects,
 };
 use sqlx::Row as _;
 
@@ -26,9 +26,9 @@ use crate::unreadable::or_report;
 use crate::value::{bytes, graph_key, json, optional_json, unhex};
 
 /// Returns the event to propagate if this job is a step and has ended.
-pub(crate) fn ended(job: &JobRecord) -> Option<Seed> {
+pub(crate) fn ended(job: &JobRecord) -> Option<GraphEvent> {
     let ended = job.spec.step.is_some() && job.state.is_terminal();
-    ended.then(|| Seed::Ended { member: job.member(), answers: Vec::new() })
+    ended.then(|| GraphEvent::Ended { member: job.member(), answers: Vec::new() })
 }
 
 impl Session<'_> {
@@ -65,8 +65,8 @@ impl Session<'_> {
         for edge in &graph.edges {
             self.save_edge(edge).await?;
         }
-        let seeds = graph.groups.iter().map(|group| Seed::Check(group.id)).collect();
-        let effects = self.propagate(seeds).await?;
+        let events = graph.groups.iter().map(|group| GraphEvent::Check(group.id)).collect();
+        let effects = self.propagate(events).await?;
         Ok(Ok(GraphInserted { jobs, effects, original: None }))
     }
 
@@ -88,7 +88,7 @@ impl Session<'_> {
         group.counts.total += (extend.jobs.len() - absent.len()) as u64;
         group.sealed = extend.seal;
         self.save_group(&group).await?;
-        let effects = self.propagate(vec![Seed::Check(id)]).await?;
+        let effects = self.propagate(vec![GraphEvent::Check(id)]).await?;
         Ok(Ok(GraphInserted { jobs, effects, original: None }))
     }
 
@@ -104,7 +104,7 @@ impl Session<'_> {
         };
         let mut absent = HashSet::new();
         for (job, answer) in jobs.iter().zip(&answers) {
-            match admit(job, *answer) {
+            match is_new_member(job, *answer) {
                 Ok(true) => {}
                 Ok(false) => drop(absent.insert(job.id)),
                 Err(refused) => return Ok(Err(refused)),
@@ -140,7 +140,7 @@ impl Session<'_> {
         if group.state.is_ended() {
             return Ok(Ok(CommandReply::GroupUnchanged { state: group.state }));
         }
-        let effects = self.propagate(vec![Seed::CancelGroup(id)]).await?;
+        let effects = self.propagate(vec![GraphEvent::CancelGroup(id)]).await?;
         Ok(Ok(CommandReply::GroupCanceled(Box::new(effects))))
     }
 
@@ -153,7 +153,7 @@ impl Session<'_> {
         if row.job.spec.step.is_none() {
             return Ok(Ok(Changes::default()));
         }
-        let changes = self.walk(vec![Seed::Retry { member: row.job.member() }]).await?;
+        let changes = self.walk(vec![GraphEvent::Retry { member: row.job.member() }]).await?;
         for id in changes.reopened() {
             let Some(step) = self.load(id).await? else { continue };
             let Some(key) = &step.scoped_key else { continue };
@@ -166,18 +166,18 @@ impl Session<'_> {
     }
 
     /// Walks the graph from some seeds and writes the changes.
-    pub(crate) async fn propagate(&mut self, seeds: Vec<Seed>) -> Result<GraphEffects, sqlx::Error> {
-        if seeds.is_empty() {
+    pub(crate) async fn propagate(&mut self, events: Vec<GraphEvent>) -> Result<GraphEffects, sqlx::Error> {
+        if events.is_empty() {
             return Ok(GraphEffects::default());
         }
-        let changes = self.walk(seeds).await?;
+        let changes = self.walk(events).await?;
         crash_point(CrashPoint::GraphWalked);
         self.apply(changes).await
     }
 
-    async fn walk(&mut self, seeds: Vec<Seed>) -> Result<Changes, sqlx::Error> {
+    async fn walk(&mut self, events: Vec<GraphEvent>) -> Result<Changes, sqlx::Error> {
         let now = self.now;
-        propagate(&mut Rows { session: self }, seeds, now).await
+        propagate(&mut Rows { session: self }, events, now).await
     }
 
     pub(crate) async fn apply(&mut self, changes: Changes) -> Result<GraphEffects, sqlx::Error> {
@@ -222,7 +222,7 @@ impl Session<'_> {
             self.save_edge(edge).await?;
         }
         crash_point(CrashPoint::GraphWritten);
-        Ok(changes.into_ripples())
+        Ok(changes.into_effects())
     }
 
     /// Returns the member for a step that was settled as a plain success. The row is read only if the step has edges.
@@ -282,7 +282,7 @@ impl Session<'_> {
         for row in old {
             let Some(id) = or_report("group", group_id(row.try_get(0)?))? else { continue };
             sqlx::query(sql::graph::DELETE_GROUP_EDGES)
-                .bind(point_bytes(Point::Group(id)))
+                .bind(point_bytes(Vertex::Group(id)))
                 .execute(&mut *self.conn)
                 .await?;
             sqlx::query(sql::graph::DELETE_GROUP)

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::graph::Seed;
+use ratchet_core::graph::GraphEvent;
 use ratchet_core::model::{
     Applied, AttemptOutcome, DroppedChild, Inserted, JobId, JobState, Member, NewJob, Notice,
     RunNotes, Settled, Settlement, Token, Verdict,
@@ -38,7 +38,7 @@ impl Session<'_> {
         let mut steps = HashMap::new();
         let succeeded = self.succeed(&plain, &mut steps).await?;
         let mut settled = Vec::with_capacity(settlements.len());
-        let mut seeds = Vec::new();
+        let mut events = Vec::new();
         for (place, settlement) in settlements.iter().enumerate() {
             let job = settlement.token.job;
             settled.push(if succeeded.contains(&settlement.token) {
@@ -50,12 +50,12 @@ impl Session<'_> {
             crash_point(CrashPoint::SettleMember);
             if let Some(member) = steps.remove(&job) {
                 let answers = settlement.answers.clone();
-                seeds.push((place, Seed::Ended { member, answers }));
+                events.push((place, GraphEvent::Ended { member, answers }));
             }
         }
-        if let Some((first, _)) = seeds.first() {
+        if let Some((first, _)) = events.first() {
             let first = *first;
-            let effects = self.propagate(seeds.into_iter().map(|(_, seed)| seed).collect()).await?;
+            let effects = self.propagate(events.into_iter().map(|(_, event)| event).collect()).await?;
             if let Settled::Applied(applied) = &mut settled[first] {
                 applied.effects = effects;
             }

@@ -12,7 +12,7 @@ use ratchet_core::model::{
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
     Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueUpdate, QueueRecord, Reject,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Vertex, QueueUpdate, QueueRecord, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
     Surroundings, Token, Unreadable, WriteSchedule,
 };
@@ -221,7 +221,7 @@ impl Store for SqliteStore {
         read!(self, |look| look.members(group, after, limit), told)
     }
 
-    async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
+    async fn edges(&self, parents: &[Vertex]) -> Result<Vec<Edge>, StoreError> {
         read_at_once!(self, |look| look.edges(parents))
     }
 

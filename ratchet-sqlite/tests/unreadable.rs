@@ -11,7 +11,7 @@ use ratchet_core::graph::link;
 use ratchet_core::model::{
     AttemptOutcome, CancelCause, Channel, Command, CommandError, Edge, Filter, GroupId, GroupKind,
     GroupRecord, GroupState, JobId, JobOutcome, NewGraph, NewHandOff, NewJob, NodeId, NodeInfo,
-    Notice, PageRequest, Point, Settled, Settlement, Step, Verdict, When,
+    Notice, PageRequest, Vertex, Settled, Settlement, Step, Verdict, EdgeTrigger,
 };
 use ratchet_core::store::Store as _;
 use ratchet_core::{JobState, StoreErrorKind};
@@ -285,7 +285,7 @@ fn fan_in() -> (NewGraph, GroupId, [JobId; 3]) {
         graph.jobs.push(job);
     }
     for parent in [left, right] {
-        graph.edges.push(Edge::new(Point::Job(parent), Point::Job(join), When::Success));
+        graph.edges.push(Edge::new(Vertex::Job(parent), Vertex::Job(join), EdgeTrigger::Success));
     }
     link(&mut graph);
     (graph, group, [left, right, join])

@@ -2,7 +2,7 @@
 
 use ratchet_core::model::{
     Channel, Claimed, Delivery, DeliveryBody, GroupKind, JobId, JobOutcome, JobState, OutcomeKind,
-    When,
+    EdgeTrigger,
 };
 
 use crate::World;
@@ -141,7 +141,7 @@ pub async fn i_04_outcome_of_a_step_is_told(world: &World) {
     let chain = sketch.group(world, GroupKind::Chain);
     let first = sketch.add(Some(chain), world.job());
     let second = sketch.add(Some(chain), world.job());
-    sketch.edge(first, second, When::Success);
+    sketch.edge(first, second, EdgeTrigger::Success);
     world.insert_graph(sketch).await;
     let node = world.node().await;
     for step in [first, second] {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use fastrand::Rng;
 use ratchet_core::model::{
-    CancelCause, Edge, GroupId, GroupKind, JobId, NewGraph, Point, WaitMode, When,
+    CancelCause, Edge, GroupId, GroupKind, JobId, NewGraph, Vertex, WaitMode, EdgeTrigger,
 };
 
 use crate::World;
@@ -29,7 +29,7 @@ pub(super) fn sketch(world: &World, rng: &mut Rng, jobs: usize) -> NewGraph {
     let mut sketch = Sketch::new();
     let flow = sketch.group(world, GroupKind::Workflow);
     // The points of each group, in order. Edges only point forward, so there are no cycles.
-    let mut inside: BTreeMap<GroupId, Vec<Point>> = BTreeMap::from([(flow, Vec::new())]);
+    let mut inside: BTreeMap<GroupId, Vec<Vertex>> = BTreeMap::from([(flow, Vec::new())]);
     let mut groups = vec![flow];
     for _ in 0..jobs {
         let group = groups[rng.usize(..groups.len())];
@@ -38,7 +38,7 @@ pub(super) fn sketch(world: &World, rng: &mut Rng, jobs: usize) -> NewGraph {
             let inner = sketch.group_in(world, kind, Some(group));
             inside.insert(inner, Vec::new());
             groups.push(inner);
-            Point::Group(inner)
+            Vertex::Group(inner)
         } else {
             let id = sketch.add(Some(group), world.job());
             if rng.bool() {
@@ -47,7 +47,7 @@ pub(super) fn sketch(world: &World, rng: &mut Rng, jobs: usize) -> NewGraph {
             if rng.u8(..4) == 0 {
                 sketch.step(id, |step| step.first_match = true);
             }
-            Point::Job(id)
+            Vertex::Job(id)
         };
         let before = inside.get_mut(&group).expect("a group");
         for _ in 0..rng.usize(..3) {
@@ -56,11 +56,11 @@ pub(super) fn sketch(world: &World, rng: &mut Rng, jobs: usize) -> NewGraph {
             }
             let parent = before[rng.usize(..before.len())];
             let when = match (rng.u8(..6), parent) {
-                (0, _) => When::Failure,
-                (1, _) => When::Always,
-                (2, Point::Job(_)) => When::Condition(["yes", "no"][rng.usize(..2)].to_owned()),
-                (2, Point::Group(_)) => When::Rate(rng.u32(..1_000_000)),
-                _ => When::Success,
+                (0, _) => EdgeTrigger::Failure,
+                (1, _) => EdgeTrigger::Always,
+                (2, Vertex::Job(_)) => EdgeTrigger::Condition(["yes", "no"][rng.usize(..2)].to_owned()),
+                (2, Vertex::Group(_)) => EdgeTrigger::Rate(rng.u32(..1_000_000)),
+                _ => EdgeTrigger::Success,
             };
             sketch.edge(parent, point, when);
         }
@@ -70,7 +70,7 @@ pub(super) fn sketch(world: &World, rng: &mut Rng, jobs: usize) -> NewGraph {
 }
 
 /// Predicts the end of every job and group. `fails` states which jobs fail if they run.
-pub fn predict(graph: &NewGraph, fails: impl Fn(JobId) -> bool) -> BTreeMap<Point, Fate> {
+pub fn predict(graph: &NewGraph, fails: impl Fn(JobId) -> bool) -> BTreeMap<Vertex, Fate> {
     predict_told(graph, fails, &BTreeMap::new())
 }
 
@@ -82,14 +82,14 @@ pub fn predict(graph: &NewGraph, fails: impl Fn(JobId) -> bool) -> BTreeMap<Poin
 pub fn predict_told(
     graph: &NewGraph,
     fails: impl Fn(JobId) -> bool,
-    told: &BTreeMap<Point, Fate>,
-) -> BTreeMap<Point, Fate> {
+    told: &BTreeMap<Vertex, Fate>,
+) -> BTreeMap<Vertex, Fate> {
     let mut fates = BTreeMap::new();
     let mut begun = BTreeMap::new();
     loop {
         let before = (fates.len(), begun.len());
         for group in &graph.groups {
-            let me = Point::Group(group.id);
+            let me = Vertex::Group(group.id);
             let mode = WaitMode::All;
             match begins(graph, me, group.owner, mode, &fates, &begun, told.get(&me).copied()) {
                 Some(Ok(())) => drop(begun.insert(me, Ok(()))),
@@ -101,7 +101,7 @@ pub fn predict_told(
             }
         }
         for job in &graph.jobs {
-            let me = Point::Job(job.id);
+            let me = Vertex::Job(job.id);
             let mode = job.spec.step.as_ref().and_then(|step| step.wait).map(|wait| wait.mode);
             let mode = mode.unwrap_or_default();
             match begins(graph, me, job.owner(), mode, &fates, &begun, told.get(&me).copied()) {
@@ -117,19 +117,19 @@ pub fn predict_told(
     }
 }
 
-type Begun = BTreeMap<Point, Result<(), Fate>>;
+type Begun = BTreeMap<Vertex, Result<(), Fate>>;
 
 /// Returns whether a point begins or never will; `None` if this is not known yet.
 fn begins(
     graph: &NewGraph,
-    point: Point,
+    point: Vertex,
     owner: Option<GroupId>,
     mode: WaitMode,
-    fates: &BTreeMap<Point, Fate>,
+    fates: &BTreeMap<Vertex, Fate>,
     begun: &Begun,
     told: Option<Fate>,
 ) -> Option<Result<(), Fate>> {
-    match owner.map(|owner| begun.get(&Point::Group(owner)).copied()) {
+    match owner.map(|owner| begun.get(&Vertex::Group(owner)).copied()) {
         // The members of a group that never begins end with the group, regardless of their own edges.
         Some(Some(Err(fate))) => return Some(Err(fate)),
         Some(None) => return None,
@@ -160,7 +160,7 @@ fn begins(
 fn resolve(
     graph: &NewGraph,
     edge: &Edge,
-    fates: &BTreeMap<Point, Fate>,
+    fates: &BTreeMap<Vertex, Fate>,
     begun: &Begun,
 ) -> Option<Result<(), Fate>> {
     let fate = *fates.get(&edge.parent)?;
@@ -168,21 +168,21 @@ fn resolve(
     let came_to_its_end = begun.get(&edge.parent) == Some(&Ok(()));
     let fires = |edge: &Edge| match (fate, &edge.when) {
         (Fate::Canceled | Fate::Skipped, _) if !came_to_its_end => Err(fate),
-        (Fate::Succeeded, When::Success | When::Always)
-        | (Fate::Failed, When::Failure | When::Always)
-        | (Fate::Canceled, When::Always) => Ok(()),
-        (Fate::Succeeded, When::Condition(name)) if name == "yes" => Ok(()),
-        (_, When::Rate(rate)) => {
+        (Fate::Succeeded, EdgeTrigger::Success | EdgeTrigger::Always)
+        | (Fate::Failed, EdgeTrigger::Failure | EdgeTrigger::Always)
+        | (Fate::Canceled, EdgeTrigger::Always) => Ok(()),
+        (Fate::Succeeded, EdgeTrigger::Condition(name)) if name == "yes" => Ok(()),
+        (_, EdgeTrigger::Rate(rate)) => {
             let children = members(graph, edge.parent.group().expect("only groups have rates"));
             let well = children.iter().filter(|it| fates[it] == Fate::Succeeded).count();
             let enough = well as u64 * 1_000_000 >= u64::from(*rate) * children.len() as u64;
             if enough { Ok(()) } else { Err(Fate::Canceled) }
         }
-        (Fate::Succeeded, _) | (Fate::Canceled, When::Failure) => Err(Fate::Skipped),
+        (Fate::Succeeded, _) | (Fate::Canceled, EdgeTrigger::Failure) => Err(Fate::Skipped),
         (Fate::Failed | Fate::Canceled | Fate::Skipped, _) => Err(Fate::Canceled),
     };
     let first_match = graph.jobs.iter().any(|job| {
-        Point::Job(job.id) == edge.parent && job.spec.step.as_ref().is_some_and(|it| it.first_match)
+        Vertex::Job(job.id) == edge.parent && job.spec.step.as_ref().is_some_and(|it| it.first_match)
     });
     let earlier = graph
         .edges
@@ -196,19 +196,19 @@ fn resolve(
     }
 }
 
-fn members(graph: &NewGraph, group: GroupId) -> Vec<Point> {
+fn members(graph: &NewGraph, group: GroupId) -> Vec<Vertex> {
     let jobs = graph.jobs.iter().filter(|job| job.owner() == Some(group));
     let groups = graph.groups.iter().filter(|inner| inner.owner == Some(group));
-    jobs.map(|job| Point::Job(job.id)).chain(groups.map(|inner| Point::Group(inner.id))).collect()
+    jobs.map(|job| Vertex::Job(job.id)).chain(groups.map(|inner| Vertex::Group(inner.id))).collect()
 }
 
 fn group_end(
     graph: &NewGraph,
     group: GroupId,
-    fates: &BTreeMap<Point, Fate>,
+    fates: &BTreeMap<Vertex, Fate>,
     begun: &Begun,
 ) -> Option<Fate> {
-    let began = *begun.get(&Point::Group(group))?;
+    let began = *begun.get(&Vertex::Group(group))?;
     let ends: Option<Vec<_>> =
         members(graph, group).iter().map(|it| fates.get(it).copied()).collect();
     let ends = ends?;

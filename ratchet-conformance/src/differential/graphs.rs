@@ -3,7 +3,7 @@
 use ratchet_core::graph::link;
 use ratchet_core::model::{
     Command, Due, Edge, Extend, GraphKey, GroupId, GroupKind, GroupRecord, JobId, NewGraph, NewJob,
-    Point, Step, Wait, WaitMode, When,
+    Vertex, Step, Wait, WaitMode, EdgeTrigger,
 };
 
 use super::generate::Generator;
@@ -79,12 +79,12 @@ impl Generator {
             let mut callback = self.member(None, 0);
             callback.spec.step.get_or_insert_default().reports = Some(batch);
             let when = match self.rng.u8(..4) {
-                0 => When::Success,
-                1 => When::Failure,
-                2 => When::Rate(500_000),
-                _ => When::Always,
+                0 => EdgeTrigger::Success,
+                1 => EdgeTrigger::Failure,
+                2 => EdgeTrigger::Rate(500_000),
+                _ => EdgeTrigger::Always,
             };
-            graph.edges.push(Edge::new(Point::Group(batch), Point::Job(callback.id), when));
+            graph.edges.push(Edge::new(Vertex::Group(batch), Vertex::Job(callback.id), when));
             graph.jobs.push(callback);
         }
     }
@@ -92,11 +92,11 @@ impl Generator {
     /// Adds a workflow. Edges start at earlier steps, so there are no cycles; a step may be a batch.
     fn workflow(&mut self, graph: &mut NewGraph) {
         let flow = self.group(graph, GroupKind::Workflow, None);
-        let mut points: Vec<Point> = Vec::new();
+        let mut points: Vec<Vertex> = Vec::new();
         for number in 0..self.rng.u32(1..6) {
             let point = if self.rng.u8(..8) == 0 {
                 self.children(graph, Some(flow));
-                Point::Group(graph.groups[graph.groups.len() - 1].id)
+                Vertex::Group(graph.groups[graph.groups.len() - 1].id)
             } else {
                 let mut job = self.member(Some(flow), number);
                 let (any, first) = (self.rng.u8(..3) == 0, self.rng.u8(..4) == 0);
@@ -106,16 +106,16 @@ impl Generator {
                 }
                 let id = job.id;
                 graph.jobs.push(job);
-                Point::Job(id)
+                Vertex::Job(id)
             };
             let count = if points.is_empty() { 0 } else { self.rng.usize(..3) };
             for _ in 0..count {
                 let parent = points[self.rng.usize(..points.len())];
                 let when = match (self.rng.u8(..6), parent) {
-                    (0, _) => When::Failure,
-                    (1, _) => When::Always,
-                    (2, Point::Job(_)) => When::Condition("big".to_owned()),
-                    _ => When::Success,
+                    (0, _) => EdgeTrigger::Failure,
+                    (1, _) => EdgeTrigger::Always,
+                    (2, Vertex::Job(_)) => EdgeTrigger::Condition("big".to_owned()),
+                    _ => EdgeTrigger::Success,
                 };
                 graph.edges.push(Edge::new(parent, point, when));
             }
@@ -158,6 +158,6 @@ fn follow(graph: &mut NewGraph, chain: GroupId) {
     let steps: Vec<_> =
         graph.jobs.iter().filter(|job| job.owner() == Some(chain)).map(|job| job.id).collect();
     for pair in steps.windows(2) {
-        graph.edges.push(Edge::new(Point::Job(pair[0]), Point::Job(pair[1]), When::Success));
+        graph.edges.push(Edge::new(Vertex::Job(pair[0]), Vertex::Job(pair[1]), EdgeTrigger::Success));
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ratchet_core::model::{
     Isolation, CallResult, BreakerSettings, CancelCause, Channel, ClaimRequest, Claimed, Command, Filter,
-    GroupFilter, GroupId, Heartbeat, JobId, KnownJobs, NodeId, NodeInfo, PageRequest, Point,
+    GroupFilter, GroupId, Heartbeat, JobId, KnownJobs, NodeId, NodeInfo, PageRequest, Vertex,
     Progress, QueueDemand, GraphEffects, RunNotes, Settled, Settlement, Token, BreakerSample,
 };
 use ratchet_core::store::{Store, StoreError};
@@ -231,8 +231,8 @@ impl<'a> Side<'a> {
     async fn group(&self, id: GroupId) -> String {
         let group = ok(self.store.group(id).await).map(|group| self.normal.group(group));
         let members = ok(self.store.members(id, None, 100_000).await);
-        let mut points = vec![Point::Group(id)];
-        points.extend(members.iter().map(|member| Point::Job(member.id)));
+        let mut points = vec![Vertex::Group(id)];
+        points.extend(members.iter().map(|member| Vertex::Job(member.id)));
         let edges = ok(self.store.edges(&points).await);
         format!("{group:?}\n{members:?}\n{edges:?}\n")
     }

@@ -11,7 +11,7 @@ use ratchet_core::model::{
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
     Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueUpdate, QueueRecord, QueueDemand,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Vertex, QueueUpdate, QueueRecord, QueueDemand,
     Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
     Settlement, Surroundings, Token, Unreadable, Verdict, WriteSchedule,
 };
@@ -135,7 +135,7 @@ impl Store for Flaky {
         self.up()?.members(group, after, limit).await
     }
 
-    async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
+    async fn edges(&self, parents: &[Vertex]) -> Result<Vec<Edge>, StoreError> {
         self.up()?.edges(parents).await
     }
 

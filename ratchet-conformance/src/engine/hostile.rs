@@ -29,7 +29,7 @@ pub(super) enum Trick {
     Display,
     /// `Display` of the error writes until the formatter returns an error.
     EndlessDisplay,
-    /// `Display` of the error writes forever and ignores errors of the formatter.
+    /// `Display` of the error writes until the formatter returns an error, then panics.
     RudeDisplay,
     /// `source` of the error panics.
     Source,

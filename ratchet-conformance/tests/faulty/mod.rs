@@ -1,4 +1,4 @@
-//! A store that is wrong in one way.
+//! A store wrapper with one selectable fault.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use ratchet_core::model::{
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Due, Edge,
     Extend, Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats,
     Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
-    NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueUpdate,
+    NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, Vertex, QueueUpdate,
     QueueRecord, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
     Settled, Settlement, Surroundings, Token, Unreadable, WriteSchedule,
 };
@@ -117,7 +117,7 @@ impl Store for Faulty {
         self.inner.members(group, after, limit).await
     }
 
-    async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, StoreError> {
+    async fn edges(&self, parents: &[Vertex]) -> Result<Vec<Edge>, StoreError> {
         self.inner.edges(parents).await
     }
 

@@ -1,6 +1,6 @@
-//! The store in memory, on a clock that stands still and on one that does not.
+//! Harnesses for the memory store: with a virtual clock and with a real one.
 
-// Each test file uses the harness it needs.
+// Each test file uses only one of the harnesses.
 #![allow(dead_code)]
 
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Harness for Memory {
     }
 }
 
-/// Time goes on by itself, as it does for a database; `advance` adds to it.
+/// A harness with a running clock, like that of a database. `advance` adds an offset.
 pub(crate) struct Ticking {
     store: MemoryStore,
     clock: Arc<Shifted>,

@@ -1,59 +1,59 @@
-//! What a walk over a graph changes: the store writes it, in one commit with what set it off.
+//! The changes computed by a propagation. The store writes them in the commit of their cause.
 
 use crate::model::{
-    CancelCause, CanceledMember, Edge, GroupRecord, JobId, Member, Point, GraphEffects, Wait,
+    CancelCause, CanceledMember, Edge, GroupRecord, JobId, Member, Vertex, GraphEffects, Wait,
 };
 
-/// Everything that is to be written.
+/// All rows to write.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Changes {
-    /// Jobs, in the order of their ids; at most one change each.
+    /// Changed jobs, ordered by id, with at most one change each.
     pub jobs: Vec<JobChange>,
-    /// Groups as they are now, in the order of their ids.
+    /// Changed groups in their new state, ordered by id.
     pub groups: Vec<GroupRecord>,
-    /// Edges as they are now.
+    /// Changed edges in their new state.
     pub edges: Vec<Edge>,
 }
 
-/// What happens to a job.
+/// A change of one job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JobChange {
-    /// It waits for less, or for more; it does not move.
+    /// Its wait changes, but not its state.
     Wait {
-        /// The job.
+        /// The id of the job.
         job: JobId,
-        /// What it waits for now.
+        /// The new wait.
         wait: Wait,
     },
-    /// It waits no longer: [`JobRecord::release`](crate::JobRecord::release), then it is moved as any job.
+    /// It no longer waits: apply [`JobRecord::release`](crate::JobRecord::release) as a transition of the job.
     Release {
-        /// The job.
+        /// The id of the job.
         job: JobId,
     },
-    /// It is called off, as by a command; also a running one.
+    /// It is canceled, as by a command. The job may be running.
     Cancel {
-        /// The job.
+        /// The id of the job.
         job: JobId,
-        /// Why.
+        /// Why it is canceled.
         cause: CancelCause,
-        /// What that goes back to.
-        root: Point,
-        /// What it waited for, for the day it is opened again.
+        /// The origin of the cancellation.
+        root: Vertex,
+        /// The wait to keep, in case the job is reopened.
         wait: Option<Wait>,
     },
-    /// It was called off and waits again: [`JobRecord::reopen`](crate::JobRecord::reopen). It takes its business key
-    /// again; if another holds it, the whole commit is refused.
+    /// It was canceled and waits again: [`JobRecord::reopen`](crate::JobRecord::reopen). It takes its business key
+    /// again. If another job holds the key, the whole commit must be refused.
     Reopen {
-        /// The job.
+        /// The id of the job.
         job: JobId,
-        /// What it waits for.
+        /// The new wait.
         wait: Wait,
     },
 }
 
 impl JobChange {
-    /// What becomes of a job that was `before` and is `now`.
+    /// Returns the change that turns `before` into `now`, if any.
     pub(super) fn between(before: &Member, now: &Member) -> Option<Self> {
         let job = now.id;
         match (before.is_ended(), now.is_ended(), now.wait) {
@@ -72,12 +72,12 @@ impl JobChange {
 }
 
 impl Changes {
-    /// Whether there is nothing to write.
+    /// Returns `true` if there is nothing to write.
     pub fn is_empty(&self) -> bool {
         self.jobs.is_empty() && self.groups.is_empty() && self.edges.is_empty()
     }
 
-    /// The jobs that are opened again and take their business keys.
+    /// Returns the jobs that are reopened and take their business keys again.
     pub fn reopened(&self) -> impl Iterator<Item = JobId> {
         self.jobs.iter().filter_map(|change| match change {
             JobChange::Reopen { job, .. } => Some(*job),
@@ -85,8 +85,8 @@ impl Changes {
         })
     }
 
-    /// What is told of them.
-    pub fn into_ripples(self) -> GraphEffects {
+    /// Converts the changes to the form that is reported to callers.
+    pub fn into_effects(self) -> GraphEffects {
         let mut effects = GraphEffects { groups: self.groups, ..GraphEffects::default() };
         for change in self.jobs {
             match change {

@@ -1,94 +1,94 @@
-//! What can be wrong with a graph, found before anything of it is inserted.
+//! Validation of a graph before it is inserted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{GroupKind, NewGraph, Point};
+use crate::model::{GroupKind, NewGraph, Vertex};
 
-/// A graph that cannot be submitted; nothing of it was.
+/// The error returned when a graph cannot be submitted. No part of it was stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GraphError {
-    /// A chain or workflow without steps.
+    /// A chain or workflow has no steps.
     #[error("{kind} `{name}` has no steps")]
     Empty {
-        /// What it is.
+        /// The kind of group.
         kind: GroupKind,
-        /// What it is called.
+        /// The name of the group.
         name: String,
     },
-    /// More edges than a store can take in one commit.
+    /// The graph has more edges than a store accepts in one commit.
     #[error(
         "{kind} `{name}` has more than {limit} edges; if many steps wait for many others, put those before into a batch \
          and let the others wait for the batch: it is one edge each"
     )]
     TooManyEdges {
-        /// What it is.
+        /// The kind of group.
         kind: GroupKind,
-        /// What it is called.
+        /// The name of the group.
         name: String,
-        /// The limit.
+        /// The maximum number of edges.
         limit: usize,
     },
-    /// Two steps of one name.
+    /// Two steps have the same name.
     #[error("workflow `{workflow}` has two steps named `{step}`")]
     DuplicateStep {
-        /// The workflow.
+        /// The name of the workflow.
         workflow: String,
-        /// The name.
+        /// The name of the steps.
         step: String,
     },
-    /// A step waits for one that is not there.
+    /// A step waits for a step that does not exist.
     #[error(
         "step `{step}` of workflow `{workflow}` waits for `{wanted}`, which is not there; it has {}",
         .known.join(", ")
     )]
     UnknownStep {
-        /// The workflow.
+        /// The name of the workflow.
         workflow: String,
-        /// The step that waits.
+        /// The name of the step that waits.
         step: String,
-        /// What it waits for.
+        /// The name of the missing step.
         wanted: String,
-        /// The steps there are.
+        /// The names of all steps.
         known: Vec<String>,
     },
-    /// Steps that wait for one another.
+    /// Steps depend on each other in a cycle.
     #[error("the steps {} wait for one another in a circle: none of them could ever begin", .steps.join(", "))]
     Cycle {
-        /// The steps.
+        /// The names of the steps.
         steps: Vec<String>,
     },
-    /// A step takes what its parent does not return.
+    /// The input of a step does not match the output of its parent.
     #[error(
         "step `{step}` takes `{takes}` from `{parent}` (argument `{argument}`), which returns `{returns}`"
     )]
     TypeMismatch {
-        /// The step.
+        /// The name of the step.
         step: String,
-        /// Its argument.
+        /// The name of the `#[input]` argument.
         argument: String,
-        /// The type it takes.
+        /// The type of the argument.
         takes: String,
-        /// The parent.
+        /// The name of the parent.
         parent: String,
-        /// The type that returns.
+        /// The type that the parent returns.
         returns: String,
     },
-    /// A step takes the output of a parent, and it is not clear which.
+    /// The source of a step's input is missing or ambiguous.
     #[error("step `{step}` takes an output (argument `{argument}`): {why}")]
     NoInput {
-        /// The step.
+        /// The name of the step.
         step: String,
-        /// Its argument.
+        /// The name of the `#[input]` argument.
         argument: String,
-        /// What is wrong.
+        /// The reason, for the error message.
         why: String,
     },
 }
 
-/// Refuses steps that wait for one another.
+/// Returns an error if the graph contains a cycle.
 ///
-/// A group is two points here: its begin comes before its members, its end after them.
+/// A group is modeled as two moments: it begins before its members and ends after them.
 pub fn check(graph: &NewGraph) -> Result<(), GraphError> {
     let mut links: BTreeMap<Moment, BTreeSet<Moment>> = BTreeMap::new();
     let mut link = |from, to| {
@@ -96,22 +96,22 @@ pub fn check(graph: &NewGraph) -> Result<(), GraphError> {
         links.entry(from).or_default().insert(to);
     };
     for group in &graph.groups {
-        let me = Point::Group(group.id);
+        let me = Vertex::Group(group.id);
         link(Moment::begin(me), Moment::end(me));
-        if let Some(owner) = group.owner.map(Point::Group) {
+        if let Some(owner) = group.owner.map(Vertex::Group) {
             link(Moment::begin(owner), Moment::begin(me));
             link(Moment::end(me), Moment::end(owner));
         }
     }
     let tied: BTreeSet<_> = graph.edges.iter().flat_map(|edge| [edge.parent, edge.child]).collect();
     for job in &graph.jobs {
-        let me = Point::Job(job.id);
-        // Between the begin and the end of its owner, which are linked, it adds nothing.
+        let me = Vertex::Job(job.id);
+        // A job without edges lies between the begin and the end of its owner and cannot be part of a cycle.
         if !tied.contains(&me) {
             continue;
         }
         link(Moment::begin(me), Moment::end(me));
-        if let Some(owner) = job.owner().map(Point::Group) {
+        if let Some(owner) = job.owner().map(Vertex::Group) {
             link(Moment::begin(owner), Moment::begin(me));
             link(Moment::end(me), Moment::end(owner));
         }
@@ -126,21 +126,22 @@ pub fn check(graph: &NewGraph) -> Result<(), GraphError> {
     Err(GraphError::Cycle { steps: names(graph, &circle) })
 }
 
-/// The begin or the end of a point.
+/// The begin (`false`) or the end (`true`) of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Moment(Point, bool);
+struct Moment(Vertex, bool);
 
 impl Moment {
-    fn begin(point: Point) -> Self {
+    fn begin(point: Vertex) -> Self {
         Self(point, false)
     }
 
-    fn end(point: Point) -> Self {
+    fn end(point: Vertex) -> Self {
         Self(point, true)
     }
 }
 
-/// What is left when everything that waits for nothing has been taken away, again and again, from both sides.
+/// Returns the moments on cycles and on paths between them. Repeatedly removes moments without predecessors, then
+/// moments without successors.
 fn circle(links: &BTreeMap<Moment, BTreeSet<Moment>>) -> BTreeSet<Moment> {
     let mut back: BTreeMap<Moment, BTreeSet<Moment>> = BTreeMap::new();
     for (from, to) in links {
@@ -174,13 +175,13 @@ fn circle(links: &BTreeMap<Moment, BTreeSet<Moment>>) -> BTreeSet<Moment> {
 }
 
 fn names(graph: &NewGraph, circle: &BTreeSet<Moment>) -> Vec<String> {
-    let jobs = graph.jobs.iter().filter(|job| circle.contains(&Moment::begin(Point::Job(job.id))));
+    let jobs = graph.jobs.iter().filter(|job| circle.contains(&Moment::begin(Vertex::Job(job.id))));
     let jobs = jobs.map(|job| {
         let step = job.spec.step.as_ref().and_then(|step| step.name.clone());
         step.unwrap_or_else(|| job.spec.name.clone())
     });
     let groups =
-        graph.groups.iter().filter(|group| circle.contains(&Moment::begin(Point::Group(group.id))));
+        graph.groups.iter().filter(|group| circle.contains(&Moment::begin(Vertex::Group(group.id))));
     let groups = groups.map(|group| group.step.clone().unwrap_or_else(|| group.name.clone()));
     jobs.chain(groups).map(|name| format!("`{name}`")).collect()
 }

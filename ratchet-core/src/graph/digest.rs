@@ -1,4 +1,4 @@
-//! What a graph is, whatever its ids are: the same code submits the same graph again.
+//! The digest of a graph, independent of its ids, so that a repeated submission is recognized.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use uuid::Uuid;
 
 use crate::model::{GroupId, GroupRecord, NewGraph, Wait, WaitMode};
 
-/// What the ledger of idempotency keys calls a graph. No job has such a name: there is a space in it.
+/// Returns the name of a graph in the ledger of idempotency keys. It contains a space, so no job has the same name.
 pub(crate) fn identity(root: &GroupRecord) -> String {
     format!("{} {}", root.kind, root.name)
 }
 
-/// The digest of a graph: groups, jobs with their arguments, and edges. As for single jobs, options such as queue and
-/// delay do not matter. Keys are for ever, so this never changes.
+/// Returns the digest of a graph: its groups, jobs with their arguments, and edges. As for single jobs, options such as
+/// queue and delay are not included. The format must never change, because idempotency keys are kept permanently.
 pub(crate) fn digest(graph: &NewGraph) -> [u8; 32] {
     let groups = graph.groups.iter().map(|group| group.id.uuid());
     let ids = groups.chain(graph.jobs.iter().map(|job| job.id.uuid()));
@@ -54,7 +54,7 @@ pub(crate) fn digest(graph: &NewGraph) -> [u8; 32] {
     text.hash.finalize().into()
 }
 
-/// A text that can be read in one way only: everything has a length, and ids are places in the graph.
+/// An unambiguous encoding: every part has a length prefix, and ids are replaced by their positions in the graph.
 struct Text {
     hash: Sha256,
     places: BTreeMap<Uuid, u64>,

@@ -1,17 +1,17 @@
-//! What follows for each point from the edges of a new graph: what it waits for, and whether something waits for it.
+//! Derives the waits, counts and edge numbers of a new graph from its edges.
 
 use std::collections::BTreeMap;
 
 use crate::model::{
-    Due, Edge, GroupCounts, GroupId, GroupState, JobSpec, NewGraph, NewJob, Point, Step, Wait,
-    WaitMode, When,
+    Due, Edge, GroupCounts, GroupId, GroupState, JobSpec, NewGraph, NewJob, Vertex, Step, Wait,
+    WaitMode, EdgeTrigger,
 };
 
-/// Fills in what can be derived: waits, marks and totals. A wait that is already there says its mode; edges are numbered
-/// in the order in which they stand. Owners stand before their members.
+/// Fills in the derived fields: waits, edge marks and totals. If a point already has a wait, its mode is kept. Edges
+/// are numbered in the given order. Owners must precede their members.
 pub fn link(graph: &mut NewGraph) {
-    let mut incoming = BTreeMap::<Point, u32>::new();
-    let mut outgoing = BTreeMap::<Point, Vec<&When>>::new();
+    let mut incoming = BTreeMap::<Vertex, u32>::new();
+    let mut outgoing = BTreeMap::<Vertex, Vec<&EdgeTrigger>>::new();
     number(&mut graph.edges);
     for edge in &graph.edges {
         *incoming.entry(edge.child).or_default() += 1;
@@ -33,7 +33,7 @@ pub fn link(graph: &mut NewGraph) {
         }
     };
     for group in &mut graph.groups {
-        let me = Point::Group(group.id);
+        let me = Vertex::Group(group.id);
         group.wait = wait(me, group.wait, group.owner, &waiting);
         group.state = if group.wait.is_some() { GroupState::Waiting } else { GroupState::Running };
         group.edges = outgoing.contains_key(&me);
@@ -41,12 +41,12 @@ pub fn link(graph: &mut NewGraph) {
         waiting.insert(group.id, group.wait.is_some());
     }
     for job in &mut graph.jobs {
-        let me = Point::Job(job.id);
+        let me = Vertex::Job(job.id);
         let owner = job.owner();
         let edges = outgoing.get(&me);
         let step = step_of(&mut job.spec);
         step.wait = wait(me, step.wait, owner, &waiting);
-        // Nothing releases it, so its delay counts from now.
+        // The job is never released, so its delay starts now.
         if step.wait.is_none() && !step.delay.is_zero() && job.due == Due::Now {
             job.due = Due::In(step.delay);
         }
@@ -55,7 +55,7 @@ pub fn link(graph: &mut NewGraph) {
             .into_iter()
             .flatten()
             .filter_map(|when| match when {
-                When::Condition(name) => Some(name.clone()),
+                EdgeTrigger::Condition(name) => Some(name.clone()),
                 _ => None,
             })
             .collect();
@@ -66,7 +66,7 @@ pub fn link(graph: &mut NewGraph) {
 }
 
 fn number(edges: &mut [Edge]) {
-    let mut next = BTreeMap::<Point, u32>::new();
+    let mut next = BTreeMap::<Vertex, u32>::new();
     for edge in edges {
         let ordinal = next.entry(edge.parent).or_default();
         edge.ordinal = *ordinal;

@@ -1,4 +1,4 @@
-//! What follows in a graph when something ends, is called off or is tried again. Pure rules, and one walk over rows.
+//! The propagation of changes through a graph when a job or group ends, is canceled or is retried.
 //!
 //! A store keeps the rows; [`propagate`] reads what it touches through [`GraphRows`], wave by wave, and answers with
 //! [`Changes`] that the store writes **in the commit of the outcome that set them off**. So no store can decide
@@ -18,5 +18,5 @@ pub use changes::{Changes, JobChange};
 pub use check::{GraphError, check};
 pub(crate) use digest::{digest, identity};
 pub use link::link;
-pub use propagate::{GraphRows, Inside, Seed, propagate};
-pub use rules::admit;
+pub use propagate::{GraphRows, GroupContents, GraphEvent, propagate};
+pub use rules::is_new_member;

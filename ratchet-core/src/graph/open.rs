@@ -1,14 +1,14 @@
-//! The way back: a failed step is tried again, and what was called off because of it waits again.
+//! Reopening: when a failed step is retried, steps that were canceled because of it wait again.
 
-use super::propagate::{GraphRows, Walk, Work};
-use super::rules::{Class, Waited};
+use super::propagate::{GraphRows, Propagation, Work};
+use super::rules::{EndClass, WaitStatus};
 use crate::model::{
-    CancelCause, Edge, GroupId, GroupRecord, GroupState, JobState, Member, Point, Resolution, Wait,
+    CancelCause, Edge, GroupId, GroupRecord, GroupState, JobState, Member, Vertex, Resolution, Wait,
 };
 
-impl<R: GraphRows> Walk<'_, R> {
-    /// These points had ended and have not, after all: they count no longer, and what could never fire may.
-    pub(super) async fn open(&mut self, points: Vec<(Point, Class)>) -> Result<(), R::Error> {
+impl<R: GraphRows> Propagation<'_, R> {
+    /// Reverts the end of these points: they no longer count in their groups, and their dead edges can fire again.
+    pub(super) async fn open(&mut self, points: Vec<(Vertex, EndClass)>) -> Result<(), R::Error> {
         if points.is_empty() {
             return Ok(());
         }
@@ -25,7 +25,7 @@ impl<R: GraphRows> Walk<'_, R> {
             return Ok(());
         }
         let mut edges = self.open_edges(&parents).await?;
-        // What has fired has begun something: that is not taken back.
+        // An edge that has fired is final, because its child may have begun.
         edges.retain(|edge| matches!(edge.resolution, Some(Resolution::Dead { .. })));
         self.load(edges.iter().map(|edge| edge.child)).await?;
         for edge in edges {
@@ -33,33 +33,33 @@ impl<R: GraphRows> Walk<'_, R> {
             let edge = Edge { resolution: None, ..edge };
             self.edges.insert((edge.parent, edge.ordinal), edge);
             match child {
-                Point::Job(id) => {
+                Vertex::Job(id) => {
                     if let Some(class) = self.job(id).and_then(open_job) {
                         self.work.push(Work::Open(child, class));
                     }
                 }
-                Point::Group(id) => self.open_group(id).await?,
+                Vertex::Group(id) => self.open_group(id).await?,
             }
         }
         Ok(())
     }
 
-    fn uncount(&mut self, owner: GroupId, class: Class, member: Point) {
+    fn uncount(&mut self, owner: GroupId, class: EndClass, member: Vertex) {
         let Some(group) = self.group(owner) else { return };
         group.uncount(class, member);
         if let Some(class) = group.class() {
             wait_again(group);
-            self.work.push(Work::Open(Point::Group(owner), class));
+            self.work.push(Work::Open(Vertex::Group(owner), class));
         }
     }
 
-    /// An edge to a group may fire again. If the group was called off because of it, it waits again, and so does what
-    /// begins with it.
+    /// An edge to a group can fire again. If the group was canceled because of that edge, the group and the members
+    /// that begin with it wait again.
     async fn open_group(&mut self, id: GroupId) -> Result<(), R::Error> {
         let Some(group) = self.group(id) else { return Ok(()) };
         let Some(wait) = &mut group.wait else { return Ok(()) };
         wait.dead = wait.dead.saturating_sub(1);
-        if wait.waited() == Waited::InVain
+        if wait.waited() == WaitStatus::Impossible
             || !group.canceled.is_some_and(CancelCause::is_propagated)
         {
             return Ok(());
@@ -72,13 +72,13 @@ impl<R: GraphRows> Walk<'_, R> {
             group.canceled = None;
             group.root_cause = None;
             wait_again(group);
-            self.work.extend(class.map(|class| Work::Open(Point::Group(id), class)));
+            self.work.extend(class.map(|class| Work::Open(Vertex::Group(id), class)));
             for job in jobs {
                 let begins = |job: &Member| job.wait.is_some_and(|wait| wait.edges == 0);
                 if let Some(job) = self.job(job).filter(|job| begins(job))
                     && let Some(class) = reopen(job)
                 {
-                    let point = Point::Job(job.id);
+                    let point = Vertex::Job(job.id);
                     self.work.push(Work::Open(point, class));
                 }
             }
@@ -96,15 +96,15 @@ impl<R: GraphRows> Walk<'_, R> {
     }
 }
 
-/// An edge to a job may fire again; answers how the job had ended if it waits again.
-fn open_job(job: &mut Member) -> Option<Class> {
+/// An edge to a job can fire again. If the job waits again, returns how it had ended.
+fn open_job(job: &mut Member) -> Option<EndClass> {
     let wait = job.wait.as_mut()?;
     wait.dead = wait.dead.saturating_sub(1);
-    if wait.waited() == Waited::InVain { None } else { reopen(job) }
+    if wait.waited() == WaitStatus::Impossible { None } else { reopen(job) }
 }
 
-/// A job that was called off because of another waits again.
-fn reopen(job: &mut Member) -> Option<Class> {
+/// Returns a job to waiting that was canceled because of another, and returns how it had ended.
+fn reopen(job: &mut Member) -> Option<EndClass> {
     if job.state != JobState::Canceled || !job.canceled.is_some_and(CancelCause::is_propagated) {
         return None;
     }
@@ -116,7 +116,7 @@ fn reopen(job: &mut Member) -> Option<Class> {
 }
 
 fn wait_again(group: &mut GroupRecord) {
-    let begun = group.wait.as_ref().is_none_or(|wait: &Wait| wait.waited() == Waited::Enough);
+    let begun = group.wait.as_ref().is_none_or(|wait: &Wait| wait.waited() == WaitStatus::Ready);
     group.state = if begun { GroupState::Running } else { GroupState::Waiting };
     group.finished_at = None;
 }

@@ -1,97 +1,98 @@
-//! The walk: from what ended to everything that follows, wave by wave and never by recursion, so that a chain of a
-//! hundred thousand steps is as good as one of two.
+//! The propagation through a graph: from the vertices that changed to everything that depends on them. It proceeds
+//! level by level instead of recursively, so that a chain with a hundred thousand steps does not overflow the stack.
 
 use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
 
 use super::changes::{Changes, JobChange};
-use super::rules::{Class, End, Waited, resolve};
+use super::rules::{EndClass, End, WaitStatus, resolve};
 use crate::model::{
-    CancelCause, Edge, GroupId, GroupRecord, GroupState, JobId, JobState, Member, Point, Resolution,
+    CancelCause, Edge, GroupId, GroupRecord, GroupState, JobId, JobState, Member, Vertex, Resolution,
 };
 
-/// The rows of a graph as a store has them, read within the transaction that will write the changes. Where transactions
-/// can overlap, what is read is locked, in the order of ids.
+/// Access to the rows of a graph, within the transaction that will write the changes. If transactions can overlap, the
+/// rows must be locked when they are read, in the order of ids.
 pub trait GraphRows: Send {
-    /// What the store fails with.
+    /// The error of the store.
     type Error: Send;
 
-    /// The edges that lead from these points.
+    /// Returns the outgoing edges of these vertices.
     fn edges_from(
         &mut self,
-        parents: &[Point],
+        parents: &[Vertex],
     ) -> impl Future<Output = Result<Vec<Edge>, Self::Error>> + Send;
 
-    /// These jobs. One that is not there is left out.
+    /// Returns these jobs. Jobs that do not exist are left out.
     fn jobs(
         &mut self,
         ids: &[JobId],
     ) -> impl Future<Output = Result<Vec<Member>, Self::Error>> + Send;
 
-    /// These groups. One that is not there is left out.
+    /// Returns these groups. Groups that do not exist are left out.
     fn groups(
         &mut self,
         ids: &[GroupId],
     ) -> impl Future<Output = Result<Vec<GroupRecord>, Self::Error>> + Send;
 
-    /// What is directly in a group.
+    /// Returns the direct members of a group.
     fn inside(
         &mut self,
         group: GroupId,
-    ) -> impl Future<Output = Result<Inside, Self::Error>> + Send;
+    ) -> impl Future<Output = Result<GroupContents, Self::Error>> + Send;
 }
 
-/// What is directly in a group.
+/// The direct members of a group.
 #[derive(Debug, Clone, Default)]
-pub struct Inside {
-    /// Its jobs.
+pub struct GroupContents {
+    /// The jobs of the group.
     pub jobs: Vec<Member>,
-    /// The groups in it.
+    /// The groups nested directly in the group.
     pub groups: Vec<GroupRecord>,
 }
 
-/// What sets off a walk.
+/// The event that starts a propagation.
 #[derive(Debug, Clone)]
-pub enum Seed {
+pub enum GraphEvent {
     /// A job has ended.
     Ended {
-        /// The job, as it is now.
+        /// The job in its new state.
         member: Member,
-        /// How the conditions on its edges were judged.
+        /// The results of the conditions on its edges.
         answers: Vec<(String, bool)>,
     },
-    /// Something about a group has changed that may end it: it was inserted, or sealed.
+    /// A group was inserted, extended or sealed, which may end it.
     Check(GroupId),
-    /// A group is called off by somebody.
+    /// A group is canceled on request.
     CancelGroup(GroupId),
-    /// A failed job is tried again.
+    /// A failed job is retried.
     Retry {
-        /// The job, as it was: failed.
+        /// The job in its old, failed state.
         member: Member,
     },
 }
 
-/// Something to be done.
+/// A pending step of the propagation.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Work {
-    /// A point has ended.
-    End(Point),
+    /// A vertex has ended.
+    End(Vertex),
     /// A group begins.
     Start(GroupId),
-    /// A group is called off.
+    /// The members of a canceled group must be canceled.
     CallOff(GroupId),
-    /// A point that had ended has not, after all.
-    Open(Point, Class),
+    /// A vertex that had ended is reopened.
+    Open(Vertex, EndClass),
 }
 
-/// What follows from some seeds. Nothing is written: the caller does that, in the commit of what set it off.
+/// Computes the changes that follow from the events. Writes nothing: the caller must write the changes in the commit of
+/// their cause.
 pub async fn propagate<R: GraphRows>(
     rows: &mut R,
-    seeds: Vec<Seed>,
+    events: Vec<GraphEvent>,
     now: Timestamp,
 ) -> Result<Changes, R::Error> {
-    let mut walk = Walk {
+    let mut propagation = Propagation {
         rows,
         now,
         jobs: BTreeMap::new(),
@@ -100,59 +101,59 @@ pub async fn propagate<R: GraphRows>(
         answers: HashMap::new(),
         work: Vec::new(),
     };
-    walk.seed(seeds).await?;
-    while !walk.work.is_empty() {
-        walk.wave().await?;
+    propagation.enqueue(events).await?;
+    while !propagation.work.is_empty() {
+        propagation.step().await?;
     }
-    Ok(walk.changes())
+    Ok(propagation.changes())
 }
 
-pub(super) struct Walk<'r, R> {
+pub(super) struct Propagation<'r, R> {
     pub(super) rows: &'r mut R,
     now: Timestamp,
-    /// Every job that was read: as it was, and as it is now.
+    /// Every job that was read: its old and its new state.
     jobs: BTreeMap<JobId, (Member, Member)>,
     groups: BTreeMap<GroupId, (GroupRecord, GroupRecord)>,
-    /// Every edge that has changed.
-    pub(super) edges: BTreeMap<(Point, u32), Edge>,
+    /// Every changed edge.
+    pub(super) edges: BTreeMap<(Vertex, u32), Edge>,
     answers: HashMap<JobId, Vec<(String, bool)>>,
     pub(super) work: Vec<Work>,
 }
 
-impl<R: GraphRows> Walk<'_, R> {
-    async fn seed(&mut self, seeds: Vec<Seed>) -> Result<(), R::Error> {
-        for seed in seeds {
-            match seed {
-                Seed::Ended { member, answers } => {
+impl<R: GraphRows> Propagation<'_, R> {
+    async fn enqueue(&mut self, events: Vec<GraphEvent>) -> Result<(), R::Error> {
+        for event in events {
+            match event {
+                GraphEvent::Ended { member, answers } => {
                     let id = member.id;
                     self.answers.insert(id, answers);
                     self.jobs.insert(id, (member.clone(), member));
-                    self.work.push(Work::End(Point::Job(id)));
+                    self.work.push(Work::End(Vertex::Job(id)));
                 }
-                Seed::Check(id) => {
+                GraphEvent::Check(id) => {
                     self.load_groups(&[id]).await?;
                     self.end_if_done(id);
                 }
-                Seed::CancelGroup(id) => {
+                GraphEvent::CancelGroup(id) => {
                     self.load_groups(&[id]).await?;
-                    let root = Point::Group(id);
+                    let root = Vertex::Group(id);
                     if let Some(group) = self.group(id).filter(|group| !group.state.is_ended()) {
                         call_off(group, CancelCause::Requested, root);
                         self.work.push(Work::CallOff(id));
                     }
                 }
-                Seed::Retry { member } => {
+                GraphEvent::Retry { member } => {
                     let (id, class) = (member.id, member.class());
                     let revived = Member { state: JobState::Pending, ..member };
                     self.jobs.insert(id, (revived.clone(), revived));
-                    self.work.extend(class.map(|class| Work::Open(Point::Job(id), class)));
+                    self.work.extend(class.map(|class| Work::Open(Vertex::Job(id), class)));
                 }
             }
         }
         Ok(())
     }
 
-    async fn wave(&mut self) -> Result<(), R::Error> {
+    async fn step(&mut self) -> Result<(), R::Error> {
         let mut ended = Vec::new();
         let mut opened = Vec::new();
         for work in std::mem::take(&mut self.work) {
@@ -168,8 +169,8 @@ impl<R: GraphRows> Walk<'_, R> {
         self.open(opened).await
     }
 
-    /// The edges of points that have ended fire, or never will.
-    async fn resolve_edges(&mut self, ended: &[Point]) -> Result<(), R::Error> {
+    /// Resolves the edges of ended vertices.
+    async fn resolve_edges(&mut self, ended: &[Vertex]) -> Result<(), R::Error> {
         let parents: Vec<_> =
             ended.iter().copied().filter(|point| self.has_edges(*point)).collect();
         if parents.is_empty() {
@@ -190,12 +191,12 @@ impl<R: GraphRows> Walk<'_, R> {
 
     fn resolutions(&mut self, family: &[Edge]) -> Vec<Resolution> {
         match family.first().map(|edge| edge.parent) {
-            Some(Point::Job(id)) => {
+            Some(Vertex::Job(id)) => {
                 let answers = self.answers.remove(&id).unwrap_or_default();
                 let Some((_, member)) = self.jobs.get(&id) else { return Vec::new() };
                 resolve(family, &End::Job { member, answers: &answers })
             }
-            Some(Point::Group(id)) => {
+            Some(Vertex::Group(id)) => {
                 let Some((_, group)) = self.groups.get(&id) else { return Vec::new() };
                 resolve(family, &End::Group(group))
             }
@@ -203,31 +204,31 @@ impl<R: GraphRows> Walk<'_, R> {
         }
     }
 
-    /// An edge to this point was resolved.
-    fn touch(&mut self, child: Point, resolution: Resolution) {
+    /// Applies the resolution of an edge to its child.
+    fn touch(&mut self, child: Vertex, resolution: Resolution) {
         match child {
-            Point::Job(id) => {
+            Vertex::Job(id) => {
                 let Some(job) = self.job(id) else { return };
                 let Some(wait) = &mut job.wait else { return };
                 wait.resolved(resolution);
-                // What has ended, or was called off by hand, only counts.
+                // If the job has already ended, the resolution is only counted.
                 match (job.is_ended(), job.wait.map(|wait| wait.waited()), resolution) {
-                    (false, Some(Waited::Enough), _) => job.wait = None,
-                    (false, Some(Waited::InVain), Resolution::Dead { cause, root }) => {
+                    (false, Some(WaitStatus::Ready), _) => job.wait = None,
+                    (false, Some(WaitStatus::Impossible), Resolution::Dead { cause, root }) => {
                         cancel(job, cause, root);
                         self.work.push(Work::End(child));
                     }
                     _ => {}
                 }
             }
-            Point::Group(id) => {
+            Vertex::Group(id) => {
                 let Some(group) = self.group(id) else { return };
                 let Some(wait) = &mut group.wait else { return };
                 wait.resolved(resolution);
                 let waited = wait.waited();
                 match (group.canceled.is_some(), waited, resolution) {
-                    (false, Waited::Enough, _) => self.work.push(Work::Start(id)),
-                    (false, Waited::InVain, Resolution::Dead { cause, root }) => {
+                    (false, WaitStatus::Ready, _) => self.work.push(Work::Start(id)),
+                    (false, WaitStatus::Impossible, Resolution::Dead { cause, root }) => {
                         call_off(group, cause, root);
                         self.work.push(Work::CallOff(id));
                     }
@@ -237,8 +238,8 @@ impl<R: GraphRows> Walk<'_, R> {
         }
     }
 
-    /// Points that have ended count in their groups.
-    async fn count(&mut self, ended: &[Point]) -> Result<(), R::Error> {
+    /// Counts ended vertices in their groups.
+    async fn count(&mut self, ended: &[Vertex]) -> Result<(), R::Error> {
         let owners: Vec<_> = ended.iter().filter_map(|point| self.owner(*point)).collect();
         self.load_groups(&owners).await?;
         for point in ended {
@@ -256,7 +257,7 @@ impl<R: GraphRows> Walk<'_, R> {
         Ok(())
     }
 
-    /// A group begins: what waits for nothing else in it begins too.
+    /// Begins a group, and the members that wait only for it.
     async fn start(&mut self, id: GroupId) -> Result<(), R::Error> {
         let (jobs, groups) = self.load_inside(id).await?;
         let Some(group) = self.group(id) else { return Ok(()) };
@@ -280,7 +281,7 @@ impl<R: GraphRows> Walk<'_, R> {
         Ok(())
     }
 
-    /// A group was called off: so is everything in it that has not ended.
+    /// Cancels the members of a canceled group that have not ended.
     async fn call_off_members(&mut self, id: GroupId) -> Result<(), R::Error> {
         let (jobs, groups) = self.load_inside(id).await?;
         let Some(group) = self.group(id) else { return Ok(()) };
@@ -288,7 +289,7 @@ impl<R: GraphRows> Walk<'_, R> {
         for job in jobs {
             if let Some(job) = self.job(job).filter(|job| !job.is_ended()) {
                 cancel(job, cause, root);
-                let point = Point::Job(job.id);
+                let point = Vertex::Job(job.id);
                 self.work.push(Work::End(point));
             }
         }
@@ -308,7 +309,7 @@ impl<R: GraphRows> Walk<'_, R> {
     fn end_if_done(&mut self, id: GroupId) {
         let now = self.now;
         if self.group(id).is_some_and(|group| group.end_if_done(now)) {
-            self.work.push(Work::End(Point::Group(id)));
+            self.work.push(Work::End(Vertex::Group(id)));
         }
     }
 
@@ -323,8 +324,8 @@ impl<R: GraphRows> Walk<'_, R> {
     }
 }
 
-// Reading, each row once.
-impl<R: GraphRows> Walk<'_, R> {
+// Row access. Each row is read once.
+impl<R: GraphRows> Propagation<'_, R> {
     pub(super) fn job(&mut self, id: JobId) -> Option<&mut Member> {
         self.jobs.get_mut(&id).map(|(_, now)| now)
     }
@@ -333,35 +334,35 @@ impl<R: GraphRows> Walk<'_, R> {
         self.groups.get_mut(&id).map(|(_, now)| now)
     }
 
-    pub(super) fn has_edges(&self, point: Point) -> bool {
+    pub(super) fn has_edges(&self, point: Vertex) -> bool {
         match point {
-            Point::Job(id) => self.jobs.get(&id).is_some_and(|(_, job)| job.edges),
-            Point::Group(id) => self.groups.get(&id).is_some_and(|(_, group)| group.edges),
+            Vertex::Job(id) => self.jobs.get(&id).is_some_and(|(_, job)| job.edges),
+            Vertex::Group(id) => self.groups.get(&id).is_some_and(|(_, group)| group.edges),
         }
     }
 
-    pub(super) fn owner(&self, point: Point) -> Option<GroupId> {
+    pub(super) fn owner(&self, point: Vertex) -> Option<GroupId> {
         match point {
-            Point::Job(id) => self.jobs.get(&id).and_then(|(_, job)| job.group),
-            Point::Group(id) => self.groups.get(&id).and_then(|(_, group)| group.owner),
+            Vertex::Job(id) => self.jobs.get(&id).and_then(|(_, job)| job.group),
+            Vertex::Group(id) => self.groups.get(&id).and_then(|(_, group)| group.owner),
         }
     }
 
-    fn class(&self, point: Point) -> Option<(Class, Point)> {
+    fn class(&self, point: Vertex) -> Option<(EndClass, Vertex)> {
         match point {
-            Point::Job(id) => {
+            Vertex::Job(id) => {
                 let (_, job) = self.jobs.get(&id)?;
                 Some((job.class()?, job.root()))
             }
-            Point::Group(id) => {
+            Vertex::Group(id) => {
                 let (_, group) = self.groups.get(&id)?;
                 Some((group.class()?, group.root()))
             }
         }
     }
 
-    /// The edges of these points as they are now, in their order.
-    pub(super) async fn open_edges(&mut self, parents: &[Point]) -> Result<Vec<Edge>, R::Error> {
+    /// Returns the edges of these vertices in their new state, in order.
+    pub(super) async fn open_edges(&mut self, parents: &[Vertex]) -> Result<Vec<Edge>, R::Error> {
         let mut edges = self.rows.edges_from(parents).await?;
         for edge in &mut edges {
             if let Some(changed) = self.edges.get(&(edge.parent, edge.ordinal)) {
@@ -374,10 +375,10 @@ impl<R: GraphRows> Walk<'_, R> {
 
     pub(super) async fn load(
         &mut self,
-        points: impl Iterator<Item = Point> + Clone,
+        points: impl Iterator<Item = Vertex> + Clone,
     ) -> Result<(), R::Error> {
-        let jobs: Vec<_> = points.clone().filter_map(Point::job).collect();
-        let groups: Vec<_> = points.filter_map(Point::group).collect();
+        let jobs: Vec<_> = points.clone().filter_map(Vertex::job).collect();
+        let groups: Vec<_> = points.filter_map(Vertex::group).collect();
         self.load_jobs(&jobs).await?;
         self.load_groups(&groups).await
     }
@@ -414,7 +415,7 @@ impl<R: GraphRows> Walk<'_, R> {
         let (mut jobs, mut groups) = (Vec::new(), Vec::new());
         for job in inside.jobs {
             jobs.push(job.id);
-            // What was read before may have changed since.
+            // A row that was read before may have been changed by the propagation.
             self.jobs.entry(job.id).or_insert_with(|| (job.clone(), job));
         }
         for group in inside.groups {
@@ -425,14 +426,14 @@ impl<R: GraphRows> Walk<'_, R> {
     }
 }
 
-fn cancel(job: &mut Member, cause: CancelCause, root: Point) {
+fn cancel(job: &mut Member, cause: CancelCause, root: Vertex) {
     job.state = JobState::Canceled;
     job.paused_from = None;
     job.canceled = Some(cause);
     job.root_cause = Some(root);
 }
 
-fn call_off(group: &mut GroupRecord, cause: CancelCause, root: Point) {
+fn call_off(group: &mut GroupRecord, cause: CancelCause, root: Vertex) {
     group.canceled = Some(cause);
     group.root_cause = Some(root);
     group.sealed = true;

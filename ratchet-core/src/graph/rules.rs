@@ -1,33 +1,33 @@
-//! The rules, one by one: when an edge fires, when a point has waited enough, how a group ends.
+//! The rules: when an edge fires, when a point has waited long enough, and how a group ends.
 
 use jiff::Timestamp;
 
 use crate::model::{
     CancelCause, Edge, GroupCounts, GroupKind, GroupRecord, GroupState, InsertError, Inserted,
-    JobState, Member, NewJob, Point, Resolution, Wait, WaitMode, When,
+    JobState, Member, NewJob, Vertex, Resolution, Wait, WaitMode, EdgeTrigger,
 };
 
-/// How a member counts in its group once it has ended.
+/// How an ended member counts in its group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
+pub(super) enum EndClass {
     Succeeded,
     Failed,
     Canceled,
     Skipped,
 }
 
-/// Whether a point has waited enough.
+/// Whether the wait of a vertex is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Waited {
-    /// It may begin.
-    Enough,
-    /// Not yet.
+pub(super) enum WaitStatus {
+    /// The vertex can begin.
+    Ready,
+    /// The vertex still waits.
     NotYet,
-    /// It never will.
-    InVain,
+    /// The vertex can never begin.
+    Impossible,
 }
 
-/// How a point ended, as its edges see it.
+/// How a vertex ended, as input to the rules for its edges.
 #[derive(Debug, Clone)]
 pub(super) enum End<'a> {
     Job { member: &'a Member, answers: &'a [(String, bool)] },
@@ -35,15 +35,15 @@ pub(super) enum End<'a> {
 }
 
 impl Wait {
-    pub(super) fn waited(&self) -> Waited {
+    pub(super) fn waited(&self) -> WaitStatus {
         match self.mode {
-            // It begins with its group, which says so itself.
-            _ if self.edges == 0 => Waited::NotYet,
-            WaitMode::All if self.dead > 0 => Waited::InVain,
-            WaitMode::All if self.fired >= self.edges => Waited::Enough,
-            WaitMode::Any if self.fired > 0 => Waited::Enough,
-            WaitMode::Any if self.dead >= self.edges => Waited::InVain,
-            WaitMode::All | WaitMode::Any => Waited::NotYet,
+            // The point begins with its group, which releases it.
+            _ if self.edges == 0 => WaitStatus::NotYet,
+            WaitMode::All if self.dead > 0 => WaitStatus::Impossible,
+            WaitMode::All if self.fired >= self.edges => WaitStatus::Ready,
+            WaitMode::Any if self.fired > 0 => WaitStatus::Ready,
+            WaitMode::Any if self.dead >= self.edges => WaitStatus::Impossible,
+            WaitMode::All | WaitMode::Any => WaitStatus::NotYet,
         }
     }
 
@@ -56,12 +56,12 @@ impl Wait {
 }
 
 impl Member {
-    /// How it counts, if it has ended. A failed job that somebody paused has failed all the same.
-    pub(super) fn class(&self) -> Option<Class> {
+    /// Returns how the member counts, if it has ended. A failed job that was paused still counts as failed.
+    pub(super) fn class(&self) -> Option<EndClass> {
         match (self.state, self.paused_from) {
-            (JobState::Succeeded, _) => Some(Class::Succeeded),
+            (JobState::Succeeded, _) => Some(EndClass::Succeeded),
             (JobState::Failed, _) | (JobState::Paused, Some(JobState::Failed)) => {
-                Some(Class::Failed)
+                Some(EndClass::Failed)
             }
             (JobState::Canceled, _) => Some(called_off(self.canceled)),
             (JobState::Pending | JobState::Running | JobState::Paused, _) => None,
@@ -72,36 +72,36 @@ impl Member {
         self.class().is_some()
     }
 
-    /// What its end goes back to.
-    pub(super) fn root(&self) -> Point {
-        self.root_cause.unwrap_or(Point::Job(self.id))
+    /// Returns the origin of its end.
+    pub(super) fn root(&self) -> Vertex {
+        self.root_cause.unwrap_or(Vertex::Job(self.id))
     }
 }
 
 impl GroupRecord {
-    pub(super) fn class(&self) -> Option<Class> {
+    pub(super) fn class(&self) -> Option<EndClass> {
         match self.state {
-            GroupState::Succeeded => Some(Class::Succeeded),
-            GroupState::Failed => Some(Class::Failed),
+            GroupState::Succeeded => Some(EndClass::Succeeded),
+            GroupState::Failed => Some(EndClass::Failed),
             GroupState::Canceled => Some(called_off(self.canceled)),
             GroupState::Waiting | GroupState::Running => None,
         }
     }
 
-    pub(super) fn root(&self) -> Point {
-        self.root_cause.unwrap_or(Point::Group(self.id))
+    pub(super) fn root(&self) -> Vertex {
+        self.root_cause.unwrap_or(Vertex::Group(self.id))
     }
 
-    /// One more member has ended.
-    pub(super) fn count(&mut self, class: Class, root: Point) {
+    /// Counts a member that has ended.
+    pub(super) fn count(&mut self, class: EndClass, root: Vertex) {
         *self.counts.of_class(class) += 1;
-        if matches!(class, Class::Failed | Class::Canceled) {
+        if matches!(class, EndClass::Failed | EndClass::Canceled) {
             self.root_cause.get_or_insert(root);
         }
     }
 
-    /// A member that had ended has not, after all.
-    pub(super) fn uncount(&mut self, class: Class, root: Point) {
+    /// Reverts the count of a member that was reopened.
+    pub(super) fn uncount(&mut self, class: EndClass, root: Vertex) {
         let count = self.counts.of_class(class);
         *count = count.saturating_sub(1);
         let blameless = self.counts.failed == 0 && self.counts.canceled == 0;
@@ -110,7 +110,7 @@ impl GroupRecord {
         }
     }
 
-    /// Ends the group if every member has ended and no more can come.
+    /// Ends the group if all members have ended and no more can be added.
     pub(super) fn end_if_done(&mut self, now: Timestamp) -> bool {
         let begun = self.wait.is_none() || self.canceled.is_some();
         if self.state.is_ended()
@@ -130,8 +130,8 @@ impl GroupRecord {
         true
     }
 
-    /// Whether its end is a cancel: that propagates and fires nothing. A batch of which single children were called off
-    /// has come to its end all the same.
+    /// Returns `true` if the group ended by cancellation, which propagates and fires no edges. A batch of which only
+    /// single children were canceled does not count as canceled.
     fn is_called_off(&self) -> bool {
         self.canceled.is_some()
             || (self.state == GroupState::Canceled && self.kind != GroupKind::Batch)
@@ -144,21 +144,21 @@ impl GroupRecord {
 }
 
 impl GroupCounts {
-    fn of_class(&mut self, class: Class) -> &mut u64 {
+    fn of_class(&mut self, class: EndClass) -> &mut u64 {
         match class {
-            Class::Succeeded => &mut self.succeeded,
-            Class::Failed => &mut self.failed,
-            Class::Canceled => &mut self.canceled,
-            Class::Skipped => &mut self.skipped,
+            EndClass::Succeeded => &mut self.succeeded,
+            EndClass::Failed => &mut self.failed,
+            EndClass::Canceled => &mut self.canceled,
+            EndClass::Skipped => &mut self.skipped,
         }
     }
 }
 
-fn called_off(cause: Option<CancelCause>) -> Class {
-    if cause == Some(CancelCause::NotTaken) { Class::Skipped } else { Class::Canceled }
+fn called_off(cause: Option<CancelCause>) -> EndClass {
+    if cause == Some(CancelCause::NotTaken) { EndClass::Skipped } else { EndClass::Canceled }
 }
 
-/// What becomes of the edges of a point that has ended, in their order.
+/// Returns the resolutions of the edges of an ended point, in order.
 pub(super) fn resolve(edges: &[Edge], end: &End<'_>) -> Vec<Resolution> {
     let first_match = match end {
         End::Job { member, .. } => member.first_match,
@@ -182,37 +182,37 @@ pub(super) fn resolve(edges: &[Edge], end: &End<'_>) -> Vec<Resolution> {
     edges.iter().map(resolve).collect()
 }
 
-fn after_job(when: &When, job: &Member, answers: &[(String, bool)]) -> Resolution {
-    let me = Point::Job(job.id);
+fn after_job(when: &EdgeTrigger, job: &Member, answers: &[(String, bool)]) -> Resolution {
+    let me = Vertex::Job(job.id);
     match (job.class(), when) {
-        (Some(Class::Succeeded), When::Success | When::Always)
-        | (Some(Class::Failed), When::Failure | When::Always) => Resolution::Fired,
-        (Some(Class::Succeeded), When::Condition(name)) => {
+        (Some(EndClass::Succeeded), EdgeTrigger::Success | EdgeTrigger::Always)
+        | (Some(EndClass::Failed), EdgeTrigger::Failure | EdgeTrigger::Always) => Resolution::Fired,
+        (Some(EndClass::Succeeded), EdgeTrigger::Condition(name)) => {
             let holds = answers.iter().any(|(asked, holds)| asked == name && *holds);
             if holds { Resolution::Fired } else { not_taken(me) }
         }
-        (Some(Class::Succeeded), When::Failure | When::Rate(_)) => not_taken(me),
-        (Some(Class::Failed), _) => {
+        (Some(EndClass::Succeeded), EdgeTrigger::Failure | EdgeTrigger::Rate(_)) => not_taken(me),
+        (Some(EndClass::Failed), _) => {
             Resolution::Dead { cause: CancelCause::UpstreamFailed, root: me }
         }
         _ => canceled(job.canceled, job.root()),
     }
 }
 
-fn after_group(when: &When, group: &GroupRecord) -> Resolution {
+fn after_group(when: &EdgeTrigger, group: &GroupRecord) -> Resolution {
     if group.is_called_off() {
         return canceled(group.canceled, group.root());
     }
     let fires = match when {
-        When::Success => group.state == GroupState::Succeeded,
-        When::Failure => group.counts.failed > 0,
-        When::Always => true,
-        When::Rate(rate) => group.reaches(*rate),
-        When::Condition(_) => false,
+        EdgeTrigger::Success => group.state == GroupState::Succeeded,
+        EdgeTrigger::Failure => group.counts.failed > 0,
+        EdgeTrigger::Always => true,
+        EdgeTrigger::Rate(rate) => group.reaches(*rate),
+        EdgeTrigger::Condition(_) => false,
     };
     match (fires, when) {
         (true, _) => Resolution::Fired,
-        (false, When::Failure | When::Condition(_)) => not_taken(Point::Group(group.id)),
+        (false, EdgeTrigger::Failure | EdgeTrigger::Condition(_)) => not_taken(Vertex::Group(group.id)),
         (false, _) if group.counts.failed > 0 => {
             Resolution::Dead { cause: CancelCause::UpstreamFailed, root: group.root() }
         }
@@ -220,12 +220,12 @@ fn after_group(when: &When, group: &GroupRecord) -> Resolution {
     }
 }
 
-fn not_taken(root: Point) -> Resolution {
+fn not_taken(root: Vertex) -> Resolution {
     Resolution::Dead { cause: CancelCause::NotTaken, root }
 }
 
-/// A cancel goes on under the name it came with.
-fn canceled(cause: Option<CancelCause>, root: Point) -> Resolution {
+/// Resolves an edge of a canceled point. A propagated cause is kept.
+fn canceled(cause: Option<CancelCause>, root: Vertex) -> Resolution {
     let cause = match cause {
         Some(CancelCause::Requested) | None => CancelCause::UpstreamCanceled,
         Some(cause) => cause,
@@ -233,9 +233,10 @@ fn canceled(cause: Option<CancelCause>, root: Point) -> Resolution {
     Resolution::Dead { cause, root }
 }
 
-/// Whether a job of a graph that was to be inserted is a member of it. A child of a batch that exists already is not, and
-/// that is fine; nobody can wait for a step that exists already.
-pub fn admit(job: &NewJob, answer: Inserted) -> Result<bool, InsertError> {
+/// Returns whether a job of a new graph becomes a member of it, given the result of its insert. A child of a batch
+/// whose key belongs to an existing job is left out. A step with dependencies is refused in that case, because
+/// dependents cannot wait for a job outside of the graph.
+pub fn is_new_member(job: &NewJob, answer: Inserted) -> Result<bool, InsertError> {
     let stands_alone = |job: &NewJob| {
         job.spec.step.as_ref().is_none_or(|step| {
             let waits = step.wait.is_some_and(|wait| wait.edges > 0);

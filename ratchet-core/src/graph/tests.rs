@@ -1,16 +1,16 @@
-//! The rules as tables.
+//! Table tests of the graph rules.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use uuid::Uuid;
 
-use super::rules::{End, Waited, resolve};
+use super::rules::{End, WaitStatus, resolve};
 use super::{GraphError, check, link};
 use crate::model::{
     CancelCause, ClaimRequest, Edge, GroupId, GroupKind, GroupRecord, GroupState, JobId, JobRecord,
-    JobSpec, JobState, KnownJobs, Member, NewGraph, NewJob, NodeInfo, Point, Resolution, Step,
-    Wait, WaitMode, When,
+    JobSpec, JobState, KnownJobs, Member, NewGraph, NewJob, NodeInfo, Vertex, Resolution, Step,
+    Wait, WaitMode, EdgeTrigger,
 };
 use crate::{MemoryStore, Store};
 
@@ -28,13 +28,13 @@ fn member(state: JobState, canceled: Option<CancelCause>) -> Member {
     Member { state, canceled, ..job.member() }
 }
 
-fn after(when: When, member: &Member, answers: &[(String, bool)]) -> Resolution {
-    let edge = Edge::new(Point::Job(id(1)), Point::Job(id(2)), when);
+fn after(when: EdgeTrigger, member: &Member, answers: &[(String, bool)]) -> Resolution {
+    let edge = Edge::new(Vertex::Job(id(1)), Vertex::Job(id(2)), when);
     resolve(&[edge], &End::Job { member, answers })[0]
 }
 
 fn dead(cause: CancelCause) -> Resolution {
-    Resolution::Dead { cause, root: Point::Job(id(1)) }
+    Resolution::Dead { cause, root: Vertex::Job(id(1)) }
 }
 
 // spec: W-04
@@ -42,23 +42,23 @@ fn dead(cause: CancelCause) -> Resolution {
 fn w_04_when_an_edge_of_a_job_fires() {
     use CancelCause::{NotTaken, Requested, UpstreamCanceled, UpstreamFailed};
     use JobState::{Canceled, Failed, Succeeded};
-    let big = When::Condition("big".to_owned());
+    let big = EdgeTrigger::Condition("big".to_owned());
     let fired = Resolution::Fired;
     for (state, canceled, when, answer, expected) in [
-        (Succeeded, None, When::Success, false, fired),
-        (Succeeded, None, When::Always, false, fired),
-        (Succeeded, None, When::Failure, false, dead(NotTaken)),
+        (Succeeded, None, EdgeTrigger::Success, false, fired),
+        (Succeeded, None, EdgeTrigger::Always, false, fired),
+        (Succeeded, None, EdgeTrigger::Failure, false, dead(NotTaken)),
         (Succeeded, None, big.clone(), true, fired),
         (Succeeded, None, big.clone(), false, dead(NotTaken)),
-        (Failed, None, When::Success, false, dead(UpstreamFailed)),
-        (Failed, None, When::Failure, false, fired),
-        (Failed, None, When::Always, false, fired),
+        (Failed, None, EdgeTrigger::Success, false, dead(UpstreamFailed)),
+        (Failed, None, EdgeTrigger::Failure, false, fired),
+        (Failed, None, EdgeTrigger::Always, false, fired),
         (Failed, None, big.clone(), true, dead(UpstreamFailed)),
-        (Canceled, Some(Requested), When::Success, false, dead(UpstreamCanceled)),
-        (Canceled, Some(Requested), When::Always, false, dead(UpstreamCanceled)),
-        (Canceled, Some(Requested), When::Failure, false, dead(UpstreamCanceled)),
-        (Canceled, Some(UpstreamFailed), When::Always, false, dead(UpstreamFailed)),
-        (Canceled, Some(NotTaken), When::Success, false, dead(NotTaken)),
+        (Canceled, Some(Requested), EdgeTrigger::Success, false, dead(UpstreamCanceled)),
+        (Canceled, Some(Requested), EdgeTrigger::Always, false, dead(UpstreamCanceled)),
+        (Canceled, Some(Requested), EdgeTrigger::Failure, false, dead(UpstreamCanceled)),
+        (Canceled, Some(UpstreamFailed), EdgeTrigger::Always, false, dead(UpstreamFailed)),
+        (Canceled, Some(NotTaken), EdgeTrigger::Success, false, dead(NotTaken)),
     ] {
         let answers = [("big".to_owned(), answer)];
         let real = after(when.clone(), &member(state, canceled), &answers);
@@ -69,7 +69,7 @@ fn w_04_when_an_edge_of_a_job_fires() {
 // spec: W-04
 #[test]
 fn w_04_condition_that_was_not_judged_does_not_hold() {
-    let real = after(When::Condition("big".to_owned()), &member(JobState::Succeeded, None), &[]);
+    let real = after(EdgeTrigger::Condition("big".to_owned()), &member(JobState::Succeeded, None), &[]);
     assert_eq!(real, dead(CancelCause::NotTaken));
 }
 
@@ -102,19 +102,19 @@ fn w_03_how_a_group_ends() {
 #[test]
 fn w_04_how_long_a_point_waits() {
     for (mode, edges, fired, dead, expected) in [
-        (WaitMode::All, 2, 1, 0, Waited::NotYet),
-        (WaitMode::All, 2, 2, 0, Waited::Enough),
-        (WaitMode::All, 2, 1, 1, Waited::InVain),
-        (WaitMode::Any, 2, 0, 1, Waited::NotYet),
-        (WaitMode::Any, 2, 1, 1, Waited::Enough),
-        (WaitMode::Any, 2, 0, 2, Waited::InVain),
-        (WaitMode::All, 0, 0, 0, Waited::NotYet),
+        (WaitMode::All, 2, 1, 0, WaitStatus::NotYet),
+        (WaitMode::All, 2, 2, 0, WaitStatus::Ready),
+        (WaitMode::All, 2, 1, 1, WaitStatus::Impossible),
+        (WaitMode::Any, 2, 0, 1, WaitStatus::NotYet),
+        (WaitMode::Any, 2, 1, 1, WaitStatus::Ready),
+        (WaitMode::Any, 2, 0, 2, WaitStatus::Impossible),
+        (WaitMode::All, 0, 0, 0, WaitStatus::NotYet),
     ] {
         assert_eq!(Wait { mode, edges, fired, dead }.waited(), expected);
     }
 }
 
-/// A graph of jobs in one workflow, with these edges.
+/// Creates a workflow with these jobs and edges.
 fn graph(jobs: u128, edges: &[(u128, u128)]) -> NewGraph {
     let flow = GroupRecord::new(group_id(1_000_000), GroupKind::Workflow, "flow");
     let job = |number| {
@@ -129,7 +129,7 @@ fn graph(jobs: u128, edges: &[(u128, u128)]) -> NewGraph {
         }
     };
     let edge =
-        |&(a, b): &(u128, u128)| Edge::new(Point::Job(id(a)), Point::Job(id(b)), When::Success);
+        |&(a, b): &(u128, u128)| Edge::new(Vertex::Job(id(a)), Vertex::Job(id(b)), EdgeTrigger::Success);
     let mut graph = NewGraph {
         jobs: (1..=jobs).map(job).collect(),
         edges: edges.iter().map(edge).collect(),
@@ -154,8 +154,8 @@ fn w_04_circles_are_found_and_named() {
 #[test]
 fn w_04_circle_through_a_group_is_found() {
     let mut graph = graph(2, &[(1, 2)]);
-    let flow = Point::Group(graph.groups[0].id);
-    graph.edges.push(Edge::new(flow, Point::Job(id(1)), When::Success));
+    let flow = Vertex::Group(graph.groups[0].id);
+    graph.edges.push(Edge::new(flow, Vertex::Job(id(1)), EdgeTrigger::Success));
     assert!(
         matches!(check(&graph), Err(GraphError::Cycle { .. })),
         "a member cannot wait for its group"
@@ -196,13 +196,14 @@ async fn w_01_chain_of_a_hundred_thousand_steps() {
     store.settle(vec![settlement]).await.expect("settles");
     let last = store.get(id(STEPS)).await.expect("reads").expect("is there");
     assert_eq!(last.state, JobState::Canceled);
-    assert_eq!(last.root_cause, Some(Point::Job(id(1))));
+    assert_eq!(last.root_cause, Some(Vertex::Job(id(1))));
     store.command(crate::model::Command::Retry(id(1))).await.expect("retries");
     let last = store.get(id(STEPS)).await.expect("reads").expect("is there");
     assert_eq!(last.state, JobState::Pending);
 }
 
-/// Keys are for ever: a digest that changes with a release would refuse what was submitted before.
+/// Idempotency keys are kept permanently. If a release changed the digest, repeats of earlier submissions would be
+/// refused.
 #[test]
 fn s_03_digest_of_a_graph_stays_what_it_was() {
     let digest = super::digest(&graph(3, &[(1, 2), (1, 3)]));

@@ -1,5 +1,5 @@
-//! What becomes of submitted jobs, one after another. Pure: a store looks up what is there, [`Plan`] decides, and the
-//! store writes what is planned. So no store can answer a used key otherwise than another.
+//! Decides the result of inserting jobs. These are pure functions: a store looks up existing keys and ids, [`Plan`]
+//! decides, and the store writes the plan. All stores therefore treat used keys the same way.
 
 mod key_use;
 mod plan;

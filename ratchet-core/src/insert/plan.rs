@@ -1,4 +1,4 @@
-//! What a batch of submitted jobs does, before any of it is done.
+//! The plan of a batch insert, made before anything is written.
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashSet};
@@ -6,32 +6,32 @@ use std::collections::{BTreeMap, HashSet};
 use super::KeyUse;
 use crate::model::{InsertError, Inserted, JobId, NewJob, OnTaken, TakenKey};
 
-/// The keys of one job, in the form in which a store keeps them within their tenant.
+/// The keys of one job, in the representation of the store, including the tenant.
 #[derive(Debug)]
 pub struct Keys<K> {
-    /// Its idempotency key, and what it uses it for.
+    /// The idempotency key and its use by this job.
     pub idempotency: Option<(K, KeyUse)>,
-    /// Its business key.
+    /// The business key.
     pub business: Option<K>,
 }
 
-/// What the store has found of one job before its batch. What the batch itself does need not be looked up.
+/// The state that the store found for one job before its batch. Changes made by the batch itself need not be included.
 #[derive(Debug, Default)]
 pub struct There {
-    /// What its idempotency key was used for.
+    /// The earlier use of its idempotency key.
     pub used: Option<KeyUse>,
-    /// Whether its id exists.
+    /// Whether a job with its id exists.
     pub exists: bool,
-    /// Who holds its business key. Does not matter if the idempotency key was used.
+    /// The holder of its business key. Ignored if the idempotency key was used.
     pub holder: Option<JobId>,
 }
 
-/// What a batch does.
+/// The changes that a batch makes.
 #[derive(Debug)]
 pub struct Plan<K> {
-    /// The jobs to store.
+    /// The ids of the jobs to store.
     pub ids: HashSet<JobId>,
-    /// The idempotency keys to write down.
+    /// The idempotency keys to record.
     pub ledger: BTreeMap<K, KeyUse>,
     /// The business keys to take.
     pub business: BTreeMap<K, JobId>,
@@ -44,7 +44,7 @@ impl<K> Default for Plan<K> {
 }
 
 impl<K: Ord> Plan<K> {
-    /// Plans one job after those before it. A refused one leaves no trace.
+    /// Plans one job, taking the jobs already planned into account. A refused job does not change the plan.
     pub fn add(
         &mut self,
         job: &NewJob,
@@ -77,14 +77,14 @@ impl<K: Ord> Plan<K> {
         Ok(Inserted::Created(job.id))
     }
 
-    /// Those of a batch that are to be stored. An idempotent repeat of a stored job answers
-    /// [`Created`](Inserted::Created) too, but is not planned.
+    /// Returns the jobs of the batch that must be stored. An idempotent repeat of a stored job also results in
+    /// [`Created`](Inserted::Created), but is not planned.
     pub fn stored<J: Borrow<NewJob>>(&mut self, jobs: impl IntoIterator<Item = J>) -> Vec<J> {
         jobs.into_iter().filter(|job| self.ids.remove(&job.borrow().id)).collect()
     }
 }
 
-/// The answers to a batch that is inserted as a whole or not at all.
+/// The results of a batch that is inserted atomically.
 #[derive(Debug, Default)]
 pub struct Answers {
     given: Vec<Inserted>,
@@ -92,7 +92,7 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Takes the answer to the next job. Taken keys are gathered; any other refusal is the answer to all.
+    /// Adds the result of the next job. Taken business keys are collected; any other error is returned immediately.
     pub fn push(&mut self, answer: Result<Inserted, InsertError>) -> Result<(), InsertError> {
         match answer {
             Ok(inserted) => self.given.push(inserted),
@@ -102,7 +102,7 @@ impl Answers {
         Ok(())
     }
 
-    /// One answer for each job, or all keys that were taken.
+    /// Returns one result per job, or an error with all taken business keys.
     pub fn all(self) -> Result<Vec<Inserted>, InsertError> {
         match self.taken.is_empty() {
             true => Ok(self.given),

@@ -1,4 +1,4 @@
-//! What a batch does, as tables.
+//! Table tests of batch inserts.
 
 use uuid::Uuid;
 
@@ -31,7 +31,7 @@ fn add(plan: &mut Plan<String>, job: &NewJob, there: &There) -> Result<Inserted,
     plan.add(job, Keys { idempotency, business: job.spec.business_key.clone() }, there)
 }
 
-/// The answers to jobs of which none was there before.
+/// Returns the results of inserting jobs into an empty store.
 fn all(jobs: &[NewJob]) -> Result<Vec<Inserted>, InsertError> {
     let (mut plan, mut answers) = (Plan::default(), Answers::default());
     for job in jobs {

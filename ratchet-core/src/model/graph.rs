@@ -1,6 +1,6 @@
 //! Graphs of dependent jobs: the types of their insertion, and the changes that propagate through them.
 
-use super::{CancelCause, Edge, GroupId, GroupRecord, Inserted, JobId, NewJob, Point};
+use super::{CancelCause, Edge, GroupId, GroupRecord, Inserted, JobId, NewJob, Vertex};
 
 /// A graph to insert atomically.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -108,5 +108,5 @@ pub struct CanceledMember {
     /// Why it was canceled.
     pub cause: CancelCause,
     /// The origin of the cancellation.
-    pub root: Point,
+    pub root: Vertex,
 }

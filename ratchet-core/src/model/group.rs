@@ -5,7 +5,7 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{CancelCause, Edge, GroupId, Member, Point, Wait};
+use super::{CancelCause, Edge, GroupId, Member, Vertex, Wait};
 
 /// The kind of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -130,7 +130,7 @@ pub struct GroupRecord {
     /// If the group was canceled as a whole: the cause.
     pub canceled: Option<CancelCause>,
     /// The origin of its failure or cancellation.
-    pub root_cause: Option<Point>,
+    pub root_cause: Option<Vertex>,
     /// When it was submitted.
     pub queued_at: Timestamp,
     /// When its last member ended.

@@ -56,5 +56,5 @@ pub use settlement::{
 };
 pub use spec::{ConcurrencyKey, FinishedOutcome, FinishedParent, JobSpec, RunOptions};
 pub use state::{JobState, Move, TRANSITIONS, Transition};
-pub use step::{Edge, Member, Point, Resolution, Step, StepInput, Wait, WaitMode, When};
+pub use step::{Edge, Member, Vertex, Resolution, Step, StepInput, Wait, WaitMode, EdgeTrigger};
 pub use unreadable::Unreadable;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::{
-    CancelCause, Claimed, FailureRecord, JobRecord, JobState, LeaseId, Point, Token, Verdict, Wait,
+    CancelCause, Claimed, FailureRecord, JobRecord, JobState, LeaseId, Vertex, Token, Verdict, Wait,
     later,
 };
 
@@ -77,7 +77,7 @@ impl JobRecord {
     }
 
     /// Cancels the job. A waiting job keeps its wait, because it may be reopened.
-    pub fn cancel(&mut self, cause: CancelCause, root: Option<Point>, now: Timestamp) {
+    pub fn cancel(&mut self, cause: CancelCause, root: Option<Vertex>, now: Timestamp) {
         self.state = JobState::Canceled;
         self.paused_from = None;
         self.finished_at = Some(now);

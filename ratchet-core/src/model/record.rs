@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CancelCause, Envelope, FailureRecord, JobId, JobSpec, JobState, Member, NodeId, Point, Wait,
+    CancelCause, Envelope, FailureRecord, JobId, JobSpec, JobState, Member, NodeId, Vertex, Wait,
 };
 
 /// The stored state of a job: the submitted spec and everything that changed since.
@@ -61,7 +61,7 @@ pub struct JobRecord {
     /// For a canceled job: the cause.
     pub canceled: Option<CancelCause>,
     /// For a job that was canceled because of another job or group: the origin of the cancellation.
-    pub root_cause: Option<Point>,
+    pub root_cause: Option<Vertex>,
     /// For a step: the dependencies it waits for. A pending job with a wait is not claimable.
     pub wait: Option<Wait>,
     /// Problems that did not change the outcome, such as an oversized result or a dropped child.

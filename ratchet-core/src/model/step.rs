@@ -11,14 +11,14 @@ use super::{CancelCause, GroupId, JobId, JobState};
 /// A point of a graph: a job or a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Point {
+pub enum Vertex {
     /// A single job.
     Job(JobId),
     /// A chain, batch or workflow.
     Group(GroupId),
 }
 
-impl Point {
+impl Vertex {
     /// Returns the UUID of the job or group. No job and group share one.
     pub fn uuid(self) -> Uuid {
         match self {
@@ -44,7 +44,7 @@ impl Point {
     }
 }
 
-impl fmt::Display for Point {
+impl fmt::Display for Vertex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.uuid(), f)
     }
@@ -90,7 +90,7 @@ pub enum WaitMode {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum When {
+pub enum EdgeTrigger {
     /// The parent succeeded.
     Success,
     /// The parent failed permanently. For a group: at least one member failed.
@@ -107,20 +107,20 @@ pub enum When {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edge {
     /// The point that the child waits for.
-    pub parent: Point,
+    pub parent: Vertex,
     /// The position among the edges of the parent.
     pub ordinal: u32,
     /// The point that waits.
-    pub child: Point,
+    pub child: Vertex,
     /// The condition under which the edge fires.
-    pub when: When,
+    pub when: EdgeTrigger,
     /// Whether the edge fired; `None` while the parent has not ended.
     pub resolution: Option<Resolution>,
 }
 
 impl Edge {
     /// Creates an unresolved edge. [`graph::link`](crate::graph::link) sets its ordinal.
-    pub fn new(parent: Point, child: Point, when: When) -> Self {
+    pub fn new(parent: Vertex, child: Vertex, when: EdgeTrigger) -> Self {
         Self { parent, ordinal: 0, child, when, resolution: None }
     }
 }
@@ -136,7 +136,7 @@ pub enum Resolution {
         /// Why the edge did not fire.
         cause: CancelCause,
         /// The origin of the failure or cancellation.
-        root: Point,
+        root: Vertex,
     },
 }
 
@@ -249,7 +249,7 @@ pub struct Member {
     /// For a canceled job: the cause.
     pub canceled: Option<CancelCause>,
     /// The origin of its cancellation.
-    pub root_cause: Option<Point>,
+    pub root_cause: Option<Vertex>,
     /// The group it is a member of.
     pub group: Option<GroupId>,
     /// Whether other jobs or groups wait for it.

@@ -1,4 +1,4 @@
-//! A cron expression in a zone.
+//! Evaluates cron expressions in a time zone.
 
 use std::str::FromStr;
 
@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::model::limits::{self, brief};
 
-/// A cron expression in a zone: five fields, or six with seconds first, or `@daily` and the like.
+/// A cron expression in a time zone: five fields, six fields starting with seconds, or a nickname such as `@daily`.
 ///
 /// ```
 /// use ratchet_core::recurring::Cron;
@@ -23,31 +23,31 @@ use crate::model::limits::{self, brief};
 pub struct Cron {
     pattern: croner::Cron,
     zone: TimeZone,
-    /// The hour field is a wildcard: a repeated hour is two hours.
+    /// Whether the hour field is a wildcard. If so, a repeated hour counts as two hours.
     every_hour: bool,
 }
 
-/// A schedule that cannot be.
+/// The error returned for an invalid schedule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CronError {
-    /// The expression cannot be read.
+    /// The expression cannot be parsed.
     #[error("cannot read the cron expression `{expression}`: {why}")]
     Expression {
-        /// The expression.
+        /// The expression, truncated if it is long.
         expression: String,
-        /// What is wrong.
+        /// The error of the parser.
         why: String,
     },
-    /// The expression is longer than any that makes sense.
+    /// The expression is too long.
     #[error("the cron expression has {length} bytes, the limit is {limit}")]
     TooLong {
-        /// How many bytes it has.
+        /// The length in bytes.
         length: usize,
-        /// How many it may have.
+        /// The maximum length in bytes.
         limit: usize,
     },
-    /// The expression names no instant that will ever come.
+    /// The expression has no future occurrence.
     #[error(
         "the cron expression `{expression}` never fires: no day or time that it names will come"
     )]
@@ -55,22 +55,22 @@ pub enum CronError {
         /// The expression.
         expression: String,
     },
-    /// There is no such zone.
+    /// The time zone does not exist.
     #[error("there is no time zone `{0}`; write it like `Europe/Berlin`")]
     Zone(String),
 }
 
-/// A stretch of time in which the zone's offset does not change.
+/// A period during which the offset of the zone does not change.
 struct Stretch {
     start: Option<Timestamp>,
     end: Option<Timestamp>,
     offset: Offset,
-    /// The offset before it.
+    /// The offset before the period.
     before: Offset,
 }
 
 impl Cron {
-    /// Reads an expression and finds its zone.
+    /// Parses an expression and looks up its time zone.
     pub fn new(expression: &str, zone: &str) -> Result<Self, CronError> {
         let length = expression.len();
         if length > limits::CRON {
@@ -96,15 +96,15 @@ impl Cron {
         Ok(Self { pattern, zone: found, every_hour })
     }
 
-    /// The first occurrence after an instant; `None` if there is none in sight.
+    /// Returns the first occurrence after an instant, or `None` if there is none.
     pub fn after(&self, instant: Timestamp) -> Option<Timestamp> {
         let mut stretch = self.stretch(instant);
-        // Occurrences are whole seconds: nothing lies between an instant and its second.
+        // Occurrences are whole seconds, so the instant can be rounded down.
         let mut from = floor(instant);
         let mut inclusive = false;
         loop {
             let local = local(from, stretch.offset)?;
-            // In a stretch that was just entered: what was skipped comes first, what is repeated has been.
+            // At the start of a new period, skipped local times fire first, and repeated ones have already fired.
             let first = match stretch.start {
                 Some(start) if inclusive => {
                     let was = self::local(start, stretch.before)?;
@@ -133,7 +133,7 @@ impl Cron {
         }
     }
 
-    /// The first local time that fits, as if there were no daylight saving.
+    /// Returns the first matching local time, ignoring daylight saving time.
     fn next(&self, from: DateTime, inclusive: bool) -> Option<DateTime> {
         let from = from.to_zoned(TimeZone::UTC).ok()?;
         let next = self.pattern.find_next_occurrence(&from, inclusive).ok()?;
@@ -141,7 +141,7 @@ impl Cron {
     }
 
     fn stretch(&self, instant: Timestamp) -> Stretch {
-        // The transition at the instant itself begins the stretch.
+        // A transition at the instant itself begins the period.
         let just_after = instant.checked_add(SignedDuration::from_nanos(1)).unwrap_or(instant);
         let begun = self.zone.preceding(just_after).next();
         let offset = self.zone.to_offset(instant);
@@ -159,13 +159,13 @@ fn floor(instant: Timestamp) -> Timestamp {
     Timestamp::from_second(second).unwrap_or(instant)
 }
 
-/// The local time of an instant at an offset.
+/// Returns the local time of an instant at an offset.
 fn local(instant: Timestamp, offset: Offset) -> Option<DateTime> {
     let shifted = instant.checked_add(SignedDuration::from_secs(offset.seconds().into())).ok()?;
     Some(Offset::UTC.to_datetime(shifted))
 }
 
-/// The instant of a local time at an offset.
+/// Returns the instant of a local time at an offset.
 fn instant_of(local: DateTime, offset: Offset) -> Option<Timestamp> {
     let shifted = Offset::UTC.to_timestamp(local).ok()?;
     shifted.checked_sub(SignedDuration::from_secs(offset.seconds().into())).ok()

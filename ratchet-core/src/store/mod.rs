@@ -26,7 +26,7 @@ use crate::model::{
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
     Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Point, QueueUpdate, QueueRecord, QueueDemand,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Vertex, QueueUpdate, QueueRecord, QueueDemand,
     Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
     Settlement, Surroundings, Token, Unreadable, WriteSchedule,
 };
@@ -179,7 +179,7 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     ) -> Result<Vec<Member>, StoreError>;
 
     /// Returns the outgoing edges of these points, ordered by point as given, then by ordinal.
-    async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, StoreError>;
+    async fn edges(&self, parents: &[Vertex]) -> Result<Vec<Edge>, StoreError>;
 
     /// Returns the number of jobs by queue and state.
     async fn counts(&self) -> Result<Counts, StoreError>;

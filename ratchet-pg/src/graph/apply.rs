@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::graph::{Changes, JobChange, Seed, propagate};
+use ratchet_core::graph::{Changes, JobChange, GraphEvent, propagate};
 use ratchet_core::model::{
     AttemptOutcome, CancelCause, Edge, GroupRecord, JobId, JobState, LeaseId, GraphEffects, Token,
 };
@@ -37,14 +37,14 @@ impl Inner {
     pub(crate) async fn propagate(
         &self,
         db: &mut PgConnection,
-        seeds: Vec<Seed>,
+        events: Vec<GraphEvent>,
         now: i64,
         news: &mut News,
     ) -> Result<GraphEffects, Fault> {
-        if seeds.is_empty() {
+        if events.is_empty() {
             return Ok(GraphEffects::default());
         }
-        let changes = self.walk(db, seeds, now).await?;
+        let changes = self.walk(db, events, now).await?;
         crash_point(CrashPoint::GraphWalked);
         self.apply(db, changes, now, news).await
     }
@@ -52,10 +52,10 @@ impl Inner {
     pub(crate) async fn walk(
         &self,
         db: &mut PgConnection,
-        seeds: Vec<Seed>,
+        events: Vec<GraphEvent>,
         now: i64,
     ) -> Result<Changes, Fault> {
-        propagate(&mut Rows::new(self, db), seeds, instant(now)).await
+        propagate(&mut Rows::new(self, db), events, instant(now)).await
     }
 
     /// Writes the changes of a walk. Reopened steps must already have their business keys.
@@ -108,7 +108,7 @@ impl Inner {
         crash_point(CrashPoint::GraphCounted);
         self.save_edges(db, &changes.edges).await?;
         crash_point(CrashPoint::GraphWritten);
-        Ok(changes.into_ripples())
+        Ok(changes.into_effects())
     }
 
     /// Cancels jobs in any state. Runs keep their slots and keys until their handlers have stopped.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::{Edge, GroupFilter, GroupId, GroupRecord, JobId, Member, Point};
+use ratchet_core::model::{Edge, GroupFilter, GroupId, GroupRecord, JobId, Member, Vertex};
 use uuid::Uuid;
 
 use super::rows::edge;
@@ -113,7 +113,7 @@ impl Inner {
         Ok(jobs.iter().rev().map(ratchet_core::JobRecord::member).collect())
     }
 
-    pub(crate) async fn edges(&self, parents: &[Point]) -> Result<Vec<Edge>, Fault> {
+    pub(crate) async fn edges(&self, parents: &[Vertex]) -> Result<Vec<Edge>, Fault> {
         let parents: Vec<_> = parents.iter().map(|parent| parent.uuid()).collect();
         let rows = sqlx::query(self.sql.select_edges()).bind(parents).fetch_all(&self.pool).await?;
         Ok(readable("edge", &rows, edge)?)

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::graph::Seed;
+use ratchet_core::graph::GraphEvent;
 use ratchet_core::model::{
     CommandError, CommandReply, Edge, Extend, GraphInserted, GroupId, GroupRecord, InsertError,
     JobId, JobRecord, JobSpec, JobState, KnownJobs, Member, NewGraph, NewJob, Step,
@@ -170,8 +170,8 @@ impl Inner {
         crash_point(CrashPoint::InsertGroups);
         self.write_edges(db, &graph.edges).await?;
         let mut news = News { hints: fresh.hints(), unsettled: true, ..News::default() };
-        let seeds = ids.into_iter().map(Seed::Check).collect();
-        let effects = self.propagate(db, seeds, now, &mut news).await?;
+        let events = ids.into_iter().map(GraphEvent::Check).collect();
+        let effects = self.propagate(db, events, now, &mut news).await?;
         Ok((GraphInserted { jobs, effects, original: None }, news))
     }
 
@@ -206,7 +206,7 @@ impl Inner {
         group.sealed = extend.seal;
         self.save_groups(db, &[group]).await?;
         let mut news = News { hints: fresh.hints(), unsettled: true, ..News::default() };
-        let effects = self.propagate(db, vec![Seed::Check(id)], now, &mut news).await?;
+        let effects = self.propagate(db, vec![GraphEvent::Check(id)], now, &mut news).await?;
         Ok((GraphInserted { jobs, effects, original: None }, news))
     }
 
@@ -223,7 +223,7 @@ impl Inner {
             return Ok(CommandReply::GroupUnchanged { state: group.state });
         }
         let now = self.now(&mut *db).await?;
-        let effects = self.propagate(db, vec![Seed::CancelGroup(id)], now, news).await?;
+        let effects = self.propagate(db, vec![GraphEvent::CancelGroup(id)], now, news).await?;
         Ok(CommandReply::GroupCanceled(Box::new(effects)))
     }
 

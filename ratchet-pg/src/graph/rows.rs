@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use ratchet_core::graph::{GraphRows, Inside};
-use ratchet_core::model::{Edge, GroupId, GroupRecord, JobId, JobState, Member, Point};
+use ratchet_core::graph::{GraphRows, GroupContents};
+use ratchet_core::model::{Edge, GroupId, GroupRecord, JobId, JobState, Member, Vertex};
 use uuid::Uuid;
 
 use super::Place;
@@ -66,7 +66,7 @@ impl<'a> Rows<'a> {
 impl GraphRows for Rows<'_> {
     type Error = Fault;
 
-    async fn edges_from(&mut self, parents: &[Point]) -> Result<Vec<Edge>, Fault> {
+    async fn edges_from(&mut self, parents: &[Vertex]) -> Result<Vec<Edge>, Fault> {
         let missing = parents.iter().map(|point| point.uuid());
         let missing: Vec<_> = missing.filter(|point| !self.edges.contains_key(point)).collect();
         if !missing.is_empty() {
@@ -94,11 +94,11 @@ impl GraphRows for Rows<'_> {
         self.inner.read_groups(self.db, ids).await
     }
 
-    async fn inside(&mut self, group: GroupId) -> Result<Inside, Fault> {
+    async fn inside(&mut self, group: GroupId) -> Result<GroupContents, Fault> {
         let ids = self.inner.member_ids(self.db, group, None, i64::MAX).await?;
         let jobs = self.inner.steps(self.db, &ids).await?;
         let groups = self.inner.inner_groups(self.db, group).await?;
-        Ok(Inside { jobs, groups })
+        Ok(GroupContents { jobs, groups })
     }
 }
 
@@ -106,8 +106,8 @@ pub(super) fn edge(row: &PgRow) -> Result<Edge, sqlx::Error> {
     let point = |id: &str, group: &str| {
         let id = row.try_get(id)?;
         Ok::<_, sqlx::Error>(match row.try_get(group)? {
-            true => Point::Group(GroupId::from_uuid(id)),
-            false => Point::Job(JobId::from_uuid(id)),
+            true => Vertex::Group(GroupId::from_uuid(id)),
+            false => Vertex::Job(JobId::from_uuid(id)),
         })
     };
     Ok(Edge {

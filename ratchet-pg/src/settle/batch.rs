@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::graph::Seed;
+use ratchet_core::graph::GraphEvent;
 use ratchet_core::model::{
     Applied, DroppedChild, Inserted, JobId, JobState, NewJob, Settled, Settlement, Token, Verdict,
 };
@@ -39,7 +39,7 @@ struct Gathered {
     stale: Vec<Token>,
     ended: Vec<Uuid>,
     /// Ends of steps, with the index of their settlement.
-    seeds: Vec<(usize, Seed)>,
+    events: Vec<(usize, GraphEvent)>,
     items: Items,
     hints: Vec<Hint>,
 }
@@ -70,19 +70,19 @@ impl Inner {
                 continue;
             };
             let applied = batch.add(settlement, &member, now);
-            if let Some(seed) = ended(&member, &applied, settlement) {
-                batch.seeds.push((place, seed));
+            if let Some(event) = ended(&member, &applied, settlement) {
+                batch.events.push((place, event));
             }
             states.insert(token.job, applied.state);
             answers.push(Settled::Applied(applied));
         }
-        let (places, seeds): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut batch.seeds).into_iter().unzip();
+        let (places, events): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut batch.events).into_iter().unzip();
         let mut news = self.write_batch(db, batch, now).await?;
         if let Some(first) = places.first()
             && let Settled::Applied(applied) = &mut answers[*first]
         {
-            applied.effects = self.propagate(db, seeds, now, &mut news).await?;
+            applied.effects = self.propagate(db, events, now, &mut news).await?;
         }
         let waits = settlements.iter().any(|settlement| needs_keys(settlement));
         if waits {
@@ -266,11 +266,11 @@ fn is_current(token: &Token, members: &HashMap<JobId, Member>) -> bool {
 }
 
 /// Returns the event to propagate through the graph if a step has ended.
-fn ended(member: &Member, applied: &Applied, settlement: &Settlement) -> Option<Seed> {
+fn ended(member: &Member, applied: &Applied, settlement: &Settlement) -> Option<GraphEvent> {
     let place = member.step.as_ref().filter(|_| applied.state.is_terminal())?;
     let id = settlement.token.job;
     let member = place.member(id, &member.moving.name, applied.state);
-    Some(Seed::Ended { member, answers: settlement.answers.clone() })
+    Some(GraphEvent::Ended { member, answers: settlement.answers.clone() })
 }
 
 impl Gathered {

@@ -149,7 +149,7 @@ impl Inner {
         self.lock_graphs_of(&mut tx, plain.iter().map(|(_, settlement, _)| *settlement)).await?;
         let (mut settled, mut news, reply) =
             self.settle_plain(&mut tx, count, plain, request, doubt).await?;
-        self.ripple_plain(&mut tx, plain, &mut settled, &mut news).await?;
+        self.propagate_plain(&mut tx, plain, &mut settled, &mut news).await?;
         let answers = settled.iter().map(Option::as_ref);
         self.record_applied(&mut tx, settlements.iter().zip(answers)).await?;
         let all: Vec<_> = settlements.iter().collect();
@@ -193,7 +193,7 @@ impl Inner {
         let plain =
             self.settle_plain(&mut tx, settlements.len(), &sorted.plain, None, &doubt).await?;
         let (mut settled, mut news, _) = plain;
-        self.ripple_plain(&mut tx, &sorted.plain, &mut settled, &mut news).await?;
+        self.propagate_plain(&mut tx, &sorted.plain, &mut settled, &mut news).await?;
         let (answers, more) = self.settle_batch(&mut tx, &rest).await?;
         news.add(more);
         for ((index, _), answer) in sorted.rest.iter().zip(answers) {

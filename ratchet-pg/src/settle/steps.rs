@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use ratchet_core::graph::Seed;
+use ratchet_core::graph::GraphEvent;
 use ratchet_core::model::{JobState, GraphEffects, Settled, Settlement};
 
 use super::News;
@@ -21,14 +21,14 @@ pub(super) fn any_step(plain: &[Plain<'_>]) -> bool {
 
 impl Inner {
     /// Propagates the applied successes. The caller must have locked their graphs before their leases.
-    pub(super) async fn ripple_plain(
+    pub(super) async fn propagate_plain(
         &self,
         db: &mut PgConnection,
         plain: &[Plain<'_>],
         settled: &mut [Option<Settled>],
         news: &mut News,
     ) -> Result<(), Fault> {
-        let (mut first, mut seeds) = (None, Vec::new());
+        let (mut first, mut events) = (None, Vec::new());
         for (index, settlement, place) in plain {
             let (Some(step), Some(Settled::Applied(applied))) = (place.step, &settled[*index])
             else {
@@ -36,10 +36,10 @@ impl Inner {
             };
             first = first.or(Some((*index, applied.at.as_microsecond())));
             let member = step.member(settlement.token.job, "", JobState::Succeeded);
-            seeds.push(Seed::Ended { member, answers: settlement.answers.clone() });
+            events.push(GraphEvent::Ended { member, answers: settlement.answers.clone() });
         }
         if let Some((index, now)) = first {
-            let effects = self.propagate(db, seeds, now, news).await?;
+            let effects = self.propagate(db, events, now, news).await?;
             if let Some(Settled::Applied(applied)) = &mut settled[index] {
                 applied.effects = effects;
             }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::ops::Not as _;
 use std::sync::{Arc, Mutex};
 
-use ratchet_core::pause::Place as Point;
+use ratchet_core::pause::Place as Vertex;
 use ratchet_core::store::StoreError;
 use ratchet_pg::PgStore;
 
@@ -166,7 +166,7 @@ impl Lane {
         for _ in 0..20 {
             let scene = Scene::set(place, &self.database, &self.first).await;
             let run = Box::pin(first.run(self.first.clone(), scene.clone()));
-            let held = start(&self.first, Some(Point::Index(trace.len() - 1)), run).await;
+            let held = start(&self.first, Some(Vertex::Index(trace.len() - 1)), run).await;
             if held.is_held().await && is_same_way(&held.passed(), trace) {
                 return Ok((scene, held));
             }

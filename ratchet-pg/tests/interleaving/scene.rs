@@ -6,8 +6,8 @@ use std::time::Duration;
 use ratchet_core::graph::link;
 use ratchet_core::model::{
     Isolation, ClaimRequest, Claimed, Command, ConcurrencyKey, Due, Edge, GroupId, GroupKind,
-    GroupRecord, JobId, JobSpec, KnownJobs, NewGraph, NewJob, NodeId, NodeInfo, OnTaken, Point,
-    QueueDemand, ScheduleRecord, Settlement, Step, When, WriteSchedule,
+    GroupRecord, JobId, JobSpec, KnownJobs, NewGraph, NewJob, NodeId, NodeInfo, OnTaken, Vertex,
+    QueueDemand, ScheduleRecord, Settlement, Step, EdgeTrigger, WriteSchedule,
 };
 use ratchet_core::store::Store as _;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -253,7 +253,7 @@ impl Scene {
         for job in [&mut first, &mut second] {
             job.spec.step = Some(Box::new(member_of(group)));
         }
-        let edge = Edge::new(Point::Job(first.id), Point::Job(second.id), When::Success);
+        let edge = Edge::new(Vertex::Job(first.id), Vertex::Job(second.id), EdgeTrigger::Success);
         let groups = vec![GroupRecord::new(group, GroupKind::Chain, "chain")];
         let mut graph =
             NewGraph { groups, jobs: vec![first, second], edges: vec![edge], key: None };

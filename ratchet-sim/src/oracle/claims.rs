@@ -1,4 +1,4 @@
-//! Every run is held by one claim, and every claim by a node whose lease holds.
+//! Checks claims and settlements: every run belongs to one claim, and every claim to a node with a valid lease.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ impl Oracle {
         node: NodeId,
         lease: Duration,
     ) {
-        // A join on a slow way may come when the node has given up on that name and has taken the next one.
+        // A delayed join may arrive after the node has given up this id and joined with the next one.
         let newer = self.names.get(&owner).is_none_or(|(name, _)| *name < node);
         self.note(|| {
             format!("joins as {node}{}", if newer { "" } else { ", a name it has given up" })
@@ -95,7 +95,7 @@ impl Oracle {
         }
     }
 
-    /// After every commit: who runs a job is who was given it last.
+    /// Checks after every commit that each running job belongs to the node that claimed it last.
     pub(super) fn check_holders(&mut self, view: &Inspection<'_>) {
         let wrong = self.holding.values().find(|run| view.token(run.id()) != Some(run.token));
         let wrong = wrong.map(Claimed::id);
@@ -145,7 +145,7 @@ impl Oracle {
         self.check_breakers(view);
     }
 
-    /// What is settled is what the handler did, or what became of its node.
+    /// Checks that the settlement matches how the handler ended, or that the node's lease has expired.
     fn judge_settle(&mut self, view: &Inspection<'_>, settlement: &Settlement, run: &Claimed) {
         let (id, now) = (run.id(), view.now());
         if settlement.outcome == AttemptOutcome::Crashed {
@@ -158,7 +158,7 @@ impl Oracle {
         let fits = match (&settlement.verdict, end) {
             (Verdict::Succeed { .. }, end) => end == Some(RunEnd::Ok),
             (Verdict::Rescue { .. }, _) => false,
-            // A thread cannot be stopped: it may return after its run was given up.
+            // A thread cannot be stopped, so a blocking handler may return after its run was abandoned.
             (_, Some(RunEnd::Ok)) => &*run.spec.name == "sim.block",
             _ => true,
         };
@@ -175,7 +175,7 @@ fn later(now: Timestamp, by: Duration) -> Timestamp {
     now.checked_add(by).unwrap_or(now)
 }
 
-/// A verdict in a word.
+/// Returns the name of a verdict, for the trace.
 pub(super) fn word(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Succeed { .. } => "succeed",

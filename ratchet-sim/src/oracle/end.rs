@@ -1,4 +1,4 @@
-//! What must hold when everything has come to rest.
+//! The checks at the end of a schedule, when all work is done.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::moves::about;
 use crate::jobs::Numbered;
 
 impl Oracle {
-    /// What has not come to rest yet, if anything.
+    /// Describes the first item that is not finished yet: a job, a group, a run or a held key.
     pub(crate) fn restless(&self, view: &Inspection<'_>) -> Option<String> {
         if let Some(shadow) = self.shadows.iter().find(|shadow| !shadow.state.is_terminal()) {
             let job = view.jobs().find(|job| job.id == shadow.id);
@@ -32,7 +32,8 @@ impl Oracle {
         self.keys.names().find(held).map(|name| format!("key `{name}` is still held"))
     }
 
-    /// Everything that was acknowledged is there, once; children exist with the success of their parent and only so.
+    /// Checks that every acknowledged job exists exactly once, and that children exist if and only if their parent
+    /// succeeded.
     pub(crate) fn judge_end(&mut self, view: &Inspection<'_>) {
         let mut found: BTreeMap<u64, Vec<&JobRecord>> = BTreeMap::new();
         for job in view.jobs() {

@@ -1,4 +1,4 @@
-//! Breakers and the rules of queues, kept a second time.
+//! An independent model of circuit breakers and queue rules.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use ratchet_core::store::Inspection;
 
 use super::Oracle;
 
-/// What was ordered of a queue, and what was claimed from it.
+/// The rules of a queue, and the recent claims from it.
 #[derive(Debug, Default)]
 pub(super) struct QueueBook {
     paused: bool,
@@ -28,7 +28,7 @@ impl Oracle {
         }
     }
 
-    /// A job was claimed: its queue must have let it through.
+    /// Checks that the rules of its queue allowed a job to be claimed.
     pub(super) fn gate_passed(&mut self, job: &Claimed, now: Timestamp) {
         let queue = &job.spec.queue;
         let running = self.holding.values().filter(|run| run.spec.queue == *queue).count();
@@ -65,7 +65,7 @@ impl Oracle {
         self.check_breakers(view);
     }
 
-    /// A settlement was applied: its sample counts, once, in the order of the commits.
+    /// Counts the breaker sample of an applied settlement, in commit order.
     pub(super) fn sampled(&mut self, view: &Inspection<'_>, settlement: &Settlement) {
         if let Some(sample) = &settlement.sample {
             let now = view.now();

@@ -1,11 +1,11 @@
-//! Chains, batches and workflows: counts are those of the members, and nothing begins before its parents allow.
+//! Checks chains, batches and workflows: counts must match the members, and a step must not start before its edges fired.
 
 use std::collections::BTreeMap;
 
 use ratchet_core::JobState;
 use ratchet_core::model::{
-    CancelCause, Edge, GroupCounts, GroupId, GroupRecord, GroupState, JobRecord, Point, Resolution,
-    WaitMode, When,
+    CancelCause, Edge, GroupCounts, GroupId, GroupRecord, GroupState, JobRecord, Vertex, Resolution,
+    WaitMode, EdgeTrigger,
 };
 use ratchet_core::store::Inspection;
 
@@ -13,7 +13,7 @@ use super::Oracle;
 use super::moves::{Shadow, about};
 
 impl Oracle {
-    /// After every commit that moved something: what a group says of its members is what they are.
+    /// Checks after every commit that changed a job that the stored counts and states of groups match their members.
     pub(super) fn check_groups(&mut self, view: &Inspection<'_>) {
         let mut counts: BTreeMap<GroupId, GroupCounts> =
             view.groups().map(|group| (group.id, GroupCounts::default())).collect();
@@ -48,9 +48,9 @@ impl Oracle {
         }
     }
 
-    /// A step that is released has parents that allow it.
+    /// Checks that the edges of a released step have fired and that its parents ended accordingly.
     pub(super) fn judge_release(&mut self, job: &JobRecord, view: &Inspection<'_>) {
-        let me = Point::Job(job.id);
+        let me = Vertex::Job(job.id);
         let edges: Vec<_> = view.edges().filter(|edge| edge.child == me).collect();
         let fired = edges.iter().filter(|edge| edge.resolution == Some(Resolution::Fired));
         let fired = fired.count();
@@ -80,23 +80,23 @@ impl Oracle {
     }
 }
 
-/// Whether the parent of an edge ended in a way that fires it. A fired edge stays fired when a failed parent is retried.
+/// Returns whether the state of the parent justifies a fired edge. An edge stays fired if a failed parent is retried.
 fn allows(edge: &Edge, view: &Inspection<'_>) -> bool {
     match edge.parent {
-        Point::Job(id) => {
+        Vertex::Job(id) => {
             let Some(parent) = view.jobs().find(|job| job.id == id) else { return false };
             match edge.when {
-                When::Success | When::Condition(_) => parent.state == JobState::Succeeded,
-                When::Failure => parent.state == JobState::Failed || parent.generation > 1,
-                When::Always => {
+                EdgeTrigger::Success | EdgeTrigger::Condition(_) => parent.state == JobState::Succeeded,
+                EdgeTrigger::Failure => parent.state == JobState::Failed || parent.generation > 1,
+                EdgeTrigger::Always => {
                     parent.state.is_terminal() && parent.state != JobState::Canceled
                         || parent.generation > 1
                 }
                 _ => false,
             }
         }
-        Point::Group(id) => {
-            // A callback that has begun is not called back when a retry opens the group again.
+        Vertex::Group(id) => {
+            // A callback that has started is not withdrawn if a retry reopens the group.
             view.groups().any(|group| group.id == id)
         }
     }

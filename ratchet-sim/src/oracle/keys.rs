@@ -1,4 +1,4 @@
-//! Concurrency keys and business keys.
+//! Checks concurrency keys and business keys.
 
 use ratchet_core::JobState;
 use ratchet_core::model::{JobId, JobSpec};
@@ -7,7 +7,7 @@ use ratchet_core::store::Inspection;
 use super::Oracle;
 use super::moves::Shadow;
 
-/// The keys that were ever used.
+/// All keys that have been used in the schedule.
 #[derive(Debug, Default)]
 pub(crate) struct KeyBook {
     concurrency: Vec<(String, usize)>,
@@ -15,7 +15,7 @@ pub(crate) struct KeyBook {
 }
 
 impl KeyBook {
-    /// The numbers of the keys of a job.
+    /// Returns the indexes of the concurrency and business key of a job, and adds new keys.
     pub(super) fn learn(&mut self, spec: &JobSpec) -> (Option<usize>, Option<usize>) {
         let key = spec.concurrency.as_ref().map(|key| {
             let known = self.concurrency.iter().position(|(name, _)| *name == key.key);
@@ -49,7 +49,7 @@ impl Oracle {
         self.shadows.get(at)
     }
 
-    /// After every commit that moved something.
+    /// Checks the limits of all keys, after every commit that changed a job.
     pub(super) fn check_keys(&mut self, view: &Inspection<'_>) {
         let mut running = [0_usize; 16];
         let mut holder = [None::<JobId>; 16];

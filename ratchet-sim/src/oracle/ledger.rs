@@ -1,35 +1,35 @@
-//! What clients were told.
+//! Records the submits of clients and the answers they received.
 
 use std::collections::BTreeMap;
 
 use ratchet_core::model::JobId;
 
-/// Every submit, by the number that its jobs carry in their arguments.
+/// The submits, keyed by the number in the arguments of their jobs.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     submits: BTreeMap<u64, Submit>,
 }
 
-/// One thing a client wanted, however often it asked for it.
+/// One submit of a client, including its repetitions.
 #[derive(Debug, Default)]
 pub(super) struct Submit {
-    /// How often it asked.
+    /// The number of times it was sent.
     pub(super) tries: u64,
-    /// The jobs it was told of.
+    /// The jobs that were acknowledged to the client.
     pub(super) told: Vec<JobId>,
-    /// There is one job for all of the tries.
+    /// Whether all tries must result in the same job, because of an idempotency key.
     pub(super) once: bool,
 }
 
 impl Ledger {
-    /// A client is about to ask.
+    /// Records that a client is about to send a submit.
     pub(crate) fn asked(&mut self, number: u64, once: bool) {
         let submit = self.submits.entry(number).or_default();
         submit.tries += 1;
         submit.once = once;
     }
 
-    /// A client was told that this job exists.
+    /// Records that this job was acknowledged to a client.
     pub(crate) fn told(&mut self, number: u64, job: JobId) {
         self.submits.entry(number).or_default().told.push(job);
     }

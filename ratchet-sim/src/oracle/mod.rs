@@ -1,7 +1,7 @@
-//! The judge: sees every commit and every handler, and says what must not be.
+//! The oracle: observes every commit and every handler, and detects violations.
 //!
-//! It keeps a book of its own (who holds which run, whose lease holds, what was sampled) from what went over the wires, and
-//! compares it with the store after every commit. The first violation ends the schedule.
+//! It builds its own model (holders of runs, leases, breaker samples) from the calls on the wires, and compares it with
+//! the store after every commit. The first violation ends the schedule.
 
 mod claims;
 mod end;
@@ -27,33 +27,33 @@ use crate::exec::Owner;
 use crate::op::Op;
 use crate::trace::mix;
 
-/// What is known beside the store.
+/// The model that is compared with the store.
 #[derive(Debug, Default)]
 pub(crate) struct Oracle {
-    /// Every job as it was after the last commit, by id.
+    /// The state of every job after the last commit, sorted by id.
     shadows: Vec<Shadow>,
-    /// The current run of every job that is running.
+    /// The current run of every running job.
     holding: BTreeMap<JobId, Claimed>,
-    /// Until when the lease of a node holds.
+    /// The time at which each node's lease expires.
     leases: HashMap<NodeId, Timestamp>,
-    /// The name a process has, and since when.
+    /// The node id of each process, and the time at which it joined with it.
     names: HashMap<Owner, (NodeId, Timestamp)>,
     runs: RunBook,
     keys: KeyBook,
     breakers: BTreeMap<String, Breaker>,
     queues: BTreeMap<String, gates::QueueBook>,
-    /// Occurrences of schedules that have fired.
+    /// The occurrences of schedules that have fired, with their jobs.
     fired: BTreeMap<(String, Timestamp), JobId>,
     pub(crate) ledger: Ledger,
     violation: Option<String>,
     digest: u64,
-    /// Lines for the trace; kept only if somebody reads them.
+    /// Lines for the trace. Only recorded if the trace is enabled.
     news: Vec<String>,
     pub(crate) talkative: bool,
 }
 
 impl Oracle {
-    /// The first thing that must not be.
+    /// Returns the first violation, if any.
     pub(crate) fn violation(&self) -> Option<&str> {
         self.violation.as_deref()
     }
@@ -82,12 +82,12 @@ impl Oracle {
         std::mem::take(&mut self.digest)
     }
 
-    /// The current runs.
+    /// Returns the current runs.
     pub(crate) fn running(&self) -> Vec<Claimed> {
         self.holding.values().cloned().collect()
     }
 
-    /// Looks at everything after a commit that may have moved something.
+    /// Runs all checks after a commit that may have changed a job.
     pub(crate) fn look(&mut self, op: Op, view: &Inspection<'_>) {
         if self.compare(op, view) {
             self.check_keys(view);

@@ -1,4 +1,4 @@
-//! Every move is a legal one.
+//! Checks that every state change of a job is legal.
 
 use ratchet_core::JobState;
 use ratchet_core::model::{CancelCause, GroupId, JobId, JobRecord, TRANSITIONS};
@@ -7,7 +7,7 @@ use ratchet_core::store::Inspection;
 use super::Oracle;
 use crate::op::Op;
 
-/// A job as it was after the last commit.
+/// The state of a job after the last commit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shadow {
     pub(super) id: JobId,
@@ -18,7 +18,7 @@ pub(super) struct Shadow {
     pub(super) generation: u32,
     pub(super) run: u64,
     pub(super) waits: bool,
-    /// Which concurrency and business key of the book it has.
+    /// The indexes of its concurrency and business key in the key book.
     pub(super) key: Option<usize>,
     pub(super) business: Option<usize>,
     pub(super) group: Option<GroupId>,
@@ -55,12 +55,12 @@ impl Shadow {
 }
 
 impl Oracle {
-    /// Compares every job with what it was. Answers whether anything moved.
+    /// Compares every job with its state after the last commit. Returns whether any job changed.
     pub(super) fn compare(&mut self, op: Op, view: &Inspection<'_>) -> bool {
         let mut shadows = std::mem::take(&mut self.shadows);
         let (mut at, mut moved) = (0, false);
         for job in view.jobs() {
-            // Both are in the order of ids, and jobs are never purged within a schedule.
+            // Both lists are sorted by id, and jobs are never purged during a schedule.
             match shadows.get_mut(at).filter(|shadow| shadow.id == job.id) {
                 Some(shadow) if shadow.version == job.version => {
                     if shadow.state != job.state {
@@ -94,7 +94,7 @@ impl Oracle {
         moved
     }
 
-    /// What was stored of a job that moved.
+    /// Checks the stored values of a job that changed.
     fn moved(&mut self, job: &JobRecord) {
         self.digest(job.version << 8 | job.state as u64);
         self.note(|| {
@@ -125,7 +125,7 @@ impl Oracle {
     }
 
     fn born(&mut self, op: Op, job: &JobRecord) {
-        // Inserted and claimed in one commit is a job that was born running.
+        // A job that is inserted and claimed in one commit is first seen as running.
         let fresh = job.state == JobState::Pending
             || (op == Op::SettleAndClaim && job.state == JobState::Running)
             || job.state == JobState::Canceled;
@@ -173,7 +173,7 @@ impl Oracle {
     }
 }
 
-/// Whether so many legal moves lead from one state to another.
+/// Returns whether the given number of legal transitions can lead from one state to the other.
 fn reachable(from: JobState, to: JobState, moves: u64) -> bool {
     let mut states = 1_u8 << from as u8;
     for _ in 0..moves.min(8) {
@@ -183,8 +183,8 @@ fn reachable(from: JobState, to: JobState, moves: u64) -> bool {
                 next |= 1 << row.to as u8;
             }
         }
-        // A step that is released or told of its parents while it is paused stays so; one that was called off because of
-        // another waits again with it.
+        // A paused step stays paused when its edges are resolved. A step that was canceled because of another one waits
+        // again when that one is retried.
         next |= states & (1 << JobState::Paused as u8);
         if states & (1 << JobState::Canceled as u8) != 0 {
             next |= 1 << JobState::Pending as u8;
@@ -194,7 +194,7 @@ fn reachable(from: JobState, to: JobState, moves: u64) -> bool {
     states & (1 << to as u8) != 0
 }
 
-/// A job in a few words.
+/// Describes a job for a message.
 pub(super) fn about(job: &JobRecord) -> String {
     format!("job {} ({}, {})", job.id, job.spec.name, job.state)
 }

@@ -1,4 +1,4 @@
-//! What handlers really do, whatever the store believes.
+//! Tracks the actual execution of handlers, independent of the store.
 
 use std::collections::HashMap;
 
@@ -32,12 +32,12 @@ impl Run {
     }
 }
 
-/// Every run that was ever claimed.
+/// All runs that were claimed in the schedule.
 #[derive(Debug, Default)]
 pub(crate) struct RunBook {
     runs: HashMap<(JobId, u64), Run>,
     active: Vec<(JobId, u64)>,
-    /// How many handlers were started.
+    /// The number of handlers that were started.
     pub(super) begun: u64,
 }
 
@@ -54,7 +54,7 @@ impl Oracle {
         self.runs.runs.get(&(job, run)).and_then(|run| run.end)
     }
 
-    /// A handler begins.
+    /// Records the start of a handler and checks that it may run.
     pub(crate) fn begin(&mut self, owner: Owner, job: JobId, number: u64, now: Timestamp) {
         self.digest(number << 1);
         self.note(|| format!("begins {job} run {number}"));
@@ -72,7 +72,7 @@ impl Oracle {
             if self.names.get(&owner).is_some_and(renamed) {
                 self.accuse(|| format!("run {number} of {job} began under a name that is lost"));
             }
-            // A node that stood still cannot know; what it does is fenced when it is settled.
+            // A node that was paused cannot know that its lease expired. Its settlement will be fenced.
             return self.runs.active.push((job, number));
         }
         let rival = self.active(now).find(|(other, _)| *other == job).copied();
@@ -92,7 +92,7 @@ impl Oracle {
         }
     }
 
-    /// A handler ends.
+    /// Records the end of a handler.
     pub(crate) fn finish(&mut self, job: JobId, number: u64, end: RunEnd) {
         self.digest(number << 1 | 1);
         self.note(|| format!("ends {job} run {number}: {end:?}"));
@@ -102,7 +102,7 @@ impl Oracle {
         }
     }
 
-    /// Handlers that run on nodes whose lease holds: the others do not count, their jobs may run elsewhere.
+    /// Returns the running handlers of nodes with a valid lease. Jobs of the other nodes may already run elsewhere.
     fn active(&self, now: Timestamp) -> impl Iterator<Item = &(JobId, u64)> {
         let counts = move |id: &&(JobId, u64)| {
             let run = &self.runs.runs[*id];

@@ -1,7 +1,7 @@
 //! Reads groups, members and edges, for queries and for graph walks.
 
-use ratchet_core::graph::{GraphRows, Inside};
-use ratchet_core::model::{Edge, GroupFilter, GroupId, GroupRecord, JobId, Member, Point};
+use ratchet_core::graph::{GraphRows, GroupContents};
+use ratchet_core::model::{Edge, GroupFilter, GroupId, GroupRecord, JobId, Member, Vertex};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 use uuid::Uuid;
@@ -14,18 +14,18 @@ use crate::unreadable::{or_report, readable};
 use crate::value::{bytes, job_id, number, parse, parse_optional};
 
 /// Encodes a point: one byte for its kind, then its id.
-pub(super) fn point_bytes(point: Point) -> Vec<u8> {
+pub(super) fn point_bytes(point: Vertex) -> Vec<u8> {
     let kind = u8::from(point.group().is_some());
     [&[kind], point.uuid().as_bytes().as_slice()].concat()
 }
 
-fn point(stored: &[u8]) -> Result<Point, sqlx::Error> {
+fn point(stored: &[u8]) -> Result<Vertex, sqlx::Error> {
     let odd = || sqlx::Error::Decode("not a point".into());
     let (kind, id) = stored.split_first().ok_or_else(odd)?;
     let id = Uuid::from_slice(id).map_err(unreadable)?;
     match kind {
-        0 => Ok(Point::Job(JobId::from_uuid(id))),
-        1 => Ok(Point::Group(GroupId::from_uuid(id))),
+        0 => Ok(Vertex::Job(JobId::from_uuid(id))),
+        1 => Ok(Vertex::Group(GroupId::from_uuid(id))),
         _ => Err(odd()),
     }
 }
@@ -89,7 +89,7 @@ impl Look<'_> {
         Ok(members)
     }
 
-    pub(crate) async fn edges(&mut self, parents: &[Point]) -> Result<Vec<Edge>, sqlx::Error> {
+    pub(crate) async fn edges(&mut self, parents: &[Vertex]) -> Result<Vec<Edge>, sqlx::Error> {
         list_edges(self.conn, parents).await
     }
 }
@@ -119,7 +119,7 @@ async fn list_members(
 
 async fn list_edges(
     conn: &mut SqliteConnection,
-    parents: &[Point],
+    parents: &[Vertex],
 ) -> Result<Vec<Edge>, sqlx::Error> {
     let mut edges = Vec::new();
     for parent in parents {
@@ -146,7 +146,7 @@ pub(super) struct Rows<'s, 'c> {
 impl GraphRows for Rows<'_, '_> {
     type Error = sqlx::Error;
 
-    async fn edges_from(&mut self, parents: &[Point]) -> Result<Vec<Edge>, sqlx::Error> {
+    async fn edges_from(&mut self, parents: &[Vertex]) -> Result<Vec<Edge>, sqlx::Error> {
         list_edges(self.session.conn, parents).await
     }
 
@@ -166,8 +166,8 @@ impl GraphRows for Rows<'_, '_> {
         Ok(groups)
     }
 
-    async fn inside(&mut self, group: GroupId) -> Result<Inside, sqlx::Error> {
-        let mut inside = Inside::default();
+    async fn inside(&mut self, group: GroupId) -> Result<GroupContents, sqlx::Error> {
+        let mut inside = GroupContents::default();
         for row in list_members(self.session.conn, group, None, u32::MAX).await? {
             let member = match self.session.decode(&row).await? {
                 Some(row) => Some(row.job.member()),

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use ratchet::model::{
     Due, Edge, GroupId, GroupKind, GroupRecord, GroupState, JobId, JobSpec, JobState, NewGraph,
-    NewJob, OnTaken, Point, Step, Wait, WaitMode, When,
+    NewJob, OnTaken, Vertex, Step, Wait, WaitMode, EdgeTrigger,
 };
 use ratchet::{Job as _, Ratchet, Store, condition, job};
 use ratchet_bench_pg::{Server, ids};
@@ -49,7 +49,7 @@ fn flow(rng: &mut Rng, jobs: usize) -> Flow {
         group
     };
     let first = group(GroupKind::Workflow, None);
-    let mut inside: BTreeMap<GroupId, Vec<Point>> = BTreeMap::from([(first.id, Vec::new())]);
+    let mut inside: BTreeMap<GroupId, Vec<Vertex>> = BTreeMap::from([(first.id, Vec::new())]);
     let mut graph = NewGraph { groups: vec![first], ..NewGraph::default() };
     let mut fails = HashSet::new();
     for number in 0..jobs {
@@ -60,7 +60,7 @@ fn flow(rng: &mut Rng, jobs: usize) -> Flow {
             let id = inner.id;
             inside.insert(id, Vec::new());
             graph.groups.push(inner);
-            Point::Group(id)
+            Vertex::Group(id)
         } else {
             let id = ids.job();
             let failing = rng.u8(..6) == 0;
@@ -77,7 +77,7 @@ fn flow(rng: &mut Rng, jobs: usize) -> Flow {
             spec.options.max_retries = 0;
             spec.step = Some(Box::new(step));
             graph.jobs.push(NewJob { id, spec, due: Due::Now, on_taken: OnTaken::Refuse });
-            Point::Job(id)
+            Vertex::Job(id)
         };
         let before = inside.get_mut(&owner).expect("a group");
         for _ in 0..rng.usize(..3) {
@@ -86,11 +86,11 @@ fn flow(rng: &mut Rng, jobs: usize) -> Flow {
             }
             let parent = before[rng.usize(..before.len())];
             let when = match (rng.u8(..6), parent) {
-                (0, _) => When::Failure,
-                (1, _) => When::Always,
-                (2, Point::Job(_)) => When::Condition(["yes", "no"][rng.usize(..2)].to_owned()),
-                (2, Point::Group(_)) => When::Rate(rng.u32(..1_000_000)),
-                _ => When::Success,
+                (0, _) => EdgeTrigger::Failure,
+                (1, _) => EdgeTrigger::Always,
+                (2, Vertex::Job(_)) => EdgeTrigger::Condition(["yes", "no"][rng.usize(..2)].to_owned()),
+                (2, Vertex::Group(_)) => EdgeTrigger::Rate(rng.u32(..1_000_000)),
+                _ => EdgeTrigger::Success,
             };
             graph.edges.push(Edge::new(parent, point, when));
         }
@@ -184,7 +184,7 @@ async fn main() {
             }
             jobs += 1;
             reruns += record.run.saturating_sub(1);
-            told.insert(Point::Job(job.id), real);
+            told.insert(Vertex::Job(job.id), real);
         }
         for group in &graph.groups {
             let record = store.group(group.id).await.expect("reads").expect("is there");
@@ -195,9 +195,9 @@ async fn main() {
                 other => panic!("group {} is {other}", group.id),
             };
             assert_eq!(record.counts.ended(), record.counts.total, "{record:?}");
-            told.insert(Point::Group(group.id), real);
+            told.insert(Vertex::Group(group.id), real);
         }
-        let idle = |(_, fate): &(&Point, &Fate)| matches!(fate, Fate::Canceled | Fate::Skipped);
+        let idle = |(_, fate): &(&Vertex, &Fate)| matches!(fate, Fate::Canceled | Fate::Skipped);
         let idle = told.iter().filter(idle).map(|(point, fate)| (*point, *fate)).collect();
         let fates = predict_told(graph, |id| fails.contains(&id), &idle);
         for (point, real) in told {

@@ -2,7 +2,7 @@
 
 use ratchet_core::model::{
     CancelCause, Extend, GroupCounts, GroupId, GroupKind, GroupState, InsertError, Inserted, JobId,
-    JobState, NewJob, Point, Settled, When,
+    JobState, NewJob, Vertex, Settled, EdgeTrigger,
 };
 
 use crate::World;
@@ -14,12 +14,12 @@ use JobState::{Canceled, Pending, Succeeded};
 async fn batch(
     world: &World,
     children: usize,
-    callbacks: &[When],
+    callbacks: &[EdgeTrigger],
 ) -> (GroupId, Vec<JobId>, Vec<JobId>) {
     let mut sketch = Sketch::new();
     let batch = sketch.group(world, GroupKind::Batch);
     let ids: Vec<_> = (0..children).map(|_| sketch.add(Some(batch), world.job())).collect();
-    let add = |when: &When| {
+    let add = |when: &EdgeTrigger| {
         let id = sketch.add(None, world.job().named("bill"));
         sketch.step(id, |step| step.reports = Some(batch));
         sketch.edge(batch, id, when.clone());
@@ -63,7 +63,7 @@ pub async fn w_03_progress_is_counted(world: &World) {
 
 pub async fn w_03_callbacks_of_a_success(world: &World) {
     let node = world.node().await;
-    let conditions = [When::Success, When::Failure, When::Rate(900_000), When::Always];
+    let conditions = [EdgeTrigger::Success, EdgeTrigger::Failure, EdgeTrigger::Rate(900_000), EdgeTrigger::Always];
     let (id, _, callbacks) = batch(world, 3, &conditions).await;
     end(world, &node, 3, 0).await;
     assert_eq!(world.group_state(id).await, GroupState::Succeeded);
@@ -75,7 +75,7 @@ pub async fn w_03_callbacks_of_a_success(world: &World) {
 pub async fn w_03_callbacks_of_a_failure(world: &World) {
     let node = world.node().await;
     let conditions =
-        [When::Success, When::Failure, When::Rate(750_000), When::Rate(750_001), When::Always];
+        [EdgeTrigger::Success, EdgeTrigger::Failure, EdgeTrigger::Rate(750_000), EdgeTrigger::Rate(750_001), EdgeTrigger::Always];
     let (id, _, callbacks) = batch(world, 4, &conditions).await;
     end(world, &node, 3, 1).await;
     assert_eq!(world.group_state(id).await, GroupState::Failed);
@@ -86,7 +86,7 @@ pub async fn w_03_callbacks_of_a_failure(world: &World) {
 
 pub async fn w_03_callbacks_wait_for_the_last_child(world: &World) {
     let node = world.node().await;
-    let (_, _, callbacks) = batch(world, 2, &[When::Failure, When::Always]).await;
+    let (_, _, callbacks) = batch(world, 2, &[EdgeTrigger::Failure, EdgeTrigger::Always]).await;
     let runs = node.claim(5).await;
     world.apply(runs[0].fail()).await;
     assert!(node.claim(5).await.is_empty());
@@ -96,7 +96,7 @@ pub async fn w_03_callbacks_wait_for_the_last_child(world: &World) {
 
 pub async fn w_03_child_that_was_called_off_is_neither_success_nor_failure(world: &World) {
     let node = world.node().await;
-    let conditions = [When::Success, When::Failure, When::Rate(500_000), When::Always];
+    let conditions = [EdgeTrigger::Success, EdgeTrigger::Failure, EdgeTrigger::Rate(500_000), EdgeTrigger::Always];
     let (id, ids, callbacks) = batch(world, 2, &conditions).await;
     world.cancel(ids[1]).await;
     end(world, &node, 1, 0).await;
@@ -109,7 +109,7 @@ pub async fn w_03_empty_batch_completes_at_once(world: &World) {
     let mut sketch = Sketch::new();
     let id = sketch.group(world, GroupKind::Batch);
     let callback = sketch.add(None, world.job());
-    sketch.edge(id, callback, When::Success);
+    sketch.edge(id, callback, EdgeTrigger::Success);
     let inserted = world.insert_graph(sketch).await;
     assert_eq!(inserted.effects.released, [callback]);
     assert_eq!(inserted.effects.groups, [world.group(id).await]);
@@ -122,7 +122,7 @@ async fn open(world: &World) -> (GroupId, JobId) {
     let id = sketch.group(world, GroupKind::Batch);
     sketch.graph.groups[0].sealed = false;
     let callback = sketch.add(None, world.job().named("bill"));
-    sketch.edge(id, callback, When::Always);
+    sketch.edge(id, callback, EdgeTrigger::Always);
     world.insert_graph(sketch).await;
     (id, callback)
 }
@@ -227,7 +227,7 @@ pub async fn w_03_repeated_child_is_no_member(world: &World) {
 
 pub async fn w_05_counts_are_exact_under_load(world: &World) {
     const CHILDREN: usize = 400;
-    let (id, _, callbacks) = batch(world, CHILDREN, &[When::Always]).await;
+    let (id, _, callbacks) = batch(world, CHILDREN, &[EdgeTrigger::Always]).await;
     let mut workers = Vec::new();
     for worker in 0..4 {
         let node = world.node().await.knowing(&[("mail", 1)]);
@@ -278,7 +278,7 @@ pub async fn d_05_members_stay_until_their_group_has_ended(world: &World) {
 
 pub async fn d_05_group_stays_until_its_callback_has_ended(world: &World) {
     let node = world.node().await;
-    let (id, _, callbacks) = batch(world, 0, &[When::Always]).await;
+    let (id, _, callbacks) = batch(world, 0, &[EdgeTrigger::Always]).await;
     world.pass(hours(2)).await;
     world.purge(Succeeded, hours(1)).await;
     assert!(world.store.group(id).await.expect("reads").is_some(), "the callback is told of it");
@@ -299,7 +299,7 @@ pub async fn d_05_edges_go_with_their_job(world: &World) {
     }
     world.pass(hours(2)).await;
     assert_eq!(world.purge(Succeeded, hours(1)).await, 2);
-    let edges = world.store.edges(&[Point::Job(steps[0])]).await.expect("reads");
+    let edges = world.store.edges(&[Vertex::Job(steps[0])]).await.expect("reads");
     assert_eq!(edges, []);
 }
 

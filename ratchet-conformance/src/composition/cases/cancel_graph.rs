@@ -2,7 +2,7 @@
 
 use ratchet_core::model::{
     CancelCause, Command, CommandError, CommandReply, Extend, GroupId, GroupKind, GroupState,
-    Heartbeat, InsertError, JobState, Point, When,
+    Heartbeat, InsertError, JobState, Vertex, EdgeTrigger,
 };
 
 use crate::World;
@@ -25,7 +25,7 @@ pub async fn l_05_everything_downstream_is_canceled(world: &World) {
     assert_eq!(world.get(ids[2]).await.canceled, Some(CancelCause::Requested));
     let last = world.get(ids[3]).await;
     assert_eq!(last.canceled, Some(CancelCause::UpstreamCanceled));
-    assert_eq!(last.root_cause, Some(Point::Job(ids[2])));
+    assert_eq!(last.root_cause, Some(Vertex::Job(ids[2])));
     assert_eq!(world.group_state(chain).await, GroupState::Running, "step two has not ended");
     world.apply(node.claim_one().await.succeed()).await;
     assert_eq!(world.group_state(chain).await, GroupState::Canceled);
@@ -49,8 +49,8 @@ pub async fn l_05_what_does_not_depend_on_it_goes_on(world: &World) {
     let mut sketch = Sketch::new();
     let flow = sketch.group(world, GroupKind::Workflow);
     let [a, b, after_a, after_b] = std::array::from_fn(|_| sketch.add(Some(flow), world.job()));
-    sketch.edge(a, after_a, When::Success);
-    sketch.edge(b, after_b, When::Success);
+    sketch.edge(a, after_a, EdgeTrigger::Success);
+    sketch.edge(b, after_b, EdgeTrigger::Success);
     world.insert_graph(sketch).await;
     world.cancel(a).await;
     assert_eq!(world.state(after_a).await, Canceled);
@@ -70,7 +70,7 @@ pub async fn w_06_whole_chain_is_canceled(world: &World) {
     for id in &ids[1..] {
         let step = world.get(*id).await;
         assert_eq!(step.canceled, Some(CancelCause::Requested));
-        assert_eq!(step.root_cause, Some(Point::Group(chain)));
+        assert_eq!(step.root_cause, Some(Vertex::Group(chain)));
     }
     assert_eq!(world.group_state(chain).await, GroupState::Canceled);
     let told = node.heartbeat(days(10)).await;
@@ -84,8 +84,8 @@ pub async fn w_06_groups_inside_are_canceled_too(world: &World) {
     let empty = sketch.group_in(world, GroupKind::Batch, Some(outer));
     let a = sketch.add(Some(outer), world.job());
     let b = sketch.add(Some(inner), world.job());
-    sketch.edge(a, inner, When::Success);
-    sketch.edge(inner, empty, When::Success);
+    sketch.edge(a, inner, EdgeTrigger::Success);
+    sketch.edge(inner, empty, EdgeTrigger::Success);
     world.insert_graph(sketch).await;
     cancel(world, outer).await;
     assert_eq!(world.states(&[a, b]).await, [Canceled, Canceled]);
@@ -100,7 +100,7 @@ pub async fn w_06_canceled_group_fires_no_edge(world: &World) {
     let mut sketch = Sketch::new();
     let batch = sketch.group(world, GroupKind::Batch);
     let child = sketch.add(Some(batch), world.job());
-    let callbacks: Vec<_> = [When::Success, When::Failure, When::Rate(0), When::Always]
+    let callbacks: Vec<_> = [EdgeTrigger::Success, EdgeTrigger::Failure, EdgeTrigger::Rate(0), EdgeTrigger::Always]
         .into_iter()
         .map(|when| {
             let id = sketch.add(None, world.job());
@@ -114,7 +114,7 @@ pub async fn w_06_canceled_group_fires_no_edge(world: &World) {
     for id in callbacks {
         let callback = world.get(id).await;
         assert_eq!(callback.canceled, Some(CancelCause::UpstreamCanceled));
-        assert_eq!(callback.root_cause, Some(Point::Group(batch)));
+        assert_eq!(callback.root_cause, Some(Vertex::Group(batch)));
     }
     assert!(node.claim(5).await.is_empty());
 }

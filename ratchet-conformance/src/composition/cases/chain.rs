@@ -1,13 +1,13 @@
 //! Chains: steps that run in order.
 
 use ratchet_core::model::{
-    CancelCause, Claimed, Explanation, GroupState, JobState, Point, Waiting,
+    CancelCause, Claimed, Explanation, GroupState, JobState, Vertex, Waiting,
 };
 use ratchet_core::store::Wake;
 
 use crate::World;
 use crate::fixture::{RunExt, SettlementExt, Sketch, hours, secs};
-use ratchet_core::model::{GroupKind, When};
+use ratchet_core::model::{GroupKind, EdgeTrigger};
 
 use JobState::{Canceled, Failed, Pending, Succeeded};
 
@@ -100,7 +100,7 @@ pub async fn w_01_failure_cancels_the_rest(world: &World) {
     for id in &ids[2..] {
         let step = world.get(*id).await;
         assert_eq!(step.canceled, Some(CancelCause::UpstreamFailed));
-        assert_eq!(step.root_cause, Some(Point::Job(ids[1])));
+        assert_eq!(step.root_cause, Some(Vertex::Job(ids[1])));
         assert_eq!(step.finished_at, Some(applied.at));
     }
     let told: Vec<_> = applied.effects.canceled.iter().map(|it| it.job).collect();
@@ -137,7 +137,7 @@ pub async fn w_01_step_may_wait_once_it_is_released(world: &World) {
     let chain = sketch.group(world, GroupKind::Chain);
     let first = sketch.add(Some(chain), world.job());
     let second = sketch.add(Some(chain), world.job());
-    sketch.edge(first, second, When::Success);
+    sketch.edge(first, second, EdgeTrigger::Success);
     sketch.step(second, |step| step.delay = hours(1));
     world.insert_graph(sketch).await;
     world.apply(node.claim_one().await.succeed()).await;
@@ -218,5 +218,5 @@ pub async fn w_01_long_chain_that_fails_at_its_first_step(world: &World) {
     assert_eq!(applied.effects.canceled.len(), STEPS - 1);
     assert_eq!(world.tally(chain).await, [0, 1, STEPS as u64 - 1, 0, STEPS as u64]);
     let last = world.get(ids[STEPS - 1]).await;
-    assert_eq!((last.state, last.root_cause), (Canceled, Some(Point::Job(ids[0]))));
+    assert_eq!((last.state, last.root_cause), (Canceled, Some(Vertex::Job(ids[0]))));
 }

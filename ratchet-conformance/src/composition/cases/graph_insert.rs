@@ -1,8 +1,8 @@
 //! Inserting and reading graphs.
 
 use ratchet_core::model::{
-    Edge, GroupFilter, GroupKind, GroupRecord, GroupState, InsertError, JobState, Point,
-    Resolution, Wait, WaitMode, When,
+    Edge, GroupFilter, GroupKind, GroupRecord, GroupState, InsertError, JobState, Vertex,
+    Resolution, Wait, WaitMode, EdgeTrigger,
 };
 
 use crate::World;
@@ -15,8 +15,8 @@ pub async fn w_06_group_reads_back_as_it_was_submitted(world: &World) {
     let a = sketch.add(Some(id), world.job());
     let b = sketch.add(Some(id), world.job());
     let c = sketch.add(Some(id), world.job());
-    sketch.edge(a, c, When::Condition("big".to_owned()));
-    sketch.edge(b, c, When::Rate(7));
+    sketch.edge(a, c, EdgeTrigger::Condition("big".to_owned()));
+    sketch.edge(b, c, EdgeTrigger::Rate(7));
     sketch.any(c);
     sketch.step(c, |step| {
         step.name = Some("ship".to_owned());
@@ -36,13 +36,13 @@ pub async fn w_06_group_reads_back_as_it_was_submitted(world: &World) {
     let spec = step.spec.step.clone().expect("a step");
     assert_eq!((spec.name.as_deref(), spec.delay), (Some("ship"), hours(3)));
     assert_eq!(world.get(a).await.spec.step.as_ref().expect("a step").conditions, ["big"]);
-    let edges = world.store.edges(&[Point::Job(a), Point::Job(b)]).await.expect("reads");
-    let condition = When::Condition("big".to_owned());
+    let edges = world.store.edges(&[Vertex::Job(a), Vertex::Job(b)]).await.expect("reads");
+    let condition = EdgeTrigger::Condition("big".to_owned());
     assert_eq!(
         edges,
         [
-            Edge::new(Point::Job(a), Point::Job(c), condition),
-            Edge::new(Point::Job(b), Point::Job(c), When::Rate(7))
+            Edge::new(Vertex::Job(a), Vertex::Job(c), condition),
+            Edge::new(Vertex::Job(b), Vertex::Job(c), EdgeTrigger::Rate(7))
         ]
     );
 }
@@ -82,7 +82,7 @@ pub async fn w_06_edges_tell_what_became_of_them(world: &World) {
     let node = world.node().await;
     let (_, ids) = world.chain(2).await;
     world.apply(node.claim_one().await.succeed()).await;
-    let edges = world.store.edges(&[Point::Job(ids[0])]).await.expect("reads");
+    let edges = world.store.edges(&[Vertex::Job(ids[0])]).await.expect("reads");
     assert_eq!(edges[0].resolution, Some(Resolution::Fired));
 }
 
@@ -92,12 +92,12 @@ pub async fn w_04_refused_graph_leaves_no_trace(world: &World) {
     let chain = sketch.group(world, GroupKind::Chain);
     let a = sketch.add(Some(chain), world.job());
     let b = sketch.add(Some(chain), world.job().key("taken"));
-    sketch.edge(a, b, When::Success);
+    sketch.edge(a, b, EdgeTrigger::Success);
     let refused = world.try_insert_graph(sketch).await;
     assert!(matches!(refused, Err(InsertError::BusinessKeysTaken(_))), "{refused:?}");
     assert_eq!(world.find(a).await, None);
     assert_eq!(world.store.group(chain).await.expect("reads"), None);
-    assert!(world.store.edges(&[Point::Job(a)]).await.expect("reads").is_empty());
+    assert!(world.store.edges(&[Vertex::Job(a)]).await.expect("reads").is_empty());
     assert_eq!(world.counts().await.state(JobState::Pending), 1);
 }
 
@@ -107,7 +107,7 @@ pub async fn w_04_step_cannot_stand_for_a_job_that_exists(world: &World) {
     let chain = sketch.group(world, GroupKind::Chain);
     let a = sketch.add(Some(chain), world.job().idempotent("once"));
     let b = sketch.add(Some(chain), world.job());
-    sketch.edge(a, b, When::Success);
+    sketch.edge(a, b, EdgeTrigger::Success);
     let refused = world.try_insert_graph(sketch).await;
     assert!(
         matches!(refused, Err(InsertError::StepExists { job, original: it }) if job == a && it == original),
@@ -132,7 +132,7 @@ pub async fn s_04_waiting_step_holds_its_business_key(world: &World) {
     let chain = sketch.group(world, GroupKind::Chain);
     let a = sketch.add(Some(chain), world.job());
     let b = sketch.add(Some(chain), world.job().key("order"));
-    sketch.edge(a, b, When::Success);
+    sketch.edge(a, b, EdgeTrigger::Success);
     world.insert_graph(sketch).await;
     let refused = world.try_submit(world.job().key("order")).await;
     assert!(matches!(refused, Err(InsertError::BusinessKeysTaken(_))), "{refused:?}");

@@ -1,7 +1,7 @@
 //! The idempotency key of a whole graph.
 
 use ratchet_core::model::{
-    GraphKey, GroupId, GroupKind, InsertError, Inserted, JobId, JobState, NewGraph, When,
+    GraphKey, GroupId, GroupKind, InsertError, Inserted, JobId, JobState, NewGraph, EdgeTrigger,
 };
 
 use crate::World;
@@ -20,7 +20,7 @@ fn changed(world: &World, change: impl FnOnce(&mut Sketch, [JobId; 2])) -> NewGr
     let mut sketch = Sketch::new();
     let chain = sketch.group(world, GroupKind::Chain);
     let steps = [(); 2].map(|()| sketch.add(Some(chain), world.job()));
-    sketch.edge(steps[0], steps[1], When::Success);
+    sketch.edge(steps[0], steps[1], EdgeTrigger::Success);
     change(&mut sketch, steps);
     let mut graph = sketch.finish();
     graph.key = Some(key("once"));
@@ -76,7 +76,7 @@ pub async fn s_03_another_graph_under_the_key_is_refused(world: &World) {
         |sketch, _| sketch.graph.groups[0].name = "other".to_owned(),
         |sketch, _| sketch.graph.jobs[1].spec.payload = b"[]".to_vec(),
         |sketch, _| sketch.graph.jobs[1].spec.name = "bill".to_owned(),
-        |sketch, _| sketch.graph.edges[0].when = When::Always,
+        |sketch, _| sketch.graph.edges[0].when = EdgeTrigger::Always,
         |sketch, steps| sketch.step(steps[1], |step| step.name = Some("last".to_owned())),
     ];
     for change in others {

@@ -1,7 +1,7 @@
 //! Chains, batches and workflows that are inserted with the settlement of a run.
 
 use ratchet_core::model::{
-    GraphKey, GroupKind, GroupState, Inserted, JobState, NewGraph, Settled, When,
+    GraphKey, GroupKind, GroupState, Inserted, JobState, NewGraph, Settled, EdgeTrigger,
 };
 
 use crate::World;
@@ -17,7 +17,7 @@ fn chain(world: &World, key: Option<&str>) -> NewGraph {
         None => world.job(),
     };
     let second = sketch.add(Some(chain), second);
-    sketch.edge(first, second, When::Success);
+    sketch.edge(first, second, EdgeTrigger::Success);
     sketch.finish()
 }
 
@@ -105,7 +105,7 @@ pub async fn s_08_empty_batch_of_a_run_ends_with_it(world: &World) {
     let batch = sketch.group(world, GroupKind::Batch);
     let callback = sketch.add(None, world.job());
     sketch.step(callback, |step| step.reports = Some(batch));
-    sketch.edge(batch, callback, When::Always);
+    sketch.edge(batch, callback, EdgeTrigger::Always);
     let applied = world.apply(run.succeed().bringing(vec![sketch.finish()])).await;
     assert_eq!(world.group_state(batch).await, GroupState::Succeeded);
     assert_eq!(applied.effects.released, [callback], "and that is told");

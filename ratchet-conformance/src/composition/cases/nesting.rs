@@ -1,7 +1,7 @@
 //! Nested groups.
 
 use ratchet_core::model::{
-    CancelCause, Claimed, GroupId, GroupKind, GroupState, JobId, JobState, Point, When,
+    CancelCause, Claimed, GroupId, GroupKind, GroupState, JobId, JobState, Vertex, EdgeTrigger,
 };
 
 use crate::World;
@@ -20,8 +20,8 @@ async fn chain_with_a_batch(
     let first = sketch.add(Some(chain), world.job());
     let inside: Vec<_> = (0..children).map(|_| sketch.add(Some(batch), world.job())).collect();
     let last = sketch.add(Some(chain), world.job());
-    sketch.edge(first, batch, When::Success);
-    sketch.edge(batch, last, When::Success);
+    sketch.edge(first, batch, EdgeTrigger::Success);
+    sketch.edge(batch, last, EdgeTrigger::Success);
     world.insert_graph(sketch).await;
     (chain, batch, first, inside, last)
 }
@@ -64,7 +64,7 @@ pub async fn w_01_failed_child_of_a_batch_fails_the_chain(world: &World) {
     world.apply(runs[1].succeed()).await;
     let step = world.get(last).await;
     assert_eq!((step.state, step.canceled), (Canceled, Some(CancelCause::UpstreamFailed)));
-    assert_eq!(step.root_cause, Some(Point::Job(inside[0])), "it goes back to the job");
+    assert_eq!(step.root_cause, Some(Vertex::Job(inside[0])), "it goes back to the job");
     assert_eq!(world.group_state(batch).await, GroupState::Failed);
     assert_eq!(world.group_state(chain).await, GroupState::Failed);
     assert_eq!(world.tally(chain).await, [1, 1, 1, 0, 3]);
@@ -77,7 +77,7 @@ pub async fn w_01_failure_before_a_batch_cancels_all_of_it(world: &World) {
     for id in inside.iter().chain([&last]) {
         let step = world.get(*id).await;
         assert_eq!((step.state, step.canceled), (Canceled, Some(CancelCause::UpstreamFailed)));
-        assert_eq!(step.root_cause, Some(Point::Job(first)));
+        assert_eq!(step.root_cause, Some(Vertex::Job(first)));
     }
     assert_eq!(world.group_state(batch).await, GroupState::Canceled);
     assert_eq!(world.tally(batch).await, [0, 0, 2, 0, 2]);
@@ -106,7 +106,7 @@ pub async fn w_03_chains_as_children_of_a_batch(world: &World) {
         let chain = sketch.group_in(world, GroupKind::Chain, Some(batch));
         let a = sketch.add(Some(chain), world.job());
         let b = sketch.add(Some(chain), world.job());
-        sketch.edge(a, b, When::Success);
+        sketch.edge(a, b, EdgeTrigger::Success);
         chains.push((chain, a, b));
     }
     world.insert_graph(sketch).await;
@@ -131,9 +131,9 @@ pub async fn w_04_groups_three_deep(world: &World) {
     let child = sketch.add(Some(batch), world.job());
     let after_batch = sketch.add(Some(chain), world.job());
     let last = sketch.add(Some(flow), world.job());
-    sketch.edge(first, chain, When::Success);
-    sketch.edge(batch, after_batch, When::Success);
-    sketch.edge(chain, last, When::Success);
+    sketch.edge(first, chain, EdgeTrigger::Success);
+    sketch.edge(batch, after_batch, EdgeTrigger::Success);
+    sketch.edge(chain, last, EdgeTrigger::Success);
     world.insert_graph(sketch).await;
     for id in [first, child, after_batch, last] {
         let run = node.claim(5).await;

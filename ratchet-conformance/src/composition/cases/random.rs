@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fastrand::Rng;
-use ratchet_core::model::{Claimed, GroupState, JobId, JobState, NewGraph, Point};
+use ratchet_core::model::{Claimed, GroupState, JobId, JobState, NewGraph, Vertex};
 
 use crate::World;
 use crate::composition::predict::{Fate, fate, predict, sketch};
@@ -36,7 +36,7 @@ async fn play(world: &World, node: &Node, rng: &mut Rng, fails: &BTreeSet<JobId>
     }
 }
 
-async fn compare(world: &World, graph: &NewGraph, fates: &BTreeMap<Point, Fate>, seed: u64) {
+async fn compare(world: &World, graph: &NewGraph, fates: &BTreeMap<Vertex, Fate>, seed: u64) {
     for job in &graph.jobs {
         let record = world.get(job.id).await;
         let real = match record.state {
@@ -45,7 +45,7 @@ async fn compare(world: &World, graph: &NewGraph, fates: &BTreeMap<Point, Fate>,
             JobState::Canceled => fate(record.canceled),
             other => panic!("seed {seed}: job {} is {other}, of {graph:#?}", job.id),
         };
-        assert!(alike(real, fates[&Point::Job(job.id)]), "seed {seed}: {record:#?} of {graph:#?}");
+        assert!(alike(real, fates[&Vertex::Job(job.id)]), "seed {seed}: {record:#?} of {graph:#?}");
         assert!(record.run <= 1, "seed {seed}: ran {} times", record.run);
     }
     for group in &graph.groups {
@@ -56,7 +56,7 @@ async fn compare(world: &World, graph: &NewGraph, fates: &BTreeMap<Point, Fate>,
             GroupState::Canceled => fate(record.canceled),
             other => panic!("seed {seed}: group {} is {other}", group.id),
         };
-        let expected = fates[&Point::Group(group.id)];
+        let expected = fates[&Vertex::Group(group.id)];
         assert!(alike(real, expected), "seed {seed}: {expected:?} but {record:#?} of {graph:#?}");
         assert_eq!(record.counts.ended(), record.counts.total, "seed {seed}");
     }
@@ -70,7 +70,7 @@ fn alike(a: Fate, b: Fate) -> bool {
 }
 
 /// Returns whether the prediction covers every job and group.
-fn is_settled(graph: &NewGraph, fates: &BTreeMap<Point, Fate>) -> bool {
+fn is_settled(graph: &NewGraph, fates: &BTreeMap<Vertex, Fate>) -> bool {
     fates.len() == graph.jobs.len() + graph.groups.len()
 }
 
@@ -94,10 +94,10 @@ pub async fn w_01_retried_random_graphs_end_as_if_nothing_had_failed(world: &Wor
     for seed in 100..140 {
         let mut rng = Rng::with_seed(seed);
         let mut graph = sketch(world, &mut rng, 12);
-        // An edge that has fired is not reverted. Without failure edges, a late success has the same result as an early one.
+        // A fired edge is not reverted. Without failure edges, a late success has the same result as an early one.
         for edge in &mut graph.edges {
-            if !matches!(edge.when, ratchet_core::model::When::Condition(_)) {
-                edge.when = ratchet_core::model::When::Success;
+            if !matches!(edge.when, ratchet_core::model::EdgeTrigger::Condition(_)) {
+                edge.when = ratchet_core::model::EdgeTrigger::Success;
             }
         }
         let mut failing: BTreeSet<_> =
@@ -123,7 +123,7 @@ pub async fn w_01_retried_random_graphs_end_as_if_nothing_had_failed(world: &Wor
         let fates = predict(&graph, |id| failing.contains(&id));
         for job in &graph.jobs {
             let state = world.state(job.id).await;
-            let expected = fates[&Point::Job(job.id)];
+            let expected = fates[&Vertex::Job(job.id)];
             let same = match state {
                 JobState::Succeeded => expected == Fate::Succeeded,
                 JobState::Canceled => matches!(expected, Fate::Canceled | Fate::Skipped),

@@ -1,7 +1,7 @@
 //! Retrying a failed step also reopens the steps that were canceled because of it.
 
 use ratchet_core::model::{
-    Claimed, Command, CommandError, CommandReply, Filter, GroupKind, GroupState, JobState, When,
+    Claimed, Command, CommandError, CommandReply, Filter, GroupKind, GroupState, JobState, EdgeTrigger,
 };
 
 use crate::World;
@@ -82,8 +82,8 @@ pub async fn w_01_other_failures_still_hold_a_step_back(world: &World) {
     let mut sketch = Sketch::new();
     let flow = sketch.group(world, GroupKind::Workflow);
     let [a, b, join] = std::array::from_fn(|_| sketch.add(Some(flow), world.job()));
-    sketch.edge(a, join, When::Success);
-    sketch.edge(b, join, When::Success);
+    sketch.edge(a, join, EdgeTrigger::Success);
+    sketch.edge(b, join, EdgeTrigger::Success);
     world.insert_graph(sketch).await;
     for run in node.claim(5).await {
         world.apply(run.fail()).await;
@@ -102,8 +102,8 @@ pub async fn w_01_order_of_the_retries_does_not_matter(world: &World) {
     let mut sketch = Sketch::new();
     let flow = sketch.group(world, GroupKind::Workflow);
     let [a, b, join] = std::array::from_fn(|_| sketch.add(Some(flow), world.job()));
-    sketch.edge(a, join, When::Success);
-    sketch.edge(b, join, When::Success);
+    sketch.edge(a, join, EdgeTrigger::Success);
+    sketch.edge(b, join, EdgeTrigger::Success);
     world.insert_graph(sketch).await;
     for run in node.claim(5).await {
         world.apply(run.fail()).await;
@@ -122,8 +122,8 @@ pub async fn w_04_edge_that_has_fired_does_not_fire_again(world: &World) {
     let mut sketch = Sketch::new();
     let flow = sketch.group(world, GroupKind::Workflow);
     let [charge, refund, ship] = std::array::from_fn(|_| sketch.add(Some(flow), world.job()));
-    sketch.edge(charge, refund, When::Failure);
-    sketch.edge(charge, ship, When::Success);
+    sketch.edge(charge, refund, EdgeTrigger::Failure);
+    sketch.edge(charge, ship, EdgeTrigger::Success);
     world.insert_graph(sketch).await;
     world.apply(node.claim_one().await.fail()).await;
     world.apply(node.claim_one().await.succeed()).await;
@@ -145,14 +145,14 @@ pub async fn w_03_retried_child_opens_its_batch_and_what_follows(world: &World) 
     let b = sketch.add(Some(batch), world.job());
     let c = sketch.add(Some(inner), world.job());
     let last = sketch.add(Some(chain), world.job());
-    sketch.edge(batch, inner, When::Success);
-    sketch.edge(inner, last, When::Success);
+    sketch.edge(batch, inner, EdgeTrigger::Success);
+    sketch.edge(inner, last, EdgeTrigger::Success);
     world.insert_graph(sketch).await;
     let runs = node.claim(5).await;
     world.settle_all(vec![runs[0].fail(), runs[1].fail()]).await;
     assert_eq!(world.states(&[a, b, c, last]).await, [Failed, Failed, Canceled, Canceled]);
     assert_eq!(world.group_state(chain).await, GroupState::Failed);
-    // Retrying the second failure is enough: the batch has not ended while either of them runs.
+    // Retrying either of the two failed children reopens the batch.
     world.retry(b).await;
     assert_eq!(world.states(&[a, b, c, last]).await, [Failed, Pending, Pending, Pending]);
     for group in [chain, batch] {
@@ -179,7 +179,7 @@ pub async fn w_01_reopened_step_takes_its_key_again_or_nothing_moves(world: &Wor
     let chain = sketch.group(world, GroupKind::Chain);
     let first = sketch.add(Some(chain), world.job());
     let second = sketch.add(Some(chain), world.job().key("order"));
-    sketch.edge(first, second, When::Success);
+    sketch.edge(first, second, EdgeTrigger::Success);
     world.insert_graph(sketch).await;
     world.apply(node.claim_one().await.fail()).await;
     let holder = world.submit(world.job().key("order")).await;

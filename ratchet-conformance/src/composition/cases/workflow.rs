@@ -1,7 +1,7 @@
 //! Workflows: steps connected by edges.
 
 use ratchet_core::model::{
-    CancelCause, GroupId, GroupKind, GroupState, JobId, JobState, Point, When,
+    CancelCause, GroupId, GroupKind, GroupState, JobId, JobState, Vertex, EdgeTrigger,
 };
 
 use crate::World;
@@ -21,7 +21,7 @@ pub async fn w_04_fan_out_releases_every_branch(world: &World) {
     let node = world.node().await;
     let (mut sketch, _, [root, a, b, c]) = steps(world);
     for child in [a, b, c] {
-        sketch.edge(root, child, When::Success);
+        sketch.edge(root, child, EdgeTrigger::Success);
     }
     world.insert_graph(sketch).await;
     world.apply(node.claim_one().await.succeed()).await;
@@ -31,8 +31,8 @@ pub async fn w_04_fan_out_releases_every_branch(world: &World) {
 pub async fn w_04_fan_in_waits_for_all(world: &World) {
     let node = world.node().await;
     let (mut sketch, flow, [a, b, join]) = steps(world);
-    sketch.edge(a, join, When::Success);
-    sketch.edge(b, join, When::Success);
+    sketch.edge(a, join, EdgeTrigger::Success);
+    sketch.edge(b, join, EdgeTrigger::Success);
     world.insert_graph(sketch).await;
     let runs = node.claim(5).await;
     world.apply(runs[0].succeed()).await;
@@ -46,8 +46,8 @@ pub async fn w_04_fan_in_waits_for_all(world: &World) {
 pub async fn w_04_fan_in_of_one_commit_fires_once(world: &World) {
     let node = world.node().await;
     let (mut sketch, _, [a, b, join]) = steps(world);
-    sketch.edge(a, join, When::Success);
-    sketch.edge(b, join, When::Success);
+    sketch.edge(a, join, EdgeTrigger::Success);
+    sketch.edge(b, join, EdgeTrigger::Success);
     world.insert_graph(sketch).await;
     let runs = node.claim(5).await;
     world.settle_all(runs.iter().map(RunExt::succeed).collect()).await;
@@ -57,8 +57,8 @@ pub async fn w_04_fan_in_of_one_commit_fires_once(world: &World) {
 pub async fn w_04_after_any_begins_with_the_first_and_only_once(world: &World) {
     let node = world.node().await;
     let (mut sketch, flow, [a, b, join]) = steps(world);
-    sketch.edge(a, join, When::Success);
-    sketch.edge(b, join, When::Success);
+    sketch.edge(a, join, EdgeTrigger::Success);
+    sketch.edge(b, join, EdgeTrigger::Success);
     sketch.any(join);
     world.insert_graph(sketch).await;
     let runs = node.claim(5).await;
@@ -75,8 +75,8 @@ pub async fn w_04_after_any_survives_one_failure_and_not_all(world: &World) {
     let node = world.node().await;
     for (fail, expected) in [(1, Pending), (2, Canceled)] {
         let (mut sketch, _, [a, b, join]) = steps(world);
-        sketch.edge(a, join, When::Success);
-        sketch.edge(b, join, When::Success);
+        sketch.edge(a, join, EdgeTrigger::Success);
+        sketch.edge(b, join, EdgeTrigger::Success);
         sketch.any(join);
         world.insert_graph(sketch).await;
         let runs = node.claim(5).await;
@@ -93,8 +93,8 @@ pub async fn w_04_after_any_survives_one_failure_and_not_all(world: &World) {
 pub async fn w_04_failure_edge_fires_for_good_failures_only(world: &World) {
     let node = world.node().await;
     let (mut sketch, flow, [charge, ship, refund]) = steps(world);
-    sketch.edge(charge, ship, When::Success);
-    sketch.edge(charge, refund, When::Failure);
+    sketch.edge(charge, ship, EdgeTrigger::Success);
+    sketch.edge(charge, refund, EdgeTrigger::Failure);
     world.insert_graph(sketch).await;
     world.apply(node.claim_one().await.retry(std::time::Duration::ZERO)).await;
     let run = node.claim_one().await;
@@ -109,14 +109,14 @@ pub async fn w_04_failure_edge_fires_for_good_failures_only(world: &World) {
 pub async fn w_04_branch_not_taken_is_no_failure(world: &World) {
     let node = world.node().await;
     let (mut sketch, flow, [charge, refund, mail]) = steps(world);
-    sketch.edge(charge, refund, When::Failure);
-    sketch.edge(refund, mail, When::Success);
+    sketch.edge(charge, refund, EdgeTrigger::Failure);
+    sketch.edge(refund, mail, EdgeTrigger::Success);
     world.insert_graph(sketch).await;
     world.apply(node.claim_one().await.succeed()).await;
     for id in [refund, mail] {
         let step = world.get(id).await;
         assert_eq!((step.state, step.canceled), (Canceled, Some(CancelCause::NotTaken)));
-        assert_eq!(step.root_cause, Some(Point::Job(charge)));
+        assert_eq!(step.root_cause, Some(Vertex::Job(charge)));
     }
     assert_eq!(world.tally(flow).await, [1, 0, 0, 2, 3]);
     assert_eq!(world.group_state(flow).await, GroupState::Succeeded);
@@ -126,7 +126,7 @@ pub async fn w_04_always_fires_for_both_ends(world: &World) {
     let node = world.node().await;
     for fail in [false, true] {
         let (mut sketch, _, [work, clean]) = steps(world);
-        sketch.edge(work, clean, When::Always);
+        sketch.edge(work, clean, EdgeTrigger::Always);
         world.insert_graph(sketch).await;
         let run = node.claim_one().await;
         world.apply(if fail { run.fail() } else { run.succeed() }).await;
@@ -139,8 +139,8 @@ pub async fn w_04_always_fires_for_both_ends(world: &World) {
 pub async fn w_04_condition_decides_by_its_answer(world: &World) {
     let node = world.node().await.knowing(&[("mail", 1), ("?big", 1), ("?small", 1)]);
     let (mut sketch, _, [order, review, ship]) = steps(world);
-    sketch.edge(order, review, When::Condition("big".to_owned()));
-    sketch.edge(order, ship, When::Condition("small".to_owned()));
+    sketch.edge(order, review, EdgeTrigger::Condition("big".to_owned()));
+    sketch.edge(order, ship, EdgeTrigger::Condition("small".to_owned()));
     world.insert_graph(sketch).await;
     let mut settlement = node.claim_one().await.succeed();
     settlement.answers = vec![("big".to_owned(), true), ("small".to_owned(), false)];
@@ -152,7 +152,7 @@ pub async fn w_04_condition_decides_by_its_answer(world: &World) {
 pub async fn w_04_job_is_left_for_who_can_judge_its_conditions(world: &World) {
     let ignorant = world.node().await;
     let (mut sketch, _, [order, review]) = steps(world);
-    sketch.edge(order, review, When::Condition("big".to_owned()));
+    sketch.edge(order, review, EdgeTrigger::Condition("big".to_owned()));
     world.insert_graph(sketch).await;
     let plain = world.submit(world.job()).await;
     assert_eq!(ignorant.claim_ids(5).await, [plain], "it does not hold up the others");
@@ -163,9 +163,9 @@ pub async fn w_04_job_is_left_for_who_can_judge_its_conditions(world: &World) {
 pub async fn w_04_first_match_fires_one_edge(world: &World) {
     let node = world.node().await.knowing(&[("mail", 1), ("?a", 1), ("?b", 1)]);
     let (mut sketch, _, [order, a, b, otherwise]) = steps(world);
-    sketch.edge(order, a, When::Condition("a".to_owned()));
-    sketch.edge(order, b, When::Condition("b".to_owned()));
-    sketch.edge(order, otherwise, When::Success);
+    sketch.edge(order, a, EdgeTrigger::Condition("a".to_owned()));
+    sketch.edge(order, b, EdgeTrigger::Condition("b".to_owned()));
+    sketch.edge(order, otherwise, EdgeTrigger::Success);
     sketch.step(order, |step| step.first_match = true);
     world.insert_graph(sketch).await;
     let mut settlement = node.claim_one().await.succeed();
@@ -178,15 +178,15 @@ pub async fn w_04_first_match_fires_one_edge(world: &World) {
 pub async fn w_04_cancel_fires_no_edge(world: &World) {
     let node = world.node().await;
     let (mut sketch, flow, [work, then, clean, refund]) = steps(world);
-    sketch.edge(work, then, When::Success);
-    sketch.edge(work, clean, When::Always);
-    sketch.edge(work, refund, When::Failure);
+    sketch.edge(work, then, EdgeTrigger::Success);
+    sketch.edge(work, clean, EdgeTrigger::Always);
+    sketch.edge(work, refund, EdgeTrigger::Failure);
     world.insert_graph(sketch).await;
     world.cancel(work).await;
     for id in [then, clean, refund] {
         let step = world.get(id).await;
         assert_eq!((step.state, step.canceled), (Canceled, Some(CancelCause::UpstreamCanceled)));
-        assert_eq!(step.root_cause, Some(Point::Job(work)));
+        assert_eq!(step.root_cause, Some(Vertex::Job(work)));
     }
     assert_eq!(world.group_state(flow).await, GroupState::Canceled);
     assert!(node.claim(5).await.is_empty());
@@ -196,7 +196,7 @@ pub async fn w_04_diamond_fails_as_a_whole(world: &World) {
     let node = world.node().await;
     let (mut sketch, flow, [root, a, b, join, last]) = steps(world);
     for (from, to) in [(root, a), (root, b), (a, join), (b, join), (join, last)] {
-        sketch.edge(from, to, When::Success);
+        sketch.edge(from, to, EdgeTrigger::Success);
     }
     world.insert_graph(sketch).await;
     world.apply(node.claim_one().await.succeed()).await;
@@ -212,14 +212,14 @@ pub async fn w_04_diamond_fails_as_a_whole(world: &World) {
 pub async fn w_04_canceled_step_remembers_why_whatever_happens_later(world: &World) {
     let node = world.node().await;
     let (mut sketch, _, [first, second, last]) = steps(world);
-    sketch.edge(first, last, When::Failure);
-    sketch.edge(second, last, When::Success);
+    sketch.edge(first, last, EdgeTrigger::Failure);
+    sketch.edge(second, last, EdgeTrigger::Success);
     world.insert_graph(sketch).await;
     // One edge is dead; the other one fires afterwards.
     for _ in 0..2 {
         world.apply(node.claim_one().await.succeed()).await;
         let step = world.get(last).await;
         assert_eq!((step.state, step.canceled), (Canceled, Some(CancelCause::NotTaken)));
-        assert_eq!(step.root_cause, Some(Point::Job(first)));
+        assert_eq!(step.root_cause, Some(Vertex::Job(first)));
     }
 }

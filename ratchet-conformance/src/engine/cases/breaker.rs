@@ -1,4 +1,4 @@
-//! Breakers on the road: samples, probes, profiles.
+//! Circuit breakers with real workers: samples, probes, profiles.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn down() -> Step {
     Step::Error("connection refused".to_owned())
 }
 
-/// During an outage, jobs fail until the breaker opens. They then wait without using attempts and are retried as probes.
+/// During an outage, jobs fail until the breaker opens. Then they wait without using attempts and are retried by probes.
 pub async fn b_02_an_outage_from_end_to_end(bench: Bench) {
     let (ratchet, worker) = start(bench.builder().concurrency(1)).await;
     let mut events = ratchet.events();

@@ -220,7 +220,7 @@ pub async fn x_09_a_task_that_vanishes_is_counted_and_limited(bench: Bench) {
 
 pub async fn x_09_a_runtime_that_takes_no_tasks_stops_claiming(bench: Bench) {
     let spawn = Losing::new(None);
-    // The watchdog must not be what detects it.
+    // The watchdog would detect it only after an hour.
     let builder = bench.builder().config(|config| config.stall_after = Duration::from_hours(1));
     let ratchet = builder.build().await.expect("builds");
     let worker = ratchet.start_on(spawn.clone()).await.expect("starts");

@@ -1,4 +1,4 @@
-//! Events, and subscribers that are too slow or gone.
+//! Events: their order, their content, and slow subscribers.
 
 use ratchet_core::{Event, JobState};
 

@@ -1,4 +1,4 @@
-//! Size limits of user-supplied values: a value is either stored unchanged or rejected with an error that names the field.
+//! Limits of user-supplied values: a value is stored unchanged or rejected with an error that names the field.
 
 use std::time::Duration;
 

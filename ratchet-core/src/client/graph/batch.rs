@@ -8,7 +8,7 @@ use super::{Chain, GroupHandle, Workflow};
 use crate::client::{Core, Enqueue, SubmitError};
 use crate::context::JobContext;
 use crate::job::{Begins, Job};
-use crate::model::{GroupKind, NewGraph, When};
+use crate::model::{GroupKind, NewGraph, EdgeTrigger};
 use crate::store::Store;
 
 /// A batch about to be submitted: add jobs and callbacks, then `.await`.
@@ -103,17 +103,17 @@ impl<'a> Batch<'a> {
 
     /// Runs a job when every child has succeeded.
     pub fn on_success<J: Job>(self, job: J) -> Self {
-        self.on(job, When::Success)
+        self.on(job, EdgeTrigger::Success)
     }
 
     /// Runs a job when all children have ended and at least one has failed.
     pub fn on_failure<J: Job>(self, job: J) -> Self {
-        self.on(job, When::Failure)
+        self.on(job, EdgeTrigger::Failure)
     }
 
     /// Runs a job when all children have ended, regardless of how.
     pub fn on_complete<J: Job>(self, job: J) -> Self {
-        self.on(job, When::Always)
+        self.on(job, EdgeTrigger::Always)
     }
 
     /// Runs a job when all children have ended and at least this share of them has succeeded: 0.95 is 95 %. The rate
@@ -128,7 +128,7 @@ impl<'a> Batch<'a> {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         // between 0 and a million
         let rate = (rate * 1e6).round() as u32;
-        self.on(job, When::Rate(rate))
+        self.on(job, EdgeTrigger::Rate(rate))
     }
 
     /// Returns the store of the runtime. The `in_tx` of a store downcasts it to its own type.
@@ -143,7 +143,7 @@ impl<'a> Batch<'a> {
     }
 
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
-    fn on<J: Job>(mut self, job: J, when: When) -> Self {
+    fn on<J: Job>(mut self, job: J, when: EdgeTrigger) -> Self {
         self.draft.callback(self.draft.root, &job, when);
         self
     }

@@ -14,7 +14,7 @@ use crate::client::handle::read_output;
 use crate::client::{Core, Enqueue, SubmitError, WaitError};
 use crate::context::JobContext;
 use crate::job::{Follows, Job, NoOutput};
-use crate::model::{GroupId, GroupKind, GroupState, JobId, JobState, NewGraph, Point, When};
+use crate::model::{GroupId, GroupKind, GroupState, JobId, JobState, NewGraph, Vertex, EdgeTrigger};
 use crate::store::{Store, StoreError};
 
 /// A chain about to be submitted: add steps, then `.await`. `T` is the output of its last step.
@@ -31,7 +31,7 @@ use crate::store::{Store, StoreError};
 #[must_use = "a chain is submitted only when this is awaited"]
 pub struct Chain<'a, T> {
     pub(super) draft: Draft<'a>,
-    last: Point,
+    last: Vertex,
     _returns: PhantomData<fn() -> T>,
 }
 
@@ -42,7 +42,7 @@ impl<'a, T> Chain<'a, T> {
     ) -> Self {
         let mut draft = Draft::new(target, GroupKind::Chain, J::DEF.name.to_owned());
         let root = draft.root;
-        let last = Point::Job(draft.add(first, Some(root), None, |enqueue| enqueue));
+        let last = Vertex::Job(draft.add(first, Some(root), None, |enqueue| enqueue));
         Self { draft, last, _returns: PhantomData }
     }
 
@@ -79,13 +79,13 @@ impl<'a, T> Chain<'a, T> {
     ) -> Chain<'a, J::Output> {
         let root = self.draft.root;
         let id = self.draft.add(&job, Some(root), None, options);
-        if let (Point::Job(parent), Some(_)) = (self.last, J::DEF.inputs.first()) {
+        if let (Vertex::Job(parent), Some(_)) = (self.last, J::DEF.inputs.first()) {
             for input in J::DEF.inputs {
                 self.draft.input(id, input.step, vec![parent]);
             }
         }
-        self.draft.edge(self.last, Point::Job(id), When::Success);
-        Chain { draft: self.draft, last: Point::Job(id), _returns: PhantomData }
+        self.draft.edge(self.last, Vertex::Job(id), EdgeTrigger::Success);
+        Chain { draft: self.draft, last: Vertex::Job(id), _returns: PhantomData }
     }
 
     /// Adds a whole batch as the next step. The step after it waits for the whole batch.
@@ -101,21 +101,21 @@ impl<'a, T> Chain<'a, T> {
     fn then_draft(mut self, other: Draft<'a>) -> Chain<'a, NoOutput> {
         let root = self.draft.root;
         let point = self.draft.take_in(other, root, None);
-        self.draft.edge(self.last, point, When::Success);
+        self.draft.edge(self.last, point, EdgeTrigger::Success);
         Chain { draft: self.draft, last: point, _returns: PhantomData }
     }
 
     /// Runs a job when every step has succeeded.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn on_success<J: Job>(mut self, job: J) -> Self {
-        self.draft.callback(self.draft.root, &job, When::Success);
+        self.draft.callback(self.draft.root, &job, EdgeTrigger::Success);
         self
     }
 
     /// Runs a job when the chain has ended because a step failed permanently.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn on_failure<J: Job>(mut self, job: J) -> Self {
-        self.draft.callback(self.draft.root, &job, When::Failure);
+        self.draft.callback(self.draft.root, &job, EdgeTrigger::Failure);
         self
     }
 
@@ -181,7 +181,7 @@ impl<T: DeserializeOwned> ChainHandle<T> {
         let last = self.last().await.map_err(WaitError::Store)?;
         let blamed = match ended.state {
             GroupState::Succeeded => last,
-            _ => ended.root_cause.and_then(Point::job),
+            _ => ended.root_cause.and_then(Vertex::job),
         };
         let missing = || WaitError::GroupEnded { group: ended.id, state: ended.state };
         let job = store.get(blamed.ok_or_else(missing)?).await.map_err(WaitError::Store)?;

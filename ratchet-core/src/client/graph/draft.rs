@@ -17,7 +17,7 @@ use crate::job::{InputDef, Job};
 use crate::model::limits::{self, Field, brief};
 use crate::model::{
     Due, Edge, GraphInserted, GraphKey, GroupId, GroupKind, GroupRecord, InsertError, JobId,
-    NewGraph, NewJob, OnTaken, Point, Step, StepInput, When,
+    NewGraph, NewJob, OnTaken, Vertex, Step, StepInput, EdgeTrigger,
 };
 
 /// A graph under construction. The first error is kept and returned by the submit.
@@ -150,7 +150,7 @@ impl<'a> Draft<'a> {
         job.spec.step.as_deref_mut()
     }
 
-    pub(super) fn edge(&mut self, parent: Point, child: Point, when: When) {
+    pub(super) fn edge(&mut self, parent: Vertex, child: Vertex, when: EdgeTrigger) {
         // One edge above the limit is enough to refuse the graph. More would only use memory.
         if self.graph.edges.len() <= limits::EDGES {
             self.graph.edges.push(Edge::new(parent, child, when));
@@ -182,7 +182,7 @@ impl<'a> Draft<'a> {
         mut other: Draft<'a>,
         owner: GroupId,
         step: Option<String>,
-    ) -> Point {
+    ) -> Vertex {
         if let Some(error) = other.error.take() {
             self.fail(error);
         }
@@ -202,17 +202,17 @@ impl<'a> Draft<'a> {
             let size = self.sizes.entry(group).or_default();
             *size = size.saturating_add(more);
         }
-        Point::Group(root)
+        Vertex::Group(root)
     }
 
     /// Adds a callback: a job that runs when a group has ended as `when` requires, and that receives a report on the
     /// group.
-    pub(super) fn callback<J: Job>(&mut self, group: GroupId, job: &J, when: When) {
+    pub(super) fn callback<J: Job>(&mut self, group: GroupId, job: &J, when: EdgeTrigger) {
         let id = self.add(job, None, None, |enqueue| enqueue);
         if let Some(step) = self.step(id) {
             step.reports = Some(group);
         }
-        self.edge(Point::Group(group), Point::Job(id), when);
+        self.edge(Vertex::Group(group), Vertex::Job(id), when);
     }
 
     /// Checks the graph. Returns it and its future handle.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::model::{Edge, GroupView, JobState, Member, Point, When};
+use crate::model::{Edge, GroupView, JobState, Member, Vertex, EdgeTrigger};
 
 /// Renders one line per step: its name, its state, and its parents.
 pub(super) fn text(view: &GroupView) -> String {
@@ -17,7 +17,7 @@ fn write_text(
     view: &GroupView,
     depth: usize,
     after: Option<&str>,
-    _outer: &BTreeMap<Point, String>,
+    _outer: &BTreeMap<Vertex, String>,
 ) {
     let indent = "  ".repeat(depth);
     let group = &view.group;
@@ -35,26 +35,26 @@ fn write_text(
     );
     let names = names(view);
     for member in &view.members {
-        let after = waits_for(view, Point::Job(member.id), &names);
+        let after = waits_for(view, Vertex::Job(member.id), &names);
         let _ = writeln!(out, "{indent}  {} {}{after}", label(member), status(member));
     }
     for inner in &view.groups {
-        let after = waits_for(view, Point::Group(inner.group.id), &names);
+        let after = waits_for(view, Vertex::Group(inner.group.id), &names);
         write_text(out, inner, depth + 1, Some(&after), &names);
     }
     for follower in &view.followers {
-        let edge = view.edges.iter().find(|edge| edge.child == Point::Job(follower.id));
+        let edge = view.edges.iter().find(|edge| edge.child == Vertex::Job(follower.id));
         let when = edge.map(|edge| words(&edge.when)).unwrap_or_default();
         let _ = writeln!(out, "{indent}  on {when}: {} {}", follower.job_name, status(follower));
     }
 }
 
-fn names(view: &GroupView) -> BTreeMap<Point, String> {
-    let jobs = view.members.iter().map(|member| (Point::Job(member.id), label(member)));
+fn names(view: &GroupView) -> BTreeMap<Vertex, String> {
+    let jobs = view.members.iter().map(|member| (Vertex::Job(member.id), label(member)));
     let groups = view.groups.iter().map(|inner| {
         let group = &inner.group;
         let name = group.step.clone().unwrap_or_else(|| format!("{} `{}`", group.kind, group.name));
-        (Point::Group(group.id), name)
+        (Vertex::Group(group.id), name)
     });
     jobs.chain(groups).collect()
 }
@@ -78,13 +78,13 @@ pub(super) fn status(member: &Member) -> String {
     }
 }
 
-fn waits_for(view: &GroupView, child: Point, names: &BTreeMap<Point, String>) -> String {
+fn waits_for(view: &GroupView, child: Vertex, names: &BTreeMap<Vertex, String>) -> String {
     let edges = view.edges.iter().filter(|edge| edge.child == child);
     let parents: Vec<_> = edges
         .filter_map(|edge| {
             let name = names.get(&edge.parent)?;
             Some(match &edge.when {
-                When::Success => name.clone(),
+                EdgeTrigger::Success => name.clone(),
                 when => format!("{name} on {}", words(when)),
             })
         })
@@ -92,13 +92,13 @@ fn waits_for(view: &GroupView, child: Point, names: &BTreeMap<Point, String>) ->
     if parents.is_empty() { String::new() } else { format!(" ← {}", parents.join(", ")) }
 }
 
-pub(super) fn words(when: &When) -> String {
+pub(super) fn words(when: &EdgeTrigger) -> String {
     match when {
-        When::Success => "success".to_owned(),
-        When::Failure => "failure".to_owned(),
-        When::Always => "end".to_owned(),
-        When::Condition(name) => format!("`{name}`"),
-        When::Rate(rate) => format!("{} % success", f64::from(*rate) / 1e4),
+        EdgeTrigger::Success => "success".to_owned(),
+        EdgeTrigger::Failure => "failure".to_owned(),
+        EdgeTrigger::Always => "end".to_owned(),
+        EdgeTrigger::Condition(name) => format!("`{name}`"),
+        EdgeTrigger::Rate(rate) => format!("{} % success", f64::from(*rate) / 1e4),
     }
 }
 
@@ -168,19 +168,19 @@ fn write_edges(out: &mut String, view: &GroupView) {
     view.groups.iter().for_each(|inner| write_edges(out, inner));
 }
 
-fn name(point: Point) -> String {
+fn name(point: Vertex) -> String {
     format!("\"{point}\"")
 }
 
 fn style(edge: &Edge) -> String {
     let mut style = Vec::new();
-    if edge.when != When::Success {
+    if edge.when != EdgeTrigger::Success {
         style.push(format!("label={}", quoted(&words(&edge.when))));
     }
-    if let Point::Group(id) = edge.parent {
+    if let Vertex::Group(id) = edge.parent {
         style.push(format!("ltail=\"cluster_{id}\""));
     }
-    if let Point::Group(id) = edge.child {
+    if let Vertex::Group(id) = edge.child {
         style.push(format!("lhead=\"cluster_{id}\""));
     }
     if let Some(crate::model::Resolution::Dead { .. }) = edge.resolution {

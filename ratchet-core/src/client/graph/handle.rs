@@ -12,7 +12,7 @@ use crate::events::JobRef;
 use crate::job::Begins;
 use crate::model::{
     Command, CommandError, CommandReply, Edge, Extend, GroupFilter, GroupId, GroupRecord,
-    GroupView, Inserted, JobId, Member, NewJob, Point, Step,
+    GroupView, Inserted, JobId, Member, NewJob, Vertex, Step,
 };
 use crate::store::{Store, StoreError};
 
@@ -194,12 +194,12 @@ async fn shallow(store: &dyn Store, group: GroupRecord) -> Result<GroupView, Sto
     let mut members = store.members(group.id, None, u32::MAX).await?;
     members.sort_by_key(|member| (member.number, member.id));
     let mut parents: Vec<_> =
-        members.iter().filter(|member| member.edges).map(|member| Point::Job(member.id)).collect();
+        members.iter().filter(|member| member.edges).map(|member| Vertex::Job(member.id)).collect();
     for inner in inner(store, group.id).await? {
-        parents.push(Point::Group(inner.id));
+        parents.push(Vertex::Group(inner.id));
     }
     let mut edges = store.edges(&parents).await?;
-    let own = store.edges(&[Point::Group(group.id)]).await?;
+    let own = store.edges(&[Vertex::Group(group.id)]).await?;
     let mut followers = Vec::new();
     for id in own.iter().filter_map(|edge: &Edge| edge.child.job()) {
         if let Some(job) = store.get(id).await?
@@ -208,7 +208,7 @@ async fn shallow(store: &dyn Store, group: GroupRecord) -> Result<GroupView, Sto
             followers.push(job.member());
         }
     }
-    let reports = |edge: &Edge| followers.iter().any(|it| edge.child == Point::Job(it.id));
+    let reports = |edge: &Edge| followers.iter().any(|it| edge.child == Vertex::Job(it.id));
     edges.extend(own.into_iter().filter(reports));
     Ok(GroupView { group, members, groups: Vec::new(), edges, followers })
 }

@@ -17,7 +17,7 @@ use crate::context::JobContext;
 use crate::graph::GraphError;
 use crate::job::Job;
 use crate::model::limits::Field;
-use crate::model::{GroupKind, NewGraph, Point, When};
+use crate::model::{GroupKind, NewGraph, Vertex, EdgeTrigger};
 use crate::store::Store;
 
 /// A workflow about to be submitted: add steps, then `.await`.
@@ -45,10 +45,10 @@ pub struct Workflow<'a> {
 #[derive(Debug)]
 struct StepPlan {
     name: String,
-    point: Point,
+    point: Vertex,
     /// `None` for a group.
     types: Option<Types>,
-    parents: Vec<(Parent, When)>,
+    parents: Vec<(Parent, EdgeTrigger)>,
     any: bool,
     first_match: bool,
 }
@@ -75,8 +75,8 @@ impl<'a> Workflow<'a> {
             None => enqueue,
         });
         let types = Some(Types::of::<J>());
-        self.plan(StepPlan { name, point: Point::Job(id), types, parents, any, first_match });
-        StepRef::new(Point::Job(id))
+        self.plan(StepPlan { name, point: Vertex::Job(id), types, parents, any, first_match });
+        StepRef::new(Vertex::Job(id))
     }
 
     /// Adds a whole batch as a step.
@@ -137,13 +137,13 @@ impl<'a> Workflow<'a> {
     /// not count.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn on_success<J: Job>(&mut self, job: J) {
-        self.draft.callback(self.draft.root, &job, When::Success);
+        self.draft.callback(self.draft.root, &job, EdgeTrigger::Success);
     }
 
     /// Runs a job when the workflow has ended and a step has failed.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn on_failure<J: Job>(&mut self, job: J) {
-        self.draft.callback(self.draft.root, &job, When::Failure);
+        self.draft.callback(self.draft.root, &job, EdgeTrigger::Failure);
     }
 
     /// Returns the store of the runtime. The `in_tx` of a store downcasts it to its own type.

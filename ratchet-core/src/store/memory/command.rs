@@ -4,10 +4,10 @@ use jiff::Timestamp;
 
 use super::keys::business_key;
 use super::tables::{Held, Tables};
-use crate::graph::Seed;
+use crate::graph::GraphEvent;
 use crate::model::{
     AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, Filter, GroupId, JobId,
-    JobRecord, JobState, Move, Point, Redriven,
+    JobRecord, JobState, Move, Vertex, Redriven,
 };
 use crate::store::Wake;
 
@@ -71,8 +71,8 @@ impl Tables {
         }
         self.check(id, Move::Cancel)?;
         self.call_off(id, cause, None, now);
-        let seeds = self.ended(id, Vec::new()).into_iter().collect();
-        Ok(CommandReply::moved(from, JobState::Canceled, self.propagate(seeds, now)))
+        let events = self.ended(id, Vec::new()).into_iter().collect();
+        Ok(CommandReply::moved(from, JobState::Canceled, self.propagate(events, now)))
     }
 
     fn cancel_group(&mut self, id: GroupId, now: Timestamp) -> Result<CommandReply, CommandError> {
@@ -80,7 +80,7 @@ impl Tables {
         if group.state.is_ended() {
             return Ok(CommandReply::GroupUnchanged { state: group.state });
         }
-        let effects = self.propagate(vec![Seed::CancelGroup(id)], now);
+        let effects = self.propagate(vec![GraphEvent::CancelGroup(id)], now);
         Ok(CommandReply::GroupCanceled(Box::new(effects)))
     }
 
@@ -89,7 +89,7 @@ impl Tables {
         &mut self,
         id: JobId,
         cause: CancelCause,
-        root: Option<Point>,
+        root: Option<Vertex>,
         now: Timestamp,
     ) {
         if !self.cancel_run(id, cause, root, now) {
@@ -103,7 +103,7 @@ impl Tables {
         &mut self,
         id: JobId,
         cause: CancelCause,
-        root: Option<Point>,
+        root: Option<Vertex>,
         now: Timestamp,
     ) -> bool {
         let Some(row) = self.jobs.get_mut(&id) else { return false };

@@ -9,17 +9,17 @@ use jiff::Timestamp;
 
 use super::keys::{Scoped, business_key};
 use super::tables::Tables;
-use crate::graph::{self, Changes, GraphRows, Inside, JobChange, Seed};
+use crate::graph::{self, Changes, GraphRows, GroupContents, JobChange, GraphEvent};
 use crate::insert::{KeyUse, Plan};
 use crate::model::{
     CommandError, Edge, Extend, GraphInserted, GroupFilter, GroupId, GroupRecord, InsertError,
-    JobId, JobRecord, Member, NewGraph, Point, GraphEffects,
+    JobId, JobRecord, Member, NewGraph, Vertex, GraphEffects,
 };
 
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     pub(super) groups: BTreeMap<GroupId, GroupRecord>,
-    pub(super) edges: BTreeMap<(Point, u32), Edge>,
+    pub(super) edges: BTreeMap<(Vertex, u32), Edge>,
     /// The jobs of each group.
     members: BTreeMap<GroupId, BTreeSet<JobId>>,
     /// The groups of each group.
@@ -27,7 +27,7 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    pub(super) fn edges_from(&self, parent: Point) -> Vec<Edge> {
+    pub(super) fn edges_from(&self, parent: Vertex) -> Vec<Edge> {
         self.edges.range((parent, 0)..=(parent, u32::MAX)).map(|(_, edge)| edge.clone()).collect()
     }
 
@@ -67,10 +67,10 @@ impl Graph {
                 self.members.remove(&group);
             }
         }
-        self.forget_edges(Point::Job(job.id));
+        self.forget_edges(Vertex::Job(job.id));
     }
 
-    fn forget_edges(&mut self, parent: Point) {
+    fn forget_edges(&mut self, parent: Vertex) {
         let gone: Vec<_> =
             self.edges.range((parent, 0)..=(parent, u32::MAX)).map(|(key, _)| *key).collect();
         for key in gone {
@@ -111,7 +111,7 @@ impl Tables {
             self.graph.edges.insert((edge.parent, edge.ordinal), edge);
         }
         self.place(&placed, &absent);
-        let effects = self.propagate(groups.into_iter().map(Seed::Check).collect(), now);
+        let effects = self.propagate(groups.into_iter().map(GraphEvent::Check).collect(), now);
         Ok(GraphInserted { jobs, effects, original: None })
     }
 
@@ -132,7 +132,7 @@ impl Tables {
             group.sealed = seal;
         }
         self.place(&placed, &absent);
-        let effects = self.propagate(vec![Seed::Check(id)], now);
+        let effects = self.propagate(vec![GraphEvent::Check(id)], now);
         Ok(GraphInserted { jobs, effects, original: None })
     }
 
@@ -147,7 +147,7 @@ impl Tables {
         let answers = self.plan(&jobs, &mut plan)?;
         let mut absent = HashSet::new();
         for (job, answer) in jobs.iter().zip(&answers) {
-            if !graph::admit(job, *answer)? {
+            if !graph::is_new_member(job, *answer)? {
                 absent.insert(job.id);
             }
         }
@@ -166,18 +166,18 @@ impl Tables {
     }
 
     /// Returns the seed of a propagation if this job has ended and is part of a graph.
-    pub(super) fn ended(&self, id: JobId, answers: Vec<(String, bool)>) -> Option<Seed> {
+    pub(super) fn ended(&self, id: JobId, answers: Vec<(String, bool)>) -> Option<GraphEvent> {
         let job = self.jobs.get(&id).map(|row| &row.job)?;
         let ended = job.spec.step.is_some() && job.state.is_terminal();
-        ended.then(|| Seed::Ended { member: job.member(), answers })
+        ended.then(|| GraphEvent::Ended { member: job.member(), answers })
     }
 
     /// Propagates changes from the seeds and applies them.
-    pub(super) fn propagate(&mut self, seeds: Vec<Seed>, now: Timestamp) -> GraphEffects {
-        if seeds.is_empty() {
+    pub(super) fn propagate(&mut self, events: Vec<GraphEvent>, now: Timestamp) -> GraphEffects {
+        if events.is_empty() {
             return GraphEffects::default();
         }
-        let changes = self.walk(seeds, now);
+        let changes = self.walk(events, now);
         self.apply(changes, now)
     }
 
@@ -187,7 +187,7 @@ impl Tables {
         let Some(row) = self.jobs.get(&id).filter(|row| row.job.spec.step.is_some()) else {
             return Ok(Changes::default());
         };
-        let changes = self.walk(vec![Seed::Retry { member: row.job.member() }], now);
+        let changes = self.walk(vec![GraphEvent::Retry { member: row.job.member() }], now);
         for job in changes.reopened() {
             let Some(key) = self.jobs.get(&job).and_then(|row| business_key(&row.job.spec)) else {
                 continue;
@@ -199,8 +199,8 @@ impl Tables {
         Ok(changes)
     }
 
-    fn walk(&mut self, seeds: Vec<Seed>, now: Timestamp) -> Changes {
-        let Ok(changes) = graph::propagate(&mut Rows(self), seeds, now)
+    fn walk(&mut self, events: Vec<GraphEvent>, now: Timestamp) -> Changes {
+        let Ok(changes) = graph::propagate(&mut Rows(self), events, now)
             .now_or_never()
             .expect("rows in memory are there at once");
         changes
@@ -236,7 +236,7 @@ impl Tables {
         for edge in &changes.edges {
             self.graph.edges.insert((edge.parent, edge.ordinal), edge.clone());
         }
-        changes.into_ripples()
+        changes.into_effects()
     }
 
     pub(super) fn members(&self, group: GroupId, after: Option<JobId>, limit: u32) -> Vec<Member> {
@@ -259,12 +259,12 @@ impl Tables {
     pub(super) fn purge_groups(&mut self, until: Timestamp, limit: usize) {
         let old = self.graph.groups.values().filter(|group| {
             let waited_for = || {
-                let edges = self.graph.edges_from(Point::Group(group.id));
+                let edges = self.graph.edges_from(Vertex::Group(group.id));
                 edges.iter().any(|edge| match edge.child {
-                    Point::Job(id) => {
+                    Vertex::Job(id) => {
                         self.jobs.get(&id).is_some_and(|row| !row.job.state.is_terminal())
                     }
-                    Point::Group(_) => false,
+                    Vertex::Group(_) => false,
                 })
             };
             group.finished_at.is_some_and(|at| at <= until)
@@ -275,7 +275,7 @@ impl Tables {
         let old: Vec<_> = old.take(limit).map(|group| (group.id, group.owner)).collect();
         for (id, owner) in old {
             self.graph.groups.remove(&id);
-            self.graph.forget_edges(Point::Group(id));
+            self.graph.forget_edges(Vertex::Group(id));
             if let Some(owner) = owner
                 && let Some(inner) = self.graph.inner.get_mut(&owner)
             {
@@ -294,7 +294,7 @@ struct Rows<'a>(&'a Tables);
 impl GraphRows for Rows<'_> {
     type Error = Infallible;
 
-    async fn edges_from(&mut self, parents: &[Point]) -> Result<Vec<Edge>, Infallible> {
+    async fn edges_from(&mut self, parents: &[Vertex]) -> Result<Vec<Edge>, Infallible> {
         Ok(parents.iter().flat_map(|parent| self.0.graph.edges_from(*parent)).collect())
     }
 
@@ -307,9 +307,9 @@ impl GraphRows for Rows<'_> {
         Ok(ids.iter().filter_map(|id| self.0.graph.groups.get(id)).cloned().collect())
     }
 
-    async fn inside(&mut self, group: GroupId) -> Result<Inside, Infallible> {
+    async fn inside(&mut self, group: GroupId) -> Result<GroupContents, Infallible> {
         let inner = self.0.graph.inner.get(&group).into_iter().flatten();
-        Ok(Inside {
+        Ok(GroupContents {
             jobs: self.0.members(group, None, u32::MAX),
             groups: inner.filter_map(|id| self.0.graph.groups.get(id)).cloned().collect(),
         })

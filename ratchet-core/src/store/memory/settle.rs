@@ -14,7 +14,7 @@ use crate::model::{
 impl Tables {
     pub(super) fn settle(&mut self, settlements: Vec<Settlement>, now: Timestamp) -> Vec<Settled> {
         let (mut families, mut graphs) = (Vec::new(), Vec::new());
-        let mut seeds = Vec::new();
+        let mut events = Vec::new();
         for mut settlement in settlements {
             let (parent, children) = (settlement.token.job, mem::take(&mut settlement.spawned));
             let (sample, answers) = (settlement.sample.take(), mem::take(&mut settlement.answers));
@@ -22,13 +22,13 @@ impl Tables {
             let mut settled = self.settle_one(settlement, now);
             if let Settled::Applied(applied) = &mut settled {
                 applied.breaker = sample.and_then(|sample| self.count_sample(&sample, now));
-                seeds.extend(self.ended(parent, answers).map(|seed| (families.len(), seed)));
+                events.extend(self.ended(parent, answers).map(|event| (families.len(), event)));
             }
             families.push((parent, children, settled));
         }
-        if let Some((first, _)) = seeds.first() {
+        if let Some((first, _)) = events.first() {
             let first = *first;
-            let effects = self.propagate(seeds.into_iter().map(|(_, seed)| seed).collect(), now);
+            let effects = self.propagate(events.into_iter().map(|(_, event)| event).collect(), now);
             if let (_, _, Settled::Applied(applied)) = &mut families[first] {
                 applied.effects = effects;
             }

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use self::plan::{Plan, Spot, plan};
 use super::draw::{color, status, words};
-use crate::model::{Edge, GroupState, GroupView, Member, Resolution, When};
+use crate::model::{Edge, GroupState, GroupView, Member, Resolution, EdgeTrigger};
 
 /// The margin around the drawing.
 const MARGIN: u32 = 16;
@@ -94,7 +94,7 @@ fn write_edge(out: &mut String, edge: &Edge, from: &Spot, to: &Spot, (x, y): (u3
         "<path d=\"M{} {}C{bend} {} {bend} {} {} {}\" fill=\"none\" {style} marker-end=\"url(#ratchet-arrow)\"/>",
         start.0, start.1, start.1, end.1, end.0, end.1
     );
-    if edge.when != When::Success {
+    if edge.when != EdgeTrigger::Success {
         let middle = u32::midpoint(start.1, end.1).saturating_sub(4);
         write_text(out, bend, middle, "middle", &words(&edge.when), plan::MOST_LETTERS);
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::heading;
 use super::layout::lay_out;
 use crate::client::graph::draw::{label, status};
-use crate::model::{Edge, GroupView, Member, Point};
+use crate::model::{Edge, GroupView, Member, Vertex};
 
 /// The largest number of boxes drawn. One last box states how many are left out.
 const MOST_BOXES: usize = 2000;
@@ -71,8 +71,8 @@ fn plan_group<'v>(view: &'v GroupView, depth: usize, left: &mut usize) -> Plan<'
     if hidden > 0 {
         sizes.push((width("… and 1000000 more", ""), HEIGHT));
     }
-    let jobs = members.iter().map(|(member, _)| Point::Job(member.id));
-    let points = jobs.chain(inner.iter().map(|plan| Point::Group(plan.view.group.id)));
+    let jobs = members.iter().map(|(member, _)| Vertex::Job(member.id));
+    let points = jobs.chain(inner.iter().map(|plan| Vertex::Group(plan.view.group.id)));
     let numbers: BTreeMap<_, _> = points.zip(0..).collect();
     let ends = |edge: &Edge| Some((*numbers.get(&edge.parent)?, *numbers.get(&edge.child)?));
     let lines: Vec<_> = view.edges.iter().filter_map(ends).collect();
@@ -134,7 +134,7 @@ impl Plan<'_> {
             self.width = self.width.max(spot.x + spot.width);
             self.height = self.height.max(y + HEIGHT);
             y += HEIGHT + GAP;
-            let edge = by_child.get(&Point::Job(callback.id));
+            let edge = by_child.get(&Vertex::Job(callback.id));
             self.edges.extend(edge.map(|edge| (*edge, group, spot)));
             self.jobs.push((callback, name, spot));
         }

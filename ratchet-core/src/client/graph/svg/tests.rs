@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::svg;
 use crate::model::{
     CancelCause, Edge, GroupCounts, GroupId, GroupKind, GroupRecord, GroupState, GroupView, JobId,
-    JobRecord, JobSpec, JobState, Member, Point, Resolution, Wait, WaitMode, When,
+    JobRecord, JobSpec, JobState, Member, Vertex, Resolution, Wait, WaitMode, EdgeTrigger,
 };
 
 fn member(number: u32, name: Option<&str>, state: JobState) -> Member {
@@ -24,8 +24,8 @@ fn view(id: u128, kind: GroupKind, name: &str) -> GroupView {
     GroupView { group, members, groups, edges, followers }
 }
 
-fn edge(from: u32, to: u32, when: When) -> Edge {
-    let point = |number: u32| Point::Job(JobId::from_uuid(Uuid::from_u128(u128::from(number))));
+fn edge(from: u32, to: u32, when: EdgeTrigger) -> Edge {
+    let point = |number: u32| Vertex::Job(JobId::from_uuid(Uuid::from_u128(u128::from(number))));
     Edge::new(point(from), point(to), when)
 }
 
@@ -48,27 +48,27 @@ fn order() -> GroupView {
     ];
     let dead = Resolution::Dead {
         cause: CancelCause::UpstreamFailed,
-        root: Point::Job(flow.members[1].id),
+        root: Vertex::Job(flow.members[1].id),
     };
     flow.edges = vec![
-        Edge { resolution: Some(Resolution::Fired), ..edge(0, 1, When::Success) },
+        Edge { resolution: Some(Resolution::Fired), ..edge(0, 1, EdgeTrigger::Success) },
         Edge {
             resolution: Some(Resolution::Fired),
-            ..edge(0, 2, When::Condition("shop.is_large".to_owned()))
+            ..edge(0, 2, EdgeTrigger::Condition("shop.is_large".to_owned()))
         },
-        edge(0, 3, When::Always),
-        edge(2, 4, When::Success),
-        Edge { resolution: Some(dead), ..edge(1, 6, When::Success) },
+        edge(0, 3, EdgeTrigger::Always),
+        edge(2, 4, EdgeTrigger::Success),
+        Edge { resolution: Some(dead), ..edge(1, 6, EdgeTrigger::Success) },
     ];
     let mut batch = view(2_000, GroupKind::Batch, "mails");
     (batch.group.step, batch.group.state) = (Some("tell".to_owned()), GroupState::Waiting);
     batch.members = (10..13).map(|number| member(number, None, JobState::Pending)).collect();
-    let group = Point::Group(batch.group.id);
-    flow.edges.push(Edge::new(Point::Job(flow.members[4].id), group, When::Success));
+    let group = Vertex::Group(batch.group.id);
+    flow.edges.push(Edge::new(Vertex::Job(flow.members[4].id), group, EdgeTrigger::Success));
     flow.groups.push(batch);
     flow.followers.push(member(20, None, JobState::Pending));
-    let root = Point::Group(flow.group.id);
-    flow.edges.push(Edge::new(root, Point::Job(flow.followers[0].id), When::Failure));
+    let root = Vertex::Group(flow.group.id);
+    flow.edges.push(Edge::new(root, Vertex::Job(flow.followers[0].id), EdgeTrigger::Failure));
     flow
 }
 
@@ -107,7 +107,7 @@ fn w_06_thousand_steps_are_drawn_in_bounded_work() {
     let mut flow = view(5_000, GroupKind::Workflow, "large");
     flow.members = (0..1_000).map(|it| member(it, None, JobState::Pending)).collect();
     // Every step waits for the 20 steps before it.
-    let near = |to: u32| (to.saturating_sub(20)..to).map(move |from| edge(from, to, When::Success));
+    let near = |to: u32| (to.saturating_sub(20)..to).map(move |from| edge(from, to, EdgeTrigger::Success));
     flow.edges = (0..1_000).flat_map(near).collect();
     let drawn = svg(&flow);
     assert_eq!(drawn.matches("<g>").count(), 1_000);

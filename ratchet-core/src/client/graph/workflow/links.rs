@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::wiring::Parent;
 use super::{StepPlan, Workflow};
 use crate::graph::GraphError;
-use crate::model::{GroupKind, Point, Wait, WaitMode, When};
+use crate::model::{GroupKind, Vertex, Wait, WaitMode, EdgeTrigger};
 
 impl Workflow<'_> {
     /// Adds the edges and inputs of all steps to the draft.
@@ -22,13 +22,13 @@ impl Workflow<'_> {
             }
             let mode = if step.any { WaitMode::Any } else { WaitMode::All };
             match step.point {
-                Point::Job(id) => {
+                Vertex::Job(id) => {
                     if let Some(planned) = self.draft.step(id) {
                         planned.wait = Some(Wait::new(mode, 0));
                         planned.first_match = step.first_match;
                     }
                 }
-                Point::Group(id) => {
+                Vertex::Group(id) => {
                     let group = self.draft.graph.groups.iter_mut().find(|group| group.id == id);
                     if let Some(group) = group {
                         group.wait = Some(Wait::new(mode, 0));
@@ -43,12 +43,12 @@ impl Workflow<'_> {
     }
 
     /// Returns the parents of every step, as indexes into `steps`.
-    fn parents(&self, workflow: &str) -> Result<Vec<Vec<(usize, When)>>, GraphError> {
+    fn parents(&self, workflow: &str) -> Result<Vec<Vec<(usize, EdgeTrigger)>>, GraphError> {
         let by_point: BTreeMap<_, _> =
             self.steps.iter().enumerate().map(|(number, step)| (step.point, number)).collect();
         let find = |step: &StepPlan, parent: &Parent| {
             let (found, wanted) = match parent {
-                Parent::Point(point) => (by_point.get(point), "a step of another workflow"),
+                Parent::Vertex(point) => (by_point.get(point), "a step of another workflow"),
                 Parent::Named(name) => (self.by_name.get(name), name.as_str()),
             };
             found.copied().ok_or_else(|| GraphError::UnknownStep {
@@ -69,10 +69,10 @@ impl Workflow<'_> {
     fn wire_inputs(
         &mut self,
         number: usize,
-        parents: &[Vec<(usize, When)>],
+        parents: &[Vec<(usize, EdgeTrigger)>],
     ) -> Result<(), GraphError> {
         let step = &self.steps[number];
-        let (Some(types), Point::Job(id)) = (step.types, step.point) else { return Ok(()) };
+        let (Some(types), Vertex::Job(id)) = (step.types, step.point) else { return Ok(()) };
         let mut found = Vec::new();
         for input in types.inputs {
             let refuse = |why: String| GraphError::NoInput {
@@ -90,8 +90,8 @@ impl Workflow<'_> {
                     vec![from]
                 }
                 None => {
-                    let gives = |(_, when): &&(usize, When)| {
-                        matches!(when, When::Success | When::Condition(_))
+                    let gives = |(_, when): &&(usize, EdgeTrigger)| {
+                        matches!(when, EdgeTrigger::Success | EdgeTrigger::Condition(_))
                     };
                     let takes = (input.ty)();
                     let returns = |number: &usize| {
@@ -117,7 +117,7 @@ impl Workflow<'_> {
             for parent in from {
                 let parent = &self.steps[parent];
                 let returns = parent.types.map_or("nothing", |types| (types.returns)());
-                let (Point::Job(job), true) = (parent.point, returns == (input.ty)()) else {
+                let (Vertex::Job(job), true) = (parent.point, returns == (input.ty)()) else {
                     return Err(GraphError::TypeMismatch {
                         step: step.name.clone(),
                         argument: input.argument.to_owned(),
@@ -138,7 +138,7 @@ impl Workflow<'_> {
 }
 
 /// Returns every step that comes before the given one.
-fn ancestors(step: usize, parents: &[Vec<(usize, When)>]) -> BTreeSet<usize> {
+fn ancestors(step: usize, parents: &[Vec<(usize, EdgeTrigger)>]) -> BTreeSet<usize> {
     let mut seen = BTreeSet::new();
     let mut next = vec![step];
     while let Some(step) = next.pop() {

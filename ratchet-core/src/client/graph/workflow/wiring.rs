@@ -5,23 +5,23 @@ use std::marker::PhantomData;
 
 use crate::client::Enqueue;
 use crate::job::{Begins, Condition, Follows, Job, NoOutput};
-use crate::model::{JobId, Point, When};
+use crate::model::{JobId, Vertex, EdgeTrigger};
 
 /// A reference to a step that another step waits for.
 #[derive(Debug, Clone)]
 pub(super) enum Parent {
-    Point(Point),
+    Vertex(Vertex),
     Named(String),
 }
 
 /// A reference to a step of a workflow, used to declare it as the parent of another step.
 pub struct StepRef<S> {
-    point: Point,
+    point: Vertex,
     _step: PhantomData<fn() -> S>,
 }
 
 impl<S> StepRef<S> {
-    pub(super) fn new(point: Point) -> Self {
+    pub(super) fn new(point: Vertex) -> Self {
         Self { point, _step: PhantomData }
     }
 }
@@ -69,7 +69,7 @@ impl Yields for Whole {
 /// The parents and options of a step; see [`Workflow::step`](super::Workflow::step).
 #[must_use = "give it back from the closure"]
 pub struct Wiring<'a, J> {
-    pub(super) parents: Vec<(Parent, When)>,
+    pub(super) parents: Vec<(Parent, EdgeTrigger)>,
     pub(super) any: bool,
     pub(super) first_match: bool,
     #[allow(clippy::type_complexity)] // the options of an enqueue
@@ -88,7 +88,7 @@ impl<J> Wiring<'_, J> {
         }
     }
 
-    fn parent(mut self, parent: Parent, when: When) -> Self {
+    fn parent(mut self, parent: Parent, when: EdgeTrigger) -> Self {
         self.parents.push((parent, when));
         self
     }
@@ -96,13 +96,13 @@ impl<J> Wiring<'_, J> {
     /// Waits for a step to succeed, regardless of its output type. An `#[input]` of this step comes from another
     /// parent.
     pub fn wait_for<P>(self, parent: &StepRef<P>) -> Self {
-        self.parent(Parent::Point(parent.point), When::Success)
+        self.parent(Parent::Vertex(parent.point), EdgeTrigger::Success)
     }
 
     /// Waits for the step of this name to succeed, for workflows that are built from data. Names and types are checked
     /// when the workflow is submitted.
     pub fn after_named(self, name: impl Into<String>) -> Self {
-        self.parent(Parent::Named(name.into()), When::Success)
+        self.parent(Parent::Named(name.into()), EdgeTrigger::Success)
     }
 
     /// Starts the step after the first of its parents instead of after all of them.
@@ -125,7 +125,7 @@ impl<'a, J: Job> Wiring<'a, J> {
     where
         J: Follows<G>,
     {
-        self.parent(Parent::Point(parent.point), When::Success)
+        self.parent(Parent::Vertex(parent.point), EdgeTrigger::Success)
     }
 
     /// Waits for a step to succeed with an output that meets a condition.
@@ -133,8 +133,8 @@ impl<'a, J: Job> Wiring<'a, J> {
     where
         J: Follows<P::Output>,
     {
-        let when = When::Condition(condition.def().name.to_owned());
-        self.parent(Parent::Point(parent.point), when)
+        let when = EdgeTrigger::Condition(condition.def().name.to_owned());
+        self.parent(Parent::Vertex(parent.point), when)
     }
 
     /// Waits for a step to fail permanently. A group counts as failed if it has ended with at least one failed member.
@@ -142,7 +142,7 @@ impl<'a, J: Job> Wiring<'a, J> {
     where
         J: Begins,
     {
-        self.parent(Parent::Point(parent.point), When::Failure)
+        self.parent(Parent::Vertex(parent.point), EdgeTrigger::Failure)
     }
 
     /// Waits for a step to end, whether it succeeds or fails. A cancellation of that step propagates to this one.
@@ -150,7 +150,7 @@ impl<'a, J: Job> Wiring<'a, J> {
     where
         J: Begins,
     {
-        self.parent(Parent::Point(parent.point), When::Always)
+        self.parent(Parent::Vertex(parent.point), EdgeTrigger::Always)
     }
 
     /// Sets options of the step's job.
