@@ -1,15 +1,15 @@
-//! What the examples share: a store on a file that goes away with the program.
+//! Shared by the examples: an SQLite store in a temporary folder that is removed when the program ends.
 
 use ratchet::SqliteStore;
 
-/// A store on a fresh file, and the folder it lives in. Keep both.
+/// A store on a fresh file, and the path of that file. The folder is removed on drop.
 pub struct Scratch {
     pub store: SqliteStore,
     pub path: std::path::PathBuf,
 }
 
 impl Scratch {
-    /// A fresh store.
+    /// Opens a store on a fresh file.
     pub async fn open(name: &str) -> anyhow::Result<Self> {
         let folder =
             std::env::temp_dir().join(format!("ratchet-example-{name}-{}", std::process::id()));
@@ -22,7 +22,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         if let Some(folder) = self.path.parent() {
-            // Left-over files in the temporary folder are the system's to clean.
+            // Ignore errors: the system cleans up its temporary folder.
             let _ = std::fs::remove_dir_all(folder);
         }
     }

@@ -1,4 +1,4 @@
-//! The cluster in one command: a scratch server, two workers, a producer.
+//! Runs `scripts/cluster`: a scratch server, two workers and a producer.
 
 use std::process::Command;
 

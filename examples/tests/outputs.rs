@@ -1,9 +1,9 @@
-//! Every example prints what it promises.
+//! Compares the output of every example with the file in `expected`.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Runs a program in an empty folder and gives what it printed.
+/// Runs a program in the given folder and returns its standard output.
 fn run(program: &str, folder: &PathBuf) -> String {
     let output = Command::new(program)
         .current_dir(folder)
@@ -16,7 +16,7 @@ fn run(program: &str, folder: &PathBuf) -> String {
     stdout.into_owned()
 }
 
-/// A folder of this test's own.
+/// Creates an empty folder for this test.
 fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);

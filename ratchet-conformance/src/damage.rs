@@ -216,7 +216,7 @@ impl Live {
         store.hand_off_stats("next").await.expect(what);
         store.take_hand_offs("next", 100, hold).await.expect(what);
         for channel in [Channel::Alerts, Channel::DeadLetters, Channel::Outcomes] {
-            store.undelivered(channel, 100, hold).await.expect(what);
+            store.take_deliveries(channel, 100, hold).await.expect(what);
         }
         store.unreadable(100).await.expect(what);
         store.orphans(100).await.expect(what);

@@ -1,4 +1,4 @@
-//! What happened, told after the commit.
+//! Events of a process, published after the commit.
 
 mod progress;
 
@@ -17,19 +17,19 @@ use crate::model::{
     GroupRecord, JobId, NewJob, NodeId, Vertex,
 };
 
-/// The job an event speaks of.
+/// The job that an event is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobRef {
-    /// The job.
+    /// The id of the job.
     pub id: JobId,
-    /// Its name.
+    /// The name of the job.
     pub name: Arc<str>,
-    /// Its queue.
+    /// The queue of the job.
     pub queue: Arc<str>,
 }
 
 impl JobRef {
-    /// References to new jobs. Neighbours of one name and queue share them: ten thousand children cost no more than one.
+    /// Creates references to new jobs. Consecutive jobs with the same name and queue share their strings.
     pub(crate) fn of_all(jobs: &[NewJob]) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::with_capacity(jobs.len());
         for NewJob { id, spec, .. } in jobs {
@@ -44,213 +44,213 @@ impl JobRef {
     }
 }
 
-/// The chain, batch or workflow an event speaks of.
+/// The chain, batch or workflow that an event is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupRef {
-    /// The group.
+    /// The id of the group.
     pub id: GroupId,
-    /// What kind.
+    /// The kind of group.
     pub kind: GroupKind,
-    /// What it is called.
+    /// The name of the group.
     pub name: Arc<str>,
 }
 
-/// What happened. Published after the store has committed it, never before.
+/// An event. Published after the store has committed it, never before.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
     /// A job was stored.
     Submitted {
-        /// The job.
+        /// The submitted job.
         job: JobRef,
     },
-    /// A run began.
+    /// A run started.
     Started {
-        /// The job.
+        /// The job that runs.
         job: JobRef,
-        /// The number of the attempt; the first is 1.
+        /// The number of the attempt, starting at 1.
         attempt: u32,
-        /// How long it had waited since it was due.
+        /// How long the job had waited since it was due.
         queue_wait: Duration,
     },
     /// A job succeeded.
     Succeeded {
-        /// The job.
+        /// The job that succeeded.
         job: JobRef,
         /// How long the run took.
         duration: Duration,
     },
     /// An attempt failed.
     Failed {
-        /// The job.
+        /// The job whose attempt failed.
         job: JobRef,
-        /// The number of the attempt.
+        /// The number of the failed attempt.
         attempt: u32,
-        /// What went wrong.
+        /// The failure.
         error: FailureRecord,
         /// Whether another attempt follows.
         will_retry: bool,
     },
     /// Another attempt is scheduled.
     Retrying {
-        /// The job.
+        /// The job that is retried.
         job: JobRef,
-        /// The number of the attempt that failed.
+        /// The number of the failed attempt.
         attempt: u32,
-        /// What went wrong.
+        /// The failure.
         error: FailureRecord,
         /// When the next attempt is due.
         next: Timestamp,
     },
     /// A job went to the dead-letter queue.
     DeadLettered {
-        /// The job.
+        /// The job that failed.
         job: JobRef,
-        /// Its terminal envelope.
+        /// The terminal envelope.
         envelope: Box<Envelope>,
     },
-    /// A job was called off.
+    /// A job was canceled.
     Canceled {
-        /// The job.
+        /// The canceled job.
         job: JobId,
-        /// Why.
+        /// Why it was canceled.
         cause: CancelCause,
     },
-    /// A job was set aside.
+    /// A job was paused.
     Paused {
-        /// The job.
+        /// The paused job.
         job: JobId,
     },
-    /// A job was let go on.
+    /// A job was resumed.
     Resumed {
-        /// The job.
+        /// The resumed job.
         job: JobId,
     },
-    /// A failed job is tried again from the start.
+    /// A failed job was retried manually.
     Retried {
-        /// The job.
+        /// The retried job.
         job: JobId,
     },
-    /// A handler asked for more time.
+    /// A handler requested to run again later.
     Snoozed {
-        /// The job.
+        /// The deferred job.
         job: JobRef,
-        /// When it is due again.
+        /// When the job is due again.
         next: Timestamp,
     },
-    /// A handler could not take a job, or its breaker was open.
+    /// A handler could not accept a job, or its breaker was open.
     Rejected {
-        /// The job.
+        /// The deferred job.
         job: JobRef,
-        /// What put it off.
+        /// The kind of deferral.
         by: Deferral,
-        /// Why, in words.
+        /// The reason as text.
         why: String,
-        /// When it is due again.
+        /// When the job is due again.
         next: Timestamp,
     },
-    /// A worker that stops gave a job back.
+    /// A worker returned a job to the queue at shutdown.
     Released {
-        /// The job.
+        /// The released job.
         job: JobRef,
     },
-    /// A run took longer than its timeout.
+    /// A run exceeded its timeout.
     TimedOut {
-        /// The job.
+        /// The job that timed out.
         job: JobRef,
         /// The timeout.
         limit: Duration,
-        /// The handler could not be stopped and still runs.
+        /// Whether the handler could not be stopped and is still running.
         runaway: bool,
     },
-    /// A run has used most of its time.
+    /// A run exceeded its soft timeout.
     SoftTimeout {
-        /// The job.
+        /// The job that is still running.
         job: JobRef,
         /// How long it has run.
         after: Duration,
     },
-    /// A job of a dead worker was brought back, or given up as poison.
+    /// A job of a dead worker was rescued or became a dead letter.
     Orphaned {
-        /// The job.
+        /// The orphaned job.
         job: JobRef,
         /// The node that died.
         node: NodeId,
-        /// How often this job has lost its worker.
+        /// The number of crashes of this job.
         crashes: u32,
     },
-    /// A run ended after somebody else had moved its job; what it returned was discarded.
+    /// The result of a run was discarded, because the job had moved on in the meantime.
     Stale {
-        /// The job.
+        /// The job of the run.
         job: JobRef,
     },
-    /// The callback of a job failed for good.
+    /// The callback of a job failed permanently.
     CallbackFailed {
-        /// The callback.
+        /// The callback job.
         job: JobRef,
-        /// The job it was to follow.
+        /// The job that had finished.
         parent: JobId,
     },
-    /// The breaker of a service opened: its jobs wait.
+    /// The breaker of a service opened. Its jobs wait.
     BreakerOpened {
-        /// The service.
+        /// The name of the service.
         service: String,
-        /// When probes are let through; without it, when an operator says so.
+        /// When the breaker half-opens; `None` if it stays open until an operator closes it.
         until: Option<Timestamp>,
     },
     /// The breaker of a service closed.
     BreakerClosed {
-        /// The service.
+        /// The name of the service.
         service: String,
     },
     /// A child of a batch has ended, and others have not.
     BatchProgress {
         /// The batch.
         group: GroupRef,
-        /// How its children stand.
+        /// The number of children, by how they ended.
         counts: GroupCounts,
     },
-    /// The last child of a batch has ended.
+    /// All children of a batch have ended.
     BatchCompleted {
-        /// The batch.
+        /// The batch that ended.
         group: GroupRef,
-        /// How its children ended.
+        /// The number of children, by how they ended.
         counts: GroupCounts,
     },
-    /// Every step of a chain has succeeded.
+    /// All steps of a chain have succeeded.
     ChainCompleted {
-        /// The chain.
+        /// The chain that completed.
         group: GroupRef,
     },
-    /// A step of a chain has failed, and the rest was called off.
+    /// A step of a chain has failed, and the remaining steps were canceled.
     ChainFailed {
-        /// The chain.
+        /// The chain that failed.
         group: GroupRef,
-        /// What that goes back to.
+        /// The origin of the failure.
         root_cause: Option<Vertex>,
     },
-    /// A workflow has come to its end, and no step has failed.
+    /// A workflow has ended without a failed step.
     WorkflowCompleted {
-        /// The workflow.
+        /// The workflow that completed.
         group: GroupRef,
     },
-    /// A workflow has come to its end, and a step has failed.
+    /// A workflow has ended with a failed step.
     WorkflowFailed {
-        /// The workflow.
+        /// The workflow that failed.
         group: GroupRef,
-        /// What that goes back to.
+        /// The origin of the failure.
         root_cause: Option<Vertex>,
     },
-    /// A chain or workflow was called off, or a step of it was.
+    /// A chain or workflow was canceled, or one of its steps was.
     GroupCanceled {
-        /// The group.
+        /// The canceled group.
         group: GroupRef,
     },
-    /// A settled run left something undone: an oversized result, a child whose key was taken.
+    /// A run was settled with a problem, such as an oversized result or a child whose key was taken.
     Warning {
-        /// The job.
+        /// The job with the warning.
         job: JobRef,
-        /// What.
+        /// A description of the problem.
         warning: String,
     },
 }
@@ -264,7 +264,7 @@ impl Event {
         }
     }
 
-    /// The job it speaks of; `None` if it speaks of a group or a service.
+    /// Returns the id of the job that the event is about, or `None` if it is about a group or a service.
     pub fn job_id(&self) -> Option<JobId> {
         match self {
             Self::Submitted { job }
@@ -299,20 +299,21 @@ impl Event {
     }
 }
 
-/// The broadcast of events. Publishing never waits: a subscriber that falls behind loses the oldest and is told.
+/// The broadcast of events. Publishing never blocks: a subscriber that falls behind loses the oldest events, which are
+/// counted.
 #[derive(Debug, Clone)]
 pub(crate) struct Events {
-    /// Made for the first subscriber: its room takes a megabyte, and most processes have none.
+    /// Created for the first subscriber, because its buffer takes about a megabyte and most processes have none.
     sender: Arc<OnceLock<broadcast::Sender<Event>>>,
     lagged: Arc<AtomicU64>,
-    /// Submits on their way to the store. A worker of this process may claim a job before its submit has heard of the
-    /// commit; then the worker tells of the submit, so that `Submitted` always comes before `Started`.
+    /// Submissions in flight. A worker of this process may claim a job before its submission has received the reply to
+    /// its commit. The worker then publishes `Submitted`, so that it always precedes `Started`.
     submitting: Arc<Mutex<BTreeMap<JobId, JobRef>>>,
     progress: Arc<Mutex<Progress>>,
 }
 
 impl Events {
-    /// How many events a subscriber may be behind.
+    /// The number of events buffered per subscriber.
     const ROOM: usize = 4096;
 
     pub(crate) fn new() -> Self {
@@ -324,20 +325,21 @@ impl Events {
         }
     }
 
-    /// Publishes what `event` makes, if anybody listens.
+    /// Publishes the event returned by `event`, if there are subscribers.
     pub(crate) fn publish(&self, event: impl FnOnce() -> Event) {
         if let Some(sender) = self.heard() {
-            // The last subscriber may have gone in between; nobody is there to miss it.
+            // An error means that the last subscriber has just left.
             let _ = sender.send(event());
         }
     }
 
-    /// The sender, if anybody listens.
+    /// Returns the sender if there are subscribers.
     fn heard(&self) -> Option<&broadcast::Sender<Event>> {
         self.sender.get().filter(|sender| sender.receiver_count() > 0)
     }
 
-    /// Submits are about to go to the store. What has not been told when the guard goes came to nothing.
+    /// Registers submissions before they are sent to the store. When the guard is dropped, those not published yet are
+    /// discarded.
     pub(crate) fn expect_submits(&self, jobs: impl Iterator<Item = JobRef>) -> Expected<'_> {
         let mut ids = Vec::new();
         if self.heard().is_some() {
@@ -350,14 +352,15 @@ impl Events {
         Expected { events: self, ids }
     }
 
-    /// A submit is committed, says its caller or a worker that has claimed the job. Told once.
+    /// Publishes `Submitted` once, when the caller or a worker that claimed the job knows that it is committed.
     pub(crate) fn submitted(&self, id: JobId) {
         if let Some(job) = self.submitting().remove(&id) {
             self.publish(|| Event::Submitted { job });
         }
     }
 
-    /// A settle has moved a batch. Told unless something newer was: the lock is held until it is said.
+    /// Publishes the progress of a batch, unless newer progress was published. The lock is held until the event is
+    /// sent.
     pub(crate) fn progressed(&self, batch: &GroupRecord, event: Event) {
         if self.heard().is_some() {
             let mut progress = self.progress();
@@ -368,7 +371,7 @@ impl Events {
         }
     }
 
-    /// An order has changed a batch: it may be less far than it was told to be.
+    /// Resets the progress of a batch after a command, which may have reduced it.
     pub(crate) fn ordered(&self, batch: GroupId) {
         self.progress().forget(batch);
     }
@@ -391,7 +394,7 @@ impl Events {
     }
 }
 
-/// Submits on their way; also gone when the caller drops its future half-way.
+/// Registered submissions. Also removed if the caller drops its future before the submission completes.
 pub(crate) struct Expected<'a> {
     events: &'a Events,
     ids: Vec<JobId>,
@@ -408,7 +411,7 @@ impl Drop for Expected<'_> {
     }
 }
 
-/// A subscription to events of this process, from now on.
+/// A subscription to the events of this process, starting with the next one.
 #[derive(Debug)]
 pub struct EventStream {
     receiver: broadcast::Receiver<Event>,
@@ -416,7 +419,8 @@ pub struct EventStream {
 }
 
 impl EventStream {
-    /// The next event; `None` when the runtime is gone. Events lost to slowness are skipped and counted.
+    /// Waits for the next event. Returns `None` when the runtime is gone. Events lost because the subscriber was too
+    /// slow are skipped and counted.
     pub async fn next(&mut self) -> Option<Event> {
         loop {
             match self.receiver.recv().await {
@@ -429,7 +433,7 @@ impl EventStream {
         }
     }
 
-    /// The next event that has already happened, without waiting.
+    /// Returns the next event without waiting, or `None` if there is none.
     pub fn try_next(&mut self) -> Option<Event> {
         loop {
             match self.receiver.try_recv() {

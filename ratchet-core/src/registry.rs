@@ -1,4 +1,4 @@
-//! Every job of the program, found by name.
+//! The registry of all jobs of a program.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -7,17 +7,17 @@ use std::sync::Arc;
 use crate::context::JobContext;
 use crate::job::{DecodeError, Decoder, InjectError, Job, JobDef, Keys, RunFuture};
 
-/// A job as the registry holds it: its definition and how to decode and run a stored invocation.
+/// A registered job: its definition, and how to decode and run a stored invocation.
 #[derive(Clone, Copy)]
 pub struct Registration {
-    /// The definition.
+    /// The static definition of the job.
     pub def: JobDef,
     decode: fn(&mut Decoder<'_>) -> Result<Box<dyn Prepared>, DecodeError>,
     keys: fn(&mut Decoder<'_>) -> Result<Keys, DecodeError>,
 }
 
 impl Registration {
-    /// The registration of `J`; const, because `inventory` collects constants.
+    /// Creates the registration of `J`. Const, because `inventory` collects constants.
     pub const fn of<J: Job>() -> Self {
         Self {
             def: J::DEF,
@@ -26,7 +26,7 @@ impl Registration {
         }
     }
 
-    /// The keys of a stored payload.
+    /// Returns the keys of a stored payload.
     pub(crate) fn keys(&self, payload: &[u8]) -> Result<Keys, DecodeError> {
         (self.keys)(&mut Decoder::new(payload)?)
     }
@@ -50,14 +50,14 @@ impl fmt::Debug for Registration {
 
 inventory::collect!(Registration);
 
-/// A decoded invocation that waits to be run.
+/// A decoded invocation that is ready to run.
 pub trait Prepared: Send {
-    /// Refuses arguments that can never work.
+    /// Returns an error for arguments that can never succeed.
     fn validate(&self) -> Result<(), String> {
         Ok(())
     }
 
-    /// Injects and calls.
+    /// Injects the `#[inject]` arguments and calls the function.
     fn run(self: Box<Self>, ctx: JobContext) -> Result<RunFuture, InjectError>;
 }
 
@@ -73,7 +73,7 @@ impl<J: Job> Prepared for Invocation<J> {
     }
 }
 
-/// Compiled once per job, so it holds only what depends on the job's type.
+/// Compiled once per job, so it contains only code that depends on the job's type.
 fn decode<J: Job>(args: &mut Decoder<'_>) -> Result<Box<dyn Prepared>, DecodeError> {
     match J::decode(args) {
         Ok(job) => Ok(Box::new(Invocation(job))),
@@ -81,26 +81,26 @@ fn decode<J: Job>(args: &mut Decoder<'_>) -> Result<Box<dyn Prepared>, DecodeErr
     }
 }
 
-/// A stored invocation can never run.
+/// The error returned when a stored invocation can never run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrepareError {
-    /// The payload does not fit the arguments.
+    /// The payload does not match the arguments.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// `validate` refused the arguments.
+    /// The job's `validate` function refused the arguments.
     #[error("the arguments were refused: {0}")]
     Refused(String),
 }
 
-/// Finds the job of a stored name.
+/// Finds jobs by their stored names.
 ///
-/// The default is the [`Registry`] of everything `#[job]` registered; tests and plugins may bring their own.
+/// The default is the [`Registry`] of all jobs registered by `#[job]`. Tests and plugins can supply their own.
 pub trait InvocationResolver: Send + Sync + fmt::Debug + 'static {
-    /// The job that answers to `name`, its own or an alias.
+    /// Returns the job whose name or alias is `name`.
     fn resolve(&self, name: &str) -> Option<Registration>;
 
-    /// Every job, in the order of their names.
+    /// Returns all jobs, ordered by name.
     fn all(&self) -> Vec<Registration>;
 }
 
@@ -111,12 +111,12 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Everything that `#[job]` registered in this program and the crates it names.
+    /// Creates a registry of all jobs that `#[job]` registered in this program and its linked crates.
     pub fn collect() -> Result<Self, RegistryError> {
         Self::new(inventory::iter::<Registration>().copied())
     }
 
-    /// Exactly these jobs.
+    /// Creates a registry of exactly these jobs.
     pub fn new(jobs: impl IntoIterator<Item = Registration>) -> Result<Self, RegistryError> {
         let mut by_name = BTreeMap::<&'static str, Registration>::new();
         let mut clashes = BTreeMap::<&'static str, Vec<JobDef>>::new();
@@ -136,7 +136,7 @@ impl Registry {
         }
     }
 
-    /// What to say of a name that no job answers to: what is there, and the usual reason.
+    /// Returns an error message for an unknown name, with the registered names and the usual cause.
     pub fn unknown_name(&self, name: &str) -> String {
         let known: Vec<_> = self.all().iter().map(|job| job.def.name).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
@@ -161,11 +161,11 @@ impl InvocationResolver for Registry {
     }
 }
 
-/// Two jobs answer to the same name.
+/// The error returned when several jobs have the same name or alias.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct RegistryError {
-    /// The names, in order.
+    /// The names that are used more than once, in order.
     pub names: Vec<&'static str>,
     message: String,
 }
@@ -175,7 +175,7 @@ impl RegistryError {
         let mut message =
             String::from("several jobs answer to one name; set `name = \"…\"` on all but one:");
         for (name, jobs) in &mut clashes {
-            // The order in which the linker hands out registrations is not defined.
+            // The linker does not guarantee an order of registrations.
             jobs.sort_by_key(|job| job.location);
             let places: Vec<_> = jobs
                 .iter()

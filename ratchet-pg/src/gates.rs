@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
     Admission, Breaker, BreakerChange, BreakerUpdate, BreakerRecord, BreakerSettings, BreakerState,
-    ClaimRequest, JobId, QueueUpdate, QueueRecord, QueueRules, Settled, Settlement, Surroundings,
+    ClaimRequest, JobId, QueueUpdate, QueueRecord, QueueRules, Settled, Settlement, ClaimContext,
 };
 use ratchet_core::store::Wake;
 use serde::Serialize;
@@ -352,12 +352,12 @@ impl Inner {
         Ok(readable("breaker", &rows.fetch_all(&mut *db).await?, record)?)
     }
 
-    pub(crate) async fn surroundings(&self, id: JobId) -> Result<Option<Surroundings>, Fault> {
+    pub(crate) async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, Fault> {
         let Some(job) = self.get(id).await? else { return Ok(None) };
         let nodes = self.nodes().await?;
         let mut db = self.pool.acquire().await?;
         let spec = std::sync::Arc::clone(&job.spec);
-        let mut around = Surroundings::new(job, instant(self.now(&mut db).await?));
+        let mut around = ClaimContext::new(job, instant(self.now(&mut db).await?));
         around.nodes = nodes;
         let stored = sqlx::query(self.sql.select_rules()).bind(Some(clean(&spec.queue)));
         if let Some(row) = stored.fetch_optional(&mut *db).await? {

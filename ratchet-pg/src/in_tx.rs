@@ -48,6 +48,21 @@ use crate::wake::{Hint, line};
 /// ```
 ///
 /// A chain, batch or workflow is inserted in the same way:
+///
+/// ```no_run
+/// use ratchet_core::{Begins, Follows, Ratchet, SubmitError};
+/// use ratchet_pg::EnqueueInTx;
+///
+/// async fn begin<A: Begins, B: Follows<A::Output>>(
+///     tx: &mut sqlx::PgConnection,
+///     ratchet: &Ratchet,
+///     (charge, ship): (A, B),
+/// ) -> Result<(), SubmitError> {
+///     let order = ratchet.chain(charge).then(ship).in_tx(tx).await?;
+///     println!("chain {} begins with the commit", order.id());
+///     Ok(())
+/// }
+/// ```
 pub trait EnqueueInTx: Sized {
     /// The handle of the enqueued job or group.
     type Handle;

@@ -75,7 +75,7 @@ impl Inner {
         })
     }
 
-    pub(crate) async fn lead(&self, node: NodeId, lease: Duration) -> Result<bool, Fault> {
+    pub(crate) async fn try_lead(&self, node: NodeId, lease: Duration) -> Result<bool, Fault> {
         let leader: Option<Uuid> = sqlx::query_scalar(self.sql.upsert_leader())
             .bind(node.uuid())
             .bind(micros(lease))
@@ -106,7 +106,7 @@ impl Inner {
         let now: i64 = sqlx::query_scalar(self.sql.now()).fetch_one(&self.pool).await?;
         let lost = sqlx::query(self.sql.select_lost_runs()).bind(now).fetch_all(&self.pool).await?;
         if !lost.is_empty() {
-            self.let_go(readable("lingering run", &lost, token)?).await?;
+            self.release_holds(readable("lingering run", &lost, token)?).await?;
         }
         sqlx::query(self.sql.delete_nodes()).bind(now).execute(&self.pool).await?;
         self.sweep_blocked().await?;
@@ -135,7 +135,7 @@ impl Inner {
     }
 
     /// Frees the slots and keys that lingering runs still held after their end.
-    pub(crate) async fn let_go(&self, tokens: Vec<Token>) -> Result<(), Fault> {
+    pub(crate) async fn release_holds(&self, tokens: Vec<Token>) -> Result<(), Fault> {
         if tokens.is_empty() {
             return Ok(());
         }
@@ -147,7 +147,7 @@ impl Inner {
         Ok(())
     }
 
-    pub(crate) async fn report(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, Fault> {
+    pub(crate) async fn write_notes(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, Fault> {
         transact!(self, |db| self.report_within(db, &notes).await?)
     }
 }

@@ -176,7 +176,7 @@ impl Inner {
         Ok(readable("alert", &rows, alert)?)
     }
 
-    pub(crate) async fn undelivered(
+    pub(crate) async fn take_deliveries(
         &self,
         channel: Channel,
         limit: u32,
@@ -208,7 +208,7 @@ impl Inner {
         Ok(readable("delivery", &rows, delivery)?)
     }
 
-    pub(crate) async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), Fault> {
+    pub(crate) async fn ack_deliveries(&self, deliveries: Vec<DeliveryId>) -> Result<(), Fault> {
         let ids: Vec<_> = deliveries.into_iter().map(|delivery| delivery.0).collect();
         sqlx::query(self.sql.delete_deliveries()).bind(ids).execute(&self.pool).await?;
         Ok(())

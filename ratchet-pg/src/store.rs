@@ -15,7 +15,7 @@ use ratchet_core::model::{
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, Vertex, QueueUpdate, QueueRecord, QueueDemand,
     Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
-    Settlement, Surroundings, Token, Unreadable, WriteSchedule,
+    Settlement, ClaimContext, Token, Unreadable, WriteSchedule,
 };
 use ratchet_core::store::{Store, StoreError, Wake};
 use tokio::runtime::Handle;
@@ -144,8 +144,8 @@ impl Store for PgStore {
         at_home!(self, |inner| inner.insert_graph(graph))
     }
 
-    async fn extend(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
-        at_home!(self, |inner| inner.extend(extend))
+    async fn add_members(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
+        at_home!(self, |inner| inner.add_members(extend))
     }
 
     async fn group(&self, id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
@@ -249,12 +249,12 @@ impl Store for PgStore {
         at_home!(self, |inner| inner.settle_and_claim(settlements, &request))
     }
 
-    async fn report(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
-        at_home!(self, |inner| inner.report(notes))
+    async fn write_notes(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
+        at_home!(self, |inner| inner.write_notes(notes))
     }
 
-    async fn let_go(&self, tokens: Vec<Token>) -> Result<(), StoreError> {
-        at_home!(self, |inner| inner.let_go(tokens))
+    async fn release_holds(&self, tokens: Vec<Token>) -> Result<(), StoreError> {
+        at_home!(self, |inner| inner.release_holds(tokens))
     }
 
     async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError> {
@@ -273,8 +273,8 @@ impl Store for PgStore {
         at_home!(self, |inner| inner.orphans(limit))
     }
 
-    async fn lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
-        at_home!(self, |inner| inner.lead(node, lease))
+    async fn try_lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
+        at_home!(self, |inner| inner.try_lead(node, lease))
     }
 
     async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
@@ -307,8 +307,8 @@ impl Store for PgStore {
         at_home!(self, |inner| inner.breakers())
     }
 
-    async fn surroundings(&self, id: JobId) -> Result<Option<Surroundings>, StoreError> {
-        at_home!(self, |inner| inner.surroundings(id))
+    async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError> {
+        at_home!(self, |inner| inner.claim_context(id))
     }
 
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {
@@ -365,28 +365,28 @@ impl Store for PgStore {
         at_home!(self, |inner| inner.alerts(limit))
     }
 
-    async fn undelivered(
+    async fn take_deliveries(
         &self,
         channel: Channel,
         limit: u32,
         hold: Duration,
     ) -> Result<Vec<Delivery>, StoreError> {
-        at_home!(self, |inner| inner.undelivered(channel, limit, hold))
+        at_home!(self, |inner| inner.take_deliveries(channel, limit, hold))
     }
 
-    async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
-        at_home!(self, |inner| inner.delivered(deliveries))
+    async fn ack_deliveries(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
+        at_home!(self, |inner| inner.ack_deliveries(deliveries))
     }
 
-    fn home(&self) -> Option<Handle> {
+    fn runtime(&self) -> Option<Handle> {
         Some(self.home.handle())
     }
 
-    fn wakes(&self) -> broadcast::Receiver<Wake> {
+    fn subscribe_wakeups(&self) -> broadcast::Receiver<Wake> {
         self.inner.wakes.subscribe()
     }
 
-    fn ends(&self) -> broadcast::Receiver<Wake> {
+    fn subscribe_completions(&self) -> broadcast::Receiver<Wake> {
         self.inner.wakes.subscribe_to_ends()
     }
 }

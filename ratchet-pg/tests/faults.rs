@@ -58,7 +58,7 @@ async fn x_08_lost_connections_are_replaced() {
 async fn s_09_listener_comes_back_after_a_lost_connection() {
     let pg = PgHarness::fresh().await;
     let other = PgStore::open(pg.database.options()).await.expect("opens");
-    let mut wakes = pg.store.wakes();
+    let mut wakes = pg.store.subscribe_wakeups();
     cut_connections(&pg.database).await;
     let heard = async {
         loop {
@@ -77,7 +77,7 @@ async fn s_09_listener_comes_back_after_a_lost_connection() {
 async fn s_09_another_process_is_woken() {
     let pg = PgHarness::fresh().await;
     let other = PgStore::open(pg.database.options()).await.expect("opens");
-    let mut wakes = other.wakes();
+    let mut wakes = other.subscribe_wakeups();
     pg.store.insert(vec![job()]).await.expect("inserted");
     let wake = tokio::time::timeout(Duration::from_secs(10), wakes.recv()).await;
     assert_eq!(wake.expect("in time"), Ok(Wake::Work { queue: "default".to_owned() }));
@@ -115,7 +115,7 @@ async fn l_08_ends_are_told_to_a_process_that_waits_for_them_and_only_then() {
     end().await;
     let lines = told(&mut spy).await;
     assert!(lines.iter().all(|line| !line.contains(" f ")), "nobody waits: {lines:?}");
-    let mut ends = other.ends();
+    let mut ends = other.subscribe_completions();
     let heard = async {
         loop {
             // The question may still be on its way.
@@ -150,7 +150,7 @@ async fn c_02_what_another_process_puts_before_others_is_claimed_first() {
     // The look from the start is a moment ago for as long as this goes on.
     for _ in 0..5 {
         claim().await;
-        let mut wakes = pg.store.wakes();
+        let mut wakes = pg.store.subscribe_wakeups();
         let mut urgent = job();
         urgent.spec.priority = Priority::Critical;
         other.insert(vec![urgent.clone()]).await.expect("inserted");

@@ -86,7 +86,7 @@ async fn the_connection_that_was_used_last_is_used_next() {
 #[tokio::test]
 async fn the_engine_is_offered_the_thread_of_the_connections() {
     let pg = PgHarness::fresh().await;
-    let home = pg.store.home().expect("a runtime of its own");
+    let home = pg.store.runtime().expect("a runtime of its own");
     let thread = home.spawn(async { std::thread::current().name().map(str::to_owned) });
     assert_eq!(thread.await.expect("runs").as_deref(), Some("ratchet-pg"));
 }

@@ -78,7 +78,7 @@ impl Network {
         self.held.at_begin.store(true, Ordering::SeqCst);
     }
 
-    fn let_go(&self) {
+    fn release_holds(&self) {
         assert!(self.held.now.swap(false, Ordering::SeqCst), "a transaction was to begin");
     }
 
@@ -166,7 +166,7 @@ async fn x_08_a_transaction_that_began_too_late_takes_nothing_with_it() {
 
     network.hold_at_begin();
     store.leave(node).await.expect_err("it is given up");
-    network.let_go();
+    network.release_holds();
 
     let told = job(&ids);
     let id = told.id;

@@ -43,7 +43,7 @@ fn work(queue: &str) -> Wake {
 #[tokio::test]
 async fn s_07_committed_job_is_there_and_wakes() {
     let pg = PgHarness::fresh().await;
-    let mut wakes = pg.store.wakes();
+    let mut wakes = pg.store.subscribe_wakeups();
     let mut tx = pg.database.pool.begin().await.expect("begins");
     let job = job();
     let id = job.id;
@@ -60,7 +60,7 @@ async fn s_07_committed_job_is_there_and_wakes() {
 #[tokio::test]
 async fn s_07_rolled_back_job_leaves_no_trace_and_wakes_nobody() {
     let pg = PgHarness::fresh().await;
-    let mut wakes = pg.store.wakes();
+    let mut wakes = pg.store.subscribe_wakeups();
     let mut tx = pg.database.pool.begin().await.expect("begins");
     let mut gone = keyed("order");
     gone.spec.idempotency_key = Some("once".to_owned());
@@ -124,7 +124,7 @@ async fn enqueue(pg: &PgHarness, arguments: &str) -> Result<JobId, sqlx::Error> 
 #[tokio::test]
 async fn s_07_other_languages_enqueue_by_a_function() {
     let pg = PgHarness::fresh().await;
-    let mut wakes = pg.store.wakes();
+    let mut wakes = pg.store.subscribe_wakeups();
     let id = enqueue(
         &pg,
         r#"'mail', '{"to": "a"}', queue => 'letters', priority => 3, tags => '{x,y}'"#,

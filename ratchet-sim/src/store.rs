@@ -12,7 +12,7 @@ use ratchet_core::model::{
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, Vertex, QueueUpdate, QueueRecord, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    Surroundings, Token, Unreadable, WriteSchedule,
+    ClaimContext, Token, Unreadable, WriteSchedule,
 };
 use ratchet_core::store::{Store, StoreError, Wake};
 use tokio::sync::broadcast;
@@ -36,8 +36,8 @@ impl Store for FaultyStore {
         self.plain(Op::InsertGraph, |store| at_once(store.insert_graph(graph))).await?
     }
 
-    async fn extend(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
-        self.plain(Op::Extend, |store| at_once(store.extend(extend))).await?
+    async fn add_members(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
+        self.plain(Op::Extend, |store| at_once(store.add_members(extend))).await?
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
@@ -70,12 +70,12 @@ impl Store for FaultyStore {
         self.send_claim(Op::SettleAndClaim, both, |(_, reply)| reply).await
     }
 
-    async fn report(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
-        self.plain(Op::Report, |store| at_once(store.report(notes))).await?
+    async fn write_notes(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
+        self.plain(Op::Report, |store| at_once(store.write_notes(notes))).await?
     }
 
-    async fn let_go(&self, tokens: Vec<Token>) -> Result<(), StoreError> {
-        self.plain(Op::LetGo, |store| at_once(store.let_go(tokens))).await?
+    async fn release_holds(&self, tokens: Vec<Token>) -> Result<(), StoreError> {
+        self.plain(Op::LetGo, |store| at_once(store.release_holds(tokens))).await?
     }
 
     async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError> {
@@ -129,8 +129,8 @@ impl Store for FaultyStore {
         orphans.await?
     }
 
-    async fn lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
-        self.plain(Op::Lead, move |store| at_once(store.lead(node, lease))).await?
+    async fn try_lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
+        self.plain(Op::Lead, move |store| at_once(store.try_lead(node, lease))).await?
     }
 
     async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
@@ -177,8 +177,8 @@ impl Store for FaultyStore {
         self.plain(Op::Read, |store| at_once(store.breakers())).await?
     }
 
-    async fn surroundings(&self, id: JobId) -> Result<Option<Surroundings>, StoreError> {
-        self.plain(Op::Read, move |store| at_once(store.surroundings(id))).await?
+    async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError> {
+        self.plain(Op::Read, move |store| at_once(store.claim_context(id))).await?
     }
 
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {
@@ -215,7 +215,7 @@ impl Store for FaultyStore {
         self.plain(Op::Read, |store| at_once(store.nodes())).await?
     }
 
-    fn wakes(&self) -> broadcast::Receiver<Wake> {
+    fn subscribe_wakeups(&self) -> broadcast::Receiver<Wake> {
         self.world.listen(self.owner)
     }
 
@@ -263,17 +263,17 @@ impl Store for FaultyStore {
         self.world.store.alerts(limit).await
     }
 
-    async fn undelivered(
+    async fn take_deliveries(
         &self,
         channel: Channel,
         limit: u32,
         hold: Duration,
     ) -> Result<Vec<Delivery>, StoreError> {
-        self.world.store.undelivered(channel, limit, hold).await
+        self.world.store.take_deliveries(channel, limit, hold).await
     }
 
-    async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
-        self.world.store.delivered(deliveries).await
+    async fn ack_deliveries(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
+        self.world.store.ack_deliveries(deliveries).await
     }
 
     async fn rejects(

@@ -27,8 +27,8 @@ use crate::world::World;
 pub(crate) struct FaultyStore {
     pub(crate) world: Arc<World>,
     pub(crate) owner: Owner,
-    /// The tokens of claims whose answer was lost. As the contract of `Store::claim` requires, they are released before the
-    /// next claim and with the next heartbeat.
+    /// The tokens of claims whose answer was lost. As the contract of `Store::claim` requires, they are released before
+    /// the next claim and with the next heartbeat.
     doubts: Arc<Mutex<Vec<Token>>>,
 }
 

@@ -64,7 +64,7 @@ impl World {
             weather: Weather::forecast(&mut rng),
             cuts: BTreeMap::new(),
             dead: BTreeSet::new(),
-            hints: store.wakes(),
+            hints: store.subscribe_wakeups(),
             listeners: Vec::new(),
         };
         Self {

@@ -1,7 +1,7 @@
 //! Reads the surroundings of a job, and lists queue rules and breakers.
 
 use jiff::Timestamp;
-use ratchet_core::model::{Breaker, BreakerRecord, JobId, QueueRecord, Surroundings};
+use ratchet_core::model::{Breaker, BreakerRecord, JobId, QueueRecord, ClaimContext};
 use sqlx::Row as _;
 
 use crate::gates::{breaker, probes, rules_or_paused, runs};
@@ -35,13 +35,13 @@ impl Look<'_> {
         readable("breaker", &rows, record)
     }
 
-    pub(crate) async fn surroundings(
+    pub(crate) async fn claim_context(
         &mut self,
         id: JobId,
-    ) -> Result<Option<Surroundings>, sqlx::Error> {
+    ) -> Result<Option<ClaimContext>, sqlx::Error> {
         let Some(row) = self.get(id).await? else { return Ok(None) };
         let spec = std::sync::Arc::clone(&row.job.spec);
-        let mut around = Surroundings::new(row.job, self.instant()?);
+        let mut around = ClaimContext::new(row.job, self.instant()?);
         let rules = sqlx::query(sql::gate::GET_RULES).bind(spec.queue.as_str());
         let rules = rules.fetch_optional(&mut *self.conn).await?;
         let rules = rules.map(|row| rules_or_paused(&spec.queue, row.try_get(0)));

@@ -38,7 +38,7 @@ impl Session<'_> {
     }
 
     /// Frees the slot and key that a lingering run still held after its end.
-    pub(crate) async fn let_go(&mut self, token: Token) -> Result<(), sqlx::Error> {
+    pub(crate) async fn release_holds(&mut self, token: Token) -> Result<(), sqlx::Error> {
         let lingered = sqlx::query(sql::key::DELETE_LINGERING)
             .bind(bytes(token.job.uuid()))
             .bind(bytes(token.lease.uuid()))
@@ -59,7 +59,7 @@ impl Session<'_> {
 
     pub(crate) async fn let_go_all(&mut self, tokens: &[Token]) -> Result<(), sqlx::Error> {
         for token in tokens {
-            self.let_go(*token).await?;
+            self.release_holds(*token).await?;
         }
         Ok(())
     }

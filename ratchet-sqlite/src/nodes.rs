@@ -81,7 +81,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    pub(crate) async fn lead(
+    pub(crate) async fn try_lead(
         &mut self,
         node: NodeId,
         lease: Duration,
@@ -98,7 +98,7 @@ impl Session<'_> {
         let lost = sqlx::query(sql::key::LIST_LOST_LINGERING).bind(now);
         for row in lost.fetch_all(&mut *self.conn).await? {
             match or_report("lingering run", token(&row))? {
-                Some(token) => self.let_go(token).await?,
+                Some(token) => self.release_holds(token).await?,
                 // Otherwise it would hold its slot forever.
                 None => {
                     sqlx::query(sql::key::DELETE_LOST_LINGERING)

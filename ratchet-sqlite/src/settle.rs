@@ -147,13 +147,13 @@ impl Session<'_> {
         let Some(mut row) = self.load(token.job).await? else {
             self.end_unreadable_run(token).await?;
             if !settlement.lingering {
-                self.let_go(token).await?;
+                self.release_holds(token).await?;
             }
             return Ok(Settled::Stale { state: None });
         };
         if row.token() != Some(token) {
             if !settlement.lingering {
-                self.let_go(token).await?;
+                self.release_holds(token).await?;
             }
             return Ok(Settled::Stale { state: Some(row.job.state) });
         }

@@ -14,7 +14,7 @@ use ratchet_core::model::{
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, Vertex, QueueUpdate, QueueRecord, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    Surroundings, Token, Unreadable, WriteSchedule,
+    ClaimContext, Token, Unreadable, WriteSchedule,
 };
 use ratchet_core::store::{Store, Wake};
 use ratchet_core::{Clock, StoreError, StoreErrorKind};
@@ -195,7 +195,7 @@ impl Store for SqliteStore {
         self.write(InsertGraph { graph }).await?
     }
 
-    async fn extend(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
+    async fn add_members(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
         self.write(Lengthen { extend }).await?
     }
 
@@ -291,11 +291,11 @@ impl Store for SqliteStore {
         self.write(SettleAndClaim { settlements, request }).await
     }
 
-    async fn report(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
+    async fn write_notes(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
         self.write(Report { notes }).await
     }
 
-    async fn let_go(&self, tokens: Vec<Token>) -> Result<(), StoreError> {
+    async fn release_holds(&self, tokens: Vec<Token>) -> Result<(), StoreError> {
         self.write(LetGo { tokens }).await
     }
 
@@ -315,7 +315,7 @@ impl Store for SqliteStore {
         self.write(Orphans { limit }).await
     }
 
-    async fn lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
+    async fn try_lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
         self.write(Lead { node, lease }).await
     }
 
@@ -347,8 +347,8 @@ impl Store for SqliteStore {
         read!(self, |look| look.breakers(), told)
     }
 
-    async fn surroundings(&self, id: JobId) -> Result<Option<Surroundings>, StoreError> {
-        read_at_once!(self, |look| look.surroundings(id))
+    async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError> {
+        read_at_once!(self, |look| look.claim_context(id))
     }
 
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {
@@ -387,7 +387,7 @@ impl Store for SqliteStore {
         read!(self, |look| look.alerts(limit), told)
     }
 
-    async fn undelivered(
+    async fn take_deliveries(
         &self,
         channel: Channel,
         limit: u32,
@@ -396,7 +396,7 @@ impl Store for SqliteStore {
         self.write(HandOut { channel, limit, hold }).await
     }
 
-    async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
+    async fn ack_deliveries(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
         self.write(Delivered { deliveries }).await
     }
 
@@ -416,14 +416,14 @@ impl Store for SqliteStore {
         self.write(DropUnreadable { job: id }).await
     }
 
-    fn wakes(&self) -> broadcast::Receiver<Wake> {
+    fn subscribe_wakeups(&self) -> broadcast::Receiver<Wake> {
         let receiver = self.shared.wakes.subscribe();
         // The writer checks for writes of other processes only while there is a subscriber.
         self.shared.listener.notify_one();
         receiver
     }
 
-    fn ends(&self) -> broadcast::Receiver<Wake> {
+    fn subscribe_completions(&self) -> broadcast::Receiver<Wake> {
         self.shared.ends.subscribe()
     }
 }

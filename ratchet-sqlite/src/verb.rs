@@ -128,7 +128,7 @@ verbs! {
     Beat as Heartbeat { node: NodeId, lease: Duration } -> Heartbeat = |session, this| session.heartbeat(this.node, this.lease);
     Leave { node: NodeId } -> () = |session, this| session.leave(this.node);
     Orphans { limit: u32 } -> Vec<Orphan> = |session, this| session.orphans(this.limit);
-    Lead { node: NodeId, lease: Duration } -> bool = |session, this| session.lead(this.node, this.lease);
+    Lead { node: NodeId, lease: Duration } -> bool = |session, this| session.try_lead(this.node, this.lease);
     Purge { state: JobState, age: Duration, limit: u32 } -> u64 =
         |session, this| session.purge(this.state, this.age, this.limit);
     Carry { command: Command } -> Result<CommandReply, CommandError> = |session, this| session.command(&this.command);
@@ -150,7 +150,7 @@ verbs! {
     LookAgain { jobs: Vec<i64> } -> () = |session, this| session.look_again(&this.jobs);
     RepairUnreadable { job: JobId } -> bool = |session, this| session.repair_unreadable(this.job);
     DropUnreadable { job: JobId } -> bool = |session, this| session.drop_unreadable(this.job);
-    Delivered { deliveries: Vec<DeliveryId> } -> () = |session, this| session.delivered(&this.deliveries);
+    Delivered { deliveries: Vec<DeliveryId> } -> () = |session, this| session.ack_deliveries(&this.deliveries);
 }
 
 /// Settles, then claims, in one transaction.

@@ -51,7 +51,7 @@ impl Shop {
 #[tokio::test]
 async fn s_07_commit_makes_it_visible_and_wakes() {
     let shop = shop().await;
-    let mut wakes = shop.store.wakes();
+    let mut wakes = shop.store.subscribe_wakeups();
     let mut tx = shop.pool.begin_with("BEGIN IMMEDIATE").await.expect("begins");
     sqlx::query("INSERT INTO orders DEFAULT VALUES").execute(&mut *tx).await.expect("an order");
     let id = shop.greet().tag("vip").in_tx(&mut tx).await.expect("enqueues").id();

@@ -49,7 +49,7 @@ async fn surroundings_are_of_one_moment() {
         }
     });
     for _ in 0..LOOKS {
-        let around = store.surroundings(id).await.expect("reads").expect("is there");
+        let around = store.claim_context(id).await.expect("reads").expect("is there");
         // It holds its key while it runs, and only then.
         let running = around.job.state == JobState::Running;
         assert_eq!(around.holders, running.then_some(id).into_iter().collect::<Vec<_>>());
@@ -104,7 +104,7 @@ async fn read_that_is_given_up_leaves_no_transaction_behind() {
     store.insert(vec![new.clone()]).await.expect("inserts");
     for _ in 0..50 {
         for polls in 0..6 {
-            let mut read = std::pin::pin!(store.surroundings(new.id));
+            let mut read = std::pin::pin!(store.claim_context(new.id));
             for _ in 0..polls {
                 tokio::select! {
                     biased;
@@ -115,7 +115,7 @@ async fn read_that_is_given_up_leaves_no_transaction_behind() {
         }
     }
     // Nobody reads an old state: all of the log can be moved.
-    store.surroundings(new.id).await.expect("reads");
+    store.claim_context(new.id).await.expect("reads");
     store.queues().await.expect("reads");
     store.insert(vec![job("mail")]).await.expect("inserts");
     let until = tokio::time::Instant::now() + std::time::Duration::from_secs(30);

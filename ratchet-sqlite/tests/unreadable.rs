@@ -264,7 +264,7 @@ async fn c_07_damaged_hand_offs_and_deliveries_hold_up_no_other() {
     assert_eq!(keys, ["0", "2"]);
     let mut handed = Vec::new();
     for _ in 0..2 {
-        let out = bench.store.undelivered(Channel::Outcomes, 2, hold).await.expect("takes");
+        let out = bench.store.take_deliveries(Channel::Outcomes, 2, hold).await.expect("takes");
         handed.extend(out.into_iter().map(|delivery| delivery.id.0));
     }
     assert_eq!(handed, [1, 3]);

@@ -66,7 +66,7 @@ impl Findings {
 
     /// What was purged need not be there, if it was done once: its handler has said so, in one run or in one that came after a
     /// process died.
-    pub fn let_go(&mut self) {
+    pub fn release_holds(&mut self) {
         let there: HashSet<_> = self.jobs.iter().map(|job| job.id.uuid()).collect();
         for (label, id) in std::mem::take(&mut self.entries.acknowledged) {
             let done = self.entries.runs("ok", JobId::from_uuid(id)).len();

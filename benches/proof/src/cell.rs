@@ -169,7 +169,7 @@ impl Place {
         let mut found = Findings::gather(&*store.shared(), entries).await?;
         found.held = held;
         if feature == Feature::Purge {
-            found.let_go();
+            found.release_holds();
         }
         found.nothing_lost();
         found.one_end_each();

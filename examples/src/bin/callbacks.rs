@@ -1,18 +1,18 @@
-//! Callbacks are jobs: they know the job they follow, are durable and retried, and fire once, at its end.
+//! Callbacks are durable jobs that run once when another job has ended. They receive its arguments and outcome.
 
 use std::time::Duration;
 
 use ratchet::prelude::*;
 use ratchet_examples::Scratch;
 
-/// Ships a parcel, or not.
+/// Ships a parcel, or fails if it is lost.
 #[job(max_retries = 2, backoff = none, on_success = Thank, on_failure = Apologise)]
 async fn ship(#[inject] ctx: JobContext, parcel: u32, lost: bool) -> Result<String, JobError> {
     println!("ship: parcel {parcel}, attempt {}", ctx.attempt());
     if lost { Err(JobError::msg("the lorry is gone")) } else { Ok(format!("TRACK-{parcel}")) }
 }
 
-/// Follows a success.
+/// Runs after `ship` has succeeded.
 #[job]
 async fn thank(#[inject] finished: Finished<Ship>) {
     println!(
@@ -22,7 +22,7 @@ async fn thank(#[inject] finished: Finished<Ship>) {
     );
 }
 
-/// Follows a failure for good, never a retry.
+/// Runs after `ship` has failed permanently. It does not run before a retry.
 #[job]
 async fn apologise(#[inject] finished: Finished<Ship>) {
     let Err(envelope) = finished.outcome else { return };
@@ -41,7 +41,7 @@ async fn main() -> anyhow::Result<()> {
         let mut events = ratchet.events();
         let handle = ratchet.enqueue(Ship { parcel, lost }).await?;
         let _ = handle.wait_for(Duration::from_secs(10)).await;
-        // The callback is the next job that ends.
+        // Wait for the callback: it is the next job that succeeds.
         while let Some(event) = events.next().await {
             if matches!(&event, ratchet::Event::Succeeded { job, .. } if job.id != handle.id()) {
                 break;

@@ -1,4 +1,4 @@
-//! The process that takes orders: each order and the job that ships it commit together, or not at all.
+//! The producer process: each order and the job that ships it are committed in one transaction.
 //!
 //! `cluster_producer <address of PostgreSQL>`; `scripts/cluster` runs it against two workers.
 
@@ -16,10 +16,10 @@ async fn main() -> anyhow::Result<()> {
         anyhow::bail!("usage: cluster_producer <address of PostgreSQL>");
     };
     let shop = Shop::open(&address).await?;
-    // This process only enqueues: it needs neither state nor a worker.
+    // This process only enqueues jobs, so it needs neither state nor a worker.
     let ratchet = Ratchet::builder(PgStore::connect(&address).await?).build().await?;
 
-    // Orders would wait for their workers as well; this is to see both of them at work.
+    // Orders could be placed before the workers start; this wait is only there to see both workers at work.
     for _ in 0..600 {
         if ratchet.nodes().await?.len() >= 2 {
             break;
@@ -35,7 +35,7 @@ async fn main() -> anyhow::Result<()> {
             .execute(&mut *tx)
             .await?;
         let handle = ratchet.enqueue(Ship { number }).in_tx(&mut tx).await?;
-        // Every tenth customer changes their mind: neither the order nor its job was ever there.
+        // Every tenth order is rolled back: neither the order nor its job is stored.
         if number % 10 == 0 {
             tx.rollback().await?;
         } else {

@@ -1,4 +1,4 @@
-//! A worker process of a cluster: start as many as you like, on as many machines.
+//! A worker process of a cluster. Any number of them can run, on any number of machines.
 //!
 //! `cluster_worker <address of PostgreSQL> <name>`; `scripts/cluster` starts two of them on a scratch server.
 
@@ -22,7 +22,7 @@ async fn main() -> anyhow::Result<()> {
         .build()
         .await?;
     let worker = ratchet.start().await?;
-    // SIGTERM or SIGINT: what runs may finish, the rest goes back to the others.
+    // On SIGTERM or SIGINT, running jobs finish; jobs that have not started are released to other workers.
     worker.run_until_signal().await?;
     eprintln!("worker {name} ran {} jobs", worker.stats().settled);
     Ok(())

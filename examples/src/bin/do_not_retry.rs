@@ -1,4 +1,4 @@
-//! An annotated error is not retried, however deep in the source chain it is.
+//! An error marked `#[do_not_retry]` is not retried, at any depth of the source chain.
 
 use anyhow::Context as _;
 use ratchet::WaitError;
@@ -19,7 +19,7 @@ fn parse(attempt: u32) -> Result<(), ImportError> {
     if attempt == 1 { Err(ImportError::Locked) } else { Err(ImportError::NotCsv { line: 7 }) }
 }
 
-/// Imports a file: locked at first, broken in truth.
+/// Imports a file. The first attempt finds it locked, which is retried; the second finds it broken, which is not.
 #[job(max_retries = 10, backoff = fixed("50ms"))]
 async fn import(#[inject] ctx: JobContext, file: String) -> anyhow::Result<()> {
     println!("attempt {}", ctx.attempt());

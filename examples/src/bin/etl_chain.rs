@@ -1,4 +1,4 @@
-//! A chain with typed outputs: each step takes what the one before returned, checked by the compiler.
+//! A chain with typed outputs: each step takes the output of the previous step, checked by the compiler.
 
 use ratchet::prelude::*;
 use ratchet_examples::Scratch;
@@ -20,7 +20,7 @@ async fn extract(source: String) -> Rows {
     Rows(vec!["3".into(), "4".into(), "35".into()])
 }
 
-/// Adds up. `chain(Extract { .. }).then(Sum {})` compiles because it takes `Rows`.
+/// Sums the rows. `chain(Extract { .. }).then(Sum {})` compiles because `sum` takes `Rows`.
 #[job]
 async fn sum(#[input] rows: Rows) -> Result<Totals, JobError> {
     let numbers: Vec<u64> = rows.0.iter().map(|row| row.parse()).collect::<Result<_, _>>()?;

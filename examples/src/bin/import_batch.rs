@@ -1,10 +1,10 @@
-//! A batch of imports: rows that cannot be read are set aside, the rest goes on, and a report follows the end.
+//! A batch of imports: invalid rows are rejected, the other rows are imported, and a report runs at the end.
 
 use ratchet::model::RejectFilter;
 use ratchet::prelude::*;
 use ratchet_examples::Scratch;
 
-/// Imports one file. More than two bad rows make it a failure.
+/// Imports one file. It fails if more than two rows are invalid.
 #[job(max_retries = 0)]
 async fn import_file(#[inject] ctx: JobContext, rows: Vec<String>) -> usize {
     ctx.allow_rejects(2);
@@ -18,7 +18,7 @@ async fn import_file(#[inject] ctx: JobContext, rows: Vec<String>) -> usize {
     good
 }
 
-/// Runs when every file has ended, whatever became of it.
+/// Runs when all imports have ended, whether they succeeded or failed.
 #[job]
 async fn report(#[inject] batch: GroupReport) {
     let counts = batch.counts;

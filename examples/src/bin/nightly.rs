@@ -1,4 +1,4 @@
-//! A recurring job: declared on the job, fired once per occurrence in the whole cluster, and what clock changes do to it.
+//! A recurring job: declared with `cron`, fired once per occurrence in the whole cluster, also at clock changes.
 
 use ratchet::prelude::*;
 use ratchet::recurring::Cron;
@@ -14,19 +14,19 @@ async fn tidy_up(#[job(default)] days: u32) {
 async fn main() -> anyhow::Result<()> {
     let scratch = Scratch::open("nightly").await?;
     let ratchet = Ratchet::builder(scratch.store.clone()).build().await?;
-    // Starting a worker declares the schedule; starting it again changes nothing.
+    // Starting a worker declares the schedule. Starting another one does not change it.
     let worker = ratchet.start().await?;
     let schedules = ratchet.schedules();
     for view in schedules.list().await? {
         let schedule = &view.schedule;
         println!("{}: `{}` in {}", schedule.name, schedule.expression, schedule.zone);
     }
-    // An operator does not wait for the night.
+    // An operator can run the job immediately.
     let job = schedules.run_now(TidyUp::DEF.name).await?;
     if let Some(job) = job {
         ratchet.handle::<TidyUp>(job).wait().await?;
     }
-    // On 29 March 2026 there is no 02:30 in Berlin: it fires once, at the next valid instant.
+    // On 29 March 2026 there is no 02:30 in Berlin. The job fires once, at the next valid instant.
     let cron = Cron::new("30 2 * * *", "Europe/Berlin")?;
     let mut at = "2026-03-27T12:00:00Z".parse()?;
     for _ in 0..3 {

@@ -32,7 +32,7 @@ async fn refund(#[input(step = "charge")] order: Order) {
     println!("refund: {} € for order {}", order.amount, order.id);
 }
 
-/// Judged by the worker that ran the step before; stored by name.
+/// Stored in the workflow by name, and evaluated by the worker that ran the previous step.
 #[condition]
 fn is_large(order: &Order) -> bool {
     order.amount > 1000
@@ -47,7 +47,7 @@ async fn main() -> anyhow::Result<()> {
         let mut order = ratchet.workflow(format!("order-{id}"));
         let charge = order.step("charge", Charge { id, amount }, |step| step);
         let review = order.step("review", Review {}, |step| step.after_if(&charge, IS_LARGE));
-        // Small orders are not reviewed: shipping waits for the review or for the charge of a small one.
+        // Only large orders are reviewed: shipping waits for the review of a large order or the charge of a small one.
         let ship = order.step("ship", Ship {}, |step| match amount {
             ..=1000 => step.after(&charge),
             _ => step.after(&review),

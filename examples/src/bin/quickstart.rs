@@ -1,8 +1,8 @@
 //! An order shop on one SQLite file.
 //!
-//! Orders are charged at a payment gateway that sometimes does not answer; a receipt is mailed only if the charge
-//! succeeded; a declined card is not asked twice and ends in the dead-letter queue, where a person finds it, mends the
-//! cause and has it tried again. Run it twice: the second run goes on in the same file.
+//! Orders are charged at a payment gateway that sometimes does not answer. A receipt is mailed only if the charge
+//! succeeded. A declined card is not retried: its job goes to the dead-letter queue, where an operator fixes the cause
+//! and retries it. Run the program twice: the second run continues with the same file.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -12,7 +12,7 @@ use ratchet::prelude::*;
 use ratchet::{Filter, PageRequest, SqliteStore, State, WaitError};
 use serde::{Deserialize, Serialize};
 
-/// What the shop knows of a paid order.
+/// The receipt of a paid order.
 #[derive(Debug, Serialize, Deserialize)]
 struct Receipt {
     order: u64,
@@ -29,7 +29,7 @@ enum PaymentError {
     Declined { last4: String },
 }
 
-/// A payment gateway with moods: it answers an order only at the third call, and declines blocked cards.
+/// A fake payment gateway: it declines blocked cards, and answers a flaky order only at the third call.
 #[derive(Debug, Default)]
 struct Gateway {
     calls: Mutex<HashMap<u64, u32>>,
@@ -53,9 +53,9 @@ impl Gateway {
     }
 }
 
-/// Charges one order and, in the same commit as its success, enqueues the mail with the receipt.
+/// Charges one order. The receipt mail is enqueued in the same commit as the success.
 #[job(queue = "payments", max_retries = 5, backoff = fixed("150ms"), timeout = "10s", business_key = "order-{order}")]
-// A gateway that stutters is not down: the breaker opens when nearly nothing comes back any more.
+// Single failures must not open the breaker; it opens when at least 80 % of the calls fail.
 #[circuit_breaker(service = "payment-gateway", failure_rate = 80)]
 async fn charge(
     #[inject] ctx: JobContext,
@@ -71,7 +71,7 @@ async fn charge(
     Ok(Receipt { order, cents })
 }
 
-/// Says when a mail has left, so that the story is told in order.
+/// Signals that a mail was sent, to keep the output of this example in order.
 #[derive(Debug, Default)]
 struct PostOffice {
     sent: tokio::sync::Notify,
@@ -84,7 +84,7 @@ async fn send_receipt(#[inject] post: State<PostOffice>, order: u64, to: String)
     post.sent.notify_one();
 }
 
-/// Counts what the shop did.
+/// Returns a summary line for the end of the day.
 #[job]
 async fn report(since: u64) -> String {
     format!("orders from number {since} on are settled")
@@ -113,7 +113,7 @@ async fn main() -> anyhow::Result<()> {
     );
     let worker = ratchet.start().await?;
     let post: State<PostOffice> = ratchet.state().expect("registered above");
-    // Keys are unique for ever, so a second run takes new order numbers.
+    // Use new order numbers in a second run on the same file.
     let first = settled * 10 + 1;
 
     println!("2. An ordinary order: charged, then mailed");

@@ -1,9 +1,9 @@
-//! A supervisor that starts the worker process again when its engine has died.
+//! A supervisor that restarts the worker process when its engine has died.
 //!
-//! A part of the engine that panics ends the whole engine: liveness fails, the runs are called off, and `run_until_signal`
-//! returns an error. The process ends with it, a supervisor (systemd, Kubernetes, or the loop below) starts a new one, and
-//! that rescues what the old one held. Here the engine is killed on purpose, each time in another part, by a clock that
-//! panics.
+//! If a part of the engine panics, the whole engine ends: liveness fails, the runs are aborted, and `run_until_signal`
+//! returns an error. The process exits with that error, and a supervisor (systemd, Kubernetes, or the loop below) starts
+//! a new one, which rescues the jobs of the old one. In this example, a clock that panics kills a different part of the
+//! engine each time.
 
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +23,7 @@ async fn deliver(parcel: u32) {
     tokio::time::sleep(Duration::from_millis(60)).await;
 }
 
-/// A clock that panics in the part of the engine that sleeps for this long.
+/// A clock that panics in the part of the engine that sleeps for the duration `part`.
 #[derive(Debug)]
 struct Faulty {
     clock: SystemClock,
@@ -41,7 +41,7 @@ impl Clock for Faulty {
     }
 
     fn sleep(&self, duration: Duration) -> ratchet::Sleep {
-        // The first sleep passes, so that the worker has something to lose.
+        // The first sleep succeeds, so that the worker has running jobs when it dies.
         if self.part == Some(duration) && self.is_armed.swap(true, Ordering::SeqCst) {
             panic!("this clock is broken");
         }
@@ -58,7 +58,7 @@ async fn main() -> anyhow::Result<()> {
     }
 }
 
-/// The worker process. Ends with an error if its engine dies.
+/// Runs the worker process. Returns an error if its engine dies.
 async fn work(path: &str, part: Option<&str>) -> anyhow::Result<()> {
     let part = match part {
         Some("heartbeat") => Some(HEARTBEAT),
@@ -84,7 +84,7 @@ async fn work(path: &str, part: Option<&str>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Starts the worker, and starts it again whenever it ends with an error.
+/// Starts the worker process, and restarts it whenever it ends with an error.
 async fn supervise() -> anyhow::Result<()> {
     let scratch = Scratch::open("supervised").await?;
     let ratchet = Ratchet::builder(scratch.store.clone()).build().await?;

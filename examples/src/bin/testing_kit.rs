@@ -1,4 +1,4 @@
-//! Jobs are tested without a worker, without a file and without waiting: the clock is yours.
+//! Tests jobs without a worker, a file or real waits: the test controls the clock.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ struct Weather {
     rain: std::sync::atomic::AtomicBool,
 }
 
-/// Reminds of the umbrella tomorrow, or asks again in an hour.
+/// If it rains, schedules a notification for tomorrow. Otherwise, checks again in an hour.
 #[job]
 async fn remind(
     #[inject] ctx: JobContext,
@@ -26,7 +26,7 @@ async fn remind(
     Err(snooze(Duration::from_secs(3600)).into())
 }
 
-/// Tells somebody something.
+/// Prints a message for a person.
 #[job]
 async fn notify(name: String, text: String) {
     println!("{name}: {text}");
@@ -34,7 +34,7 @@ async fn notify(name: String, text: String) {
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    // The bare function is an ordinary function.
+    // The job function can be called directly.
     let ctx = JobContext::for_test();
     let rainy = || Weather { rain: true.into() };
     remind(ctx.clone(), State::new(rainy()), "Ada".to_owned())
@@ -43,7 +43,7 @@ async fn main() -> anyhow::Result<()> {
     assert_enqueued!(ctx, Notify { name: "Ada".to_owned(), text: "take your umbrella".to_owned() });
     println!("the bare function enqueued a notification");
 
-    // The whole road, on a clock that moves when told.
+    // The sandbox runs the whole pipeline on a controlled clock.
     let sandbox = Sandbox::builder().state(Weather { rain: false.into() }).build().await?;
     sandbox.enqueue(Remind { name: "Bob".to_owned() }).await?;
     println!("first drain: {:?}", sandbox.drain().await?);

@@ -1,4 +1,4 @@
-//! A run that takes too long is dropped and retried; a canceled one is told, and then dropped.
+//! A run that exceeds its timeout is dropped and retried. A canceled run is notified first and dropped later.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use ratchet::prelude::*;
 use ratchet::{Event, WaitError};
 use ratchet_examples::Scratch;
 
-/// Hangs at the first attempt.
+/// Hangs on the first attempt.
 #[job(timeout = "200ms", backoff = none, max_retries = 1)]
 async fn fetch(#[inject] ctx: JobContext) -> String {
     if ctx.attempt() == 1 {
@@ -15,7 +15,7 @@ async fn fetch(#[inject] ctx: JobContext) -> String {
     "fetched at the second attempt".to_owned()
 }
 
-/// Works for ever, but listens.
+/// Runs until it is canceled.
 #[job]
 async fn polish(#[inject] ctx: JobContext) {
     ctx.cancellation().cancelled().await;

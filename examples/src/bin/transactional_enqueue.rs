@@ -1,11 +1,11 @@
-//! The job and the row that needs it commit together, or not at all.
+//! Enqueues a job in the application's own transaction: the job and the row are committed together or not at all.
 
 use ratchet::prelude::*;
 use ratchet::sqlite::EnqueueInTx as _;
 use ratchet_examples::Scratch;
 use sqlx::Connection as _;
 
-/// Welcomes a customer.
+/// Returns a welcome message for a customer.
 #[job]
 async fn welcome(name: String) -> String {
     format!("welcome, {name}")
@@ -16,7 +16,7 @@ async fn main() -> anyhow::Result<()> {
     let scratch = Scratch::open("transactional-enqueue").await?;
     let ratchet = Ratchet::builder(scratch.store.clone()).build().await?;
 
-    // The application's own connection to the same file, with a table of its own.
+    // The application's own connection to the same file, with its own table.
     let mut connection =
         sqlx::SqliteConnection::connect(&format!("sqlite://{}", scratch.path.display())).await?;
     sqlx::query("CREATE TABLE customer (name TEXT NOT NULL)").execute(&mut connection).await?;

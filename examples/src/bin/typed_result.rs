@@ -1,4 +1,4 @@
-//! A job gives back a value of its own type, and the caller gets it typed.
+//! The caller of a job receives its output as the type that the job returns.
 
 use ratchet::prelude::*;
 use ratchet_examples::Scratch;
@@ -10,7 +10,7 @@ struct Quote {
     cents: u32,
 }
 
-/// Prices a parcel.
+/// Returns the price of a parcel.
 #[job]
 async fn price_parcel(city: String, grams: u32) -> Quote {
     Quote { city, cents: 390 + grams / 10 }

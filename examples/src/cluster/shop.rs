@@ -1,20 +1,20 @@
-//! What the processes of the cluster example share: a table of orders, and the job that ships one.
+//! Shared by the processes of the cluster example: a table of orders, and the job that ships one.
 
 use ratchet::State;
 use ratchet::prelude::*;
 
-/// The shop's own database.
+/// The application's own database.
 #[derive(Debug, Clone)]
 pub struct Shop {
-    /// Its connections.
+    /// The connection pool.
     pub pool: sqlx::PgPool,
 }
 
 impl Shop {
-    /// Connects, and creates the table of orders if it is missing.
+    /// Connects and creates the table of orders if it does not exist.
     pub async fn open(address: &str) -> Result<Self, sqlx::Error> {
         let pool = sqlx::PgPool::connect(address).await?;
-        // Processes may start at the same time: the lock is held until the table is committed.
+        // Processes may start at the same time, so a lock is held until the table is committed.
         sqlx::raw_sql(
             "SELECT pg_advisory_xact_lock(7);
              CREATE TABLE IF NOT EXISTS shop_order (number int PRIMARY KEY, shipped boolean NOT NULL DEFAULT false);",

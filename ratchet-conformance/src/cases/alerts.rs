@@ -37,7 +37,7 @@ pub async fn d_03_the_same_is_suppressed_and_counted(world: &World) {
 pub async fn d_03_suppressed_alert_is_not_delivered(world: &World) {
     fail(world, world.job(), "boom").await;
     fail(world, world.job(), "boom").await;
-    assert_eq!(world.undelivered(Channel::Alerts, secs(1)).await.len(), 1);
+    assert_eq!(world.take_deliveries(Channel::Alerts, secs(1)).await.len(), 1);
 }
 
 pub async fn d_03_window_ends(world: &World) {

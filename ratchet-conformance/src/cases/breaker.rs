@@ -205,7 +205,7 @@ pub async fn b_07_a_canceled_probe_is_handed_back(world: &World) {
     let node = world.node().await;
     let probes = node.claim(10).await;
     world.cancel(probes[0].id()).await;
-    world.let_go(probes[0].token).await;
+    world.release_holds(probes[0].token).await;
     assert_eq!(node.claim(10).await.len(), 1);
 }
 

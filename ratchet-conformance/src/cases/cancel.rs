@@ -108,7 +108,7 @@ pub async fn l_04_letting_go_ends_the_reminder(world: &World) {
     let node = world.node().await;
     let run = world.run_on(&node, world.job()).await;
     world.cancel(run.id()).await;
-    world.let_go(run.token).await;
+    world.release_holds(run.token).await;
     assert!(told(&node).await.is_empty());
 }
 
@@ -143,7 +143,7 @@ pub async fn q_02_settling_a_canceled_run_frees_its_key(world: &World) {
 pub async fn q_02_letting_go_of_a_canceled_run_frees_its_key(world: &World) {
     let run = world.run(world.job().key("order")).await;
     world.cancel(run.id()).await;
-    world.let_go(run.token).await;
+    world.release_holds(run.token).await;
     assert!(is_free(world, "order").await);
 }
 
@@ -152,7 +152,7 @@ pub async fn q_02_canceled_run_that_lingers_keeps_its_key(world: &World) {
     world.cancel(run.id()).await;
     world.stale(run.fail().lingering()).await;
     assert!(!is_free(world, "order").await);
-    world.let_go(run.token).await;
+    world.release_holds(run.token).await;
     assert!(is_free(world, "order").await);
 }
 
@@ -162,7 +162,7 @@ pub async fn q_02_only_the_runs_own_token_lets_go(world: &World) {
     let mut forged = run.clone();
     forged.token = world.foreign(run.token);
     world.stale(forged.succeed()).await;
-    world.let_go(forged.token).await;
+    world.release_holds(forged.token).await;
     assert!(!is_free(world, "order").await);
 }
 
@@ -178,7 +178,7 @@ pub async fn q_02_end_of_the_node_frees_the_key_of_a_canceled_run(world: &World)
 pub async fn q_02_letting_go_of_a_live_run_changes_nothing(world: &World) {
     let run = world.run(world.job().key("order").at_most(1, "k")).await;
     world.submit(world.job().at_most(1, "k")).await;
-    world.let_go(run.token).await;
+    world.release_holds(run.token).await;
     assert!(!is_free(world, "order").await);
     assert!(world.node().await.claim(5).await.is_empty());
     world.apply(run.succeed()).await;

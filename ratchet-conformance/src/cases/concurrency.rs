@@ -167,7 +167,7 @@ pub async fn a_03_concurrent_bids_make_one_leader(world: &World) {
     let mut bids = JoinSet::new();
     for _ in 0..8 {
         let node = world.node().await;
-        bids.spawn(async move { node.lead(secs(15)).await });
+        bids.spawn(async move { node.try_lead(secs(15)).await });
     }
     assert_eq!(bids.join_all().await.into_iter().filter(|leads| *leads).count(), 1);
 }
@@ -190,7 +190,7 @@ pub async fn i_04_concurrent_pumps_keep_the_outcomes_of_a_job_in_order(world: &W
             (Arc::clone(&world.store), Arc::clone(&taken), Arc::clone(&hasty));
         pumps.spawn(async move {
             while taken.lock().expect("lock").len() < 2 * JOBS {
-                let batch = store.undelivered(Channel::Outcomes, 3, secs(60)).await;
+                let batch = store.take_deliveries(Channel::Outcomes, 3, secs(60)).await;
                 let batch = batch.expect("a batch");
                 let told = |delivery: &Delivery| match &delivery.body {
                     DeliveryBody::Outcome(outcome) => (outcome.job_id, outcome.run),
@@ -205,7 +205,7 @@ pub async fn i_04_concurrent_pumps_keep_the_outcomes_of_a_job_in_order(world: &W
                     taken.extend(batch.iter().map(told));
                 }
                 let ids = batch.iter().map(|delivery| delivery.id).collect();
-                store.delivered(ids).await.expect("acknowledged");
+                store.ack_deliveries(ids).await.expect("acknowledged");
                 tokio::task::yield_now().await;
             }
         });
@@ -224,7 +224,7 @@ pub async fn d_07_concurrent_pumps_share_the_deliveries(world: &World) {
         let store = Arc::clone(&world.store);
         pumps.spawn(async move {
             let channel = Channel::DeadLetters;
-            let batch = store.undelivered(channel, 10, secs(30)).await.expect("a batch");
+            let batch = store.take_deliveries(channel, 10, secs(30)).await.expect("a batch");
             batch.iter().map(|delivery| delivery.id).collect::<Vec<_>>()
         });
     }

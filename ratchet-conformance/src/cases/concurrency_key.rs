@@ -93,7 +93,7 @@ pub async fn q_02_lingering_run_keeps_its_slot(world: &World) {
     let run = world.run_on(&node, single(world)).await;
     world.apply(run.retry(secs(0)).lingering()).await;
     assert!(node.claim(10).await.is_empty());
-    world.let_go(run.token).await;
+    world.release_holds(run.token).await;
     assert_eq!(node.claim_ids(10).await, [run.id()]);
 }
 
@@ -101,7 +101,7 @@ pub async fn q_02_lingering_run_keeps_its_business_key(world: &World) {
     let run = world.run(world.job().key("order")).await;
     world.apply(run.fail().lingering()).await;
     world.try_submit(world.job().key("order")).await.expect_err("the handler is still running");
-    world.let_go(run.token).await;
+    world.release_holds(run.token).await;
     world.submit(world.job().key("order")).await;
 }
 
@@ -112,7 +112,7 @@ pub async fn q_02_lingering_run_outlives_the_next_run(world: &World) {
     let second = node.claim_one().await;
     world.apply(second.succeed()).await;
     world.try_submit(world.job().key("order")).await.expect_err("the first is still running");
-    world.let_go(first.token).await;
+    world.release_holds(first.token).await;
     world.submit(world.job().key("order")).await;
 }
 

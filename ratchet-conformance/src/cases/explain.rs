@@ -9,7 +9,7 @@ use crate::World;
 use crate::fixture::{JobExt, Node, RunExt, secs};
 
 async fn why(world: &World, id: JobId) -> Explanation {
-    let around = world.store.surroundings(id).await.expect("the store knows");
+    let around = world.store.claim_context(id).await.expect("the store knows");
     around.expect("the job exists").explain(2)
 }
 
@@ -37,7 +37,7 @@ pub async fn q_04_all_clear(world: &World) {
 }
 
 pub async fn q_04_unknown_job_has_no_surroundings(world: &World) {
-    let around = world.store.surroundings(world.unknown_id()).await.expect("the store knows");
+    let around = world.store.claim_context(world.unknown_id()).await.expect("the store knows");
     assert!(around.is_none());
 }
 

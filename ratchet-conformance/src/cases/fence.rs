@@ -118,7 +118,7 @@ pub async fn l_06_stale_report_changes_nothing(world: &World) {
     notes.warnings.push("from".to_owned());
     notes.checkpoint = Some(1.into());
     let both = vec![(old.token, notes.clone()), (new.token, RunNotes::default())];
-    let current = world.store.report(both).await.expect("notes are answered");
+    let current = world.store.write_notes(both).await.expect("notes are answered");
     assert_eq!(current, [false, true]);
     let job = world.get(old.id()).await;
     assert_eq!((job.warnings.len(), job.checkpoint), (0, None));
@@ -146,7 +146,7 @@ pub async fn l_06_stale_settle_publishes_nothing(world: &World) {
     world.apply(run.succeed()).await;
     world.stale(run.fail().alerting().publishing()).await;
     assert!(world.alerts().await.is_empty());
-    assert!(world.undelivered(Channel::DeadLetters, secs(1)).await.is_empty());
+    assert!(world.take_deliveries(Channel::DeadLetters, secs(1)).await.is_empty());
 }
 
 pub async fn l_06_settle_of_a_waiting_job_is_stale(world: &World) {

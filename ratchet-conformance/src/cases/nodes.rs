@@ -112,31 +112,31 @@ pub async fn e_10_only_waiting_jobs_are_told(world: &World) {
 
 pub async fn a_03_one_node_leads_at_a_time(world: &World) {
     let (a, b) = (world.node().await, world.node().await);
-    assert!(a.lead(LEASE).await);
-    assert!(!b.lead(LEASE).await);
-    assert!(a.lead(LEASE).await);
+    assert!(a.try_lead(LEASE).await);
+    assert!(!b.try_lead(LEASE).await);
+    assert!(a.try_lead(LEASE).await);
 }
 
 pub async fn a_03_leader_renews_its_lease(world: &World) {
     let (a, b) = (world.node().await, world.node().await);
-    assert!(a.lead(LEASE).await);
+    assert!(a.try_lead(LEASE).await);
     world.pass(secs(10)).await;
-    assert!(a.lead(LEASE).await);
+    assert!(a.try_lead(LEASE).await);
     world.pass(secs(10)).await;
-    assert!(!b.lead(LEASE).await);
+    assert!(!b.try_lead(LEASE).await);
 }
 
 pub async fn a_03_leadership_moves_when_the_leader_is_silent(world: &World) {
     let (a, b) = (world.node().await, world.node().await);
-    assert!(a.lead(LEASE).await);
+    assert!(a.try_lead(LEASE).await);
     world.pass(LEASE).await;
-    assert!(b.lead(LEASE).await);
-    assert!(!a.lead(LEASE).await);
+    assert!(b.try_lead(LEASE).await);
+    assert!(!a.try_lead(LEASE).await);
 }
 
 pub async fn a_03_leaving_leader_hands_over(world: &World) {
     let (a, b) = (world.node().await, world.node().await);
-    assert!(a.lead(LEASE).await);
+    assert!(a.try_lead(LEASE).await);
     a.leave().await;
-    assert!(b.lead(LEASE).await);
+    assert!(b.try_lead(LEASE).await);
 }

@@ -31,7 +31,7 @@ fn warning(text: &str) -> RunNotes {
 }
 
 async fn report(world: &World, run: &Claimed, notes: RunNotes) {
-    let answers = world.store.report(vec![(run.token, notes)]).await;
+    let answers = world.store.write_notes(vec![(run.token, notes)]).await;
     assert_eq!(answers.expect("notes are answered"), [true]);
 }
 
@@ -120,7 +120,7 @@ pub async fn l_08_warnings_are_kept_with_the_run(world: &World) {
 pub async fn l_04_canceled_run_can_note_nothing(world: &World) {
     let run = world.run(world.job()).await;
     world.cancel(run.id()).await;
-    let answers = world.store.report(vec![(run.token, progress(99.0))]).await;
+    let answers = world.store.write_notes(vec![(run.token, progress(99.0))]).await;
     assert_eq!(answers.expect("notes are answered"), [false]);
     assert_eq!(percent(world, run.id()).await, None);
 }

@@ -17,7 +17,7 @@ fn outcome(delivery: &Delivery) -> &JobOutcome {
 
 /// Takes undelivered outcomes and holds them for 30 seconds.
 async fn told(world: &World) -> Vec<Delivery> {
-    world.undelivered(Channel::Outcomes, secs(30)).await
+    world.take_deliveries(Channel::Outcomes, secs(30)).await
 }
 
 /// Returns the job and the run of each delivery.
@@ -31,7 +31,7 @@ fn ends(deliveries: &[Delivery]) -> Vec<(JobId, u64)> {
 
 async fn acknowledge(world: &World, deliveries: &[Delivery]) {
     let ids = deliveries.iter().map(|delivery| delivery.id).collect();
-    world.store.delivered(ids).await.expect("acknowledged");
+    world.store.ack_deliveries(ids).await.expect("acknowledged");
 }
 
 async fn succeeded(world: &World) -> Claimed {
@@ -55,14 +55,14 @@ pub async fn i_04_outcome_is_handed_out_as_it_was_committed(world: &World) {
     let run = world.run(world.job()).await;
     let well = run.succeed().output(r#"{"sum":"42 ✓"}"#).took(secs(2)).telling(&run);
     let at = world.apply(well).await.at;
-    let told = world.undelivered(Channel::Outcomes, secs(30)).await;
+    let told = world.take_deliveries(Channel::Outcomes, secs(30)).await;
     let wanted = JobOutcome::success(&run, Some(r#"{"sum":"42 ✓"}"#.to_owned()), secs(2));
     assert_eq!(told.iter().map(outcome).collect::<Vec<_>>(), [&wanted.stamped(at)]);
     acknowledge(world, &told).await;
 
     let run = world.run(world.job()).await;
     world.apply(run.fail().telling(&run)).await;
-    let told = world.undelivered(Channel::Outcomes, secs(30)).await;
+    let told = world.take_deliveries(Channel::Outcomes, secs(30)).await;
     let stored = world.get(run.id()).await.envelope.expect("an envelope");
     assert_eq!(outcome(&told[0]).kind, OutcomeKind::Failure);
     assert_eq!(outcome(&told[0]).envelope.as_deref(), Some(&stored), "with the same time");
@@ -163,7 +163,7 @@ pub async fn i_04_outcomes_and_dead_letters_are_apart(world: &World) {
     let run = world.run(world.job()).await;
     world.apply(run.fail().alerting().publishing().telling(&run)).await;
     for channel in [Channel::Alerts, Channel::DeadLetters, Channel::Outcomes] {
-        let handed_out = world.undelivered(channel, secs(30)).await;
+        let handed_out = world.take_deliveries(channel, secs(30)).await;
         let of_this = matches!(
             (&handed_out[0].body, channel),
             (DeliveryBody::Alert(_), Channel::Alerts)

@@ -82,7 +82,7 @@ pub async fn q_01_a_lingering_run_keeps_its_place_in_the_queue(world: &World) {
     world.apply(run.fail().lingering()).await;
     let next = world.submit(world.job()).await;
     assert!(node.claim(10).await.is_empty());
-    world.let_go(run.token).await;
+    world.release_holds(run.token).await;
     assert_eq!(node.claim_ids(10).await, [next]);
 }
 

@@ -13,8 +13,8 @@ fn work(queue: &str) -> Wake {
 /// Runs `act` and waits for the expected wake-up. It may arrive with a delay.
 async fn wakes<T>(world: &World, wanted: Wake, act: impl Future<Output = T>) -> T {
     let mut wakes = match &wanted {
-        Wake::Finished(_) => world.store.ends(),
-        _ => world.store.wakes(),
+        Wake::Finished(_) => world.store.subscribe_completions(),
+        _ => world.store.subscribe_wakeups(),
     };
     let done = act.await;
     if !world.sends_wakes() {
@@ -32,7 +32,7 @@ pub async fn s_09_due_job_wakes_its_queue(world: &World) {
 }
 
 pub async fn s_09_every_queue_of_a_batch_is_woken(world: &World) {
-    let mut heard = world.store.wakes();
+    let mut heard = world.store.subscribe_wakeups();
     let jobs = vec![world.job().queue("a"), world.job().queue("b"), world.job().queue("a")];
     wakes(world, work("b"), world.submit_all(jobs)).await;
     assert!(!world.sends_wakes() || World::drain(&mut heard).contains(&work("a")));
@@ -40,7 +40,7 @@ pub async fn s_09_every_queue_of_a_batch_is_woken(world: &World) {
 
 pub async fn s_09_refused_batch_wakes_nobody(world: &World) {
     world.submit(world.job().key("taken")).await;
-    let mut heard = world.store.wakes();
+    let mut heard = world.store.subscribe_wakeups();
     let refused = vec![world.job().queue("refused"), world.job().key("taken")];
     world.insert(refused).await.expect_err("the key is taken");
     wakes(world, work("after"), world.submit(world.job().queue("after"))).await;

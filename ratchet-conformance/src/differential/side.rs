@@ -102,19 +102,19 @@ impl<'a> Side<'a> {
                 heartbeat(ok(store.heartbeat(*node, TICK * *ticks).await))
             }
             Op::Leave(node) => format!("{:?}", ok(store.leave(*node).await)),
-            Op::Lead(node, ticks) => format!("{:?}", ok(store.lead(*node, TICK * *ticks).await)),
+            Op::Lead(node, ticks) => format!("{:?}", ok(store.try_lead(*node, TICK * *ticks).await)),
             Op::Claim { node, limit, idle } => self.claim(*node, *limit, *idle).await,
             Op::Settle(endings) => self.settle(endings).await,
             Op::Report(ago, percent) => match self.run(*ago) {
                 Some(run) => {
                     let notes = progress(f32::from(*percent));
-                    format!("{:?}", ok(store.report(vec![(run.token, notes)]).await))
+                    format!("{:?}", ok(store.write_notes(vec![(run.token, notes)]).await))
                 }
                 None => String::new(),
             },
             Op::LetGo(ago) => {
                 let tokens = self.run(*ago).map(|run| run.token).into_iter().collect();
-                format!("{:?}", ok(store.let_go(tokens).await))
+                format!("{:?}", ok(store.release_holds(tokens).await))
             }
             Op::Rescue => self.rescue().await,
             Op::Command(command) => {
@@ -132,7 +132,7 @@ impl<'a> Side<'a> {
                 let change = ok(store.update_breaker("pay", *order).await);
                 format!("{:?}", change.map(|change| self.normal.change(change)))
             }
-            Op::Explain(id) => match ok(store.surroundings(*id).await) {
+            Op::Explain(id) => match ok(store.claim_context(*id).await) {
                 Some(around) => self.normal.explanation(around.explain(2)),
                 None => String::new(),
             },
@@ -156,7 +156,7 @@ impl<'a> Side<'a> {
                 format!("{:?}", inserted.map(|inserted| self.normal.graph(inserted)))
             }
             Op::Extend(extend) => {
-                let inserted = store.extend(extend.clone()).await;
+                let inserted = store.add_members(extend.clone()).await;
                 format!("{:?}", inserted.map(|inserted| self.normal.graph(inserted)))
             }
             Op::Group(id) => self.group(*id).await,
@@ -221,9 +221,9 @@ impl<'a> Side<'a> {
     }
 
     async fn deliver(&self, channel: Channel, limit: u32) -> String {
-        let deliveries = ok(self.store.undelivered(channel, limit, TICK * 3).await);
+        let deliveries = ok(self.store.take_deliveries(channel, limit, TICK * 3).await);
         let ids = deliveries.iter().step_by(2).map(|delivery| delivery.id).collect();
-        ok(self.store.delivered(ids).await);
+        ok(self.store.ack_deliveries(ids).await);
         let bodies = deliveries.into_iter().map(|delivery| self.normal.body(delivery.body));
         format!("{:?}", bodies.collect::<Vec<_>>())
     }

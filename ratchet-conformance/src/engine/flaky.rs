@@ -13,7 +13,7 @@ use ratchet_core::model::{
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, Vertex, QueueUpdate, QueueRecord, QueueDemand,
     Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
-    Settlement, Surroundings, Token, Unreadable, Verdict, WriteSchedule,
+    Settlement, ClaimContext, Token, Unreadable, Verdict, WriteSchedule,
 };
 use ratchet_core::store::{Store, StoreError, StoreErrorKind, Wake};
 use tokio::runtime::Handle;
@@ -108,8 +108,8 @@ impl Store for Flaky {
         self.up()?.insert_graph(graph).await
     }
 
-    async fn extend(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
-        self.up()?.extend(extend).await
+    async fn add_members(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
+        self.up()?.add_members(extend).await
     }
 
     async fn group(&self, id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
@@ -219,12 +219,12 @@ impl Store for Flaky {
         reply
     }
 
-    async fn report(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
-        self.up()?.report(notes).await
+    async fn write_notes(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
+        self.up()?.write_notes(notes).await
     }
 
-    async fn let_go(&self, tokens: Vec<Token>) -> Result<(), StoreError> {
-        self.up()?.let_go(tokens).await
+    async fn release_holds(&self, tokens: Vec<Token>) -> Result<(), StoreError> {
+        self.up()?.release_holds(tokens).await
     }
 
     async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError> {
@@ -240,8 +240,8 @@ impl Store for Flaky {
         self.up()?.orphans(limit).await
     }
 
-    async fn lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
-        self.up()?.lead(node, lease).await
+    async fn try_lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
+        self.up()?.try_lead(node, lease).await
     }
 
     async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
@@ -275,8 +275,8 @@ impl Store for Flaky {
         self.up()?.breakers().await
     }
 
-    async fn surroundings(&self, id: JobId) -> Result<Option<Surroundings>, StoreError> {
-        self.up()?.surroundings(id).await
+    async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError> {
+        self.up()?.claim_context(id).await
     }
 
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {
@@ -311,17 +311,17 @@ impl Store for Flaky {
         self.up()?.alerts(limit).await
     }
 
-    async fn undelivered(
+    async fn take_deliveries(
         &self,
         channel: Channel,
         limit: u32,
         hold: Duration,
     ) -> Result<Vec<Delivery>, StoreError> {
-        self.up()?.undelivered(channel, limit, hold).await
+        self.up()?.take_deliveries(channel, limit, hold).await
     }
 
-    async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
-        self.up()?.delivered(deliveries).await
+    async fn ack_deliveries(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
+        self.up()?.ack_deliveries(deliveries).await
     }
 
     async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
@@ -351,8 +351,8 @@ impl Store for Flaky {
         self.up()?.heartbeat(node, lease).await
     }
 
-    fn home(&self) -> Option<Handle> {
-        self.inner.home()
+    fn runtime(&self) -> Option<Handle> {
+        self.inner.runtime()
     }
 
     async fn has_competing_claimers(&self, node: NodeId, queues: &[QueueDemand]) -> Result<bool, StoreError> {
@@ -362,11 +362,11 @@ impl Store for Flaky {
         Ok(competing || self.up()?.has_competing_claimers(node, queues).await?)
     }
 
-    fn wakes(&self) -> broadcast::Receiver<Wake> {
-        self.inner.wakes()
+    fn subscribe_wakeups(&self) -> broadcast::Receiver<Wake> {
+        self.inner.subscribe_wakeups()
     }
 
-    fn ends(&self) -> broadcast::Receiver<Wake> {
-        self.inner.ends()
+    fn subscribe_completions(&self) -> broadcast::Receiver<Wake> {
+        self.inner.subscribe_completions()
     }
 }

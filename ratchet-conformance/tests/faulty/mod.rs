@@ -12,7 +12,7 @@ use ratchet_core::model::{
     Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
     NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, Vertex, QueueUpdate,
     QueueRecord, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
-    Settled, Settlement, Surroundings, Token, Unreadable, WriteSchedule,
+    Settled, Settlement, ClaimContext, Token, Unreadable, WriteSchedule,
 };
 use ratchet_core::store::{Store, StoreError, Wake};
 use ratchet_core::{MemoryStore, Priority, VirtualClock};
@@ -91,8 +91,8 @@ impl Store for Faulty {
         self.inner.insert_graph(graph).await
     }
 
-    async fn extend(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
-        self.inner.extend(extend).await
+    async fn add_members(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
+        self.inner.add_members(extend).await
     }
 
     async fn group(&self, id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
@@ -198,12 +198,12 @@ impl Store for Faulty {
         self.inner.settle(settlements).await
     }
 
-    async fn report(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
-        self.inner.report(notes).await
+    async fn write_notes(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
+        self.inner.write_notes(notes).await
     }
 
-    async fn let_go(&self, tokens: Vec<Token>) -> Result<(), StoreError> {
-        self.inner.let_go(tokens).await
+    async fn release_holds(&self, tokens: Vec<Token>) -> Result<(), StoreError> {
+        self.inner.release_holds(tokens).await
     }
 
     async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError> {
@@ -222,8 +222,8 @@ impl Store for Faulty {
         self.inner.orphans(limit).await
     }
 
-    async fn lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
-        self.inner.lead(node, lease).await
+    async fn try_lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
+        self.inner.try_lead(node, lease).await
     }
 
     async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
@@ -257,8 +257,8 @@ impl Store for Faulty {
         self.inner.breakers().await
     }
 
-    async fn surroundings(&self, id: JobId) -> Result<Option<Surroundings>, StoreError> {
-        self.inner.surroundings(id).await
+    async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError> {
+        self.inner.claim_context(id).await
     }
 
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {
@@ -293,24 +293,24 @@ impl Store for Faulty {
         self.inner.alerts(limit).await
     }
 
-    async fn undelivered(
+    async fn take_deliveries(
         &self,
         channel: Channel,
         limit: u32,
         hold: Duration,
     ) -> Result<Vec<Delivery>, StoreError> {
-        self.inner.undelivered(channel, limit, hold).await
+        self.inner.take_deliveries(channel, limit, hold).await
     }
 
-    async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
-        self.inner.delivered(deliveries).await
+    async fn ack_deliveries(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
+        self.inner.ack_deliveries(deliveries).await
     }
 
-    fn wakes(&self) -> Receiver<Wake> {
-        self.inner.wakes()
+    fn subscribe_wakeups(&self) -> Receiver<Wake> {
+        self.inner.subscribe_wakeups()
     }
 
-    fn ends(&self) -> Receiver<Wake> {
-        self.inner.ends()
+    fn subscribe_completions(&self) -> Receiver<Wake> {
+        self.inner.subscribe_completions()
     }
 }

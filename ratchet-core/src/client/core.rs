@@ -35,7 +35,7 @@ pub(crate) struct Core {
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) ids: IdSource,
     pub(crate) conditions: BTreeMap<&'static str, ConditionDef>,
-    /// Panics of user code that do not fail an attempt.
+    /// Panics of user code other than handlers, counted by component.
     pub(crate) panics: Arc<Panics>,
     /// The queues that live workers serve, and when they were last read.
     served: Mutex<Option<(Duration, BTreeSet<String>)>>,

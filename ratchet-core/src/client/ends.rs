@@ -24,7 +24,7 @@ impl Ends {
     const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
     pub(super) fn of(core: &Core) -> Self {
-        let (heard, clock) = (core.store.ends(), Arc::clone(&core.clock));
+        let (heard, clock) = (core.store.subscribe_completions(), Arc::clone(&core.clock));
         Self { heard, clock, pause: Self::FIRST_PAUSE }
     }
 

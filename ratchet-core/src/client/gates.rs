@@ -55,7 +55,7 @@ impl Ratchet {
     /// # }
     /// ```
     pub async fn explain(&self, id: JobId) -> Result<Option<Explanation>, StoreError> {
-        let around = self.core.store.surroundings(id).await?;
+        let around = self.core.store.claim_context(id).await?;
         Ok(around.map(|around| around.explain(self.core.config.isolate_after_crashes)))
     }
 }

@@ -1,4 +1,5 @@
-//! Settings of circuit breakers: default, profile, annotation, configuration, in this order.
+//! Breaker settings. In ascending precedence they come from the defaults, a profile, an attribute, and the
+//! configuration.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use crate::job::BreakerDef;
 use crate::model::BreakerSettings;
 use crate::registry::Registration;
 
-/// Settings of a breaker; what is not set is left to whoever comes before.
+/// Settings of a breaker. A setting that is `None` is taken from the next lower level of precedence.
 ///
 /// ```
 /// use ratchet_core::BreakerConfig;
@@ -20,44 +21,44 @@ use crate::registry::Registration;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BreakerConfig {
-    /// The share of failed calls, in percent (1–100), that opens it.
+    /// The failure rate in percent (1–100) at which it opens.
     pub failure_rate: Option<u8>,
-    /// How many of the last outcomes are looked at.
+    /// The number of most recent calls that are evaluated (1–10 000).
     pub window: Option<u32>,
-    /// How many outcomes there must be before the rate counts.
+    /// The minimum number of calls before the failure rate is evaluated. Must be at least 1.
     pub min_calls: Option<u32>,
-    /// How long it stays open before it lets probes through.
+    /// How long it stays open before it half-opens and admits probes. Must be greater than zero.
     pub open_for: Option<Duration>,
-    /// How many probes must succeed to close it again.
+    /// The number of probes that must succeed to close it. Must be at least 1.
     pub probes: Option<u32>,
 }
 
 impl BreakerConfig {
-    /// Opens when this share of calls, in percent, failed.
+    /// Sets the failure rate in percent at which the breaker opens.
     pub fn failure_rate(mut self, percent: u8) -> Self {
         self.failure_rate = Some(percent);
         self
     }
 
-    /// Looks at the last `calls` outcomes.
+    /// Sets the number of most recent calls that are evaluated.
     pub fn window(mut self, calls: u32) -> Self {
         self.window = Some(calls);
         self
     }
 
-    /// Judges nothing before `calls` outcomes are known.
+    /// Sets the minimum number of calls before the failure rate is evaluated.
     pub fn min_calls(mut self, calls: u32) -> Self {
         self.min_calls = Some(calls);
         self
     }
 
-    /// Stays open this long before probing.
+    /// Sets how long the breaker stays open before it half-opens.
     pub fn open_for(mut self, duration: Duration) -> Self {
         self.open_for = Some(duration);
         self
     }
 
-    /// Closes after this many good probes.
+    /// Sets the number of probes that must succeed to close the breaker.
     pub fn probes(mut self, probes: u32) -> Self {
         self.probes = Some(probes);
         self
@@ -73,7 +74,7 @@ impl BreakerConfig {
         }
     }
 
-    /// These settings where they are set, the others where not.
+    /// Fills settings that are `None` from `other`.
     fn or(self, other: Self) -> Self {
         Self {
             failure_rate: self.failure_rate.or(other.failure_rate),
@@ -111,8 +112,8 @@ impl BreakerConfig {
     }
 }
 
-/// The settings of every service that a job names. Jobs that share a service may each say a part; they must not
-/// contradict one another.
+/// Returns the settings of every service that a job names. Jobs that share a service may each set a part of the
+/// settings, but must not contradict each other.
 pub(crate) fn breaker_settings(
     jobs: &[Registration],
     config: &Config,
@@ -137,7 +138,7 @@ pub(crate) fn breaker_settings(
                 said.insert(def.service.to_owned(), (own, job));
             }
             Some((settings, first)) => {
-                // The two agree if it does not matter who is asked first.
+                // The two agree if the order of precedence does not matter.
                 if settings.or(own) != own.or(*settings) {
                     problems.push(format!(
                         "jobs `{}` ({}) and `{}` ({}) share the breaker of `{}` and set it differently; \

@@ -1,4 +1,4 @@
-//! Settings of a runtime.
+//! Configuration of a runtime.
 
 mod breaker;
 mod queue;
@@ -13,59 +13,60 @@ pub use queue::{Depth, QueueConfig};
 use crate::model::JobSpec;
 use crate::model::limits::{self, Field};
 
-/// Settings of a runtime; every field has a sensible default and a method on the builder.
+/// The configuration of a runtime. Every field has a default and a method on the builder.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Config {
-    /// How many jobs a worker runs at once over all queues.
+    /// How many jobs a worker runs at once over all queues. Must be at least 1.
     pub concurrency: u32,
-    /// The largest payload, in bytes.
+    /// The maximum size of a payload, in bytes.
     pub payload_limit: usize,
-    /// The largest result that is kept, in bytes.
+    /// The maximum size of a result, in bytes. Larger results are not kept.
     pub output_limit: usize,
-    /// How long a node is believed alive without a sign of life.
+    /// How long a node's lease lasts without a heartbeat.
     pub lease: Duration,
-    /// How often a node gives a sign of life; a third of the lease.
+    /// The interval between heartbeats. The builder sets it to a third of the lease. Must be at most half of the lease.
     pub heartbeat: Duration,
-    /// How often orphans are looked for and notices delivered.
+    /// The interval between sweeps, which rescue orphans and deliver notices.
     pub sweep: Duration,
-    /// How often an idle worker asks for work when nothing wakes it: between these two, growing while nothing comes.
+    /// The minimum and maximum interval between polls of an idle worker that gets no wake-ups. The interval grows while
+    /// there is no work.
     pub poll: (Duration, Duration),
-    /// How long a finished run waits for others before it is settled.
+    /// How long a finished run waits for others, so that they are settled together.
     pub settle_delay: Duration,
-    /// How many jobs go to the store in one round trip at most; never more than [`limits::BATCH`].
+    /// The maximum number of jobs in one round trip to the store. Never more than [`limits::BATCH`].
     pub batch: usize,
-    /// How long a stopping worker lets its runs finish.
+    /// How long running handlers may continue after the worker was stopped.
     pub shutdown_grace: Duration,
-    /// How long a canceled handler may take to stop by itself before its future is dropped.
+    /// How long a canceled handler may continue before its future is dropped.
     pub cancel_grace: Duration,
-    /// How long a dropped handler may take to give back its thread before it counts as a runaway.
+    /// How long a dropped handler may still block its thread before it counts as a runaway.
     pub runaway_after: Duration,
-    /// How long every handler thread may be stuck before the worker stops claiming.
+    /// How long all handler threads may be stuck before the worker stops claiming.
     pub stall_after: Duration,
-    /// How many crashes make a job one that runs alone.
+    /// The number of crashes from which on a job runs isolated.
     pub isolate_after_crashes: u32,
-    /// How long succeeded jobs are kept; `None` means for ever.
+    /// How long succeeded jobs are kept; `None` means forever.
     pub keep_succeeded: Option<Duration>,
-    /// How long canceled jobs are kept.
+    /// How long canceled jobs are kept; `None` means forever.
     pub keep_canceled: Option<Duration>,
-    /// How long failed jobs are kept.
+    /// How long failed jobs are kept; `None` means forever.
     pub keep_failed: Option<Duration>,
-    /// How long an unacknowledged delivery is held back before it is tried again.
+    /// How long an unacknowledged delivery is held before it is retried.
     pub delivery_hold: Duration,
-    /// Settings of queues.
+    /// The configuration of queues, by name.
     pub queues: BTreeMap<String, QueueConfig>,
     /// The default of [`QueueConfig::boost`].
     pub boost: Duration,
-    /// Settings of breakers by the name of a profile.
+    /// Profiles of breaker settings, by name.
     pub breaker_profiles: BTreeMap<String, BreakerConfig>,
-    /// Settings of breakers by service; they go before annotation and profile.
+    /// Breaker settings by service. They take precedence over attributes and profiles.
     pub breakers: BTreeMap<String, BreakerConfig>,
-    /// How often a healthy worker is checked.
+    /// The interval between health checks while the worker is healthy.
     pub health_every: Duration,
-    /// How often an unhealthy one is.
+    /// The interval between health checks while the worker is unhealthy.
     pub health_retry: Duration,
-    /// The longest a health check may take before it counts as failed.
+    /// The maximum duration of a health check before it counts as failed.
     pub health_timeout: Duration,
 }
 
@@ -106,25 +107,27 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Whether a job may be on a queue.
+    /// Returns `true` if the job is allowed in the queue.
     pub(crate) fn allows(&self, queue: &str, job: &str) -> bool {
         self.queues.get(queue).is_none_or(|queue| queue.allows(job))
     }
 
-    /// How many jobs an exchange with the store moves at most: half of what may run, so that one half runs while the store
-    /// works on the other. Beside others that claim the store has work anyway, and claims that overlap
-    /// cost more: then all of it.
+    /// Returns the maximum number of jobs in one exchange with the store.
+    ///
+    /// Normally this is half of the concurrency, so that one half runs while the store processes the other. If other
+    /// nodes compete for the same queues, it is the full concurrency: the store is busy anyway, and overlapping claims
+    /// are expensive.
     pub(crate) fn portion(&self, competing: bool) -> usize {
         let most = if competing { self.concurrency } else { self.concurrency.div_ceil(2) };
         self.batch.min(limits::BATCH).min(usize::try_from(most).unwrap_or(usize::MAX))
     }
 
-    /// How long waiting counts as one level of priority on a queue.
+    /// Returns the waiting time that counts as one level of priority in a queue.
     pub(crate) fn boost(&self, queue: &str) -> Duration {
         self.queues.get(queue).and_then(|queue| queue.boost).unwrap_or(self.boost)
     }
 
-    /// What cannot work, in words.
+    /// Returns a description of every invalid setting.
     pub(crate) fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
         let mut check = |ok: bool, problem: &str| {

@@ -1,4 +1,4 @@
-//! Settings of one queue.
+//! Configuration of one queue.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::model::limits::brief;
 use crate::model::{QueueLimits, Rate};
 
-/// Settings of one queue.
+/// The configuration of one queue.
 ///
 /// ```
 /// use ratchet_core::QueueConfig;
@@ -17,26 +17,27 @@ use crate::model::{QueueLimits, Rate};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QueueConfig {
-    /// How many of its jobs this worker runs at once; the worker's own limit if not set.
+    /// How many of its jobs this worker runs at once; `None` for the limit of the worker.
     pub concurrency: Option<u32>,
-    /// Its share of the room when several queues have work.
+    /// Its share of the capacity when several queues have work. Must be at least 1.
     pub weight: u32,
-    /// The only jobs allowed on it; empty means all.
+    /// The names of the only jobs allowed in the queue; empty means all.
     pub allow: BTreeSet<String>,
-    /// How long waiting counts as one level of priority; zero switches ageing off.
+    /// The waiting time that counts as one level of priority. Zero disables aging; `None` uses the default of the
+    /// configuration.
     pub boost: Option<Duration>,
-    /// Limits over the whole cluster. The worker that starts last has the say.
+    /// Cluster-wide limits. Stored when a worker starts, so the worker that started last determines them.
     pub cluster: QueueLimits,
-    /// How many jobs may wait.
+    /// How many jobs can wait; `None` for no limit.
     pub depth: Option<Depth>,
 }
 
-/// How many jobs may wait in a queue, and what a submit beyond that gets.
+/// How many jobs can wait in a queue, and what happens to a submission beyond that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// An error: nothing is stored.
+    /// The submission fails and nothing is stored.
     Refuse(u64),
-    /// A warning.
+    /// A warning is logged.
     Warn(u64),
 }
 
@@ -54,52 +55,54 @@ impl Default for QueueConfig {
 }
 
 impl QueueConfig {
-    /// How many of its jobs this worker runs at once.
+    /// Sets how many of its jobs this worker runs at once.
     pub fn concurrency(mut self, limit: u32) -> Self {
         self.concurrency = Some(limit);
         self
     }
 
-    /// Its share of the room when several queues have work; at least 1.
+    /// Sets its share of the capacity when several queues have work. Must be at least 1.
     pub fn weight(mut self, weight: u32) -> Self {
         self.weight = weight;
         self
     }
 
-    /// The only jobs allowed on it. Refused at submit and again at dispatch.
+    /// Adds jobs to the only ones allowed in the queue. Other jobs are refused at submission, and again before they
+    /// run.
     pub fn allow(mut self, jobs: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.allow.extend(jobs.into_iter().map(Into::into));
         self
     }
 
-    /// How long waiting counts as one level of priority; zero switches ageing off.
+    /// Sets the waiting time that counts as one level of priority. Zero disables aging.
     pub fn boost(mut self, interval: Duration) -> Self {
         self.boost = Some(interval);
         self
     }
 
-    /// How many of its jobs run at once in the whole cluster.
+    /// Sets how many of its jobs run at once in the whole cluster.
     pub fn cluster_concurrency(mut self, limit: u32) -> Self {
         self.cluster.concurrency = Some(limit);
         self
     }
 
-    /// How many of its jobs are claimed in any window of this length, in the whole cluster. Retries count.
+    /// Sets how many of its jobs are claimed in any window of this length, in the whole cluster. Retries count.
     pub fn rate(mut self, jobs: u32, per: Duration) -> Self {
         self.cluster.rate = Some(Rate { jobs, per });
         self
     }
 
-    /// How many jobs may wait: a submit beyond that is refused.
+    /// Sets how many jobs can wait. A submission beyond that is refused.
     ///
-    /// Judged by the submitting process from a count that is at most a quarter of a second old: producers in several
-    /// processes may exceed it by what they submit meanwhile. What a handler enqueues through its context is never refused.
+    /// The submitting process decides based on a count that is at most 250 ms old. Producers in several processes may
+    /// exceed the limit by the jobs they submit in the meantime. Jobs that a handler submits through its context are
+    /// never refused.
     pub fn depth(mut self, jobs: u64) -> Self {
         self.depth = Some(Depth::Refuse(jobs));
         self
     }
 
-    /// How many jobs may wait: a submit beyond that gets a warning.
+    /// Sets how many jobs can wait. A submission beyond that logs a warning.
     pub fn warn_depth(mut self, jobs: u64) -> Self {
         self.depth = Some(Depth::Warn(jobs));
         self
@@ -125,7 +128,7 @@ impl QueueConfig {
         );
     }
 
-    /// Whether a job may be on this queue.
+    /// Returns `true` if the job is allowed in this queue.
     pub fn allows(&self, job: &str) -> bool {
         self.allow.is_empty() || self.allow.contains(job)
     }

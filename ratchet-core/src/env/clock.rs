@@ -1,4 +1,4 @@
-//! Time.
+//! Clocks: the system clock, and a virtual clock for tests.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,22 +11,22 @@ use jiff::Timestamp;
 
 use crate::model::later;
 
-/// A future that completes when its time has come.
+/// A future that completes after a delay.
 pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The only source of time in the engine.
 pub trait Clock: Send + Sync + fmt::Debug + 'static {
-    /// The wall clock, in microseconds: what stores can keep.
+    /// Returns the wall-clock time, truncated to microseconds, the precision that stores can keep.
     fn now(&self) -> Timestamp;
 
-    /// Time since some fixed instant; never goes back. Durations are measured with it.
+    /// Returns the time since a fixed instant. Never goes backward; used to measure durations.
     fn monotonic(&self) -> Duration;
 
     /// Completes after `duration`.
     fn sleep(&self, duration: Duration) -> Sleep;
 }
 
-/// The clock of the machine.
+/// The clock of the operating system.
 #[derive(Debug, Clone, Copy)]
 pub struct SystemClock {
     start: Instant,
@@ -54,7 +54,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is told to move. Clones share the time.
+/// A clock for tests that moves only when [`advance`](Self::advance) is called. Clones share the time.
 ///
 /// ```
 /// use std::time::Duration;
@@ -78,12 +78,12 @@ struct Shared {
 }
 
 impl VirtualClock {
-    /// A clock that starts at noon on the first of January 2026, UTC.
+    /// Creates a clock that starts at 2026-01-01T12:00:00Z.
     pub fn new() -> Self {
         Self::starting_at(Timestamp::constant(1_767_268_800, 0))
     }
 
-    /// A clock that starts at an instant of your choice.
+    /// Creates a clock that starts at the given instant.
     pub fn starting_at(start: Timestamp) -> Self {
         let shared = Shared {
             start: micros(start),
@@ -94,7 +94,7 @@ impl VirtualClock {
         Self { shared: Arc::new(Mutex::new(shared)) }
     }
 
-    /// Moves time on and wakes every sleeper whose time has come.
+    /// Advances the time and wakes every sleeper that is due.
     pub fn advance(&self, duration: Duration) {
         let due = {
             let mut shared = self.lock();
@@ -106,7 +106,7 @@ impl VirtualClock {
         due.into_values().for_each(Waker::wake);
     }
 
-    /// How long until the next sleeper wakes, if anybody sleeps.
+    /// Returns the time until the next sleeper wakes, or `None` if there are no sleepers.
     pub fn next_wake(&self) -> Option<Duration> {
         let shared = self.lock();
         shared.sleepers.keys().next().map(|(at, _)| at.saturating_sub(shared.elapsed))
@@ -178,7 +178,7 @@ impl Drop for VirtualSleep {
     }
 }
 
-/// Cut to microseconds, so that what is written reads back equal on every store.
+/// Truncates to microseconds, so that a time reads back unchanged from every store.
 fn micros(instant: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(instant.as_microsecond()).unwrap_or(instant)
 }

@@ -1,19 +1,20 @@
-//! Named points at which a process under test dies or freezes, one at every step that changes something.
+//! Named points at which a process under test can be made to crash or freeze. There is one at every step with an
+//! effect.
 //!
-//! Without the feature `crash-points` a point is nothing. With it a point is inert until the process is told, by its
-//! environment, where to die:
+//! Without the feature `crash-points`, a point compiles to nothing. With it, points are inert unless enabled by
+//! environment variables:
 //!
 //! - `RATCHET_CRASH=settle.moved:2` aborts the process when it passes that point for the second time;
-//! - `RATCHET_FREEZE=settle.before:1` stops it there, as SIGSTOP does, until somebody has it go on;
-//! - `RATCHET_CRASH_LOG=file` adds a line to that file for every passing.
+//! - `RATCHET_FREEZE=settle.before:1` stops the process there with SIGSTOP, until it receives SIGCONT;
+//! - `RATCHET_CRASH_LOG=file` appends a line to that file whenever a point is passed.
 //!
-//! Within one process a [`Watch`](super::pause::Watch) holds a single thread at a point while another thread goes on.
+//! Within one process, a [`Watch`](super::pause::Watch) holds a single thread at a point while other threads continue.
 //!
-//! It is no part of the interface: `benches/proof` and the interleaving matrix of `ratchet-pg` are what use it.
+//! Not part of the public interface. It is used by `benches/proof` and the interleaving matrix of `ratchet-pg`.
 
 macro_rules! points {
     ($($(#[doc = $meaning:literal])+ $point:ident = $name:literal,)+) => {
-        /// A point at which a process under test dies.
+        /// A point at which a process under test can be made to crash.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum CrashPoint {
@@ -21,15 +22,15 @@ macro_rules! points {
         }
 
         impl CrashPoint {
-            /// Every point, in the order of the road.
+            /// All points, in the order in which a job passes them.
             pub const ALL: &'static [Self] = &[$(Self::$point,)+];
 
-            /// What it is called in the environment and in tables.
+            /// Returns the name used in environment variables and tables.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$point => $name,)+ }
             }
 
-            /// Where it is, in words.
+            /// Returns a description of the point.
             pub const fn meaning(self) -> &'static str {
                 match self { $(Self::$point => concat!($($meaning,)+).trim_ascii(),)+ }
             }
@@ -170,7 +171,7 @@ mod armed {
             Self { die: Self::place("RATCHET_CRASH"), freeze: Self::place("RATCHET_FREEZE"), log }
         }
 
-        /// A point and how often it is passed before something happens there.
+        /// Parses a point, and the number of the pass at which it takes effect.
         fn place(variable: &str) -> Option<(CrashPoint, u64)> {
             let order = std::env::var(variable).ok()?;
             let parsed = order.rsplit_once(':').and_then(|(name, passing)| {
@@ -181,12 +182,12 @@ mod armed {
         }
     }
 
-    /// Passes the point in front of a statement: a watched thread can be held there.
+    /// Marks the point before a statement, at which a watched thread can be held.
     pub fn statement_point(name: &'static str) {
         crate::env::pause::pass(name);
     }
 
-    /// Passes a point: dies or freezes here if this is the place and the time.
+    /// Marks a crash point. Aborts or freezes the process if this pass of the point was selected.
     pub fn crash_point(point: CrashPoint) {
         crate::env::pause::pass(point.name());
         let orders = &*ORDERS;
@@ -195,7 +196,7 @@ mod armed {
         }
         let passing = PASSED[point as usize].fetch_add(1, Ordering::SeqCst) + 1;
         if let Some(mut log) = orders.log.as_ref() {
-            // One write: the line is whole, whatever comes next.
+            // A single write, so that the line is complete even if the process aborts.
             let _ = log.write_all(format!("{} {passing}\n", point.name()).as_bytes());
         }
         if orders.die == Some((point, passing)) {

@@ -1,4 +1,4 @@
-//! Randomness: jitter and ids.
+//! Randomness for jitter and ids.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,14 +19,14 @@ impl Entropy for OsEntropy {
     }
 }
 
-/// The same bits for the same seed.
+/// Deterministic randomness: the same seed yields the same bits.
 #[derive(Debug)]
 pub struct SeededEntropy {
     state: AtomicU64,
 }
 
 impl SeededEntropy {
-    /// Starts at a seed.
+    /// Creates a generator with a seed.
     pub fn new(seed: u64) -> Self {
         Self { state: AtomicU64::new(seed) }
     }
@@ -34,7 +34,7 @@ impl SeededEntropy {
 
 impl Entropy for SeededEntropy {
     fn next_u64(&self) -> u64 {
-        // SplitMix64: every state gives well-mixed bits, so a counter is enough and no lock is needed.
+        // SplitMix64: every state yields well-mixed bits, so an atomic counter suffices and no lock is needed.
         const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
         let mut z = self.state.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

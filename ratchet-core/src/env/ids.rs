@@ -1,4 +1,4 @@
-//! New identities.
+//! Generation of ids.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,38 +7,38 @@ use uuid::{Builder, Uuid};
 use super::{Clock, Entropy};
 use crate::model::{JobId, LeaseId, NodeId};
 
-/// Makes ids (`UUIDv7`) that grow: two ids of one source sort in the order they were made.
+/// Generates ids (`UUIDv7`) in ascending order: two ids of one source sort in the order of their generation.
 #[derive(Debug)]
 pub struct IdSource {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
-    /// The millisecond of the last id, and how many ids it has had.
+    /// The millisecond of the last id, and the number of ids generated in it.
     last: Mutex<(u64, u16)>,
 }
 
 impl IdSource {
-    /// Ids from this clock and this randomness.
+    /// Creates a source that uses this clock and this randomness.
     pub fn new(clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
         Self { clock, entropy, last: Mutex::new((0, 0)) }
     }
 
-    /// A new job.
+    /// Generates a job id.
     pub fn job(&self) -> JobId {
         JobId::from_uuid(self.next())
     }
 
-    /// A new node.
+    /// Generates a node id.
     pub fn node(&self) -> NodeId {
         NodeId::from_uuid(self.next())
     }
 
-    /// A new lease.
+    /// Generates a lease id.
     pub fn lease(&self) -> LeaseId {
         LeaseId::from_uuid(self.next())
     }
 
     fn next(&self) -> Uuid {
-        /// The twelve bits after the millisecond are a counter.
+        /// The 12 bits after the millisecond are a counter.
         const FULL: u16 = 1 << 12;
         let now = u64::try_from(self.clock.now().as_millisecond()).unwrap_or(0);
         let (millis, count) = {
@@ -46,7 +46,7 @@ impl IdSource {
             *last = match *last {
                 (millis, _) if now > millis => (now, 0),
                 (millis, count) if count + 1 < FULL => (millis, count + 1),
-                // More ids than a millisecond has room for, or a clock that went back: borrow from the next one.
+                // The counter is exhausted, or the clock went backward: use the next millisecond.
                 (millis, _) => (millis + 1, 0),
             };
             *last

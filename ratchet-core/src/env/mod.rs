@@ -1,4 +1,4 @@
-//! Where the engine touches the world: time, randomness, threads. Each is a trait, so that tests and simulations decide.
+//! The engine's access to time, randomness and threads. Each is a trait, so that tests and simulations can replace it.
 
 mod clock;
 pub mod crash;

@@ -1,8 +1,8 @@
-//! Holding one thread at a point while another thread goes on: how two verbs of a store are interleaved in a test.
+//! Holds one thread at a point while another thread continues, so that a test can interleave two calls of a store.
 //!
-//! Every connection of a store is used on the store's own thread. A test watches that thread, starts a verb, and holds it at
-//! the n-th point that it passes: in front of a statement, before a commit, or after it. Meanwhile a second store on the same
-//! database runs another verb.
+//! Every connection of a store is used on the store's own thread. A test watches that thread, starts a call, and holds
+//! it at the n-th point: before a statement, before a commit, or after one. Meanwhile, a second store on the same
+//! database executes another call.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -33,7 +33,7 @@ struct State {
 /// Where a thread is held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// At the point with this index among all that it passes, counted from zero.
+    /// At the point with this index, counted from zero over all points that the thread passes.
     Index(usize),
     /// At the first point with this name.
     Named(&'static str),
@@ -49,7 +49,7 @@ impl State {
     }
 }
 
-/// A thread whose points are recorded, and which can be held at one of them. Dropping it lets the thread go on.
+/// Records the points that a thread passes, and can hold the thread at one of them. Dropping it releases the thread.
 #[derive(Debug)]
 pub struct Watch {
     thread: ThreadId,
@@ -57,13 +57,12 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Watches a thread from now on, and holds it at this place.
+    /// Starts watching a thread, and holds it at this place.
     pub fn new(thread: ThreadId, hold_at: Option<Place>) -> Self {
         Self::except(thread, hold_at, &[])
     }
 
-    /// Watches a thread, and neither records nor counts the points with these names: background tasks of the store pass them
-    /// at any time.
+    /// Starts watching a thread, ignoring points with these names: background tasks of the store pass them at any time.
     pub fn except(
         thread: ThreadId,
         hold_at: Option<Place>,
@@ -77,17 +76,18 @@ impl Watch {
         Self { thread, shared }
     }
 
-    /// The names of the points that the thread has passed so far. The point at which it is held is the last one.
+    /// Returns the names of the points that the thread has passed so far. If it is held, the last one is the point at
+    /// which it is held.
     pub fn passed(&self) -> Vec<&'static str> {
         lock(&self.shared.state).passed.clone()
     }
 
-    /// Whether the thread is held right now.
+    /// Returns `true` if the thread is currently held.
     pub fn is_held(&self) -> bool {
         lock(&self.shared.state).held
     }
 
-    /// Lets the thread go on. It is not held again.
+    /// Lets the thread continue. It is not held again.
     pub fn release(&self) {
         let mut state = lock(&self.shared.state);
         state.hold_at = None;
@@ -100,7 +100,7 @@ impl Drop for Watch {
     fn drop(&mut self) {
         self.release();
         let mut watched = lock(&WATCHED);
-        // A newer watch of the same thread stays.
+        // A newer watch of the same thread must stay registered.
         if watched.get(&self.thread).is_some_and(|shared| Arc::ptr_eq(shared, &self.shared)) {
             watched.remove(&self.thread);
             WATCHES.fetch_sub(1, Ordering::SeqCst);
@@ -108,7 +108,7 @@ impl Drop for Watch {
     }
 }
 
-/// Passes a point on the current thread.
+/// Records that the current thread passes a point, and holds it there if requested.
 pub(super) fn pass(name: &'static str) {
     if WATCHES.load(Ordering::SeqCst) == 0 {
         return;

@@ -1,26 +1,26 @@
-//! Where work runs: the engine on a thread that no handler can block, handlers on the user's runtime.
+//! Where work runs: the engine on a thread that handlers cannot block, and handlers on the user's runtime.
 
 use std::fmt;
 use std::pin::Pin;
 
 use tokio::runtime::{Builder, Handle};
 
-/// Something to run.
+/// A future to run to completion.
 pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Several things to run.
+/// Several futures to run.
 pub type Tasks = Box<dyn Iterator<Item = Task> + Send>;
 
-/// Where the engine and the handlers run.
+/// Spawns the engine and the handlers.
 pub trait Spawn: Send + Sync + fmt::Debug + 'static {
     /// Runs the engine: claiming, settling, heartbeats, watchdog. It must go on while every handler is stuck. `home` is where
-    /// the store waits for its answers, if it has [such a place](crate::store::Store::home).
+    /// the store waits for its answers, if it has [such a place](crate::store::Store::runtime).
     fn engine(&self, task: Task, home: Option<Handle>) -> std::io::Result<()>;
 
     /// Runs a handler.
     fn handler(&self, task: Task);
 
-    /// Runs several handlers. Each is made when it is taken, so where it will run.
+    /// Runs several handlers. Each task is created when the iterator yields it, on the thread that will run it.
     fn handlers(&self, tasks: Tasks) {
         tasks.for_each(|task| self.handler(task));
     }
@@ -36,14 +36,14 @@ pub struct DedicatedEngineThread {
 }
 
 impl DedicatedEngineThread {
-    /// Handlers on this runtime.
+    /// Creates a spawner that runs handlers on this runtime.
     pub fn new(handlers: Handle) -> Self {
         Self { handlers }
     }
 }
 
 impl Spawn for DedicatedEngineThread {
-    /// With the store, if that has a thread of its own: what the engine asks and is told then changes threads neither way.
+    /// If the store has its own runtime, the engine runs on it. Calls to the store then need no thread switch.
     fn engine(&self, task: Task, home: Option<Handle>) -> std::io::Result<()> {
         if let Some(home) = home {
             home.spawn(task);
@@ -60,7 +60,7 @@ impl Spawn for DedicatedEngineThread {
         self.handlers.spawn(task);
     }
 
-    /// Crosses over to the other runtime once: there, a task that spawns is far cheaper than a thread that does.
+    /// Enters the other runtime once, because spawning from within a runtime is much cheaper than from another thread.
     fn handlers(&self, tasks: Tasks) {
         self.handlers.spawn(async move {
             tasks.for_each(|task| {
@@ -99,7 +99,7 @@ mod tests {
 
     use super::*;
 
-    /// The name of the thread on which the engine runs.
+    /// Returns the name of the thread on which the engine runs.
     async fn engine(home: Option<Handle>) -> String {
         let (tell, told) = oneshot::channel();
         let task = async move {

@@ -1,11 +1,11 @@
-//! Progress of batches is told forwards. Commits of one process can be answered in another order than they were made
-//! in: what is older than what was told is left out.
+//! Keeps the reported progress of batches monotonic. Replies to commits of one process can arrive out of order, so
+//! progress older than the last reported one is dropped.
 
 use std::collections::{HashMap, VecDeque};
 
 use crate::model::GroupId;
 
-/// How far the batches were told to be, those told of first forgotten first.
+/// The last reported progress of each batch. The oldest entries are evicted first.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     ended: HashMap<GroupId, u64>,
@@ -13,10 +13,11 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// How many batches are remembered. A forgotten one may be told backwards, by as much as is in the air.
+    /// The maximum number of batches remembered. The progress of an evicted batch may go backward, by at most the
+    /// commits in flight.
     const ROOM: usize = 1024;
 
-    /// So many members have ended: whether that is news.
+    /// Records that `ended` members have ended. Returns `true` if that is newer than the last reported progress.
     pub(super) fn is_news(&mut self, group: GroupId, ended: u64) -> bool {
         if let Some(last) = self.ended.get_mut(&group) {
             let news = ended > *last;
@@ -33,7 +34,7 @@ impl Progress {
         true
     }
 
-    /// An order has changed the batch: fewer members may have ended than was told.
+    /// Resets a batch that a command changed: fewer members may have ended than were reported.
     pub(super) fn forget(&mut self, group: GroupId) {
         if self.ended.remove(&group).is_some() {
             self.order.retain(|other| *other != group);

@@ -1,4 +1,4 @@
-//! Classification: what a failure was, found by walking its source chain.
+//! Classifies failures by inspecting their source chains.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -12,15 +12,15 @@ use super::{HandlerError, Directive, PanicReport, Panics, fingerprint, catch_pan
 use crate::job::shorten;
 use crate::model::{FailureKind, FailureRecord, limits};
 
-/// A failed attempt, ready to be decided about.
+/// A failed attempt, as input to the retry decision.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Failure {
-    /// What will be stored of it.
+    /// The part of the failure that is stored.
     pub record: FailureRecord,
     /// Whether trying again is pointless, and who says so.
     pub retryability: Retryability,
-    /// The delay the handler asked for.
+    /// The delay requested by the handler.
     pub retry_after: Option<Duration>,
     pub(crate) error: Option<Arc<HandlerError>>,
 }
@@ -28,37 +28,37 @@ pub struct Failure {
 /// Whether trying again is pointless.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Retryability {
-    /// It may help.
+    /// A retry may succeed.
     Transient,
-    /// `#[do_not_retry]` stands on an error of the chain, for this reason.
+    /// An error of the chain is marked with `#[do_not_retry]`, for this reason.
     Annotated(String),
-    /// The handler called it fatal.
+    /// The handler returned [`fatal`](super::fatal).
     Fatal,
 }
 
 impl Failure {
-    /// A failure without an error value behind it.
+    /// Creates a failure without an error value.
     pub fn new(record: FailureRecord) -> Self {
         Self { record, retryability: Retryability::Transient, retry_after: None, error: None }
     }
 
-    /// The outermost error the handler returned, if it returned one.
+    /// Returns the outermost error that the handler returned, if any.
     pub fn error(&self) -> Option<&(dyn Error + 'static)> {
         self.error.as_deref().map(HandlerError::error)
     }
 
-    /// The first error of type `E` in the source chain.
+    /// Returns the first error of type `E` in the source chain.
     pub fn find<E: Error + 'static>(&self) -> Option<&E> {
         self.chain().find_map(|link| link.downcast_ref())
     }
 
-    /// The source chain of the error the handler returned, outermost first.
+    /// Returns the source chain of the error that the handler returned, outermost first.
     pub fn chain(&self) -> impl Iterator<Item = &(dyn Error + 'static)> {
         self.error.as_deref().into_iter().flat_map(HandlerError::chain)
     }
 }
 
-/// What a handler's error turned out to be: a failure, or a wish that is none.
+/// The classification of a handler's error: a failure, or a deferral.
 #[derive(Debug, Clone)]
 pub(crate) enum Classified {
     Failure(Box<Failure>),
@@ -66,14 +66,14 @@ pub(crate) enum Classified {
     Reject(String),
 }
 
-/// Turns what went wrong into data.
+/// Converts errors and panics to failures.
 #[derive(Debug, Clone)]
 pub(crate) struct Classifier {
     sanitizer: Arc<dyn ErrorSanitizer>,
     panics: Arc<Panics>,
 }
 
-/// More than anybody reads: what is stored is cut further by the sanitizer.
+/// The maximum length before sanitizing; stored messages are truncated further.
 const LONGEST: usize = 64 * 1024;
 
 impl Classifier {
@@ -81,13 +81,13 @@ impl Classifier {
         Self { sanitizer, panics: Arc::default() }
     }
 
-    /// Counts panics of the sanitizer there.
+    /// Counts panics of the sanitizer in `panics`.
     pub(crate) fn counting(mut self, panics: &Arc<Panics>) -> Self {
         self.panics = Arc::clone(panics);
         self
     }
 
-    /// What is kept of an error that fails nothing.
+    /// Returns the record of an error that does not fail a run.
     pub(crate) fn record(&self, error: HandlerError) -> FailureRecord {
         match self.error(error) {
             Classified::Failure(failure) => failure.record,
@@ -98,7 +98,7 @@ impl Classifier {
         }
     }
 
-    /// An error the handler returned.
+    /// Classifies an error that the handler returned.
     pub(crate) fn error(&self, error: HandlerError) -> Classified {
         let directive = error.chain().find_map(|link| link.downcast_ref::<Directive>());
         match directive {
@@ -140,7 +140,7 @@ impl Classifier {
         Classified::Failure(Box::new(failure))
     }
 
-    /// A panic.
+    /// Creates the failure of a panic.
     pub(crate) fn panic(&self, report: PanicReport) -> Failure {
         let PanicReport { message, location } = report;
         let message = match location {
@@ -155,13 +155,13 @@ impl Classifier {
         ))
     }
 
-    /// A run that took too long.
+    /// Creates the failure of a run that exceeded its timeout.
     pub(crate) fn timeout(limit: Duration) -> Failure {
         let message = format!("the run took longer than its timeout of {limit:?}");
         Failure::new(record(FailureKind::Timeout, "TimedOut".to_owned(), message, None))
     }
 
-    /// A job that can never run.
+    /// Creates the failure of a job that can never run.
     pub(crate) fn invalid(&self, error_type: &str, why: &str) -> Failure {
         let mut record =
             record(FailureKind::Invalid, error_type.to_owned(), self.text(error_type, why), None);
@@ -169,14 +169,14 @@ impl Classifier {
         Failure::new(record)
     }
 
-    /// Any text that will be stored.
+    /// Sanitizes a text for storage.
     fn text(&self, error_type: &str, message: &str) -> String {
         let message = &message[..message.floor_char_boundary(LONGEST)];
         self.sanitize(&RawError { error_type, message, error: None })
     }
 
-    /// The sanitizer is the user's: if it fails nothing of the message is kept, and the worker goes on. Whatever it returns,
-    /// control characters are removed and the length is bounded.
+    /// Calls the user's sanitizer. If it panics, the message is discarded. In any case, control characters are removed
+    /// from the result and its length is limited.
     fn sanitize(&self, error: &RawError<'_>) -> String {
         match catch_panic(|| self.sanitizer.sanitize(error)) {
             Ok(message) => clip(plain(&message).into_owned(), limits::MESSAGE),
@@ -188,7 +188,7 @@ impl Classifier {
     }
 }
 
-/// A failure that the engine itself found.
+/// Creates the stored form of a failure.
 pub(crate) fn record(
     kind: FailureKind,
     error_type: String,
@@ -212,18 +212,19 @@ pub(crate) fn record(
     FailureRecord { kind, error_type, message, code, fingerprint, retryable }
 }
 
-/// The name of the error's type. Where it was erased, `Debug` usually starts with it.
+/// Returns the name of the error's type. If the type was erased, uses the first word of its `Debug` output, which is
+/// usually the name.
 fn error_type(error: &HandlerError) -> String {
     if let Some(name) = error.type_name() {
         return clip(shorten(name), limits::NAME);
     }
-    // A type whose `Debug` panics is not worth more than this.
+    // If `Debug` panics, the name falls back to `Error`.
     let debug = bounded(128, |out| write!(out, "{:?}", error.error())).unwrap_or_default();
     let name: String = debug.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
     if name.is_empty() || name.starts_with(char::is_numeric) { "Error".to_owned() } else { name }
 }
 
-/// The messages of the whole chain, outermost first, without repeating what a message already includes.
+/// Joins the messages of the whole chain, outermost first. Skips a message that the previous one already contains.
 fn message(error: &HandlerError) -> String {
     let mut text = String::new();
     let mut last = String::new();
@@ -232,7 +233,7 @@ fn message(error: &HandlerError) -> String {
         let Some(link) = next else { break };
         let part = bounded(LONGEST, |out| write!(out, "{link}"))
             .unwrap_or_else(|_| "[its Display panicked]".to_owned());
-        // Many errors print their source themselves, and a directive prints what it wraps.
+        // Many errors include the message of their source, and so do directives.
         if depth == 0 || !last.contains(part.as_str()) {
             text.push_str(if depth == 0 { "" } else { ": " });
             text.push_str(&part);

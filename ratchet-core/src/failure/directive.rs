@@ -1,65 +1,65 @@
-//! What a handler can ask for in so many words.
+//! Directives: errors with which a handler controls what happens to its job.
 
 use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-/// A handler's wish about its own job, returned as an error and found anywhere in a source chain.
+/// An instruction about the current job. A handler returns it as an error; it is found anywhere in a source chain.
 ///
-/// Being an error it passes through `?` into [`JobError`](super::JobError), `anyhow`, `eyre` or a box.
+/// Because it is an error, it passes through `?` into [`JobError`](super::JobError), `anyhow`, `eyre` or a box.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Directive {
-    /// Run again after a while; no attempt is used.
+    /// Run again later, without using an attempt.
     Snooze {
-        /// How long to wait.
+        /// The delay before the next run.
         delay: Duration,
     },
-    /// The work cannot be taken now; back to the queue, no attempt used.
+    /// The work cannot be accepted at this time. The job returns to the queue without using an attempt.
     Reject {
-        /// Why.
+        /// The reason, for the history.
         why: String,
     },
-    /// Give up at once.
+    /// The job fails permanently.
     Fatal {
-        /// What happened.
+        /// The cause.
         error: Box<dyn Error + Send + Sync>,
     },
-    /// The job can never be understood; give up at once.
+    /// The job is invalid and fails permanently.
     Invalid {
-        /// What is wrong with it.
+        /// The cause.
         error: Box<dyn Error + Send + Sync>,
     },
-    /// A failed attempt, but the next one comes after this delay.
+    /// A failed attempt with a given delay before the next one.
     RetryAfter {
-        /// What happened.
+        /// The cause.
         error: Box<dyn Error + Send + Sync>,
-        /// How long to wait.
+        /// The delay before the next attempt.
         delay: Duration,
     },
 }
 
-/// Run this job again after `delay`; no attempt is used.
+/// Runs the job again after `delay`, without using an attempt.
 pub fn snooze(delay: Duration) -> Directive {
     Directive::Snooze { delay }
 }
 
-/// This worker cannot take the job now: back to the queue, no attempt used.
+/// Returns the job to the queue without using an attempt, because it cannot be accepted at this time.
 pub fn reject(why: impl Into<String>) -> Directive {
     Directive::Reject { why: why.into() }
 }
 
-/// Give up at once: the job goes to the dead-letter queue.
+/// Fails the job permanently: it goes to the dead-letter queue.
 pub fn fatal(error: impl Into<Box<dyn Error + Send + Sync>>) -> Directive {
     Directive::Fatal { error: error.into() }
 }
 
-/// The job can never be understood: it goes to the dead-letter queue as invalid.
+/// Fails the job permanently as invalid: it goes to the dead-letter queue.
 pub fn invalid(error: impl Into<Box<dyn Error + Send + Sync>>) -> Directive {
     Directive::Invalid { error: error.into() }
 }
 
-/// A failed attempt like any other, but the next one comes after `delay`.
+/// Fails the attempt, with `delay` before the next one.
 pub fn retry_after(error: impl Into<Box<dyn Error + Send + Sync>>, delay: Duration) -> Directive {
     Directive::RetryAfter { error: error.into(), delay }
 }
@@ -80,7 +80,7 @@ impl Error for Directive {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Snooze { .. } | Self::Reject { .. } => None,
-            // The wrapped error is a link of its own, so that `#[do_not_retry]` on it is found.
+            // The wrapped error is a separate element of the chain, so that `#[do_not_retry]` on it is found.
             Self::Fatal { error } | Self::Invalid { error } | Self::RetryAfter { error, .. } => {
                 Some(&**error)
             }

@@ -1,6 +1,6 @@
-//! What failures that look alike have in common.
+//! Fingerprints for grouping similar failures.
 
-/// A short text that is equal for failures of the same type whose messages differ only in numbers and ids.
+/// Returns a short text that is equal for failures of the same type whose messages differ only in numbers and ids.
 ///
 /// ```
 /// use ratchet_core::fingerprint;
@@ -10,7 +10,8 @@
 /// assert_ne!(a, fingerprint("Declined", "order 17 timed out after 30s"));
 /// ```
 pub fn fingerprint(error_type: &str, message: &str) -> String {
-    // FNV-1a: stored and compared by other versions of this program, so it must never change.
+    // FNV-1a. Fingerprints are stored and compared by other versions of this program, so the algorithm must never
+    // change.
     let mut hash = Fnv(0xCBF2_9CE4_8422_2325);
     hash.write(error_type);
     hash.write("\0");
@@ -19,7 +20,7 @@ pub fn fingerprint(error_type: &str, message: &str) -> String {
             Some((at, c)) if !c.is_alphanumeric() => word.split_at(at),
             _ => (word, ""),
         };
-        // A word with a digit in it is a number, an id or a hash.
+        // A word that contains a digit is a number, an id or a hash.
         hash.write(if body.chars().any(char::is_numeric) { "#" } else { body });
         hash.write(end);
     }

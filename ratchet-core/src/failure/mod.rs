@@ -1,4 +1,4 @@
-//! From an error, a panic or a refusal to a [`Failure`]: data that one pipeline decides about.
+//! Classifies errors, panics and refusals as a [`Failure`], the input of the retry decision.
 
 mod handler_error;
 mod classify;

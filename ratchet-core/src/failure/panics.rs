@@ -1,4 +1,4 @@
-//! Panics: caught at the boundary, with their place.
+//! Catches panics of user code, with their locations.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::sync::{Mutex, Once, PoisonError};
 
-/// What is known of a panic.
+/// The message and location of a panic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PanicReport {
     pub(crate) message: String,
@@ -14,18 +14,18 @@ pub(crate) struct PanicReport {
 }
 
 thread_local! {
-    /// Where the last panic of this thread happened: only the hook is told.
+    /// The location of the last panic of this thread. Only the hook receives it.
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Installs, once, a hook that remembers where a panic happened and then calls the one that was there.
+/// Installs, once, a panic hook that records the location and then calls the previous hook.
 pub(crate) fn install_hook() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let previous = panic::take_hook();
         panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
             let place = info.location().map(ToString::to_string);
-            // A panic while the thread shuts down finds the slot gone; the place is then unknown, nothing worse.
+            // If the thread is shutting down, the slot is gone and the location stays unknown.
             let _ = PLACE.try_with(|slot| slot.replace(place));
             previous(info);
         }));
@@ -42,12 +42,12 @@ pub(crate) fn drop_catching_panics<T>(value: T) -> Option<PanicReport> {
     catch_panic(move || drop(value)).err()
 }
 
-/// Panics of user code that fail no attempt: counted by component, so that somebody notices.
+/// Counts panics of user code that do not fail an attempt, by component.
 #[derive(Debug, Default)]
 pub(crate) struct Panics(Mutex<BTreeMap<&'static str, u64>>);
 
 impl Panics {
-    /// Counts a panic of a component and logs it.
+    /// Counts and logs a panic of a component.
     pub(crate) fn note(&self, component: &'static str, panic: &PanicReport) {
         *self.counts().entry(component).or_default() += 1;
         let PanicReport { message, location } = panic;
@@ -55,7 +55,7 @@ impl Panics {
         tracing::error!(component, location, panic = %message, "a {component} panicked; the worker goes on");
     }
 
-    /// How often each component has panicked.
+    /// Returns how often each component has panicked.
     pub(crate) fn by_component(&self) -> BTreeMap<&'static str, u64> {
         self.counts().clone()
     }
@@ -66,13 +66,13 @@ impl Panics {
 }
 
 impl PanicReport {
-    /// The same panic, with the component it happened in.
+    /// Adds the component to the message.
     pub(crate) fn within(mut self, component: &str) -> Self {
         self.message = format!("a {component} panicked: {}", self.message);
         self
     }
 
-    /// Reads the payload of a caught panic, on the thread that caught it.
+    /// Creates a report from the payload of a caught panic. Must be called on the thread that caught it.
     pub(crate) fn new(payload: Box<dyn Any + Send>) -> Self {
         /// A message is kept up to this length; the sanitizer cuts it further.
         const LONGEST: usize = 64 * 1024;
@@ -83,7 +83,7 @@ impl PanicReport {
         };
         let message = text[..text.floor_char_boundary(LONGEST)].to_owned();
         let location = PLACE.try_with(RefCell::take).ok().flatten();
-        // The payload is the user's, and dropping it may panic as well. A second payload is leaked: enough is enough.
+        // Dropping the user's payload may panic too. The payload of that second panic is leaked.
         if let Err(second) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
             std::mem::forget(second);
         }

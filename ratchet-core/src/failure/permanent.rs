@@ -1,10 +1,10 @@
-//! Errors that retrying cannot mend: what `#[do_not_retry]` registers.
+//! Errors that must not be retried, as registered by `#[do_not_retry]`.
 
 use std::error::Error;
 
-/// Recognises one annotated error type in a source chain.
+/// Matches one annotated error type in a source chain.
 ///
-/// A link of a chain is a `dyn Error`; only a downcast to the concrete type can tell what it is. So each annotated type
+/// An error in a chain is a `dyn Error`, and only a downcast can identify its type. Therefore, each annotated type
 /// registers its own downcast.
 #[derive(Debug, Clone, Copy)]
 pub struct PermanentError {
@@ -12,13 +12,13 @@ pub struct PermanentError {
 }
 
 impl PermanentError {
-    /// A check that answers with the reason if the link is of the annotated type and permanent.
+    /// Creates a matcher. `check` returns the reason if the error is of the annotated type and permanent.
     pub const fn new(check: fn(&(dyn Error + 'static)) -> Option<&'static str>) -> Self {
         Self { check }
     }
 }
 
-/// A type that `#[do_not_retry]` can mark.
+/// A type that can be marked with `#[do_not_retry]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is marked `#[do_not_retry]` but is not an error",
     label = "this type can never be found in the source chain of a failure",
@@ -29,14 +29,14 @@ pub trait Permanent: Error + 'static {}
 #[diagnostic::do_not_recommend]
 impl<E: Error + 'static> Permanent for E {}
 
-/// The link of a chain as the annotated type; the one place that asks for `Permanent`.
+/// Downcasts an error of a chain to the annotated type. Only this function requires `Permanent`.
 pub fn permanent<'a, E: Permanent>(link: &'a (dyn Error + 'static)) -> Option<&'a E> {
     link.downcast_ref()
 }
 
 inventory::collect!(PermanentError);
 
-/// The reason of the first permanent error in a chain, if there is one.
+/// Returns the reason of the first permanent error in a chain, if there is one.
 pub fn permanent_reason<'a>(
     chain: impl IntoIterator<Item = &'a (dyn Error + 'static)>,
 ) -> Option<&'static str> {

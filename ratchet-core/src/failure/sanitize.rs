@@ -1,4 +1,4 @@
-//! Before an error is stored or published: secrets out, length capped.
+//! Sanitizes error messages before they are stored or published: removes secrets and limits the length.
 
 use std::error::Error;
 use std::fmt;
@@ -7,25 +7,25 @@ use std::fmt;
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct RawError<'a> {
-    /// The name of its type.
+    /// The name of the error's type.
     pub error_type: &'a str,
-    /// The messages of its whole source chain.
+    /// The messages of the whole source chain.
     pub message: &'a str,
-    /// The error itself, if there is one: panics and refusals have none.
+    /// The error itself; `None` for panics and refusals.
     pub error: Option<&'a (dyn Error + 'static)>,
 }
 
-/// Decides what may be kept of an error message.
+/// Removes confidential parts of error messages.
 ///
-/// Called before anything is stored or published. Must be quick and must not block.
+/// Called before a message is stored or published. Must be fast and must not block.
 pub trait ErrorSanitizer: Send + Sync + fmt::Debug + 'static {
-    /// The message as it may be stored. The type's name is kept beside it.
+    /// Returns the message to store. The name of the error type is stored separately.
     fn sanitize(&self, error: &RawError<'_>) -> String;
 }
 
-/// Takes out credentials in URLs, e-mail addresses, bearer tokens and `key=secret` pairs, and caps the length.
+/// Removes credentials in URLs, email addresses, bearer tokens and `key=secret` pairs, and limits the length.
 ///
-/// One pass over the text, linear in its length whatever it holds.
+/// Makes one pass over the text, in linear time.
 ///
 /// ```
 /// use ratchet_core::DefaultSanitizer;
@@ -35,7 +35,7 @@ pub trait ErrorSanitizer: Send + Sync + fmt::Debug + 'static {
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct DefaultSanitizer {
-    /// The longest message kept, in bytes; it is cut at a character.
+    /// The maximum length of a message, in bytes. Messages are truncated at a character boundary.
     pub max_len: usize,
 }
 
@@ -54,11 +54,11 @@ impl ErrorSanitizer for DefaultSanitizer {
 const REDACTED: &str = "[REDACTED]";
 
 impl DefaultSanitizer {
-    /// The text without its secrets, not longer than `max_len`.
+    /// Returns the text without secrets, truncated to `max_len` bytes.
     pub fn clean(&self, text: &str) -> String {
         let mut scan =
             Scan { text, at: 0, out: String::with_capacity(text.len().min(self.max_len * 2)) };
-        // What comes after the cap is never looked at; a little more is read so that the cut does not fall into a secret.
+        // Stops soon after the limit. The last step may exceed it, so that the cut does not fall into a secret.
         while scan.at < text.len() && scan.out.len() <= self.max_len {
             scan.step();
         }
@@ -71,7 +71,7 @@ impl DefaultSanitizer {
     }
 }
 
-/// A position in the text, and what has been let through so far.
+/// The position in the text, and the output so far.
 struct Scan<'a> {
     text: &'a str,
     at: usize,
@@ -83,7 +83,7 @@ impl<'a> Scan<'a> {
         &self.text[self.at..]
     }
 
-    /// Lets one word or one other character through, or what takes its place.
+    /// Copies or replaces one word or one other character.
     fn step(&mut self) {
         let rest = self.rest();
         if let Some(rest) = rest.strip_prefix("://") {
@@ -105,9 +105,9 @@ impl<'a> Scan<'a> {
         self.at += len;
     }
 
-    /// `://user:password@host`: everything up to the `@` goes.
+    /// Redacts everything before the `@` in `://user:password@host`.
     fn url(&mut self, rest: &str) {
-        // The next `://` holds a slash, so no part of the text is looked at for two addresses.
+        // The search stops at a slash, and thus at the next `://`, so no part of the text is scanned for two URLs.
         let authority = until(rest, |c| matches!(c, '/' | '?' | '#') || ends_address(c));
         let secret = authority.rfind('@').or_else(|| {
             // A password with an unescaped slash ends the authority too early. `host:8080/a@b` is no such case.
@@ -122,14 +122,14 @@ impl<'a> Scan<'a> {
             self.out.push_str(REDACTED);
             self.out.push('@');
             self.at += len + 1;
-            // The host follows; an `@` in it is not an address of a person.
+            // The host follows. An `@` in it does not belong to an email address.
             let host =
                 until(self.rest(), |c| matches!(c, '/' | '?' | '#' | '@') || ends_address(c)).len();
             self.copy(host);
         }
     }
 
-    /// `local@domain`: the local part is already out and is taken back.
+    /// Redacts `local@domain`. The local part is already in the output and is removed again.
     fn email(&mut self) {
         let local = |c: char| {
             c.is_alphanumeric()
@@ -162,7 +162,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// After `Bearer`: one word of anything.
+    /// Redacts the word after an authorization scheme such as `Bearer`.
     fn redact_credentials(&mut self) {
         let rest = self.rest();
         let space = rest.len() - rest.trim_start_matches([' ', '\t']).len();
@@ -177,7 +177,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// After the name of a secret: `=`, `:` or `=>`, and its value, quoted or not.
+    /// Redacts the value after the name of a secret and `=`, `:` or `=>`. The value may be quoted.
     fn redact_value(&mut self) {
         let rest = self.rest();
         let trimmed =
@@ -191,7 +191,7 @@ impl<'a> Scan<'a> {
         let lead = rest.len() - value.len();
         self.copy(lead);
         let rest = self.rest();
-        // `Authorization: Bearer x`: the word after the scheme is the secret.
+        // In `Authorization: Bearer x`, the secret is the word after the scheme.
         if is_scheme_of_authorization(word(rest)) {
             return;
         }
@@ -218,12 +218,12 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// The leading part of a text up to the first character that fits.
+/// Returns the text before the first character for which `stop` returns `true`.
 fn until(text: &str, stop: impl Fn(char) -> bool) -> &str {
     &text[..text.find(stop).unwrap_or(text.len())]
 }
 
-/// The name or value a text starts with.
+/// Returns the name or value at the start of a text.
 fn word(text: &str) -> &str {
     until(text, |c| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')))
 }
@@ -232,7 +232,7 @@ fn ends_address(c: char) -> bool {
     c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`' | '|')
 }
 
-/// How much of a text stands before its closing quote.
+/// Returns the length of the text before its closing quote.
 fn quoted(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices() {
@@ -252,7 +252,7 @@ fn is_scheme_of_authorization(word: &str) -> bool {
         .any(|scheme| word.eq_ignore_ascii_case(scheme))
 }
 
-/// Whether a name promises a secret: `password`, `X-Api-Key`, `AWS_SECRET_ACCESS_KEY`, `PGPASSWORD`.
+/// Returns `true` if a name denotes a secret, such as `password`, `X-Api-Key`, `AWS_SECRET_ACCESS_KEY` or `PGPASSWORD`.
 fn names_a_secret(word: &str) -> bool {
     const STEMS: [&str; 14] = [
         "password",
@@ -270,7 +270,7 @@ fn names_a_secret(word: &str) -> bool {
         "cookie",
         "signature",
     ];
-    /// No name of a secret is longer; what is longer is a value.
+    /// A longer word is a value and not the name of a secret.
     const LONGEST: usize = 64;
     if word.len() > LONGEST {
         return false;
@@ -283,7 +283,7 @@ fn names_a_secret(word: &str) -> bool {
         || bare == "key"
 }
 
-/// Whether a word is a secret by its shape: a JSON web token, or a key of a well-known service.
+/// Returns `true` if a word has the form of a secret: a JSON web token, or a key of a well-known service.
 fn is_token(word: &str) -> bool {
     let jwt = word.starts_with("eyJ")
         && word.len() > 20

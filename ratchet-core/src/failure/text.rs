@@ -1,4 +1,4 @@
-//! Text from user code on its way into the store or a log line: bounded, and without what a terminal would act on.
+//! Prepares text from user code for storage and logs: limits its length and removes terminal control sequences.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -7,8 +7,8 @@ use std::str::Chars;
 
 use super::{PanicReport, catch_panic};
 
-/// Collects text up to a limit, and stops whoever writes when it is reached: a `Display` that never ends would keep its thread
-/// for ever otherwise.
+/// Collects text up to a limit, then returns an error to the writer. Otherwise a `Display` that never ends would block
+/// its thread forever.
 pub(super) struct Bounded {
     text: String,
     room: usize,
@@ -28,36 +28,36 @@ impl fmt::Write for Bounded {
     }
 }
 
-/// What user code writes, up to `limit` bytes. What was written is kept, whatever stopped it at the limit.
+/// Returns the text that user code writes, truncated to `limit` bytes.
 pub(super) fn bounded(
     limit: usize,
     write: impl FnOnce(&mut Bounded) -> fmt::Result,
 ) -> Result<String, PanicReport> {
     let mut out = Bounded { text: String::new(), room: limit, full: false };
     match catch_panic(|| write(&mut out)) {
-        // An error of the value itself leaves what it has written so far.
+        // After an error of the value itself, the text written so far is kept.
         Ok(_) => Ok(out.text),
-        // Some implementations unwrap what the formatter answers.
+        // Some implementations unwrap the result of the formatter.
         Err(_) if out.full => Ok(out.text),
         Err(panic) => Err(panic),
     }
 }
 
-/// How a value of the user displays itself, in a few kilobytes at most.
+/// Formats a user's value with `Display`, truncated to 4 KiB.
 pub(crate) fn display(value: &dyn fmt::Display) -> String {
     const LONGEST: usize = 4 * 1024;
     bounded(LONGEST, |out| write!(out, "{value}"))
         .unwrap_or_else(|_| "[its Display panicked]".to_owned())
 }
 
-/// How a value of the user shows itself for debugging, in a few hundred bytes at most.
+/// Formats a user's value with `Debug`, truncated to 256 bytes.
 pub(crate) fn debug(value: &dyn fmt::Debug) -> String {
     const LONGEST: usize = 256;
     bounded(LONGEST, |out| write!(out, "{value:?}"))
         .unwrap_or_else(|_| "[its Debug panicked]".to_owned())
 }
 
-/// The text without control characters, line breaks and tabs excepted. Escape sequences that color a terminal go as a whole.
+/// Removes control characters except line breaks and tabs. Terminal escape sequences are removed completely.
 pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_unwanted) {
         return Cow::Borrowed(text);
@@ -79,13 +79,13 @@ fn is_unwanted(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t')
 }
 
-/// The rest of a control sequence: parameters, then one final character.
+/// Skips the rest of a control sequence: parameters, then one final character.
 fn skip_sequence(chars: &mut Peekable<Chars<'_>>) {
     while chars.next_if(|c| (' '..='?').contains(c)).is_some() {}
     let _ = chars.next_if(|c| ('@'..='~').contains(c));
 }
 
-/// The text, cut to `limit` bytes; the cut is marked.
+/// Truncates the text to `limit` bytes and marks the cut with an ellipsis.
 pub(crate) fn clip(mut text: String, limit: usize) -> String {
     if text.len() > limit {
         text.truncate(text.floor_char_boundary(limit.saturating_sub('…'.len_utf8())));

@@ -126,7 +126,7 @@ pub fn check(graph: &NewGraph) -> Result<(), GraphError> {
     Err(GraphError::Cycle { steps: names(graph, &circle) })
 }
 
-/// The begin (`false`) or the end (`true`) of a point.
+/// The begin (`false`) or the end (`true`) of a vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Moment(Vertex, bool);
 

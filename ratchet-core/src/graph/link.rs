@@ -7,7 +7,7 @@ use crate::model::{
     WaitMode, EdgeTrigger,
 };
 
-/// Fills in the derived fields: waits, edge marks and totals. If a point already has a wait, its mode is kept. Edges
+/// Fills in the derived fields: waits, edge marks and totals. If a vertex already has a wait, its mode is kept. Edges
 /// are numbered in the given order. Owners must precede their members.
 pub fn link(graph: &mut NewGraph) {
     let mut incoming = BTreeMap::<Vertex, u32>::new();

@@ -1,8 +1,8 @@
 //! The propagation of changes through a graph when a job or group ends, is canceled or is retried.
 //!
-//! A store keeps the rows; [`propagate`] reads what it touches through [`GraphRows`], wave by wave, and answers with
-//! [`Changes`] that the store writes **in the commit of the outcome that set them off**. So no store can decide
-//! otherwise than another, and there is no gap for a crash to fall into.
+//! A store keeps the rows. [`propagate`] reads the affected rows through [`GraphRows`], level by level, and returns the
+//! [`Changes`]. The store must write them **in the commit of the outcome that caused them**, so that a crash cannot
+//! separate the two. Because the rules are pure functions, all stores behave the same.
 
 mod changes;
 mod check;

@@ -7,7 +7,7 @@ use crate::model::{
 };
 
 impl<R: GraphRows> Propagation<'_, R> {
-    /// Reverts the end of these points: they no longer count in their groups, and their dead edges can fire again.
+    /// Reverts the end of these vertices: they no longer count in their groups, and their dead edges can fire again.
     pub(super) async fn open(&mut self, points: Vec<(Vertex, EndClass)>) -> Result<(), R::Error> {
         if points.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The rules: when an edge fires, when a point has waited long enough, and how a group ends.
+//! The rules: when an edge fires, when a vertex has waited long enough, and how a group ends.
 
 use jiff::Timestamp;
 
@@ -37,7 +37,7 @@ pub(super) enum End<'a> {
 impl Wait {
     pub(super) fn waited(&self) -> WaitStatus {
         match self.mode {
-            // The point begins with its group, which releases it.
+            // The vertex begins with its group, which releases it.
             _ if self.edges == 0 => WaitStatus::NotYet,
             WaitMode::All if self.dead > 0 => WaitStatus::Impossible,
             WaitMode::All if self.fired >= self.edges => WaitStatus::Ready,
@@ -158,7 +158,7 @@ fn called_off(cause: Option<CancelCause>) -> EndClass {
     if cause == Some(CancelCause::NotTaken) { EndClass::Skipped } else { EndClass::Canceled }
 }
 
-/// Returns the resolutions of the edges of an ended point, in order.
+/// Returns the resolutions of the edges of an ended vertex, in order.
 pub(super) fn resolve(edges: &[Edge], end: &End<'_>) -> Vec<Resolution> {
     let first_match = match end {
         End::Job { member, .. } => member.first_match,
@@ -224,7 +224,7 @@ fn not_taken(root: Vertex) -> Resolution {
     Resolution::Dead { cause: CancelCause::NotTaken, root }
 }
 
-/// Resolves an edge of a canceled point. A propagated cause is kept.
+/// Resolves an edge of a canceled vertex. A propagated cause is kept.
 fn canceled(cause: Option<CancelCause>, root: Vertex) -> Resolution {
     let cause = match cause {
         Some(CancelCause::Requested) | None => CancelCause::UpstreamCanceled,

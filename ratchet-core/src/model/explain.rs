@@ -1,6 +1,6 @@
 //! Explains why a job is not running, by applying the conditions of a claim to one job.
 //!
-//! A store returns the state around a job ([`Surroundings`]). The conditions are the same functions that claims use:
+//! A store returns the state around a job ([`ClaimContext`]). The conditions are the same functions that claims use:
 //! [`QueueRules::gate`], [`Breaker::admits`], [`ConcurrencyKey::has_room`].
 
 use std::fmt;
@@ -13,7 +13,7 @@ use super::{
 
 /// The state that a claim would evaluate for one job.
 #[derive(Debug, Clone)]
-pub struct Surroundings {
+pub struct ClaimContext {
     /// The job to explain.
     pub job: JobRecord,
     /// The time by the store's clock.
@@ -121,7 +121,7 @@ pub enum Explanation {
     AllClear,
 }
 
-impl Surroundings {
+impl ClaimContext {
     /// Creates the surroundings of a job without limits, breaker or nodes.
     pub fn new(job: JobRecord, now: Timestamp) -> Self {
         Self {

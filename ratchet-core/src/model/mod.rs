@@ -36,7 +36,7 @@ pub use breaker::{
 pub use claim::{Isolation, ClaimReply, ClaimRequest, Claimed, KnownJobs, Orphan, QueueDemand};
 pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};
 pub use envelope::{Envelope, FailureKind, FailureRecord, TerminalReason};
-pub use explain::{Explanation, Surroundings, Waiting};
+pub use explain::{Explanation, ClaimContext, Waiting};
 pub use filter::{Counts, Filter, Page, PageRequest, QueueCounts};
 pub use graph::{CanceledMember, Extend, GraphInserted, GraphKey, NewGraph, GraphEffects};
 pub use group::{GroupCounts, GroupFilter, GroupKind, GroupRecord, GroupState, GroupView};

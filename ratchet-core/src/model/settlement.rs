@@ -43,7 +43,7 @@ pub struct Settlement {
     /// Checkpoints that the run hands to other pipelines.
     pub hand_offs: Vec<NewHandOff>,
     /// The handler is still running although its run has ended. The run keeps its slots until
-    /// [`Store::let_go`](crate::store::Store::let_go) or until its node leaves or its lease expires.
+    /// [`Store::release_holds`](crate::store::Store::release_holds) or until its node leaves or its lease expires.
     pub lingering: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Points of a graph, the edges between them, and the wait of a point.
+//! Vertices of a graph, the edges between them, and the wait of a vertex.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{CancelCause, GroupId, JobId, JobState};
 
-/// A point of a graph: a job or a group.
+/// A vertex of a graph: a job or a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Vertex {
@@ -27,7 +27,7 @@ impl Vertex {
         }
     }
 
-    /// Returns the job id, if the point is a job.
+    /// Returns the job id, if the vertex is a job.
     pub fn job(self) -> Option<JobId> {
         match self {
             Self::Job(id) => Some(id),
@@ -35,7 +35,7 @@ impl Vertex {
         }
     }
 
-    /// Returns the group id, if the point is a group.
+    /// Returns the group id, if the vertex is a group.
     pub fn group(self) -> Option<GroupId> {
         match self {
             Self::Group(id) => Some(id),
@@ -50,12 +50,12 @@ impl fmt::Display for Vertex {
     }
 }
 
-/// The dependencies that a point waits for, and how many of them are resolved.
+/// The dependencies that a vertex waits for, and how many of them are resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Wait {
     /// Whether all edges must fire, or any of them.
     pub mode: WaitMode,
-    /// The number of incoming edges. Zero if the point waits only for its group to begin.
+    /// The number of incoming edges. Zero if the vertex waits only for its group to begin.
     pub edges: u32,
     /// The number of edges that have fired.
     pub fired: u32,
@@ -106,11 +106,11 @@ pub enum EdgeTrigger {
 /// A dependency: the child waits for the parent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edge {
-    /// The point that the child waits for.
+    /// The vertex that the child waits for.
     pub parent: Vertex,
     /// The position among the edges of the parent.
     pub ordinal: u32,
-    /// The point that waits.
+    /// The vertex that waits.
     pub child: Vertex,
     /// The condition under which the edge fires.
     pub when: EdgeTrigger,

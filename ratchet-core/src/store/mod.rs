@@ -28,7 +28,7 @@ use crate::model::{
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, Vertex, QueueUpdate, QueueRecord, QueueDemand,
     Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
-    Settlement, Surroundings, Token, Unreadable, WriteSchedule,
+    Settlement, ClaimContext, Token, Unreadable, WriteSchedule,
 };
 
 /// The maximum number of log lines kept per job. The newest are kept, so that the last run can be diagnosed.
@@ -60,7 +60,7 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     async fn insert_graph(&self, graph: NewGraph) -> Result<GraphInserted, InsertError>;
 
     /// Adds members to an unsealed group atomically, and seals the group if requested.
-    async fn extend(&self, extend: Extend) -> Result<GraphInserted, InsertError>;
+    async fn add_members(&self, extend: Extend) -> Result<GraphInserted, InsertError>;
 
     /// Claims due jobs in queue order. A job must be claimed by exactly one caller.
     ///
@@ -97,10 +97,10 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     }
 
     /// Writes the notes of running handlers. Returns, for each token, whether it was current.
-    async fn report(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError>;
+    async fn write_notes(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError>;
 
     /// Releases the slots and keys still held by canceled and lingering runs, because their handlers have ended.
-    async fn let_go(&self, tokens: Vec<Token>) -> Result<(), StoreError>;
+    async fn release_holds(&self, tokens: Vec<Token>) -> Result<(), StoreError>;
 
     /// Registers a node with a lease of the given duration.
     ///
@@ -122,7 +122,7 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
 
     /// Acquires or renews the maintenance leadership for the duration of `lease`. Returns `true` if the node is the
     /// leader.
-    async fn lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError>;
+    async fn try_lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError>;
 
     /// Deletes jobs that have been in the given terminal state for at least `age`, with their history and logs: at most
     /// `limit`, oldest first. Returns the number of deleted jobs.
@@ -151,7 +151,7 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError>;
 
     /// Returns the state that a claim would evaluate for a job, or `None` if the job does not exist.
-    async fn surroundings(&self, id: JobId) -> Result<Option<Surroundings>, StoreError>;
+    async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError>;
 
     /// Returns a job, or `None` if it does not exist.
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError>;
@@ -178,7 +178,7 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
         limit: u32,
     ) -> Result<Vec<Member>, StoreError>;
 
-    /// Returns the outgoing edges of these points, ordered by point as given, then by ordinal.
+    /// Returns the outgoing edges of these vertices, ordered by vertex as given, then by ordinal.
     async fn edges(&self, parents: &[Vertex]) -> Result<Vec<Edge>, StoreError>;
 
     /// Returns the number of jobs by queue and state.
@@ -203,7 +203,7 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     ///
     /// A message that is not acknowledged within `hold` is returned again by a later call. Of the outcomes of one job,
     /// only the oldest is returned; the next one follows after it is acknowledged.
-    async fn undelivered(
+    async fn take_deliveries(
         &self,
         channel: Channel,
         limit: u32,
@@ -211,7 +211,7 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     ) -> Result<Vec<Delivery>, StoreError>;
 
     /// Acknowledges deliveries, so that they are not returned again.
-    async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError>;
+    async fn ack_deliveries(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError>;
 
     /// Returns the schedule with this name, or `None` if it does not exist.
     async fn schedule(&self, name: &str) -> Result<Option<ScheduleRecord>, StoreError>;
@@ -289,19 +289,19 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
 
     /// Returns the store's own runtime, on which it waits for its database, if it has one. No user code runs there. The
     /// engine runs on it too, which saves a thread switch per call.
-    fn home(&self) -> Option<Handle> {
+    fn runtime(&self) -> Option<Handle> {
         None
     }
 
     /// Subscribes to wake-ups: hints that make waiting for the next poll unnecessary. Any wake-up may be lost.
-    fn wakes(&self) -> broadcast::Receiver<Wake>;
+    fn subscribe_wakeups(&self) -> broadcast::Receiver<Wake>;
 
     /// Subscribes to wake-ups about finished jobs ([`Wake::Finished`]).
     ///
     /// A store may send these only to subscribers of this method, and only while there are any, because a worker that
     /// drains a queue does not need a wake-up for every finished job.
-    fn ends(&self) -> broadcast::Receiver<Wake> {
-        self.wakes()
+    fn subscribe_completions(&self) -> broadcast::Receiver<Wake> {
+        self.subscribe_wakeups()
     }
 }
 
@@ -318,6 +318,6 @@ pub enum Wake {
     Unblocked,
     /// A running job was canceled.
     Canceled(Token),
-    /// A job reached a terminal state. Sent to subscribers of [`Store::ends`].
+    /// A job reached a terminal state. Sent to subscribers of [`Store::subscribe_completions`].
     Finished(JobId),
 }

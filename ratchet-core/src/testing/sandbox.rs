@@ -124,7 +124,7 @@ impl Sandbox {
         let core = &self.ratchet.core;
         let job = Arc::new(job);
         match drive(core, &job, &self.clock).await {
-            AttemptResult::Discard { .. } => core.store.let_go(vec![job.token]).await,
+            AttemptResult::Discard { .. } => core.store.release_holds(vec![job.token]).await,
             AttemptResult::Settle(settlement) => {
                 let settled = core.store.settle(vec![(*settlement).clone()]).await?;
                 for settled in &settled {

@@ -1,4 +1,4 @@
-//! One attempt: resolve → guard → run → classify → decide.
+//! Runs one attempt: resolve → guard → run → classify → decide.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -24,19 +24,19 @@ use crate::env::Spawn;
 /// How an attempt ended.
 #[derive(Debug)]
 pub(crate) enum AttemptResult {
-    /// This is to be settled.
+    /// The settlement to store.
     Settle(Box<Settlement>),
-    /// The job was canceled: whatever the run returned is discarded.
+    /// The job was canceled. The result of the run is discarded.
     Discard {
-        /// The handler could not be stopped and still runs.
+        /// The handler could not be stopped and is still running.
         lingering: bool,
     },
 }
 
-/// Runs one claimed job. Never panics and never returns an error: whatever goes wrong is data.
+/// Runs one claimed job. Never panics and never returns an error: every failure becomes an outcome.
 ///
-/// User code is called in many places here: the handler, errors with their destructors, middleware, conditions. Each has a guard
-/// where a panic means something special; any other panic is caught here and is a failed attempt like one of the handler.
+/// User code runs in many places here: the handler, errors and their destructors, middleware, conditions. Panics that
+/// need special treatment are caught where they occur. Any other panic is caught here and fails the attempt.
 pub(crate) async fn attempt(
     core: &Core,
     ctx: &JobContext,
@@ -54,7 +54,7 @@ pub(crate) async fn attempt(
     end(core, ctx, outcome, duration, effects)
 }
 
-/// The outcome of a run, told to its middleware.
+/// Runs the job and reports the outcome to the middleware.
 async fn outcome(
     core: &Core,
     ctx: &JobContext,
@@ -76,7 +76,7 @@ fn panicked(core: &Core, panic: PanicReport) -> Outcome {
     Outcome::Failed(Box::new(core.classifier.panic(panic)))
 }
 
-/// Decides about an outcome, unless the job was canceled meanwhile.
+/// Decides on an outcome, unless the job was canceled in the meantime.
 fn end(core: &Core, ctx: &JobContext, outcome: Outcome, duration: Duration, effects: RunEffects) -> AttemptResult {
     let (job, lingering) = (ctx.claimed(), effects.lingering);
     if ctx.stop_signal().cause() == Some(StopCause::Canceled) {
@@ -97,17 +97,17 @@ fn end(core: &Core, ctx: &JobContext, outcome: Outcome, duration: Duration, effe
     AttemptResult::Settle(Box::new(settlement))
 }
 
-/// What a run leaves beside its outcome.
+/// Side results of a run besides its outcome.
 #[derive(Debug, Default)]
 struct RunEffects {
     warnings: Vec<String>,
-    /// How the conditions on the edges of a step were judged.
+    /// The results of the conditions on the edges that leave a step.
     answers: Vec<(String, bool)>,
-    /// The handler could not be stopped and still runs.
+    /// The handler could not be stopped and is still running.
     lingering: bool,
 }
 
-/// Everything that can end an attempt before its code runs.
+/// Prepares the job and reads the inputs of a step. An error ends the attempt before the handler runs.
 async fn ready(core: &Core, job: &Claimed, ctx: &JobContext) -> Result<Box<dyn Prepared>, Outcome> {
     let prepared = prepare(core, job).map_err(Outcome::Failed)?;
     if job.spec.step.is_some() {
@@ -116,7 +116,7 @@ async fn ready(core: &Core, job: &Claimed, ctx: &JobContext) -> Result<Box<dyn P
     Ok(prepared)
 }
 
-/// Decides, and puts together what commits with the decision.
+/// Decides on an outcome and builds the settlement with everything that commits with it.
 pub(super) fn settlement(
     core: &Core,
     policies: &Policies,
@@ -134,7 +134,7 @@ pub(super) fn settlement(
     settlement.sample = sample;
     settlement.duration = duration;
     settlement.notes = notes;
-    // Children belong to a success: if the attempt fails, none of them ever existed.
+    // Children are stored only with a success.
     if succeeded {
         settlement.spawned = spawned;
     }
@@ -142,11 +142,11 @@ pub(super) fn settlement(
     settlement
 }
 
-/// resolve, guard, decode: everything that can refuse a job before its code runs.
+/// Resolves the job, checks the allow-list of its queue and decodes its arguments.
 fn prepare(core: &Core, job: &Claimed) -> Result<Box<dyn Prepared>, Box<Failure>> {
     let spec = &job.spec;
     let invalid = |error_type, why: &str| Box::new(core.classifier.invalid(error_type, why));
-    // Only names of the registry are claimed; this is a resolver that has changed its mind.
+    // Only names that the resolver knew at start are claimed, so its answer has changed since.
     let unknown = || invalid("UnknownJob", &format!("no job named `{}` is registered", spec.name));
     let registration = match core.resolve(&spec.name) {
         Ok(found) => found.ok_or_else(unknown)?,
@@ -191,14 +191,14 @@ async fn run(
                 let why = format!("{count} items were set aside, {most} may be");
                 return failed(core, JobError::msg(why));
             }
-            // Judged by what was returned, also if that is too large to be kept.
+            // Conditions see the returned value even if it is too large to be kept.
             match conditions::evaluate(core, ctx.claimed(), &output) {
                 Err(failure) => return Outcome::Failed(failure),
                 Ok(answers) => effects.answers = answers,
             }
             Outcome::Done { output: keep(core, output, &mut effects.warnings) }
         }
-        // A handler that stops because it was asked to is not to blame for it.
+        // An error returned after a release is the result of the stop request, not a failure.
         HandlerExit::Returned(Err(_)) if ctx.stop_signal().cause() == Some(StopCause::Released) => {
             Outcome::Released
         }
@@ -211,7 +211,7 @@ async fn run(
     }
 }
 
-/// The outcome of a run that the engine stopped.
+/// Returns the outcome of a run that the engine stopped.
 pub(super) fn stopped(job: &Claimed, cause: Option<StopCause>) -> Outcome {
     match cause {
         Some(StopCause::Timeout) => {
@@ -239,7 +239,7 @@ fn classified(classified: Classified) -> Outcome {
     }
 }
 
-/// The output as it will be stored. One that is too large, or that serde refuses, costs a warning and not the job.
+/// Returns the output to store. If it is too large or not serializable, the job gets a warning instead of failing.
 fn keep(core: &Core, output: Output, warnings: &mut Vec<String>) -> Option<String> {
     let limit = core.config.output_limit;
     match output {
@@ -256,7 +256,7 @@ fn keep(core: &Core, output: Output, warnings: &mut Vec<String>) -> Option<Strin
     }
 }
 
-/// The `before` of every middleware; the first error ends it.
+/// Calls `before` of every middleware. Stops at the first error.
 async fn before(core: &Core, ctx: &JobContext) -> Result<(), Outcome> {
     for middleware in &core.middleware {
         let hook = AssertUnwindSafe(async { middleware.before(ctx).await }).catch_unwind();
@@ -270,14 +270,14 @@ async fn before(core: &Core, ctx: &JobContext) -> Result<(), Outcome> {
                     return Err(panicked(core, panic.within("middleware")));
                 }
             },
-            // The handler's call sees the abort at once and tells it apart.
+            // `handler::call` checks for the abort first and returns the matching exit.
             () = ctx.stop_signal().aborted() => return Ok(()),
         }
     }
     Ok(())
 }
 
-/// The `after` of every middleware, innermost first. What goes wrong here is logged and changes nothing.
+/// Calls `after` of every middleware, innermost first. Errors are logged and do not change the outcome.
 async fn after(core: &Core, ctx: &JobContext, outcome: &Outcome, duration: Duration) {
     /// A hook that hangs must not keep its job from being settled.
     const LONGEST: Duration = Duration::from_secs(5);
@@ -292,7 +292,7 @@ async fn after(core: &Core, ctx: &JobContext, outcome: &Outcome, duration: Durat
     for middleware in core.middleware.iter().rev() {
         let hook = AssertUnwindSafe(async {
             let done = middleware.after(ctx, &report).await;
-            // Also the error is the user's: shown and dropped within the guard.
+            // The error is user code too, so it is formatted and dropped inside the panic guard.
             done.err().map(|error| display(&error))
         });
         let ended = AssertUnwindSafe(async {

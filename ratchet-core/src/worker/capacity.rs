@@ -1,20 +1,20 @@
-//! Room: how many jobs of which queue may be claimed.
+//! [`QueueCapacity`]: how many jobs may be claimed from each queue.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::Config;
 use crate::model::QueueDemand;
 
-/// The queues of a worker, their limits, and what runs of each.
+/// The queues of a worker, their limits, and the number of running jobs of each.
 #[derive(Debug)]
 pub(super) struct QueueCapacity {
     queues: Vec<Queue>,
     by_name: BTreeMap<String, usize>,
     limit: u32,
     running: u32,
-    /// Asked for and not answered yet.
+    /// Jobs requested by claims in flight.
     requested: u32,
-    /// Where the next share begins, so that what does not divide evenly goes around.
+    /// The queue that is served first next time, so that an indivisible rest rotates among the queues.
     turn: usize,
 }
 
@@ -25,8 +25,9 @@ struct Queue {
     weight: u32,
     running: u32,
     requested: u32,
-    /// A health check that guards it fails, or has not been asked since this doubt.
+    /// A health check that guards the queue fails.
     closed: bool,
+    /// The request number of the health check that must run before the queue opens.
     awaited_check: Option<u64>,
 }
 
@@ -80,20 +81,20 @@ impl QueueCapacity {
         }
     }
 
-    /// How many more jobs may be asked for, over all queues.
+    /// Returns how many more jobs may be claimed, over all queues.
     pub(super) fn free(&self) -> u32 {
         self.limit.saturating_sub(self.running.saturating_add(self.requested))
     }
 
-    /// Nothing is claimed from a queue until the health checks have been asked after this doubt.
+    /// Closes a queue until health checks that began after this request have run.
     pub(super) fn await_check(&mut self, queue: &str, request: u64) {
         if let Some(at) = self.by_name.get(queue) {
             self.queues[*at].awaited_check = Some(request);
         }
     }
 
-    /// The health checks were asked: these queues stay closed, the others are open, doubts up to `seen` are settled.
-    /// Answers whether more may be claimed than before.
+    /// Applies the result of the health checks: `closed` queues are closed, the rest are open, and requests up to
+    /// number `seen` are done. Returns whether more may be claimed than before.
     pub(super) fn checked(&mut self, closed: &BTreeSet<String>, seen: u64) -> bool {
         let mut opened = false;
         for queue in &mut self.queues {
@@ -105,19 +106,19 @@ impl QueueCapacity {
         opened
     }
 
-    /// Whether a health check, or the lack of one, keeps a queue closed.
+    /// Returns whether a failing or pending health check keeps a queue closed.
     pub(super) fn is_closed(&self, queue: &str) -> bool {
         let queue = self.by_name.get(queue).map(|at| &self.queues[*at]);
         queue.is_some_and(|queue| queue.closed || queue.awaited_check.is_some())
     }
 
-    /// Whether anything may be claimed at all.
+    /// Returns whether any job may be claimed.
     pub(super) fn is_open(&self) -> bool {
         self.free() > 0 && self.queues.iter().any(|queue| queue.free() > 0)
     }
 
-    /// Divides the room among the queues by their weights: each turn gives every queue its weight, until all is given.
-    /// What a queue does not use is there again for the next claim.
+    /// Divides the free capacity among the queues by weight: each round gives every queue its weight, until nothing is
+    /// left. Capacity that a queue does not use is available again after the reply.
     pub(super) fn allot(&mut self, batch: usize) -> Vec<QueueDemand> {
         let most = u32::try_from(batch).unwrap_or(u32::MAX);
         let mut left = self.free().min(most);
@@ -150,7 +151,7 @@ impl QueueCapacity {
         demands.filter(|demand| demand.limit > 0).collect()
     }
 
-    /// A claim was answered, or failed: what it asked for is no longer on its way.
+    /// Releases the requested capacity of a claim that was answered or failed.
     pub(super) fn answered(&mut self, demands: &[QueueDemand]) {
         for demand in demands {
             self.requested = self.requested.saturating_sub(demand.limit);

@@ -1,7 +1,8 @@
-//! The claim loop: one loop that claims, launches, watches the clock and settles.
+//! The claim loop: claims jobs, launches their runs, checks their deadlines and settles them.
 //!
-//! A few exchanges with the store are in the air, so that one can work while another waits for the disk; meanwhile
-//! the loop goes on watching deadlines and messages. So a store that hangs delays claims and settlements and nothing else.
+//! Several exchanges with the store may be in flight, so that one can make progress while another waits for the disk.
+//! Meanwhile the loop continues to handle deadlines and messages. A store that hangs therefore delays only claims and
+//! settlements.
 
 mod next_exchange;
 mod runaway;
@@ -30,58 +31,58 @@ use crate::events::Event;
 use crate::model::{AttemptOutcome, Claimed, Deferral, Settlement, Token, Verdict};
 use crate::store::Wake;
 
-/// The loop and everything it alone may touch.
+/// The loop and the state that only it may access.
 #[derive(Debug)]
 pub(super) struct ClaimLoop {
     shared: Arc<Shared>,
-    /// `None` for a store that has stopped sending any: polling is the floor.
+    /// `None` if the store has closed the channel. The loop then relies on polling.
     wakes: Option<broadcast::Receiver<Wake>>,
     capacity: QueueCapacity,
     running_jobs: RunningJobs,
     settler: Settler,
     pacer: ClaimPacer,
-    /// Runs that ended late or were canceled: the store may free what they held.
+    /// Runs that ended late or were canceled. The store may now release their slots and keys.
     holds_to_release: Vec<Token>,
-    /// Runs that are to be settled as lingering: to let go of one before the store knows would change nothing, and the
-    /// settlement that comes behind would keep what it holds for ever.
+    /// Runs whose settlement as lingering is not confirmed yet. Their slots must not be released before: the release
+    /// would have no effect, and the later settlement would hold the slots until the node leaves.
     unsettled_lingering: BTreeSet<Token>,
-    /// A job runs that must be alone.
+    /// The running job that must run isolated.
     isolated: Option<Token>,
-    /// A due job was passed over because it must run alone: run dry, then take it.
+    /// A claim skipped a due job because it must run isolated. Let all runs finish, then claim it.
     isolated_waiting: bool,
     competition: Competition,
     in_flight: InFlight,
-    /// Runs whose handler does not stop, until it is decided how they are settled.
+    /// Runs whose handler does not stop and that wait for the verdict on their outcome.
     undecided: FuturesUnordered<Undecided>,
     stop: Option<Stop>,
 }
 
-/// What is in the air.
+/// The exchanges and claims in flight.
 #[derive(Debug, Default)]
 struct InFlight {
     exchanges: usize,
     claims: usize,
-    /// A claim that may bring a job that must be alone: no other claim beside it.
+    /// A claim that may return an isolated job is in flight. No other claim may be sent meanwhile.
     isolated: bool,
 }
 
-/// How many exchanges may be in the air.
+/// How many exchanges may be in flight.
 const MAX_EXCHANGES: usize = 3;
 
 #[derive(Debug, Clone, Copy)]
 struct Stop {
-    /// Runs may go on until then.
+    /// Runs may continue until then.
     until: Duration,
-    /// Settling is tried until then.
+    /// Settlements are retried until then.
     give_up: Duration,
     released: bool,
 }
 
 impl ClaimLoop {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
-        let wakes = Some(shared.core.store.wakes());
+        let wakes = Some(shared.core.store.subscribe_wakeups());
         let mut capacity = QueueCapacity::new(&shared.queues, &shared.core.config);
-        // A worker does not know that it is healthy before it has asked.
+        // Guarded queues stay closed until the first health checks have passed.
         let guarded = |queue: &&String| shared.core.checks.iter().any(|check| check.guards(queue));
         capacity.checked(&shared.queues.iter().filter(guarded).cloned().collect(), 0);
         let poll = shared.core.config.poll;
@@ -134,7 +135,7 @@ impl ClaimLoop {
                 () = shared.mailbox.wait_for(wake_threshold) => {}
                 wake = next_wake(self.wakes.as_mut()) => {
                     self.wake(wake);
-                    // A drained batch tells of hundreds of ends at once; they are worth one turn.
+                    // A batch can send hundreds of wake-ups at once. Handle them in one iteration.
                     while let Some(Ok(wake)) = self.wakes.as_mut().map(broadcast::Receiver::try_recv) {
                         self.wake(Ok(wake));
                     }
@@ -149,7 +150,7 @@ impl ClaimLoop {
         self.shared.core.clock.monotonic()
     }
 
-    /// Deadlines, soft and hard, and runs that do not stop.
+    /// Handles soft timeouts, runs that do not stop, and the end of the grace period of a stopping worker.
     fn watch_the_clock(&mut self) {
         let now = self.now();
         let core = Arc::clone(&self.shared.core);
@@ -193,7 +194,7 @@ impl ClaimLoop {
         }
         self.settler.blocked(done.blocked, now);
         if refused {
-            // Not at once again: a store that is down would be asked without a pause.
+            // Back off, so that a store that is down is not called without a pause.
             self.settler.failed(Vec::new(), now, shared.core.entropy.next_u64());
         }
         self.competition.seen(done.competing);
@@ -202,8 +203,8 @@ impl ClaimLoop {
         let got = u32::try_from(reply.jobs.len()).unwrap_or(u32::MAX);
         shared.counters.claimed.fetch_add(u64::from(got), Ordering::Relaxed);
         self.pacer.on_reply(now, got >= requested, got > 0, reply.next_due, shared.core.entropy.next_u64());
-        // The claim was in the air when the worker was told to stop, lost its trust in the lease, became unhealthy, or lost
-        // its last free thread.
+        // While the claim was in flight, the worker may have begun to stop, fenced itself, or lost its last free
+        // thread.
         let closed = self.stop.is_some()
             || shared.fenced.load(Ordering::Relaxed)
             || shared.stalled.load(Ordering::Relaxed);
@@ -213,7 +214,7 @@ impl ClaimLoop {
             crash_point(CrashPoint::ClaimAnswered);
         }
         for job in reply.jobs {
-            // Claimed under a name whose lease has run out since: others rescue it, and may run it by now.
+            // Claimed under a node id whose lease has expired since. Another node may already have rescued the job.
             let lost = job.node != node;
             if closed || lost || self.capacity.is_closed(&job.spec.queue) {
                 self.give_back(job, now);
@@ -226,7 +227,7 @@ impl ClaimLoop {
         self.count();
     }
 
-    /// Gives back a job whose handler was never started.
+    /// Returns a job whose handler was not started to the queue.
     fn give_back(&mut self, job: Claimed, now: Duration) {
         let settlement = Settlement::new(job.token, Verdict::Release, AttemptOutcome::Released);
         self.settler.push(PendingSettlement { job: Arc::new(job), settlement }, now);
@@ -293,10 +294,10 @@ impl ClaimLoop {
         self.shared.stopping.cancel();
     }
 
-    /// A handler's task has ended.
+    /// Handles the end of a handler's task.
     fn ended(&mut self, token: Token, ended: AttemptResult, now: Duration) {
         if self.running_jobs.is_runaway(token) {
-            // Settled without it long ago.
+            // The run was already settled without its handler.
             self.land(token);
             self.holds_to_release.push(token);
             return;
@@ -325,7 +326,7 @@ impl ClaimLoop {
         }
     }
 
-    /// A handler turned work away: its queue waits until the health checks have been asked again.
+    /// If a handler rejected its job, closes the queue until the health checks have run again.
     fn recheck_if_rejected(&mut self, job: &Claimed, verdict: &Verdict) {
         let queue = &job.spec.queue;
         let rejected = matches!(verdict, Verdict::Defer { why: Deferral::Reject, .. });
@@ -336,7 +337,7 @@ impl ClaimLoop {
         }
     }
 
-    /// A run whose blocking thread goes on keeps its place until that ends.
+    /// Keeps the slot of a run whose blocking thread is still running.
     fn linger(&mut self, token: Token) -> Option<Arc<Claimed>> {
         self.running_jobs.mark_runaway(token);
         self.running_jobs.get(token).map(|run| Arc::clone(run.job()))
@@ -361,7 +362,7 @@ impl ClaimLoop {
             Ok(Wake::Unblocked) => self.pacer.on_wakeup(),
             Ok(Wake::Canceled(token)) => self.take(Message::Cancel(token)),
             Ok(_) => {}
-            // Something was missed; it may have been work.
+            // Wake-ups were missed, and one may have announced work.
             Err(broadcast::error::RecvError::Lagged(_)) => self.pacer.assume_work(),
             Err(broadcast::error::RecvError::Closed) => self.wakes = None,
         }

@@ -1,17 +1,17 @@
-//! When to ask for work.
+//! [`ClaimPacer`]: decides when to claim.
 
 use std::time::Duration;
 
 use crate::job::{Backoff, Jitter};
 
-/// The appetite of a worker: woken by announcements, slowed down by empty plates.
+/// Paces the claims of a worker: wake-ups make it claim immediately, empty replies make it poll less often.
 #[derive(Debug)]
 pub(super) struct ClaimPacer {
-    /// There may be work: ask as soon as there is room.
+    /// There may be work: claim as soon as there is capacity.
     work_expected: bool,
-    /// New work was announced: do not wait for company.
+    /// A wake-up announced new work: do not wait for settlements to send along.
     urgent: bool,
-    /// Ask again at this instant in any case.
+    /// Monotonic time of the next poll.
     next_poll: Duration,
     pause: Duration,
     shortest: Duration,
@@ -19,7 +19,7 @@ pub(super) struct ClaimPacer {
 }
 
 impl ClaimPacer {
-    /// A worker that has just started asks at once; polls stay between these bounds.
+    /// Creates a pacer that claims immediately. The polling interval stays between the given bounds.
     pub(super) fn new((shortest, longest): (Duration, Duration)) -> Self {
         Self {
             work_expected: true,
@@ -39,29 +39,29 @@ impl ClaimPacer {
         self.urgent
     }
 
-    /// When it asks next, if nothing is announced before.
+    /// Returns when the next claim is due if there is no wake-up before.
     pub(super) fn next_claim(&self) -> Duration {
         if self.work_expected { Duration::ZERO } else { self.next_poll }
     }
 
-    /// New work was announced.
+    /// Handles a wake-up that announced new work.
     pub(super) fn on_wakeup(&mut self) {
         self.work_expected = true;
         self.urgent = true;
     }
 
-    /// There may be work.
+    /// Notes that there may be work.
     pub(super) fn assume_work(&mut self) {
         self.work_expected = true;
     }
 
-    /// A request is on its way. What is announced from now on is news.
+    /// Notes that a request was sent. Only later wake-ups are urgent.
     pub(super) fn on_request_sent(&mut self) {
         self.urgent = false;
     }
 
-    /// A claim was answered: `full` if it brought all it asked for, so that more may wait. `seed` spreads the polls of many
-    /// workers.
+    /// Handles the reply to a claim. `full` means that it returned as many jobs as requested, so that more may be
+    /// waiting. `seed` spreads the polls of different workers.
     pub(super) fn on_reply(
         &mut self,
         now: Duration,

@@ -5,8 +5,8 @@ use crate::failure::{Failure, catch_panic};
 use crate::job::Output;
 use crate::model::Claimed;
 
-/// Judges the conditions on the edges of a step. One that cannot be judged fails the attempt: to take a branch at random
-/// would be worse.
+/// Evaluates the conditions on the edges that leave a step. A condition that cannot be evaluated fails the attempt,
+/// because neither branch would be right.
 pub(super) fn evaluate(
     core: &Core,
     job: &Claimed,

@@ -1,11 +1,12 @@
-//! Notices a sink that blocks its thread and never returns.
+//! [`Deliveries`]: tracks the round of deliveries in progress, to detect a sink that blocks its thread.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::model::Channel;
 
-/// The round of deliveries in progress. Rounds are one task, so a sink that blocks its thread stops them all.
+/// The round of deliveries in progress. There is one round at a time, in one task, so a sink that blocks its thread
+/// stops all deliveries.
 #[derive(Debug, Default)]
 pub(crate) struct Deliveries(Mutex<Option<Round>>);
 
@@ -13,7 +14,7 @@ pub(crate) struct Deliveries(Mutex<Option<Round>>);
 struct Round {
     /// The channel whose sink was called last.
     channel: Option<Channel>,
-    /// When the round began, or a sink was called or returned.
+    /// The last time that the round began, or a sink was called or returned.
     moved: Duration,
     reported: bool,
 }
@@ -37,12 +38,12 @@ impl Deliveries {
         *self.round() = None;
     }
 
-    /// A sink is called or has returned.
+    /// Records that a sink is called or has returned.
     pub(super) fn moved(&self, channel: Channel, now: Duration) {
         *self.round() = Some(Round { channel: Some(channel), moved: now, reported: false });
     }
 
-    /// What stands still for longer than `limit`.
+    /// Returns a message if the round has made no progress for longer than `limit`.
     pub(super) fn problem(&self, now: Duration, limit: Duration) -> Option<String> {
         let round = (*self.round())?;
         let still = now.saturating_sub(round.moved);
@@ -57,7 +58,7 @@ impl Deliveries {
         })
     }
 
-    /// The problem, the first time that it is looked for.
+    /// Like [`Self::problem`], but returns each problem only once.
     pub(super) fn new_problem(&self, now: Duration, limit: Duration) -> Option<String> {
         let problem = self.problem(now, limit)?;
         let mut round = self.round();

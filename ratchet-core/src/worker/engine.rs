@@ -1,4 +1,4 @@
-//! The parts of the engine, and what happens when one of them ends although nobody asked it to.
+//! The parts of the engine, and the handling of a part that ends unexpectedly.
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -20,17 +20,17 @@ use crate::env::Task;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EnginePart {
-    /// Claims, starts and settles.
+    /// Claims jobs, starts their runs and settles them.
     ClaimLoop,
     /// Renews the lease of the node.
     Heartbeat,
-    /// Rescues orphans, fires schedules, delivers notices, purges.
+    /// Rescues orphans, fires schedules, delivers notices and purges old jobs.
     Maintenance,
-    /// Notices that no handler thread is free.
+    /// Detects that no handler thread is free.
     Watchdog,
-    /// Asks the health checks of the application.
+    /// Runs the health checks of the application.
     HealthChecks,
-    /// All of them: the runtime that the engine lived on dropped it.
+    /// All parts: the runtime dropped the engine's task.
     Whole,
 }
 
@@ -47,7 +47,7 @@ impl fmt::Display for EnginePart {
     }
 }
 
-/// The engine of a worker ended although nobody asked it to. What it ran is rescued when its lease has run out; this process
+/// The engine of a worker ended unexpectedly. Its running jobs are rescued when its lease has expired. This process
 /// claims nothing until a new worker is started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the engine has died: its {part} {cause}; restart the process, or start a new worker")]
@@ -55,23 +55,24 @@ impl fmt::Display for EnginePart {
 pub struct EngineDied {
     /// The part that ended first.
     pub part: EnginePart,
-    /// Why.
+    /// The panic message, or how else the part ended.
     pub cause: String,
 }
 
 /// Why a worker has stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stopped {
-    /// It was asked to.
+    /// The worker was stopped with [`Worker::stop`](super::Worker::stop), [`Worker::stop_now`](super::Worker::stop_now)
+    /// or a signal.
     Requested,
-    /// Its engine died.
+    /// The engine ended unexpectedly.
     Died(EngineDied),
 }
 
-/// Every part of the engine, as one task. The end of one is the end of all.
+/// Runs every part of the engine as one task. When one part ends, all end.
 pub(super) fn engine(shared: &Arc<Shared>) -> Task {
     let (claim_loop, shared) = (ClaimLoop::new(Arc::clone(shared)), Arc::clone(shared));
-    // Made here: a runtime may drop the task before it has begun.
+    // Created outside the task, because a runtime may drop the task before its first poll.
     let living = Living(Arc::clone(&shared));
     Box::pin(async move {
         let part = |part, run: Task| supervised(&shared, part, run);
@@ -86,10 +87,10 @@ pub(super) fn engine(shared: &Arc<Shared>) -> Task {
     })
 }
 
-/// Runs a part. If it panics, or ends while the worker is meant to go on, the engine has died.
+/// Runs a part. If it panics, or ends before the worker has stopped, the engine has died.
 async fn supervised(shared: &Shared, part: EnginePart, run: Task) {
     match AssertUnwindSafe(run).catch_unwind().await {
-        // The claim loop ends when the worker has stopped; everything else ends with it.
+        // The claim loop ends when the worker has stopped. The other parts end with it.
         Ok(()) if part == EnginePart::ClaimLoop && shared.stopping.is_cancelled() => {
             shared.over.cancel();
         }
@@ -103,7 +104,7 @@ async fn supervised(shared: &Shared, part: EnginePart, run: Task) {
     }
 }
 
-/// As long as the engine's task exists.
+/// Reports the death of the engine if its task is dropped before it has ended.
 struct Living(Arc<Shared>);
 
 impl Drop for Living {
@@ -115,16 +116,17 @@ impl Drop for Living {
 }
 
 impl Shared {
-    /// The engine is no more: nobody waits for it from now on, and what it ran is called off, because it will be rescued.
+    /// Records the death of the engine, completes all waits for its end, and aborts its runs, because their jobs will
+    /// be rescued.
     fn die(&self, part: EnginePart, cause: String) {
         let died = EngineDied { part, cause };
         tracing::error!(node = %self.node(), part = %died.part, cause = %died.cause, "the engine of a worker has died; nothing is claimed any more");
-        // The first cause counts: what ends after it does so because of it.
+        // Only the first cause is kept. Parts that end later do so because of it.
         let _ = self.died.set(died);
         self.over.cancel();
         self.stopping.cancel();
         let mut runs: Vec<_> = self.runs().drain().collect();
-        // The order of a hash map differs from run to run: a simulation could not be repeated.
+        // Sorted, because the random order of a hash map would make simulations irreproducible.
         runs.sort_unstable_by_key(|(token, _)| *token);
         for (_, run) in runs {
             run.stop_signal().abort(StopCause::Released);

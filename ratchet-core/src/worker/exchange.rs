@@ -1,4 +1,5 @@
-//! One exchange with the store: settle what is finished, ask for more, let go of what ended late.
+//! One exchange with the store: settles finished runs, claims more jobs, and releases the slots of runs that ended
+//! late.
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -12,39 +13,39 @@ use crate::crash::{CrashPoint, crash_point};
 use crate::model::{ClaimReply, ClaimRequest, QueueDemand, Settled, Token};
 use crate::store::StoreError;
 
-/// What an exchange with the store brought.
+/// The result of an exchange with the store.
 pub(super) struct Exchanged {
-    /// Something was settled.
+    /// The batch of settlements was accepted.
     pub(super) settled: bool,
-    /// What could not be settled and must be held.
+    /// Settlements that failed and must be retried.
     pub(super) unsettled: Vec<PendingSettlement>,
-    /// What could not be settled yet because of another transaction.
+    /// Settlements that another transaction blocks.
     pub(super) blocked: Vec<PendingSettlement>,
-    /// What the claim brought, if there was one.
+    /// The reply to the claim. `None` if there was no claim or it failed.
     pub(super) claimed: Option<ClaimReply>,
-    /// Whether others claim from these queues too, if that was looked at.
+    /// Whether other nodes claim from these queues, if that was checked.
     pub(super) competing: Option<bool>,
-    /// What the claim asked for, if there was one.
+    /// The demand of the claim, if there was one.
     pub(super) asked: Option<Vec<QueueDemand>>,
-    /// The store is not available.
+    /// The exchange failed, and the next one must back off.
     pub(super) failed: bool,
-    /// What could not be let go.
+    /// Runs whose slots could not be released.
     pub(super) still_held: Vec<Token>,
-    /// Runs that the store now knows to linger: only from here on can they be let go.
+    /// Runs that the store has settled as lingering. Their slots can be released from now on.
     pub(super) lingering: Vec<Token>,
 }
 
 impl Exchanged {
-    /// How many jobs were asked for.
+    /// Returns how many jobs the claim requested.
     pub(super) fn requested(&self) -> u32 {
         self.asked.iter().flatten().map(|queue| queue.limit).sum()
     }
 }
 
-/// An exchange in the air.
+/// An exchange in flight.
 pub(super) type Exchange = Pin<Box<dyn Future<Output = Exchanged> + Send>>;
 
-/// One exchange: settle, claim, let go. Store errors become part of the answer.
+/// Settles a batch, claims, and releases slots. Store errors become part of the result.
 pub(super) async fn exchange(
     shared: Arc<Shared>,
     batch: Vec<PendingSettlement>,
@@ -76,7 +77,7 @@ pub(super) async fn exchange(
     };
     let check = has_competing_claimers(&shared, asked.as_deref(), check_competition);
     let (answer, competing) = beside(answer, check).await;
-    let still_held = let_go(&shared, letting_go).await;
+    let still_held = release_holds(&shared, letting_go).await;
     let mut lingering = lingering(&batch);
     note_trouble(&shared, answer.as_ref(), asked.is_some(), !batch.is_empty());
     match answer {
@@ -132,7 +133,7 @@ pub(super) async fn exchange(
     }
 }
 
-/// Remembers since when claims and settlements fail.
+/// Records whether claims and settlements succeed.
 fn note_trouble(
     shared: &Shared,
     answer: Result<&(Vec<Settled>, Option<ClaimReply>), &StoreError>,
@@ -145,7 +146,7 @@ fn note_trouble(
             if settles {
                 trouble.passed(Verb::Settle);
             }
-            // A store may swallow the failure of a claim that came with settlements: then it looks like an empty one.
+            // With settlements in the same call, a store may report a failed claim as an empty one.
             if claims && (!settles || claimed.as_ref().is_some_and(|reply| !reply.jobs.is_empty()))
             {
                 trouble.passed(Verb::Claim);
@@ -155,7 +156,7 @@ fn note_trouble(
             if claims {
                 trouble.failed(Verb::Claim, now, error);
             }
-            // One outcome that is refused as data is that job's trouble: the others are settled in halves.
+            // A data error concerns single outcomes. The batch is settled by bisection instead.
             if settles && !error.is_about_data() {
                 trouble.failed(Verb::Settle, now, error);
             }
@@ -163,7 +164,7 @@ fn note_trouble(
     }
 }
 
-/// Does both at once, and waits for the first alone: jobs never wait for a look around.
+/// Runs both futures concurrently but waits only for `answer`, so that the check never delays jobs.
 async fn beside<T>(
     answer: impl Future<Output = T>,
     check: impl Future<Output = Option<bool>>,
@@ -180,7 +181,7 @@ fn lingering(batch: &[PendingSettlement]) -> Vec<Token> {
     lingering.map(|pending| pending.settlement.token).collect()
 }
 
-/// Whether others claim from these queues too. Not knowing costs nothing but time.
+/// Returns whether other nodes claim from these queues. Errors are ignored, because the answer only affects speed.
 async fn has_competing_claimers(
     shared: &Shared,
     queues: Option<&[QueueDemand]>,
@@ -190,12 +191,12 @@ async fn has_competing_claimers(
     shared.core.store.has_competing_claimers(shared.node(), queues).await.ok()
 }
 
-/// Frees what ended runs still held; gives back what could not be freed now.
-async fn let_go(shared: &Shared, tokens: Vec<Token>) -> Vec<Token> {
+/// Releases the slots and keys of ended runs. On failure, returns the tokens to try again.
+async fn release_holds(shared: &Shared, tokens: Vec<Token>) -> Vec<Token> {
     if tokens.is_empty() {
         return tokens;
     }
-    match shared.core.store.let_go(tokens.clone()).await {
+    match shared.core.store.release_holds(tokens.clone()).await {
         Ok(()) => Vec::new(),
         Err(error) => {
             tracing::warn!(%error, "what ended runs held could not be freed; it is tried again");

@@ -1,4 +1,4 @@
-//! Calling the user's function: panic boundary, threads that may block, dropping what must stop.
+//! Calls the handler of a job: catches panics, runs blocking functions on their own thread, and drops aborted futures.
 
 use std::panic::AssertUnwindSafe;
 
@@ -12,31 +12,31 @@ use crate::failure::{JobError, PanicReport, drop_catching_panics, catch_panic};
 use crate::job::{Returned, RunFuture, Work};
 use crate::env::Spawn;
 
-/// How the user's code ended.
+/// How the handler ended.
 #[derive(Debug)]
 pub(super) enum HandlerExit {
-    /// It returned.
+    /// The handler returned a value or an error.
     Returned(Returned),
-    /// It panicked.
+    /// The handler panicked.
     Panicked(PanicReport),
-    /// It was stopped; `lingering` if its thread still runs.
+    /// The handler was stopped. `lingering` means that its thread is still running.
     Stopped { lingering: bool },
 }
 
-/// Who hears of the end of a blocking thread that had been given up.
+/// Receives a notification when a blocking thread that was given up has ended.
 pub(crate) trait ThreadExit: Sync {
-    /// What the thread calls then. Only runs that block need one.
+    /// Returns the function that the thread calls. Used only for blocking handlers.
     fn notifier(&self) -> Box<dyn FnOnce() + Send>;
 }
 
-/// Nobody.
+/// Ignores the notification.
 impl ThreadExit for () {
     fn notifier(&self) -> Box<dyn FnOnce() + Send> {
         Box::new(|| {})
     }
 }
 
-/// Runs the handler inside its middleware until it ends or is aborted.
+/// Runs the handler inside the middleware until it ends or is aborted.
 pub(super) async fn call(
     core: &Core,
     ctx: &JobContext,
@@ -44,8 +44,8 @@ pub(super) async fn call(
     run: RunFuture,
     late: &dyn ThreadExit,
 ) -> HandlerExit {
-    // Called off while it waited for its inputs or its middleware: its job may run elsewhere by now, and the first poll of
-    // a handler can be all of it.
+    // Aborted while it waited for inputs or middleware. The handler must not be polled even once: its job may already
+    // run elsewhere, and one poll may complete it.
     if ctx.stop_signal().is_aborted() {
         return HandlerExit::Stopped { lingering: false };
     }
@@ -65,13 +65,14 @@ pub(super) async fn call(
     };
     match ended {
         Some(Ok(returned)) => match blocking.map(|mut thread| thread.panic.try_recv()) {
-            // A panic on the blocking thread comes by its own way, since the future could only see a closed channel.
+            // A panic on the blocking thread arrives on its own channel. The future only sees that its channel was
+            // closed.
             Some(Ok(panic)) => HandlerExit::Panicked(panic),
             _ => HandlerExit::Returned(returned),
         },
         Some(Err(payload)) => HandlerExit::Panicked(PanicReport::new(payload)),
         None => {
-            // Dropping runs the user's destructors, which may panic as well.
+            // Dropping the future runs destructors of user code, which may panic as well.
             if let Some(panic) = drop_catching_panics(guarded_run) {
                 tracing::warn!(job.id = %ctx.job_id(), panic = %panic.message, "a handler panicked while it was dropped");
             }
@@ -81,13 +82,13 @@ pub(super) async fn call(
     }
 }
 
-/// What is heard from a blocking thread.
+/// The channels from a blocking thread.
 struct Thread {
     panic: oneshot::Receiver<PanicReport>,
     ended: oneshot::Receiver<()>,
 }
 
-/// Runs a blocking function on a thread of its own and makes a future of it.
+/// Runs a blocking function on its own thread. Returns a future for its result.
 fn on_thread(
     call: Box<dyn FnOnce() -> Returned + Send>,
     ctx: &JobContext,
@@ -99,14 +100,14 @@ fn on_thread(
     let (ended_tx, ended_rx) = oneshot::channel();
     let ctx = ctx.clone();
     spawn.blocking(Box::new(move || {
-        // It may have waited for a thread for so long that it was given up: then it must not begin any more.
+        // The run may have been aborted while it waited for a thread. Then the function must not start.
         let outcome = if ctx.stop_signal().is_aborted() {
             Ok(Err(JobError::msg("it was called off before it began").into_handler_error()))
         } else {
             catch_panic(call)
         };
-        // First say that the thread is free, then look whether anybody gave up on it: in this order one of both sides
-        // always learns of the end.
+        // Report the end first, then check for an abort. In this order, either `call` sees the end or this thread sees
+        // the abort and sends the notification.
         let _ = ended_tx.send(());
         match outcome {
             Ok(returned) => drop(result_tx.send(returned)),
@@ -163,7 +164,7 @@ mod tests {
         }
     }
 
-    /// Threads that are all busy: work waits until the test lets it begin.
+    /// Simulates busy threads: work waits until the test runs it.
     #[derive(Default)]
     struct Busy(std::sync::Mutex<Vec<Box<dyn FnOnce() + Send>>>);
 

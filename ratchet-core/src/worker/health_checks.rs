@@ -1,4 +1,4 @@
-//! Health checks of the application: while one fails, nothing is claimed from the queues it guards.
+//! Runs the health checks of the application. While one fails, nothing is claimed from the queues it guards.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,11 +16,11 @@ use crate::failure::{PanicReport, display};
 
 type Checking = Pin<Box<dyn Future<Output = Result<(), SinkError>> + Send>>;
 
-/// A question to the application: can it work now?
+/// A health check of the application.
 #[derive(Clone)]
 pub(crate) struct HealthCheck {
     name: String,
-    /// The queues it guards; all of them if none are named.
+    /// The queues it guards. Empty means all queues.
     queues: BTreeSet<String>,
     run: Arc<dyn Fn() -> Checking + Send + Sync>,
 }
@@ -56,7 +56,7 @@ impl fmt::Debug for HealthCheck {
     }
 }
 
-/// Asks all checks again and again: more often while one fails, at once when a handler turned work away.
+/// Runs all checks periodically: more often while one fails, and immediately when a handler rejects a job.
 pub(super) async fn run_health_checks(shared: Arc<Shared>) {
     let core = &shared.core;
     if core.checks.is_empty() {
@@ -76,7 +76,8 @@ pub(super) async fn run_health_checks(shared: Arc<Shared>) {
             .into_iter()
             .map(|(check, why)| format!("health check `{}` fails: {why}", check.name));
         let problems = problems.collect();
-        // The claim loop closes the queues and says so in one turn: what is not ready claims nothing.
+        // The claim loop closes the queues and updates readiness together, so that a worker that is not ready claims
+        // nothing.
         shared.send(Message::Health { closed, seen, problems });
         let pause = if healthy { core.config.health_every } else { core.config.health_retry };
         tokio::select! {
@@ -88,14 +89,15 @@ pub(super) async fn run_health_checks(shared: Arc<Shared>) {
     }
 }
 
-/// The checks that fail, and why.
+/// Runs all checks concurrently. Returns those that fail, and why.
 async fn ask_all(shared: &Shared) -> Vec<(&HealthCheck, String)> {
     let checks = shared.core.checks.iter();
     let asked = checks.map(|check| async move { Some((check, ask(shared, check).await?)) });
     futures_util::future::join_all(asked).await.into_iter().flatten().collect()
 }
 
-/// Why a check fails. It is the user's code: it runs where handlers run, and may panic or hang.
+/// Runs a check. Returns why it fails, or `None` if it passes. Because it is user code that may panic or hang, it runs
+/// on the handlers' runtime.
 async fn ask(shared: &Shared, check: &HealthCheck) -> Option<String> {
     let (tell, answer) = oneshot::channel();
     let (run, panics) = (Arc::clone(&check.run), Arc::clone(&shared.core.panics));
@@ -104,9 +106,9 @@ async fn ask(shared: &Shared, check: &HealthCheck) -> Option<String> {
         let checking = async {
             tokio::select! {
                 biased;
-                // Also the error is the user's: shown and dropped within the guard.
+                // The error is user code too, so it is formatted and dropped inside the panic guard.
                 checked = run() => Some(checked.err().map(|error| display(&error))),
-                // Nobody waits any more. One that hangs must not pile up behind itself.
+                // The caller has timed out. Drop the check, so that checks that hang do not accumulate.
                 () = tell.closed() => None,
             }
         };
@@ -118,7 +120,7 @@ async fn ask(shared: &Shared, check: &HealthCheck) -> Option<String> {
             }
         };
         if let Some(problem) = problem {
-            // Nobody waits any more: it took too long.
+            // The send fails if the caller has timed out.
             let _ = tell.send(problem);
         }
     }));

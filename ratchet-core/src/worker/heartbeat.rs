@@ -1,4 +1,5 @@
-//! Signs of life, and what a node does that cannot give them: it fences itself.
+//! Renews the lease of the node. A node that cannot renew its lease fences itself: it stops claiming and returns its
+//! jobs.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,9 +10,10 @@ use crate::crash::{CrashPoint, crash_point};
 use crate::model::Heartbeat;
 use crate::store::{StoreError, StoreErrorKind};
 
-/// Renews the node's lease until the worker is over.
+/// Renews the node's lease until the worker has stopped.
 ///
-/// The lease is counted from the moment a renewal was *sent*, so this node stops trusting it before the store does.
+/// The age of the lease is measured from when a renewal was *sent*, so that this node considers it expired before the
+/// store does.
 pub(super) async fn run_heartbeat(shared: Arc<Shared>) {
     let config = &shared.core.config;
     let clock = &shared.core.clock;
@@ -32,7 +34,7 @@ pub(super) async fn run_heartbeat(shared: Arc<Shared>) {
                 canceled.into_iter().for_each(|token| shared.send(Message::Cancel(token)));
                 unfence(&shared);
             }
-            // It signs off, or has nothing more to claim: a stopping worker does not come back under a new name.
+            // A stopping worker does not join again under a new id.
             Ok(Heartbeat::Lost) if shared.stopping.is_cancelled() => shared.send(Message::Fence),
             Ok(Heartbeat::Lost) => {
                 tracing::error!(node = %shared.node(), "the lease of this node ran out; what it ran is given back, and it joins anew");
@@ -52,7 +54,7 @@ pub(super) async fn run_heartbeat(shared: Arc<Shared>) {
             Err(error) => {
                 pause = retry_pause(config.heartbeat);
                 let age = clock.monotonic().saturating_sub(renewed);
-                // Stop while the store still believes in us: runs need a moment to end.
+                // Fence before the lease expires in the store, because runs need time to end.
                 if age.saturating_add(config.heartbeat / 2) >= config.lease
                     && !shared.fenced.load(Ordering::Relaxed)
                 {
@@ -66,7 +68,7 @@ pub(super) async fn run_heartbeat(shared: Arc<Shared>) {
     }
 }
 
-/// The lease holds: claim again if this node had stopped.
+/// Lifts the fence, if there is one, after a renewal.
 fn unfence(shared: &Shared) {
     if shared.fenced.load(Ordering::Relaxed) {
         shared.send(Message::Unfence);
@@ -77,7 +79,7 @@ fn retry_pause(heartbeat: Duration) -> Duration {
     (heartbeat / 5).max(Duration::from_millis(10))
 }
 
-/// A heartbeat that hangs is a heartbeat that failed.
+/// Turns a call that takes longer than a heartbeat interval into an error.
 async fn in_time<T>(
     shared: &Shared,
     call: impl Future<Output = Result<T, StoreError>>,

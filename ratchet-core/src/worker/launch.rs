@@ -1,4 +1,4 @@
-//! From a claim to a task on the handlers' runtime.
+//! Turns a claimed job into a task on the handlers' runtime, and reports its end to the claim loop.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,7 +12,7 @@ use crate::model::{AttemptOutcome, Claimed, Orphan, Settlement, Verdict};
 use crate::env::Task;
 
 impl Shared {
-    /// Makes a run of a claimed job. It begins when it is [started](Self::start).
+    /// Creates the run of a claimed job. It begins when it is [started](Self::start).
     pub(super) fn launch(self: &Arc<Self>, job: Arc<Claimed>) -> (JobContext, Launched) {
         let token = job.token;
         let ctx = JobContext::new(Arc::clone(&self.core), job, Arc::clone(&self.stopping));
@@ -30,7 +30,8 @@ impl Shared {
     }
 }
 
-/// A run on its way. Tells the claim loop of its end, whatever becomes of its task: a runtime that shuts down drops tasks unasked.
+/// A launched run. It reports its end to the claim loop even if its task is dropped, as a runtime does when it shuts
+/// down.
 #[derive(Debug)]
 pub(super) struct Launched {
     shared: Arc<Shared>,
@@ -49,7 +50,7 @@ impl Launched {
         })
     }
 
-    /// What becomes of a job whose task vanished. Nothing is known of its handler.
+    /// Returns the settlement of a run whose task was dropped before it ended.
     fn vanished(&self) -> Settlement {
         let (core, job) = (&self.shared.core, self.ctx.claimed());
         let release = Settlement::new(job.token, Verdict::Release, AttemptOutcome::Released);
@@ -58,8 +59,8 @@ impl Launched {
         }
         self.shared.counters.vanished.fetch_add(1, Ordering::Relaxed);
         if !self.began {
-            // The runtime of the handlers takes no tasks: more claims would come back the same way. The watchdog lets them
-            // go on when a probe of its own has come through.
+            // The handlers' runtime accepts no tasks, so further claims would end the same way. The watchdog clears the
+            // flag when one of its probes succeeds.
             if !self.shared.stalled.swap(true, Ordering::Relaxed) {
                 tracing::error!(
                     "the runtime of the handlers drops tasks before they begin; claiming stops"
@@ -67,7 +68,7 @@ impl Launched {
             }
             return release;
         }
-        // As after a crash: counted, delayed, and given up as poison in the end.
+        // Treated like a crash: counted, delayed, and finally failed as poisoned.
         tracing::error!(job.id = %job.id(), job.name = %job.spec.name, "the task of a run vanished");
         let orphan = Orphan { claimed: Claimed::clone(job), started: true };
         let mut settlement = decide_orphan(&orphan, &core.policies, core.entropy.next_u64());

@@ -1,4 +1,4 @@
-//! The claim loop's inbox: a bell that is not rung for every letter.
+//! [`Mailbox`]: messages to the claim loop, which does not wake it for every message.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,12 +7,12 @@ use tokio::sync::Notify;
 
 use super::shared::Message;
 
-/// Messages on their way to the claim loop. The end of a run rings only when as many have come as the claim loop waits for: each time it
-/// is woken for nothing costs more than a run.
+/// A queue of messages to the claim loop. The end of a run wakes the loop only when as many messages wait as it waits
+/// for, because a needless wake-up costs more than a run.
 #[derive(Debug, Default)]
 pub(super) struct Mailbox {
     messages: Mutex<Vec<Message>>,
-    /// How many ends are worth a turn of the claim loop.
+    /// How many messages must wait before the end of a run wakes the loop.
     wake_threshold: AtomicUsize,
     notify: Notify,
 }
@@ -34,15 +34,15 @@ impl Mailbox {
         }
     }
 
-    /// Everything that has come.
+    /// Takes all messages.
     pub(super) fn take(&self) -> Vec<Message> {
         std::mem::take(&mut *self.messages())
     }
 
-    /// Waits for a message that cannot wait, or for this many ends.
+    /// Waits for an urgent message, or until `ends` messages wait.
     pub(super) async fn wait_for(&self, ends: usize) {
         self.wake_threshold.store(ends, Ordering::SeqCst);
-        // What has come in between was measured by another patience.
+        // Messages that arrived before the store were compared with the old threshold.
         if self.messages().len() < ends {
             self.notify.notified().await;
         }

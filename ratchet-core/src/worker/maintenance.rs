@@ -1,4 +1,5 @@
-//! The same road on a timer: rescue orphans, report news, deliver notices, purge.
+//! Periodic maintenance: reports the notes of runs, rescues orphans, fires schedules, delivers notices, and purges old
+//! jobs.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,12 +15,12 @@ use crate::job::{Backoff, Jitter};
 use crate::model::{JobState, Settled};
 use crate::store::StoreError;
 
-/// Sweeps until the worker is over.
+/// Sweeps until the worker has stopped.
 pub(super) async fn run_maintenance(shared: Arc<Shared>) {
     let core = &shared.core;
     let mut purged = None;
     loop {
-        // Spread, so that the nodes of a cluster do not sweep in step.
+        // With jitter, so that the nodes of a cluster do not sweep at the same time.
         let sweep = core.config.sweep;
         let pause = sweep / 2
             + Backoff::fixed(sweep / 2).jitter(Jitter::Full).delay(1, core.entropy.next_u64());
@@ -50,7 +51,7 @@ pub(super) async fn run_maintenance(shared: Arc<Shared>) {
 const PURGE_EVERY: Duration = Duration::from_mins(1);
 
 async fn sweep_once(shared: &Shared, purge_due: bool) -> Result<(), StoreError> {
-    // What one of them cannot do keeps no other from its work. The first error is told.
+    // Each task runs even if an earlier one failed. The first error is returned.
     let mut swept = report_news(shared).await;
     swept = swept.and(rescue(shared).await);
     swept = swept.and(fire_due(&shared.core).await);
@@ -60,7 +61,7 @@ async fn sweep_once(shared: &Shared, purge_due: bool) -> Result<(), StoreError> 
     swept
 }
 
-/// Brings back the jobs of nodes that died. Any node may: the fence sees to it that one succeeds.
+/// Rescues the jobs of dead nodes. Any node may do this; the token ensures that only one succeeds.
 async fn rescue(shared: &Shared) -> Result<(), StoreError> {
     const BATCH: u32 = 200;
     let core = &shared.core;
@@ -82,13 +83,13 @@ async fn rescue(shared: &Shared) -> Result<(), StoreError> {
         let settled = core.store.settle(settlements.clone()).await?;
         crash_point(CrashPoint::RescueAnswered);
         for ((orphan, settlement), settled) in orphans.iter().zip(&settlements).zip(&settled) {
-            // Somebody else was quicker, or the worker was alive after all: no news.
+            // Otherwise another node was faster, or the worker was still alive.
             if let Settled::Applied(_) = settled {
                 shared.counters.rescued.fetch_add(1, Ordering::Relaxed);
                 publish(core, &orphan.claimed, settlement, settled);
             }
         }
-        // Those that are blocked come again with the next sweep.
+        // Blocked orphans are tried again by the next sweep.
         let all_blocked = settled.iter().all(|settled| matches!(settled, Settled::Blocked { .. }));
         if orphans.len() < BATCH as usize || all_blocked {
             return Ok(());
@@ -96,29 +97,29 @@ async fn rescue(shared: &Shared) -> Result<(), StoreError> {
     }
 }
 
-/// Writes what running handlers have noted. A run whose token is no longer current is called off.
+/// Stores the notes of running handlers. A run whose token is no longer current is canceled.
 async fn report_news(shared: &Shared) -> Result<(), StoreError> {
     let mut news: Vec<_> =
         shared.runs().iter().filter_map(|(token, run)| Some((*token, run.take_news()?))).collect();
     if news.is_empty() {
         return Ok(());
     }
-    // The order of a hash map differs from run to run: a simulation could not be repeated.
+    // Sorted, because the random order of a hash map would make simulations irreproducible.
     news.sort_unstable_by_key(|(token, _)| *token);
     let tokens: Vec<_> = news.iter().map(|(token, _)| *token).collect();
-    let current = shared.core.store.report(news).await?;
+    let current = shared.core.store.write_notes(news).await?;
     for (token, _) in tokens.into_iter().zip(current).filter(|(_, current)| !current) {
         shared.send(Message::Cancel(token));
     }
     Ok(())
 }
 
-/// Removes what has been kept long enough: one node at a time, in bounded batches.
+/// Purges jobs whose retention time has passed, in bounded batches. Only the node that leads maintenance does this.
 async fn purge(shared: &Shared) -> Result<(), StoreError> {
     const BATCH: u32 = 1000;
     const MOST_BATCHES: usize = 20;
     let (core, config) = (&shared.core, &shared.core.config);
-    if !core.store.lead(shared.node(), PURGE_EVERY * 2).await? {
+    if !core.store.try_lead(shared.node(), PURGE_EVERY * 2).await? {
         return Ok(());
     }
     let kept = [
@@ -137,7 +138,8 @@ async fn purge(shared: &Shared) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Sinks are the user's code: they run where handlers run, one round at a time.
+/// Starts a round of deliveries on the handlers' runtime, because sinks are user code. At most one round runs at a
+/// time.
 fn deliver_elsewhere(shared: &Arc<Shared>) {
     let listening = shared.core.sinks.channels().next().is_some();
     let now = shared.core.clock.monotonic();
@@ -150,7 +152,7 @@ fn deliver_elsewhere(shared: &Arc<Shared>) {
         }
         return;
     }
-    // Also when the task is dropped or panics: the next round must not wait for it.
+    // Ends the round even if the task panics or is dropped, so that the next round can begin.
     let round = Round(Arc::clone(shared));
     shared.spawn.handler(Box::pin(async move {
         if let Err(error) = deliver(&round.0.core, &round.0.deliveries).await {
@@ -159,7 +161,7 @@ fn deliver_elsewhere(shared: &Arc<Shared>) {
     }));
 }
 
-/// A round of deliveries in progress.
+/// Ends the round of deliveries when dropped.
 struct Round(Arc<Shared>);
 
 impl Drop for Round {

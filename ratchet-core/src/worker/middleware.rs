@@ -1,4 +1,4 @@
-//! Code around every run.
+//! [`Middleware`]: hooks before, around and after every run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::failure::{HandlerError, JobError};
 use crate::job::Output;
 use crate::model::{AttemptOutcome, FailureRecord};
 
-/// Code that wraps every run of every job.
+/// Hooks that wrap every run of every job.
 ///
 /// ```
 /// use ratchet_core::{JobContext, JobError, Middleware, RunReport, async_trait};
@@ -29,19 +29,19 @@ use crate::model::{AttemptOutcome, FailureRecord};
 /// ```
 #[async_trait]
 pub trait Middleware: Send + Sync + fmt::Debug + 'static {
-    /// Before the handler. An error here fails the attempt like an error of the handler; the handler is not called.
+    /// Called before the handler. An error fails the attempt like an error of the handler, which is then not called.
     async fn before(&self, ctx: &JobContext) -> Result<(), JobError> {
         let _ = ctx;
         Ok(())
     }
 
-    /// Around the handler: call `next` to go on.
+    /// Called around the handler. Must call `next` to run the handler.
     async fn around(&self, ctx: &JobContext, next: Next<'_>) -> Result<Output, HandlerError> {
         let _ = ctx;
         next.run().await
     }
 
-    /// After the run, whatever its outcome. An error here is logged and never changes the outcome.
+    /// Called after the run, regardless of its outcome. An error is logged and does not change the outcome.
     async fn after(&self, ctx: &JobContext, report: &RunReport) -> Result<(), JobError> {
         let _ = (ctx, report);
         Ok(())
@@ -52,22 +52,22 @@ pub trait Middleware: Send + Sync + fmt::Debug + 'static {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RunReport {
-    /// How it ended.
+    /// The outcome as recorded in the job's history.
     pub outcome: AttemptOutcome,
-    /// How long it took.
+    /// The duration of the run, without the `after` hooks.
     pub duration: Duration,
-    /// What went wrong.
+    /// The error of a failed run; `None` if the run did not fail.
     pub error: Option<FailureRecord>,
 }
 
-/// The rest of the way to the handler.
+/// The remaining middleware and the handler.
 pub struct Next<'a> {
     rest: &'a [Arc<dyn Middleware>],
     ctx: &'a JobContext,
     handler: HandlerFuture,
 }
 
-/// The future of the user's function.
+/// The future of the handler.
 pub(super) type HandlerFuture =
     std::pin::Pin<Box<dyn Future<Output = Result<Output, HandlerError>> + Send>>;
 
@@ -80,7 +80,7 @@ impl<'a> Next<'a> {
         Self { rest, ctx, handler }
     }
 
-    /// Goes on to the handler.
+    /// Runs the remaining middleware and the handler.
     pub async fn run(self) -> Result<Output, HandlerError> {
         match self.rest.split_first() {
             None => self.handler.await,

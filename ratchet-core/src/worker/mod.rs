@@ -1,14 +1,15 @@
-//! The worker: claims jobs, runs them, settles them, and keeps at it whatever they do.
+//! The worker: claims jobs, runs them and settles them, regardless of what their handlers do.
 //!
-//! One road for every job:
+//! Every job takes the same path:
 //!
 //! ```text
 //! claim ─▶ resolve ─▶ guard ─▶ run ─▶ classify ─▶ decide ─▶ settle ─▶ publish
 //! claim_loop └───────────── attempt ────────────────┘       settler   publish
 //! ```
 //!
-//! ClaimLoop, heartbeat, watchdog and maintenance live on the engine's own thread; handlers run on the runtime that started the
-//! worker. So a handler that never yields delays other handlers at worst.
+//! Claim loop, heartbeat, watchdog and maintenance run on the engine's own thread, or on the store's runtime if it has
+//! one. Handlers run on the runtime that started the worker. A handler that never yields therefore delays at most other
+//! handlers.
 
 mod attempt;
 mod health_checks;

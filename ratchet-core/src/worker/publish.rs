@@ -1,4 +1,4 @@
-//! Events from what the store said was applied, never from what we hoped.
+//! Publishes events for settlements, based on what the store has applied.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use crate::client::{Core, publish_effects};
 use crate::events::{Event, JobRef};
 use crate::model::{AttemptOutcome, Claimed, Deferral, FailureKind, Settled, Settlement, Verdict};
 
-/// The job of a claim, for an event.
+/// Returns the reference to a claimed job for use in events.
 pub(super) fn job_ref(job: &Claimed) -> JobRef {
     JobRef {
         id: job.id(),
@@ -15,7 +15,7 @@ pub(super) fn job_ref(job: &Claimed) -> JobRef {
     }
 }
 
-/// Tells what became of a settlement.
+/// Publishes the events and log lines of a settlement.
 pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settled: &Settled) {
     let events = &core.events;
     let applied = match settled {
@@ -25,7 +25,7 @@ pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settl
             events.publish(|| Event::Stale { job: job_ref(job) });
             return;
         }
-        // Nothing has happened yet.
+        // Not settled yet.
         Settled::Blocked { .. } => return,
     };
     let next = applied.due.unwrap_or(applied.at);

@@ -1,4 +1,5 @@
-//! Recurring jobs fire: any node may, the fence of the schedule sees to it that one does.
+//! Declares and fires the schedules of recurring jobs. Any node may fire a schedule; its version ensures that only one
+//! does.
 
 use crate::client::{Core, ScheduleError, declare, definition, schedule_job};
 use crate::crash::{CrashPoint, crash_point};
@@ -7,14 +8,14 @@ use crate::model::{Due, ScheduleRecord, ScheduleWritten, WriteSchedule};
 use crate::recurring::{Cron, fire};
 use crate::store::{StoreError, StoreErrorKind};
 
-/// Declares the schedules that jobs of this program carry.
+/// Declares the schedules of this program's jobs.
 pub(super) async fn declare_all(core: &Core) -> Result<(), StoreError> {
     for job in core.resolver.all() {
         let Some(schedule) = definition(core, &job) else { continue };
         match declare(core, schedule).await {
             Ok(()) => {}
             Err(ScheduleError::Store(error)) => return Err(error),
-            // A literal was checked by the compiler; this is a constant that could not be.
+            // The macro has checked literals. This is an expression that it could not evaluate.
             Err(error) => {
                 let why = format!("job `{}` ({}): {error}", job.def.name, job.def.location);
                 return Err(StoreError::new(StoreErrorKind::Config, why));
@@ -32,10 +33,10 @@ pub(super) async fn fire_due(core: &Core) -> Result<(), StoreError> {
         return Ok(());
     }
     let now = core.store.now().await?;
-    // One schedule that cannot fire now, because another transaction holds a key of its job, stops no other.
+    // A schedule that fails, for example because another transaction holds a key of its job, does not stop the rest.
     let mut failed = None;
     for schedule in due {
-        // A resolver that panics was logged; the schedule stays due.
+        // The panic of the resolver was logged, and the schedule stays due.
         let Ok(known) = core.resolve(&schedule.spec.name) else { continue };
         if known.is_none_or(|job| job.def.version < schedule.spec.version) {
             tracing::debug!(schedule = %schedule.name, job = %schedule.spec.name, "a schedule is due whose job is not known here");
@@ -79,7 +80,7 @@ async fn fire_one(
     let written = core.store.write_schedule(write).await?;
     crash_point(CrashPoint::FireAnswered);
     match written {
-        // Somebody else was quicker: no news.
+        // Another node has fired it.
         ScheduleWritten::Stale => {}
         ScheduleWritten::Written { created, dropped } => {
             for job in refs.into_iter().filter(|job| created.contains(&job.id)) {

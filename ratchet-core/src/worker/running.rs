@@ -1,4 +1,4 @@
-//! Runs in flight: their deadlines, and what happens to those that do not stop.
+//! [`RunningJobs`]: the runs of this worker, their deadlines, and the escalation for runs that do not stop.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use crate::config::Config;
 use crate::context::JobContext;
 use crate::model::{Claimed, Token};
 
-/// A run in flight.
+/// A run in progress.
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) ctx: JobContext,
     pub(super) started: Duration,
     phase: Phase,
-    /// When to look at it next.
+    /// When to check it next.
     check: Check,
 }
 
-/// An instant, and a number that tells those of one instant apart: jobs of one claim share it, and their tokens are long.
+/// A time, and a number that distinguishes runs with the same time. It is shorter than the token.
 type Check = (Duration, u64);
 
 impl Run {
@@ -30,33 +30,33 @@ impl Run {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Within its time.
+    /// The soft timeout has not been reached.
     Fresh,
-    /// The warning was given.
+    /// The soft timeout was reported.
     Warned,
-    /// Asked to stop.
+    /// The handler was requested to stop.
     Asked,
-    /// Its future was dropped, or will be when its thread yields.
+    /// The handler's future was dropped, or will be when its thread yields.
     Aborted,
-    /// It did not give back its thread. Its outcome is settled without it.
+    /// The handler did not release its thread. The run is settled without it.
     Runaway,
 }
 
-/// What a look at the clock brought up.
+/// An event that a check of the deadlines found.
 #[derive(Debug)]
 pub(super) enum Due {
-    /// Most of its time is gone.
+    /// The run has reached its soft timeout, after this time.
     Soft(Arc<Claimed>, Duration),
-    /// It does not stop: settle it without its handler, for this cause.
+    /// The run does not stop and must be settled without its handler.
     Runaway(Token, StopCause),
 }
 
-/// Every run in flight.
+/// All runs of this worker.
 #[derive(Debug, Default)]
 pub(super) struct RunningJobs {
     runs: HashMap<Token, Run>,
     timers: BTreeMap<Check, Token>,
-    /// The number of the last timer.
+    /// The number of the newest timer.
     last: u64,
     runaways: usize,
 }
@@ -79,7 +79,7 @@ impl RunningJobs {
         check
     }
 
-    /// Takes a run out, if it is still here.
+    /// Removes a run, if it is still present.
     pub(super) fn remove(&mut self, token: Token) -> Option<Run> {
         let run = self.runs.remove(&token)?;
         self.timers.remove(&run.check);
@@ -97,7 +97,7 @@ impl RunningJobs {
         self.runs.get(&token).is_some_and(|run| run.phase == Phase::Runaway)
     }
 
-    /// A run that ended for the store but whose blocking thread goes on: it stays until that ends.
+    /// Marks a run whose thread is still running although its outcome is decided. It stays until the thread ends.
     pub(super) fn mark_runaway(&mut self, token: Token) {
         let Some(run) = self.runs.get_mut(&token) else { return };
         if run.phase != Phase::Runaway {
@@ -111,14 +111,14 @@ impl RunningJobs {
         self.runaways
     }
 
-    /// Whether everything that is left does not stop.
+    /// Returns whether all remaining runs are runaways.
     pub(super) fn only_runaways(&self) -> bool {
         self.runs.len() == self.runaways
     }
 
-    /// Asks a canceled run to stop; it has a grace time before it is dropped.
+    /// Requests a canceled run to stop. After a grace period it is aborted.
     pub(super) fn cancel(&mut self, token: Token, now: Duration, config: &Config) {
-        // The token of the cancel is that of the run: another run of the same job is not meant.
+        // The token identifies one run, so a later run of the same job is not affected.
         if let Some(run) =
             self.runs.get(&token).filter(|run| matches!(run.phase, Phase::Fresh | Phase::Warned))
         {
@@ -127,22 +127,22 @@ impl RunningJobs {
         }
     }
 
-    /// Stops every run and gives its job back.
+    /// Aborts every run, so that its job is returned to the queue.
     pub(super) fn release_all(&mut self, now: Duration, config: &Config) {
         let mut tokens: Vec<_> = self.runs.keys().copied().collect();
-        // The order of a hash map differs from run to run: a simulation could not be repeated.
+        // Sorted, because the random order of a hash map would make simulations irreproducible.
         tokens.sort_unstable();
         for token in tokens {
             self.abort(token, StopCause::Released, now, config);
         }
     }
 
-    /// The next instant at which something is due.
+    /// Returns the time of the next check.
     pub(super) fn next_check(&self) -> Option<Duration> {
         self.timers.first_key_value().map(|((at, _), _)| *at)
     }
 
-    /// Looks at every run whose time has come.
+    /// Checks every run that is due.
     pub(super) fn tick(&mut self, now: Duration, config: &Config) -> Vec<Due> {
         let mut due = Vec::new();
         while let Some(first) = self.timers.first_entry().filter(|first| first.key().0 <= now) {
@@ -150,7 +150,7 @@ impl RunningJobs {
             let Some(run) = self.runs.get(&token) else { continue };
             match run.phase {
                 Phase::Fresh => {
-                    // Told even by a loop that comes late: a timeout never comes without its warning.
+                    // Reported even if the loop is late, so that a warning precedes every timeout.
                     due.push(Due::Soft(Arc::clone(run.job()), now.saturating_sub(run.started)));
                     let deadline = run.started.saturating_add(run.job().spec.options.timeout);
                     self.move_to(token, Phase::Warned, deadline);

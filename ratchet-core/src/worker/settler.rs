@@ -1,4 +1,5 @@
-//! Finished runs on their way into the store: held through an outage, given up one at a time if they must be.
+//! Queues the settlements of finished runs, keeps them through an outage of the store, and isolates those that the
+//! store refuses.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,27 +11,27 @@ use super::shared::Shared;
 use crate::model::{Claimed, NOT_KEPT, Notice, RunNotes, Settled, Settlement, Verdict};
 use crate::store::StoreError;
 
-/// A settlement and the claim it settles.
+/// A settlement and the claimed job it belongs to.
 #[derive(Debug, Clone)]
 pub(super) struct PendingSettlement {
     pub(super) job: Arc<Claimed>,
     pub(super) settlement: Settlement,
 }
 
-/// Finished runs that are not settled yet.
+/// The queue of settlements that are not stored yet.
 #[derive(Debug, Default)]
 pub(super) struct Settler {
     held: VecDeque<PendingSettlement>,
-    /// When the oldest of them came in.
+    /// When the oldest settlement was pushed.
     since: Option<Duration>,
-    /// Runs that the store could not settle yet because of another transaction, and when they are tried again.
+    /// Settlements that another transaction blocks, and when to retry them.
     blocked: VecDeque<(Duration, PendingSettlement)>,
-    /// The store refused the last batch: not before this instant again.
+    /// Set after a failure: no exchange before this time.
     not_before: Option<Duration>,
     failures: u32,
 }
 
-/// How long a blocked settlement waits before it is tried again.
+/// How long a blocked settlement waits before it is retried.
 const BLOCKED_PAUSE: Duration = Duration::from_millis(500);
 
 impl Settler {
@@ -39,12 +40,12 @@ impl Settler {
         self.held.push_back(pending);
     }
 
-    /// Whether everything is settled.
+    /// Returns whether everything is settled.
     pub(super) fn is_empty(&self) -> bool {
         self.held.is_empty() && self.blocked.is_empty()
     }
 
-    /// Whether nothing can be settled now: what there is waits for another transaction.
+    /// Returns whether nothing can be settled now: the queue is empty, or all settlements are blocked.
     pub(super) fn is_idle(&self, now: Duration) -> bool {
         self.held.is_empty() && self.blocked.front().is_none_or(|(at, _)| now < *at)
     }
@@ -53,7 +54,8 @@ impl Settler {
         self.held.len()
     }
 
-    /// When the next batch may and should go: a settlement waits a moment for company, longer after a failure.
+    /// Returns when the next batch is due. A settlement waits for `delay` to form a larger batch, and longer after a
+    /// failure.
     pub(super) fn due_at(&self, delay: Duration) -> Option<Duration> {
         let held = self.since.map(|since| since.saturating_add(delay));
         let blocked = self.blocked.front().map(|(at, _)| *at);
@@ -61,17 +63,17 @@ impl Settler {
         Some(self.not_before().max(first))
     }
 
-    /// Until then the store is left alone.
+    /// Returns the time before which no exchange may be sent.
     pub(super) fn not_before(&self) -> Duration {
         self.not_before.unwrap_or(Duration::ZERO)
     }
 
-    /// Whether the store is believed to be down.
+    /// Returns whether the settler is backing off after a failure.
     pub(super) fn is_waiting(&self, now: Duration) -> bool {
         self.not_before.is_some_and(|at| now < at)
     }
 
-    /// Takes the next batch. It must come back through [`Self::done`] or [`Self::failed`].
+    /// Takes the next batch. The caller must report its result with [`Self::done`] or [`Self::failed`].
     pub(super) fn take(&mut self, most: usize, now: Duration) -> Vec<PendingSettlement> {
         while self.blocked.front().is_some_and(|(at, _)| *at <= now) {
             self.held.extend(self.blocked.pop_front().map(|(_, pending)| pending));
@@ -84,20 +86,19 @@ impl Settler {
         batch
     }
 
-    /// The batch was settled.
+    /// Reports that the batch was settled.
     pub(super) fn done(&mut self) {
         self.not_before = None;
         self.failures = 0;
     }
 
-    /// The store could not settle these because of other transactions. They are tried again after a pause; others are not
-    /// held up.
+    /// Schedules settlements blocked by other transactions for a retry, without delaying the rest.
     pub(super) fn blocked(&mut self, batch: Vec<PendingSettlement>, now: Duration) {
         let at = now.saturating_add(BLOCKED_PAUSE);
         self.blocked.extend(batch.into_iter().map(|pending| (at, pending)));
     }
 
-    /// The batch was not settled and nothing of it is lost: it goes first next time.
+    /// Puts a failed batch back at the front of the queue and backs off.
     pub(super) fn failed(&mut self, batch: Vec<PendingSettlement>, now: Duration, jitter: u64) {
         const LONGEST: Duration = Duration::from_secs(5);
         self.failures = self.failures.saturating_add(1);
@@ -112,7 +113,7 @@ impl Settler {
     }
 }
 
-/// Counts and publishes what the store made of a batch. Returns what it could not settle yet.
+/// Counts and publishes the results of a batch. Returns the blocked settlements.
 pub(super) fn record_results(shared: &Shared, batch: Vec<PendingSettlement>, settled: &[Settled]) -> Vec<PendingSettlement> {
     let mut blocked = Vec::new();
     for (pending, settled) in batch.into_iter().zip(settled) {
@@ -132,11 +133,11 @@ pub(super) fn record_results(shared: &Shared, batch: Vec<PendingSettlement>, set
     blocked
 }
 
-/// Settles a batch that the store refused as data: in halves, down to the one that offends it. That one is settled alone, then
-/// without what may have offended, then not at all.
+/// Settles a batch that the store refused with a data error, by bisection. A single settlement that is still refused is
+/// retried without its output and notes.
 ///
-/// What cannot be settled stays claimed, is counted as stuck, and is brought back by the rescue when this node is gone.
-/// Returns what could not be tried because the store went away meanwhile.
+/// If that is refused too, the job stays claimed, is counted as stuck, and is rescued when this node is gone. Returns
+/// the settlements that are blocked or could not be tried because the store became unavailable.
 pub(super) async fn settle_bisecting(shared: &Shared, batch: Vec<PendingSettlement>) -> Vec<PendingSettlement> {
     let (mut left, mut refused) = (Vec::new(), vec![batch]);
     while let Some(mut batch) = refused.pop() {
@@ -182,14 +183,14 @@ async fn settle_half(shared: &Shared, half: &[PendingSettlement]) -> Result<Vec<
     Ok(record_results(shared, half.to_vec(), &settled))
 }
 
-/// What became of a settlement that was sent alone.
+/// The result of a settlement that was sent alone.
 enum SingleResult {
     Settled,
     Blocked,
     Refused,
 }
 
-/// Settles one outcome, whole or at least in its bare minimum. An error means: try again later.
+/// Settles one outcome, completely or else in its minimal form. An error means that it can be retried.
 async fn settle_one(shared: &Shared, pending: &PendingSettlement) -> Result<SingleResult, StoreError> {
     let store = &shared.core.store;
     for settlement in [pending.settlement.clone(), minimal(pending.settlement.clone())] {
@@ -208,7 +209,7 @@ async fn settle_one(shared: &Shared, pending: &PendingSettlement) -> Result<Sing
     Ok(SingleResult::Refused)
 }
 
-/// A settlement without result, log lines and notes. Spawned jobs stay: they belong to the outcome.
+/// Removes the output, log lines and notes from a settlement. Spawned jobs stay, because they belong to the outcome.
 fn minimal(mut settlement: Settlement) -> Settlement {
     settlement.notes = RunNotes::default();
     let mut warning = "the log of this run could not be stored".to_owned();

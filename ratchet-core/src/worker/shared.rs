@@ -1,4 +1,4 @@
-//! What the parts of a worker share.
+//! [`Shared`]: the state shared by the parts of a worker, and the messages to the claim loop.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,61 +19,62 @@ use crate::context::JobContext;
 use crate::model::{KnownJobs, NodeId, NodeInfo, Token};
 use crate::env::Spawn;
 
-/// What the claim loop is told.
+/// A message to the claim loop.
 #[derive(Debug)]
 pub(super) enum Message {
     /// A run ended.
     Ended { token: Token, ended: AttemptResult },
-    /// The thread of a handler that had been given up is free again.
+    /// The thread of a handler that was given up is free again.
     ThreadExited(Token),
-    /// A run was canceled.
+    /// The job of a run was canceled, or its token is no longer current.
     Cancel(Token),
-    /// The lease is in danger: stop claiming, give everything back.
+    /// The lease may expire: stop claiming and return all running jobs.
     Fence,
-    /// The lease holds again.
+    /// The lease was renewed: claim again.
     Unfence,
-    /// The application's health checks were asked: these queues are not to be claimed from. Doubts up to `seen` are settled.
+    /// The health checks were run: nothing may be claimed from the `closed` queues. Check requests up to number `seen`
+    /// are done.
     Health { closed: BTreeSet<String>, seen: u64, problems: Vec<String> },
-    /// Finish in good order.
+    /// Stop gracefully.
     Stop,
-    /// Stop at once.
+    /// Stop immediately.
     StopNow,
 }
 
-/// What the parts of a worker share.
+/// The state shared by the parts of a worker.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) core: Arc<Core>,
     pub(super) spawn: Arc<dyn Spawn>,
     pub(super) known: Arc<KnownJobs>,
     pub(super) queues: Vec<String>,
-    /// To the claim loop.
+    /// Messages to the claim loop.
     pub(super) mailbox: Mailbox,
-    /// Fires when the worker begins to stop; handlers see it.
+    /// Triggered when the worker begins to stop. Visible to handlers.
     pub(super) stopping: Arc<CancellationToken>,
-    /// Fires when the claim loop has ended; everything else ends with it.
+    /// Triggered when the claim loop has ended. The other parts end with it.
     pub(super) over: CancellationToken,
-    /// Why the engine has died, if it has.
+    /// Set when the engine has died.
     pub(super) died: OnceLock<EngineDied>,
-    /// What the store has refused lately.
+    /// Claims or settlements that currently fail.
     pub(super) trouble: Trouble,
     pub(super) deliveries: Deliveries,
     node: Mutex<NodeId>,
-    /// Runs in progress, for reports and cancels.
+    /// The runs in progress, for reporting their notes and for aborting them.
     runs: Mutex<HashMap<Token, JobContext>>,
-    /// Every handler thread is stuck.
+    /// No handler thread is free.
     pub(super) stalled: AtomicBool,
-    /// The node does not trust its lease.
+    /// The node claims nothing because its lease may have expired.
     pub(super) fenced: AtomicBool,
-    /// Why health checks fail.
+    /// The messages of failing health checks.
     unhealthy: Mutex<Vec<String>>,
-    /// How often a handler turned work away; the checks are asked at once.
+    /// How many health checks were requested because a handler rejected its job.
     pub(super) check_requests: AtomicU64,
     pub(super) check_requested: Notify,
     pub(super) counters: Counters,
 }
 
-/// What is counted.
+/// The counters behind [`WorkerStats`](super::WorkerStats).
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     pub(super) claimed: AtomicU64,
@@ -84,7 +85,7 @@ pub(super) struct Counters {
     pub(super) vanished: AtomicU64,
     pub(super) running: AtomicU64,
     pub(super) runaways: AtomicU64,
-    /// Microseconds of the monotonic clock at the claim loop's last turn.
+    /// Monotonic time of the claim loop's last iteration, in microseconds.
     pub(super) last_tick: AtomicU64,
 }
 
@@ -118,7 +119,7 @@ impl Shared {
         *self.node.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A lease that ran out is never renewed: the node goes on under a new name.
+    /// Gives the node a new id, because an expired lease cannot be renewed.
     pub(super) fn rename(&self) -> NodeId {
         let node = self.core.ids.node();
         *self.node.lock().unwrap_or_else(PoisonError::into_inner) = node;
@@ -136,7 +137,8 @@ impl Shared {
         }
     }
 
-    /// How long no sink may return. One that waits without blocking is cut off sooner.
+    /// How long a sink may block its thread before it is reported. A sink that waits without blocking times out
+    /// earlier.
     pub(super) fn delivery_stall(&self) -> Duration {
         delivery_limit(&self.core.config).saturating_add(Duration::from_secs(5))
     }

@@ -1,6 +1,6 @@
-//! SIGTERM and SIGINT.
+//! Listens for SIGTERM and SIGINT.
 
-/// Hears when the process is asked to end.
+/// A listener for termination signals.
 #[derive(Debug)]
 pub(super) struct Signals {
     #[cfg(unix)]
@@ -11,7 +11,7 @@ pub(super) struct Signals {
 
 #[cfg(unix)]
 impl Signals {
-    /// Listens from now on.
+    /// Starts to listen.
     pub(super) fn listen() -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self {
@@ -20,7 +20,7 @@ impl Signals {
         })
     }
 
-    /// The next request to end.
+    /// Waits for the next signal.
     pub(super) async fn next(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
@@ -31,12 +31,12 @@ impl Signals {
 
 #[cfg(not(unix))]
 impl Signals {
-    /// Listens from the first request on.
+    /// Does nothing; listening starts with the first call of [`Self::next`].
     pub(super) fn listen() -> std::io::Result<Self> {
         Ok(Self {})
     }
 
-    /// The next request to end.
+    /// Waits for the next signal.
     pub(super) async fn next(&mut self) {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;

@@ -1,4 +1,5 @@
-//! Where alerts, dead letters and outcomes go: published from the store, after the commit, at least once.
+//! Delivers alerts, dead letters and outcomes to the application's sinks: from the store, after the commit, at least
+//! once.
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -15,28 +16,29 @@ use crate::failure::{PanicReport, display};
 use crate::model::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Envelope, JobOutcome};
 use crate::store::StoreError;
 
-/// Why a sink did not take something; it is offered again later.
+/// The error of a sink. The delivery is retried later.
 pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Is told when jobs fail for good, once per job name, fingerprint and window. At least once: be ready for repeats.
+/// Receives an alert when jobs fail permanently, once per job name, fingerprint and alert window. Delivery is at least
+/// once, so repeats must be expected.
 #[async_trait]
 pub trait AlertSink: Send + Sync + fmt::Debug + 'static {
-    /// Takes an alert.
+    /// Handles an alert. After an error, it is delivered again later.
     async fn alert(&self, alert: &Alert) -> Result<(), SinkError>;
 }
 
-/// Gets the envelope of every job that fails for good. At least once: be ready for repeats.
+/// Receives the envelope of every job that fails permanently. Delivery is at least once, so repeats must be expected.
 #[async_trait]
 pub trait DeadLetterSink: Send + Sync + fmt::Debug + 'static {
-    /// Takes an envelope.
+    /// Handles an envelope. After an error, it is delivered again later.
     async fn publish(&self, envelope: &Envelope) -> Result<(), SinkError>;
 }
 
-/// Gets the end of every job: success, failure, exception and invalid. A job that is called off has no outcome.
+/// Receives the outcome of every job: success, failure, exception or invalid. A canceled job has no outcome.
 ///
-/// At least once, and in the order of the commits for any one job: the next end of a job that was tried again is offered when
-/// this one has been taken. Outcomes of different jobs are offered at the same time. Be ready for repeats; see [`JobOutcome`]
-/// for how to tell them.
+/// Delivery is at least once, so repeats must be expected; see [`JobOutcome`] for how to detect them. The outcomes of
+/// one job are delivered in commit order: if it was retried manually, its next outcome is delivered after this one was
+/// accepted. Outcomes of different jobs are delivered concurrently.
 ///
 /// ```
 /// use ratchet_core::model::JobOutcome;
@@ -55,7 +57,7 @@ pub trait DeadLetterSink: Send + Sync + fmt::Debug + 'static {
 /// ```
 #[async_trait]
 pub trait OutcomeSink: Send + Sync + fmt::Debug + 'static {
-    /// Takes an outcome.
+    /// Handles an outcome. After an error, it is delivered again later.
     async fn publish(&self, outcome: &JobOutcome) -> Result<(), SinkError>;
 }
 
@@ -68,7 +70,7 @@ pub(crate) struct Sinks {
 }
 
 impl Sinks {
-    /// The channels that somebody listens to.
+    /// Returns the channels that have a sink.
     pub(crate) fn channels(&self) -> impl Iterator<Item = Channel> {
         let wanted = [
             (Channel::Alerts, self.alerts.is_some()),
@@ -79,7 +81,7 @@ impl Sinks {
     }
 }
 
-/// Hands out what waits to be published. What a sink does not take stays and comes again after a while.
+/// Delivers all waiting notices. Those that a sink does not accept are delivered again later.
 pub(crate) async fn deliver(core: &Core, deliveries: &Deliveries) -> Result<(), StoreError> {
     for channel in core.sinks.channels() {
         while deliver_batch(core, deliveries, channel).await? {}
@@ -87,16 +89,16 @@ pub(crate) async fn deliver(core: &Core, deliveries: &Deliveries) -> Result<(), 
     Ok(())
 }
 
-/// Whether it is worth to ask for more at once.
+/// Delivers one batch. Returns whether more may be waiting.
 async fn deliver_batch(
     core: &Core,
     progress: &Deliveries,
     channel: Channel,
 ) -> Result<bool, StoreError> {
     const BATCH: u32 = 100;
-    let deliveries = core.store.undelivered(channel, BATCH, core.config.delivery_hold).await?;
+    let deliveries = core.store.take_deliveries(channel, BATCH, core.config.delivery_hold).await?;
     let full = deliveries.len() >= BATCH as usize;
-    // Failures are few, and read best in their order. Of outcomes, a batch has at most one per job.
+    // Alerts and dead letters are few, and their order helps readers. A batch of outcomes has at most one per job.
     let at_once = if channel == Channel::Outcomes { 16 } else { 1 };
     let taken: Vec<_> = futures_util::stream::iter(deliveries)
         .map(|delivery| taken(core, progress, channel, delivery))
@@ -107,18 +109,18 @@ async fn deliver_batch(
     if taken.is_empty() {
         return Ok(false);
     }
-    core.store.delivered(taken).await?;
+    core.store.ack_deliveries(taken).await?;
     Ok(full)
 }
 
-/// How long a sink may take for one delivery.
+/// Returns how long a sink may take for one delivery.
 pub(super) fn delivery_limit(config: &Config) -> Duration {
     const SHORTEST: Duration = Duration::from_secs(30);
     config.delivery_hold.max(SHORTEST)
 }
 
-/// The number of a delivery, if its sink took it. A sink is the user's code, and so are its errors: whatever panics is a
-/// failure of the sink, and one that hangs does not keep the others waiting for ever.
+/// Offers a delivery to its sink. Returns its id if the sink accepted it. Sinks and their errors are user code, so a
+/// panic counts as a failure of the sink, and a sink that hangs times out.
 async fn taken(
     core: &Core,
     progress: &Deliveries,

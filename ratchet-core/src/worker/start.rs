@@ -15,7 +15,7 @@ use crate::model::{NodeId, QueueUpdate};
 use crate::env::{DedicatedEngineThread, Spawn};
 use crate::store::StoreError;
 
-/// A running worker. Dropping this handle does not stop it; [`Worker::stop`] does.
+/// A handle to a running worker. Dropping it does not stop the worker; call [`Worker::stop`].
 #[derive(Debug, Clone)]
 #[must_use = "keep the worker to stop it in good order"]
 pub struct Worker {
@@ -25,14 +25,14 @@ pub struct Worker {
 impl Ratchet {
     /// Starts a worker in this process.
     ///
-    /// It serves the queues its jobs declare and those configured. Handlers run on the current tokio runtime, the engine
-    /// on a thread that they cannot block.
+    /// The worker serves the queues that its jobs declare and those that are configured. Handlers run on the current
+    /// tokio runtime. The engine runs on a thread that handlers cannot block.
     pub async fn start(&self) -> Result<Worker, StartError> {
         let handlers = tokio::runtime::Handle::try_current().map_err(|_| StartError::NoRuntime)?;
         self.start_on(DedicatedEngineThread::new(handlers)).await
     }
 
-    /// Like [`Self::start`], with a say in where engine and handlers run.
+    /// Like [`Self::start`], but `spawn` decides where the engine and the handlers run.
     pub async fn start_on(&self, spawn: impl Spawn) -> Result<Worker, StartError> {
         crate::failure::install_hook();
         let core = &self.core;
@@ -61,27 +61,27 @@ impl Ratchet {
             "a worker starts"
         );
         shared.record_tick();
-        let home = core.store.home();
+        let home = core.store.runtime();
         shared.spawn.engine(engine(&shared), home).map_err(StartError::Thread)?;
         Ok(Worker { shared })
     }
 }
 
 impl Worker {
-    /// Stops in good order: claims nothing more, lets runs finish for the grace time, gives the rest back. Completes when
-    /// all of that is done.
+    /// Stops the worker gracefully: it claims nothing more, lets runs finish during the grace period, and returns the
+    /// remaining jobs to the queue. Completes when the worker has stopped.
     pub async fn stop(&self) {
         self.shared.send(Message::Stop);
         self.stopped().await;
     }
 
-    /// Stops at once: gives back what runs, without a grace time.
+    /// Stops the worker immediately: running jobs are returned to the queue without a grace period.
     pub async fn stop_now(&self) {
         self.shared.send(Message::StopNow);
         self.stopped().await;
     }
 
-    /// Completes when the worker has stopped, and tells why: because it was asked to, or because its engine died.
+    /// Waits until the worker has stopped. Returns whether it was stopped on request or its engine died.
     pub async fn stopped(&self) -> Stopped {
         self.shared.over.cancelled().await;
         match self.shared.died.get() {
@@ -90,10 +90,10 @@ impl Worker {
         }
     }
 
-    /// Runs until SIGTERM or SIGINT, then stops in good order. A second signal stops at once.
+    /// Runs until SIGTERM or SIGINT, then stops gracefully. A second signal stops immediately.
     ///
-    /// If the engine dies, this returns an error that holds an [`EngineDied`]: end the process with it, so that whoever
-    /// supervises it starts it again.
+    /// If the engine dies, this returns an error that contains an [`EngineDied`]. Exit the process with it, so that the
+    /// supervisor restarts the process.
     pub async fn run_until_signal(&self) -> std::io::Result<()> {
         let mut signals = Signals::listen()?;
         tokio::select! {
@@ -110,39 +110,41 @@ impl Worker {
         ended(self.stopped().await)
     }
 
-    /// The identity of this worker in the cluster.
+    /// Returns the id of this worker in the cluster. It changes if the lease expires.
     pub fn node(&self) -> NodeId {
         self.shared.node()
     }
 
-    /// The queues it serves.
+    /// Returns the queues that this worker serves.
     pub fn queues(&self) -> &[String] {
         &self.shared.queues
     }
 
-    /// What it has done so far.
+    /// Returns the counters of this worker.
     pub fn stats(&self) -> WorkerStats {
         stats(&self.shared)
     }
 
-    /// How often user code that fails no attempt has panicked in this runtime, by component: `retry policy`, `sanitizer`,
-    /// `middleware`, `sink`, `health check`, `condition`, `resolver`.
+    /// Returns how many times user code other than handlers has panicked in this runtime, by component: `retry policy`,
+    /// `sanitizer`, `middleware`, `sink`, `health check`, `condition`, `resolver`.
     pub fn panics(&self) -> BTreeMap<&'static str, u64> {
         self.shared.core.panics.by_component()
     }
 
-    /// Whether the claim loop turns and some handler thread is free. If not, restart the process.
+    /// Returns whether the engine is alive, the claim loop makes progress and a handler thread is free. If not, restart
+    /// the process.
     pub fn liveness(&self) -> Health {
         liveness(&self.shared)
     }
 
-    /// Whether it takes work.
+    /// Returns whether the worker can take work: it is live and not stopping, its lease holds, the store works, no sink
+    /// blocks, and the health checks pass.
     pub fn readiness(&self) -> Health {
         readiness(&self.shared)
     }
 }
 
-/// An engine that died is an error.
+/// Converts the death of the engine to an error.
 fn ended(stopped: Stopped) -> std::io::Result<()> {
     match stopped {
         Stopped::Requested => Ok(()),
@@ -150,7 +152,7 @@ fn ended(stopped: Stopped) -> std::io::Result<()> {
     }
 }
 
-/// Every state that some job needs and nobody registered.
+/// Returns a message for every state that a job needs and that is not registered.
 fn missing_states(core: &Core) -> Vec<String> {
     let mut missing = Vec::new();
     for job in core.resolver.all() {
@@ -166,11 +168,11 @@ fn missing_states(core: &Core) -> Vec<String> {
     missing
 }
 
-/// A worker could not start.
+/// An error returned when a worker cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// States that jobs need and nobody registered, all of them.
+    /// States that jobs need and that are not registered, one message each.
     #[error("a worker cannot start; call `.state(value)` on the builder for each of these:\n  {}", .0.join("\n  "))]
     MissingStates(Vec<String>),
     /// No job is registered.

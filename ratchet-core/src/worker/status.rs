@@ -1,42 +1,42 @@
-//! How a worker is: two questions, two answers.
+//! Liveness, readiness and counters of a worker.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::shared::Shared;
 
-/// The answer to "are you alive?" or "are you ready?".
+/// The result of a liveness or readiness check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
-    /// Yes or no.
+    /// Whether the check passed.
     pub ok: bool,
-    /// Why not.
+    /// Why it did not pass; empty if it did.
     pub problems: Vec<String>,
 }
 
-/// What a worker has done so far.
+/// Counters of a worker since its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct WorkerStats {
-    /// Jobs claimed.
+    /// Claimed jobs.
     pub claimed: u64,
-    /// Outcomes settled.
+    /// Outcomes that were settled.
     pub settled: u64,
-    /// Outcomes discarded because the job had moved on.
+    /// Outcomes discarded because the run was no longer current.
     pub stale: u64,
-    /// Outcomes the store refuses for good.
+    /// Outcomes that the store permanently refuses.
     pub stuck: u64,
-    /// Jobs of dead nodes brought back.
+    /// Orphans that this worker rescued.
     pub rescued: u64,
     /// Runs whose task was dropped by its runtime before it ended.
     pub vanished: u64,
-    /// Jobs running now.
+    /// Jobs that are currently running.
     pub running: u64,
-    /// Handlers that do not stop and keep their thread.
+    /// Handlers that do not stop and hold their thread.
     pub runaways: u64,
 }
 
-/// How long the claim loop may stand still. It turns at least once a second.
+/// How long the claim loop may make no progress. It normally iterates at least once a second.
 const STUCK_AFTER: Duration = Duration::from_secs(10);
 
 pub(super) fn liveness(shared: &Shared) -> Health {

@@ -9,15 +9,15 @@ use crate::job::Backoff;
 use crate::model::{Claimed, Deferral, JobState, Step};
 use crate::store::StoreError;
 
-/// Reads what a step takes: the outputs of its parents, or the end of a group. Jobs that ask for nothing read nothing.
+/// Reads the inputs of a step into its context. A job without inputs reads nothing.
 pub(super) async fn read(core: &Core, job: &Claimed, ctx: &JobContext) -> Result<(), Outcome> {
-    /// A store that is away for longer gets the job back.
+    /// After this many failed reads, the job is released.
     const TRIES: u32 = 6;
     let Some(step) = &job.spec.step else { return Ok(()) };
     if let Some(unknown) =
         step.conditions.iter().find(|name| !core.conditions.contains_key(&***name))
     {
-        // Claims leave such jobs alone; this is a store that does not look.
+        // Claims should skip such jobs. This guards against a store that does not check.
         let note = format!("this worker does not know condition `{unknown}`");
         return Err(Outcome::Deferred { why: Deferral::Reject, delay: None, note });
     }

@@ -1,4 +1,4 @@
-//! How the engine reaches into a run: ask it to stop, then make it.
+//! [`StopSignal`]: requests a run to stop, then aborts it.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};
@@ -9,27 +9,28 @@ use tokio_util::sync::CancellationToken;
 /// Why a run is being stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StopCause {
-    /// It took too long.
+    /// The run exceeded its timeout.
     Timeout,
-    /// Its job was canceled.
+    /// The job was canceled.
     Canceled,
-    /// Its worker stops or has lost its lease: the job goes back.
+    /// The worker is stopping or may lose its lease. The job is returned to the queue.
     Released,
 }
 
-/// The stop_signal of one run. They lie in its context, so that a run that is never stopped allocates nothing for them.
+/// The stop signal of one run. It is embedded in the run's context, so that a run that is never stopped allocates
+/// nothing for it.
 #[derive(Debug, Default)]
 pub(crate) struct StopSignal {
-    /// The first cause given counts.
+    /// Code of the first cause; 0 if the run is not being stopped.
     cause: AtomicU8,
-    /// What the handler watches, made when it first looks.
+    /// The token for the handler, created on first use.
     canceled: OnceLock<CancellationToken>,
     aborted: AtomicBool,
     abort: Notify,
 }
 
 impl StopSignal {
-    /// Asks the handler to stop. The first cause counts.
+    /// Requests the handler to stop. Only the first cause is kept.
     pub(crate) fn request(&self, cause: StopCause) {
         let code = match cause {
             StopCause::Timeout => 1,
@@ -37,21 +38,21 @@ impl StopSignal {
             StopCause::Released => 3,
         };
         let _ = self.cause.compare_exchange(0, code, Ordering::AcqRel, Ordering::Acquire);
-        // Either this sees the token, or whoever makes it sees the cause.
+        // Either this thread sees the token, or the thread that creates the token sees the cause.
         fence(Ordering::SeqCst);
         if let Some(token) = self.canceled.get() {
             token.cancel();
         }
     }
 
-    /// Drops the handler's future.
+    /// Requests the handler to stop and has its future dropped.
     pub(crate) fn abort(&self, cause: StopCause) {
         self.request(cause);
         self.aborted.store(true, Ordering::SeqCst);
         self.abort.notify_waiters();
     }
 
-    /// What the handler watches.
+    /// Returns the token that the handler watches.
     pub(crate) fn canceled(&self) -> &CancellationToken {
         let token = self.canceled.get_or_init(CancellationToken::new);
         fence(Ordering::SeqCst);
@@ -61,7 +62,7 @@ impl StopSignal {
         token
     }
 
-    /// Why the run is being stopped, if it is.
+    /// Returns why the run is being stopped; `None` if it is not.
     pub(crate) fn cause(&self) -> Option<StopCause> {
         match self.cause.load(Ordering::Acquire) {
             1 => Some(StopCause::Timeout),
@@ -75,9 +76,9 @@ impl StopSignal {
         self.aborted.load(Ordering::SeqCst)
     }
 
-    /// Waits until the handler's future is to be dropped.
+    /// Waits until the handler's future must be dropped.
     pub(crate) async fn aborted(&self) {
-        // Hears of an abort from here on, so none falls between the look and the wait.
+        // Registers before the check, so that an abort between check and wait is not missed.
         let abort = self.abort.notified();
         if !self.is_aborted() {
             abort.await;

@@ -1,4 +1,4 @@
-//! How long the store has refused to claim or to settle.
+//! [`Trouble`]: how long claims or settlements have been failing.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -6,17 +6,17 @@ use std::time::Duration;
 use crate::failure::{clip, plain};
 use crate::store::StoreError;
 
-/// How long something may fail before the worker is not ready.
+/// How long claims or settlements may fail before the worker is not ready.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What the worker asks of the store.
+/// An operation of the store whose failures are tracked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verb {
     Claim,
     Settle,
 }
 
-/// Verbs that fail, each since its first failure after its last success.
+/// For each operation that currently fails: the time of its first failure since its last success, and its last error.
 #[derive(Debug, Default)]
 pub(super) struct Trouble(Mutex<[Option<(Duration, String)>; 2]>);
 
@@ -25,12 +25,12 @@ impl Trouble {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A verb was carried out.
+    /// Records a success.
     pub(super) fn passed(&self, verb: Verb) {
         self.verbs()[verb as usize] = None;
     }
 
-    /// A verb failed.
+    /// Records a failure.
     pub(super) fn failed(&self, verb: Verb, now: Duration, error: &StoreError) {
         const LONGEST: usize = 500;
         let error = clip(plain(&error.to_string()).into_owned(), LONGEST);
@@ -39,7 +39,7 @@ impl Trouble {
         *slot = Some((since, error));
     }
 
-    /// What has failed for too long, with the last error of each.
+    /// Returns a message for every operation that has failed for too long, with its last error.
     pub(super) fn problems(&self, now: Duration) -> Vec<String> {
         let verbs = self.verbs();
         let what = ["jobs cannot be claimed", "outcomes cannot be stored"];

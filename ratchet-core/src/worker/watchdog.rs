@@ -1,4 +1,4 @@
-//! Notices when every handler thread is stuck: then claiming more would only bury more jobs.
+//! Detects that every handler thread is blocked. Claiming must stop then, because claimed jobs could not start.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::shared::Shared;
 
-/// Sends a probe; it is true when the probe has come through.
+/// Sends a probe task to the handlers' runtime. It sets the returned flag when it runs.
 fn send(shared: &Shared) -> Arc<AtomicBool> {
     let back = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&back);
@@ -14,7 +14,8 @@ fn send(shared: &Shared) -> Arc<AtomicBool> {
     back
 }
 
-/// Sends a probe through the handlers' runtime again and again. One that does not come back means that no thread is free.
+/// Sends probes to the handlers' runtime until the worker has stopped. A probe that does not run means that no thread
+/// is free.
 pub(super) async fn run_watchdog(shared: Arc<Shared>) {
     let clock = &shared.core.clock;
     let stall_after = shared.core.config.stall_after;
@@ -39,7 +40,7 @@ pub(super) async fn run_watchdog(shared: Arc<Shared>) {
             Some(_) => {}
             None => probe = Some((send(&shared), now)),
         }
-        // A runtime that drops what it is given answers never: ask again, since it may take tasks by now.
+        // The runtime dropped the probe without running it. Send another, because it may accept tasks again.
         if let Some((back, _)) = &mut probe
             && Arc::strong_count(back) == 1
             && !back.load(Ordering::Acquire)

@@ -1,4 +1,4 @@
--- One row: the last cause looked at, how many jobs are in line again because theirs has ended, and their queues.
+-- One row: the last cause examined, how many jobs returned to `ready` because their cause has ended, and their queues.
 WITH RECURSIVE causes AS (
     (SELECT b.cause, 1 AS n FROM ratchet.blocked b WHERE b.cause > $1 ORDER BY b.cause LIMIT 1)
     UNION ALL
@@ -10,14 +10,14 @@ known AS MATERIALIZED (
     FROM ratchet.node n CROSS JOIN LATERAL unnest(n.names, n.versions) AS k(name, version)
     WHERE n.until > ratchet.now_micros() GROUP BY k.name
 ),
--- How many of each cause may come back, judged by the first.
+-- How many jobs of each cause may return, judged by the first job.
 free AS MATERIALIZED (
     SELECT c.cause, CASE
         WHEN c.cause LIKE 'name:%' THEN CASE
             WHEN EXISTS (SELECT FROM known k WHERE k.name = b.name AND b.job_version <= k.version) THEN $2 ELSE 0 END
         WHEN c.cause LIKE 'key:%'
             THEN GREATEST(b.climit - (SELECT count(*) FROM ratchet.slot s WHERE s.key = b.ckey AND NOT s.probe), 0)
-        -- A breaker that may be tried needs a few, one that is closed lets all go.
+        -- A breaker that may be probed needs a few jobs, a closed one releases all.
         WHEN c.cause LIKE 'service:%' THEN COALESCE((
             SELECT CASE WHEN r.closed THEN $2 WHEN r.until <= ratchet.now_micros() THEN 10 ELSE 0 END
             FROM ratchet.breaker r WHERE r.service = b.service

@@ -1,8 +1,8 @@
--- One row: how many jobs were set aside, of those that stand at the head of their queue and cannot run now.
+-- One row: how many jobs were set aside, of those at the head of their queue that cannot run now.
 WITH live AS MATERIALIZED (SELECT n.queues, n.names, n.versions FROM ratchet.node n WHERE n.until > ratchet.now_micros()),
--- Nobody passes over jobs in a queue that nobody serves.
+-- In a queue that no node serves, no claim has to skip jobs.
 queues AS MATERIALIZED (SELECT DISTINCT unnest(l.queues) AS queue FROM live l),
--- What some live node knows.
+-- The names and versions that at least one live node knows.
 known AS MATERIALIZED (
     SELECT k.name, max(k.version) AS version
     FROM live l CROSS JOIN LATERAL unnest(l.names, l.versions) AS k(name, version) GROUP BY k.name
@@ -28,7 +28,7 @@ head AS MATERIALIZED (
     ) r
     WHERE r.crashes = 0
 ),
--- Few of them are passed over faster than they are moved.
+-- A few jobs are skipped faster than they are moved.
 many AS MATERIALIZED (SELECT cause FROM head WHERE cause IS NOT NULL GROUP BY cause HAVING count(*) >= $2),
 chosen AS MATERIALIZED (SELECT h.spot FROM head h WHERE h.cause IN (SELECT cause FROM many)),
 locked AS MATERIALIZED (

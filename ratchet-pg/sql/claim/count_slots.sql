@@ -1,2 +1,2 @@
--- How many runs hold each key. Asked after the lock, so that it sees what the claim before has taken.
+-- The number of runs that hold each key. Runs after the lock, so that it sees the slots taken by the previous claim.
 SELECT key, count(*) FROM ratchet.slot WHERE key = ANY($1::text[]) AND NOT probe GROUP BY key

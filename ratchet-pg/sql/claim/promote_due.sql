@@ -1,4 +1,4 @@
--- No rows: jobs that have fallen due can be claimed.
+-- No rows. Moves due jobs from `scheduled` to `ready`.
 WITH due AS MATERIALIZED (
     SELECT s.ctid
     FROM unnest($1::text[]) AS q(queue) CROSS JOIN LATERAL (
@@ -7,7 +7,6 @@ WITH due AS MATERIALIZED (
         ORDER BY s.due, s.job LIMIT $3 FOR UPDATE SKIP LOCKED
     ) s
 ),
--- The rows that move.
 moved AS (DELETE FROM ratchet.scheduled WHERE ctid = ANY (ARRAY(SELECT ctid FROM due)) RETURNING *)
 INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, judges)
 SELECT job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, judges FROM moved

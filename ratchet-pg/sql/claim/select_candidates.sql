@@ -1,5 +1,5 @@
--- Due jobs of a queue behind a place, in order, that the node knows, whose key seems to have a free slot and is none of
--- those known to be full or locked, and whose service is none of those that are held back.
+-- Due jobs of a queue after a position, in order, that the node knows. Excludes jobs whose key seems to have no free
+-- slot or is known to be full or locked, and jobs whose service is held back.
 SELECT r.ctid::text AS spot, r.job, r.sort_key, r.due, r.crashes, r.ckey, r.climit, r.service
 FROM ratchet.ready r
 WHERE r.queue = $1 AND (r.sort_key, r.due, r.job) > ($2, $3, $4)

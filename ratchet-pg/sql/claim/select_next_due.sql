@@ -1,5 +1,5 @@
--- One row: when the next job of these queues that the node knows falls due after this instant. One that has fallen due
--- and could not be put in line is locked by somebody: it is not waited for.
+-- One row: the next due time after this instant, of jobs in these queues that the node knows. Due jobs that were not
+-- promoted are locked by another transaction and are ignored.
 SELECT min(s.due)
 FROM unnest($1::text[]) AS q(queue) CROSS JOIN LATERAL (
     SELECT s.due FROM ratchet.scheduled s

@@ -1,15 +1,15 @@
--- The claimed jobs, whose rows were locked before and have not moved since.
+-- The claimed jobs. Their rows were locked before and have not moved since.
 WITH asked AS MATERIALIZED (
     SELECT * FROM unnest($2::text[], $3::uuid[]) WITH ORDINALITY AS a(queue, lease, place)
 ),
--- Where the probes are, and what they hold.
+-- The rows of the probes, and the slot keys that they hold.
 probe AS MATERIALIZED (SELECT p.spot, p.key FROM unnest($7::text[]::tid[], $8::text[]) AS p(spot, key)),
 taken AS (
     DELETE FROM ratchet.ready r USING asked a
     WHERE r.ctid = ANY ($1::text[]::tid[]) AND a.queue = r.queue
     RETURNING r.*, a.lease, a.place, (SELECT p.key FROM probe p WHERE p.spot = r.ctid) AS probe
 ),
--- One lease per queue, its members in the order in which they are told below.
+-- One lease per queue, with its members in the order in which they are returned below.
 leased AS (
     INSERT INTO ratchet.lease (id, node, at, remaining, started, keyed, queue, jobs, versions, dues, runs, attempts,
         crashes, deferrals, generations)

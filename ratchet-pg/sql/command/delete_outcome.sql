@@ -1,4 +1,4 @@
--- The outcome of a failed job, with its last run, which goes to the history.
+-- The deleted outcome of a failed job, with its last run, which is then added to the history.
 WITH undone AS (
     DELETE FROM ratchet.outcome o
     WHERE o.job = $1 AND o.state = 3 AND NOT EXISTS (SELECT FROM ratchet.paused p WHERE p.job = o.job)

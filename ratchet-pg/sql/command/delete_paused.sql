@@ -1,2 +1,2 @@
--- The job if it was set aside: it no longer is.
+-- The job if it was paused. Deletes it from `paused`.
 DELETE FROM ratchet.paused WHERE job = $1 RETURNING job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, judges, failed

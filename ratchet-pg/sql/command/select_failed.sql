@@ -1,4 +1,4 @@
--- Ids of failed jobs that fit, oldest first.
+-- The ids of failed jobs that match the filter, oldest first.
 SELECT o.job
 FROM ratchet.outcome o JOIN ratchet.job j ON j.id = o.job
 WHERE o.state = 3

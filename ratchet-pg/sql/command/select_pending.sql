@@ -1,4 +1,4 @@
--- The immutable part of a moving row.
+-- The immutable columns of a narrow row.
 SELECT j.version AS job_version, j.climit, j.business_key IS NOT NULL OR j.ckey IS NOT NULL AS keyed, j.queue, j.name,
     j.ckey, j.service, j.head, m.judges
 FROM ratchet.job j

@@ -1,6 +1,6 @@
--- The job if it waits: it no longer does.
+-- The job if it is waiting. Deletes it from the tables of waiting jobs.
 WITH moved AS (DELETE FROM ratchet.ready WHERE job = $1 AND version > 0 RETURNING *),
--- One that has not moved stands where its submit has put it.
+-- A job that was never moved is at the position of its submit.
 fresh AS (
     DELETE FROM ratchet.ready r USING ratchet.job j
     WHERE j.id = $1 AND r.queue = j.queue AND r.sort_key = ratchet.sort_key(j.due, j.head) AND r.due = j.due AND r.job = j.id

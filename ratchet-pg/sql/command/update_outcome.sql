@@ -1,2 +1,2 @@
--- No rows: the fence of an ended job goes up.
+-- No rows. Raises the version of an ended job.
 UPDATE ratchet.outcome SET version = $2 WHERE job = $1

@@ -1,5 +1,5 @@
--- The ends. A job is named at the place its run has in the lease, so nothing needs to be looked for. One that has ended
--- already fails the statement; that is for the long way to sort out.
+-- The outcomes. Each job is given at the position of its run in the lease, so no search is needed. If a job already has
+-- an outcome, the statement fails and the slow path decides.
 done AS (
     INSERT INTO ratchet.outcome (job, at, due, version, run, lease, node, started_at, duration, attempts, crashes,
         deferrals, generation, attempt, state, result, output)

@@ -1,6 +1,6 @@
     RETURNING job, lease, tableoid AS part
 ),
--- How many members left each lease, by the table their outcomes went to.
+-- The number of members that left each lease, by the partition of their outcomes.
 counted AS MATERIALIZED (SELECT lease, part, count(*) AS n FROM done GROUP BY lease, part),
 gone AS MATERIALIZED (
     SELECT l.id, l.keyed, l.remaining - c.n AS remaining

@@ -1,5 +1,5 @@
--- The queues asked for, if the node lives, with the services whose breakers are open, and those whose may be tried.
--- While one may be tried there is no bound: its jobs were passed over, wherever they stand.
+-- The requested queues, if the lease of the node is valid, with the services whose breakers are open and those that may
+-- be probed. While a service may be probed there is no bound, because its jobs were skipped at any position.
 asked AS MATERIALIZED (
     SELECT clock.now, a.queue, a.room, a.lease, a.place, a.due, a.job, b.shut, b.tried, b.next AS next_try,
         CASE WHEN b.tried = '{}' THEN a.sort_key ELSE '-9223372036854775808'::bigint END AS sort_key
@@ -13,8 +13,8 @@ asked AS MATERIALIZED (
     WHERE EXISTS (SELECT FROM ratchet.node WHERE id = $5 AND until > clock.now)
 ),
 -- The first due jobs of each queue that the node knows, whose key has a free slot and whose breaker is not open. The
--- bound keeps the scan off the dead entries of jobs claimed before. Odd ones need a closer look: a key with a limit, a
--- job that must run alone, a breaker to be tried.
+-- bound keeps the scan off the dead entries of claimed jobs. Odd jobs require the slow path: a key with a limit, a job
+-- that must run in isolation, or a service to be probed.
 picked AS MATERIALIZED (
     SELECT a.place, r.*
     FROM asked a CROSS JOIN LATERAL (
@@ -32,8 +32,8 @@ picked AS MATERIALIZED (
         FOR UPDATE SKIP LOCKED
     ) r
 ),
--- Whether a job has fallen due that must be put in line first, when the next one does that the node knows, and whether
--- something needs a closer look: odd jobs, or a queue with rules. If neither, what was picked is claimed.
+-- Whether a due job must be promoted first, the next due time of a job that the node knows, and whether the slow path
+-- is required because of odd jobs or a queue with rules. If neither, the picked jobs are claimed.
 road AS MATERIALIZED (
     SELECT l.*, NOT l.long AND NOT l.due AS clear
     FROM (

@@ -1,12 +1,13 @@
--- The queues asked for, if the node lives.
+-- The requested queues, if the lease of the node is valid.
 asked AS MATERIALIZED (
     SELECT clock.now, a.*
     FROM clock CROSS JOIN unnest($1::text[], $2::integer[], $3::uuid[], $4::bigint[], $10::bigint[], $11::uuid[]) WITH ORDINALITY
         AS a(queue, room, lease, sort_key, due, job, place)
     WHERE EXISTS (SELECT FROM ratchet.node WHERE id = $5 AND until > clock.now)
 ),
--- The first due jobs of each queue that the node knows. The bound keeps the scan off the dead entries of jobs claimed
--- before. Odd ones are beyond this statement: they must be looked up, have a key with a limit, or must run alone.
+-- The first due jobs of each queue that the node knows. The bound keeps the scan off the dead entries of claimed jobs.
+-- This statement does not support odd jobs: jobs that must be looked up, have a key with a limit, or must run in
+-- isolation.
 picked AS MATERIALIZED (
     SELECT a.place, r.*
     FROM asked a CROSS JOIN LATERAL (
@@ -20,9 +21,9 @@ picked AS MATERIALIZED (
         FOR UPDATE SKIP LOCKED
     ) r
 ),
--- Whether a job has fallen due that must be put in line first, when the next one does that the node knows, and whether
--- something is beyond this statement: odd jobs, a queue with rules, a breaker that is not closed. If neither, what was
--- picked is claimed.
+-- Whether a due job must be promoted first, the next due time of a job that the node knows, and whether there is
+-- something that this statement does not support: odd jobs, a queue with rules, or a breaker that is not closed. If
+-- neither, the picked jobs are claimed.
 road AS MATERIALIZED (
     SELECT l.*, NOT l.long AND NOT l.due AS clear
     FROM (

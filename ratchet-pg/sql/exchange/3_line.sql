@@ -1,4 +1,4 @@
--- What was claimed, queue by queue, in order. Of jobs with no more to them than what stands in line, that is all.
+-- The claimed jobs of each queue, in order. Plain jobs are returned completely.
 line AS MATERIALIZED (
     SELECT a.place, a.lease, a.queue, a.now, g.*, c.*
     FROM asked a CROSS JOIN LATERAL (
@@ -12,8 +12,8 @@ line AS MATERIALIZED (
     ) c
     WHERE g.n > 0
 ),
--- One lease per queue, its members in the order of the line. What every first run has in common is left out if all are
--- first runs.
+-- One lease per queue, with its members in the order of the line. If all members are first runs, their common values
+-- are omitted.
 leased AS (
     INSERT INTO ratchet.lease (id, node, at, remaining, started, keyed, queue, jobs, dues, versions, runs, attempts,
         crashes, deferrals, generations)

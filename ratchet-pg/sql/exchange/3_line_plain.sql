@@ -1,4 +1,4 @@
--- What was claimed, queue by queue, in order: first runs of jobs with no more to them than what stands in line.
+-- The claimed jobs of each queue, in order. All are first runs of plain jobs, which are returned completely.
 line AS MATERIALIZED (
     SELECT a.place, a.lease, a.queue, a.now, g.*
     FROM asked a CROSS JOIN LATERAL (
@@ -9,7 +9,7 @@ line AS MATERIALIZED (
     ) g
     WHERE g.n > 0
 ),
--- One lease per queue, its members in the order of the line.
+-- One lease per queue, with its members in the order of the line.
 leased AS (
     INSERT INTO ratchet.lease (id, node, at, remaining, started, keyed, queue, jobs, dues)
     SELECT l.lease, $5, l.now, l.n, $9, false, l.queue, l.jobs, l.dues FROM line l

@@ -1,5 +1,5 @@
 SELECT clock.now, road.due AS due_waits, road.long, road.next_due,
-    -- Only if some were not applied: those that were.
+    -- The applied jobs, only if some successes were not applied.
     CASE WHEN (SELECT COALESCE(sum(n), 0) FROM counted) <> $18::bigint THEN ARRAY(SELECT job FROM done) END AS applied,
     ARRAY(SELECT id FROM emptied) AS emptied,
     ARRAY(SELECT l.queue FROM locked l JOIN ratchet.queue q ON q.name = l.queue AND q.limited) AS freed,

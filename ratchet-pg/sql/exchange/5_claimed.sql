@@ -20,6 +20,6 @@ SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     j.queued_at, j.name, j.version, j.priority, j.payload, j.business_key, j.idempotency_key, j.ckey, j.climit, j.service,
     j.tags::text, j.tenant, j.correlation_id, j.extra
 FROM picked c
--- One look-up per job: the planner takes the limit for a tenth of the table and would rather read all of it.
+-- One lookup per job. The planner estimates the limit as a tenth of the table and would read all of it.
 CROSS JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = c.job OFFSET 0) j
 WHERE c.payload IS NULL AND (SELECT clear FROM road)

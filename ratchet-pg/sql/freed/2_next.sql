@@ -1,4 +1,4 @@
--- The jobs that have waited for these slots, as many as came free.
+-- The jobs that waited for these slots, as many as were freed.
 next AS MATERIALIZED (
     SELECT b.spot
     FROM (SELECT key, count(*) AS n FROM freed WHERE NOT probe GROUP BY key) f CROSS JOIN LATERAL (

@@ -1,2 +1,2 @@
--- One row: how many probes of this opening of a breaker are out.
+-- One row: the number of running probes of this opening of a breaker.
 SELECT count(*) FROM ratchet.slot WHERE key = $1 AND probe

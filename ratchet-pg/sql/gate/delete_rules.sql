@@ -1,2 +1,2 @@
--- No rows: a queue that has no rules any more.
+-- No rows. Deletes a queue that no longer has rules.
 DELETE FROM ratchet.queue WHERE name = $1

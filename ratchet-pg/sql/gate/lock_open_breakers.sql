@@ -1,2 +1,2 @@
--- The breakers that are not closed, locked in one order: who may send the next probe is decided by one claim at a time.
+-- The breakers that are not closed, locked in a fixed order, so that one claim at a time decides on the next probes.
 SELECT service, breaker FROM ratchet.breaker WHERE NOT closed ORDER BY service FOR UPDATE

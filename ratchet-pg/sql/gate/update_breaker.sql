@@ -1,2 +1,2 @@
--- No rows: the breaker of a service.
+-- No rows. Updates the breaker of a service.
 UPDATE ratchet.breaker SET closed = $2, until = $3, breaker = $4 WHERE service = $1

@@ -1,2 +1,2 @@
--- No rows: the rules of a queue.
+-- No rows. Updates the rules of a queue.
 UPDATE ratchet.queue SET limited = $2, rules = $3 WHERE name = $1

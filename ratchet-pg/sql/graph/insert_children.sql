@@ -1,7 +1,7 @@
--- One row: the store's clock at the insert, of children of a batch that are due at once and differ in nothing but their
--- arguments and their number.
+-- One row: the store's clock at the insert. Inserts children of a batch that are due now and differ only in their
+-- payload and their number.
 WITH clock AS MATERIALIZED (SELECT COALESCE($3::bigint, ratchet.now_micros()) AS now),
--- What never changes.
+-- The immutable part of the jobs.
 stored AS (
     INSERT INTO ratchet.job (id, queued_at, due, head, version, priority, climit, name, queue, payload, ckey, service, tenant,
         correlation_id, tags, extra)

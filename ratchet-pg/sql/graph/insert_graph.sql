@@ -1,2 +1,2 @@
--- No rows: something new to lock.
+-- No rows. Inserts the row that locks a graph.
 INSERT INTO ratchet.graph (id) VALUES ($1) ON CONFLICT DO NOTHING

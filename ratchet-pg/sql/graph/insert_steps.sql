@@ -1,6 +1,6 @@
--- One row: the store's clock at the insert, of jobs some of which are part of a graph.
+-- One row: the store's clock at the insert. Inserts jobs, some of which are part of a graph.
 WITH clock AS MATERIALIZED (SELECT COALESCE($19::bigint, ratchet.now_micros()) AS now),
--- The new jobs with their due times, held at the end of time.
+-- The new jobs with their due times, limited to the latest valid timestamp.
 fresh AS MATERIALIZED (
     SELECT n.*, COALESCE(n.at, LEAST(clock.now + n.delay, 253402207200999999)) AS due, clock.now,
         n.business_key IS NOT NULL OR n.ckey IS NOT NULL AS keyed
@@ -12,7 +12,7 @@ fresh AS MATERIALIZED (
     ) AS n(id, at, delay, head, version, priority, climit, name, queue, payload, business_key, idempotency_key, ckey,
         service, tenant, correlation_id, tags, extra, graph, grp, pause, linked, first_match, judges, wait)
 ),
--- What never changes.
+-- The immutable part of the jobs.
 stored AS (
     INSERT INTO ratchet.job (id, queued_at, due, head, version, priority, climit, name, queue, payload, business_key,
         idempotency_key, ckey, service, tenant, correlation_id, tags, extra)
@@ -20,19 +20,19 @@ stored AS (
         tenant, correlation_id, tags::jsonb, extra
     FROM fresh
 ),
--- What is due now.
+-- Jobs that are due now.
 due_now AS (
     INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, judges)
     SELECT id, due - head, due, 0, 0, version, 0, 0, 0, 1, climit, keyed, queue, name, ckey, service, judges
     FROM fresh WHERE wait IS NULL AND due <= now
 ),
--- What is due later.
+-- Jobs that are due later.
 due_later AS (
     INSERT INTO ratchet.scheduled (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, judges)
     SELECT id, due - head, due, 0, 0, version, 0, 0, 0, 1, climit, keyed, queue, name, ckey, service, judges
     FROM fresh WHERE wait IS NULL AND due > now
 ),
--- What waits for others.
+-- Jobs that wait for other steps.
 waiting AS (
     INSERT INTO ratchet.blocked (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, judges, cause)
     SELECT id, due - head, due, 0, 0, version, 0, 0, 0, 1, climit, keyed, queue, name, ckey, service, judges, 'parent'

@@ -1,4 +1,4 @@
--- No rows: steps that wait for others.
+-- No rows. Inserts steps that wait for other steps.
 INSERT INTO ratchet.blocked (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, judges, cause)
 SELECT b.*, 'parent'
 FROM unnest(

@@ -1,2 +1,2 @@
--- The groups in a group, newest first, older than one.
+-- Groups inside a group and with a lower id than the given one, newest first.
 SELECT g.body, g.id FROM ratchet.job_group g WHERE g.owner = $3 AND g.id < $1 ORDER BY g.id DESC LIMIT $2

@@ -1,4 +1,4 @@
--- The graphs of these jobs and of these groups, locked in one order.
+-- The graphs of these jobs and groups, locked in a fixed order.
 SELECT g.id FROM ratchet.graph g
 WHERE g.id = ANY (ARRAY(
     SELECT m.graph FROM ratchet.member m WHERE m.job = ANY($1::uuid[])

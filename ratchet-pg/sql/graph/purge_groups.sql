@@ -1,4 +1,5 @@
--- The graphs of groups that went: they ended so long ago, have nothing in them any more, and nobody waits to be told.
+-- The graphs of the deleted groups. Deletes groups that ended long enough ago, are empty, and have no live step waiting
+-- for them.
 WITH old AS MATERIALIZED (
     SELECT g.id FROM ratchet.job_group g
     WHERE g.finished_at <= (SELECT ratchet.now_micros() - $1)

@@ -1,9 +1,9 @@
--- The queues in which steps that wait no longer can be claimed. One that is set aside stays there.
+-- The queues in which released steps can be claimed. A paused step stays paused.
 WITH freed AS (UPDATE ratchet.member m SET wait = NULL WHERE m.job = ANY($1::uuid[]) RETURNING m.job, m.delay),
 taken AS (
     DELETE FROM ratchet.blocked b USING freed f WHERE b.job = f.job AND b.cause = 'parent' RETURNING b.*, f.delay
 ),
--- Due now, or later if its time has not come or it said so.
+-- Due now, or later if the due time or the delay of the step has not passed.
 due AS MATERIALIZED (
     SELECT t.*, GREATEST(t.due, LEAST($2 + t.delay, 253402207200999999)) AS at FROM taken t
 ),

@@ -1,4 +1,4 @@
--- The steps that were called off and wait again.
+-- The canceled steps that wait again.
 WITH undone AS (
     DELETE FROM ratchet.outcome o WHERE o.job = ANY($1::uuid[]) AND o.state = 5 RETURNING o.*, o.tableoid AS part
 ),

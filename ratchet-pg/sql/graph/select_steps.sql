@@ -1,4 +1,4 @@
--- These members as a walk over their graph sees them: one without an outcome has not ended, wherever it is.
+-- These members as a graph walk needs them. A member without an outcome has not ended.
 SELECT m.job, m.grp, m.linked, m.first_match, m.wait, m.root, p.failed, o.state, o.cause
 FROM unnest($1::uuid[]) AS x(job)
 CROSS JOIN LATERAL (SELECT * FROM ratchet.member m WHERE m.job = x.job OFFSET 0) m

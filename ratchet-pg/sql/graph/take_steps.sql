@@ -1,10 +1,11 @@
--- Those of the jobs that wait, for a worker, for others or because they were set aside: they no longer do.
+-- The given jobs that wait for a worker or for other steps, are set aside, or are paused. Deletes them from those
+-- tables.
 WITH asked AS MATERIALIZED (
     SELECT j.id, j.queue, ratchet.sort_key(j.due, j.head) AS sort_key, j.due
     FROM unnest($1::uuid[]) AS x(id) CROSS JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = x.id OFFSET 0) j
 ),
 moved AS (DELETE FROM ratchet.ready WHERE job = ANY($1) AND version > 0 RETURNING *),
--- One that has not moved stands where its submit has put it.
+-- A job that was never moved is at the position of its submit.
 fresh AS (
     DELETE FROM ratchet.ready r USING asked a
     WHERE r.queue = a.queue AND r.sort_key = a.sort_key AND r.due = a.due AND r.job = a.id AND r.version = 0

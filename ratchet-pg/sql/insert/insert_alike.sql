@@ -1,11 +1,11 @@
--- One row: the store's clock at the insert, of jobs that are due at once and differ in nothing but their arguments. A
--- hint to other processes goes with the commit, if there is a channel for it.
+-- One row: the store's clock at the insert. Inserts jobs that are due now and differ in nothing but their arguments. If
+-- a channel is given, the commit notifies other processes.
 WITH clock AS MATERIALIZED (
     SELECT COALESCE($3::bigint, ratchet.now_micros()) AS now,
-        -- They have no more to them than what stands in line, if their arguments are small.
+        -- Plain jobs carry their payload in `ready`, if it is small.
         num_nulls($12::text, $13::text, $14::jsonb, $15::text) = 4 AS plain
 ),
--- What never changes.
+-- The immutable part of the jobs.
 stored AS (
     INSERT INTO ratchet.job (id, queued_at, due, head, version, priority, climit, name, queue, payload, ckey, service, tenant,
         correlation_id, tags, extra)

@@ -1,10 +1,10 @@
 -- One row: the store's clock at the insert.
 WITH clock AS MATERIALIZED (SELECT COALESCE($19::bigint, ratchet.now_micros()) AS now),
--- The new jobs with their due times, held at the end of time.
+-- The new jobs with their due times, limited to the latest valid timestamp.
 fresh AS MATERIALIZED (
     SELECT n.*, COALESCE(n.at, LEAST(clock.now + n.delay, 253402207200999999)) AS due, clock.now,
         n.business_key IS NOT NULL OR n.ckey IS NOT NULL AS keyed,
-        -- It has no more to it than what stands in line.
+        -- The payload of a plain job, which is also stored in `ready`.
         CASE
             WHEN n.at IS NULL AND n.delay = 0 AND octet_length(n.payload) <= 128 AND num_nulls(n.business_key,
                 n.idempotency_key, n.tenant, n.correlation_id, n.tags, n.extra) = 6 THEN n.payload
@@ -16,7 +16,7 @@ fresh AS MATERIALIZED (
     ) AS n(id, at, delay, head, version, priority, climit, name, queue, payload, business_key, idempotency_key, ckey,
         service, tenant, correlation_id, tags, extra)
 ),
--- What never changes.
+-- The immutable part of the jobs.
 stored AS (
     INSERT INTO ratchet.job (id, queued_at, due, head, version, priority, climit, name, queue, payload, business_key,
         idempotency_key, ckey, service, tenant, correlation_id, tags, extra)
@@ -24,13 +24,13 @@ stored AS (
         tenant, correlation_id, tags::jsonb, extra
     FROM fresh
 ),
--- What is due now.
+-- Jobs that are due now.
 due_now AS (
     INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, payload)
     SELECT id, due - head, due, 0, 0, version, 0, 0, 0, 1, climit, keyed, queue, name, ckey, service, carried
     FROM fresh WHERE due <= now
 ),
--- What is due later.
+-- Jobs that are due later.
 due_later AS (
     INSERT INTO ratchet.scheduled (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service)
     SELECT id, due - head, due, 0, 0, version, 0, 0, 0, 1, climit, keyed, queue, name, ckey, service

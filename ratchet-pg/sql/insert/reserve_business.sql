@@ -1,4 +1,4 @@
--- The keys that were free and are now held. Sorted, so that two batches never wait for each other in a circle.
+-- The keys that were free and are now reserved. Sorted, so that two batches do not deadlock.
 INSERT INTO ratchet.business (scope, key, job)
 SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[]) AS k(scope, key, job)
 ORDER BY scope, key

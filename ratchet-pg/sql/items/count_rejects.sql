@@ -1,4 +1,4 @@
--- Items that were set aside and fit, counted by what they have in common.
+-- Rejects that match the filter, counted by job name, error type and fingerprint.
 SELECT job_name, error_type, fingerprint, count(*) AS n, max(at) AS latest FROM ratchet.reject
 WHERE ($1::uuid IS NULL OR job = $1)
     AND ($2::text IS NULL OR job_name = $2)

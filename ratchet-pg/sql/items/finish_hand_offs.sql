@@ -1,2 +1,2 @@
--- No rows: checkpoints of a pipeline that were taken over for good.
+-- No rows. Marks checkpoints of a pipeline as finished.
 UPDATE ratchet.hand_off SET finished = true WHERE pipeline = $1 AND key = ANY($2::text[])

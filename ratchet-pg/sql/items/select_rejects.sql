@@ -1,4 +1,4 @@
--- Items that were set aside and fit, behind one, by job and index.
+-- Rejects that match the filter, after the given one, by job and index.
 SELECT job, number, run, at, job_name, error_type, fingerprint, message, payload FROM ratchet.reject
 WHERE (job, number) > ($1, $2)
     AND ($4::uuid IS NULL OR job = $4)

@@ -1,4 +1,4 @@
--- Checkpoints that wait for a pipeline, now held, in commit order.
+-- Unfinished checkpoints of a pipeline, in commit order. Holds them for the caller.
 WITH free AS MATERIALIZED (
     SELECT h.ctid AS spot FROM ratchet.hand_off h
     WHERE h.pipeline = $1 AND NOT h.finished AND h.held_until <= $2

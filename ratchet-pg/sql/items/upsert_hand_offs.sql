@@ -1,4 +1,4 @@
--- No rows: checkpoints that are handed on, or more repeats of them.
+-- No rows. Inserts checkpoints, or counts repeats of existing ones.
 INSERT INTO ratchet.hand_off AS h (pipeline, key, job, at, repeats, checkpoint)
 SELECT x.pipeline, x.key, x.job, $1, x.repeats, x.checkpoint
 FROM unnest($2::text[], $3::text[], $4::uuid[], $5::bigint[], $6::text[]) WITH ORDINALITY

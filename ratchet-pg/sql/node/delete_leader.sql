@@ -1,2 +1,2 @@
--- No rows: the node leads no longer.
+-- No rows. Ends the leadership of a node.
 DELETE FROM ratchet.leader WHERE node = $1

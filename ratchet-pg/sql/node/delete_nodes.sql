@@ -1,4 +1,4 @@
--- No rows: nodes that are no more and hold nothing, with their empty leases.
+-- No rows. Deletes expired nodes that hold no runs, and the empty leases of expired nodes.
 WITH empty AS (
     DELETE FROM ratchet.lease l USING ratchet.node n
     WHERE l.node = n.id AND n.until <= $1 AND l.remaining <= 0

@@ -1,4 +1,4 @@
--- One row: whether others that live hold what they have claimed in these queues within the last second.
+-- One row: whether another live node holds jobs of these queues that it claimed within the last second.
 SELECT EXISTS (
     SELECT FROM ratchet.node n CROSS JOIN (SELECT ratchet.now_micros() AS now) c
     WHERE n.id <> $1 AND n.until > c.now AND (

@@ -1,5 +1,5 @@
--- Claimed jobs of nodes that are no more. Their leases are looked for first, and ends job by job: there may be millions
--- of those, and mostly no such lease.
+-- Claimed jobs of nodes whose lease expired. Reads the leases first, then looks up outcomes job by job: there may be
+-- millions of outcomes, and usually there is no such lease.
 WITH lost AS MATERIALIZED (
     SELECT l.* FROM ratchet.lease l
     WHERE l.remaining > 0 AND NOT EXISTS (SELECT FROM ratchet.node n WHERE n.id = l.node AND n.until > $1)

@@ -1,4 +1,4 @@
--- One row if the node has joined; none if it lost its lease and still holds something.
+-- One row if the node has joined. No row if it has lost its lease and still holds runs.
 INSERT INTO ratchet.node AS n (id, joined_at, until, pid, host, binary_version, queues, names, versions)
 SELECT $1, c.now, LEAST(c.now + $2, 253402207200999999), $3, $4, $5, $6, $7, $8 FROM (SELECT ratchet.now_micros() AS now) c
 ON CONFLICT (id) DO UPDATE SET

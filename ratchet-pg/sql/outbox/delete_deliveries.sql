@@ -1,2 +1,2 @@
--- No rows: deliveries that arrived.
+-- No rows. Deletes acknowledged deliveries.
 DELETE FROM ratchet.delivery WHERE id = ANY($1::bigint[])

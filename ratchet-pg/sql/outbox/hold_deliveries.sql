@@ -1,11 +1,11 @@
--- Deliveries handed out, each with its alert if it is one. One that belongs to a job waits for those of the same job
--- before it, also for one that somebody holds or has locked: whoever looks sees it until it was acknowledged.
+-- Deliveries that are handed out, with their alert if they have one. A delivery of a job waits until all earlier
+-- deliveries of the same job are acknowledged, even if they are held or locked.
 WITH clock AS MATERIALIZED (SELECT ratchet.now_micros() AS now),
 waiting AS MATERIALIZED (
     SELECT d.ctid AS spot FROM ratchet.delivery d
     WHERE d.channel = $1 AND d.held_until <= (SELECT now FROM clock)
         AND (d.job IS NULL OR NOT EXISTS (SELECT FROM ratchet.delivery e WHERE e.job = d.job AND e.id < d.id))
-    -- All of one channel: named for the index that has them in order.
+    -- `channel` is constant, but makes the planner use the index that has this order.
     ORDER BY d.channel, d.id LIMIT $2 FOR UPDATE SKIP LOCKED
 ),
 held AS (

@@ -1,4 +1,4 @@
--- No rows: alerts, in order, each with its delivery.
+-- No rows. Inserts alerts in order, each with its delivery.
 WITH opened AS (
     INSERT INTO ratchet.alert (job, at, suppressed, name, fingerprint, message)
     SELECT x.job, $1, x.suppressed, x.name, x.fingerprint, x.message

@@ -1,3 +1,3 @@
--- No rows: ends of jobs to be published, in order.
+-- No rows. Inserts deliveries of outcomes, in order.
 INSERT INTO ratchet.delivery (channel, job, envelope)
 SELECT 2, x.job, x.outcome FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS x(job, outcome, place) ORDER BY x.place

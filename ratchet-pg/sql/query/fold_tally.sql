@@ -1,5 +1,5 @@
--- No rows: the changes so far in one row per queue, state and table. Not while a range is being dropped, which removes
--- the rows of its table. Rows of a table that is gone are left out.
+-- No rows. Merges the changes into one row per queue, state and partition. Skipped while a partition is being dropped,
+-- because that removes its rows. Rows of partitions that no longer exist are discarded.
 WITH mine AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(hashtextextended(__HOME__ || ' parts', 0)) AS locked),
 old AS (
     DELETE FROM ratchet.tally WHERE (SELECT locked FROM mine) RETURNING queue, state, part, change

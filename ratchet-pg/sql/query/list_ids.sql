@@ -1,4 +1,4 @@
--- Ids of jobs that fit, newest first.
+-- The ids of jobs that match the filter, newest first.
 SELECT j.id
 FROM ratchet.job j
 LEFT JOIN LATERAL (SELECT * FROM ratchet.outcome o WHERE o.job = j.id OFFSET 0) o ON true

@@ -1,5 +1,5 @@
--- The jobs of a state that may go, the oldest first, and the leases of their last runs: locked. What ended before that
--- instant was submitted before it, so nothing younger is looked at.
+-- The jobs of a state that may be purged, oldest first, with the leases of their last runs. Locks their outcomes. A job
+-- that ended before that instant was also submitted before it, so younger ids are not scanned.
 WITH clock AS MATERIALIZED (SELECT ratchet.now_micros() AS now)
 SELECT o.job, o.lease
 FROM clock CROSS JOIN LATERAL (
@@ -7,7 +7,7 @@ FROM clock CROSS JOIN LATERAL (
     WHERE o.state = $1 AND o.at <= clock.now - $2 AND o.job < ratchet.id_at(clock.now - $2 + 60000000)
         AND NOT EXISTS (SELECT FROM ratchet.paused p WHERE p.job = o.job)
         AND NOT EXISTS (SELECT FROM ratchet.lingering x WHERE x.job = o.job)
-        -- Looked up job by job.
+        -- `OFFSET 0` forces one lookup per job.
         AND NOT EXISTS (
             SELECT FROM ratchet.member m JOIN ratchet.job_group g ON g.id = m.grp
             WHERE m.job = o.job AND g.finished_at IS NULL OFFSET 0

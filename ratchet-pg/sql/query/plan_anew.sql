@@ -1,2 +1,3 @@
--- No rows: until the end of the transaction, what a filter leaves out is not in the plan.
+-- No rows. Until the end of the transaction, statements are planned for their parameters, so that unused filters are
+-- not part of the plan.
 SET LOCAL plan_cache_mode = force_custom_plan

@@ -1,6 +1,6 @@
--- One row: how many of these jobs were removed, with everything that belongs to them, and their graphs. Their outcomes
--- are locked, and so are their graphs and leases unless those are named here: what was judged before the locks is
--- judged again.
+-- One row: how many of these jobs were deleted with all rows that belong to them, and their graphs. Their outcomes are
+-- locked, and so are their graphs and leases, except those given here, which are skipped. Conditions that were checked
+-- before the locks are checked again.
 WITH old AS MATERIALIZED (
     SELECT o.job, o.lease
     FROM unnest($2::uuid[]) AS x(job)
@@ -8,7 +8,7 @@ WITH old AS MATERIALIZED (
     WHERE o.state = $1 AND (o.lease IS NULL OR o.lease <> ALL ($4::uuid[]))
         AND NOT EXISTS (SELECT FROM ratchet.paused p WHERE p.job = o.job)
         AND NOT EXISTS (SELECT FROM ratchet.lingering l WHERE l.job = o.job)
-        -- Looked up job by job.
+        -- `OFFSET 0` forces one lookup per job.
         AND NOT EXISTS (
             SELECT FROM ratchet.member m LEFT JOIN ratchet.job_group g ON g.id = m.grp
             WHERE m.job = o.job AND (m.graph = ANY ($3::uuid[]) OR (g.id IS NOT NULL AND g.finished_at IS NULL)) OFFSET 0
@@ -22,7 +22,7 @@ logs AS (DELETE FROM ratchet.log WHERE job = ANY (ARRAY(SELECT job FROM old))),
 members AS (DELETE FROM ratchet.member WHERE job = ANY (ARRAY(SELECT job FROM old)) RETURNING graph),
 edges AS (DELETE FROM ratchet.edge WHERE parent = ANY (ARRAY(SELECT job FROM old))),
 rejects AS (DELETE FROM ratchet.reject WHERE job = ANY (ARRAY(SELECT job FROM old))),
--- Without an outcome, a member of a lease that still stands would seem to be there.
+-- Without an outcome, a member of a remaining lease would seem to be running.
 left_leases AS (
     UPDATE ratchet.lease l
     SET versions = ARRAY(

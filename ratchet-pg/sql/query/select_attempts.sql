@@ -1,4 +1,4 @@
--- The runs of a job, oldest first: those of the history, and the one that ended it.
+-- The runs of a job, oldest first: those in the history, and the one that ended the job.
 SELECT run, attempt, generation, node, started_at, finished_at, due, duration, result, error, note, NULL AS envelope
 FROM ratchet.attempt WHERE job = $1
 UNION ALL

@@ -1,4 +1,4 @@
--- How many jobs there are, by queue and state. Live ones are counted where they are, ended ones are tallied.
+-- The number of jobs by queue and state. Live jobs are counted, ended jobs are taken from the tally.
 SELECT x.queue, x.state::smallint AS state, sum(x.n)::bigint AS n
 FROM (
     SELECT queue, 0 AS state, count(*) AS n FROM ratchet.ready GROUP BY queue

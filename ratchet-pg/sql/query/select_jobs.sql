@@ -1,4 +1,4 @@
--- Jobs as they stand, newest first.
+-- Complete jobs, newest first.
 WITH held AS MATERIALIZED (
     SELECT l.node, l.at AS started_at, m.job, m.due, COALESCE(m.version, 1) AS version, COALESCE(m.run, 1) AS run,
         COALESCE(m.attempts, 0) AS attempts, COALESCE(m.crashes, 0) AS crashes, COALESCE(m.deferrals, 0) AS deferrals,
@@ -19,7 +19,7 @@ SELECT j.id AS job,
     COALESCE(p.deferrals, o.deferrals, w.deferrals, h.deferrals) AS deferrals,
     COALESCE(p.generation, o.generation, w.generation, h.generation) AS generation,
     o.at AS finished_at, o.cause, o.output, o.envelope,
-    -- The latest run: the one that ended the job, the one going on, or the last of the history.
+    -- The latest run: the one that ended the job, the current one, or the last one in the history.
     COALESCE(o.started_at, h.started_at, a.started_at) AS started_at,
     CASE WHEN o.started_at IS NOT NULL THEN o.due WHEN h.job IS NOT NULL THEN h.due ELSE a.due END AS run_due,
     CASE WHEN o.started_at IS NOT NULL THEN o.duration WHEN h.job IS NOT NULL THEN NULL ELSE a.duration END AS duration,
@@ -29,7 +29,7 @@ SELECT j.id AS job,
     j.ckey, j.climit, j.service, j.tags::text AS tags, j.tenant, j.correlation_id, j.extra,
     m.wait, m.root,
     n.percent, n.message, n.checkpoint, n.warnings
--- Look-ups one by one, so that each looks into one partition only.
+-- One lookup per job, so that each reads only one partition.
 FROM unnest($1::uuid[]) AS x(id)
 CROSS JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = x.id OFFSET 0) j
 LEFT JOIN LATERAL (SELECT * FROM ratchet.paused p WHERE p.job = j.id OFFSET 0) p ON true
@@ -38,7 +38,7 @@ LEFT JOIN LATERAL (
     SELECT r.job, r.due, r.version, r.run, r.attempts, r.crashes, r.deferrals, r.generation
     FROM ratchet.ready r WHERE r.job = j.id AND r.version > 0
     UNION ALL
-    -- One that has not moved stands where its submit has put it.
+    -- A job that was never moved is at the position of its submit.
     SELECT r.job, r.due, r.version, r.run, r.attempts, r.crashes, r.deferrals, r.generation
     FROM ratchet.ready r
     WHERE r.queue = j.queue AND r.sort_key = ratchet.sort_key(j.due, j.head) AND r.due = j.due AND r.job = j.id AND r.version = 0

@@ -1,4 +1,4 @@
--- Names and versions of waiting jobs that no live node knows.
+-- The names of waiting jobs that no live node knows in their version, with their number.
 SELECT w.name, sum(w.n)::bigint AS n
 FROM (
     SELECT name, job_version, count(*) AS n

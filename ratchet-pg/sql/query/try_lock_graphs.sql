@@ -1,4 +1,4 @@
--- The graphs of these jobs that another transaction has locked: what happens in them is not known yet.
+-- The graphs of these jobs that another transaction has locked and may be changing. Locks the rest.
 WITH asked AS MATERIALIZED (SELECT DISTINCT m.graph FROM ratchet.member m WHERE m.job = ANY($1::uuid[])),
 locked AS MATERIALIZED (
     SELECT g.id FROM ratchet.graph g WHERE g.id = ANY (ARRAY(SELECT graph FROM asked)) ORDER BY g.id FOR UPDATE SKIP LOCKED

@@ -1,4 +1,4 @@
--- The leases of these that another transaction has locked.
+-- The given leases that another transaction has locked. Locks the rest.
 WITH locked AS MATERIALIZED (
     SELECT l.id FROM ratchet.lease l WHERE l.id = ANY($1::uuid[]) ORDER BY l.id FOR UPDATE SKIP LOCKED
 )

@@ -1,2 +1,2 @@
--- No rows: a schedule is no more.
+-- No rows. Deletes a schedule.
 DELETE FROM ratchet.schedule WHERE name = $1

@@ -1,2 +1,2 @@
--- The version of a schedule, if there is one.
+-- The version of a schedule, locked. No row if it does not exist.
 SELECT version FROM ratchet.schedule WHERE name = $1 FOR UPDATE

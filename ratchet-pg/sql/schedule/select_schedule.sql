@@ -1,3 +1,2 @@
--- The schedule of this name.
--- $1: its name
+-- The schedule with this name.
 SELECT version, body FROM ratchet.schedule WHERE name = $1

@@ -1,2 +1,2 @@
--- Every schedule, by name.
+-- All schedules, ordered by name.
 SELECT version, body FROM ratchet.schedule ORDER BY name COLLATE "C"

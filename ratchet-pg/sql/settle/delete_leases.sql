@@ -1,2 +1,2 @@
--- No rows: leases without members.
+-- No rows. Deletes leases without members.
 DELETE FROM ratchet.lease WHERE id = ANY($1::uuid[]) AND remaining <= 0

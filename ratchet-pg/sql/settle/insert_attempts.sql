@@ -1,4 +1,4 @@
--- No rows: lines of the history.
+-- No rows. Inserts lines of the attempt history.
 INSERT INTO ratchet.attempt (job, run, started_at, finished_at, due, duration, node, attempt, generation, result, error,
     note)
 SELECT * FROM unnest(

@@ -1,4 +1,4 @@
--- No rows: handlers that go on although their run is over.
+-- No rows. Inserts runs that are over while their handlers are still running.
 INSERT INTO ratchet.lingering (job, lease, version, node, canceled)
 SELECT x.job, x.lease, x.version, x.node, $5
 FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[]) AS x(job, lease, version, node)

@@ -1,4 +1,4 @@
--- No rows: jobs wait again, for a worker or for their time.
+-- No rows. Returns jobs to `ready` or `scheduled`.
 WITH back AS MATERIALIZED (
     SELECT * FROM unnest(
         $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::integer[], $8::integer[], $9::integer[],
@@ -6,6 +6,6 @@ WITH back AS MATERIALIZED (
         $18::text[]
     ) AS b(job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, judges)
 ),
--- What is due now.
+-- Jobs that are due now.
 due_now AS (INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, judges) SELECT * FROM back WHERE due <= $1)
 INSERT INTO ratchet.scheduled (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue, name, ckey, service, judges) SELECT * FROM back WHERE due > $1

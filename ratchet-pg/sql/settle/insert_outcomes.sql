@@ -1,4 +1,4 @@
--- No rows: jobs have come to their end. Their leases are locked, so none has an outcome yet.
+-- No rows. Inserts outcomes of jobs. The leases are locked, so none of the jobs has an outcome yet.
 WITH ended AS (
     INSERT INTO ratchet.outcome (job, at, due, version, run, lease, node, started_at, duration, attempts, crashes,
         deferrals, generation, attempt, state, result, cause, output, envelope, reason, fingerprint)

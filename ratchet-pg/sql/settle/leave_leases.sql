@@ -1,4 +1,4 @@
--- No rows: these members have left their leases.
+-- No rows. Removes these members from their leases.
 UPDATE ratchet.lease l
 SET remaining = l.remaining - g.n,
     versions = ARRAY(

@@ -1,3 +1,3 @@
--- One row per business key that these jobs hold: locked in one order. Whether a key may go is judged by a later
--- statement, which sees what the transaction before has done.
+-- One row per business key that these jobs hold, locked in a fixed order. A later statement decides whether a key is
+-- freed, because it sees the changes of the transaction that held the lock before.
 SELECT b.job FROM ratchet.business b WHERE b.job = ANY($1::uuid[]) ORDER BY b.scope, b.key FOR UPDATE

@@ -1,4 +1,4 @@
--- The members of these leases that are asked for and have not left, with everything that moves.
+-- The given members of these leases that have not left, with their narrow rows.
 WITH member AS MATERIALIZED (
     SELECT l.id AS lease, l.node, l.at AS started_at, l.queue, l.keyed AS held, m.job, m.due, COALESCE(m.version, 1) AS version, COALESCE(m.run, 1) AS run,
         COALESCE(m.attempts, 0) AS attempts, COALESCE(m.crashes, 0) AS crashes, COALESCE(m.deferrals, 0) AS deferrals,
@@ -12,7 +12,7 @@ SELECT m.*, COALESCE(ratchet.sort_key(m.due, j.head), 0) AS sort_key, j.name, j.
     j.business_key IS NOT NULL OR j.ckey IS NOT NULL AS keyed, g.job IS NOT NULL AS step, g.grp, g.linked, g.first_match, g.judges
 FROM member m
 CROSS JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = m.job OFFSET 0) j
--- A job of no graph has no options to speak of, or is not found.
+-- A step always has a value in `extra`. The condition avoids lookups for other jobs.
 LEFT JOIN LATERAL (SELECT * FROM ratchet.member g WHERE g.job = j.id AND j.extra IS NOT NULL OFFSET 0) g ON true
 LEFT JOIN LATERAL (SELECT o.job FROM ratchet.outcome o WHERE o.job = m.job OFFSET 0) o ON true
 WHERE o.job IS NULL

@@ -1,2 +1,2 @@
--- One row: until the end of the transaction, a lock is waited for this long.
+-- One row. Limits lock waits until the end of the transaction.
 SELECT set_config('lock_timeout', $1, true)

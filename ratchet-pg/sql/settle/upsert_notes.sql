@@ -1,4 +1,4 @@
--- No rows: what runs left behind. What says nothing erases nothing.
+-- No rows. Inserts or updates the notes of jobs. A NULL value keeps the stored one.
 INSERT INTO ratchet.note AS n (job, percent, message, checkpoint, warnings)
 SELECT x.job, x.percent, x.message, x.checkpoint, ARRAY(SELECT jsonb_array_elements_text(x.warnings::jsonb))
 FROM unnest($1::uuid[], $2::real[], $3::text[], $4::text[], $5::text[]) AS x(job, percent, message, checkpoint, warnings)

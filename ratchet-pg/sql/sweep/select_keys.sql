@@ -1,4 +1,5 @@
--- Business keys behind a place, in order, and whether their job has ended or is gone and no run of it lingers.
+-- Business keys after a position, in order, and whether they are leaked: their job has ended or no longer exists, and
+-- has no lingering run.
 SELECT b.scope, b.key, b.job,
     NOT EXISTS (SELECT FROM ratchet.lingering x WHERE x.job = b.job) AND (
         EXISTS (SELECT FROM ratchet.outcome o WHERE o.job = b.job OFFSET 0)

@@ -1,4 +1,5 @@
--- The business keys of these jobs that went: the job has ended or is gone, and no run of it lingers. They are locked.
+-- The freed business keys of these jobs: the job has ended or no longer exists, and has no lingering run. The keys must
+-- be locked.
 DELETE FROM ratchet.business b
 WHERE b.job = ANY($1::uuid[])
     AND NOT EXISTS (SELECT FROM ratchet.lingering x WHERE x.job = b.job)

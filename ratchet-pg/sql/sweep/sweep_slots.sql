@@ -1,5 +1,5 @@
--- One row: how many slots were freed that no run holds, and the queues of those that were: neither a member of a lease
--- nor a run that lingers has their token. Locked first, so that whoever frees them at this moment is not disturbed.
+-- One row: the number of freed slots that no run held, and their queues. Neither a member of a lease nor a lingering
+-- run has their token. Locked slots are skipped, because another transaction is freeing them.
 WITH odd AS MATERIALIZED (
     SELECT s.job, s.lease, s.version, s.key, s.probe FROM ratchet.slot s
     WHERE NOT EXISTS (SELECT FROM ratchet.lingering x WHERE x.job = s.job AND x.lease = s.lease AND x.version = s.version)

@@ -1,2 +1,2 @@
--- How many jobs cannot be read.
+-- One row: the number of jobs that cannot be read.
 SELECT count(*) FROM ratchet.unreadable

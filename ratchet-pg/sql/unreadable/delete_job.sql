@@ -1,6 +1,6 @@
--- No rows: all of the job is gone, wherever it was.
+-- No rows. Deletes a job from all tables.
 WITH ready AS (DELETE FROM ratchet.ready WHERE job = $1 AND version > 0),
--- One that has not moved stands where its submit has put it.
+-- A job that was never moved is at the position of its submit.
 fresh AS (
     DELETE FROM ratchet.ready r USING ratchet.job j
     WHERE j.id = $1 AND r.queue = j.queue AND r.sort_key = ratchet.sort_key(j.due, j.head) AND r.due = j.due AND r.job = j.id AND r.version = 0
@@ -19,7 +19,7 @@ logs AS (DELETE FROM ratchet.log WHERE job = $1),
 members AS (DELETE FROM ratchet.member WHERE job = $1),
 edges AS (DELETE FROM ratchet.edge WHERE parent = $1),
 rejects AS (DELETE FROM ratchet.reject WHERE job = $1)
--- The end of a job that was paused after it had failed is not counted.
+-- The outcome of a job that was paused after it had failed is not part of the tally.
 INSERT INTO ratchet.tally (queue, state, part, change)
 SELECT r.queue, e.state, e.part, -1 FROM removed r JOIN ended e ON e.job = r.id
 WHERE NOT EXISTS (SELECT FROM paused)

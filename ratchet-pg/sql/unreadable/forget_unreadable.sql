@@ -1,2 +1,2 @@
--- No rows: these jobs can be read, or are gone.
+-- No rows. Deletes the records of jobs that can be read again or no longer exist.
 DELETE FROM ratchet.unreadable WHERE job = ANY($1::uuid[])

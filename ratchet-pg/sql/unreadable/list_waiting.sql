@@ -1,4 +1,4 @@
--- Jobs in line behind a place, in order.
+-- Jobs in `ready` after a position, in order.
 SELECT r.ctid::text AS spot, r.job, r.sort_key, r.due
 FROM ratchet.ready r
 WHERE r.queue = $1 AND (r.sort_key, r.due, r.job) > ($2, $3, $4)

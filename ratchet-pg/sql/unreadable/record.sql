@@ -1,4 +1,4 @@
--- No rows: these jobs cannot be read. What is known of one that was met before is replaced.
+-- No rows. Records jobs that cannot be read. Updates the cause of jobs that were recorded before.
 INSERT INTO ratchet.unreadable (job, found_at, cause, why)
 SELECT b.job, ratchet.now_micros(), b.cause, b.why FROM unnest($1::uuid[], $2::text[], $3::text[]) AS b(job, cause, why)
 ORDER BY b.job

@@ -1,7 +1,7 @@
--- No rows: of these jobs, those that wait for a worker or for their time are set aside. One that waits for others stays
--- where it is: a claim meets it once it was released.
+-- No rows. Sets aside the given jobs that are waiting, except steps that wait for other steps: a claim finds those when
+-- they are released.
 WITH moved AS (DELETE FROM ratchet.ready WHERE job = ANY($1::uuid[]) AND version > 0 RETURNING *),
--- One that has not moved stands where its submit has put it.
+-- A job that was never moved is at the position of its submit.
 fresh AS (
     DELETE FROM ratchet.ready r USING ratchet.job j
     WHERE j.id = ANY($1::uuid[]) AND r.queue = j.queue AND r.sort_key = ratchet.sort_key(j.due, j.head) AND r.due = j.due AND r.job = j.id

@@ -1,4 +1,4 @@
--- No rows: the job at this place of its queue is set aside.
+-- No rows. Sets aside the job at this position of its queue.
 WITH moved AS (
     DELETE FROM ratchet.ready WHERE queue = $1 AND sort_key = $2 AND due = $3 AND job = $4
     RETURNING job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed, queue,

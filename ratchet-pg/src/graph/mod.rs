@@ -175,7 +175,7 @@ impl Inner {
         Ok((GraphInserted { jobs, effects, original: None }, news))
     }
 
-    pub(crate) async fn extend(&self, extend: Extend) -> Result<GraphInserted, Fault> {
+    pub(crate) async fn add_members(&self, extend: Extend) -> Result<GraphInserted, Fault> {
         self.check_ids(&extend.jobs)?;
         let mut ids = Ids::Trusted;
         let (inserted, news) = transact!(self, |db| {

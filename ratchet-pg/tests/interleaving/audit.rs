@@ -138,7 +138,7 @@ pub(crate) async fn drain(pool: &PgPool, store: &PgStore) -> Vec<String> {
             let _ = store.command(Command::Resume(job)).await;
             let _ = store.command(Command::Cancel(job, CancelCause::Requested)).await;
         }
-        store.let_go(late(pool).await).await.expect("lets go");
+        store.release_holds(late(pool).await).await.expect("lets go");
         let empty = "DELETE FROM ratchet.lease WHERE remaining <= 0";
         sqlx::query(empty).execute(pool).await.expect("swept");
     }

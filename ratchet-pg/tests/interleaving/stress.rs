@@ -163,7 +163,7 @@ impl Stress {
                 }
             }
             if !late.is_empty() {
-                self.note(store.let_go(late).await);
+                self.note(store.release_holds(late).await);
             }
             self.look_for_twins(&reply.jobs);
             runs = reply.jobs;
@@ -241,7 +241,7 @@ impl Stress {
                     continue;
                 }
                 _ => {
-                    self.note(store.lead(self.ids.node(), Duration::from_millis(1)).await);
+                    self.note(store.try_lead(self.ids.node(), Duration::from_millis(1)).await);
                     continue;
                 }
             };

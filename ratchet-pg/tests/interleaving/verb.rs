@@ -49,7 +49,7 @@ verbs! {
     Linger of "settle",
     SucceedWithChild of "settle",
     Rescue of "settle",
-    LetGo of "let_go",
+    LetGo of "release_holds",
     Report of "report",
     Pause of "command",
     Resume of "command",
@@ -150,7 +150,7 @@ impl Verb {
             Self::Extend => {
                 let group = scene.group.expect("fits");
                 let jobs = vec![scene.more(group)];
-                inserted(store.extend(Extend { group, jobs, seal: true }).await)
+                inserted(store.add_members(Extend { group, jobs, seal: true }).await)
             }
             Self::Claim => store.claim(Scene::request(scene.node)).await.map(drop),
             Self::SucceedAndClaim => {
@@ -170,12 +170,12 @@ impl Verb {
                 store.settle(vec![self.settlement(&scene)]).await?;
                 store.claim(Scene::request(scene.node)).await.map(drop)
             }
-            Self::LetGo => store.let_go(vec![scene.late.as_ref().expect("fits").token]).await,
+            Self::LetGo => store.release_holds(vec![scene.late.as_ref().expect("fits").token]).await,
             Self::Report => {
                 let mut notes = RunNotes::default();
                 notes.warnings.push("slow".to_owned());
                 let token = scene.run.as_ref().expect("fits").token;
-                store.report(vec![(token, notes)]).await.map(drop)
+                store.write_notes(vec![(token, notes)]).await.map(drop)
             }
             Self::Pause => commanded(store.command(Command::Pause(id)).await),
             Self::Resume => commanded(store.command(Command::Resume(id)).await),
@@ -212,7 +212,7 @@ impl Verb {
                 store.purge(JobState::Succeeded, Duration::ZERO, 100).await.map(drop)
             }
             Self::Sweep => store.orphans(100).await.map(drop),
-            Self::Lead => store.lead(scene.node, Duration::from_mins(1)).await.map(drop),
+            Self::Lead => store.try_lead(scene.node, Duration::from_mins(1)).await.map(drop),
             Self::Heartbeat => {
                 store.heartbeat(scene.node, Duration::from_hours(1000)).await.map(drop)
             }

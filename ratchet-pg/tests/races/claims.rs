@@ -97,6 +97,6 @@ async fn q_02_a_concurrency_key_is_never_taken_for_a_probe() {
     let mut job = world.job();
     job.spec.service = Some("stripe".to_owned());
     let id = world.submit(job).await;
-    let around = world.b.surroundings(id).await.expect("reads").expect("is there");
+    let around = world.b.claim_context(id).await.expect("reads").expect("is there");
     assert_eq!(around.probing, 0);
 }

@@ -72,7 +72,7 @@ async fn s_04_a_sweep_finds_nothing_where_verbs_are_right() {
     world.settle(succeed(&second)).await;
     sweeps(PgStore::open(world.pg.database.options()).await.expect("opens")).await;
     assert!(world.is_taken("order").await, "its first run lingers");
-    world.b.let_go(vec![first.token]).await.expect("lets go");
+    world.b.release_holds(vec![first.token]).await.expect("lets go");
     sweeps(PgStore::open(world.pg.database.options()).await.expect("opens")).await;
     assert!(!world.is_taken("order").await);
 }

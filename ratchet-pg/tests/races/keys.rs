@@ -7,7 +7,7 @@ use ratchet_core::store::Store as _;
 use sqlx::Connection as _;
 
 use crate::support::{ended_or_waits, hold, meet};
-use crate::world::{World, command, fail, let_go, lingering, retry, settle, succeed};
+use crate::world::{World, command, fail, release_holds, lingering, retry, settle, succeed};
 
 // The submit loses the key to a job that ends before the submit looks who holds it.
 #[tokio::test]
@@ -98,11 +98,11 @@ async fn s_04_a_key_is_freed_when_the_end_meets_a_late_handler() {
         world.settle(lingering(retry(&first))).await;
         let second = world.claim().await;
         if short {
-            let held = hold(&world.a, "commit.before", let_go(world.a.clone(), first.token)).await;
+            let held = hold(&world.a, "commit.before", release_holds(world.a.clone(), first.token)).await;
             meet(world.pool(), held, settle(world.b.clone(), succeed(&second))).await;
         } else {
             let held = hold(&world.a, "commit.before", settle(world.a.clone(), fail(&second)));
-            meet(world.pool(), held.await, let_go(world.b.clone(), first.token)).await;
+            meet(world.pool(), held.await, release_holds(world.b.clone(), first.token)).await;
         }
         assert_eq!(world.count("SELECT count(*) FROM ratchet.lingering").await, 0);
         assert!(!world.is_taken("order").await, "short: {short}");
@@ -116,8 +116,8 @@ async fn s_04_a_key_is_freed_when_two_late_handlers_end_at_once() {
     world.settle(lingering(retry(&first))).await;
     let second = world.claim().await;
     world.settle(lingering(fail(&second))).await;
-    let held = hold(&world.a, "commit.before", let_go(world.a.clone(), first.token)).await;
-    meet(world.pool(), held, let_go(world.b.clone(), second.token)).await;
+    let held = hold(&world.a, "commit.before", release_holds(world.a.clone(), first.token)).await;
+    meet(world.pool(), held, release_holds(world.b.clone(), second.token)).await;
     assert!(!world.is_taken("order").await);
 }
 
@@ -130,7 +130,7 @@ async fn s_04_a_retried_job_keeps_its_key_when_its_late_handler_ends() {
         world.settle(lingering(fail(&run))).await;
         let retried = command(world.a.clone(), Command::Retry(run.id()));
         let held = hold(&world.a, point, retried).await;
-        let (retried, ()) = meet(world.pool(), held, let_go(world.b.clone(), run.token)).await;
+        let (retried, ()) = meet(world.pool(), held, release_holds(world.b.clone(), run.token)).await;
         let reply = retried.expect("retried");
         assert!(matches!(reply, CommandReply::Done { to: JobState::Pending, .. }), "{reply:?}");
         assert!(world.is_taken("order").await, "held at {point}");

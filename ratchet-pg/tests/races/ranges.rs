@@ -100,7 +100,7 @@ async fn o_03_counts_are_exact_when_a_range_is_dropped_while_they_are_folded() {
     let mut gate = world.pool().begin().await.expect("begins");
     sqlx::query("SELECT pg_advisory_xact_lock(4713)").execute(&mut *gate).await.expect("locks");
     let node = world.node;
-    let lead = tokio::spawn(async move { a.lead(node, HOUR).await });
+    let lead = tokio::spawn(async move { a.try_lead(node, HOUR).await });
     assert!(!ended_or_waits(world.pool(), &lead).await, "it waits at the end of the fold");
     let purges = b.clone();
     let purge = tokio::spawn(async move { purges.purge(JobState::Succeeded, HOUR, 1000).await });

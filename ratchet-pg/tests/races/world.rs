@@ -147,6 +147,6 @@ pub(crate) async fn settle(store: PgStore, settlement: Settlement) -> Settled {
     store.settle(vec![settlement]).await.expect("settles").remove(0)
 }
 
-pub(crate) async fn let_go(store: PgStore, token: Token) {
-    store.let_go(vec![token]).await.expect("lets go");
+pub(crate) async fn release_holds(store: PgStore, token: Token) {
+    store.release_holds(vec![token]).await.expect("lets go");
 }

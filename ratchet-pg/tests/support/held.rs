@@ -19,7 +19,7 @@ const BACKGROUND: &[&str] = &["notify"];
 
 /// The thread on which a store talks to the database.
 pub(crate) async fn thread_of(store: &PgStore) -> ThreadId {
-    let home = store.home().expect("the store has a thread");
+    let home = store.runtime().expect("the store has a thread");
     home.spawn(async { std::thread::current().id() }).await.expect("it runs")
 }
 
@@ -53,7 +53,7 @@ pub(crate) async fn start<T: Send + 'static>(
     verb: impl Future<Output = T> + Send + 'static,
 ) -> Held<T> {
     let watch = Watch::except(thread_of(store).await, place, BACKGROUND);
-    let task = store.home().expect("the store has a thread").spawn(verb);
+    let task = store.runtime().expect("the store has a thread").spawn(verb);
     Held { watch, task }
 }
 

@@ -61,7 +61,7 @@ impl Oracle {
         order: BreakerUpdate,
     ) {
         let now = view.now();
-        self.breaker(service, BreakerSettings::default(), now).obey(order, now);
+        self.breaker(service, BreakerSettings::default(), now).apply(order, now);
         self.check_breakers(view);
     }
 

@@ -1,4 +1,4 @@
-//! Checks chains, batches and workflows: counts must match the members, and a step must not start before its edges fired.
+//! Checks chains, batches and workflows: counts must match the members, and steps must wait for their edges.
 
 use std::collections::BTreeMap;
 

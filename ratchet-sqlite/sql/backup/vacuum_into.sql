@@ -1,2 +1,2 @@
--- A copy of the whole database, in one state.
+-- Writes a consistent copy of the database.
 VACUUM INTO ?1

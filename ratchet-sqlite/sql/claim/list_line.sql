@@ -1,4 +1,4 @@
--- Jobs in line on a queue, from its start, as one row of JSON: rows one by one would cost more than the claim itself.
+-- Jobs in the line of a queue, from its start, as one row of JSON. Separate rows would cost more than the claim itself.
 SELECT json_group_array(json_array(
     json_array(seq, template, sort_key, due, queued_at, fence, run, generation, attempts, crashes, deferrals, slot_limit),
     hex(id), hex(payload), own, slot_key, progress, checkpoint

@@ -1,4 +1,4 @@
--- Jobs in line on a queue, behind a place, as one row of JSON.
+-- Jobs in the line of a queue, after a position, as one row of JSON.
 SELECT json_group_array(json_array(
     json_array(seq, template, sort_key, due, queued_at, fence, run, generation, attempts, crashes, deferrals, slot_limit),
     hex(id), hex(payload), own, slot_key, progress, checkpoint

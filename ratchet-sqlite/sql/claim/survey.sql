@@ -1,6 +1,6 @@
--- What a claim must know before it looks at the line of some queues (a JSON list): whether its node's lease holds; what
--- waits, with the first future job of each kind; the rules of the queues; the breakers that are not closed; which lanes
--- were set aside because a claimer did not know their name or because of a breaker.
+-- The state that a claim needs before it reads the lines of its queues (a JSON list): the lease of its node, the
+-- templates with future jobs and their first due time, the rules of the queues, the breakers that are not closed, and
+-- the lanes that were set aside for an unknown name or a breaker.
 SELECT 0 AS topic, lease_until AS number, NULL AS name, NULL AS version, NULL AS due, NULL AS slot_key, NULL AS slot_limit,
        NULL AS service
 FROM ratchet_node WHERE id = ?2

@@ -1,2 +1,2 @@
--- A queue that has no rules any more.
+-- Deletes a queue that no longer has rules.
 DELETE FROM ratchet_queue WHERE name = ?1

@@ -1,2 +1,2 @@
--- Every breaker.
+-- All breakers.
 SELECT service, breaker FROM ratchet_breaker ORDER BY service

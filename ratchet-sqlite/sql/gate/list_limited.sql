@@ -1,2 +1,2 @@
--- Queues in which the end of a run makes room.
+-- Queues with a concurrency limit, in which the end of a run frees capacity.
 SELECT name FROM ratchet_queue WHERE limited = 1

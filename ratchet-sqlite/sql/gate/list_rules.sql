@@ -1,2 +1,2 @@
--- Every queue that has rules.
+-- All queues with rules.
 SELECT name, rules FROM ratchet_queue ORDER BY name

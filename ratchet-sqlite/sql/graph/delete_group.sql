@@ -1,2 +1,2 @@
--- One group.
+-- Deletes a group.
 DELETE FROM ratchet_group WHERE id = ?1

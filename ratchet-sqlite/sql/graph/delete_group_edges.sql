@@ -1,2 +1,2 @@
--- The edges of one point.
+-- Deletes the edges of a group or job.
 DELETE FROM ratchet_edge WHERE parent = ?1

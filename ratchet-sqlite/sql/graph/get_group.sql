@@ -1,2 +1,2 @@
--- One group.
+-- The group with this id.
 SELECT body FROM ratchet_group WHERE id = ?1

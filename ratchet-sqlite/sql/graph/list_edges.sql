@@ -1,2 +1,2 @@
--- The edges that lead from a point, in their order.
+-- The edges from a parent, by ordinal.
 SELECT ordinal, child, condition, resolution FROM ratchet_edge WHERE parent = ?1 ORDER BY ordinal

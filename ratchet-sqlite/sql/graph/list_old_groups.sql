@@ -1,4 +1,4 @@
--- Groups that ended so long ago, have nothing in them any more, and whose end nobody waits to be told of.
+-- Groups that ended long enough ago, are empty, and have no live step waiting for them.
 SELECT id FROM ratchet_group AS old
 WHERE finished_at <= ?1
   AND NOT EXISTS (SELECT 1 FROM ratchet_job WHERE grp = old.id)

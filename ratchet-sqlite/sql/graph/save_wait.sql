@@ -1,2 +1,2 @@
--- What a step waits for, of a job that does not move.
+-- Updates the wait condition of a step whose state does not change.
 UPDATE ratchet_job SET wait = ?2 WHERE seq = ?1

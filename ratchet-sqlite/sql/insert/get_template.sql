@@ -1,2 +1,2 @@
--- The body of one template.
+-- The body of a template.
 SELECT body FROM ratchet_template WHERE id = ?1

@@ -1,4 +1,4 @@
--- Items that were set aside, counted by what they have in common.
+-- Rejects that match the filter, counted by job name, error type and fingerprint.
 SELECT job_name, error_type, fingerprint, count(*), max(at) FROM ratchet_reject
 WHERE (?1 IS NULL OR job = ?1) AND (?2 IS NULL OR job_name = ?2) AND (?3 IS NULL OR error_type = ?3) AND (?4 IS NULL OR fingerprint = ?4)
 GROUP BY job_name, error_type, fingerprint ORDER BY job_name, error_type, fingerprint

@@ -1,2 +1,2 @@
--- One item that was dealt with.
+-- Deletes a reject that was handled.
 DELETE FROM ratchet_reject WHERE job = ?1 AND number = ?2

@@ -1,3 +1,3 @@
--- A checkpoint that is handed on, or one more repeat of it.
+-- Inserts a checkpoint, or counts a repeat of an existing one.
 INSERT INTO ratchet_hand_off (pipeline, key, job, checkpoint, at) VALUES (?1, ?2, ?3, ?4, ?5)
 ON CONFLICT (pipeline, key) DO UPDATE SET repeats = iif(repeats BETWEEN 0 AND 4294967295, repeats, 0) + 1

@@ -1,2 +1,2 @@
--- One job.
+-- The job with this id.
 SELECT * FROM ratchet_job WHERE id = ?1

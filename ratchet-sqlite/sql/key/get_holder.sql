@@ -1,2 +1,2 @@
--- Who holds a business key.
+-- The holder of a business key.
 SELECT job FROM ratchet_business WHERE scoped_key = ?1

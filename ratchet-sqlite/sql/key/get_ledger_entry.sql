@@ -1,2 +1,2 @@
--- What an idempotency key was used for.
+-- The recorded use of an idempotency key.
 SELECT job, name, digest FROM ratchet_ledger WHERE scoped_key = ?1

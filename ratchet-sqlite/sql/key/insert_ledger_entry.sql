@@ -1,2 +1,2 @@
--- An idempotency key is used, for ever.
+-- Records the use of an idempotency key. It is never deleted.
 INSERT INTO ratchet_ledger (scoped_key, job, name, digest) VALUES (?1, ?2, ?3, ?4)

@@ -1,2 +1,2 @@
--- Until when a node's lease holds.
+-- The end of a node's lease.
 SELECT lease_until FROM ratchet_node WHERE id = ?1

@@ -1,4 +1,4 @@
--- A node joins, or joins again.
+-- Inserts a node, or updates it if it joins again.
 INSERT INTO ratchet_node (id, host, pid, binary_version, queues, known, joined_at, lease_until)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
 ON CONFLICT (id) DO UPDATE

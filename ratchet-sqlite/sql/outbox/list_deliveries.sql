@@ -1,4 +1,5 @@
--- What may be handed out, oldest first. What belongs to a job waits for what was said of it before.
+-- Deliveries that may be handed out, oldest first. A delivery of a job waits until all earlier deliveries of the same
+-- job are acknowledged.
 SELECT delivery.number, delivery.envelope, alert.job, alert.name, alert.fingerprint, alert.message, alert.at,
        alert.suppressed
 FROM ratchet_delivery AS delivery LEFT JOIN ratchet_alert AS alert ON alert.number = delivery.alert

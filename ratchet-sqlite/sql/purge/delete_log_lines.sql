@@ -1,2 +1,2 @@
--- The log of jobs (a list of seq).
+-- Deletes the logs of jobs (a list of seq).
 DELETE FROM ratchet_log WHERE job IN (SELECT id FROM ratchet_job WHERE seq IN (SELECT value FROM json_each(?1)))

@@ -1,2 +1,2 @@
--- One schedule.
+-- Deletes a schedule.
 DELETE FROM ratchet_schedule WHERE name = ?1

@@ -1,2 +1,2 @@
--- The schedule of this name.
+-- The schedule with this name.
 SELECT version, body FROM ratchet_schedule WHERE name = ?

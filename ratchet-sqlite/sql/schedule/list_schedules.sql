@@ -1,2 +1,2 @@
--- Every schedule, by name.
+-- All schedules, ordered by name.
 SELECT version, body FROM ratchet_schedule ORDER BY name

@@ -1,2 +1,2 @@
--- Where the version of the schema is kept.
+-- Creates the table of applied migrations.
 CREATE TABLE IF NOT EXISTS ratchet_schema (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT

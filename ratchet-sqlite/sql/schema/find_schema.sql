@@ -1,2 +1,2 @@
--- One row if there is a schema.
+-- One row if the schema exists.
 SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ratchet_schema'

@@ -1,2 +1,2 @@
--- A migration was applied.
+-- Records an applied migration.
 INSERT INTO ratchet_schema (version, applied_at) VALUES (?1, ?2)

@@ -1,6 +1,6 @@
--- Runs that succeeded, fenced: first which of them are current, as one row of JSON, then they move. Takes a list of
--- [fence, duration, output start, output length] and the bytes of all ids, leases and outputs: bytes instead of JSON
--- texts, because an output may hold any character.
+-- Settles successful runs. First returns the current ones as one row of JSON, then updates them. Takes a list of
+-- [fence, duration, output start, output length] and the bytes of all ids, leases and outputs. Outputs are bytes
+-- instead of JSON strings, because they may contain any character.
 SELECT json_group_array(json_array(
     ended.key, job.template, job.scoped_key IS NOT NULL, job.slot_key, job.queue, job.linked, hex(job.grp)
 ))

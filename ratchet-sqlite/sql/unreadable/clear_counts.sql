@@ -1,2 +1,2 @@
--- Every count, before it is counted anew.
+-- Deletes all counts, before the jobs are counted again.
 DELETE FROM ratchet_count

@@ -1,2 +1,2 @@
--- How many jobs cannot be read.
+-- The number of jobs that cannot be read.
 SELECT count(*) FROM ratchet_unreadable

@@ -1,4 +1,5 @@
--- A claimed job that cannot be read, and whose run is over: pending, and out of the line. One row if there was one.
+-- Makes a claimed job that cannot be read pending and takes it out of the line, because its run is over. One row if
+-- there was one.
 UPDATE ratchet_job
 SET state = 0, ready = 4, lease = NULL, handler_started = NULL, probe = NULL,
     fence = CASE WHEN fence BETWEEN 0 AND 4611686018427387904 THEN fence + 1 ELSE fence END

@@ -1,2 +1,2 @@
--- What is recorded of a job that could not be read, by its id or its substitute.
+-- The record of a job that could not be read, by its id or its substitute.
 SELECT seq, cause, why FROM ratchet_unreadable WHERE id = ?1

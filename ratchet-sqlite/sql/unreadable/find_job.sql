@@ -1,2 +1,2 @@
--- The id of a job, by its place in the table.
+-- The id of a job, by its seq.
 SELECT id FROM ratchet_job WHERE seq = ?1

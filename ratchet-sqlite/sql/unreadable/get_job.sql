@@ -1,2 +1,2 @@
--- One job, by its place in the table.
+-- The job with this seq.
 SELECT * FROM ratchet_job WHERE seq = ?1

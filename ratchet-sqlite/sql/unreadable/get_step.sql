@@ -1,2 +1,2 @@
--- What a graph must know of a job that cannot be read.
+-- The columns that a graph walk needs of a job that cannot be read.
 SELECT state, grp, linked, wait, paused_from FROM ratchet_job WHERE id = ?1

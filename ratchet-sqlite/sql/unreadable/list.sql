@@ -1,4 +1,4 @@
--- Jobs that cannot be read, in the order of the table, with what may be readable of them.
+-- Jobs that cannot be read, ordered by seq, with the columns that may be readable.
 SELECT unreadable.id, unreadable.cause, unreadable.why, job.queue,
        (SELECT name FROM ratchet_template WHERE id = job.template) AS name
 FROM ratchet_unreadable AS unreadable CROSS JOIN ratchet_job AS job ON job.seq = unreadable.seq

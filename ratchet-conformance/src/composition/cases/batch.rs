@@ -140,7 +140,7 @@ async fn extend(
             job
         })
         .collect();
-    world.store.extend(Extend { group, jobs, seal }).await.map(|inserted| inserted.jobs)
+    world.store.add_members(Extend { group, jobs, seal }).await.map(|inserted| inserted.jobs)
 }
 
 pub async fn w_03_children_come_in_chunks(world: &World) {

@@ -141,7 +141,7 @@ pub async fn w_06_canceled_batch_takes_no_more(world: &World) {
     assert_eq!(world.state(child).await, Canceled);
     assert_eq!(world.group_state(batch).await, GroupState::Canceled);
     let late = Extend { group: batch, jobs: Vec::new(), seal: true };
-    let refused = world.store.extend(late).await;
+    let refused = world.store.add_members(late).await;
     assert!(matches!(refused, Err(InsertError::GroupSealed(_))), "{refused:?}");
 }
 

@@ -40,7 +40,7 @@ pub async fn q_04_a_waiting_step_says_for_what(world: &World) {
     let node = world.node().await;
     let (_, ids) = world.chain(2).await;
     let why = async || {
-        let around = world.store.surroundings(ids[1]).await.expect("the store knows");
+        let around = world.store.claim_context(ids[1]).await.expect("the store knows");
         around.expect("the step exists").explain(2)
     };
     let waits = Waiting::ParentNotDone { parents: 1, ended: 0 };
@@ -54,7 +54,7 @@ pub async fn w_01_next_step_is_released_with_the_success(world: &World) {
     let (_, ids) = world.chain(2).await;
     let run = node.claim_one().await;
     world.pass(hours(1)).await;
-    let mut wakes = world.store.wakes();
+    let mut wakes = world.store.subscribe_wakeups();
     let applied = world.apply(run.succeed()).await;
     assert_eq!(applied.effects.released, [ids[1]]);
     let next = world.get(ids[1]).await;

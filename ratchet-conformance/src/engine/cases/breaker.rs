@@ -16,7 +16,7 @@ fn down() -> Step {
     Step::Error("connection refused".to_owned())
 }
 
-/// During an outage, jobs fail until the breaker opens. Then they wait without using attempts and are retried by probes.
+/// In an outage, jobs fail until the breaker opens. Then they wait without using attempts and are retried by probes.
 pub async fn b_02_an_outage_from_end_to_end(bench: Bench) {
     let (ratchet, worker) = start(bench.builder().concurrency(1)).await;
     let mut events = ratchet.events();

@@ -145,7 +145,7 @@ impl GroupHandle {
 
     async fn extend(&self, jobs: Vec<NewJob>, seal: bool) -> Result<Vec<Inserted>, SubmitError> {
         let about = JobRef::of_all(&jobs);
-        let extend = self.core.store.extend(Extend { group: self.id, jobs, seal });
+        let extend = self.core.store.add_members(Extend { group: self.id, jobs, seal });
         let (inserted, _) = insert(&self.core, &about, "", extend).await?;
         Ok(inserted.jobs)
     }

@@ -1,4 +1,4 @@
-//! What a failure is made of.
+//! Tests of the classification of failures.
 
 use std::error::Error;
 use std::fmt;
@@ -150,7 +150,7 @@ fn d_03_failures_that_differ_in_numbers_share_a_fingerprint() {
     assert_ne!(print("order 17 is late"), print("order 17 is lost"));
 }
 
-/// An error that does one thing it should not.
+/// An error that misbehaves in one way.
 #[derive(Debug)]
 enum Bad {
     Source,

@@ -1,4 +1,4 @@
-//! Sanitizer and classification.
+//! Tests of sanitizing and classification.
 
 mod classify;
 mod sanitize;

@@ -1,4 +1,4 @@
-//! Hostile inputs for the default sanitizer.
+//! Tests of the default sanitizer with hostile inputs.
 
 use proptest::prelude::*;
 
@@ -53,10 +53,10 @@ fn z_01_secrets_in_every_form() {
         ("client_secret = \"x\"", "client_secret = \"[REDACTED]\""),
         ("config { token: abc, retries: 3 }", "config { token: [REDACTED], retries: 3 }"),
         ("the password was wrong", "the password was wrong"),
-        // When in doubt it is a secret: a webhook address is one, and so may be what looks like a scheme.
+        // Doubtful values are redacted: a webhook URL is a secret, and so may be a word that looks like a scheme.
         ("webhook_secret=https://hooks.example.com/T0/B0/x", "webhook_secret=[REDACTED]"),
         ("secret://x is no scheme", "secret:[REDACTED] is no scheme"),
-        // nothing to hide
+        // no secrets
         ("", ""),
         ("connection refused (os error 111)", "connection refused (os error 111)"),
         ("ratio 3:4 at 10:30, see a=b", "ratio 3:4 at 10:30, see a=b"),
@@ -83,7 +83,7 @@ fn z_01_a_nul_never_reaches_a_store() {
     assert_eq!(clean("a\0b"), "ab");
 }
 
-/// Work grows with the input, not with its square: counted in bytes let through, not in seconds.
+/// The work grows linearly with the input. Measured in output bytes instead of seconds.
 #[test]
 fn z_01_hostile_inputs_end() {
     let long = DefaultSanitizer { max_len: usize::MAX / 4 };

@@ -9,7 +9,7 @@ use super::keys::Slot;
 use super::tables::Tables;
 use crate::model::{
     Admission, Breaker, BreakerChange, BreakerUpdate, BreakerRecord, BreakerSettings, ClaimRequest,
-    Gate, JobId, JobState, QueueUpdate, QueueRecord, QueueRules, Surroundings, BreakerSample,
+    Gate, JobId, JobState, QueueUpdate, QueueRecord, QueueRules, ClaimContext, BreakerSample,
 };
 use crate::store::Wake;
 
@@ -97,10 +97,10 @@ impl Tables {
             .collect()
     }
 
-    pub(super) fn surroundings(&self, id: JobId, now: Timestamp) -> Option<Surroundings> {
+    pub(super) fn claim_context(&self, id: JobId, now: Timestamp) -> Option<ClaimContext> {
         let job = self.jobs.get(&id)?.job.clone();
         let spec = std::sync::Arc::clone(&job.spec);
-        let mut around = Surroundings::new(job, now);
+        let mut around = ClaimContext::new(job, now);
         around.rules = self.gates.queues.get(&spec.queue).cloned().unwrap_or_default();
         around.running = self.running(&spec.queue);
         if let Some(key) = &spec.concurrency {

@@ -37,7 +37,7 @@ use crate::model::{
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, Vertex, QueueUpdate, QueueRecord, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    Surroundings, Token, WriteSchedule,
+    ClaimContext, Token, WriteSchedule,
 };
 use crate::env::{Clock, SystemClock};
 
@@ -130,7 +130,7 @@ impl Store for MemoryStore {
         self.verb(|tables, now| tables.insert_graph(graph, now))
     }
 
-    async fn extend(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
+    async fn add_members(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
         self.verb(|tables, now| tables.extend(extend, now))
     }
 
@@ -153,12 +153,12 @@ impl Store for MemoryStore {
         }))
     }
 
-    async fn report(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
+    async fn write_notes(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
         Ok(self.verb(|tables, _| tables.report(notes)))
     }
 
-    async fn let_go(&self, tokens: Vec<Token>) -> Result<(), StoreError> {
-        self.verb(|tables, _| tokens.into_iter().for_each(|token| tables.let_go(token)));
+    async fn release_holds(&self, tokens: Vec<Token>) -> Result<(), StoreError> {
+        self.verb(|tables, _| tokens.into_iter().for_each(|token| tables.release_holds(token)));
         Ok(())
     }
 
@@ -179,8 +179,8 @@ impl Store for MemoryStore {
         Ok(self.verb(|tables, now| tables.orphans(limit, now)))
     }
 
-    async fn lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
-        Ok(self.verb(|tables, now| tables.nodes.lead(node, lease, now)))
+    async fn try_lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
+        Ok(self.verb(|tables, now| tables.nodes.try_lead(node, lease, now)))
     }
 
     async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
@@ -211,8 +211,8 @@ impl Store for MemoryStore {
         Ok(self.verb(|tables, now| tables.breakers(now)))
     }
 
-    async fn surroundings(&self, id: JobId) -> Result<Option<Surroundings>, StoreError> {
-        Ok(self.verb(|tables, now| tables.surroundings(id, now)))
+    async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError> {
+        Ok(self.verb(|tables, now| tables.claim_context(id, now)))
     }
 
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {
@@ -275,7 +275,7 @@ impl Store for MemoryStore {
         Ok(self.lock().outbox.alerts(limit))
     }
 
-    async fn undelivered(
+    async fn take_deliveries(
         &self,
         channel: Channel,
         limit: u32,
@@ -284,8 +284,8 @@ impl Store for MemoryStore {
         Ok(self.verb(|tables, now| tables.outbox.hand_out(channel, limit, hold, now)))
     }
 
-    async fn delivered(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
-        self.lock().outbox.delivered(&deliveries);
+    async fn ack_deliveries(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
+        self.lock().outbox.ack_deliveries(&deliveries);
         Ok(())
     }
 
@@ -341,7 +341,7 @@ impl Store for MemoryStore {
         Ok(self.verb(|tables, now| tables.items.stats(pipeline, now)))
     }
 
-    fn wakes(&self) -> broadcast::Receiver<Wake> {
+    fn subscribe_wakeups(&self) -> broadcast::Receiver<Wake> {
         self.shared.wakes.subscribe()
     }
 }

@@ -43,7 +43,7 @@ impl Nodes {
         }
     }
 
-    pub(super) fn lead(&mut self, node: NodeId, lease: Duration, now: Timestamp) -> bool {
+    pub(super) fn try_lead(&mut self, node: NodeId, lease: Duration, now: Timestamp) -> bool {
         let leads = match self.leader {
             Some((leader, until)) => leader == node || until <= now,
             None => true,
@@ -125,7 +125,7 @@ impl Tables {
             .map(|(token, _)| token)
             .collect();
         for token in lost {
-            self.let_go(token);
+            self.release_holds(token);
         }
         self.nodes.nodes.retain(|_, node| node.lease_until > now || !node.held.is_empty());
         let orphan = |id| {

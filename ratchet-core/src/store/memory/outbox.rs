@@ -123,7 +123,7 @@ impl Outbox {
             .collect()
     }
 
-    pub(super) fn delivered(&mut self, deliveries: &[DeliveryId]) {
+    pub(super) fn ack_deliveries(&mut self, deliveries: &[DeliveryId]) {
         for waiting in self.waiting.values_mut() {
             for id in deliveries {
                 waiting.remove(id);

@@ -78,7 +78,7 @@ impl Tables {
         if !current {
             let state = Some(row.job.state);
             if !lingering {
-                self.let_go(token);
+                self.release_holds(token);
             }
             return Settled::Stale { state };
         }

@@ -93,7 +93,7 @@ impl Tables {
     }
 
     /// Releases the slots and keys that a run still held after its end.
-    pub(super) fn let_go(&mut self, token: Token) {
+    pub(super) fn release_holds(&mut self, token: Token) {
         if self.keys.end_lingering(token) {
             self.free_slot(token);
             self.free_business_key(token.job);

@@ -1,4 +1,4 @@
-//! When the next exchange goes out, and what it carries.
+//! Decides when the next exchange with the store is sent, and what it settles and claims.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -8,7 +8,7 @@ use super::ClaimLoop;
 use crate::model::{Isolation, ClaimRequest};
 use crate::worker::exchange::{Exchange, exchange};
 
-/// Whether others claim from the same queues, by the last look around.
+/// Whether other nodes claim from the same queues, according to the last check.
 #[derive(Debug, Default)]
 pub(super) struct Competition {
     exists: bool,
@@ -16,10 +16,10 @@ pub(super) struct Competition {
 }
 
 impl Competition {
-    /// Who drains a queue moves many batches in this time.
+    /// The time between two checks. A worker that drains a queue exchanges many batches in this time.
     const PAUSE: Duration = Duration::from_millis(100);
 
-    /// Whether it is time to look around; the next time is then some time later.
+    /// Returns whether a check is due, and schedules the next one.
     fn is_check_due(&mut self, now: Duration) -> bool {
         let due = now >= self.next_check;
         if due {
@@ -34,12 +34,12 @@ impl Competition {
 }
 
 impl ClaimLoop {
-    /// How many jobs an exchange moves at most.
+    /// The largest number of jobs that one exchange settles or claims.
     fn portion(&self) -> usize {
         self.shared.core.config.portion(self.competition.exists)
     }
 
-    /// How many ends of runs are worth a turn: the first, and then as many as make an exchange.
+    /// How many ended runs wake the loop: the first one, then as many as fill an exchange.
     pub(super) fn wake_threshold(&self) -> usize {
         let enough = match self.settler.len() {
             0 => 1,
@@ -48,7 +48,7 @@ impl ClaimLoop {
         enough.min(self.capacity.running() as usize).max(1)
     }
 
-    /// The next exchange with the store, if there is something to say or to ask.
+    /// Returns the next exchange with the store, if there is something to settle, claim or release.
     pub(super) fn next_exchange(&mut self) -> Option<Exchange> {
         let now = self.now();
         let config = &self.shared.core.config;
@@ -58,14 +58,14 @@ impl ClaimLoop {
         let claim = self.wants_work(now);
         let portion = self.portion();
         let full = self.settler.len() >= portion;
-        // What is in the air brings the next turn soon: only a full load goes beside it.
+        // An exchange in flight wakes the loop when it completes, so only a full batch is sent in parallel.
         let busy = self.in_flight.exchanges > 0;
-        // Nobody else can come: no reason to wait for company.
+        // No other run can end, so waiting for a larger batch is pointless.
         let last = self.capacity.running() == 0 || self.running_jobs.only_runaways();
         let ripe = self.settler.due_at(config.settle_delay).is_some_and(|at| now >= at);
         let urgent = claim && self.pacer.is_urgent();
         let settle = !self.settler.is_idle(now) && (full || urgent || (!busy && (last || ripe)));
-        // A claim waits for the settlements that are about to come, unless there are none or it is urgent.
+        // A claim waits to be sent together with pending settlements, unless there are none or it is urgent.
         let worthwhile = !busy || self.capacity.free() as usize >= portion;
         let claim = claim && (settle || urgent || (self.settler.is_idle(now) && worthwhile));
         let lets_go = self.holds_to_release.iter().any(|token| !self.unsettled_lingering.contains(token));
@@ -74,7 +74,7 @@ impl ClaimLoop {
         }
         let batch = if settle { self.settler.take(portion, now) } else { Vec::new() };
         let request = claim.then(|| self.request());
-        // Somebody waits for a job that comes alone. Those who come and go in batches do not notice.
+        // Check only with exchanges that settle and claim. A single job is latency-sensitive; batches are not.
         let check_competition = settle && claim && self.competition.is_check_due(now);
         self.pacer.on_request_sent();
         let holds_to_release = self.holds_to_release.extract_if(.., |token| !self.unsettled_lingering.contains(token));
@@ -86,7 +86,7 @@ impl ClaimLoop {
         self.may_ask() && self.pacer.should_claim(now)
     }
 
-    /// Whether a claim may go out, if there is appetite for one.
+    /// Returns whether a claim may be sent now, regardless of the pacing.
     fn may_ask(&self) -> bool {
         let shared = &self.shared;
         let open = self.stop.is_none()
@@ -99,7 +99,7 @@ impl ClaimLoop {
         open && dry_enough
     }
 
-    /// Nothing runs, and nothing may come.
+    /// Returns whether no job is running and no claim is in flight.
     fn is_idle(&self) -> bool {
         self.capacity.running() == 0 && self.in_flight.claims == 0
     }
@@ -118,7 +118,7 @@ impl ClaimLoop {
         }
     }
 
-    /// How long nothing can be due. Bounded, so that the watchdog sees the loop turn.
+    /// Returns the time until the next event. Bounded, so that liveness sees the loop make progress.
     pub(super) fn next_wait(&self) -> Duration {
         const LONGEST: Duration = Duration::from_secs(1);
         let now = self.now();
@@ -127,8 +127,8 @@ impl ClaimLoop {
         sooner(self.running_jobs.next_check());
         if self.in_flight.exchanges == 0 {
             sooner(self.settler.due_at(self.shared.core.config.settle_delay));
-            // Only what can then be done is worth a turn, or the loop would go round for nothing: a claim that may not go
-            // out yet, or that waits for settlements, is no reason to wake.
+            // Wake only for a claim that can then be sent, or the loop would spin: not for a claim that is not allowed
+            // yet or that waits for settlements.
             let asks = self.settler.is_idle(now) && self.may_ask();
             sooner(asks.then(|| self.pacer.next_claim().max(self.settler.not_before())));
         }

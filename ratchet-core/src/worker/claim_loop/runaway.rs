@@ -1,4 +1,4 @@
-//! Settles a run whose handler does not return its thread.
+//! Settles a runaway: a run whose handler does not release its thread.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use crate::worker::stop_signal::StopCause;
 use crate::worker::settler::PendingSettlement;
 use crate::worker::shared::Shared;
 
-/// A settlement that waits for the retry policy of the application.
+/// A settlement that waits for the retry policy.
 pub(super) type Undecided = Pin<Box<dyn Future<Output = PendingSettlement> + Send>>;
 
 impl ClaimLoop {
-    /// Settles a run without its handler, which does not return its thread.
+    /// Settles a run whose handler does not release its thread.
     pub(super) fn give_up_on(&mut self, token: Token, cause: StopCause, now: Duration) {
         let Some(run) = self.running_jobs.get(token) else { return };
         let job = Arc::clone(run.job());
@@ -36,7 +36,7 @@ impl ClaimLoop {
         self.unsettled_lingering.insert(token);
         match &runaway.outcome {
             Outcome::Failed(_) => self.undecided.push(Box::pin(runaway.ask())),
-            // The policy has no say in what did not fail.
+            // The retry policy applies only to failures.
             _ => {
                 let settled = runaway.settle(&self.shared.core.policies);
                 self.settler.push(settled, now);
@@ -45,7 +45,7 @@ impl ClaimLoop {
     }
 }
 
-/// What is known of a run that is settled without its handler.
+/// A run that is settled without its handler.
 #[derive(Debug, Clone)]
 struct Runaway {
     shared: Arc<Shared>,
@@ -65,8 +65,8 @@ impl Runaway {
         PendingSettlement { job, settlement }
     }
 
-    /// Decides with the retry policy of the application. The policy is user code and may be what does not return. It runs on
-    /// a thread that may block, and it has no say if it takes too long.
+    /// Decides with the retry policy. The policy is user code and may itself be the code that does not return, so it
+    /// runs on a blocking thread. If it takes too long, it is ignored.
     async fn ask(self) -> PendingSettlement {
         let core = Arc::clone(&self.shared.core);
         let (answer, answered) = oneshot::channel();
