@@ -11,7 +11,7 @@ use ratchet_core::graph::link;
 use ratchet_core::model::{
     Isolation, AttemptOutcome, Channel, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, Due, Edge,
     Filter, GroupFilter, GroupId, GroupKind, GroupRecord, JobId, JobOutcome, JobSpec, JobState,
-    KnownJobs, NewGraph, NewHandOff, NewJob, NewReject, NodeId, NodeInfo, Notice, OnTaken, Orphan,
+    KnownJobs, NewGraph, NewHandOff, NewJob, NewReject, NodeId, NodeInfo, Notice, OnConflict, Orphan,
     PageRequest, Vertex, QueueDemand, RejectFilter, ScheduleRecord, Settled, Settlement, Step,
     Verdict, EdgeTrigger, WriteSchedule,
 };
@@ -25,7 +25,7 @@ pub const LEASE: Duration = Duration::from_mins(10);
 pub fn job(name: &str) -> NewJob {
     let id = JobId::from_uuid(Uuid::now_v7());
     let spec = JobSpec::new(name, b"{}".to_vec());
-    NewJob { id, spec, due: Due::Now, on_taken: OnTaken::Refuse }
+    NewJob { id, spec, due: Due::Now, on_conflict: OnConflict::Refuse }
 }
 
 /// A worker without an engine. It claims and settles by calling the store directly.

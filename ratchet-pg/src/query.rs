@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
-    AttemptLine, Counts, Filter, JobId, JobRecord, JobState, LogLine, Page, PageRequest,
+    AttemptRecord, Counts, Filter, JobId, JobRecord, JobState, LogLine, Page, PageRequest,
 };
 use uuid::Uuid;
 
@@ -61,7 +61,7 @@ impl Inner {
         Ok(counts)
     }
 
-    pub(crate) async fn attempts(&self, id: JobId) -> Result<Vec<AttemptLine>, Fault> {
+    pub(crate) async fn attempts(&self, id: JobId) -> Result<Vec<AttemptRecord>, Fault> {
         let rows = sqlx::query(self.sql.select_attempts()).bind(id.uuid());
         let rows = rows.fetch_all(&self.pool).await?;
         Ok(readable("attempt", &rows, attempt)?)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_core::model::{
-    AttemptLine, AttemptOutcome, CancelCause, Claimed, Due, Envelope, JobId, JobRecord, JobState,
+    AttemptRecord, AttemptOutcome, CancelCause, Claimed, Due, Envelope, JobId, JobRecord, JobState,
     LeaseId, LogLevel, LogLine, NodeId, TerminalReason, Token,
 };
 use serde::Serialize;
@@ -153,7 +153,7 @@ pub(crate) fn job(row: &PgRow) -> Result<JobRecord, sqlx::Error> {
     Ok(job)
 }
 
-pub(crate) fn attempt(row: &PgRow) -> Result<AttemptLine, sqlx::Error> {
+pub(crate) fn attempt(row: &PgRow) -> Result<AttemptRecord, sqlx::Error> {
     let started: i64 = row.try_get("started_at")?;
     let claimed = Claimed {
         token: Token {
@@ -176,7 +176,7 @@ pub(crate) fn attempt(row: &PgRow) -> Result<AttemptLine, sqlx::Error> {
         probe: None,
     };
     let result = numbered(&OUTCOMES, row.try_get("result")?)?;
-    let mut line = AttemptLine::new(&claimed, instant(row.try_get("finished_at")?), result);
+    let mut line = AttemptRecord::new(&claimed, instant(row.try_get("finished_at")?), result);
     line.duration = duration(row.try_get("duration")?);
     line.error = match parsed::<Envelope>(row, "envelope")? {
         Some(envelope) => Some(envelope.failure),

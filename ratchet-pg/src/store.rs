@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_core::IdSource;
 use ratchet_core::model::{
-    Alert, AttemptLine, BreakerChange, BreakerUpdate, BreakerRecord, Channel, ClaimReply,
+    Alert, AttemptRecord, BreakerChange, BreakerUpdate, BreakerRecord, Channel, ClaimReply,
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
     Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
@@ -324,7 +324,7 @@ impl Store for PgStore {
         at_home!(self, |inner| inner.counts())
     }
 
-    async fn attempts(&self, id: JobId) -> Result<Vec<AttemptLine>, StoreError> {
+    async fn attempts(&self, id: JobId) -> Result<Vec<AttemptRecord>, StoreError> {
         at_home!(self, |inner| inner.attempts(id))
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use ratchet_conformance::Harness;
 use ratchet_core::model::{
     Isolation, CancelCause, ClaimRequest, Command, Due, Inserted, JobSpec, KnownJobs, NewJob, NodeInfo,
-    OnTaken, QueueUpdate, QueueDemand,
+    OnConflict, QueueUpdate, QueueDemand,
 };
 use ratchet_core::store::{Store, StoreErrorKind, Wake};
 use ratchet_core::{IdSource, OsEntropy, Priority, SystemClock};
@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 fn job() -> NewJob {
     let ids = IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy));
     let spec = JobSpec::new("mail", b"{}".to_vec());
-    NewJob { id: ids.job(), spec, due: Due::Now, on_taken: OnTaken::Refuse }
+    NewJob { id: ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
 }
 
 async fn cut_connections(database: &Database) {

@@ -10,7 +10,7 @@ use ratchet_core::graph::link;
 use ratchet_core::model::{
     Isolation, AttemptOutcome, CancelCause, ClaimRequest, Claimed, Command, CommandReply, Due, Edge,
     GroupId, GroupKind, GroupRecord, GroupState, JobId, JobSpec, JobState, KnownJobs, NewGraph,
-    NewJob, NodeId, NodeInfo, OnTaken, Vertex, QueueDemand, Settled, Settlement, Step, Verdict, EdgeTrigger,
+    NewJob, NodeId, NodeInfo, OnConflict, Vertex, QueueDemand, Settled, Settlement, Step, Verdict, EdgeTrigger,
 };
 use ratchet_core::store::Store;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -45,7 +45,7 @@ impl Cluster {
         step.group = Some(group);
         let mut spec = JobSpec::new("mail", b"{}".to_vec());
         spec.step = Some(Box::new(step));
-        NewJob { id: self.ids.job(), spec, due: Due::Now, on_taken: OnTaken::Refuse }
+        NewJob { id: self.ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
     }
 
     /// So many steps, and one behind all of them.

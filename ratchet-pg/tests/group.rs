@@ -5,7 +5,7 @@ mod support;
 use std::sync::Arc;
 
 use ratchet_conformance::Harness;
-use ratchet_core::model::{Due, InsertError, Inserted, JobSpec, NewJob, OnTaken};
+use ratchet_core::model::{Due, InsertError, Inserted, JobSpec, NewJob, OnConflict};
 use ratchet_core::store::Store;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use support::PgHarness;
@@ -17,7 +17,7 @@ fn ids() -> IdSource {
 
 fn job(ids: &IdSource) -> NewJob {
     let spec = JobSpec::new("mail", b"{}".to_vec());
-    NewJob { id: ids.job(), spec, due: Due::Now, on_taken: OnTaken::Refuse }
+    NewJob { id: ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
 }
 
 async fn commits(pg: &PgHarness) -> i64 {

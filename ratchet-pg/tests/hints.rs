@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use ratchet_conformance::Harness;
-use ratchet_core::model::{Due, JobSpec, NewJob, OnTaken, QueueUpdate};
+use ratchet_core::model::{Due, JobSpec, NewJob, OnConflict, QueueUpdate};
 use ratchet_core::store::Store;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use sqlx::postgres::{PgListener, PgNotification};
@@ -17,7 +17,7 @@ use tokio::time::Instant;
 fn job() -> NewJob {
     let ids = IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy));
     let spec = JobSpec::new("mail", b"{}".to_vec());
-    NewJob { id: ids.job(), spec, due: Due::Now, on_taken: OnTaken::Refuse }
+    NewJob { id: ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
 }
 
 /// The processes of the server whose last statement was an insert.

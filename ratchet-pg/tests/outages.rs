@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use ratchet_core::model::{Due, InsertError, JobSpec, NewJob, OnTaken};
+use ratchet_core::model::{Due, InsertError, JobSpec, NewJob, OnConflict};
 use ratchet_core::store::{Store, StoreErrorKind};
 use ratchet_core::{
     Builder, IdSource, Job as _, JobError, JobState, OsEntropy, Ratchet, State, SystemClock, Worker,
@@ -102,7 +102,7 @@ fn fat_jobs(count: usize) -> Vec<NewJob> {
         id: ids.job(),
         spec: JobSpec::new("test.work", noise()),
         due: Due::Now,
-        on_taken: OnTaken::Refuse,
+        on_conflict: OnConflict::Refuse,
     };
     (0..count).map(job).collect()
 }

@@ -9,7 +9,7 @@ use ratchet_conformance::Harness;
 use ratchet_core::model::{
     Isolation, AttemptOutcome, ClaimRequest, Claimed, Due, Envelope, FailureKind, FailureRecord,
     GroupId, GroupKind, GroupRecord, JobId, JobSpec, JobState, KnownJobs, NewGraph, NewJob,
-    NodeInfo, OnTaken, QueueDemand, Settlement, Step, TerminalReason, Verdict,
+    NodeInfo, OnConflict, QueueDemand, Settlement, Step, TerminalReason, Verdict,
 };
 use ratchet_core::store::Store;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -51,7 +51,7 @@ impl Parts {
             id: self.ids.job(),
             spec: JobSpec::new(name, b"{}".to_vec()),
             due: Due::Now,
-            on_taken: OnTaken::Refuse,
+            on_conflict: OnConflict::Refuse,
         };
         let id = job.id;
         self.store.insert(vec![job]).await.expect("inserted");
@@ -86,7 +86,7 @@ impl Parts {
         let job = || {
             let mut spec = JobSpec::new(name, b"{}".to_vec());
             spec.step = Some(Box::new(step.clone()));
-            NewJob { id: self.ids.job(), spec, due: Due::Now, on_taken: OnTaken::Refuse }
+            NewJob { id: self.ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
         };
         let groups = vec![GroupRecord::new(batch, GroupKind::Batch, name)];
         let mut graph = NewGraph { groups, jobs: vec![job(), job()], ..NewGraph::default() };
@@ -142,7 +142,7 @@ async fn a_01_jobs_are_kept_in_ranges_of_their_ids() {
         id: JobId::from_uuid(uuid::Uuid::from_u128(1)),
         spec: JobSpec::new("mail", b"{}".to_vec()),
         due: Due::Now,
-        on_taken: OnTaken::Refuse,
+        on_conflict: OnConflict::Refuse,
     };
     parts.store.insert(vec![skewed.clone()]).await.expect("inserted");
     // Before every range as well. An id after the last one is refused.

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ratchet_core::model::{
-    Isolation, ClaimRequest, Due, JobSpec, KnownJobs, NewJob, NodeInfo, OnTaken, QueueDemand,
+    Isolation, ClaimRequest, Due, JobSpec, KnownJobs, NewJob, NodeInfo, OnConflict, QueueDemand,
 };
 use ratchet_core::store::Store;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -122,7 +122,7 @@ passing!(pass_back, UnixStream, TcpStream);
 
 fn job(ids: &IdSource) -> NewJob {
     let spec = JobSpec::new("test.silence", b"{}".to_vec());
-    NewJob { id: ids.job(), spec, due: Due::Now, on_taken: OnTaken::Refuse }
+    NewJob { id: ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
 }
 
 // spec: X-08

@@ -9,7 +9,7 @@ use std::time::Duration;
 use ratchet_conformance::Harness;
 use ratchet_core::model::{
     Isolation, AttemptOutcome, ClaimRequest, Due, JobSpec, KnownJobs, NewJob, NodeId, NodeInfo,
-    OnTaken, QueueDemand, Settlement, Verdict,
+    OnConflict, QueueDemand, Settlement, Verdict,
 };
 use ratchet_core::store::Store;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -39,7 +39,7 @@ impl Mover {
             id: self.ids.job(),
             spec: JobSpec::new("test.snapshot", b"{}".to_vec()),
             due: Due::Now,
-            on_taken: OnTaken::Refuse,
+            on_conflict: OnConflict::Refuse,
         };
         self.store.insert((0..count).map(job).collect()).await.expect("inserts");
     }

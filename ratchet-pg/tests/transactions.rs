@@ -7,7 +7,7 @@ use std::time::Duration;
 use ratchet_conformance::Harness;
 use ratchet_core::model::{
     Isolation, ClaimRequest, CommandReply, Due, InsertError, Inserted, JobId, JobSpec, JobState,
-    KnownJobs, NewJob, NodeInfo, OnTaken, QueueDemand,
+    KnownJobs, NewJob, NodeInfo, OnConflict, QueueDemand,
 };
 use ratchet_core::store::{Store, Wake};
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -22,7 +22,7 @@ fn ids() -> IdSource {
 
 fn job() -> NewJob {
     let spec = JobSpec::new("mail", b"{}".to_vec());
-    NewJob { id: ids().job(), spec, due: Due::Now, on_taken: OnTaken::Refuse }
+    NewJob { id: ids().job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
 }
 
 fn keyed(key: &str) -> NewJob {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_core::model::{
-    Alert, AttemptLine, BreakerChange, BreakerUpdate, BreakerRecord, Channel, ClaimReply,
+    Alert, AttemptRecord, BreakerChange, BreakerUpdate, BreakerRecord, Channel, ClaimReply,
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
     Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
@@ -247,7 +247,7 @@ impl Store for FaultyStore {
         self.world.store.counts().await
     }
 
-    async fn attempts(&self, id: JobId) -> Result<Vec<AttemptLine>, StoreError> {
+    async fn attempts(&self, id: JobId) -> Result<Vec<AttemptRecord>, StoreError> {
         self.world.store.attempts(id).await
     }
 

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::graph::{Changes, JobChange, GraphEvent, is_new_member, propagate};
-use ratchet_core::insert::KeyUse;
+use ratchet_core::insert::IdempotencyRecord;
 use ratchet_core::model::{
     Applied, CommandError, CommandReply, DroppedGraph, Edge, Extend, GraphInserted, GroupId,
     GroupRecord, InsertError, Inserted, JobId, JobRecord, JobState, Member, NewGraph, NewJob,
@@ -37,9 +37,9 @@ impl Session<'_> {
         graph: &NewGraph,
     ) -> Result<Result<GraphInserted, InsertError>, sqlx::Error> {
         let scoped = graph.key.as_ref().map(graph_key);
-        let key = scoped.zip(KeyUse::of_graph(graph));
+        let key = scoped.zip(IdempotencyRecord::of_graph(graph));
         if let (Some((scoped, again)), Some(key)) = (&key, &graph.key)
-            && let Some(original) = self.key_use(scoped).await?
+            && let Some(original) = self.idempotency_record(scoped).await?
         {
             let original = original.answer(again, &key.key).map(Inserted::id);
             return Ok(original.map(|id| GraphInserted::repeat_of(GroupId::from_uuid(id.uuid()))));
@@ -96,7 +96,7 @@ impl Session<'_> {
     async fn insert_members(
         &mut self,
         jobs: &[NewJob],
-        key: Option<&(Key, KeyUse)>,
+        key: Option<&(Key, IdempotencyRecord)>,
     ) -> Result<Result<(Vec<Inserted>, HashSet<JobId>), InsertError>, sqlx::Error> {
         let (plan, answers) = match self.planned(jobs, key).await? {
             Ok(planned) => planned,

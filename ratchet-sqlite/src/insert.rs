@@ -1,7 +1,7 @@
 //! Inserts jobs: plans a batch first, then writes it, so that a refused batch writes nothing.
 
 use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::insert::{Answers, KeyUse, Keys, Plan, There};
+use ratchet_core::insert::{Answers, IdempotencyRecord, Keys, Plan, Existing};
 use ratchet_core::model::{InsertError, Inserted, JobId, JobState, NewJob};
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments as _, Row as _};
@@ -39,7 +39,7 @@ impl Session<'_> {
     pub(crate) async fn planned(
         &mut self,
         jobs: &[NewJob],
-        key: Option<&(Key, KeyUse)>,
+        key: Option<&(Key, IdempotencyRecord)>,
     ) -> Result<Result<Planned, InsertError>, sqlx::Error> {
         Ok(match self.plan(jobs, key).await? {
             // A repeated id takes precedence over other refusals, so check for it.
@@ -58,7 +58,7 @@ impl Session<'_> {
         jobs: &[NewJob],
         mut plan: Plan<Key>,
     ) -> Result<(), sqlx::Error> {
-        for (key, entry) in &plan.ledger {
+        for (key, entry) in &plan.idempotency {
             sqlx::query(sql::key::INSERT_LEDGER_ENTRY)
                 .bind(key.as_slice())
                 .bind(bytes(entry.job.uuid()))
@@ -76,7 +76,7 @@ impl Session<'_> {
             // The plan found the key free in this transaction.
             changed(&taken, 1)?;
         }
-        if !(plan.ledger.is_empty() && plan.business.is_empty()) {
+        if !(plan.idempotency.is_empty() && plan.business.is_empty()) {
             crash_point(CrashPoint::InsertKeys);
         }
         self.insert_rows(&plan.stored(jobs)).await
@@ -85,12 +85,12 @@ impl Session<'_> {
     async fn plan(
         &mut self,
         jobs: &[NewJob],
-        key: Option<&(Key, KeyUse)>,
+        key: Option<&(Key, IdempotencyRecord)>,
     ) -> Result<Result<Planned, InsertError>, sqlx::Error> {
         let (mut plan, mut answers) = (Plan::default(), Answers::default());
-        plan.ledger.extend(key.cloned());
+        plan.idempotency.extend(key.cloned());
         for job in jobs {
-            let key = idempotency_key(&job.spec).map(|key| (key, KeyUse::of(job)));
+            let key = idempotency_key(&job.spec).map(|key| (key, IdempotencyRecord::of(job)));
             let keys = Keys { idempotency: key, business: business_key(&job.spec) };
             let there = self.there(job, &keys, &plan).await?;
             if let Err(refused) = answers.push(plan.add(job, keys, &there)) {
@@ -106,13 +106,13 @@ impl Session<'_> {
         job: &NewJob,
         keys: &Keys<Key>,
         plan: &Plan<Key>,
-    ) -> Result<There, sqlx::Error> {
-        let mut there = There::default();
+    ) -> Result<Existing, sqlx::Error> {
+        let mut there = Existing::default();
         if let Some((key, _)) = &keys.idempotency {
-            if plan.ledger.contains_key(key) {
+            if plan.idempotency.contains_key(key) {
                 return Ok(there);
             }
-            there.used = self.key_use(key).await?;
+            there.used = self.idempotency_record(key).await?;
             if there.used.is_some() {
                 return Ok(there);
             }
@@ -187,11 +187,11 @@ impl Session<'_> {
         Ok(found.fetch_optional(&mut *self.conn).await?.is_some())
     }
 
-    pub(crate) async fn key_use(&mut self, key: &[u8]) -> Result<Option<KeyUse>, sqlx::Error> {
+    pub(crate) async fn idempotency_record(&mut self, key: &[u8]) -> Result<Option<IdempotencyRecord>, sqlx::Error> {
         let entry = sqlx::query(sql::key::GET_LEDGER_ENTRY).bind(key);
         let Some(row) = entry.fetch_optional(&mut *self.conn).await? else { return Ok(None) };
         let job = job_id(row.try_get(0)?)?;
-        Ok(Some(KeyUse { job, name: row.try_get(1)?, digest: row.try_get(2)? }))
+        Ok(Some(IdempotencyRecord { job, name: row.try_get(1)?, digest: row.try_get(2)? }))
     }
 
     pub(crate) async fn holder(&mut self, key: &[u8]) -> Result<Option<JobId>, sqlx::Error> {

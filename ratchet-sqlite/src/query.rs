@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ratchet_core::model::{
-    Alert, AttemptLine, Counts, Filter, JobId, JobSpec, JobState, KnownJobs, LogLine, NodeInfo,
+    Alert, AttemptRecord, Counts, Filter, JobId, JobSpec, JobState, KnownJobs, LogLine, NodeInfo,
     NodeRecord, Page, PageRequest,
 };
 use sqlx::sqlite::SqliteRow;
@@ -92,11 +92,11 @@ impl Look<'_> {
         Ok(counts)
     }
 
-    pub(crate) async fn attempts(&mut self, id: JobId) -> Result<Vec<AttemptLine>, sqlx::Error> {
+    pub(crate) async fn attempts(&mut self, id: JobId) -> Result<Vec<AttemptRecord>, sqlx::Error> {
         let Some(row) = self.get(id).await? else { return Ok(Vec::new()) };
         let stored = sqlx::query(sql::job::LIST_ATTEMPTS).bind(bytes(id.uuid()));
         let stored = stored.fetch_all(&mut *self.conn).await?;
-        let mut lines: Vec<AttemptLine> =
+        let mut lines: Vec<AttemptRecord> =
             readable("attempt", &stored, |row| parse(row.try_get(0)?))?;
         let told = lines.last().is_some_and(|line| line.run == row.job.run);
         if row.job.state == JobState::Succeeded && !told {

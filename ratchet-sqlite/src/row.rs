@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use ratchet_core::model::{
-    AttemptLine, AttemptOutcome, Claimed, ConcurrencyKey, JobId, JobRecord, JobSpec, JobState,
+    AttemptRecord, AttemptOutcome, Claimed, ConcurrencyKey, JobId, JobRecord, JobSpec, JobState,
     LeaseId, RunNotes, Token,
 };
 use ratchet_core::store::{MAX_LOG_LINES, Wake};
@@ -46,16 +46,16 @@ impl JobRow {
     }
 
     /// Returns a history line for the current run.
-    pub(crate) fn line(&self, now: Timestamp, outcome: AttemptOutcome) -> Option<AttemptLine> {
-        Some(AttemptLine::new(&self.claimed()?, now, outcome))
+    pub(crate) fn line(&self, now: Timestamp, outcome: AttemptOutcome) -> Option<AttemptRecord> {
+        Some(AttemptRecord::new(&self.claimed()?, now, outcome))
     }
 
     /// Returns the history line of the last, successful run. It is not stored, because the job has all of its data.
-    pub(crate) fn implied_line(&self) -> Option<AttemptLine> {
+    pub(crate) fn implied_line(&self) -> Option<AttemptRecord> {
         let job = &self.job;
         // The lease ended with the run, and the line does not contain it.
         let claimed = job.claimed(LeaseId::from_uuid(uuid::Uuid::nil()))?;
-        let mut line = AttemptLine::new(&claimed, job.finished_at?, AttemptOutcome::Success);
+        let mut line = AttemptRecord::new(&claimed, job.finished_at?, AttemptOutcome::Success);
         line.duration = job.duration?;
         Some(line)
     }
@@ -315,7 +315,7 @@ impl Session<'_> {
     pub(crate) async fn add_line(
         &mut self,
         id: JobId,
-        line: &AttemptLine,
+        line: &AttemptRecord,
     ) -> Result<(), sqlx::Error> {
         sqlx::query(sql::settle::INSERT_ATTEMPT)
             .bind(bytes(id.uuid()))

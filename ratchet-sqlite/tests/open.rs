@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ratchet_core::model::{Due, JobId, JobSpec, NewJob, OnTaken};
+use ratchet_core::model::{Due, JobId, JobSpec, NewJob, OnConflict};
 use ratchet_core::store::Store;
 use ratchet_core::{JobState, StoreError, StoreErrorKind};
 use ratchet_sqlite::SqliteStore;
@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 fn job(payload: Vec<u8>) -> NewJob {
     let id = JobId::from_uuid(Uuid::now_v7());
-    NewJob { id, spec: JobSpec::new("mail", payload), due: Due::Now, on_taken: OnTaken::Refuse }
+    NewJob { id, spec: JobSpec::new("mail", payload), due: Due::Now, on_conflict: OnConflict::Refuse }
 }
 
 async fn connect(path: &Path) -> SqliteConnection {

@@ -8,7 +8,7 @@ use std::process::{Child, Command};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ratchet::model::{AttemptLine, Filter, JobRecord, PageRequest};
+use ratchet::model::{AttemptRecord, Filter, JobRecord, PageRequest};
 use ratchet::{JobState, PgStore, Ratchet, SqliteStore, Store};
 use ratchet_bench_pg::Server;
 
@@ -114,7 +114,7 @@ pub async fn everything(ratchet: &Ratchet) -> Vec<JobRecord> {
 }
 
 /// Every run of every job, by the store's clock.
-pub async fn every_run(ratchet: &Ratchet, jobs: &[JobRecord]) -> Vec<AttemptLine> {
+pub async fn every_run(ratchet: &Ratchet, jobs: &[JobRecord]) -> Vec<AttemptRecord> {
     let mut lines = Vec::new();
     for job in jobs {
         lines.extend(ratchet.attempts(job.id).await.expect("reads"));

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use ratchet::model::{
     Isolation, AttemptOutcome, ClaimRequest, Claimed, Due, JobSpec, KnownJobs, NewJob, NodeId,
-    NodeInfo, OnTaken, QueueDemand, Settlement, Verdict,
+    NodeInfo, OnConflict, QueueDemand, Settlement, Verdict,
 };
 use ratchet::{IdSource, OsEntropy, Store, SystemClock};
 use sqlx::PgPool;
@@ -111,7 +111,7 @@ pub async fn fill(store: &dyn Store, name: &str, count: usize) {
             id: ids.job(),
             spec: JobSpec::new(name, format!("{{\"id\":{n}}}").into_bytes()),
             due: Due::Now,
-            on_taken: OnTaken::Refuse,
+            on_conflict: OnConflict::Refuse,
         });
         store.insert(batch.collect()).await.expect("inserted");
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::time::Duration;
 
-use ratchet::model::{AttemptLine, AttemptOutcome, Filter, GroupRecord, JobRecord, PageRequest};
+use ratchet::model::{AttemptRecord, AttemptOutcome, Filter, GroupRecord, JobRecord, PageRequest};
 use ratchet::{GroupFilter, JobId, JobState, Store};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection, Row as _};
@@ -20,7 +20,7 @@ use crate::submit::sqlite;
 pub struct Findings {
     pub jobs: Vec<JobRecord>,
     pub groups: Vec<GroupRecord>,
-    pub history: HashMap<JobId, Vec<AttemptLine>>,
+    pub history: HashMap<JobId, Vec<AttemptRecord>>,
     pub entries: Entries,
     /// Runs that were claimed and not settled when a process died: what may have happened twice.
     pub held: HashSet<JobId>,
@@ -281,7 +281,7 @@ pub async fn run(args: &Args) -> Result<(), Problem> {
 pub async fn summary(store: &Opened, address: &str, entries: Entries) -> Result<(), Problem> {
     let mut found = Findings::gather(&*store.shared(), entries).await?;
     // Who held what is not known any more: what may have run again has a lost run in its history.
-    let lost_run = |line: &AttemptLine| {
+    let lost_run = |line: &AttemptRecord| {
         matches!(line.outcome, AttemptOutcome::Crashed | AttemptOutcome::Released)
     };
     let lost: HashSet<_> = found

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use ratchet_core::model::{
-    Alert, Applied, AttemptLine, BreakerChange, BreakerState, Claimed, CommandReply, DeliveryBody,
+    Alert, Applied, AttemptRecord, BreakerChange, BreakerState, Claimed, CommandReply, DeliveryBody,
     Envelope, Explanation, GraphInserted, GroupRecord, JobRecord, LeaseId, NodeRecord, GraphEffects,
     Waiting,
 };
@@ -47,7 +47,7 @@ impl Normal {
         claimed
     }
 
-    pub(super) fn line(self, mut line: AttemptLine) -> AttemptLine {
+    pub(super) fn line(self, mut line: AttemptRecord) -> AttemptRecord {
         line.started_at = self.time(line.started_at);
         line.finished_at = self.time(line.finished_at);
         line.queue_wait = span(line.queue_wait);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ratchet_core::model::{AttemptLine, JobRecord};
+use ratchet_core::model::{AttemptRecord, JobRecord};
 use ratchet_core::store::Store;
 use ratchet_core::{Builder, Event, EventStream, Job, JobHandle, JobId, JobState, Ratchet, Worker};
 
@@ -155,7 +155,7 @@ pub(super) async fn outcomes(
     history(ratchet, id).await.into_iter().map(|line| line.outcome).collect()
 }
 
-pub(super) async fn history(ratchet: &Ratchet, id: JobId) -> Vec<AttemptLine> {
+pub(super) async fn history(ratchet: &Ratchet, id: JobId) -> Vec<AttemptRecord> {
     ratchet.attempts(id).await.expect("reads")
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use ratchet_conformance::{Harness, async_trait};
 use ratchet_core::model::{
-    Alert, AttemptLine, BreakerChange, BreakerUpdate, BreakerRecord, Channel, ClaimReply,
+    Alert, AttemptRecord, BreakerChange, BreakerUpdate, BreakerRecord, Channel, ClaimReply,
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Due, Edge,
     Extend, Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats,
     Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
@@ -273,7 +273,7 @@ impl Store for Faulty {
         self.inner.counts().await
     }
 
-    async fn attempts(&self, id: JobId) -> Result<Vec<AttemptLine>, StoreError> {
+    async fn attempts(&self, id: JobId) -> Result<Vec<AttemptRecord>, StoreError> {
         self.inner.attempts(id).await
     }
 

@@ -12,7 +12,7 @@ use crate::context::JobContext;
 use crate::crash::{CrashPoint, crash_point};
 use crate::events::JobRef;
 use crate::job::{Backoff, Job, Priority};
-use crate::model::{ConcurrencyKey, Due, Inserted, JobSpec, NewJob, OnTaken};
+use crate::model::{ConcurrencyKey, Due, Inserted, JobSpec, NewJob, OnConflict};
 use crate::store::{Store, StoreError, StoreErrorKind};
 
 /// A job about to be enqueued: add options, then `.await`.
@@ -80,7 +80,7 @@ impl<'a, J: Job> Enqueue<'a, J> {
             id: core.ids.job(),
             spec,
             due,
-            on_taken: OnTaken::Refuse,
+            on_conflict: OnConflict::Refuse,
         });
         Self { target, job, _job: PhantomData }
     }
@@ -144,7 +144,7 @@ impl<'a, J: Job> Enqueue<'a, J> {
 
     /// If another live job holds the business key, returns that job's handle instead of an error.
     pub fn or_existing(self) -> Self {
-        self.with(|job| job.on_taken = OnTaken::ReturnHolder)
+        self.with(|job| job.on_conflict = OnConflict::ReturnHolder)
     }
 
     /// Sets the concurrency key. At most `limit` jobs with this key run at once in the cluster. A limit of 0 counts as

@@ -2,7 +2,7 @@
 
 use super::Ratchet;
 use crate::model::{
-    Alert, AttemptLine, Counts, Filter, JobId, JobRecord, LogLine, NodeRecord, Page, PageRequest,
+    Alert, AttemptRecord, Counts, Filter, JobId, JobRecord, LogLine, NodeRecord, Page, PageRequest,
 };
 use crate::store::StoreError;
 
@@ -23,7 +23,7 @@ impl Ratchet {
     }
 
     /// Returns the runs of a job, oldest first.
-    pub async fn attempts(&self, id: JobId) -> Result<Vec<AttemptLine>, StoreError> {
+    pub async fn attempts(&self, id: JobId) -> Result<Vec<AttemptRecord>, StoreError> {
         self.core.store.attempts(id).await
     }
 

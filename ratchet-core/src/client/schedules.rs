@@ -9,7 +9,7 @@ use super::{Core, Ratchet, SubmitError, submit};
 use crate::job::{Begins, JobDef};
 use crate::model::limits::{self, Field, brief};
 use crate::model::{
-    ConcurrencyKey, Due, JobId, JobSpec, Missed, NewJob, OnTaken, ScheduleRecord, ScheduleWritten,
+    ConcurrencyKey, Due, JobId, JobSpec, Missed, NewJob, OnConflict, ScheduleRecord, ScheduleWritten,
     WriteSchedule,
 };
 use crate::recurring::{Cron, CronError};
@@ -257,7 +257,7 @@ fn check_record(schedule: &ScheduleRecord) -> Result<(), SubmitError> {
 pub(crate) fn job(core: &Core, schedule: &ScheduleRecord, due: Due) -> NewJob {
     let mut spec = schedule.spec.clone();
     spec.tags.push(format!("schedule:{}", schedule.name));
-    NewJob { id: core.ids.job(), spec, due, on_taken: OnTaken::Refuse }
+    NewJob { id: core.ids.job(), spec, due, on_conflict: OnConflict::Refuse }
 }
 
 /// A schedule about to be declared: add options, then `.await`.

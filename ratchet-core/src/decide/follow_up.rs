@@ -3,7 +3,7 @@
 use super::Policies;
 use crate::model::{
     Claimed, Due, FinishedOutcome, FinishedParent, JobId, JobOutcome, JobSpec, NewJob, Notice,
-    OnTaken, Settlement, Verdict, not_kept,
+    OnConflict, Settlement, Verdict, not_kept,
 };
 
 /// Adds the callback and the notices that follow from the verdict to a settlement.
@@ -75,5 +75,5 @@ fn callback_job(
     spec.finished = Some(Box::new(parent));
     spec.tenant = spec.tenant.or_else(|| job.spec.tenant.clone());
     spec.correlation_id = spec.correlation_id.or_else(|| job.spec.correlation_id.clone());
-    NewJob { id, spec, due: Due::Now, on_taken: OnTaken::Refuse }
+    NewJob { id, spec, due: Due::Now, on_conflict: OnConflict::Refuse }
 }

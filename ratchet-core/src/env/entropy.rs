@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The only source of randomness in the engine.
 pub trait Entropy: Send + Sync + fmt::Debug + 'static {
-    /// Sixty-four random bits.
+    /// Returns 64 random bits.
     fn next_u64(&self) -> u64;
 }
 

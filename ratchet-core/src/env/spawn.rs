@@ -13,8 +13,8 @@ pub type Tasks = Box<dyn Iterator<Item = Task> + Send>;
 
 /// Spawns the engine and the handlers.
 pub trait Spawn: Send + Sync + fmt::Debug + 'static {
-    /// Runs the engine: claiming, settling, heartbeats, watchdog. It must go on while every handler is stuck. `home` is where
-    /// the store waits for its answers, if it has [such a place](crate::store::Store::runtime).
+    /// Runs the engine: claims, settlements, heartbeats and the watchdog. It must keep running while every handler is
+    /// stuck. `home` is the [runtime of the store](crate::store::Store::runtime), if it has one.
     fn engine(&self, task: Task, home: Option<Handle>) -> std::io::Result<()>;
 
     /// Runs a handler.
@@ -29,7 +29,7 @@ pub trait Spawn: Send + Sync + fmt::Debug + 'static {
     fn blocking(&self, work: Box<dyn FnOnce() + Send>);
 }
 
-/// The engine on a thread that is not the user's, handlers on the runtime that started the worker.
+/// Runs the engine on its own thread or on the store's runtime, and handlers on the runtime that started the worker.
 #[derive(Debug, Clone)]
 pub struct DedicatedEngineThread {
     handlers: Handle,
@@ -74,7 +74,7 @@ impl Spawn for DedicatedEngineThread {
     }
 }
 
-/// Everything on the current runtime: for tests and simulations, where one scheduler must see it all.
+/// Runs everything on the current runtime. For tests and simulations that need a single scheduler.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SingleRuntime;
 

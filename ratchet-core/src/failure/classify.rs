@@ -18,14 +18,14 @@ use crate::model::{FailureKind, FailureRecord, limits};
 pub struct Failure {
     /// The part of the failure that is stored.
     pub record: FailureRecord,
-    /// Whether trying again is pointless, and who says so.
+    /// Whether a retry is pointless, and why.
     pub retryability: Retryability,
     /// The delay requested by the handler.
     pub retry_after: Option<Duration>,
     pub(crate) error: Option<Arc<HandlerError>>,
 }
 
-/// Whether trying again is pointless.
+/// Whether a retry is pointless.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Retryability {
     /// A retry may succeed.

@@ -1,4 +1,4 @@
-//! The error a handler returned, kept whole until it has been classified.
+//! The error that a handler returned, kept until it has been classified.
 
 use std::any::type_name;
 use std::error::Error;
@@ -6,15 +6,16 @@ use std::fmt;
 
 use super::{PanicReport, drop_catching_panics, catch_panic};
 
-/// An error that a handler returned: whatever its type, its source chain can be walked.
+/// An error that a handler returned. Gives access to its source chain regardless of its type.
 pub struct HandlerError {
-    /// `None` only while it is dropped.
+    /// `None` only while the value is dropped.
     error: Option<Box<dyn Chain>>,
     type_name: Option<&'static str>,
     code: Option<String>,
 }
 
-/// The first link of a source chain. `anyhow::Error` and friends are not errors themselves but hold one.
+/// Access to the first error of a source chain. `anyhow::Error` and similar types are not errors themselves but contain
+/// one.
 trait Chain: Send + Sync + 'static {
     fn first(&self) -> &(dyn Error + 'static);
 }
@@ -50,46 +51,46 @@ impl Chain for eyre::Report {
 }
 
 impl HandlerError {
-    /// An error whose type is known.
+    /// Wraps an error of a known type.
     pub fn typed<E: Error + Send + Sync + 'static>(error: E) -> Self {
         Self { error: Some(Box::new(Typed(error))), type_name: Some(type_name::<E>()), code: None }
     }
 
-    /// An error whose type was erased.
+    /// Wraps an error whose type was erased.
     pub fn boxed(error: Box<dyn Error + Send + Sync>) -> Self {
         Self { error: Some(Box::new(error)), type_name: None, code: None }
     }
 
-    /// An `anyhow::Error`.
+    /// Wraps an `anyhow::Error`.
     #[cfg(feature = "anyhow")]
     pub fn anyhow(error: anyhow::Error) -> Self {
         Self { error: Some(Box::new(error)), type_name: None, code: None }
     }
 
-    /// An `eyre::Report`.
+    /// Wraps an `eyre::Report`.
     #[cfg(feature = "eyre")]
     pub fn eyre(error: eyre::Report) -> Self {
         Self { error: Some(Box::new(error)), type_name: None, code: None }
     }
 
-    /// The outermost error.
+    /// Returns the outermost error.
     pub fn error(&self) -> &(dyn Error + 'static) {
         self.error.as_deref().map_or(&Gone, Chain::first)
     }
 
-    /// The error and everything beneath it, outermost first. Bounded, so that a cyclic chain ends; it also ends at an error
-    /// whose `source` panics.
+    /// Returns the error and its sources, outermost first. Stops after 64 errors, so that a cyclic chain ends, and at
+    /// an error whose `source` panics.
     pub fn chain(&self) -> impl Iterator<Item = &(dyn Error + 'static)> {
         std::iter::successors(Some(self.error()), |&error| source(error).ok().flatten())
             .take(Self::MAX_CHAIN)
     }
 
-    /// The full name of the outermost error's type, if it was not erased.
+    /// Returns the full type name of the outermost error, if it was not erased.
     pub fn type_name(&self) -> Option<&'static str> {
         self.type_name
     }
 
-    /// The code the application gave the error.
+    /// Returns the code that the application assigned to the error.
     pub fn code(&self) -> Option<&str> {
         self.code.as_deref()
     }
@@ -97,14 +98,14 @@ impl HandlerError {
     pub(super) const MAX_CHAIN: usize = 64;
 }
 
-/// The error beneath an error. This is user code, and may panic.
+/// Returns the source of an error. Catches panics, because this is user code.
 pub(super) fn source<'a>(
     error: &'a (dyn Error + 'static),
 ) -> Result<Option<&'a (dyn Error + 'static)>, PanicReport> {
     catch_panic(|| error.source())
 }
 
-/// The destructor of an error is user code: if it panics, only the error is affected and not whoever holds it.
+/// Catches panics of the error's destructor, because this is user code.
 impl Drop for HandlerError {
     fn drop(&mut self) {
         if let Some(panic) = self.error.take().and_then(drop_catching_panics) {
@@ -113,7 +114,7 @@ impl Drop for HandlerError {
     }
 }
 
-/// What stands for an error that is being dropped.
+/// A placeholder for an error that is being dropped.
 #[derive(Debug, thiserror::Error)]
 #[error("the error is gone")]
 struct Gone;
@@ -124,11 +125,11 @@ impl fmt::Debug for HandlerError {
     }
 }
 
-/// The library's own error for handlers that want `?` on everything and the last word on what happens next.
+/// A general error type for handlers. It supports `?` on any error, and carries directives.
 ///
-/// Any standard error converts into it; so do [`snooze`](super::snooze), [`reject`](super::reject),
-/// [`fatal`](super::fatal), [`invalid`](super::invalid) and [`retry_after`](super::retry_after). Like
-/// `anyhow::Error` it is not an error itself, because that conversion could not exist otherwise.
+/// Any standard error converts into it, including [`snooze`](super::snooze), [`reject`](super::reject),
+/// [`fatal`](super::fatal), [`invalid`](super::invalid) and [`retry_after`](super::retry_after). Like `anyhow::Error`,
+/// it does not implement [`Error`] itself, because the blanket conversion would not be possible otherwise.
 ///
 /// ```
 /// use std::time::Duration;
@@ -145,12 +146,12 @@ impl fmt::Debug for HandlerError {
 pub struct JobError(HandlerError);
 
 impl JobError {
-    /// An error that is only a message.
+    /// Creates an error from a message.
     pub fn msg(message: impl Into<String>) -> Self {
         Self(HandlerError::typed(Message(message.into())))
     }
 
-    /// Gives the error a code that operators can search for.
+    /// Sets a code that operators can search for.
     pub fn with_code(mut self, code: impl Into<String>) -> Self {
         self.0.code = Some(code.into());
         self

@@ -32,12 +32,12 @@ pub(crate) fn install_hook() {
     });
 }
 
-/// Runs user code that may panic.
+/// Runs user code and catches panics.
 pub(crate) fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, PanicReport> {
     panic::catch_unwind(AssertUnwindSafe(work)).map_err(PanicReport::new)
 }
 
-/// Drops a value whose destructor may panic.
+/// Drops a value and catches panics of its destructor.
 pub(crate) fn drop_catching_panics<T>(value: T) -> Option<PanicReport> {
     catch_panic(move || drop(value)).err()
 }
@@ -74,7 +74,7 @@ impl PanicReport {
 
     /// Creates a report from the payload of a caught panic. Must be called on the thread that caught it.
     pub(crate) fn new(payload: Box<dyn Any + Send>) -> Self {
-        /// A message is kept up to this length; the sanitizer cuts it further.
+        /// The maximum length of the message; the sanitizer truncates it further.
         const LONGEST: usize = 64 * 1024;
         let text = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
             (Some(text), _) => text,

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-/// An error on its way into the store.
+/// An error before it is sanitized and stored.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct RawError<'a> {

@@ -125,7 +125,7 @@ fn graph(jobs: u128, edges: &[(u128, u128)]) -> NewGraph {
             id: id(number),
             spec,
             due: crate::Due::Now,
-            on_taken: crate::model::OnTaken::Refuse,
+            on_conflict: crate::model::OnConflict::Refuse,
         }
     };
     let edge =

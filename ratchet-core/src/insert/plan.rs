@@ -3,23 +3,23 @@
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashSet};
 
-use super::KeyUse;
-use crate::model::{InsertError, Inserted, JobId, NewJob, OnTaken, TakenKey};
+use super::IdempotencyRecord;
+use crate::model::{InsertError, Inserted, JobId, NewJob, OnConflict, TakenKey};
 
 /// The keys of one job, in the representation of the store, including the tenant.
 #[derive(Debug)]
 pub struct Keys<K> {
     /// The idempotency key and its use by this job.
-    pub idempotency: Option<(K, KeyUse)>,
+    pub idempotency: Option<(K, IdempotencyRecord)>,
     /// The business key.
     pub business: Option<K>,
 }
 
 /// The state that the store found for one job before its batch. Changes made by the batch itself need not be included.
 #[derive(Debug, Default)]
-pub struct There {
+pub struct Existing {
     /// The earlier use of its idempotency key.
-    pub used: Option<KeyUse>,
+    pub used: Option<IdempotencyRecord>,
     /// Whether a job with its id exists.
     pub exists: bool,
     /// The holder of its business key. Ignored if the idempotency key was used.
@@ -32,14 +32,14 @@ pub struct Plan<K> {
     /// The ids of the jobs to store.
     pub ids: HashSet<JobId>,
     /// The idempotency keys to record.
-    pub ledger: BTreeMap<K, KeyUse>,
+    pub idempotency: BTreeMap<K, IdempotencyRecord>,
     /// The business keys to take.
     pub business: BTreeMap<K, JobId>,
 }
 
 impl<K> Default for Plan<K> {
     fn default() -> Self {
-        Self { ids: HashSet::new(), ledger: BTreeMap::new(), business: BTreeMap::new() }
+        Self { ids: HashSet::new(), idempotency: BTreeMap::new(), business: BTreeMap::new() }
     }
 }
 
@@ -49,11 +49,11 @@ impl<K: Ord> Plan<K> {
         &mut self,
         job: &NewJob,
         keys: Keys<K>,
-        there: &There,
+        there: &Existing,
     ) -> Result<Inserted, InsertError> {
         let Keys { idempotency, business } = keys;
         if let Some((key, again)) = &idempotency
-            && let Some(original) = there.used.as_ref().or_else(|| self.ledger.get(key))
+            && let Some(original) = there.used.as_ref().or_else(|| self.idempotency.get(key))
         {
             return original.answer(again, job.spec.idempotency_key.as_deref().unwrap_or_default());
         }
@@ -62,9 +62,9 @@ impl<K: Ord> Plan<K> {
         }
         if let Some(key) = business {
             let holder = there.holder.or_else(|| self.business.get(&key).copied());
-            match (holder, job.on_taken) {
-                (Some(holder), OnTaken::ReturnHolder) => return Ok(Inserted::Holder(holder)),
-                (Some(holder), OnTaken::Refuse) => {
+            match (holder, job.on_conflict) {
+                (Some(holder), OnConflict::ReturnHolder) => return Ok(Inserted::Holder(holder)),
+                (Some(holder), OnConflict::Refuse) => {
                     let key = job.spec.business_key.clone().unwrap_or_default();
                     let taken = TakenKey { job: job.id, key, holder };
                     return Err(InsertError::BusinessKeysTaken(vec![taken]));
@@ -72,7 +72,7 @@ impl<K: Ord> Plan<K> {
                 (None, _) => self.business.insert(key, job.id),
             };
         }
-        self.ledger.extend(idempotency);
+        self.idempotency.extend(idempotency);
         self.ids.insert(job.id);
         Ok(Inserted::Created(job.id))
     }

@@ -2,8 +2,8 @@
 
 use uuid::Uuid;
 
-use super::{Answers, KeyUse, Keys, Plan, There};
-use crate::model::{Due, InsertError, Inserted, JobId, JobSpec, NewJob, OnTaken};
+use super::{Answers, IdempotencyRecord, Keys, Plan, Existing};
+use crate::model::{Due, InsertError, Inserted, JobId, JobSpec, NewJob, OnConflict};
 
 fn id(number: u128) -> JobId {
     JobId::from_uuid(Uuid::from_u128(number))
@@ -11,7 +11,7 @@ fn id(number: u128) -> JobId {
 
 fn job(number: u128, payload: &str) -> NewJob {
     let spec = JobSpec::new("a", payload.as_bytes().to_vec());
-    NewJob { id: id(number), spec, due: Due::Now, on_taken: OnTaken::Refuse }
+    NewJob { id: id(number), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
 }
 
 fn once(number: u128, payload: &str) -> NewJob {
@@ -20,14 +20,14 @@ fn once(number: u128, payload: &str) -> NewJob {
     job
 }
 
-fn held(number: u128, on_taken: OnTaken) -> NewJob {
-    let mut job = NewJob { on_taken, ..job(number, "") };
+fn held(number: u128, on_conflict: OnConflict) -> NewJob {
+    let mut job = NewJob { on_conflict, ..job(number, "") };
     job.spec.business_key = Some("held".to_owned());
     job
 }
 
-fn add(plan: &mut Plan<String>, job: &NewJob, there: &There) -> Result<Inserted, InsertError> {
-    let idempotency = job.spec.idempotency_key.clone().map(|key| (key, KeyUse::of(job)));
+fn add(plan: &mut Plan<String>, job: &NewJob, there: &Existing) -> Result<Inserted, InsertError> {
+    let idempotency = job.spec.idempotency_key.clone().map(|key| (key, IdempotencyRecord::of(job)));
     plan.add(job, Keys { idempotency, business: job.spec.business_key.clone() }, there)
 }
 
@@ -35,7 +35,7 @@ fn add(plan: &mut Plan<String>, job: &NewJob, there: &There) -> Result<Inserted,
 fn all(jobs: &[NewJob]) -> Result<Vec<Inserted>, InsertError> {
     let (mut plan, mut answers) = (Plan::default(), Answers::default());
     for job in jobs {
-        answers.push(add(&mut plan, job, &There::default()))?;
+        answers.push(add(&mut plan, job, &Existing::default()))?;
     }
     answers.all()
 }
@@ -43,12 +43,12 @@ fn all(jobs: &[NewJob]) -> Result<Vec<Inserted>, InsertError> {
 // spec: S-03
 #[test]
 fn s_03_a_used_key_answers_with_the_first_job() {
-    let first = KeyUse::of(&once(1, "same"));
+    let first = IdempotencyRecord::of(&once(1, "same"));
     let again = |job: &NewJob| {
         let mut plan = Plan::default();
-        let there = There { used: Some(first.clone()), exists: true, ..There::default() };
+        let there = Existing { used: Some(first.clone()), exists: true, ..Existing::default() };
         let answer = add(&mut plan, job, &there);
-        assert!(plan.ids.is_empty() && plan.ledger.is_empty(), "nothing is stored");
+        assert!(plan.ids.is_empty() && plan.idempotency.is_empty(), "nothing is stored");
         answer
     };
     assert_eq!(again(&once(2, "same")).expect("a repeat"), Inserted::Duplicate(id(1)));
@@ -66,7 +66,7 @@ fn s_03_a_used_key_answers_with_the_first_job() {
 fn s_06_a_batch_sees_its_own_keys() {
     let answers = all(&[once(1, "same"), once(2, "same")]).expect("a repeat");
     assert_eq!(answers, [Inserted::Created(id(1)), Inserted::Duplicate(id(1))]);
-    let answers = all(&[held(1, OnTaken::Refuse), held(2, OnTaken::ReturnHolder)]);
+    let answers = all(&[held(1, OnConflict::Refuse), held(2, OnConflict::ReturnHolder)]);
     assert_eq!(answers.expect("answers"), [Inserted::Created(id(1)), Inserted::Holder(id(1))]);
     let refused = all(&[job(1, ""), job(1, "")]);
     assert!(matches!(refused, Err(InsertError::DuplicateId(it)) if it == id(1)), "{refused:?}");
@@ -75,7 +75,7 @@ fn s_06_a_batch_sees_its_own_keys() {
 // spec: S-06
 #[test]
 fn s_06_all_taken_keys_are_told_and_other_refusals_come_first() {
-    let taken = [held(1, OnTaken::Refuse), held(2, OnTaken::Refuse), held(3, OnTaken::Refuse)];
+    let taken = [held(1, OnConflict::Refuse), held(2, OnConflict::Refuse), held(3, OnConflict::Refuse)];
     match all(&taken) {
         Err(InsertError::BusinessKeysTaken(keys)) => {
             let told: Vec<_> = keys.iter().map(|key| (key.job, key.holder)).collect();
@@ -92,13 +92,13 @@ fn s_06_all_taken_keys_are_told_and_other_refusals_come_first() {
 #[test]
 fn s_04_a_refused_job_leaves_no_trace() {
     let mut plan = Plan::default();
-    let mut job = held(2, OnTaken::Refuse);
+    let mut job = held(2, OnConflict::Refuse);
     job.spec.idempotency_key = Some("once".to_owned());
-    let there = There { holder: Some(id(1)), ..There::default() };
+    let there = Existing { holder: Some(id(1)), ..Existing::default() };
     assert!(matches!(add(&mut plan, &job, &there), Err(InsertError::BusinessKeysTaken(_))));
-    assert!(plan.ids.is_empty() && plan.ledger.is_empty() && plan.business.is_empty());
-    add(&mut plan, &job, &There::default()).expect("the holder is gone");
-    assert_eq!((plan.ids.len(), plan.ledger.len(), plan.business.len()), (1, 1, 1));
+    assert!(plan.ids.is_empty() && plan.idempotency.is_empty() && plan.business.is_empty());
+    add(&mut plan, &job, &Existing::default()).expect("the holder is gone");
+    assert_eq!((plan.ids.len(), plan.idempotency.len(), plan.business.len()), (1, 1, 1));
     let jobs = [job];
     assert_eq!(plan.stored(&jobs), [&jobs[0]]);
     assert!(plan.stored(&jobs).is_empty(), "one job is stored once");

@@ -10,7 +10,7 @@ use super::{Claimed, FailureRecord, NodeId};
 /// The history entry of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct AttemptLine {
+pub struct AttemptRecord {
     /// The number of the run, over all generations.
     pub run: u64,
     /// The number of the attempt within its generation.
@@ -36,7 +36,7 @@ pub struct AttemptLine {
     pub note: Option<String>,
 }
 
-impl AttemptLine {
+impl AttemptRecord {
     /// Creates the entry of a run that ended at `finished_at`, without a duration, an error or a note.
     pub fn new(claimed: &Claimed, finished_at: Timestamp, outcome: AttemptOutcome) -> Self {
         Self {

@@ -28,7 +28,7 @@ mod state;
 mod step;
 mod unreadable;
 
-pub use attempt::{AttemptLine, AttemptOutcome, LogLevel, LogLine};
+pub use attempt::{AttemptRecord, AttemptOutcome, LogLevel, LogLine};
 pub use breaker::{
     Admission, CallResult, Breaker, BreakerChange, BreakerUpdate, BreakerRecord, BreakerSettings,
     BreakerState, BreakerSample,
@@ -43,7 +43,7 @@ pub use group::{GroupCounts, GroupFilter, GroupKind, GroupRecord, GroupState, Gr
 pub use id::{GroupId, JobId, LeaseId, NodeId, Token};
 pub use items::{HandOff, HandOffStats, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup};
 pub(crate) use new_job::later;
-pub use new_job::{Due, InsertError, Inserted, NewJob, OnTaken, TakenKey};
+pub use new_job::{Due, InsertError, Inserted, NewJob, OnConflict, TakenKey};
 pub use node::{Heartbeat, NodeInfo, NodeRecord};
 pub use notice::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Notice};
 pub use outcome::{JobOutcome, OutcomeKind};

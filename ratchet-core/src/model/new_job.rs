@@ -17,7 +17,7 @@ pub struct NewJob {
     /// When the job becomes due.
     pub due: Due,
     /// How the insert reacts if another live job holds the business key.
-    pub on_taken: OnTaken,
+    pub on_conflict: OnConflict,
 }
 
 impl NewJob {
@@ -61,7 +61,7 @@ fn micros(instant: Timestamp) -> Timestamp {
 
 /// How an insert reacts if its business key is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnTaken {
+pub enum OnConflict {
     /// The insert fails.
     #[default]
     Refuse,
@@ -76,7 +76,7 @@ pub enum Inserted {
     Created(JobId),
     /// The idempotency key was used before. This is the original job; nothing was inserted.
     Duplicate(JobId),
-    /// This job holds the business key, and [`OnTaken::ReturnHolder`] was set. Nothing was inserted.
+    /// This job holds the business key, and [`OnConflict::ReturnHolder`] was set. Nothing was inserted.
     Holder(JobId),
 }
 

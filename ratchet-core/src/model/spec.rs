@@ -138,7 +138,7 @@ impl JobSpec {
 
     /// Returns `true` if both are equal except for their payloads (and step numbers). A store can write the shared part
     /// once.
-    pub fn is_like(&self, other: &Self) -> bool {
+    pub fn same_except_payload(&self, other: &Self) -> bool {
         // Destructured, so that a new field cannot be forgotten.
         let Self {
             name,
@@ -177,7 +177,7 @@ impl JobSpec {
             && *finished == other.finished
             && *boost == other.boost
             && match (step, &other.step) {
-                (Some(step), Some(other)) => step.is_like(other),
+                (Some(step), Some(other)) => step.same_except_payload(other),
                 (step, other) => step.is_none() && other.is_none(),
             }
     }

@@ -179,7 +179,7 @@ pub struct Step {
 
 impl Step {
     /// Returns `true` if two steps differ only in their numbers, as the children of a batch do.
-    pub fn is_like(&self, other: &Self) -> bool {
+    pub fn same_except_payload(&self, other: &Self) -> bool {
         // Destructured, so that a new field cannot be forgotten.
         let Self {
             group,

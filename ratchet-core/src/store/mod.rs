@@ -22,7 +22,7 @@ use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 
 use crate::model::{
-    Alert, AttemptLine, BreakerChange, BreakerUpdate, BreakerRecord, Channel, ClaimReply,
+    Alert, AttemptRecord, BreakerChange, BreakerUpdate, BreakerRecord, Channel, ClaimReply,
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
     Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
@@ -185,7 +185,7 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     async fn counts(&self) -> Result<Counts, StoreError>;
 
     /// Returns the history of a job, oldest run first.
-    async fn attempts(&self, id: JobId) -> Result<Vec<AttemptLine>, StoreError>;
+    async fn attempts(&self, id: JobId) -> Result<Vec<AttemptRecord>, StoreError>;
 
     /// Returns the newest [`MAX_LOG_LINES`] log lines of a job, oldest first.
     async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError>;

@@ -74,7 +74,7 @@ pub(super) struct Shared {
     pub(super) counters: Counters,
 }
 
-/// The counters behind [`WorkerStats`](super::WorkerStats).
+/// The counters reported as [`WorkerStats`](super::WorkerStats).
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     pub(super) claimed: AtomicU64,

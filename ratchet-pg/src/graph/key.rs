@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ratchet_core::insert::KeyUse;
+use ratchet_core::insert::IdempotencyRecord;
 use ratchet_core::model::{GroupId, NewGraph};
 
 use crate::fault::Fault;
@@ -18,7 +18,7 @@ impl Inner {
         db: &mut PgConnection,
         graph: &NewGraph,
     ) -> Result<Option<GroupId>, Fault> {
-        let (Some(key), Some(mut again)) = (&graph.key, KeyUse::of_graph(graph)) else {
+        let (Some(key), Some(mut again)) = (&graph.key, IdempotencyRecord::of_graph(graph)) else {
             return Ok(None);
         };
         again.name = clean(&again.name);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use ratchet_core::insert::KeyUse;
+use ratchet_core::insert::IdempotencyRecord;
 use ratchet_core::model::{JobId, NewJob};
 use uuid::Uuid;
 
@@ -15,7 +15,7 @@ use crate::store::Inner;
 /// Keys that were free and are held by this transaction until they are assigned.
 #[derive(Default)]
 pub(super) struct Reserved {
-    ledger: BTreeMap<Scoped, KeyUse>,
+    ledger: BTreeMap<Scoped, IdempotencyRecord>,
     business: BTreeMap<Scoped, JobId>,
 }
 
@@ -42,7 +42,7 @@ impl Inner {
         }
         if !reserved.ledger.is_empty() {
             let lost = self.reserve_ledger(db, &mut reserved.ledger).await?;
-            before.ledger = self.uses(db, lost).await?;
+            before.idempotency = self.uses(db, lost).await?;
         }
         if !reserved.business.is_empty() {
             before.business = self.take_business(db, &mut reserved.business).await?;
@@ -80,12 +80,12 @@ impl Inner {
         &self,
         db: &mut PgConnection,
         keys: Vec<Scoped>,
-    ) -> Result<HashMap<Scoped, KeyUse>, Fault> {
+    ) -> Result<HashMap<Scoped, IdempotencyRecord>, Fault> {
         let (scopes, keys): (Vec<_>, Vec<_>) = keys.into_iter().unzip();
         let entries = sqlx::query(self.sql.select_idempotency()).bind(scopes).bind(keys);
         let mut uses = HashMap::new();
         for row in entries.fetch_all(db).await? {
-            let used = KeyUse {
+            let used = IdempotencyRecord {
                 job: JobId::from_uuid(row.try_get("job")?),
                 name: row.try_get("name")?,
                 digest: row.try_get("digest")?,
@@ -99,7 +99,7 @@ impl Inner {
     pub(crate) async fn reserve_ledger(
         &self,
         db: &mut PgConnection,
-        wanted: &mut BTreeMap<Scoped, KeyUse>,
+        wanted: &mut BTreeMap<Scoped, IdempotencyRecord>,
     ) -> Result<Vec<Scoped>, Fault> {
         let (scopes, keys): (Vec<_>, Vec<_>) = wanted.keys().cloned().unzip();
         let rows = sqlx::query(self.sql.reserve_idempotency())
@@ -155,14 +155,14 @@ impl Inner {
         reserved: Reserved,
     ) -> Result<(), Fault> {
         let wrong =
-            reserved.ledger.iter().filter(|(key, entry)| plan.ledger.get(*key) != Some(entry));
+            reserved.ledger.iter().filter(|(key, entry)| plan.idempotency.get(*key) != Some(entry));
         let wrong: BTreeSet<_> = wrong.map(|(key, _)| key.clone()).collect();
         if !wrong.is_empty() {
             let (scopes, keys): (Vec<_>, Vec<_>) = wrong.iter().cloned().unzip();
             let gone = sqlx::query(self.sql.delete_idempotency()).bind(scopes).bind(keys);
             gone.execute(&mut *db).await?;
-            plan.ledger.retain(|key, _| wrong.contains(key));
-            self.reserve_ledger(db, &mut plan.ledger).await?;
+            plan.idempotency.retain(|key, _| wrong.contains(key));
+            self.reserve_ledger(db, &mut plan.idempotency).await?;
         }
         let spare = reserved.business.keys().filter(|key| !plan.business.contains_key(*key));
         let (scopes, keys): (Vec<_>, Vec<_>) = spare.cloned().unzip();

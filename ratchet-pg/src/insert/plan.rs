@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ratchet_core::insert::{Answers, KeyUse, Keys, There};
+use ratchet_core::insert::{Answers, IdempotencyRecord, Keys, Existing};
 use ratchet_core::model::{InsertError, Inserted, JobId, JobSpec, NewJob};
 
 use crate::spec::{clean, scope};
@@ -17,7 +17,7 @@ pub(super) type Plan = ratchet_core::insert::Plan<Scoped>;
 #[derive(Default)]
 pub(super) struct Before {
     pub(super) ids: HashSet<JobId>,
-    pub(super) ledger: HashMap<Scoped, KeyUse>,
+    pub(super) idempotency: HashMap<Scoped, IdempotencyRecord>,
     pub(super) business: HashMap<Scoped, JobId>,
 }
 
@@ -34,8 +34,8 @@ impl Before {
     /// Plans one job after those already in the plan.
     pub(super) fn plan_one(&self, job: &NewJob, plan: &mut Plan) -> Result<Inserted, InsertError> {
         let keys = Keys { idempotency: idempotency_key(job), business: business_key(&job.spec) };
-        let there = There {
-            used: keys.idempotency.as_ref().and_then(|(key, _)| self.ledger.get(key).cloned()),
+        let there = Existing {
+            used: keys.idempotency.as_ref().and_then(|(key, _)| self.idempotency.get(key).cloned()),
             exists: self.ids.contains(&job.id),
             holder: keys.business.as_ref().and_then(|key| self.business.get(key).copied()),
         };
@@ -49,9 +49,9 @@ pub(crate) fn business_key(spec: &JobSpec) -> Option<Scoped> {
 }
 
 /// Returns the idempotency key of a job and its use, in the form in which the database returns it.
-pub(super) fn idempotency_key(job: &NewJob) -> Option<(Scoped, KeyUse)> {
+pub(super) fn idempotency_key(job: &NewJob) -> Option<(Scoped, IdempotencyRecord)> {
     let key = job.spec.idempotency_key.as_ref()?;
-    let mut used = KeyUse::of(job);
+    let mut used = IdempotencyRecord::of(job);
     used.name = clean(&used.name);
     Some(((scope(job.spec.tenant.as_deref()), clean(key)), used))
 }

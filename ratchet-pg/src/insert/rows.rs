@@ -139,5 +139,5 @@ fn shared<'a>(mut jobs: impl Iterator<Item = &'a NewJob>) -> Option<&'a NewJob> 
             && is_keyless(job)
     };
     let first = jobs.next().filter(plain)?;
-    jobs.all(|job| job.due == Due::Now && job.spec.is_like(&first.spec)).then_some(first)
+    jobs.all(|job| job.due == Due::Now && job.spec.same_except_payload(&first.spec)).then_some(first)
 }

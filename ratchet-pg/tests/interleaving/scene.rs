@@ -6,7 +6,7 @@ use std::time::Duration;
 use ratchet_core::graph::link;
 use ratchet_core::model::{
     Isolation, ClaimRequest, Claimed, Command, ConcurrencyKey, Due, Edge, GroupId, GroupKind,
-    GroupRecord, JobId, JobSpec, KnownJobs, NewGraph, NewJob, NodeId, NodeInfo, OnTaken, Vertex,
+    GroupRecord, JobId, JobSpec, KnownJobs, NewGraph, NewJob, NodeId, NodeInfo, OnConflict, Vertex,
     QueueDemand, ScheduleRecord, Settlement, Step, EdgeTrigger, WriteSchedule,
 };
 use ratchet_core::store::Store as _;
@@ -301,7 +301,7 @@ impl Scene {
     /// A job without keys.
     pub(crate) fn plain(&self) -> NewJob {
         let spec = JobSpec::new("mail", b"{}".to_vec());
-        NewJob { id: self.ids.job(), spec, due: Due::Now, on_taken: OnTaken::Refuse }
+        NewJob { id: self.ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
     }
 
     /// A job with the keys of the subject.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ratchet_core::model::{
     Isolation, AttemptOutcome, CancelCause, ClaimRequest, Claimed, Command, ConcurrencyKey, Due,
-    Filter, InsertError, JobId, JobSpec, JobState, KnownJobs, NewJob, NodeId, NodeInfo, OnTaken,
+    Filter, InsertError, JobId, JobSpec, JobState, KnownJobs, NewJob, NodeId, NodeInfo, OnConflict,
     QueueDemand, Settled, Settlement, Verdict,
 };
 use ratchet_core::store::{Store as _, StoreError};
@@ -71,7 +71,7 @@ impl Stress {
         }
         let due =
             if fastrand::u8(..5) == 0 { Due::In(Duration::from_millis(30)) } else { Due::Now };
-        NewJob { id: self.ids.job(), spec, due, on_taken: OnTaken::Refuse }
+        NewJob { id: self.ids.job(), spec, due, on_conflict: OnConflict::Refuse }
     }
 
     async fn open(&self) -> PgStore {

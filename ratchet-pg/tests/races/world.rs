@@ -7,7 +7,7 @@ use ratchet_conformance::Harness as _;
 use ratchet_core::model::{
     Isolation, ClaimReply, ClaimRequest, Claimed, Command, CommandError, CommandReply, ConcurrencyKey,
     Due, InsertError, Inserted, JobId, JobSpec, JobState, KnownJobs, NewJob, NodeId, NodeInfo,
-    OnTaken, QueueDemand, Settled, Settlement, Token,
+    OnConflict, QueueDemand, Settled, Settlement, Token,
 };
 use ratchet_core::store::Store as _;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -50,7 +50,7 @@ impl World {
 
     pub(crate) fn job(&self) -> NewJob {
         let spec = JobSpec::new("mail", b"{}".to_vec());
-        NewJob { id: self.ids.job(), spec, due: Due::Now, on_taken: OnTaken::Refuse }
+        NewJob { id: self.ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
     }
 
     /// A job with a business key.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use ratchet_conformance::Harness;
 use ratchet_core::model::{
     Isolation, AttemptOutcome, ClaimRequest, Claimed, ConcurrencyKey, Due, JobId, JobSpec, JobState,
-    KnownJobs, NewJob, NodeId, NodeInfo, OnTaken, QueueDemand, Settlement, Verdict,
+    KnownJobs, NewJob, NodeId, NodeInfo, OnConflict, QueueDemand, Settlement, Verdict,
 };
 use ratchet_core::store::Store;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -28,7 +28,7 @@ impl Lane {
         let job = |_| {
             let mut spec = JobSpec::new(name, b"{}".to_vec());
             spec.concurrency = key.map(|key| ConcurrencyKey { key: key.to_owned(), limit: 1 });
-            NewJob { id: self.ids.job(), spec, due: Due::Now, on_taken: OnTaken::Refuse }
+            NewJob { id: self.ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
         };
         let jobs: Vec<_> = (0..count).map(job).collect();
         let ids = jobs.iter().map(|job| job.id).collect();

@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use ratchet::model::{Due, JobSpec, NewJob, OnTaken};
+use ratchet::model::{Due, JobSpec, NewJob, OnConflict};
 use ratchet::{Job as _, Ratchet, job};
 use ratchet_bench_guards::{Scratch, open};
 use ratchet_bench_pg::ids;
@@ -91,7 +91,7 @@ async fn measure(cause: &str) -> f64 {
             if cause == "an open breaker" {
                 spec.service = Some("broken".to_owned());
             }
-            NewJob { id: ids.job(), spec, due: Due::Now, on_taken: OnTaken::Refuse }
+            NewJob { id: ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
         });
         store.insert(batch.collect()).await.expect("inserts");
     }

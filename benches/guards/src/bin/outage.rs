@@ -69,7 +69,7 @@ async fn main() {
     let runs = every_run(&ratchet, &jobs).await;
     end(&mut workers);
     let (down_at, up_at) = (down_at.expect("down"), up_at.expect("up"));
-    let during = |line: &&ratchet::model::AttemptLine| line.finished_at >= down_at;
+    let during = |line: &&ratchet::model::AttemptRecord| line.finished_at >= down_at;
     let failed = runs.iter().filter(during).filter(|line| line.outcome == AttemptOutcome::Failure);
     let failed = failed.count();
     let probes = runs.iter().filter(|line| line.outcome == AttemptOutcome::BreakerOpen).count();

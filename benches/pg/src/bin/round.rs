@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use ratchet::model::{ConcurrencyKey, Due, JobSpec, NewJob, OnTaken};
+use ratchet::model::{ConcurrencyKey, Due, JobSpec, NewJob, OnConflict};
 use ratchet::{Ratchet, SqliteStore, Store, job};
 use ratchet_bench_pg::cpu::{Cpu, cpu};
 use ratchet_bench_pg::{Server, fill, ids, join, request, success};
@@ -135,7 +135,7 @@ async fn fill_keyed(store: &dyn Store, count: usize) {
             spec.business_key = Some(format!("order-{n}"));
             let key = format!("account-{}", n % 50);
             spec.concurrency = Some(ConcurrencyKey { key, limit: 10 });
-            NewJob { id: ids.job(), spec, due: Due::Now, on_taken: OnTaken::Refuse }
+            NewJob { id: ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
         });
         store.insert(batch.collect()).await.expect("inserted");
     }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use ratchet::model::{
     Due, Edge, GroupId, GroupKind, GroupRecord, GroupState, JobId, JobSpec, JobState, NewGraph,
-    NewJob, OnTaken, Vertex, Step, Wait, WaitMode, EdgeTrigger,
+    NewJob, OnConflict, Vertex, Step, Wait, WaitMode, EdgeTrigger,
 };
 use ratchet::{Job as _, Ratchet, Store, condition, job};
 use ratchet_bench_pg::{Server, ids};
@@ -76,7 +76,7 @@ fn flow(rng: &mut Rng, jobs: usize) -> Flow {
             let mut spec = JobSpec::new("bench.step", payload.into_bytes());
             spec.options.max_retries = 0;
             spec.step = Some(Box::new(step));
-            graph.jobs.push(NewJob { id, spec, due: Due::Now, on_taken: OnTaken::Refuse });
+            graph.jobs.push(NewJob { id, spec, due: Due::Now, on_conflict: OnConflict::Refuse });
             Vertex::Job(id)
         };
         let before = inside.get_mut(&owner).expect("a group");

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use ratchet_bench_sqlite::{argument, quantile, rss_mib};
 use ratchet_core::model::{
-    Isolation, ClaimRequest, Due, JobId, JobSpec, KnownJobs, NewJob, NodeId, NodeInfo, OnTaken,
+    Isolation, ClaimRequest, Due, JobId, JobSpec, KnownJobs, NewJob, NodeId, NodeInfo, OnConflict,
     QueueDemand,
 };
 use ratchet_core::store::Store;
@@ -105,7 +105,7 @@ impl Side {
                 id: JobId::from_uuid(Uuid::now_v7()),
                 spec: JobSpec::new(name, br#"{"id":1,"kind":"x"}"#.to_vec()),
                 due,
-                on_taken: OnTaken::Refuse,
+                on_conflict: OnConflict::Refuse,
             };
             self.store.insert((0..chunk).map(job).collect()).await.expect("inserts");
         }

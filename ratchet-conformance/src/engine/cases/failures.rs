@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::{AttemptOutcome, FailureKind, NewJob, OnTaken, TerminalReason};
+use ratchet_core::model::{AttemptOutcome, FailureKind, NewJob, OnConflict, TerminalReason};
 use ratchet_core::{Due, JobState};
 
 use crate::engine::bench::{Bench, eventually, outcomes, start};
@@ -155,7 +155,7 @@ pub async fn e_10_an_unknown_job_waits_and_is_seen(bench: Bench) {
     let (ratchet, worker) = bench.start().await;
     let mut job = ratchet.prepare(ratchet.enqueue(Script::of([Step::Ok]))).expect("prepares");
     job.spec.name = "test.nobody_knows".to_owned();
-    let unknown = NewJob { due: Due::Now, on_taken: OnTaken::Refuse, ..job };
+    let unknown = NewJob { due: Due::Now, on_conflict: OnConflict::Refuse, ..job };
     ratchet.store().insert(vec![unknown.clone()]).await.expect("inserts");
     let known = bench.play(&ratchet, [Step::Ok]).await;
     bench.until(&ratchet, known.id(), JobState::Succeeded).await;

@@ -127,13 +127,13 @@ impl<'a, T> Chain<'a, T> {
     /// Returns the checked graph and its future handle without storing anything, for stores that insert within the
     /// caller's transaction.
     pub fn into_parts(self) -> Result<(NewGraph, ChainHandle<T>), SubmitError> {
-        let (last, number) = self.subscribe_completions();
+        let (last, number) = self.last_step();
         let (graph, group) = self.draft.into_parts()?;
         Ok((graph, ChainHandle { group, last, number, _returns: PhantomData }))
     }
 
     async fn submit(self) -> Result<ChainHandle<T>, SubmitError> {
-        let (last, number) = self.subscribe_completions();
+        let (last, number) = self.last_step();
         let root = self.draft.root;
         let group = self.draft.submit().await?;
         let last = last.filter(|_| group.id() == root);
@@ -141,7 +141,7 @@ impl<'a, T> Chain<'a, T> {
     }
 
     /// Returns the last step and its number, if it is a job.
-    fn subscribe_completions(&self) -> (Option<JobId>, Option<u32>) {
+    fn last_step(&self) -> (Option<JobId>, Option<u32>) {
         let last = self.last.job();
         (last, last.and_then(|_| self.draft.last_number(self.draft.root)))
     }

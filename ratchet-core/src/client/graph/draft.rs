@@ -17,7 +17,7 @@ use crate::job::{InputDef, Job};
 use crate::model::limits::{self, Field, brief};
 use crate::model::{
     Due, Edge, GraphInserted, GraphKey, GroupId, GroupKind, GroupRecord, InsertError, JobId,
-    NewGraph, NewJob, OnTaken, Vertex, Step, StepInput, EdgeTrigger,
+    NewGraph, NewJob, OnConflict, Vertex, Step, StepInput, EdgeTrigger,
 };
 
 /// A graph under construction. The first error is kept and returned by the submit.
@@ -139,7 +139,7 @@ impl<'a> Draft<'a> {
         }
         job.spec.step = Some(Box::new(step));
         // An existing job cannot become a step, so `or_existing` does not apply.
-        job.on_taken = OnTaken::Refuse;
+        job.on_conflict = OnConflict::Refuse;
         let id = job.id;
         self.graph.jobs.push(job);
         id

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::keys::{Scoped, business_key};
 use super::tables::Tables;
 use crate::graph::{self, Changes, GraphRows, GroupContents, JobChange, GraphEvent};
-use crate::insert::{KeyUse, Plan};
+use crate::insert::{IdempotencyRecord, Plan};
 use crate::model::{
     CommandError, Edge, Extend, GraphInserted, GroupFilter, GroupId, GroupRecord, InsertError,
     JobId, JobRecord, Member, NewGraph, Vertex, GraphEffects,
@@ -88,12 +88,12 @@ impl Tables {
         let mut plan = Plan::default();
         if let Some(key) = &graph.key {
             let scoped = (key.tenant.clone(), key.key.clone());
-            let again = KeyUse::of_graph(&graph);
-            if let (Some(again), Some(original)) = (&again, self.keys.ledger.get(&scoped)) {
+            let again = IdempotencyRecord::of_graph(&graph);
+            if let (Some(again), Some(original)) = (&again, self.keys.idempotency.get(&scoped)) {
                 let original = original.answer(again, &key.key)?.id();
                 return Ok(GraphInserted::repeat_of(GroupId::from_uuid(original.uuid())));
             }
-            plan.ledger.extend(again.map(|again| (scoped, again)));
+            plan.idempotency.extend(again.map(|again| (scoped, again)));
         }
         for group in &graph.groups {
             if self.graph.groups.contains_key(&group.id) {

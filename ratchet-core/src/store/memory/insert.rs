@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::keys::{Scoped, business_key, idempotency_key};
 use super::row::Row;
 use super::tables::Tables;
-use crate::insert::{Answers, KeyUse, Keys, Plan, There};
+use crate::insert::{Answers, IdempotencyRecord, Keys, Plan, Existing};
 use crate::model::{InsertError, Inserted, JobRecord, NewJob};
 
 impl Tables {
@@ -28,7 +28,7 @@ impl Tables {
     ) -> Result<Vec<Inserted>, InsertError> {
         let mut answers = Answers::default();
         for job in jobs {
-            let key = idempotency_key(&job.spec).map(|key| (key, KeyUse::of(job)));
+            let key = idempotency_key(&job.spec).map(|key| (key, IdempotencyRecord::of(job)));
             let keys = Keys { idempotency: key, business: business_key(&job.spec) };
             let there = self.there(job, &keys);
             answers.push(plan.add(job, keys, &there))?;
@@ -36,9 +36,9 @@ impl Tables {
         answers.all()
     }
 
-    fn there(&self, job: &NewJob, keys: &Keys<Scoped>) -> There {
-        let (ledger, business) = (&self.keys.ledger, &self.keys.business);
-        There {
+    fn there(&self, job: &NewJob, keys: &Keys<Scoped>) -> Existing {
+        let (ledger, business) = (&self.keys.idempotency, &self.keys.business);
+        Existing {
             used: keys.idempotency.as_ref().and_then(|(key, _)| ledger.get(key).cloned()),
             exists: self.jobs.contains_key(&job.id),
             holder: keys.business.as_ref().and_then(|key| business.get(key).copied()),
@@ -49,12 +49,12 @@ impl Tables {
         for job in plan.stored(jobs) {
             self.store(job, now);
         }
-        self.keys.ledger.extend(plan.ledger);
+        self.keys.idempotency.extend(plan.idempotency);
         self.keys.business.extend(plan.business);
     }
 
     fn store(&mut self, job: NewJob, now: Timestamp) {
-        let NewJob { id, spec, due, on_taken: _ } = job;
+        let NewJob { id, spec, due, on_conflict: _ } = job;
         let record = JobRecord::pending(id, spec, due.at(now), now);
         self.index.add(&record, now);
         self.jobs.insert(id, Row::new(record));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use uuid::Uuid;
 
-use crate::insert::KeyUse;
+use crate::insert::IdempotencyRecord;
 use crate::model::{JobId, JobSpec, LeaseId, NodeId, Token};
 
 /// A key within its tenant.
@@ -31,7 +31,7 @@ pub(super) enum Slot {
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     /// Idempotency keys. Entries are never removed.
-    pub(super) ledger: HashMap<Scoped, KeyUse>,
+    pub(super) idempotency: HashMap<Scoped, IdempotencyRecord>,
     /// Business keys.
     pub(super) business: HashMap<Scoped, JobId>,
     /// The runs that hold each slot.

@@ -31,7 +31,7 @@ pub use self::inspect::Inspection;
 use self::tables::Tables;
 use super::{Store, StoreError, Wake};
 use crate::model::{
-    Alert, AttemptLine, BreakerChange, BreakerUpdate, BreakerRecord, Channel, ClaimReply,
+    Alert, AttemptRecord, BreakerChange, BreakerUpdate, BreakerRecord, Channel, ClaimReply,
     ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
     Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
@@ -254,7 +254,7 @@ impl Store for MemoryStore {
         Ok(self.lock().index.counts())
     }
 
-    async fn attempts(&self, id: JobId) -> Result<Vec<AttemptLine>, StoreError> {
+    async fn attempts(&self, id: JobId) -> Result<Vec<AttemptRecord>, StoreError> {
         Ok(self.lock().jobs.get(&id).map(|row| row.history.clone()).unwrap_or_default())
     }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 
 use crate::model::{
-    AttemptLine, AttemptOutcome, Claimed, JobRecord, JobState, LeaseId, LogLine, RunNotes, Token,
+    AttemptRecord, AttemptOutcome, Claimed, JobRecord, JobState, LeaseId, LogLine, RunNotes, Token,
 };
 use crate::store::MAX_LOG_LINES;
 
@@ -14,7 +14,7 @@ pub(super) struct Row {
     pub(super) job: JobRecord,
     /// Present while the job is running.
     pub(super) claim: Option<Claim>,
-    pub(super) history: Vec<AttemptLine>,
+    pub(super) history: Vec<AttemptRecord>,
     pub(super) logs: VecDeque<LogLine>,
 }
 
@@ -43,8 +43,8 @@ impl Row {
     }
 
     /// Creates the history entry of the current run.
-    pub(super) fn line(&self, now: Timestamp, outcome: AttemptOutcome) -> Option<AttemptLine> {
-        Some(AttemptLine::new(&self.claimed()?, now, outcome))
+    pub(super) fn line(&self, now: Timestamp, outcome: AttemptOutcome) -> Option<AttemptRecord> {
+        Some(AttemptRecord::new(&self.claimed()?, now, outcome))
     }
 
     /// Stores the notes of a run.

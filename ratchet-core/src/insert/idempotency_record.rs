@@ -7,7 +7,7 @@ use crate::model::{InsertError, Inserted, JobId, NewGraph, NewJob};
 
 /// The recorded use of an idempotency key. Kept permanently.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeyUse {
+pub struct IdempotencyRecord {
     /// The id of the job; for a graph, the id of its group.
     pub job: JobId,
     /// The name of the job; for a graph, its kind and name.
@@ -16,7 +16,7 @@ pub struct KeyUse {
     pub digest: Vec<u8>,
 }
 
-impl KeyUse {
+impl IdempotencyRecord {
     /// Returns the use of the key by a job.
     pub fn of(job: &NewJob) -> Self {
         let digest = Sha256::digest(&job.spec.payload).to_vec();
