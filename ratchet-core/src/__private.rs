@@ -17,7 +17,7 @@ pub use crate::job::{
     DecodeError, Decoder, EncodeError, Encoder, ErrorMatcher, Fallible, Follows, InjectError,
     Injected, Injection, Input, InputDef, Jitter, Job, JobDef, Keys, Location, PanicPolicy, Plain,
     Priority, Probe, ProbeFallback, ReturnShape, RunFuture, State, arg, checked, default_value,
-    inject, injected, injection, input, judge, key_part, run, run_blocking,
+    inject, injected, injection, input, evaluate, key_part, run, run_blocking,
 };
 pub use crate::registry::Registration;
 
@@ -33,7 +33,7 @@ pub type Output<R, const FALLIBLE: bool> = <R as ReturnShape<FALLIBLE>>::Output;
 pub type Run = Result<RunFuture, InjectError>;
 
 /// The result of evaluating a condition.
-pub type Judged = Result<bool, serde_json::Error>;
+pub type Evaluated = Result<bool, serde_json::Error>;
 
 /// The return type of `Job::validate`.
 pub type Validated = Result<(), String>;

@@ -205,7 +205,7 @@ pub enum Event {
     },
     /// A child of a batch has ended, and others have not.
     BatchProgress {
-        /// The batch.
+        /// The batch that made progress.
         group: GroupRef,
         /// The number of children, by how they ended.
         counts: GroupCounts,

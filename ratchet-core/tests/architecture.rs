@@ -1,7 +1,7 @@
 //! Checks that the state table in ARCHITECTURE.md matches the code.
 
 use ratchet_core::JobState;
-use ratchet_core::model::{Move, TRANSITIONS};
+use ratchet_core::model::{TransitionKind, TRANSITIONS};
 
 #[test]
 fn l_01_the_documented_transitions_are_those_of_the_code() {
@@ -26,5 +26,5 @@ fn l_01_no_terminal_state_but_failed_is_ever_left() {
         let left = row.from.filter(|from| from.is_terminal());
         assert!(left.is_none() || left == Some(JobState::Failed), "{row:?}");
     }
-    assert!(!JobState::Running.allows(Move::Pause), "a running job cannot be paused");
+    assert!(!JobState::Running.allows(TransitionKind::Pause), "a running job cannot be paused");
 }

@@ -112,15 +112,15 @@ fn constant(
         None => quote!(#private::job_name!(#plain)),
     };
     let docs = format!("The condition [`{plain}`], for the edges of workflows.");
-    let judge = quote_spanned!(takes.span()=> #private::judge::<#takes>(json, #ident));
+    let evaluate = quote_spanned!(takes.span()=> #private::evaluate::<#takes>(json, #ident));
     quote! {
         #[doc = #docs]
         #[allow(unused_qualifications)]
         #vis const #constant: #private::Condition<#takes> = {
-            fn judge(json: &#private::str) -> #private::Judged {
-                #judge
+            fn evaluate(json: &#private::str) -> #private::Evaluated {
+                #evaluate
             }
-            #private::Condition::new(#stored, judge, #private::here!())
+            #private::Condition::new(#stored, evaluate, #private::here!())
         };
 
         #[allow(unused_qualifications)]

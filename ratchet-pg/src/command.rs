@@ -7,7 +7,7 @@ use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::graph::GraphEvent;
 use ratchet_core::model::{
     AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, JobRecord, JobState,
-    LeaseId, Move, Token,
+    LeaseId, TransitionKind, Token,
 };
 use ratchet_core::store::{StoreError, StoreErrorKind, Wake};
 use uuid::Uuid;
@@ -83,7 +83,7 @@ impl Inner {
             JobState::Paused => return Ok(Some(CommandReply::Unchanged { state: from })),
             JobState::Pending => self.take_pending(db, id).await?,
             JobState::Failed => self.failed(db, id).await?,
-            _ => return Err(illegal(job, Move::Pause)),
+            _ => return Err(illegal(job, TransitionKind::Pause)),
         };
         let Some(mut row) = row else { return Ok(None) };
         row.version += 1;
@@ -117,7 +117,7 @@ impl Inner {
 
     async fn resume(&self, db: &mut PgConnection, job: &JobRecord, news: &mut News) -> Looked {
         if job.state != JobState::Paused {
-            return Err(illegal(job, Move::Resume));
+            return Err(illegal(job, TransitionKind::Resume));
         }
         let Some((mut row, failed)) = self.take_paused(db, job.id.uuid()).await? else {
             return Ok(None);
@@ -148,7 +148,7 @@ impl Inner {
                 let now = self.now(&mut *db).await?;
                 let mut canceled = job.clone();
                 canceled.cancel(cause, None, instant(now));
-                let event = GraphEvent::Ended { member: canceled.member(), answers: Vec::new() };
+                let event = GraphEvent::Ended { member: canceled.member(), condition_results: Vec::new() };
                 let effects = self.propagate(db, vec![event], now, news).await?;
                 Ok(Some(CommandReply::moved(from, to, effects)))
             }
@@ -168,7 +168,7 @@ impl Inner {
             return Ok(Some(CommandReply::Unchanged { state: from }));
         }
         if job.paused_from == Some(JobState::Failed) {
-            return Err(illegal(job, Move::Cancel));
+            return Err(illegal(job, TransitionKind::Cancel));
         }
         let row = match from {
             JobState::Running => return self.cancel_run(db, job, cause, news).await,
@@ -203,7 +203,7 @@ impl Inner {
         let tokens: Vec<_> = leases.into_iter().map(|lease| token(lease, job.version)).collect();
         let (now, mut members) = self.members(db, &tokens).await?;
         let Some(member) = members.remove(&job.id) else { return Ok(None) };
-        // The current run, which may be a later one than the job was read with.
+        // The run that is there now. It may be another one than the job was read with.
         let token = token(member.lease, whole(member.moving.version));
         let end = RunEnd {
             outcome: AttemptOutcome::Canceled,
@@ -227,7 +227,7 @@ impl Inner {
         news: &mut News,
     ) -> Looked {
         if job.state != JobState::Pending {
-            return Err(illegal(job, Move::Reschedule));
+            return Err(illegal(job, TransitionKind::Reschedule));
         }
         let Some(mut row) = self.take_pending(db, job.id.uuid()).await? else { return Ok(None) };
         let now = self.now(&mut *db).await?;
@@ -324,7 +324,7 @@ fn done(from: JobState, to: JobState) -> Looked {
     Ok(Some(CommandReply::Done { from, to }))
 }
 
-pub(crate) fn illegal(job: &JobRecord, verb: Move) -> Fault {
+pub(crate) fn illegal(job: &JobRecord, verb: TransitionKind) -> Fault {
     let error = CommandError::IllegalTransition { job: job.id, state: job.state, verb };
     Fault::Command(error)
 }

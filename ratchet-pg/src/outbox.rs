@@ -54,7 +54,7 @@ impl Inner {
                 }
                 Notice::Outcome(outcome) => {
                     let job = outcome.job_id.uuid();
-                    if let Some(outcome) = text(&outcome.stamped(instant(now))) {
+                    if let Some(outcome) = text(&outcome.with_commit_time(instant(now))) {
                         jobs.push(job);
                         outcomes.push(outcome);
                     }

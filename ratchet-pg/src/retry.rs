@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::graph::{Changes, GraphEvent};
 use ratchet_core::model::{
-    CommandError, CommandReply, Envelope, Filter, JobId, JobRecord, JobState, Move, Redriven,
+    CommandError, CommandReply, Envelope, Filter, JobId, JobRecord, JobState, TransitionKind, Redriven,
 };
 use uuid::Uuid;
 
@@ -33,7 +33,7 @@ impl Inner {
     ) -> Looked {
         let (id, from) = (job.id, job.state);
         if from != JobState::Failed {
-            return Err(illegal(job, Move::RetryManually));
+            return Err(illegal(job, TransitionKind::RetryManually));
         }
         let now = self.now(&mut *db).await?;
         let opened = match &job.spec.step {

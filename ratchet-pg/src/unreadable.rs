@@ -290,7 +290,7 @@ impl Inner {
         if let Some(mut member) = member.filter(|member| !member.state.is_terminal()) {
             member.state = JobState::Canceled;
             member.canceled = Some(CancelCause::Requested);
-            let event = GraphEvent::Ended { member, answers: Vec::new() };
+            let event = GraphEvent::Ended { member, condition_results: Vec::new() };
             self.propagate(db, vec![event], now, news).await?;
         }
         self.leave_standing(db, id, leases).await?;

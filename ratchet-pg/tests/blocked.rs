@@ -1,4 +1,4 @@
-//! Jobs that cannot run now are kept out of the way of claims, and come back when their cause has ended.
+//! Jobs that cannot run now are set aside, so that claims need not skip them, and come back when their cause has ended.
 
 mod support;
 
@@ -24,7 +24,7 @@ async fn c_03_names_that_nobody_knows_leave_the_head_of_the_queue() {
     assert_eq!(unknown, [("strange".to_owned(), 6000)]);
     let state = lane.pg.store.get(strange[0]).await.expect("reads").map(|job| job.state);
     assert_eq!(state, Some(JobState::Pending));
-    // The arrival of a node that knows them, which takes them in their order, before what came after.
+    // A node that knows their name joins. It claims them in order, before later jobs.
     let other = lane.node(&["mail", "strange"]).await;
     assert_eq!(ids(&lane.claim(other, &["mail", "strange"], 4).await), strange[..4]);
     lane.sweep().await;
@@ -43,11 +43,11 @@ async fn q_03_jobs_of_a_full_key_leave_the_head_of_the_queue() {
     lane.sweep().await;
     assert_eq!(lane.ready().await, 2);
     assert_eq!(ids(&lane.claim(node, &["mail"], 10).await), free);
-    // Whoever lets go of the slot puts the next one in line.
+    // The run that releases the slot returns the next job to the line.
     lane.succeed(&run).await;
     let next = lane.claim(node, &["mail"], 10).await;
     assert_eq!(ids(&next), waiting[..1]);
-    // One that is set aside can be called off like any other.
+    // A job that is set aside can be canceled.
     lane.pg
         .store
         .command(Command::Cancel(waiting[1], CancelCause::Requested))

@@ -1,4 +1,4 @@
-//! Who claims from the same queues.
+//! Detection of other nodes that claim from the same queues.
 
 mod support;
 
@@ -9,7 +9,7 @@ use ratchet_core::model::{Claimed, NodeId, QueueDemand};
 use ratchet_core::store::Store;
 use support::Lane;
 
-/// The clock goes on by itself: a second may pass before the answer. Some tries, then.
+/// The clock cannot be stopped, and more than a second may pass before the answer, so the test tries several times.
 const TRIES: usize = 3;
 
 async fn has_competing_claimers(lane: &Lane, node: NodeId, queue: &str) -> bool {
@@ -22,7 +22,7 @@ async fn run_on(lane: &Lane, node: NodeId) -> Claimed {
     lane.claim(node, &["mail"], 1).await.remove(0)
 }
 
-/// Whether a node is told of another that has claimed just before.
+/// Returns whether a node detects another node that has just claimed.
 async fn is_told_of(lane: &Lane, node: NodeId, other: NodeId) -> bool {
     let mut told = false;
     for _ in 0..TRIES {

@@ -1,4 +1,4 @@
-//! The suite every store must pass.
+//! The conformance suite that every store must pass, on PostgreSQL.
 
 mod support;
 

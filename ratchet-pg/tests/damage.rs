@@ -1,6 +1,6 @@
-//! C-07 as a property: any column of any row of a live store is damaged, and everything else goes on.
+//! C-07 as a property: any column of any row of a live store is damaged, and everything else continues.
 //!
-//! Seeds are fixed; `RATCHET_DAMAGES` runs more of them.
+//! Seeds are fixed. `RATCHET_DAMAGES` runs more of them.
 
 mod support;
 
@@ -18,8 +18,8 @@ use sqlx::{AssertSqlSafe, PgPool, Row as _};
 use support::Database;
 use uuid::Uuid;
 
-/// Tables whose rows are damaged, each with the column that names the job. What is left out says how much or who, not
-/// what: counts, the leader, the schema and its ranges, and what this feature writes itself.
+/// Tables whose rows are damaged, each with the column of the job id. Excluded are counts, the leader, the schema and
+/// its partitions, and the records of unreadable jobs.
 const TABLES: &[(&str, Option<&str>)] = &[
     ("job", Some("id")),
     ("ready", Some("job")),
@@ -53,9 +53,9 @@ const TABLES: &[(&str, Option<&str>)] = &[
 struct Damage {
     table: &'static str,
     column: String,
-    /// The job of the row, before and after.
+    /// The job of the row, before and after the damage.
     jobs: Vec<Uuid>,
-    /// As it was, as an SQL expression.
+    /// The old value, as an SQL expression.
     was: String,
     #[allow(dead_code, reason = "shown when a seed fails")]
     now: String,
@@ -108,9 +108,9 @@ fn value(rng: &mut Rng, kind: &str, nullable: bool) -> String {
     }
 }
 
-/// Damages one value. None if there is no such row, or the database does not let it.
+/// Damages one value. Returns `None` if there is no row, or if the database rejects the value.
 async fn damage(pool: &PgPool, rng: &mut Rng) -> Option<Damage> {
-    // Half of it hits jobs.
+    // Half of the damage is in jobs.
     let (table, job) = if rng.bool() { TABLES[0] } else { *rng.choice(TABLES)? };
     let columns = "SELECT column_name::text, data_type::text, is_nullable = 'YES' FROM information_schema.columns
         WHERE table_schema = 'ratchet' AND table_name = $1 ORDER BY ordinal_position";
@@ -118,7 +118,7 @@ async fn damage(pool: &PgPool, rng: &mut Rng) -> Option<Damage> {
     let column = rng.choice(&columns)?;
     let (column, kind, nullable): (String, String, bool) =
         (column.get(0), column.get(1), column.get(2));
-    // A node that lives for ever keeps its jobs.
+    // A node whose lease never expires keeps its jobs.
     if (table, column.as_str()) == ("node", "until") {
         return None;
     }
@@ -132,7 +132,7 @@ async fn damage(pool: &PgPool, rng: &mut Rng) -> Option<Damage> {
     let (part, spot, before, was): (String, String, Option<Uuid>, String) =
         (row.get(0), row.get(1), row.get(2), row.get(3));
     let now = value(rng, &kind, nullable);
-    // By way of the parent: a row may have to move to another range.
+    // Write through the parent table, because a row may have to move to another partition.
     let write = format!(
         "UPDATE ratchet.{table} SET {column} = {now} WHERE ctid = $1::text::tid AND tableoid = $2::text::regclass RETURNING {job}"
     );
@@ -149,7 +149,7 @@ async fn damage(pool: &PgPool, rng: &mut Rng) -> Option<Damage> {
     Some(Damage { table, column, jobs, was, now })
 }
 
-/// Jobs that need not run: those that are damaged, and those that depend on what is.
+/// Returns the jobs that need not run: damaged jobs, and jobs that depend on damaged rows.
 fn concerned(live: &Live, damages: &[Damage]) -> HashSet<JobId> {
     let of_rows = damages.iter().flat_map(|damage| damage.jobs.iter().copied());
     let mut concerned: HashSet<_> = of_rows.map(JobId::from_uuid).collect();
@@ -163,11 +163,11 @@ fn concerned(live: &Live, damages: &[Damage]) -> HashSet<JobId> {
         concerned.extend(&live.orphans);
     }
     if in_table(&["slot", "lingering"]) {
-        // A slot that seems taken holds the key of this one.
+        // A slot that seems taken blocks the key of this job.
         concerned.insert(live.plain[5]);
     }
     if in_table(&["queue"]) {
-        // A queue may have got the rules of another one.
+        // A queue may have the rules of another one.
         concerned.extend(live.plain.iter().chain(&live.orphans).chain(&live.steps));
     }
     concerned
@@ -201,7 +201,7 @@ async fn one(seed: u64) {
     }
     let what = format!("seed {seed}: {damages:?}");
     let concerned = concerned(&live, &damages);
-    // Half of the time another process meets it, which remembers nothing.
+    // Half of the time, another process with an empty cache finds the damage.
     if rng.bool() {
         store = PgStore::open(database.options()).await.expect("opens");
         live.store = Arc::new(store.clone());
@@ -214,7 +214,7 @@ async fn one(seed: u64) {
         assert!(concerned.contains(id) || ran.contains(id), "{id} did not run; {what}");
     }
 
-    // A look at all jobs has met what is damaged: it can be read, or it is listed.
+    // After all jobs were read, each is either readable or listed.
     live.sweep(&what).await;
     let listed = store.unreadable(100).await.expect(&what);
     assert_eq!(store.count_unreadable().await.expect(&what), listed.len() as u64, "{what}");
@@ -228,13 +228,13 @@ async fn one(seed: u64) {
         assert!(aside || read, "job {id} is neither readable nor listed; {what}");
     }
 
-    // Half of them are repaired by hand and put back; the rest is dropped.
+    // Half of the time, damaged jobs are repaired by hand and returned to the queue. The rest are dropped.
     let repairs = rng.bool();
     if repairs {
         for damage in damages.iter().rev().filter(|damage| damage.table == "job") {
             let Damage { column, was, jobs, .. } = damage;
             let write = format!("UPDATE ratchet.job SET {column} = {was} WHERE id = $1");
-            // It may have run and be gone, or have moved meanwhile.
+            // The job may have run and been purged, or may have moved.
             let write = sqlx::query(AssertSqlSafe(write)).bind(jobs.last());
             let _ = write.execute(&database.pool).await;
         }

@@ -1,4 +1,4 @@
-//! Random operations on this store and on the one in memory: every answer must be the same.
+//! Runs random operations on this store and on the store in memory. All answers must be the same.
 
 mod support;
 
@@ -30,20 +30,20 @@ impl Harness for Memory {
     }
 }
 
-/// How many sequences in all, if `RATCHET_SEQUENCES` does not ask for more. A part of them each.
+/// The total number of sequences, unless `RATCHET_SEQUENCES` sets another one. Each test runs a part of them.
 fn sequences(usually: u64) -> u64 {
     let asked = std::env::var("RATCHET_SEQUENCES").ok().and_then(|text| text.parse().ok());
     asked.unwrap_or(usually)
 }
 
-/// `RATCHET_SEED` asks for one of them, told step by step.
+/// `RATCHET_SEED` selects one sequence, which is printed step by step.
 fn one_seed() -> Option<u64> {
     std::env::var("RATCHET_SEED").ok().and_then(|text| text.parse().ok())
 }
 
 const PARTS: u64 = 8;
 
-/// Short ones meet the start of things often, long ones reach far.
+/// Short sequences often test an almost empty store, long ones reach deeper states.
 fn length(seed: u64) -> usize {
     if seed.is_multiple_of(100) { 400 } else { 24 }
 }
@@ -52,7 +52,7 @@ fn part(number: u64) {
     part_of(generate, number, sequences(2000) / PARTS);
 }
 
-/// Graphs take longer to meet: fewer sequences, each of them longer.
+/// Graphs need longer sequences to interact, so there are fewer of them.
 fn graphs(number: u64) {
     let longer = |seed, count| generate_graphs(seed, count + 24);
     part_of(longer, number, sequences(500) / GRAPH_PARTS);

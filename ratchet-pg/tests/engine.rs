@@ -1,4 +1,4 @@
-//! The engine on this store.
+//! The engine suite on PostgreSQL.
 
 mod support;
 

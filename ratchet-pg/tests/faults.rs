@@ -1,4 +1,4 @@
-//! What the store does when the database does not do what it should.
+//! The behavior of the store when the database or its connections fail.
 
 mod support;
 
@@ -28,7 +28,7 @@ async fn cut_connections(database: &Database) {
     sqlx::query(cut).execute(&database.pool).await.expect("cuts");
 }
 
-/// Does something until it works, as the engine does.
+/// Retries until it succeeds, as the engine does.
 async fn persists<T, E: std::fmt::Debug>(mut attempt: impl AsyncFnMut() -> Result<T, E>) -> T {
     for _ in 0..20 {
         if let Ok(done) = attempt().await {
@@ -62,7 +62,7 @@ async fn s_09_listener_comes_back_after_a_lost_connection() {
     cut_connections(&pg.database).await;
     let heard = async {
         loop {
-            // Hints sent while nobody listened are lost; the next one is not.
+            // Hints that were sent without a listener are lost. The next one arrives.
             let _ = other.insert(vec![job()]).await;
             let wake = tokio::time::timeout(Duration::from_millis(200), wakes.recv()).await;
             if let Ok(Ok(Wake::Work { .. })) = wake {
@@ -83,7 +83,7 @@ async fn s_09_another_process_is_woken() {
     assert_eq!(wake.expect("in time"), Ok(Wake::Work { queue: "default".to_owned() }));
 }
 
-/// A drain is not held up by hints that nobody wants.
+/// Unneeded hints must not slow down a drain.
 #[tokio::test]
 async fn l_08_ends_are_told_to_a_process_that_waits_for_them_and_only_then() {
     let pg = PgHarness::fresh().await;
@@ -91,7 +91,7 @@ async fn l_08_ends_are_told_to_a_process_that_waits_for_them_and_only_then() {
     let mut spy = sqlx::postgres::PgListener::connect(&pg.database.url()).await.expect("listens");
     spy.listen("ratchet:ratchet").await.expect("listens");
     let told = async |spy: &mut sqlx::postgres::PgListener| {
-        // Told after everything else of the same store.
+        // These hints are sent after all others of this store.
         for order in [QueueUpdate::Pause, QueueUpdate::Resume] {
             pg.store.update_queue("q", order).await.expect("obeys");
         }
@@ -118,7 +118,7 @@ async fn l_08_ends_are_told_to_a_process_that_waits_for_them_and_only_then() {
     let mut ends = other.subscribe_completions();
     let heard = async {
         loop {
-            // The question may still be on its way.
+            // The request may still be in flight.
             let id = end().await;
             let wake = tokio::time::timeout(Duration::from_millis(200), ends.recv()).await;
             if wake == Ok(Ok(Wake::Finished(id))) {
@@ -129,7 +129,7 @@ async fn l_08_ends_are_told_to_a_process_that_waits_for_them_and_only_then() {
     tokio::time::timeout(Duration::from_secs(10), heard).await.expect("told");
 }
 
-/// A claim begins behind what it has claimed before, and looks there again when it is told to.
+/// A claim starts after the jobs it has claimed before, and starts earlier again after a hint.
 #[tokio::test]
 async fn c_02_what_another_process_puts_before_others_is_claimed_first() {
     let pg = PgHarness::fresh().await;
@@ -147,7 +147,7 @@ async fn c_02_what_another_process_puts_before_others_is_claimed_first() {
         pg.store.claim(request).await.expect("claims").jobs[0].id()
     };
     pg.store.insert((0..50).map(|_| job()).collect()).await.expect("inserted");
-    // The look from the start is a moment ago for as long as this goes on.
+    // During this loop the last scan from the start is recent.
     for _ in 0..5 {
         claim().await;
         let mut wakes = pg.store.subscribe_wakeups();

@@ -1,4 +1,4 @@
-//! Graphs that several connections change at the same time.
+//! Concurrent changes to a graph from several connections.
 
 mod support;
 
@@ -24,7 +24,7 @@ struct Cluster {
 }
 
 impl Cluster {
-    /// Four stores on one database, as four processes have.
+    /// Opens four stores on one database, like four processes.
     async fn fresh() -> Self {
         let pg = PgHarness::fresh().await;
         let mut stores = Vec::new();
@@ -48,7 +48,7 @@ impl Cluster {
         NewJob { id: self.ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
     }
 
-    /// So many steps, and one behind all of them.
+    /// Inserts `parents` steps, and one step that waits for all of them.
     async fn fan_in(&self, parents: usize) -> (GroupId, JobId) {
         let flow = self.group();
         let mut jobs: Vec<_> = (0..=parents).map(|_| self.step(flow)).collect();
@@ -94,7 +94,7 @@ fn success(run: &Claimed) -> Settlement {
     Settlement::new(run.token, Verdict::Succeed { output: None }, AttemptOutcome::Success)
 }
 
-/// Every parent is settled in a commit of its own, from four sides at once: the child is released exactly once.
+/// Every parent is settled in its own commit, concurrently by four stores. The child must be released exactly once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn w_05_parents_that_end_at_the_same_time_release_their_child_once() {
     let cluster = Cluster::fresh().await;
@@ -126,7 +126,8 @@ async fn w_05_parents_that_end_at_the_same_time_release_their_child_once() {
     assert_eq!((group.state, group.counts.succeeded), (GroupState::Succeeded, 81));
 }
 
-/// Settles, claims and a cancel of the whole meet: whatever wins, every member has one end and is counted once.
+/// Settlements, claims and a cancel of the group run concurrently. In the end every member has one outcome and is
+/// counted once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn w_06_cancel_of_a_group_meets_its_settles() {
     let cluster = Cluster::fresh().await;

@@ -1,4 +1,4 @@
-//! Submits that come at the same time share a commit, and nothing else.
+//! Concurrent submits share a commit, but do not affect each other.
 
 mod support;
 

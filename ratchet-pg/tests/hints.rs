@@ -1,4 +1,4 @@
-//! How little a submit needs to be heard: one connection, one commit, few hints, no change of threads.
+//! The cost of notifying workers of a submit: one connection, one commit, few hints, and no thread switch.
 
 mod support;
 
@@ -20,7 +20,7 @@ fn job() -> NewJob {
     NewJob { id: ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
 }
 
-/// The processes of the server whose last statement was an insert.
+/// Returns the server processes whose last statement was an insert.
 async fn inserters(pg: &PgHarness) -> Vec<i32> {
     let sql = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'ratchet'
                    AND query LIKE '%differ in nothing but their arguments.%'";
@@ -58,7 +58,7 @@ async fn s_09_hints_of_many_submits_go_out_together() {
     for _ in 0..100 {
         pg.store.insert(vec![job()]).await.expect("inserted");
     }
-    // Told after everything else of the same store.
+    // These hints are sent after all others of this store.
     for order in [QueueUpdate::Pause, QueueUpdate::Resume] {
         pg.store.update_queue("q", order).await.expect("obeys");
     }
@@ -73,7 +73,7 @@ async fn s_09_hints_of_many_submits_go_out_together() {
 #[tokio::test]
 async fn the_connection_that_was_used_last_is_used_next() {
     let pg = PgHarness::fresh().await;
-    // There are others.
+    // Open more connections.
     for now in join_all((0..8).map(|_| pg.store.now())).await {
         now.expect("tells");
     }

@@ -1,4 +1,4 @@
-//! `enqueue(job).in_tx(&mut tx)`: a handle of a job that is there when the caller commits.
+//! `enqueue(job).in_tx(&mut tx)` returns the handle of a job that exists after the caller's commit.
 
 mod jobs;
 mod support;

@@ -1,4 +1,5 @@
-//! A server that is stopped, full, a standby, or behind a pooler: defined behavior each, and nothing is lost.
+//! Outages: a server that is stopped, full, a standby, or behind a pooler. The behavior must be defined, and no job may
+//! be lost.
 
 mod support;
 
@@ -16,11 +17,11 @@ use ratchet_macros::job;
 use ratchet_pg::PgStore;
 use support::{Database, OwnServer, Pooler};
 
-/// How often the handler was called.
+/// The number of handler calls.
 #[derive(Debug, Clone, Default)]
 struct Calls(Arc<AtomicU32>);
 
-/// Fails the first time for every third number.
+/// A job that fails its first run for every third number.
 #[job(name = "test.work", max_retries = 5, backoff = fixed("20ms"), crate = ::ratchet_core)]
 async fn work(
     #[inject] ctx: ratchet_core::JobContext,
@@ -49,7 +50,7 @@ async fn start(store: PgStore, calls: &Calls) -> (Ratchet, Worker) {
     (ratchet, worker)
 }
 
-/// Waits until this many jobs have succeeded, through whatever the server does.
+/// Waits until this many jobs have succeeded, whatever the server does.
 async fn all_done(ratchet: &Ratchet, jobs: u64) {
     let deadline = tokio::time::Instant::now() + Duration::from_mins(1);
     loop {
@@ -62,10 +63,10 @@ async fn all_done(ratchet: &Ratchet, jobs: u64) {
     }
 }
 
-/// Enqueues through whatever the server does.
+/// Enqueues a job, and retries whatever the server does.
 async fn enqueue(ratchet: &Ratchet, number: u32) {
     let deadline = tokio::time::Instant::now() + Duration::from_mins(1);
-    // A repeat of a submit whose answer was lost is the same job.
+    // A repeated submit after a lost answer creates no second job.
     while let Err(error) =
         ratchet.enqueue(Work { number }).idempotency_key(format!("work-{number}")).await
     {

@@ -1,4 +1,4 @@
-//! Ranges of ids: jobs go where their id belongs, and what is old is dropped as a whole.
+//! Partitions: jobs are stored by their id, and old partitions are dropped as a whole.
 
 mod support;
 
@@ -25,7 +25,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// A schema of its own, with a range per hour and a clock that can be moved.
+    /// Opens a store in its own schema, with one partition per hour and an adjustable clock.
     async fn fresh() -> Self {
         let pg = PgHarness::fresh().await;
         pg.database.execute("DROP SCHEMA IF EXISTS parts CASCADE").await;
@@ -37,7 +37,7 @@ impl Parts {
         parts
     }
 
-    /// So many hours from now it is.
+    /// Sets the clock to this many hours from now.
     async fn pass(&self, hours: u32) {
         let sql = format!(
             "CREATE OR REPLACE FUNCTION parts.now_micros() RETURNS bigint LANGUAGE sql VOLATILE AS
@@ -78,7 +78,7 @@ impl Parts {
         self.store.claim(request).await.expect("claims").jobs.remove(0)
     }
 
-    /// A batch of two jobs.
+    /// Inserts a batch of two jobs.
     async fn batch(&self, name: &str) -> GroupId {
         let batch = GroupId::from_uuid(self.ids.job().uuid());
         let mut step = Step::default();
@@ -145,7 +145,7 @@ async fn a_01_jobs_are_kept_in_ranges_of_their_ids() {
         on_conflict: OnConflict::Refuse,
     };
     parts.store.insert(vec![skewed.clone()]).await.expect("inserted");
-    // Before every range as well. An id after the last one is refused.
+    // Also an id before the first partition. An id after the last one is refused.
     skewed.id = JobId::from_uuid(uuid::Uuid::from_u128(2));
     parts.store.insert(vec![skewed]).await.expect("inserted");
     assert_eq!(parts.count("SELECT count(*) FROM parts.job_rest").await, 2);

@@ -1,4 +1,5 @@
-//! The plans of the hot statements with a million jobs waiting: by index, without sorting the backlog.
+//! The plans of the frequent statements with a million waiting jobs: they must use an index and must not sort the
+//! backlog.
 
 mod support;
 
@@ -76,7 +77,7 @@ const FILL: &str = "
     ANALYZE ratchet.job, ratchet.ready, ratchet.scheduled, ratchet.outcome, ratchet.attempt, ratchet.note, ratchet.graph,
         ratchet.job_group, ratchet.member, ratchet.edge, ratchet.blocked";
 
-/// Jobs of twenty hours, each in a range of its own.
+/// Jobs of twenty hours, each in its own partition.
 const TWENTY: &str = "
     CREATE OR REPLACE FUNCTION plans.now_micros() RETURNS bigint LANGUAGE sql VOLATILE AS
     $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint $$;
@@ -88,7 +89,7 @@ const TWENTY: &str = "
         keyed, queue, name)
     SELECT id, due, due, 0, 0, 1, 0, 0, 0, 1, false, 'default', 'mail' FROM plans.job";
 
-/// A statement, what its plan must have, and what it must not have.
+/// A statement, with texts that its plan must contain and must not contain.
 struct Hot {
     name: &'static str,
     sql: &'static str,
@@ -105,7 +106,7 @@ macro_rules! hot {
     };
 }
 
-/// Put together as in `src/sql.rs`.
+/// Concatenated as in `src/sql.rs`.
 const EXCHANGE: &str = concat!(
     include_str!("../sql/exchange/1_clock.sql"),
     include_str!("../sql/exchange/2_lock_keyless.sql"),
@@ -164,8 +165,8 @@ const CLAIM_ONLY: &str = concat!(
     include_str!("../sql/exchange/5_claimed.sql"),
 );
 
-/// No statement reads one of these from end to end. What is not here is as small as the cluster: a row per node, queue,
-/// service, lease.
+/// Tables that no statement may read completely. The tables not listed here have only one row per node, queue, service
+/// or lease.
 const LARGE: [&str; 18] = [
     "job_rest",
     "ready",
@@ -187,7 +188,7 @@ const LARGE: [&str; 18] = [
     "delivery",
 ];
 
-/// Those that do: they answer to people, count what is there, and no worker waits for them.
+/// Exceptions that read a whole table. They serve operators or count rows, and no worker waits for them.
 const SURVEYS: [(&str, &str); 9] = [
     ("query/select_counts", "ready"),
     ("query/select_counts", "scheduled"),
@@ -197,15 +198,15 @@ const SURVEYS: [(&str, &str); 9] = [
     ("query/select_unknown", "blocked"),
     ("items/count_hand_offs", "hand_off"),
     ("items/count_rejects", "reject"),
-    // Once a minute; there are as many slots as runs with a key.
+    // Runs once a minute. There is one slot per run with a key.
     ("sweep/sweep_slots", "slot"),
 ];
 
-/// Those that take the first few in the order of an index, and stop.
+/// Statements that read the first rows in index order and stop.
 const WALKS: [(&str, &str); 2] =
     [("command/select_failed", "outcome_rest"), ("query/list_ids", "job_rest")];
 
-/// What workers wait for, and what is done all the time.
+/// The statements that workers wait for, and those that run all the time.
 fn hot() -> Vec<Hot> {
     vec![
         hot!("exchange": EXCHANGE,
@@ -300,7 +301,8 @@ async fn c_06_statements_use_their_indexes_with_a_million_rows() {
     let pg = PgHarness::fresh().await;
     pg.database.execute(FILL).await;
     let mut db = PgConnection::connect(&pg.database.url()).await.expect("connects");
-    // The plan must do for any parameters, as that of a prepared statement does. Scans are left to the planner here.
+    // The plan must suit any parameters, like the plan of a prepared statement. Scan types are left to the planner
+    // here.
     db.execute("SET plan_cache_mode = force_generic_plan; SET jit = off").await.expect("set");
     let mut wrong = Vec::new();
     for hot in hot() {
@@ -325,8 +327,7 @@ async fn c_06_statements_use_their_indexes_with_a_million_rows() {
     assert!(wrong.is_empty(), "{} wrong plans:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Whether a plan reads a table from end to end: in the order it has on disk, or in that of an index with nothing to
-/// look for.
+/// Returns whether a plan reads a whole table, either sequentially or by an index scan without a condition.
 fn reads_all(plan: &str, table: &str) -> bool {
     let lines: Vec<_> = plan.lines().collect();
     let depth = |line: &str| line.len() - line.trim_start().len();
@@ -340,7 +341,7 @@ fn reads_all(plan: &str, table: &str) -> bool {
     })
 }
 
-/// Names and texts of all statements that have a plan.
+/// Returns the names and texts of all statements that have a plan.
 fn every_statement() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("sql");
     let entries = |folder: &Path| {
@@ -349,7 +350,7 @@ fn every_statement() -> Vec<(String, String)> {
         paths.sort();
         paths
     };
-    // Those in pieces, put together.
+    // Statements that are concatenated from several files.
     let whole = [
         ("exchange", EXCHANGE),
         ("exchange_keyed", EXCHANGE_KEYED),
@@ -368,7 +369,7 @@ fn every_statement() -> Vec<(String, String)> {
         }
     }
     assert!(all.len() > 100, "every statement is in a file");
-    // Settings have none.
+    // A `SET` statement has no plan.
     all.retain(|(name, _)| name != "query/plan_anew");
     all
 }
@@ -380,9 +381,9 @@ async fn plan(db: &mut PgConnection, name: &str, sql: &str) -> String {
     let types = "SELECT parameter_types::text[] FROM pg_prepared_statements WHERE name = 'hot'";
     let types: Vec<String> =
         sqlx::query_scalar(types).persistent(false).fetch_one(&mut *db).await.expect("types");
-    // Which partitions are looked at depends on them.
+    // The values determine which partitions are read.
     let mut values: Vec<_> = types.iter().map(|of| sample(of)).collect();
-    // The store plans these anew for each filter and state.
+    // The store uses custom plans for these statements.
     let custom = match name {
         "query/list_ids" | "command/select_failed" => {
             values.fill("NULL");
@@ -407,7 +408,7 @@ async fn plan(db: &mut PgConnection, name: &str, sql: &str) -> String {
     rows.iter().map(|row| row.get::<String, _>(0) + "\n").collect()
 }
 
-/// Some value of a type.
+/// Returns a sample value of a type.
 fn sample(of: &str) -> &'static str {
     match of {
         "uuid" => "'00000000-0000-0000-0000-000000000001'",
@@ -422,7 +423,7 @@ fn sample(of: &str) -> &'static str {
     }
 }
 
-/// Of twenty ranges, a claim looks into those its jobs are in, and a settle writes to those alone.
+/// With twenty partitions, a claim reads only those that hold its jobs, and a settlement writes only to those.
 #[tokio::test]
 async fn c_06_claims_look_into_one_range_per_job() {
     let pg = PgHarness::fresh().await;

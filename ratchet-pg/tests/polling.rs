@@ -1,4 +1,4 @@
-//! The suites on a store that only polls, behind a pooler that hands out connections by the transaction.
+//! The conformance suites on a store that only polls, behind a transaction pooler.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Workers behind a pooler that hands out connections by the transaction, fewer than there are clients.
+//! Workers behind a transaction pooler that has fewer server connections than clients.
 
 mod support;
 
@@ -15,11 +15,11 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{Connection as _, PgConnection, Row as _};
 use support::{Database, Pooler};
 
-/// How often each number was handled.
+/// The number of runs per job number.
 #[derive(Debug, Clone, Default)]
 struct Runs(Arc<Mutex<BTreeMap<u32, u32>>>);
 
-/// Fails the first time for every third number.
+/// A job that fails its first run for every third number.
 #[job(name = "test.pooled", max_retries = 5, backoff = fixed("20ms"), crate = ::ratchet_core)]
 async fn pooled(
     #[inject] ctx: ratchet_core::JobContext,
@@ -64,7 +64,7 @@ async fn all_done(ratchet: &Ratchet, jobs: u64) {
     }
 }
 
-/// A node claims some jobs and is never heard of again.
+/// Claims some jobs on a node that then sends no more heartbeats.
 async fn claim_and_die(store: &PgStore) -> usize {
     let node = NodeId::from_uuid(uuid::Uuid::from_u128(7));
     store.join(NodeInfo::new(node), Duration::from_secs(1)).await.expect("joins");
@@ -139,7 +139,7 @@ async fn s_07_s_09_a_callers_transaction_goes_through_it() {
     let ratchet = ratchet.expect("builds");
     let connect: PgConnectOptions = pooler.url().parse().expect("a URL");
     let connect = connect.extra_float_digits(None);
-    // Two callers whose transactions take turns on the servers.
+    // Two callers whose transactions alternate between the server connections.
     let mut callers = Vec::new();
     for _ in 0..2 {
         callers.push(PgConnection::connect_with(&connect).await.expect("connects"));
@@ -165,7 +165,7 @@ async fn s_07_s_09_a_callers_transaction_goes_through_it() {
     assert_eq!(counts.state(JobState::Pending), kept.len() as u64, "and nothing else");
 }
 
-/// What the store sets for itself would be a surprise to whoever gets the connection next.
+/// The settings of the store must not leak to the next client of a connection.
 #[tokio::test(flavor = "multi_thread")]
 async fn s_09_nothing_is_left_behind_on_the_servers() {
     let database = Database::take().await;
@@ -182,7 +182,7 @@ async fn s_09_nothing_is_left_behind_on_the_servers() {
     let mut stranger = PgConnection::connect_with(&connect).await.expect("connects");
     let mut servers = BTreeSet::new();
     let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
-    // Each of them is looked at, and some more than once. One that is busy now comes later.
+    // Check every server connection, some more than once. One that is busy now is checked later.
     for looks in 1.. {
         let found = sqlx::raw_sql(
             "SELECT pg_backend_pid()::text, current_setting('enable_seqscan'), current_setting('statement_timeout'),
@@ -200,7 +200,7 @@ async fn s_09_nothing_is_left_behind_on_the_servers() {
     }
 }
 
-// Not at once, maybe: a pooler that changes servers is told apart from a broken one by what it does.
+// Opening may succeed at first: the store can recognize such a pooler only by its effects.
 #[tokio::test(flavor = "multi_thread")]
 async fn s_09_a_store_that_keeps_statements_says_what_it_needs() {
     let database = Database::take().await;
@@ -208,7 +208,7 @@ async fn s_09_a_store_that_keeps_statements_says_what_it_needs() {
     let connect: PgConnectOptions = pooler.url().parse().expect("a URL");
     let mut refused = None;
     let mut opened = Vec::new();
-    // Three servers have room for the first statement of three clients.
+    // Three server connections can serve the first statements of three clients.
     for _ in 0..4 {
         match PgStore::open(PgOptions::with(connect.clone().extra_float_digits(None))).await {
             Ok(store) => opened.push(store),

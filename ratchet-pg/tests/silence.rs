@@ -1,4 +1,4 @@
-//! A network that forgets connections without a word: both ends believe in them, and nothing passes any more.
+//! Connections that are lost silently: both ends consider them open, but no data passes.
 
 mod support;
 
@@ -19,7 +19,7 @@ use ratchet_pg::{PgOptions, PgStore};
 use sqlx::Connection as _;
 use support::OwnServer;
 
-/// Whether nothing passes for now. Nothing is lost.
+/// Whether all traffic is held for now. Held data is not lost.
 #[derive(Default)]
 struct Held {
     now: AtomicBool,
@@ -38,7 +38,7 @@ impl Held {
     }
 }
 
-/// Passes connections on to a socket, until they are forgotten.
+/// Forwards connections to a socket until they are forgotten.
 struct Network {
     port: u16,
     made: Arc<AtomicUsize>,
@@ -73,7 +73,7 @@ impl Network {
         Self { port, made, forgotten, held, clients }
     }
 
-    /// Nothing passes from the beginning of the next transaction on.
+    /// Holds all traffic from the start of the next transaction.
     fn hold_at_begin(&self) {
         self.held.at_begin.store(true, Ordering::SeqCst);
     }
@@ -88,7 +88,7 @@ impl Network {
 }
 
 impl Network {
-    /// Ends every connection for the client. The server does not hear of it before it answers.
+    /// Closes all connections on the client side. The server notices that only when it answers.
     fn cut_clients(&self) {
         for client in self.clients.lock().expect("known").drain(..) {
             let _ = client.shutdown(std::net::Shutdown::Both);
@@ -107,7 +107,7 @@ macro_rules! passing {
             let mut piece = vec![0; 8192];
             while let Ok(length @ 1..) = from.read(&mut piece) {
                 held.wait(&piece[..length]);
-                // What a forgotten connection says is heard by nobody.
+                // Data of a forgotten connection is discarded.
                 if number >= forgotten.load(Ordering::SeqCst)
                     && to.write_all(&piece[..length]).is_err()
                 {
@@ -137,7 +137,7 @@ async fn x_08_connections_that_are_half_open_are_given_up() {
     let store = store.expect("opens");
     let ids = IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy));
     store.insert(vec![job(&ids)]).await.expect("inserts");
-    // As many as there are connections, and more: none of them may be lost for good.
+    // More rounds than connections, so that none may be lost permanently.
     for _ in 0..3 {
         network.forget_all();
         let again = async { while store.insert(vec![job(&ids)]).await.is_err() {} };
@@ -148,8 +148,8 @@ async fn x_08_connections_that_are_half_open_are_given_up() {
     }
 }
 
-// Who is given up while it begins a transaction leaves it behind, open: what the next one writes there would never
-// commit.
+// An operation that times out while it begins a transaction may leave the transaction open. Later writes on that
+// connection would never be committed.
 #[tokio::test(flavor = "multi_thread")]
 async fn x_08_a_transaction_that_began_too_late_takes_nothing_with_it() {
     let server = OwnServer::start("");
@@ -157,7 +157,7 @@ async fn x_08_a_transaction_that_began_too_late_takes_nothing_with_it() {
     let url = format!("postgres://postgres@127.0.0.1:{}/postgres?sslmode=disable", network.port);
     let options = PgOptions::new(&url).expect("a URL").connections(2);
     let options = options.patience(Duration::from_secs(3));
-    // One connection listens; there is one more.
+    // One connection listens, so only one is left.
     let store = PgStore::open(options.statement_timeout(Duration::from_millis(300))).await;
     let store = store.expect("opens");
     let ids = IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy));
@@ -206,13 +206,13 @@ async fn p_03_claim_that_commits_after_it_was_looked_for_is_given_back_too() {
         starting: true,
     };
 
-    // The only connection has prepared the statement, so that the whole claim is on its way at once.
+    // The only connection has prepared the statement, so the whole claim is sent at once.
     assert!(store.claim(request.clone()).await.expect("claims").jobs.is_empty());
     let waiting = job(&ids);
     let id = waiting.id;
     store.insert(vec![waiting]).await.expect("inserts");
 
-    // The claim waits for a lock when its connection ends, and goes on all the same.
+    // The claim waits for a lock when its connection ends, and continues on the server.
     let mut holder = sqlx::PgConnection::connect(&server.url("postgres")).await.expect("connects");
     let mut watcher = sqlx::PgConnection::connect(&server.url("postgres")).await.expect("connects");
     sqlx::raw_sql("BEGIN; LOCK TABLE ratchet.ready IN ACCESS EXCLUSIVE MODE")
@@ -227,7 +227,7 @@ async fn p_03_claim_that_commits_after_it_was_looked_for_is_given_back_too() {
     network.cut_clients();
     assert!(claim.await.expect("ends").is_err(), "its answer is lost");
 
-    // It is looked for, and is not there yet.
+    // The lease is searched for, but does not exist yet.
     while store.heartbeat(node, lease).await.is_err() {}
     sqlx::raw_sql("COMMIT").execute(&mut holder).await.expect("unlocks");
     until(&mut watcher, "SELECT EXISTS (SELECT FROM ratchet.lease)").await;

@@ -1,5 +1,4 @@
-//! A reader that holds an old snapshot keeps dead rows from being removed. Claiming must not walk over them again and
-//! again.
+//! A reader with an old snapshot prevents the removal of dead rows. Claims must not scan them again and again.
 
 mod support;
 
@@ -18,15 +17,16 @@ use sqlx::{Connection as _, PgConnection};
 use support::PgHarness;
 use tokio::time::Instant;
 
-/// How many jobs are claimed behind a snapshot before anything is counted, and then, so many at a time.
+/// The number of jobs claimed under the snapshot before the measurement, the number claimed during it, and the batch
+/// size.
 const DEAD: usize = 30_000;
 const COUNTED: usize = 2000;
 const BATCH: u32 = 10;
 
-/// How often a claim may look at its queue from the start.
+/// The minimum time between two scans of a queue from its start.
 const RESCAN: Duration = Duration::from_millis(100);
 
-/// Who keeps the queue moving.
+/// Inserts, claims and settles jobs.
 struct Mover {
     store: PgStore,
     ids: IdSource,
@@ -44,7 +44,7 @@ impl Mover {
         self.store.insert((0..count).map(job).collect()).await.expect("inserts");
     }
 
-    /// Claims and settles everything that is due. Answers with how long that took.
+    /// Claims and settles all due jobs. Returns the time it took.
     async fn work_off(&self, count: usize, limit: u32) -> Duration {
         let request = ClaimRequest {
             node: self.node,
@@ -74,8 +74,8 @@ impl Mover {
     }
 }
 
-/// How many entries of the claim's index were read so far, dead ones included. A connection tells at its end at the
-/// latest.
+/// Returns the number of index entries that claims have read so far, including dead ones. A connection reports its
+/// count at its end at the latest.
 async fn entries_read(db: &mut PgConnection) -> i64 {
     let others = "SELECT count(*) FROM pg_stat_activity
         WHERE datname = current_database() AND application_name = 'ratchet'";
@@ -97,7 +97,7 @@ async fn a_02_an_old_snapshot_does_not_make_claims_walk_over_what_is_dead() {
         .execute(&mut reader)
         .await
         .expect("a snapshot");
-    // What minutes of work leave behind.
+    // Create the dead rows of minutes of work.
     let mover = Mover::open(&url).await;
     for _ in 0..DEAD / 2000 {
         mover.insert(2000).await;
@@ -107,19 +107,19 @@ async fn a_02_an_old_snapshot_does_not_make_claims_walk_over_what_is_dead() {
     let before = entries_read(&mut watcher).await;
 
     let mover = Mover::open(&url).await;
-    // Of one insert: they differ in their ids alone.
+    // From one insert, so that they differ only in their ids.
     mover.insert(COUNTED).await;
     let took = mover.work_off(COUNTED, BATCH).await;
     mover.store.close().await;
     let read = entries_read(&mut watcher).await - before;
-    // All that is dead, as often as claims may look from the start, and for each of them what it claims.
+    // All dead entries for each allowed scan from the start, and for each claim the entries that it claims.
     let looks = i64::try_from(took.as_millis() / RESCAN.as_millis()).expect("fits") + 3;
     let all = i64::try_from(DEAD + COUNTED).expect("fits");
     let claims = i64::try_from(COUNTED).expect("fits") / i64::from(BATCH);
     let most = looks * all + claims * 2 * i64::from(BATCH);
     assert!(read <= most, "{claims} claims in {took:?} read {read} entries, at most {most}");
 
-    // What has ended is in no table that claims look at.
+    // Ended jobs are in no table that claims read.
     let active = "SELECT (SELECT count(*) FROM ratchet.ready) + (SELECT count(*) FROM ratchet.scheduled)
         + (SELECT count(*) FROM ratchet.blocked) + (SELECT count(*) FROM ratchet.lease WHERE remaining > 0)
         + (SELECT count(*) FROM ratchet.slot) + (SELECT count(*) FROM ratchet.business)";

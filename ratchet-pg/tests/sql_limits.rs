@@ -1,4 +1,4 @@
-//! S-17: the SQL function refuses what the library refuses, and says the same.
+//! S-17: the SQL function refuses the same values as the library, with the same messages.
 
 mod support;
 
@@ -11,7 +11,7 @@ use sqlx::AssertSqlSafe;
 use support::Database;
 use uuid::Uuid;
 
-/// The text arguments of the function, and what they are.
+/// The text arguments of the function, with their fields.
 const TEXTS: [(&str, Field); 8] = [
     ("name", Field::JobName),
     ("queue", Field::Queue),
@@ -28,7 +28,7 @@ struct Sql {
 }
 
 impl Sql {
-    /// Submits with an argument beside the name, which is an SQL expression over `$1`.
+    /// Submits with one more argument besides the name. `value` is an SQL expression over `$1`.
     async fn submit(&self, argument: &str, value: &str, text: &str) -> Result<Uuid, sqlx::Error> {
         let name = if argument == "name" { "" } else { "name => 'mail', " };
         let payload = if argument == "payload" { "" } else { "payload => '{}', " };
@@ -72,7 +72,7 @@ async fn s_17_the_sql_function_has_the_limits_of_the_library() {
             "line\nline".to_owned(),
         ];
         for (number, text) in texts.into_iter().enumerate() {
-            // Keys must not meet those of an earlier submit.
+            // Keys must differ from those of earlier submits.
             let what = format!("{argument}, text {number}");
             let answer = sql.submit(argument, value, &text).await;
             match check(field, &text) {
@@ -80,7 +80,7 @@ async fn s_17_the_sql_function_has_the_limits_of_the_library() {
                 Err(error) => {
                     let refused = answer.expect_err(&what).into_database_error().expect(&what);
                     assert_eq!(refused.code().as_deref(), Some("22023"), "{what}");
-                    // The library quotes a character as Rust does.
+                    // The library quotes characters in Rust syntax.
                     let (said, expected) = (refused.message(), error.to_string());
                     let head = expected.split(" contains ").next().expect("a text");
                     assert!(said.starts_with(head), "{what}: {said} instead of {expected}");

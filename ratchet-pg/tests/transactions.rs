@@ -1,4 +1,4 @@
-//! Submit, cancel and reschedule in the caller's own transaction, and the function for other languages.
+//! Submits, cancels and reschedules in a transaction of the caller, and the SQL function for other languages.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! C-07: a row that cannot be read is its own failure. It is set aside, listed, and repaired or dropped; every other
-//! job runs.
+//! C-07: a row that cannot be read affects only its own job. It is set aside, listed, and repaired or dropped. All
+//! other jobs run.
 
 mod support;
 
@@ -35,7 +35,7 @@ impl Bench {
         self.store.insert(jobs.to_vec()).await.expect("inserts");
     }
 
-    /// Sets a column of a row of a job to an SQL expression. Answers with what was there, as an expression.
+    /// Sets a column of a job's row to an SQL expression. Returns the old value as an expression.
     async fn set(&self, table: &str, id: JobId, column: &str, value: &str) -> String {
         let key = if table == "job" { "id" } else { "job" };
         let read =
@@ -49,7 +49,7 @@ impl Bench {
         was
     }
 
-    /// What is listed as unreadable.
+    /// Returns the jobs listed as unreadable, with the damaged column.
     async fn listed(&self) -> Vec<(JobId, String)> {
         let listed = self.store.unreadable(100).await.expect("lists");
         let count = self.store.count_unreadable().await.expect("counts");
@@ -62,7 +62,8 @@ impl Bench {
     }
 }
 
-/// Claims all three, gives them back with a checkpoint each, so that they are looked up and their notes are read.
+/// Claims all three jobs and releases them with a checkpoint each, so that the next claim looks them up and reads their
+/// notes.
 async fn run_once(bench: &Bench, worker: &Node) {
     let claimed = worker.claim(&bench.store, 10).await.expect("claims").jobs;
     let back = claimed.iter().map(|claimed| {
@@ -93,7 +94,7 @@ async fn c_07_unreadable_job_is_left_out_of_the_claim() {
         run_once(&bench, &worker).await;
         let was = bench.set(table, bad, column, value).await;
         let what = format!("{table}.{column} = {value}");
-        // The others of the same claim run at once.
+        // The rest of the same claim runs at once.
         let claimed = worker.claim(&bench.store, 10).await.expect("claims").jobs;
         assert_eq!(claimed.iter().map(Claimed::id).collect::<Vec<_>>(), [first, last], "{what}");
         let settled = bench.store.settle(claimed.iter().map(succeeded).collect()).await;
@@ -109,7 +110,7 @@ async fn c_07_unreadable_job_is_left_out_of_the_claim() {
             (1, 0)
         );
 
-        // Reading it fails alone, and says what to do. The list goes on without it.
+        // Reading this job fails with an instruction. The list is returned without it.
         let error = bench.store.get(bad).await.expect_err("cannot be read");
         assert_eq!(error.kind(), StoreErrorKind::Data, "{error}");
         assert!(error.to_string().contains(column), "{error}");
@@ -118,7 +119,7 @@ async fn c_07_unreadable_job_is_left_out_of_the_claim() {
         let refused = bench.store.command(Command::Pause(bad)).await.expect_err("refused");
         assert!(matches!(refused, CommandError::Store(_)), "{refused}");
 
-        // It is not put back before it was repaired.
+        // It is not returned to the queue before it is repaired.
         assert!(!bench.store.repair_unreadable(bad).await.expect("looks"));
         assert_eq!(bench.listed().await.len(), 1);
         bench.set(table, bad, column, &was).await;
@@ -130,11 +131,11 @@ async fn c_07_unreadable_job_is_left_out_of_the_claim() {
     }
 }
 
-/// A row in line that makes the statement of a claim fail.
+/// Inserts jobs, one of which makes the claim statement fail.
 async fn unclaimable(bench: &Bench) -> [JobId; 3] {
     let mut jobs = [job("mail"), job("mail"), job("mail")];
     for job in &mut jobs {
-        // With something to look up, so that it is not carried.
+        // With tags, the job is not plain and must be looked up.
         job.spec.tags = vec!["a".to_owned()];
     }
     bench.insert(&jobs).await;
@@ -200,13 +201,13 @@ async fn c_07_dropped_job_leaves_nothing_behind() {
     keyed.spec.business_key = Some("order-7".to_owned());
     bench.insert(std::slice::from_ref(&keyed)).await;
     bench.set("job", keyed.id, "extra", "'{\"options\": 7}'").await;
-    // A look at all jobs meets it.
+    // Listing all jobs finds it.
     bench.store.list(&Filter::any(), PAGE).await.expect("lists");
     let worker = Node::join(&bench.store, &["mail"]).await;
     assert!(worker.drain(&bench.store).await.is_empty());
     assert_eq!(bench.listed().await, [(keyed.id, "extra".to_owned())]);
     let again = || NewJob { id: JobId::from_uuid(Uuid::now_v7()), ..keyed.clone() };
-    // While it stands there it holds its key.
+    // It holds its key until it is dropped.
     bench.store.insert(vec![again()]).await.expect_err("the key is taken");
     assert!(bench.store.drop_unreadable(keyed.id).await.expect("drops"));
     let again = again();
@@ -258,7 +259,7 @@ async fn c_07_orphan_that_cannot_be_read_holds_up_no_rescue() {
     let found: Vec<_> = orphans.iter().map(|orphan| orphan.claimed.id()).collect();
     assert_eq!(found, [claimed[0].id(), claimed[2].id()]);
     assert_eq!(bench.listed().await, [(bad, "extra".to_owned())]);
-    // It is no orphan any more, but waits for a repair.
+    // It is no longer an orphan, but waits for a repair.
     let again = bench.store.orphans(10).await.expect("looks");
     assert_eq!(again.len(), 2);
     assert_eq!(
@@ -267,7 +268,7 @@ async fn c_07_orphan_that_cannot_be_read_holds_up_no_rescue() {
     );
 }
 
-/// Two steps that end in a third.
+/// Returns a graph of two steps and a third one that waits for both.
 fn fan_in() -> (NewGraph, GroupId, [JobId; 3]) {
     let group = GroupId::from_uuid(Uuid::now_v7());
     let mut graph = NewGraph::default();
@@ -325,7 +326,7 @@ async fn c_07_damaged_gates_hold_up_no_other() {
     let mut request = worker.request(10);
     request.queues[0].queue = "other".to_owned();
     assert_eq!(bench.store.claim(request).await.expect("claims").jobs.len(), 2);
-    // A queue whose rules cannot be read is paused, until it is given new ones.
+    // A queue whose rules cannot be read is paused until it gets new ones.
     assert!(worker.drain(&bench.store).await.is_empty());
     assert!(bench.store.queues().await.expect("lists").iter().all(|queue| queue.rules.paused));
     bench

@@ -2,7 +2,7 @@
 
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
-    AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, Filter, JobState, Move,
+    AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, Filter, JobState, TransitionKind,
     Vertex, Redriven,
 };
 use ratchet_core::store::Wake;
@@ -53,7 +53,7 @@ impl Session<'_> {
         if from == JobState::Paused {
             return Ok(Ok(CommandReply::Unchanged { state: from }));
         }
-        if let Some(refused) = refuse(row, Move::Pause) {
+        if let Some(refused) = refuse(row, TransitionKind::Pause) {
             return Ok(Err(refused));
         }
         self.advance(row, |job| {
@@ -65,7 +65,7 @@ impl Session<'_> {
     }
 
     async fn resume(&mut self, row: &mut JobRow) -> Answer {
-        if let Some(refused) = refuse(row, Move::Resume) {
+        if let Some(refused) = refuse(row, TransitionKind::Resume) {
             return Ok(Err(refused));
         }
         let from = row.job.state;
@@ -84,9 +84,9 @@ impl Session<'_> {
             return Ok(Ok(CommandReply::Unchanged { state: from }));
         }
         let refused = if row.job.paused_from == Some(JobState::Failed) {
-            Some(illegal(row, Move::Cancel))
+            Some(illegal(row, TransitionKind::Cancel))
         } else {
-            refuse(row, Move::Cancel)
+            refuse(row, TransitionKind::Cancel)
         };
         if let Some(refused) = refused {
             return Ok(Err(refused));
@@ -126,7 +126,7 @@ impl Session<'_> {
     }
 
     async fn reschedule(&mut self, row: &mut JobRow, due: Due) -> Answer {
-        if let Some(refused) = refuse(row, Move::Reschedule) {
+        if let Some(refused) = refuse(row, TransitionKind::Reschedule) {
             return Ok(Err(refused));
         }
         let (from, now) = (row.job.state, self.now);
@@ -135,7 +135,7 @@ impl Session<'_> {
     }
 
     async fn retry(&mut self, row: &mut JobRow) -> Answer {
-        if let Some(refused) = refuse(row, Move::RetryManually) {
+        if let Some(refused) = refuse(row, TransitionKind::RetryManually) {
             return Ok(Err(refused));
         }
         let (id, from, now) = (row.job.id, row.job.state, self.now);
@@ -187,11 +187,11 @@ impl Session<'_> {
 }
 
 /// Returns an error if the state of the job does not allow this move.
-fn refuse(row: &JobRow, verb: Move) -> Option<CommandError> {
+fn refuse(row: &JobRow, verb: TransitionKind) -> Option<CommandError> {
     (!row.job.state.allows(verb)).then(|| illegal(row, verb))
 }
 
-fn illegal(row: &JobRow, verb: Move) -> CommandError {
+fn illegal(row: &JobRow, verb: TransitionKind) -> CommandError {
     CommandError::IllegalTransition { job: row.job.id, state: row.job.state, verb }
 }
 

@@ -28,7 +28,7 @@ use crate::value::{bytes, graph_key, json, optional_json, unhex};
 /// Returns the event to propagate if this job is a step and has ended.
 pub(crate) fn ended(job: &JobRecord) -> Option<GraphEvent> {
     let ended = job.spec.step.is_some() && job.state.is_terminal();
-    ended.then(|| GraphEvent::Ended { member: job.member(), answers: Vec::new() })
+    ended.then(|| GraphEvent::Ended { member: job.member(), condition_results: Vec::new() })
 }
 
 impl Session<'_> {

@@ -37,7 +37,7 @@ impl Session<'_> {
                 }
                 Notice::Outcome(outcome) => {
                     let job = Some(outcome.job_id);
-                    let outcome = Some(json(&outcome.clone().stamped(self.now))?);
+                    let outcome = Some(json(&outcome.clone().with_commit_time(self.now))?);
                     self.deliver(Channel::Outcomes, None, outcome, job).await?;
                 }
                 _ => tracing::warn!(

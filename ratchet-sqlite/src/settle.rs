@@ -49,8 +49,8 @@ impl Session<'_> {
             });
             crash_point(CrashPoint::SettleMember);
             if let Some(member) = steps.remove(&job) {
-                let answers = settlement.answers.clone();
-                events.push((place, GraphEvent::Ended { member, answers }));
+                let condition_results = settlement.condition_results.clone();
+                events.push((place, GraphEvent::Ended { member, condition_results }));
             }
         }
         if let Some((first, _)) = events.first() {

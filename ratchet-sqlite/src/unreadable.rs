@@ -216,7 +216,7 @@ impl Session<'_> {
             let stored: &[u8] = row.try_get(0)?;
             if !ended && let Ok(id) = job_id(stored) {
                 let member = lost_member(id, row.try_get(3)?, row.try_get(4)?, self.now);
-                self.propagate(vec![ratchet_core::graph::GraphEvent::Ended { member, answers: Vec::new() }])
+                self.propagate(vec![ratchet_core::graph::GraphEvent::Ended { member, condition_results: Vec::new() }])
                     .await?;
             }
             if let Ok(state) = state {

@@ -1,4 +1,4 @@
-//! Backups that are taken while jobs come in and run.
+//! Backups that are taken while jobs are submitted and run.
 
 mod node;
 
@@ -16,7 +16,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Row as _};
 
 async fn open(path: &Path) -> SqliteStore {
-    // Power does not fail in these tests.
+    // These tests do not simulate a power loss.
     SqliteStore::options(path).synchronous(Synchronous::Normal).open().await.expect("opens")
 }
 
@@ -32,7 +32,7 @@ async fn ids(store: &SqliteStore) -> HashSet<JobId> {
     page.jobs.iter().map(|job| job.id).collect()
 }
 
-/// What a file needs to be a backup: everything acknowledged is in it, it is whole, and its jobs can be run.
+/// Checks a backup: it contains all acknowledged jobs, is intact, and its jobs can run.
 async fn check(copy: &Path, acknowledged: &[JobId]) {
     assert_eq!(integrity(copy).await, "ok");
     let restored = open(copy).await;
@@ -64,7 +64,7 @@ async fn a_04_backups_under_load_hold_every_acknowledged_job() {
                     let new = job("mail");
                     store.insert(vec![new.clone()]).await.expect("inserts");
                     sender.send(new.id).expect("the test listens");
-                    // Some of them run meanwhile.
+                    // Some of the jobs run in the meantime.
                     let claimed = worker.claim(&store, 1).await.expect("claims").jobs;
                     let outcomes = claimed.iter().take(fastrand::usize(..2));
                     store.settle(outcomes.map(node::succeeded).collect()).await.expect("settles");

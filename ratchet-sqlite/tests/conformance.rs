@@ -1,4 +1,4 @@
-//! The store in a file passes the suite.
+//! The conformance suite that every store must pass, on SQLite.
 
 mod harness;
 

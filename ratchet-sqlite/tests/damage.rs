@@ -1,6 +1,6 @@
-//! C-07 as a property: any column of any row of a live store is damaged, and everything else goes on.
+//! C-07 as a property: any column of any row of a live store is damaged, and everything else continues.
 //!
-//! Seeds are fixed; `RATCHET_DAMAGES` runs more of them.
+//! Seeds are fixed. `RATCHET_DAMAGES` runs more of them.
 
 mod node;
 
@@ -19,8 +19,8 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _, SqliteConnection};
 use uuid::Uuid;
 
-/// Tables whose rows are damaged. What is left out says how much or who, not what: counts, the leader, the schema, the
-/// rules of queues (a queue whose rules are damaged is paused), and what this feature writes itself.
+/// Tables whose rows are damaged. Excluded are counts, the leader, the schema, queue rules (damaged rules pause the
+/// queue), and the records of unreadable jobs.
 const TABLES: &[&str] = &[
     "ratchet_job",
     "ratchet_template",
@@ -81,12 +81,12 @@ struct Damage {
     table: &'static str,
     column: String,
     rowid: String,
-    /// As it was, as an SQL literal.
+    /// The old value, as an SQL literal.
     was: String,
-    #[allow(dead_code)] // told when it fails
-    /// As it is, as an SQL expression.
+    #[allow(dead_code)] // shown when a seed fails
+    /// The new value, as an SQL expression.
     now: String,
-    /// For a row of a job: its place in the table.
+    /// The seq of the job, for rows of `ratchet_job`.
     seq: Option<i64>,
 }
 
@@ -126,9 +126,9 @@ fn value(rng: &mut Rng, kind: &str, nullable: bool) -> String {
     }
 }
 
-/// Damages one cell. None if the database does not let it.
+/// Damages one cell. Returns `None` if the database rejects the value.
 async fn damage(conn: &mut SqliteConnection, rng: &mut Rng) -> Option<Damage> {
-    // Half of it hits jobs.
+    // Half of the damage is in jobs.
     let table = if rng.bool() { "ratchet_job" } else { rng.choice(TABLES).copied()? };
     let info = sqlx::query(AssertSqlSafe(format!("PRAGMA table_info({table})")));
     let info = info.fetch_all(&mut *conn).await.expect("columns");
@@ -138,7 +138,7 @@ async fn damage(conn: &mut SqliteConnection, rng: &mut Rng) -> Option<Damage> {
         return None;
     }
     let nullable = info.get::<i64, _>("notnull") == 0 && info.get::<i64, _>("pk") == 0;
-    // Tables without rowids are named by their whole key.
+    // Rows of tables without rowids are identified by their whole key.
     let keys = sqlx::query(AssertSqlSafe(format!(
         "SELECT group_concat(name, '||') FROM (SELECT 'quote(' || name || ')' AS name FROM pragma_table_info('{table}') WHERE pk > 0)"
     )));
@@ -162,7 +162,7 @@ async fn ids(conn: &mut SqliteConnection) -> BTreeMap<i64, Vec<u8>> {
     rows.iter().map(|row| (row.get(0), row.get(1))).collect()
 }
 
-/// Jobs that need not run: those that are damaged, and those that depend on what is.
+/// Returns the jobs that need not run: damaged jobs, and jobs that depend on damaged rows.
 async fn concerned(
     bench: &mut Bench,
     damages: &[Damage],
@@ -196,7 +196,7 @@ async fn concerned(
         concerned.extend(hit);
     }
     if in_table("ratchet_lingering") {
-        // A run that lingers for ever holds the key of this one.
+        // A run that lingers forever holds the key of this job.
         concerned.insert(bench.live.plain[5]);
     }
     concerned
@@ -218,7 +218,7 @@ async fn one(seed: u64) {
     }
     let what = format!("seed {seed}: {damages:?}");
     let concerned = concerned(&mut bench, &damages, &seqs).await;
-    // Half of the time another process meets it, which remembers nothing.
+    // Half of the time, another process with an empty cache finds the damage.
     if rng.bool() {
         bench.live.store = open(&path, &bench.clock).await;
     }
@@ -230,7 +230,7 @@ async fn one(seed: u64) {
         assert!(concerned.contains(id) || ran.contains(id), "{id} did not run; {what}");
     }
 
-    // Whoever looks at all jobs has met what is damaged: it can be read, or it is listed.
+    // After all jobs were read, each is either readable or listed.
     bench.live.sweep(&what).await;
     let listed = bench.live.store.unreadable(100).await.expect(&what);
     let count = bench.live.store.count_unreadable().await.expect(&what);
@@ -245,13 +245,13 @@ async fn one(seed: u64) {
         assert!(aside || read, "job {seq} is neither readable nor listed; {what}");
     }
 
-    // Half of them are repaired by hand and put back; the rest is dropped.
+    // Half of the time, damaged jobs are repaired by hand and returned to the queue. The rest are dropped.
     let repairs = rng.bool();
     if repairs {
         for damage in damages.iter().rev().filter(|damage| damage.table == "ratchet_job") {
             let Damage { column, was, seq, .. } = damage;
             let write = format!("UPDATE ratchet_job SET {column} = {was} WHERE seq = ?1");
-            // What has moved meanwhile is put back as it is, unless that is what was damaged.
+            // A job that is no longer recorded as unreadable keeps its current value.
             let still = sqlx::query("SELECT 1 FROM ratchet_unreadable WHERE seq = ?1").bind(seq);
             if still.fetch_optional(&mut bench.conn).await.expect(&what).is_some() {
                 let write = sqlx::query(AssertSqlSafe(write)).bind(seq);

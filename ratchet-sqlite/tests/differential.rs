@@ -1,4 +1,4 @@
-//! Random operations on the store in memory and on the one in a file: every answer is the same.
+//! Runs random operations on the store in memory and on SQLite. All answers must be the same.
 
 mod harness;
 
@@ -32,8 +32,8 @@ impl Harness for Memory {
     }
 }
 
-/// How many sequences per test: five hundred in all keep the suite quick; `RATCHET_SEQUENCES=500` makes it two
-/// thousand.
+/// The number of sequences per test. The default of 500 in total keeps the suite fast, `RATCHET_SEQUENCES=500` runs
+/// 2000.
 fn sequences() -> u64 {
     std::env::var("RATCHET_SEQUENCES").ok().and_then(|text| text.parse().ok()).unwrap_or(125)
 }
@@ -62,7 +62,7 @@ async fn memory_and_sqlite_agree_on_other_operations() {
     agree(1_000_000, 64).await;
 }
 
-/// Every job that cannot run is set aside at once: the answers stay the same.
+/// Every job that cannot run is set aside at once. The answers must not change.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn memory_and_sqlite_agree_when_jobs_are_set_aside() {
     agree(2_000_000, 0).await;

@@ -1,4 +1,4 @@
-//! The engine on the store in a file.
+//! The engine suite on SQLite.
 
 mod harness;
 

@@ -1,4 +1,5 @@
-//! What becomes of the file under a running process: moved, replaced, deleted, damaged, its log grown, its disk full.
+//! Changes to the file under a running process: it is moved, replaced, deleted or damaged, its log grows, or its disk
+//! is full.
 
 mod node;
 
@@ -48,7 +49,7 @@ fn large() -> NewJob {
     new
 }
 
-/// The file is not where it was: every kind of write is refused, and the first heartbeat tells so.
+/// Checks that every kind of write is refused because the file was moved, starting with the first heartbeat.
 async fn assert_refused(store: &SqliteStore, worker: &Node) {
     let path = store.path().display().to_string();
     let beat = store.heartbeat(worker.id, LEASE).await.expect_err("a heartbeat is refused");
@@ -72,7 +73,7 @@ async fn a_04_moved_file_refuses_writes_until_it_is_back() {
     let elsewhere = folder.path().join("elsewhere.db");
     std::fs::rename(&path, &elsewhere).expect("moves");
     assert_refused(&store, &worker).await;
-    // Another file of the same name is not the one that was opened.
+    // Another file with the same name is not the file that was opened.
     std::fs::copy(&elsewhere, &path).expect("copies");
     assert_refused(&store, &worker).await;
     let error = store.backup_to(folder.path().join("backup.db")).await.expect_err("refused");
@@ -115,7 +116,7 @@ async fn a_04_deleted_file_is_noticed_without_a_heartbeat() {
     assert_eq!(error.kind(), StoreErrorKind::Config, "{error}");
 }
 
-/// Overwrites the root page of an index, so that only what writes to that index can notice.
+/// Overwrites the root page of an index, so that only writes to that index can detect the damage.
 async fn damage(path: &Path, index: &str) {
     let mut conn = connect(path).await;
     let query = sqlx::query("SELECT rootpage FROM sqlite_master WHERE name = ?1").bind(index);
@@ -147,7 +148,7 @@ async fn a_04_damaged_file_stops_claims_and_submits() {
     let outcomes = claimed.iter().map(node::succeeded).collect();
     let error = store.settle(outcomes).await.expect_err("the outcome cannot be stored");
     assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{error}");
-    // From here on nothing is begun whose outcome could not be stored.
+    // From now on, no new work starts, because its outcome could not be stored.
     let claim = worker.claim(&store, 5).await.expect_err("claims are refused");
     let new = submit(&store).await.expect_err("submits are refused");
     for error in [claim, new] {
@@ -156,7 +157,7 @@ async fn a_04_damaged_file_stops_claims_and_submits() {
     }
     let counts = store.counts().await.expect("reads go on");
     assert_eq!(counts.state(JobState::Running), 5);
-    // What does not need the damaged page goes on, and claims nothing on the way.
+    // Operations that do not need the damaged page still work, but claim nothing.
     let (settled, reply) = store
         .settle_and_claim(Vec::new(), worker.request(5))
         .await
@@ -198,14 +199,14 @@ async fn a_04_log_that_was_long_is_shortened() {
         store.insert((0..50).map(|_| large()).collect()).await.expect("inserts");
     }
     sqlx::query("COMMIT").execute(&mut reader).await.expect("ends");
-    // The first commit copies the log into the file, the next one begins the log anew.
+    // The first commit copies the log into the file, the next one restarts the log.
     for _ in 0..3 {
         submit(&store).await.expect("inserts");
     }
     assert!(size() <= 1 << 20, "{}", size());
 }
 
-/// Collects what is logged at the level of warnings or above.
+/// Collects log events of level warn and above.
 #[derive(Clone, Default)]
 struct Logged(Arc<Mutex<Vec<String>>>);
 
@@ -242,7 +243,7 @@ impl tracing::Subscriber for Logged {
 #[tokio::test]
 async fn a_04_long_log_is_reported_once() {
     let logged = Logged::default();
-    // The writer has a thread of its own; only this test in this program listens.
+    // The writer has its own thread, so the subscriber is global. No other test in this program sets one.
     tracing::subscriber::set_global_default(logged.clone()).expect("the first");
     let (_folder, path) = folder();
     let log = path.with_extension("db-wal");
@@ -268,11 +269,11 @@ async fn a_04_long_log_is_reported_once() {
     assert_eq!(reports(), 1);
 }
 
-/// A file system of its own, gone when dropped.
+/// A mounted file system, unmounted when dropped.
 struct SmallDisk(TempDir);
 
 impl SmallDisk {
-    /// None if this user cannot mount one.
+    /// Mounts a file system of this size. Returns `None` if this user may not mount.
     fn mount(megabytes: u32) -> Option<Self> {
         let folder = tempfile::tempdir().expect("a folder");
         let size = format!("size={megabytes}m");
@@ -302,7 +303,7 @@ async fn a_04_disk_that_the_log_has_filled_recovers() {
     let store = open(&path).await;
     let worker = Node::join(&store, &["mail"]).await;
     let kept = submit(&store).await.expect("works");
-    // The same few pages are written again and again: the file stays small, the log does not.
+    // The same few pages are written repeatedly, so the file stays small while the log grows.
     for round in 0..3_000 {
         let beat = store.heartbeat(worker.id, LEASE).await;
         let beat = beat.map_err(|error| format!("round {round}: {error}"));

@@ -1,4 +1,4 @@
-//! A chain, batch or workflow in the caller's own transaction: all of it is there when the caller commits, or nothing.
+//! Chains, batches and workflows in a transaction of the caller: everything is visible after the commit, or nothing.
 
 mod jobs;
 
@@ -12,10 +12,10 @@ use ratchet_sqlite::{EnqueueInTx as _, SqliteStore};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use sqlx::{Sqlite, Transaction};
 
-/// Longer than anything takes, shorter than a person waits.
+/// The timeout of the tests.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// No work is found by looking for it: the hint that comes with the commit must do.
+/// The poll interval. It is long, so that work must be found by the wake-up after the commit.
 const HOUR: Duration = Duration::from_hours(1);
 
 struct Shop {
@@ -47,7 +47,7 @@ fn greet(name: &str) -> Greet {
 }
 
 impl Shop {
-    /// How many groups and jobs can be seen.
+    /// Returns the number of visible groups and jobs.
     async fn seen(&self) -> (usize, u64) {
         let groups = self.ratchet.groups(&GroupFilter::any(), None, 100).await.expect("reads");
         let counts = self.store.counts().await.expect("counts");

@@ -1,4 +1,4 @@
-//! Jobs in the caller's own transaction.
+//! Jobs in a transaction of the caller.
 
 mod jobs;
 

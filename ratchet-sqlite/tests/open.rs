@@ -1,4 +1,4 @@
-//! What can be wrong with a file, and what the store says about it.
+//! Files that cannot be used, and the errors that the store reports for them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -97,12 +97,12 @@ async fn damaged_file_is_told() {
     }
     let mut conn = connect(&path).await;
     sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut conn).await.expect("moves the log");
-    // Everything behind the schema.
+    // Overwrite everything after the schema.
     let mut bytes = std::fs::read(&path).expect("reads");
     let end = bytes.len();
     bytes[120_000..end].fill(0x55);
     std::fs::write(&path, bytes).expect("writes");
-    // A fresh process would see it at once; this one has pages in its cache.
+    // A new process would detect it at once, but this one has cached pages.
     let fresh = SqliteStore::options(&path).open().await;
     let error = match fresh {
         Err(error) => error,
@@ -137,7 +137,7 @@ async fn locked_by_another_program_is_told() {
     assert_eq!(error.kind(), StoreErrorKind::Locked);
     assert!(error.to_string().contains(".in_tx") && error.is_transient(), "{error}");
     assert_eq!(refused(&path).await.kind(), StoreErrorKind::Locked);
-    // Readers do not wait for a writer, whoever it is.
+    // Readers do not wait for any writer.
     assert_eq!(store.counts().await.expect("reads").state(JobState::Pending), 0);
     sqlx::query("ROLLBACK").execute(&mut other).await.expect("unlocks");
     store.insert(vec![job(vec![1])]).await.expect("works again");
@@ -164,13 +164,13 @@ async fn full_disk_is_told_and_survived() {
         "all or none"
     );
     drop(store);
-    // Somebody has made room.
+    // The limit is raised.
     let store = SqliteStore::options(&path).max_pages(10_000).open().await.expect("opens");
     store.insert((0..100).map(|_| job(vec![7; 1000])).collect()).await.expect("work goes on");
     assert_eq!(store.counts().await.expect("reads").state(JobState::Pending), stored + 100);
 }
 
-/// Root may write everything, so the file is opened by another user in a process of its own.
+/// Root may write any file, so the file is opened by another user in another process.
 #[tokio::test]
 async fn file_that_cannot_be_written_is_told() {
     use std::os::unix::fs::PermissionsExt as _;
@@ -182,7 +182,7 @@ async fn file_that_cannot_be_written_is_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("jobs.db");
     drop(SqliteStore::open(&path).await.expect("opens"));
-    // A clean end moves the log into the file; wait for it, or the log's rights count too.
+    // A clean close moves the log into the file. Wait for it, otherwise the permissions of the log matter as well.
     while path.with_extension("db-wal").exists() {
         tokio::task::yield_now().await;
     }
@@ -194,7 +194,7 @@ async fn file_that_cannot_be_written_is_told() {
     mode(folder.path(), 0o555);
     let is_root = std::fs::metadata("/proc/self")
         .is_ok_and(|me| std::os::unix::fs::MetadataExt::uid(&me) == 0);
-    // Where a stranger can start it, whoever owns the folder of the build.
+    // Copy the program to a directory from which another user can start it.
     let program = std::env::current_exe().expect("this test");
     let elsewhere = tempfile::tempdir().expect("a folder");
     mode(elsewhere.path(), 0o755);

@@ -6,24 +6,24 @@ use ratchet_sqlite::SqliteStore;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _};
 
-/// Statements that may read a whole table, because it is small or because that is what they are for.
+/// Statements that may read a whole table, because it is small or because that is their purpose.
 const READS_A_WHOLE_TABLE: &[&str] = &[
     // One row per node.
     "node/list_nodes",
     "node/list_known",
     "node/delete_dead_nodes",
     "node/list_orphans",
-    // One row per run at the moment.
+    // One row per current run.
     "node/list_strays",
     // One row per job that cannot be read.
     "unreadable/list",
     "unreadable/count",
-    // What is damaged cannot be found through an index: once per repair.
+    // Damaged rows cannot be found through an index. Runs once per repair.
     "unreadable/delete_business",
     "unreadable/clear_counts",
     "unreadable/count_anew",
     "key/list_lost_lingering",
-    // One row per queue with rules, one per service, and what runs at the moment.
+    // One row per queue with rules, per service, or per current run.
     "gate/list_rules",
     "gate/list_limited",
     "gate/list_breakers",
@@ -33,9 +33,9 @@ const READS_A_WHOLE_TABLE: &[&str] = &[
     "count/list_counts",
     "count/list_waiting",
     "count/list_waiting_queues",
-    // Newest first, as far as it is asked for.
+    // Newest first, up to the limit.
     "outbox/list_alerts",
-    // All that was set aside is counted; all schedules are shown.
+    // Counts all rejects, or lists all schedules.
     "items/count_rejects",
     "items/list_rejects",
     "schedule/list_schedules",
@@ -48,7 +48,7 @@ const SORTS: &[&str] = &[
     "count/list_counts",
     "count/list_waiting",
     "count/list_waiting_queues",
-    // Once per repair of a job whose count cannot be told.
+    // Runs once per repair of a job whose count is unknown.
     "unreadable/count_anew",
 ];
 

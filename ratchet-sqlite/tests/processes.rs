@@ -1,4 +1,4 @@
-//! Several processes on one file. This test starts itself again, in the role that `RATCHET_ROLE` names.
+//! Several processes on one file. The test program starts itself again in the role set by `RATCHET_ROLE`.
 
 mod jobs;
 
@@ -33,7 +33,7 @@ async fn ratchet(path: &Path) -> Ratchet {
         config.lease = Duration::from_millis(400);
         config.heartbeat = Duration::from_millis(130);
         config.sweep = Duration::from_millis(100);
-        // Long enough that only a hint explains a quick start.
+        // Long enough that only a wake-up explains a quick start.
         config.poll = (Duration::from_secs(20), Duration::from_secs(20));
     };
     Ratchet::builder(store).jobs([Greet::JOB]).config(quick).build().await.expect("builds")
@@ -43,7 +43,7 @@ fn greet() -> Greet {
     Greet { name: "Ada".to_owned() }
 }
 
-/// Not a test of its own: what the other processes do.
+/// Not a test, but the entry point of the child processes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn role() {
     let (Ok(role), Ok(path)) = (std::env::var("RATCHET_ROLE"), std::env::var("RATCHET_FILE"))
@@ -75,7 +75,7 @@ async fn role() {
 
 fn lines(child: &mut Child) -> impl Iterator<Item = String> + use<> {
     let pipe = BufReader::new(child.stdout.take().expect("a pipe"));
-    // The harness of the test prints lines of its own.
+    // The test harness prints lines of its own.
     pipe.lines()
         .map_while(Result::ok)
         .filter_map(|line| line.split_once('@').map(|(_, said)| said.to_owned()))
@@ -119,7 +119,7 @@ async fn s_09_another_process_hears_of_new_work() {
     worker.kill().expect("can be killed");
     worker.wait().expect("is gone");
     waits.sort_unstable();
-    // A poll would take seconds; the median leaves room for a busy machine.
+    // A poll would take seconds. The median allows for a busy machine.
     assert!(waits[10] < Duration::from_millis(500), "{waits:?}");
 }
 
@@ -131,7 +131,7 @@ async fn killed_processes_lose_nothing() {
     let mut committed = HashSet::new();
     for _ in 0..5 {
         let mut child = start("load", &path);
-        // Some jobs in, while others are being worked on.
+        // Kill it after some submits, while other jobs are running.
         committed.extend(lines(&mut child).take(100));
         child.kill().expect("can be killed");
         child.wait().expect("is gone");

@@ -1,4 +1,4 @@
-//! What is read with several statements is one state of the database, whatever is written meanwhile.
+//! Queries with several statements see one snapshot of the database, despite concurrent writes.
 
 mod node;
 
@@ -16,7 +16,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, SqliteConnection};
 use tempfile::TempDir;
 
-/// How often is looked: without a snapshot a few hundred looks see two states.
+/// The number of reads. Without a snapshot, a few hundred reads see two states.
 const LOOKS: usize = 3_000;
 
 async fn fresh() -> (TempDir, SqliteStore, SqliteConnection) {
@@ -50,7 +50,7 @@ async fn surroundings_are_of_one_moment() {
     });
     for _ in 0..LOOKS {
         let around = store.claim_context(id).await.expect("reads").expect("is there");
-        // It holds its key while it runs, and only then.
+        // The job holds its key only while it runs.
         let running = around.job.state == JobState::Running;
         assert_eq!(around.holders, running.then_some(id).into_iter().collect::<Vec<_>>());
         assert_eq!(around.running, u64::from(running));
@@ -88,7 +88,7 @@ async fn list_is_of_one_moment() {
     });
     let filter = Filter::any().state(JobState::Pending).tag("marked");
     for _ in 0..LOOKS {
-        // So small a page is read with several statements.
+        // A page this small is read with several statements.
         let page = PageRequest { before: None, limit: 2 };
         let page = store.list(&filter, page).await.expect("lists");
         assert_eq!(page.jobs.len(), 1, "{:?}", page.jobs);
@@ -114,7 +114,7 @@ async fn read_that_is_given_up_leaves_no_transaction_behind() {
             }
         }
     }
-    // Nobody reads an old state: all of the log can be moved.
+    // No reader holds an old snapshot, so the whole log can be moved.
     store.claim_context(new.id).await.expect("reads");
     store.queues().await.expect("reads");
     store.insert(vec![job("mail")]).await.expect("inserts");

@@ -1,5 +1,5 @@
-//! C-07: a row that cannot be read is its own failure. It is set aside, listed, and repaired or dropped; every other
-//! job runs.
+//! C-07: a row that cannot be read affects only its own job. It is set aside, listed, and repaired or dropped. All
+//! other jobs run.
 
 mod node;
 
@@ -59,7 +59,7 @@ impl Bench {
         sqlx::query(AssertSqlSafe(sql.to_owned())).execute(&mut self.conn).await.expect("writes");
     }
 
-    /// The columns of the jobs that are set aside, by id.
+    /// Returns the ids of the jobs that are set aside, with the damaged column.
     async fn listed(&self) -> Vec<(JobId, String)> {
         let all = self.store.unreadable(100).await.expect("lists");
         assert_eq!(self.store.count_unreadable().await.expect("counts"), all.len() as u64);
@@ -113,7 +113,7 @@ async fn c_07_unreadable_job_is_left_out_of_the_claim() {
         assert_eq!(listed.queue.as_deref(), Some("default"));
         assert_eq!(listed.name.as_deref(), (column != "template").then_some("mail"));
 
-        // Reading it fails alone, and says what to do. The list goes on without it.
+        // Reading this job fails with an instruction. The list is returned without it.
         let error = bench.store.get(bad).await.expect_err("cannot be read");
         assert_eq!(error.kind(), StoreErrorKind::Data, "{error}");
         assert!(
@@ -126,7 +126,7 @@ async fn c_07_unreadable_job_is_left_out_of_the_claim() {
         let refused = bench.store.command(Command::Pause(bad)).await.expect_err("refused");
         assert!(matches!(refused, CommandError::Store(_)), "{refused}");
 
-        // It is not put back before it was repaired.
+        // It is not returned to the queue before it is repaired.
         assert!(!bench.store.repair_unreadable(bad).await.expect("looks"));
         assert_eq!(bench.listed().await.len(), 1);
         bench.set(bad, column, &was).await;
@@ -147,7 +147,7 @@ async fn c_07_dropped_job_leaves_nothing_behind() {
         keyed.spec.business_key = Some("order-7".to_owned());
         bench.insert(std::slice::from_ref(&keyed)).await;
         bench.set(keyed.id, column, value).await;
-        // Whoever looks at all jobs meets it.
+        // Listing all jobs finds it.
         let page = PageRequest { before: None, limit: 10 };
         bench.store.list(&Filter::any(), page).await.expect("lists");
         let worker = Node::join(&bench.store, &["mail"]).await;
@@ -158,7 +158,7 @@ async fn c_07_dropped_job_leaves_nothing_behind() {
         let id = listed[0].0;
         assert_eq!(id == keyed.id, column != "id", "a damaged id has a substitute");
         let again = || NewJob { id: JobId::from_uuid(Uuid::now_v7()), ..keyed.clone() };
-        // While it stands there it holds its key.
+        // It holds its key until it is dropped.
         bench.store.insert(vec![again()]).await.expect_err("the key is taken");
         assert!(bench.store.drop_unreadable(id).await.expect("drops"));
         let again = again();
@@ -191,7 +191,7 @@ async fn c_07_orphan_that_cannot_be_read_holds_up_no_rescue() {
         assert_eq!(bench.listed().await, [(bad, column.to_owned())]);
         let counts = bench.store.counts().await.expect("counts");
         assert_eq!((counts.state(JobState::Running), counts.state(JobState::Pending)), (2, 1));
-        // Repaired, it is in line like one that was never claimed.
+        // After the repair, it waits like a job that was never claimed.
         let good = if column == "node" { "zeroblob(16)" } else { "NULL" };
         bench.set(bad, column, good).await;
         assert!(bench.store.repair_unreadable(bad).await.expect("repairs"));
@@ -228,7 +228,7 @@ async fn c_07_outcome_of_an_unreadable_job_holds_up_no_other() {
     let settled = bench.store.settle(claimed.iter().map(retry).collect()).await.expect("settles");
     assert!(matches!(settled[0], Settled::Applied(_)) && matches!(settled[2], Settled::Applied(_)));
     assert!(matches!(settled[1], Settled::Stale { .. }), "{:?}", settled[1]);
-    // Its run is over, so it is set aside and not left to the end of this node.
+    // Its run is over, so it is set aside at once and not only when this node ends.
     assert_eq!(bench.listed().await, [(bad, "warnings".to_owned())]);
     assert_eq!(bench.store.counts().await.expect("counts").state(JobState::Running), 0);
     bench.set(bad, "warnings", "NULL").await;
@@ -270,7 +270,7 @@ async fn c_07_damaged_hand_offs_and_deliveries_hold_up_no_other() {
     assert_eq!(handed, [1, 3]);
 }
 
-/// Two jobs in a row, and one that waits for both.
+/// Returns a graph of two jobs and a third one that waits for both.
 fn fan_in() -> (NewGraph, GroupId, [JobId; 3]) {
     let group = GroupId::from_uuid(Uuid::now_v7());
     let mut graph = NewGraph::default();
@@ -342,7 +342,7 @@ async fn c_07_options_of_a_newer_version_concern_their_own_jobs_only() {
              WHERE name = 'newer'",
         )
         .await;
-    // This process remembers the template; another one must read it.
+    // This process has cached the template. Another one must read it.
     bench.store = open(&bench.path).await;
     let worker = Node::join(&bench.store, &["mail", "newer"]).await;
     assert_eq!(worker.drain(&bench.store).await, [old.id]);
@@ -377,7 +377,7 @@ async fn c_07_damaged_gates_and_nodes_hold_up_nobody_else() {
     assert_eq!(bench.store.nodes().await.expect("lists").len(), 1);
     assert!(bench.store.breakers().await.expect("lists").is_empty());
     bench.store.unknown_jobs().await.expect("lists");
-    // Nobody knows what the damaged rules forbid: that queue is paused, until somebody resumes it.
+    // The limits in the damaged rules are unknown, so the queue is paused until it is resumed.
     let rules = bench.store.queues().await.expect("lists");
     assert!(rules.len() == 1 && rules[0].rules.paused);
     assert!(

@@ -1,7 +1,7 @@
-//! Builds a crate of 200 jobs with 3 arguments each, and the same 200 functions without `#[job]`, and compares.
+//! Compares the compile time of 200 jobs with 3 arguments each with that of the same functions without `#[job]`.
 //!
-//! `cargo run --release` prints the medians of 5 builds (dev profile, dependencies built) and the ratio; above 3 it
-//! fails. `cargo run -- check` compares `cargo check` instead, without a limit.
+//! `cargo run --release` prints the medians of 5 builds (dev profile, dependencies already built) and their ratio. It
+//! fails if the ratio is above 3. `cargo run -- check` compares `cargo check` instead, without a limit.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -20,11 +20,11 @@ fn main() -> io::Result<ExitCode> {
     let plain = generate(&root, "plain", "")?;
     let jobs = generate(&root, "jobs", "#[ratchet::job]\n")?;
 
-    // The first build of each makes the dependencies; both share one target folder.
+    // The first builds compile the dependencies; both crates share one target folder.
     build(&root, &plain, verb)?;
     build(&root, &jobs, verb)?;
     let mut times = (Vec::new(), Vec::new());
-    // In turns, so that a busy moment of the machine hits both.
+    // Alternate the builds, so that other load on the machine affects both.
     for _ in 0..RUNS {
         times.0.push(build(&root, &plain, verb)?);
         times.1.push(build(&root, &jobs, verb)?);
@@ -46,7 +46,7 @@ fn main() -> io::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a crate of 200 functions, each under `attribute`.
+/// Generates a crate of 200 functions, each with `attribute`.
 fn generate(root: &Path, name: &str, attribute: &str) -> io::Result<PathBuf> {
     let crate_dir = root.join(name);
     fs::create_dir_all(crate_dir.join("src"))?;
@@ -58,7 +58,7 @@ fn generate(root: &Path, name: &str, attribute: &str) -> io::Result<PathBuf> {
     fs::write(crate_dir.join("Cargo.toml"), manifest)?;
     let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
     fs::copy(lock, crate_dir.join("Cargo.lock"))?;
-    // A small job, but one that does something: it formats, waits and can fail.
+    // A small but realistic job: it formats, awaits and can fail.
     let mut source = String::from(
         "async fn store(text: &str) -> Result<usize, std::io::Error> {\n    Ok(text.len())\n}\n\n",
     );
@@ -73,7 +73,7 @@ fn generate(root: &Path, name: &str, attribute: &str) -> io::Result<PathBuf> {
                  Ok(stored)\n}}\n\n"
         );
     }
-    // The body of an async fn that nobody polls is not compiled at all; so both crates put every future into a list.
+    // The body of an async fn that is never polled is not compiled, so both crates collect all futures in a list.
     source.push_str(
         "use std::future::Future;\nuse std::pin::Pin;\n\n\
          type Work = Pin<Box<dyn Future<Output = Result<usize, std::io::Error>> + Send>>;\n\n\
@@ -87,7 +87,7 @@ fn generate(root: &Path, name: &str, attribute: &str) -> io::Result<PathBuf> {
     Ok(crate_dir)
 }
 
-/// Builds the crate again, from its own source only.
+/// Rebuilds only the crate itself, without its dependencies.
 fn build(root: &Path, crate_dir: &Path, verb: &str) -> io::Result<Duration> {
     let main = crate_dir.join("src/main.rs");
     let source = fs::read(&main)?;

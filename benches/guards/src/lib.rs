@@ -1,7 +1,7 @@
-//! What the programs share: a store of either kind, worker processes, and the history of a finished run.
+//! Shared by the programs: a store of either kind, worker processes, and the history of finished runs.
 //!
-//! Every program is called with `pg` (a scratch server) or `sqlite` (a scratch file); worker processes are the same
-//! program called with the address of the store.
+//! Every program takes `pg` (a scratch server) or `sqlite` (a scratch file). Worker processes run the same program with
+//! the address of the store.
 
 use std::path::PathBuf;
 use std::process::{Child, Command};
@@ -12,14 +12,14 @@ use ratchet::model::{AttemptRecord, Filter, JobRecord, PageRequest};
 use ratchet::{JobState, PgStore, Ratchet, SqliteStore, Store};
 use ratchet_bench_pg::Server;
 
-/// Where the store is, for as long as the program runs.
+/// A temporary store, which exists as long as the program runs.
 pub enum Scratch {
     Pg(Server),
     Sqlite(PathBuf),
 }
 
 impl Scratch {
-    /// By the first argument of the program: `pg` or `sqlite`.
+    /// Creates the store given by the first argument of the program: `pg` or `sqlite`.
     pub fn new() -> Self {
         match std::env::args().nth(1).as_deref() {
             Some("sqlite") => {
@@ -60,7 +60,7 @@ impl Drop for Scratch {
     }
 }
 
-/// The arguments of a worker process: the address of its store, and whatever else it was given.
+/// Returns the arguments of a worker process, the address of its store and the rest; `None` in the main process.
 pub fn worker_arguments() -> Option<(String, Vec<String>)> {
     let mut args = std::env::args().skip(1);
     (args.next()? == "work").then_some(())?;
@@ -75,7 +75,7 @@ pub async fn open(address: &str) -> Arc<dyn Store> {
     }
 }
 
-/// Ends processes.
+/// Kills the processes and waits for them.
 pub fn end(workers: &mut [Child]) {
     for worker in workers {
         let _ = worker.kill();
@@ -83,7 +83,7 @@ pub fn end(workers: &mut [Child]) {
     }
 }
 
-/// Waits until every job has ended; answers whether that came in time.
+/// Waits until all jobs have ended. Returns `false` if the time limit is exceeded.
 pub async fn all_ended(ratchet: &Ratchet, jobs: u64, limit: Duration) -> bool {
     let deadline = std::time::Instant::now() + limit;
     loop {
@@ -99,7 +99,7 @@ pub async fn all_ended(ratchet: &Ratchet, jobs: u64, limit: Duration) -> bool {
     }
 }
 
-/// Every job there is.
+/// Returns all jobs.
 pub async fn everything(ratchet: &Ratchet) -> Vec<JobRecord> {
     let (mut jobs, mut before) = (Vec::new(), None);
     loop {
@@ -113,7 +113,7 @@ pub async fn everything(ratchet: &Ratchet) -> Vec<JobRecord> {
     }
 }
 
-/// Every run of every job, by the store's clock.
+/// Returns every ended run of every job. Times are those of the store's clock.
 pub async fn every_run(ratchet: &Ratchet, jobs: &[JobRecord]) -> Vec<AttemptRecord> {
     let mut lines = Vec::new();
     for job in jobs {

@@ -1,4 +1,4 @@
-//! What the adapters share: settings from the environment, a count of runs per job, timing, one JSON line per phase.
+//! Shared by the adapters: settings from the environment, a run counter per job, timing, and one JSON line per phase.
 #![allow(dead_code)]
 
 use std::future::Future;
@@ -53,7 +53,7 @@ pub fn ns() -> u64 {
     T0.get().unwrap().elapsed().as_nanos() as u64
 }
 
-/// What a handler does. Long runs use a number again.
+/// The body of every handler: counts the run. Numbers wrap around in long runs.
 pub fn hit(id: usize) {
     let (counts, starts) = (COUNTS.get().unwrap(), STARTS.get().unwrap());
     let id = id % counts.len();
@@ -64,7 +64,7 @@ pub fn hit(id: usize) {
     DONE.fetch_add(1, Ordering::Relaxed);
 }
 
-/// The text in a payload: one letter, or as many as `PAYLOAD` says.
+/// Returns the text of a payload: one letter, or `PAYLOAD` letters.
 pub fn kind() -> String {
     static SIZE: OnceLock<usize> = OnceLock::new();
     let size = *SIZE
@@ -76,7 +76,7 @@ pub fn epoch() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64()
 }
 
-/// Seconds of processor time of this process: user, system.
+/// Returns the CPU time of this process in seconds: user, system.
 pub fn cpu() -> (f64, f64) {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
@@ -84,7 +84,7 @@ pub fn cpu() -> (f64, f64) {
     (seconds(11), seconds(12))
 }
 
-/// Memory in use, in MiB.
+/// Returns the peak resident memory, in MiB.
 pub fn rss() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("");
@@ -92,7 +92,7 @@ pub fn rss() -> f64 {
     kib.unwrap_or(0.0) / 1024.0
 }
 
-/// Waits until `STOP` jobs have run, or until nothing has for 20 ms and the database says that nothing is left.
+/// Waits until `STOP` jobs have run, or until no job has run for 20 ms and the database has no jobs left.
 pub async fn wait_drained<F, Fut>(mut remaining: F) -> f64
 where
     F: FnMut() -> Fut,
@@ -153,7 +153,7 @@ pub fn pct(values: &mut [f64], part: f64) -> f64 {
     values[((values.len() as f64 - 1.0) * part).round() as usize]
 }
 
-/// From when the submit was called, and from when it was committed, to the start of the handler.
+/// Reports the latency from the submit call, and from its commit, to the start of the handler.
 pub fn report_latency(phase: &str, submitted: &[(u64, u64)]) {
     let starts = STARTS.get().unwrap();
     let (mut commit, mut call, mut missing) = (vec![], vec![], 0);
@@ -174,7 +174,7 @@ pub fn report_latency(phase: &str, submitted: &[(u64, u64)]) {
     );
 }
 
-/// So many jobs in all, submitted one by one by so many tasks.
+/// Submits `n` jobs one by one, from `conc` concurrent tasks.
 pub async fn enqueue_conc<F, Fut>(n: usize, conc: usize, f: F)
 where
     F: Fn(usize) -> Fut + Clone + Send + 'static,
@@ -201,7 +201,7 @@ where
     report_rate("enqueue", n, started.elapsed().as_secs_f64());
 }
 
-/// Fifty a second, one by one.
+/// Submits 50 jobs per second, one by one.
 pub async fn latency_loop<F, Fut>(n: usize, mut f: F) -> Vec<(u64, u64)>
 where
     F: FnMut(usize) -> Fut,
@@ -219,7 +219,7 @@ where
     submitted
 }
 
-/// Produces chunks as long as fewer than 20,000 jobs wait, for `SECS`, while a worker runs. Tells what was done in each
+/// Submits chunks for `SECS` while a worker runs, as long as fewer than 20,000 jobs wait. Reports the jobs done in each
 /// quarter.
 pub async fn sustained<F, Fut>(a: &Args, mut bulk: F)
 where
@@ -256,7 +256,8 @@ where
     );
 }
 
-/// Produces `RATE` jobs a second in chunks of a fiftieth of that, for `SECS`, while a worker runs: how long until each starts.
+/// Submits `RATE` jobs per second for `SECS`, in 50 chunks per second, while a worker runs. Reports the latency to the
+/// start of each.
 pub async fn paced<F, Fut>(a: &Args, mut bulk: F)
 where
     F: FnMut(std::ops::Range<usize>) -> Fut,

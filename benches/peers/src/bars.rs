@@ -1,4 +1,4 @@
-//! The table: every scenario with every system, and whether the bars hold.
+//! Generates the table of results: every scenario with every system, and whether our targets are met.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ const US: &str = "ratchet";
 const US_EMBEDDED: &str = "ratchet-sqlite";
 const FLOOR: &str = "raw SQL";
 
-/// The whole page.
+/// Generates the whole page.
 pub fn table(results: &Results, systems: &[System]) -> String {
     let (embedded, cluster): (Vec<_>, Vec<_>) =
         systems.iter().copied().partition(|system| system.embedded);
@@ -156,7 +156,7 @@ fn embedded_bars(results: &Results, systems: &[System]) -> Vec<Bar> {
     ]
 }
 
-/// Ours against the best of these peers: above one is better.
+/// Returns our result relative to the best of these peers. Above 1, ours is better.
 fn ratio(
     results: &Results,
     us: &str,

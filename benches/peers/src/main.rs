@@ -1,4 +1,5 @@
-//! Ratchet beside its peers: the same scenarios in one interleaved run, and one table of medians, ratios and bars.
+//! Compares Ratchet with other libraries: the same scenarios in one interleaved run, and a table of medians, ratios and
+//! targets.
 //!
 //! ```text
 //! cargo run --release -- --quick        # under five minutes
@@ -6,8 +7,8 @@
 //! cargo run --release -- --only drain,bulk --fresh
 //! ```
 //!
-//! What was measured is kept in `target/measured.jsonl`, the table is written to `target/peers.md` and printed; with `--docs`
-//! it goes into `docs/speed`, too.
+//! Measurements are stored in `target/measured.jsonl`. The table is written to `target/peers.md` and printed; with
+//! `--docs`, it is also written to `docs/speed`.
 
 mod bars;
 mod page;
@@ -53,7 +54,7 @@ async fn main() {
     let rounds =
         value("--rounds").and_then(|n| n.parse().ok()).unwrap_or(if quick { 1 } else { 3 });
     phase::build(&systems);
-    // What is measured is what was built: others may commit meanwhile.
+    // Read the commit now, because it may change while the benchmark runs.
     let machine = page::machine();
     let file = if quick { "measured-quick.jsonl" } else { "measured.jsonl" };
     let mut results = Results::open(file, flag("--fresh"));
@@ -93,7 +94,7 @@ async fn main() {
     println!("{text}");
 }
 
-/// What is measured in which order: a scenario with its number among its own.
+/// Returns the scenarios in the order of measurement, each with the number of its repetition.
 fn turns(
     rounds: usize,
     quick: bool,
@@ -109,7 +110,8 @@ fn turns(
     (0..rounds).flat_map(of_round).collect()
 }
 
-/// The slow ones are measured once: ours, the floor and the two fastest peers of a scenario get all rounds.
+/// Returns whether a system is measured in all rounds: ours, the baseline and the two best peers of a scenario. The
+/// other peers are measured once.
 fn in_all_rounds(results: &Results, scenario: &Scenario, system: &System) -> bool {
     if system.kind != Kind::Peer {
         return true;

@@ -1,4 +1,4 @@
-//! The page in the documentation: what was measured goes between its two marks, pictures beside it.
+//! Writes the documentation page: the table goes between its two markers, the charts next to it.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::systems::System;
 const BEGIN: &str = "<!-- measured: written by `benches/peers`, do not edit -->\n";
 const END: &str = "<!-- /measured -->";
 
-/// Writes the table and the pictures into the page.
+/// Writes the table and the charts into the page.
 pub fn write(table: &str, results: &Results, systems: &[System], how: &str, machine: &str) {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/speed");
     let path = folder.join("README.md");
@@ -25,7 +25,7 @@ pub fn write(table: &str, results: &Results, systems: &[System], how: &str, mach
     std::fs::write(path, format!("{before}{BEGIN}\n{measured}\n{END}{after}")).expect("written");
 }
 
-/// What it was measured on.
+/// Describes the machine and the versions of the measurement.
 pub fn machine() -> String {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let (cpus, memory) = (read("/proc/cpuinfo"), read("/proc/meminfo"));

@@ -1,4 +1,4 @@
-//! One phase of one system: its adapter in a process of its own, and what that told.
+//! Runs one phase of one system: starts its adapter as a process and reads the result.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -8,17 +8,17 @@ use tokio::process::{Child, Command};
 
 use crate::systems::System;
 
-/// Handlers that may run at once, the same for all.
+/// The handler concurrency, the same for all systems.
 pub const CONCURRENCY: &str = "500";
 
-/// How a system is called in a scenario.
+/// Calls the adapter of a system in a scenario.
 #[derive(Debug, Clone)]
 pub struct Caller<'a> {
     pub system: &'a System,
     pub url: String,
-    /// Further settings of the adapter.
+    /// Additional environment variables of the adapter.
     pub with: Vec<(&'static str, String)>,
-    /// For how many seconds a phase is waited for.
+    /// The time limit of a phase, in seconds.
     pub patience: u64,
 }
 
@@ -33,7 +33,7 @@ impl<'a> Caller<'a> {
         caller
     }
 
-    /// Starts a phase of so many jobs.
+    /// Starts a phase with the given number of jobs.
     pub fn start(&self, phase: &str, jobs: usize) -> Child {
         Command::new(program(self.system))
             .arg(phase)
@@ -56,13 +56,13 @@ impl<'a> Caller<'a> {
         finish(self.start(phase, jobs), self.patience).await
     }
 
-    /// Puts jobs in, as fast as the system can.
+    /// Submits jobs in the fastest way that the system supports.
     pub async fn fill(&self, jobs: usize) -> Option<Value> {
         self.run(if self.system.bulk { "bulk" } else { "enqueue" }, jobs).await
     }
 }
 
-/// What a phase told, if it ended in time.
+/// Returns the result of a phase; `None` if it failed or did not end in time.
 pub async fn finish(child: Child, seconds: u64) -> Option<Value> {
     let limit = std::time::Duration::from_secs(seconds);
     let output = tokio::time::timeout(limit, child.wait_with_output()).await.ok()?.ok()?;
@@ -71,7 +71,7 @@ pub async fn finish(child: Child, seconds: u64) -> Option<Value> {
     serde_json::from_str(line).ok()
 }
 
-/// The program of a system's adapter.
+/// Returns the path of a system's adapter.
 fn program(system: &System) -> PathBuf {
     let ours = std::env::current_exe().expect("this program");
     let folder = ours.parent().expect("a folder");
@@ -81,7 +81,7 @@ fn program(system: &System) -> PathBuf {
     }
 }
 
-/// Builds the adapters, each with a lock file of its own, into one folder.
+/// Builds the adapters into one folder. Each has its own lock file.
 pub fn build(systems: &[System]) {
     for system in systems {
         let Some(adapter) = system.adapter else { continue };
@@ -98,7 +98,7 @@ pub fn build(systems: &[System]) {
     }
 }
 
-/// The SQL files a user of this system is to apply.
+/// Returns the SQL files that a user of this system must apply.
 pub fn migrations(system: &System) -> Vec<String> {
     let (Some(folder), Some(adapter)) = (system.migrations, system.adapter) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The same as pictures: bars by system, one picture per scenario.
+//! Draws the results as bar charts, one per scenario.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,7 +11,7 @@ const WIDTH: f64 = 720.0;
 const ROW: f64 = 28.0;
 const LEFT: f64 = 150.0;
 
-/// Writes one SVG per scenario that more than one system took part in. Answers which.
+/// Writes one SVG for each scenario with more than one system. Returns these scenarios.
 pub fn draw(results: &Results, systems: &[System], folder: &Path) -> Vec<&'static Scenario> {
     let mut drawn = Vec::new();
     for scenario in SCENARIOS {

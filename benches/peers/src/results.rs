@@ -1,4 +1,4 @@
-//! What was measured, a line each: an interrupted run goes on where it was.
+//! Stores measurements, one per line, so that an interrupted run can be continued.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -39,7 +39,7 @@ impl Results {
     }
 
     pub fn add(&mut self, scenario: &str, system: &str, round: usize, told: Told) {
-        // What has failed is tried again by the next run.
+        // A failed measurement is not stored, so the next run repeats it.
         if told.is_empty() {
             return;
         }
@@ -50,7 +50,7 @@ impl Results {
         self.lines.insert((line.scenario, line.system, round), line.told);
     }
 
-    /// The median over the rounds of one number.
+    /// Returns the median of one number over all rounds.
     pub fn median(&self, scenario: &str, system: &str, number: &str) -> Option<f64> {
         let mut values: Vec<f64> = self
             .lines

@@ -1,4 +1,4 @@
-//! What is measured: each scenario gives one number per system and round, and some a few more.
+//! The scenarios. Each gives one main number per system and round, and some give additional numbers.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -11,19 +11,19 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, PgPool};
 use crate::phase::{Caller, finish, migrations};
 use crate::systems::{Kind, System};
 
-/// Numbers by name.
+/// The results of one measurement, by name.
 pub type Told = BTreeMap<String, f64>;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Scenario {
     pub name: &'static str,
     pub about: &'static str,
-    /// Whether this one is for a system.
+    /// Returns whether the scenario applies to a system.
     pub of: fn(&System) -> bool,
-    /// The number it is about; latencies are better when lower.
+    /// The name of the main number.
     pub number: &'static str,
     pub lower_is_better: bool,
-    /// How often it is measured in a round: what takes a second is told with less certainty than what takes a minute.
+    /// The number of measurements per round. Short measurements vary more, so they are repeated.
     pub times: usize,
 }
 
@@ -41,12 +41,12 @@ fn not_floor(system: &System) -> bool {
     system.kind != Kind::Floor
 }
 
-/// The adapter of `apalis-sqlite` does not measure how soon jobs start.
+/// Returns whether the system's adapter can measure the start of jobs. That of `apalis-sqlite` cannot.
 fn starts(system: &System) -> bool {
     not_floor(system) && (!system.embedded || system.kind == Kind::Ours)
 }
 
-/// Those that are fast enough for a hundred thousand jobs and more.
+/// Returns whether the system is fast enough for scenarios with 100,000 jobs and more.
 fn fast(system: &System) -> bool {
     ours(system) || system.drain >= 50_000 && system.kind == Kind::Peer && !system.embedded
 }
@@ -87,18 +87,18 @@ pub const SCENARIOS: &[Scenario] = &[
     rate("failing", "drain where one in ten fails once", ours),
 ];
 
-/// How large a run is.
+/// The size of a benchmark run.
 #[derive(Debug, Clone, Copy)]
 pub struct Size {
-    /// The part of the jobs of a full run.
+    /// The number of jobs relative to a full run.
     pub part: f64,
-    /// How long `sustained` goes on.
+    /// The duration of `sustained`, in seconds.
     pub seconds: usize,
-    /// How many starts `pick-up` measures.
+    /// The number of jobs in `pick-up`.
     pub starts: usize,
-    /// Jobs that are already there in `finished` and `pending`.
+    /// The number of existing jobs in `finished` and `pending`.
     pub many: usize,
-    /// For how many seconds a phase of a system is waited for; then its cell stays empty.
+    /// The time limit of a phase, in seconds. If it is exceeded, the cell stays empty.
     pub patience: u64,
 }
 
@@ -112,12 +112,12 @@ pub struct Bench {
     pub server: Server,
     pub pool: PgPool,
     pub size: Size,
-    /// Sustained rates, for `half-load`.
+    /// The rates measured by `sustained`, used by `half-load`.
     pub peaks: BTreeMap<&'static str, f64>,
 }
 
 impl Bench {
-    /// Runs a scenario for a system, in a database of its own.
+    /// Runs a scenario for a system, in a new database.
     pub async fn run(&mut self, scenario: &Scenario, system: &System) -> Option<Told> {
         let name = format!("b_{}", uuid::Uuid::now_v7().simple());
         if system.embedded {
@@ -198,7 +198,7 @@ impl Bench {
         }
     }
 
-    /// Fills and drains. Beside the rate: what it cost, and whether each job ran once.
+    /// Fills and drains a queue. Measures the rate and the cost per job: WAL, commits and CPU time.
     async fn drain(&self, caller: &Caller<'_>, jobs: usize) -> Option<Told> {
         let mut db = PgConnection::connect(&caller.url).await.expect("connects");
         let begun = spent(&mut db).await;
@@ -249,7 +249,7 @@ struct Spent {
     dead: f64,
 }
 
-/// What the database has spent so far. Statistics come late, so they are asked for until they stand still.
+/// Returns the statistics of the database. They are updated with a delay, so this polls until they are stable.
 async fn spent(db: &mut PgConnection) -> Spent {
     let started = Instant::now();
     let mut last = None;
@@ -260,7 +260,7 @@ async fn spent(db: &mut PgConnection) -> Spent {
             FROM pg_stat_database WHERE datname = current_database()";
         let (wal, commits, dead): (f64, f64, f64) =
             sqlx::query_as(sql).fetch_one(&mut *db).await.expect("an answer");
-        // Asking is a commit, too.
+        // Reading the statistics also commits.
         let still = last.is_some_and(|last: f64| commits - last <= 3.0);
         if still || started.elapsed() > Duration::from_secs(3) {
             return Spent { wal, commits, dead };

@@ -1,26 +1,26 @@
-//! Who takes part, and with which settings.
+//! The systems of the comparison and their settings.
 
-/// A library behind an adapter: a program of one protocol (`adapters/common.rs`).
+/// A library with its adapter. All adapters implement the same protocol (`adapters/common.rs`).
 #[derive(Debug, Clone, Copy)]
 pub struct System {
     pub name: &'static str,
-    /// The folder of its adapter, or none for those of this package.
+    /// The folder of its adapter; `None` for adapters in this package.
     pub adapter: Option<&'static str>,
     pub program: &'static str,
-    /// Jobs per claim, by its documentation or found to be the best.
+    /// The number of jobs per claim: the documented value, or the best measured one.
     pub batch: &'static str,
-    /// Jobs in a drain: the slow ones get fewer.
+    /// The number of jobs in a drain. Slow systems get fewer.
     pub drain: usize,
-    /// Jobs submitted one by one.
+    /// The number of jobs submitted one by one.
     pub single: usize,
-    /// It can submit many at once.
+    /// Whether it supports bulk submits.
     pub bulk: bool,
-    /// A submit wakes a worker.
+    /// Whether a submit wakes a worker.
     pub wakes: bool,
-    /// Where its crate keeps migrations that a user applies by hand.
+    /// The folder in its crate with migrations that a user must apply.
     pub migrations: Option<&'static str>,
     pub kind: Kind,
-    /// It keeps its jobs in an SQLite file, synced with every commit.
+    /// Whether it stores jobs in an SQLite file, which is synced with every commit.
     pub embedded: bool,
 }
 
@@ -28,7 +28,7 @@ pub struct System {
 pub enum Kind {
     Ours,
     Peer,
-    /// Hand-written SQL of the same shape, without a client to speak of.
+    /// The baseline: hand-written SQL of the same structure, with a minimal client.
     Floor,
 }
 

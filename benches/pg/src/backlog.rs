@@ -1,8 +1,8 @@
-//! Millions of rows as the store would have left them, written by the server itself.
+//! Creates millions of rows with SQL on the server, in the form in which the store would have written them.
 
 use sqlx::PgPool;
 
-/// Jobs that wait in the default queue.
+/// Inserts jobs that wait in the default queue.
 const PENDING: &str = "WITH n AS (
     SELECT (lpad(to_hex($2::bigint), 12, '0') || '70008000' || lpad(to_hex(g), 12, '0'))::uuid AS id,
         ratchet.now_micros() - 1000000 + g AS due
@@ -26,12 +26,12 @@ const FINISHED: &str = "WITH n AS (
 INSERT INTO ratchet.outcome (job, at, due, version, run, attempts, crashes, deferrals, generation, state)
 SELECT id, at, at, 2, 1, 0, 0, 0, 1, 2 FROM n";
 
-/// Adds jobs that wait.
+/// Adds waiting jobs.
 pub async fn add_pending(pool: &PgPool, count: i64) {
     add(pool, PENDING, count).await;
 }
 
-/// Adds jobs that have succeeded.
+/// Adds succeeded jobs.
 pub async fn add_finished(pool: &PgPool, count: i64) {
     add(pool, FINISHED, count).await;
 }
@@ -40,7 +40,7 @@ async fn add(pool: &PgPool, sql: &'static str, count: i64) {
     let mut left = count;
     while left > 0 {
         let some = left.min(500_000);
-        // The time is in the id: one call, one millisecond.
+        // The id contains the time in milliseconds; each call must use a different one.
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let now = now.expect("after 1970").as_millis();
         sqlx::query(sql)

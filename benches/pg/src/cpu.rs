@@ -1,9 +1,9 @@
-//! Processor time, so that a rate can be told as microseconds per job on either side.
+//! CPU time of client and server, to report microseconds per job.
 
 use std::fs;
 use std::path::Path;
 
-/// Seconds of processor time spent so far by this process and by the server.
+/// The CPU time used so far by this process and by the server, in seconds.
 #[derive(Clone, Copy)]
 pub struct Cpu {
     pub client: f64,
@@ -11,13 +11,13 @@ pub struct Cpu {
 }
 
 impl Cpu {
-    /// What has been spent since an earlier reading.
+    /// Returns the CPU time used since an earlier reading.
     pub fn since(self, before: Self) -> Self {
         Self { client: self.client - before.client, server: self.server - before.server }
     }
 }
 
-/// Reads both; the server is the postmaster of this data folder and its children, those that have ended included.
+/// Reads both. The server is the postmaster of this data folder and its children, including ended ones.
 pub fn cpu(data: &Path) -> Cpu {
     let pid = fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
     let postmaster: u32 = pid.lines().next().and_then(|pid| pid.parse().ok()).unwrap_or(0);
@@ -33,7 +33,7 @@ pub fn cpu(data: &Path) -> Cpu {
     Cpu { client, server }
 }
 
-/// The parent of a process and the seconds used by it and by its children that have ended.
+/// The parent of a process, and the CPU time in seconds of the process and of its ended children.
 struct Spent {
     parent: u32,
     own: f64,

@@ -1,4 +1,4 @@
-//! What the programs share: a scratch server as durable as one in production, jobs, and a claimer.
+//! Shared by the programs: a scratch server with production durability, jobs, and a claimer.
 
 pub mod backlog;
 pub mod cpu;
@@ -16,13 +16,13 @@ use ratchet::model::{
 use ratchet::{IdSource, OsEntropy, Store, SystemClock};
 use sqlx::PgPool;
 
-/// A server in a temporary folder, stopped and removed when dropped.
+/// A PostgreSQL server in a temporary folder. It is stopped and removed on drop.
 pub struct Server {
     folder: PathBuf,
 }
 
 impl Server {
-    /// Starts one with the settings of BENCH.md: fsync and synchronous commit on, 1 GB of shared buffers.
+    /// Starts a server with fsync and synchronous commit on, and 1 GB of shared buffers.
     pub fn start() -> Self {
         let folder = std::env::temp_dir().join(format!("ratchet-bench-{}", std::process::id()));
         let (data, server) = (folder.join("data"), Self { folder: folder.clone() });
@@ -51,7 +51,7 @@ impl Server {
         run(pg_ctl.arg("-D").arg(self.folder.join("data")).stdout(Stdio::null()));
     }
 
-    /// Stops it: `fast` or `immediate`.
+    /// Stops the server. The mode is `fast` or `immediate`.
     pub fn down(&self, mode: &str) {
         let mut pg_ctl = as_postgres("pg_ctl");
         pg_ctl.args(["stop", "-w", "-s", "-m", mode, "-D"]).arg(self.folder.join("data"));
@@ -66,7 +66,7 @@ impl Server {
         self.url_of("postgres")
     }
 
-    /// The address of one of its databases.
+    /// Returns the address of one of its databases.
     pub fn url_of(&self, database: &str) -> String {
         let host = self.folder.display().to_string().replace('/', "%2F");
         format!("postgres://postgres@{host}/{database}")
@@ -103,7 +103,7 @@ pub fn ids() -> IdSource {
     IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy))
 }
 
-/// Inserts this many jobs called `bench.noop` (or another name), a thousand at a time.
+/// Inserts `count` jobs with the given name, 1000 at a time.
 pub async fn fill(store: &dyn Store, name: &str, count: usize) {
     let ids = ids();
     for start in (0..count).step_by(1000) {
@@ -141,7 +141,7 @@ pub fn success(run: &Claimed) -> Settlement {
     )
 }
 
-/// WAL bytes and commits so far.
+/// Returns the WAL bytes and the number of commits so far.
 pub async fn spent(pool: &PgPool) -> (i64, i64) {
     let sql = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint, xact_commit
                FROM pg_stat_database WHERE datname = current_database()";
@@ -149,7 +149,7 @@ pub async fn spent(pool: &PgPool) -> (i64, i64) {
     sqlx::query_as(sql).fetch_one(pool).await.expect("an answer")
 }
 
-/// The value below which this part of the numbers lies.
+/// Returns a percentile of the numbers; `part` is between 0 and 1.
 pub fn percentile(numbers: &mut [f64], part: f64) -> f64 {
     numbers.sort_by(f64::total_cmp);
     let last = numbers.len().saturating_sub(1);

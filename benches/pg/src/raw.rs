@@ -1,5 +1,5 @@
-//! The floor: the same work in hand-written SQL, without a client to speak of. Design BA of the study: an immutable job
-//! row, a narrow ready row that the claim deletes, one lease row per batch, an appended end; complete and claim fused.
+//! The baseline: the same work in hand-written SQL, with a minimal client. It uses an immutable job row, a narrow ready
+//! row that the claim deletes, one lease row per batch and an appended outcome. Complete and claim are one statement.
 
 use sqlx::{PgPool, Row};
 use uuid::Uuid;
@@ -34,7 +34,7 @@ pub async fn tables(pool: &PgPool) {
     sqlx::raw_sql(TABLES).execute(pool).await.expect("tables");
 }
 
-/// Inserts this many jobs, a thousand at a time.
+/// Inserts `count` jobs, 1000 at a time.
 pub async fn fill(pool: &PgPool, count: usize) {
     for start in (0..count).step_by(1000) {
         let numbers = start..count.min(start + 1000);
@@ -50,7 +50,7 @@ pub async fn fill(pool: &PgPool, count: usize) {
     }
 }
 
-/// Drains everything with so many claimers. Answers how many jobs there were.
+/// Drains all jobs with the given number of claimers. Returns the number of jobs.
 pub async fn drain(pool: &PgPool, claimers: usize, limit: i64) -> usize {
     let tasks: Vec<_> = (0..claimers).map(|_| tokio::spawn(claim(pool.clone(), limit))).collect();
     let mut total = 0;

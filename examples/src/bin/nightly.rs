@@ -1,4 +1,4 @@
-//! A recurring job: declared with `cron`, fired once per occurrence in the whole cluster, also at clock changes.
+//! A recurring job: declared with `cron`, and fired once per occurrence in the whole cluster, even at clock changes.
 
 use ratchet::prelude::*;
 use ratchet::recurring::Cron;

@@ -1,9 +1,9 @@
 //! A supervisor that restarts the worker process when its engine has died.
 //!
 //! If a part of the engine panics, the whole engine ends: liveness fails, the runs are aborted, and `run_until_signal`
-//! returns an error. The process exits with that error, and a supervisor (systemd, Kubernetes, or the loop below) starts
-//! a new one, which rescues the jobs of the old one. In this example, a clock that panics kills a different part of the
-//! engine each time.
+//! returns an error. The process exits, and a supervisor (systemd, Kubernetes, or the loop below) starts a new one,
+//! which rescues the jobs of the old one. In this example, a clock that panics kills a different part of the engine
+//! each time.
 
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};

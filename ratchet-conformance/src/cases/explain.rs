@@ -78,7 +78,7 @@ pub async fn q_04_rate_spent(world: &World) {
     limit(world, limits).await;
     world.run(world.job()).await;
     let job = world.submit(world.job()).await;
-    let Waiting::RateSpent { queue, until } = waits(world, job).await else { panic!("the rate") };
+    let Waiting::RateLimited { queue, until } = waits(world, job).await else { panic!("the rate") };
     assert_eq!(queue, "default");
     assert!(until > world.now().await);
     world.pass(secs(61)).await;

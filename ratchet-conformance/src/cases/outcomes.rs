@@ -57,7 +57,7 @@ pub async fn i_04_outcome_is_handed_out_as_it_was_committed(world: &World) {
     let at = world.apply(well).await.at;
     let told = world.take_deliveries(Channel::Outcomes, secs(30)).await;
     let wanted = JobOutcome::success(&run, Some(r#"{"sum":"42 ✓"}"#.to_owned()), secs(2));
-    assert_eq!(told.iter().map(outcome).collect::<Vec<_>>(), [&wanted.stamped(at)]);
+    assert_eq!(told.iter().map(outcome).collect::<Vec<_>>(), [&wanted.with_commit_time(at)]);
     acknowledge(world, &told).await;
 
     let run = world.run(world.job()).await;

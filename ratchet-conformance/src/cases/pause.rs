@@ -1,6 +1,6 @@
 //! Pausing and resuming jobs.
 
-use ratchet_core::model::{Command, CommandError, CommandReply, Filter, JobState, Move};
+use ratchet_core::model::{Command, CommandError, CommandReply, Filter, JobState, TransitionKind};
 
 use crate::World;
 use crate::fixture::{JobExt, hours};
@@ -27,7 +27,7 @@ pub async fn l_02_running_job_cannot_be_paused(world: &World) {
     let before = world.get(run.id()).await;
     match world.command(Command::Pause(run.id())).await {
         Err(CommandError::IllegalTransition { job, state, verb }) => {
-            assert_eq!((job, state, verb), (run.id(), JobState::Running, Move::Pause));
+            assert_eq!((job, state, verb), (run.id(), JobState::Running, TransitionKind::Pause));
         }
         answer => panic!("{answer:?}"),
     }
@@ -72,7 +72,7 @@ pub async fn l_02_paused_failed_job_is_not_cancelable(world: &World) {
     let cause = ratchet_core::model::CancelCause::Requested;
     match world.command(Command::Cancel(id, cause)).await {
         Err(CommandError::IllegalTransition { job, state, verb }) => {
-            assert_eq!((job, state, verb), (id, JobState::Paused, Move::Cancel));
+            assert_eq!((job, state, verb), (id, JobState::Paused, TransitionKind::Cancel));
         }
         answer => panic!("{answer:?}"),
     }

@@ -1,7 +1,7 @@
 //! Every command in every state: an illegal transition must be rejected without a change.
 
 use ratchet_core::model::{
-    CancelCause, Command, CommandError, CommandReply, Due, JobId, JobState, Move,
+    CancelCause, Command, CommandError, CommandReply, Due, JobId, JobState, TransitionKind,
 };
 
 use crate::World;
@@ -45,7 +45,7 @@ async fn bring(world: &World, at: At) -> JobId {
 /// rejected in all others.
 async fn everywhere(
     world: &World,
-    verb: Move,
+    verb: TransitionKind,
     command: impl Fn(JobId) -> Command,
     moves: &[(At, JobState)],
     idle: &[At],
@@ -86,28 +86,28 @@ async fn clear(world: &World, id: JobId) {
 
 pub async fn l_01_pause_from_every_state(world: &World) {
     let moves = [(Pending, JobState::Paused), (Failed, JobState::Paused)];
-    everywhere(world, Move::Pause, Command::Pause, &moves, &[PausedPending, PausedFailed]).await;
+    everywhere(world, TransitionKind::Pause, Command::Pause, &moves, &[PausedPending, PausedFailed]).await;
 }
 
 pub async fn l_01_resume_from_every_state(world: &World) {
     let moves = [(PausedPending, JobState::Pending), (PausedFailed, JobState::Failed)];
-    everywhere(world, Move::Resume, Command::Resume, &moves, &[]).await;
+    everywhere(world, TransitionKind::Resume, Command::Resume, &moves, &[]).await;
 }
 
 pub async fn l_01_cancel_from_every_state(world: &World) {
     let cancel = |id| Command::Cancel(id, CancelCause::Requested);
     let moves = [Pending, Running, PausedPending].map(|at| (at, JobState::Canceled));
-    everywhere(world, Move::Cancel, cancel, &moves, &[Succeeded, Failed, Canceled]).await;
+    everywhere(world, TransitionKind::Cancel, cancel, &moves, &[Succeeded, Failed, Canceled]).await;
 }
 
 pub async fn l_01_reschedule_from_every_state(world: &World) {
     let reschedule = |id| Command::Reschedule(id, Due::In(secs(60)));
-    everywhere(world, Move::Reschedule, reschedule, &[(Pending, JobState::Pending)], &[]).await;
+    everywhere(world, TransitionKind::Reschedule, reschedule, &[(Pending, JobState::Pending)], &[]).await;
 }
 
 pub async fn l_01_manual_retry_from_every_state(world: &World) {
     let moves = [(Failed, JobState::Pending)];
-    everywhere(world, Move::RetryManually, Command::Retry, &moves, &[]).await;
+    everywhere(world, TransitionKind::RetryManually, Command::Retry, &moves, &[]).await;
 }
 
 pub async fn l_01_settle_from_every_state(world: &World) {

@@ -122,7 +122,7 @@ impl Normal {
         for reason in &mut reasons {
             match reason {
                 Waiting::NotDue { due } => *due = self.time(*due),
-                Waiting::RateSpent { until, .. }
+                Waiting::RateLimited { until, .. }
                 | Waiting::BreakerOpen { until: Some(until), .. } => *until = self.time(*until),
                 _ => {}
             }
@@ -149,7 +149,7 @@ impl Normal {
             }
             DeliveryBody::Outcome(outcome) => {
                 let at = self.time(outcome.at);
-                DeliveryBody::Outcome(Box::new(outcome.stamped(at)))
+                DeliveryBody::Outcome(Box::new(outcome.with_commit_time(at)))
             }
             other => other,
         }

@@ -329,6 +329,6 @@ fn end(run: &Claimed, ending: &Ending) -> Settlement {
     });
     let step = run.spec.step.as_deref().filter(|_| ending.how == How::Succeed);
     let conditions = step.map(|step| step.conditions.clone()).unwrap_or_default();
-    settlement.answers = conditions.into_iter().map(|name| (name, ending.holds)).collect();
+    settlement.condition_results = conditions.into_iter().map(|name| (name, ending.holds)).collect();
     settlement.spawning(ending.children.clone()).bringing(ending.graphs.clone())
 }

@@ -110,7 +110,7 @@ impl<'a> Scan<'a> {
         // The search stops at a slash, and thus at the next `://`, so no part of the text is scanned for two URLs.
         let authority = until(rest, |c| matches!(c, '/' | '?' | '#') || ends_address(c));
         let secret = authority.rfind('@').or_else(|| {
-            // A password with an unescaped slash ends the authority too early. `host:8080/a@b` is no such case.
+            // A password with an unescaped slash ends the authority too early. `host:8080/a@b` is not such a case.
             let (_, password) = authority.split_once(':')?;
             let port = !password.is_empty() && password.bytes().all(|b| b.is_ascii_digit());
             let address = until(&rest[..rest.find("://").unwrap_or(rest.len())], ends_address);

@@ -59,7 +59,7 @@ pub enum GraphEvent {
         /// The job in its new state.
         member: Member,
         /// The results of the conditions on its edges.
-        answers: Vec<(String, bool)>,
+        condition_results: Vec<(String, bool)>,
     },
     /// A group was inserted, extended or sealed, which may end it.
     Check(GroupId),
@@ -98,7 +98,7 @@ pub async fn propagate<R: GraphRows>(
         jobs: BTreeMap::new(),
         groups: BTreeMap::new(),
         edges: BTreeMap::new(),
-        answers: HashMap::new(),
+        condition_results: HashMap::new(),
         work: Vec::new(),
     };
     propagation.enqueue(events).await?;
@@ -116,7 +116,7 @@ pub(super) struct Propagation<'r, R> {
     groups: BTreeMap<GroupId, (GroupRecord, GroupRecord)>,
     /// Every changed edge.
     pub(super) edges: BTreeMap<(Vertex, u32), Edge>,
-    answers: HashMap<JobId, Vec<(String, bool)>>,
+    condition_results: HashMap<JobId, Vec<(String, bool)>>,
     pub(super) work: Vec<Work>,
 }
 
@@ -124,9 +124,9 @@ impl<R: GraphRows> Propagation<'_, R> {
     async fn enqueue(&mut self, events: Vec<GraphEvent>) -> Result<(), R::Error> {
         for event in events {
             match event {
-                GraphEvent::Ended { member, answers } => {
+                GraphEvent::Ended { member, condition_results } => {
                     let id = member.id;
-                    self.answers.insert(id, answers);
+                    self.condition_results.insert(id, condition_results);
                     self.jobs.insert(id, (member.clone(), member));
                     self.work.push(Work::End(Vertex::Job(id)));
                 }
@@ -192,9 +192,9 @@ impl<R: GraphRows> Propagation<'_, R> {
     fn resolutions(&mut self, family: &[Edge]) -> Vec<Resolution> {
         match family.first().map(|edge| edge.parent) {
             Some(Vertex::Job(id)) => {
-                let answers = self.answers.remove(&id).unwrap_or_default();
+                let condition_results = self.condition_results.remove(&id).unwrap_or_default();
                 let Some((_, member)) = self.jobs.get(&id) else { return Vec::new() };
-                resolve(family, &End::Job { member, answers: &answers })
+                resolve(family, &End::Job { member, condition_results: &condition_results })
             }
             Some(Vertex::Group(id)) => {
                 let Some((_, group)) = self.groups.get(&id) else { return Vec::new() };

@@ -30,7 +30,7 @@ pub(super) enum WaitStatus {
 /// How a vertex ended, as input to the rules for its edges.
 #[derive(Debug, Clone)]
 pub(super) enum End<'a> {
-    Job { member: &'a Member, answers: &'a [(String, bool)] },
+    Job { member: &'a Member, condition_results: &'a [(String, bool)] },
     Group(&'a GroupRecord),
 }
 
@@ -167,7 +167,7 @@ pub(super) fn resolve(edges: &[Edge], end: &End<'_>) -> Vec<Resolution> {
     let mut fired = false;
     let resolve = |edge: &Edge| {
         let resolution = match end {
-            End::Job { member, answers } => after_job(&edge.when, member, answers),
+            End::Job { member, condition_results } => after_job(&edge.when, member, condition_results),
             End::Group(group) => after_group(&edge.when, group),
         };
         match resolution {
@@ -182,13 +182,13 @@ pub(super) fn resolve(edges: &[Edge], end: &End<'_>) -> Vec<Resolution> {
     edges.iter().map(resolve).collect()
 }
 
-fn after_job(when: &EdgeTrigger, job: &Member, answers: &[(String, bool)]) -> Resolution {
+fn after_job(when: &EdgeTrigger, job: &Member, condition_results: &[(String, bool)]) -> Resolution {
     let me = Vertex::Job(job.id);
     match (job.class(), when) {
         (Some(EndClass::Succeeded), EdgeTrigger::Success | EdgeTrigger::Always)
         | (Some(EndClass::Failed), EdgeTrigger::Failure | EdgeTrigger::Always) => Resolution::Fired,
         (Some(EndClass::Succeeded), EdgeTrigger::Condition(name)) => {
-            let holds = answers.iter().any(|(asked, holds)| asked == name && *holds);
+            let holds = condition_results.iter().any(|(asked, holds)| asked == name && *holds);
             if holds { Resolution::Fired } else { not_taken(me) }
         }
         (Some(EndClass::Succeeded), EdgeTrigger::Failure | EdgeTrigger::Rate(_)) => not_taken(me),

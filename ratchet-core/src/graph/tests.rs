@@ -28,9 +28,9 @@ fn member(state: JobState, canceled: Option<CancelCause>) -> Member {
     Member { state, canceled, ..job.member() }
 }
 
-fn after(when: EdgeTrigger, member: &Member, answers: &[(String, bool)]) -> Resolution {
+fn after(when: EdgeTrigger, member: &Member, condition_results: &[(String, bool)]) -> Resolution {
     let edge = Edge::new(Vertex::Job(id(1)), Vertex::Job(id(2)), when);
-    resolve(&[edge], &End::Job { member, answers })[0]
+    resolve(&[edge], &End::Job { member, condition_results })[0]
 }
 
 fn dead(cause: CancelCause) -> Resolution {
@@ -60,8 +60,8 @@ fn w_04_when_an_edge_of_a_job_fires() {
         (Canceled, Some(UpstreamFailed), EdgeTrigger::Always, false, dead(UpstreamFailed)),
         (Canceled, Some(NotTaken), EdgeTrigger::Success, false, dead(NotTaken)),
     ] {
-        let answers = [("big".to_owned(), answer)];
-        let real = after(when.clone(), &member(state, canceled), &answers);
+        let condition_results = [("big".to_owned(), answer)];
+        let real = after(when.clone(), &member(state, canceled), &condition_results);
         assert_eq!(real, expected, "{state} {canceled:?} {when:?} {answer}");
     }
 }

@@ -19,7 +19,7 @@ pub struct ConditionDef {
     /// The name stored on edges: `<package>.<fn>`.
     pub name: &'static str,
     /// Evaluates the condition on an output in JSON.
-    pub judge: fn(&str) -> Result<bool, serde_json::Error>,
+    pub evaluate: fn(&str) -> Result<bool, serde_json::Error>,
     /// The source location of the function.
     pub location: Location,
 }
@@ -30,10 +30,10 @@ impl<T: JobArg> Condition<T> {
     /// Creates a condition with this name.
     pub const fn new(
         name: &'static str,
-        judge: fn(&str) -> Result<bool, serde_json::Error>,
+        evaluate: fn(&str) -> Result<bool, serde_json::Error>,
         location: Location,
     ) -> Self {
-        let def = ConditionDef { name: super::checked::name(name), judge, location };
+        let def = ConditionDef { name: super::checked::name(name), evaluate, location };
         Self { def, _takes: PhantomData }
     }
 }
@@ -60,7 +60,7 @@ impl<T> fmt::Debug for Condition<T> {
 }
 
 /// Evaluates the user's function on a stored output.
-pub fn judge<T: JobArg>(json: &str, holds: fn(&T) -> bool) -> Result<bool, serde_json::Error> {
+pub fn evaluate<T: JobArg>(json: &str, holds: fn(&T) -> bool) -> Result<bool, serde_json::Error> {
     T::read(json).map(|output| holds(&output))
 }
 

@@ -27,7 +27,7 @@ pub use breaker::{BreakerDef, ErrorMatcher};
 pub use callback::Callback;
 pub use codec::{DecodeError, Decoder, EncodeError, Encoder};
 pub(crate) use condition::collect as collect_conditions;
-pub use condition::{Condition, ConditionDef, judge};
+pub use condition::{Condition, ConditionDef, evaluate};
 pub use def::{JobDef, Location, PanicPolicy};
 pub use inject::{Inject, InjectError, Injected, Injection, Need, inject, injected, injection};
 pub use input::{Begins, Follows, Input, InputDef, NoOutput, input};

@@ -100,7 +100,7 @@ pub trait JobReturn<const FALLIBLE: bool, M>: 'static {
 #[derive(Debug)]
 pub struct Plain;
 
-/// Marker of `JobReturn`: a `Result` whose error converts by way of `M`.
+/// Marker of `JobReturn`: a `Result` whose error is converted with `M`.
 #[derive(Debug)]
 pub struct Fallible<M>(PhantomData<M>);
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Due, Filter, GroupId, GroupState, JobId, JobState, Move, GraphEffects};
+use super::{Due, Filter, GroupId, GroupState, JobId, JobState, TransitionKind, GraphEffects};
 use crate::store::StoreError;
 
 /// A command on a job, a set of failed jobs, or a group.
@@ -137,7 +137,7 @@ pub enum CommandError {
         /// The current state of the job.
         state: JobState,
         /// The refused operation.
-        verb: Move,
+        verb: TransitionKind,
     },
     /// Another live job holds the business key that this job would take again.
     #[error("cannot retry job {job}: its business key `{key}` is held by job {holder}")]

@@ -61,7 +61,7 @@ pub enum Waiting {
         limit: u32,
     },
     /// Its queue has reached its rate limit.
-    RateSpent {
+    RateLimited {
         /// The name of the queue.
         queue: String,
         /// When the next job can be claimed.
@@ -136,8 +136,8 @@ impl ClaimContext {
         }
     }
 
-    /// Returns why the job is not running. `isolate_after_crashes` is the number of crashes from which on a job must run
-    /// isolated.
+    /// Returns why the job is not running. `isolate_after_crashes` is the number of crashes from which on a job must
+    /// run isolated.
     pub fn explain(&self, isolate_after_crashes: u32) -> Explanation {
         if self.job.state != JobState::Pending {
             return Explanation::NotWaiting(self.job.state);
@@ -170,7 +170,7 @@ impl ClaimContext {
             Gate::Open { .. } => None,
             Gate::Paused => Some(Waiting::QueuePaused { queue }),
             Gate::Full { limit } => Some(Waiting::QueueFull { queue, limit }),
-            Gate::Spent { until } => Some(Waiting::RateSpent { queue, until }),
+            Gate::RateLimited { until } => Some(Waiting::RateLimited { queue, until }),
         }
     }
 
@@ -246,7 +246,7 @@ impl fmt::Display for Waiting {
                     "queue `{queue}` runs {limit} jobs at once in the cluster, and they are running"
                 )
             }
-            Self::RateSpent { queue, until } => {
+            Self::RateLimited { queue, until } => {
                 write!(f, "the rate limit of queue `{queue}` is used up until {until}")
             }
             Self::KeyHeld { key, limit, holders } => {

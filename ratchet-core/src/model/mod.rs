@@ -13,7 +13,7 @@ mod group;
 mod id;
 mod items;
 pub mod limits;
-mod moves;
+mod apply;
 pub(crate) mod nesting;
 mod new_job;
 mod node;
@@ -55,6 +55,6 @@ pub use settlement::{
     Applied, Deferral, DroppedChild, DroppedGraph, RunNotes, Settled, Settlement, Verdict,
 };
 pub use spec::{ConcurrencyKey, FinishedOutcome, FinishedParent, JobSpec, RunOptions};
-pub use state::{JobState, Move, TRANSITIONS, Transition};
+pub use state::{JobState, TransitionKind, TRANSITIONS, Transition};
 pub use step::{Edge, Member, Vertex, Resolution, Step, StepInput, Wait, WaitMode, EdgeTrigger};
 pub use unreadable::Unreadable;

@@ -117,7 +117,7 @@ impl JobOutcome {
 
     /// Sets the time of the commit.
     #[must_use]
-    pub fn stamped(mut self, at: Timestamp) -> Self {
+    pub fn with_commit_time(mut self, at: Timestamp) -> Self {
         self.at = at;
         if let Some(envelope) = &mut self.envelope {
             envelope.at = at;

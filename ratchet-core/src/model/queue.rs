@@ -66,7 +66,7 @@ pub enum Gate {
         limit: u32,
     },
     /// None: the rate limit is reached.
-    Spent {
+    RateLimited {
         /// When the next job can be claimed.
         until: Timestamp,
     },
@@ -123,7 +123,7 @@ impl QueueRules {
                 let until =
                     counting.map(|recent| later(recent.last, rate.per)).min().unwrap_or(now);
                 // The window is closed: the instant `until` itself is still inside.
-                return Gate::Spent { until: later(until, Duration::from_micros(1)) };
+                return Gate::RateLimited { until: later(until, Duration::from_micros(1)) };
             }
         }
         Gate::Open { most }
@@ -171,14 +171,14 @@ impl Gate {
     pub fn most(self) -> u32 {
         match self {
             Self::Open { most } => most,
-            Self::Paused | Self::Full { .. } | Self::Spent { .. } => 0,
+            Self::Paused | Self::Full { .. } | Self::RateLimited { .. } => 0,
         }
     }
 
     /// Returns when more jobs can be claimed, if that depends only on time.
     pub fn until(self) -> Option<Timestamp> {
         match self {
-            Self::Spent { until } => Some(until),
+            Self::RateLimited { until } => Some(until),
             Self::Open { .. } | Self::Paused | Self::Full { .. } => None,
         }
     }
@@ -223,8 +223,8 @@ mod tests {
         let mut rules = limited(QueueLimits { concurrency: None, rate: Some(rate) });
         rules.claimed(4, at(0));
         rules.claimed(6, at(500_000));
-        assert_eq!(rules.gate(0, at(900_000)), Gate::Spent { until: at(1_000_001) });
-        assert_eq!(rules.gate(0, at(1_000_000)), Gate::Spent { until: at(1_000_001) });
+        assert_eq!(rules.gate(0, at(900_000)), Gate::RateLimited { until: at(1_000_001) });
+        assert_eq!(rules.gate(0, at(1_000_000)), Gate::RateLimited { until: at(1_000_001) });
         assert_eq!(rules.gate(0, at(1_000_001)), Gate::Open { most: 4 });
         assert_eq!(rules.gate(0, at(1_500_001)), Gate::Open { most: 10 });
     }

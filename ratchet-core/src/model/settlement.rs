@@ -37,7 +37,7 @@ pub struct Settlement {
     /// The call result for the breaker of the service. Results are counted in the order of the batch.
     pub sample: Option<BreakerSample>,
     /// The results of the conditions on the outgoing edges of a step, by condition name.
-    pub answers: Vec<(String, bool)>,
+    pub condition_results: Vec<(String, bool)>,
     /// Items that the run rejected.
     pub rejects: Vec<NewReject>,
     /// Checkpoints that the run hands to other pipelines.
@@ -60,7 +60,7 @@ impl Settlement {
             graphs: Vec::new(),
             notices: Vec::new(),
             sample: None,
-            answers: Vec::new(),
+            condition_results: Vec::new(),
             rejects: Vec::new(),
             hand_offs: Vec::new(),
             lingering: false,

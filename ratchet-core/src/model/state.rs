@@ -25,7 +25,7 @@ pub enum JobState {
 
 /// The operation that causes a state transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Move {
+pub enum TransitionKind {
     /// A new job is inserted.
     Submit,
     /// A worker claims the job.
@@ -62,10 +62,10 @@ pub struct Transition {
     /// The state after.
     pub to: JobState,
     /// The operation that causes the transition.
-    pub by: Move,
+    pub by: TransitionKind,
 }
 
-const fn t(from: JobState, to: JobState, by: Move) -> Transition {
+const fn t(from: JobState, to: JobState, by: TransitionKind) -> Transition {
     Transition { from: Some(from), to, by }
 }
 
@@ -76,23 +76,23 @@ const fn t(from: JobState, to: JobState, by: Move) -> Transition {
 pub const TRANSITIONS: &[Transition] = {
     use JobState::{Canceled, Failed, Paused, Pending, Running, Succeeded};
     &[
-        Transition { from: None, to: Pending, by: Move::Submit },
-        t(Pending, Running, Move::Claim),
-        t(Running, Succeeded, Move::Succeed),
-        t(Running, Pending, Move::Retry),
-        t(Running, Pending, Move::Defer),
-        t(Running, Pending, Move::Release),
-        t(Running, Pending, Move::Rescue),
-        t(Running, Failed, Move::Fail),
-        t(Pending, Paused, Move::Pause),
-        t(Failed, Paused, Move::Pause),
-        t(Paused, Pending, Move::Resume),
-        t(Paused, Failed, Move::Resume),
-        t(Pending, Pending, Move::Reschedule),
-        t(Pending, Canceled, Move::Cancel),
-        t(Paused, Canceled, Move::Cancel),
-        t(Running, Canceled, Move::Cancel),
-        t(Failed, Pending, Move::RetryManually),
+        Transition { from: None, to: Pending, by: TransitionKind::Submit },
+        t(Pending, Running, TransitionKind::Claim),
+        t(Running, Succeeded, TransitionKind::Succeed),
+        t(Running, Pending, TransitionKind::Retry),
+        t(Running, Pending, TransitionKind::Defer),
+        t(Running, Pending, TransitionKind::Release),
+        t(Running, Pending, TransitionKind::Rescue),
+        t(Running, Failed, TransitionKind::Fail),
+        t(Pending, Paused, TransitionKind::Pause),
+        t(Failed, Paused, TransitionKind::Pause),
+        t(Paused, Pending, TransitionKind::Resume),
+        t(Paused, Failed, TransitionKind::Resume),
+        t(Pending, Pending, TransitionKind::Reschedule),
+        t(Pending, Canceled, TransitionKind::Cancel),
+        t(Paused, Canceled, TransitionKind::Cancel),
+        t(Running, Canceled, TransitionKind::Cancel),
+        t(Failed, Pending, TransitionKind::RetryManually),
     ]
 };
 
@@ -107,7 +107,7 @@ impl JobState {
     }
 
     /// Returns `true` if `by` can move a job out of this state.
-    pub fn allows(self, by: Move) -> bool {
+    pub fn allows(self, by: TransitionKind) -> bool {
         TRANSITIONS.iter().any(|row| row.from == Some(self) && row.by == by)
     }
 
@@ -146,7 +146,7 @@ impl FromStr for JobState {
 #[error("`{0}` is not a state of a job")]
 pub struct UnknownState(String);
 
-impl fmt::Display for Move {
+impl fmt::Display for TransitionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Submit => "submit",

@@ -4,7 +4,7 @@ use super::JobId;
 
 /// A job whose stored row cannot be read: a column is damaged, or was written by a newer version.
 ///
-/// Such a job is set aside: it is not claimed, and it holds up no other job.
+/// Such a job is set aside: it is not claimed, and it does not block other jobs.
 /// [`Store::unreadable`](crate::store::Store::unreadable) lists these jobs,
 /// [`Store::repair_unreadable`](crate::store::Store::repair_unreadable) returns one to the queue after its row was
 /// repaired, and [`Store::drop_unreadable`](crate::store::Store::drop_unreadable) deletes one.

@@ -52,7 +52,7 @@ pub enum CronError {
         "the cron expression `{expression}` never fires: no day or time that it names will come"
     )]
     Never {
-        /// The expression.
+        /// The expression that never fires.
         expression: String,
     },
     /// The time zone does not exist.

@@ -78,8 +78,8 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     ///
     /// A stale settlement changes nothing and does not affect the rest of the batch. All transitions are applied before
     /// any spawned job is inserted, so that a key released by one settlement is available to the children of another.
-    /// The commit also includes the changes that propagate through graphs ([`graph::propagate`](crate::graph::propagate)),
-    /// and the call results of applied settlements, counted in order
+    /// The commit also includes the changes that propagate through graphs
+    /// ([`graph::propagate`](crate::graph::propagate)), and the call results of applied settlements, counted in order
     /// ([`Breaker::count`](crate::model::Breaker::count)). Settling a canceled run with its own token releases the
     /// slots and keys it held, unless the settlement is marked as lingering.
     async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError>;

@@ -86,7 +86,7 @@ fn end(core: &Core, ctx: &JobContext, outcome: Outcome, duration: Duration, effe
     notes.warnings.extend(effects.warnings);
     let done = matches!(outcome, Outcome::Done { .. });
     let mut settlement = settlement(core, &core.policies, job, outcome, duration, notes, spawned);
-    settlement.answers = effects.answers;
+    settlement.condition_results = effects.condition_results;
     settlement.rejects = items.rejects;
     if done {
         settlement.graphs = graphs;
@@ -102,7 +102,7 @@ fn end(core: &Core, ctx: &JobContext, outcome: Outcome, duration: Duration, effe
 struct RunEffects {
     warnings: Vec<String>,
     /// The results of the conditions on the edges that leave a step.
-    answers: Vec<(String, bool)>,
+    condition_results: Vec<(String, bool)>,
     /// The handler could not be stopped and is still running.
     lingering: bool,
 }
@@ -194,7 +194,7 @@ async fn run(
             // Conditions see the returned value even if it is too large to be kept.
             match conditions::evaluate(core, ctx.claimed(), &output) {
                 Err(failure) => return Outcome::Failed(failure),
-                Ok(answers) => effects.answers = answers,
+                Ok(condition_results) => effects.condition_results = condition_results,
             }
             Outcome::Done { output: keep(core, output, &mut effects.warnings) }
         }

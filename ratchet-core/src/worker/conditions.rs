@@ -26,7 +26,7 @@ pub(super) fn evaluate(
                 return Err(failed(format!("condition `{name}` has nothing to judge: {why}")));
             }
         };
-        match catch_panic(|| (condition.judge)(json)) {
+        match catch_panic(|| (condition.evaluate)(json)) {
             Ok(Ok(holds)) => results.push((name.clone(), holds)),
             Ok(Err(error)) => {
                 return Err(failed(format!("condition `{name}` cannot read the output: {error}")));

@@ -270,7 +270,7 @@ fn ended(member: &Member, applied: &Applied, settlement: &Settlement) -> Option<
     let place = member.step.as_ref().filter(|_| applied.state.is_terminal())?;
     let id = settlement.token.job;
     let member = place.member(id, &member.moving.name, applied.state);
-    Some(GraphEvent::Ended { member, answers: settlement.answers.clone() })
+    Some(GraphEvent::Ended { member, condition_results: settlement.condition_results.clone() })
 }
 
 impl Gathered {

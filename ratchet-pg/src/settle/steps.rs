@@ -36,7 +36,7 @@ impl Inner {
             };
             first = first.or(Some((*index, applied.at.as_microsecond())));
             let member = step.member(settlement.token.job, "", JobState::Succeeded);
-            events.push(GraphEvent::Ended { member, answers: settlement.answers.clone() });
+            events.push(GraphEvent::Ended { member, condition_results: settlement.condition_results.clone() });
         }
         if let Some((index, now)) = first {
             let effects = self.propagate(db, events, now, news).await?;

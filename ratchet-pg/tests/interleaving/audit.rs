@@ -1,4 +1,4 @@
-//! What must be so after any two verbs, and once everything that is left has been worked off.
+//! The invariants that must hold after any two operations, and after all remaining jobs are canceled.
 
 use ratchet_core::model::{
     CancelCause, Command, Filter, JobId, JobState, LeaseId, PageRequest, Token,
@@ -15,7 +15,7 @@ const STANDING: &str = "standing AS (
     WHERE m.version IS DISTINCT FROM 0 AND NOT EXISTS (SELECT FROM ratchet.outcome o WHERE o.job = m.job)
 )";
 
-/// What is wrong, if a statement finds any rows.
+/// The invariants. Each statement returns the violations.
 const RULES: &[(&str, &str)] = &[
     (
         "a job is in no place, or in several",
@@ -92,7 +92,7 @@ const RULES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Judges the database as it is.
+/// Checks all invariants on the current state of the database. Returns the violations.
 pub(crate) async fn audit(pool: &PgPool, store: &PgStore) -> Vec<String> {
     let rule =
         |(rule, sql): &(&str, &str)| format!("SELECT '{rule}: ' || x.found FROM ({sql}) x(found)");
@@ -103,7 +103,7 @@ pub(crate) async fn audit(pool: &PgPool, store: &PgStore) -> Vec<String> {
     let counts = store.counts().await.expect("counts");
     let page = PageRequest { limit: 1000, ..PageRequest::default() };
     let jobs = store.list(&Filter::default(), page).await.expect("lists").jobs;
-    // What cannot be read waits, and is not listed.
+    // Unreadable jobs are pending, but not listed.
     let aside = "SELECT count(*) FROM ratchet.blocked WHERE cause = 'unreadable'";
     let aside: i64 = sqlx::query_scalar(aside).fetch_one(pool).await.expect("an answer");
     for state in JobState::ALL {
@@ -119,7 +119,7 @@ pub(crate) async fn audit(pool: &PgPool, store: &PgStore) -> Vec<String> {
     wrong
 }
 
-/// Calls off what is left, lets every late handler go, and judges what remains then: nothing may.
+/// Cancels all live jobs and ends all late handlers. Then nothing may be left. Returns the violations.
 pub(crate) async fn drain(pool: &PgPool, store: &PgStore) -> Vec<String> {
     let mut wrong = Vec::new();
     for _ in 0..4 {
@@ -134,7 +134,7 @@ pub(crate) async fn drain(pool: &PgPool, store: &PgStore) -> Vec<String> {
                 OR EXISTS (SELECT FROM ratchet.paused p WHERE p.job = j.id)";
         let live: Vec<Uuid> = sqlx::query_scalar(live).fetch_all(pool).await.expect("reads");
         for job in live.into_iter().map(JobId::from_uuid) {
-            // One that is not paused refuses that, and one that has failed is not canceled.
+            // The resume fails if the job is not paused, and the cancel fails if it has failed.
             let _ = store.command(Command::Resume(job)).await;
             let _ = store.command(Command::Cancel(job, CancelCause::Requested)).await;
         }
@@ -147,7 +147,7 @@ pub(crate) async fn drain(pool: &PgPool, store: &PgStore) -> Vec<String> {
     wrong
 }
 
-/// The tables of what lives that are not empty.
+/// Returns the tables of live jobs that are not empty.
 async fn left(pool: &PgPool) -> Vec<String> {
     let tables =
         ["ready", "scheduled", "blocked", "paused", "lease", "lingering", "slot", "business"];
@@ -159,7 +159,7 @@ async fn left(pool: &PgPool) -> Vec<String> {
     sqlx::query_scalar(sql).fetch_all(pool).await.expect("an answer")
 }
 
-/// Runs that are over while their handlers go on.
+/// Returns the lingering runs.
 async fn late(pool: &PgPool) -> Vec<Token> {
     let late = "SELECT job, lease, version FROM ratchet.lingering";
     let rows = sqlx::query(late).fetch_all(pool).await.expect("reads");

@@ -1,4 +1,4 @@
-//! The cells of the matrix: who is held where, who runs meanwhile, and what was found.
+//! The cells of the matrix: an operation held at a point, another one that runs in the meantime, and the result.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -14,28 +14,28 @@ use crate::scene::{Place, Scene};
 use crate::support::{Database, Held, meet_and_notice, start};
 use crate::verb::Verb;
 
-/// How many points of a verb are tried.
+/// How many points of an operation are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// One: right before the commit, or in front of the only statement.
+    /// One point: right before the commit, or before the only statement.
     Short,
     Whole,
 }
 
-/// What the matrix came to.
+/// The results of the matrix.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     pub(crate) pairs: usize,
     cells: usize,
-    /// How many cells had to wait: the second verb went on only after the first.
+    /// The number of cells in which the second operation had to wait for the first.
     waited: usize,
     points: BTreeSet<&'static str>,
-    /// Pairs and cells by scene.
+    /// The number of pairs and cells per scene.
     scenes: BTreeMap<Place, (usize, usize)>,
     pub(crate) failures: Vec<String>,
 }
 
-/// How many databases are worked on at once.
+/// The number of databases used concurrently.
 const LANES: usize = 3;
 
 /// Runs the matrix.
@@ -67,14 +67,14 @@ pub(crate) async fn run(depth: Depth) -> Table {
     std::mem::take(&mut *table)
 }
 
-/// Whether `RATCHET_MATRIX_SCENE`, `_FIRST` or `_SECOND` names this one, or none at all.
+/// Returns whether `RATCHET_MATRIX_SCENE`, `_FIRST` or `_SECOND` selects this one, or is not set.
 fn is_wanted(what: &str, it: impl std::fmt::Debug) -> bool {
     std::env::var(format!("RATCHET_MATRIX_{what}"))
         .is_ok_and(|only| only != format!("{it:?}"))
         .not()
 }
 
-/// A database and the stores that work on it.
+/// A database and the stores that use it.
 struct Lane {
     database: Database,
     first: PgStore,
@@ -90,7 +90,7 @@ impl Lane {
         Self { database, first, second, auditor }
     }
 
-    /// One verb in one scene, beside every other one.
+    /// Runs one operation in one scene against every other one.
     async fn row(&self, place: Place, first: Verb, depth: Depth, table: &Mutex<Table>) {
         if !first.fits(place) {
             return;
@@ -133,7 +133,7 @@ impl Lane {
         }
     }
 
-    /// Runs a verb on its own. Answers with the points that it passes, and with what is wrong afterwards.
+    /// Runs an operation by itself. Returns the points that it passes, and the violations afterwards.
     async fn alone(&self, place: Place, first: Verb) -> (Vec<&'static str>, Vec<String>) {
         let mut last = None;
         loop {
@@ -147,7 +147,8 @@ impl Lane {
             let failed = alone.finish().await.err().map(|error| error.to_string());
             let mut wrong: Vec<_> = failed.into_iter().collect();
             wrong.extend(audit(&self.database.pool, &self.auditor).await);
-            // The store has tasks of its own on the same thread. What was passed twice in a row was passed by the verb.
+            // The store also runs background tasks on this thread. Points that were passed twice in a row belong to the
+            // operation.
             if !wrong.is_empty() || last.as_ref() == Some(&trace) {
                 return (trace, wrong);
             }
@@ -155,7 +156,7 @@ impl Lane {
         }
     }
 
-    /// Sets the scene and holds a verb at the end of this trace.
+    /// Sets the scene and holds an operation at the end of this trace.
     async fn held(
         &self,
         place: Place,
@@ -176,7 +177,7 @@ impl Lane {
         Err(format!("the first verb takes another way now: {passed:?} instead of {trace:?}"))
     }
 
-    /// Answers with what is wrong, and whether the second verb had to wait.
+    /// Returns the violations, and whether the second operation had to wait.
     async fn cell(
         &self,
         place: Place,
@@ -203,7 +204,7 @@ impl Lane {
     }
 }
 
-/// Whether two traces are of one way. A store chooses between two forms of a claim by what it has met lately.
+/// Returns whether two traces took the same path. A store chooses between two forms of a claim by its recent claims.
 fn is_same_way(one: &[&str], other: &[&str]) -> bool {
     let form = |point: &str| match point {
         "claim_only" => "claim_plain".to_owned(),
@@ -213,7 +214,8 @@ fn is_same_way(one: &[&str], other: &[&str]) -> bool {
     one.iter().map(|point| form(point)).eq(other.iter().map(|point| form(point)))
 }
 
-/// Whether the short matrix tries a pair in this scene: each pair in one of those that fit both, spread over them.
+/// Returns whether the short matrix tries a pair in this scene. Each pair is tried in one of the scenes that fit both
+/// operations, spread over them.
 fn is_drawn(place: Place, first: Verb, second: Verb) -> bool {
     let fits = |place: &Place| first.fits(*place) && second.fits(*place);
     let places: Vec<_> = Place::ALL.into_iter().filter(fits).collect();
@@ -222,7 +224,7 @@ fn is_drawn(place: Place, first: Verb, second: Verb) -> bool {
 }
 
 impl Table {
-    /// The page of the whole matrix.
+    /// Renders the documentation page of the matrix.
     pub(crate) fn page(&self) -> String {
         let mut page = String::from(
             "# The interleaving matrix\n\n\

@@ -1,11 +1,11 @@
-//! A verb of the store that is not in the matrix is either one that changes nothing, or a mistake.
+//! Checks that every method of the store is in the matrix or in the list of methods that change nothing.
 
 use std::collections::BTreeSet;
 
 use crate::verb::Verb;
 
-/// Verbs that only look, and those whose rows nothing else touches: the outbox, rejects and hand-offs are taken by one
-/// statement each.
+/// Methods that only read, and those whose rows no other method touches: the outbox, rejects and hand-offs are taken by
+/// one statement each.
 const LOOKS: &[&str] = &[
     "now",
     "queues",

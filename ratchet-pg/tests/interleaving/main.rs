@@ -1,10 +1,9 @@
-//! The interleaving matrix: of every two verbs that touch the same job, key, slot, lease, graph, schedule or queue, the
-//! first is held at a point while the second runs to its end or until it waits. Then the first goes on, and the
-//! database is audited.
+//! The interleaving matrix. For every two operations that touch the same job, key, slot, lease, graph, schedule or
+//! queue, the first is held at a point while the second runs to its end or until it waits. Then the first continues,
+//! and the database is audited.
 //!
-//! The points of a verb are not written down: a run without a hold records them. In front of every statement is one,
-//! and before and after every commit. `short` takes one point of every pair and is part of the tests; `whole` takes all
-//! of them:
+//! The points of an operation are recorded by a run without a hold. There is one before every statement, and one before
+//! and after every commit. `short` tries one point of every pair and is part of the tests. `whole` tries all points:
 //!
 //! ```sh
 //! scripts/proof interleaving
@@ -21,17 +20,17 @@ mod verb;
 
 use cell::{Depth, run};
 
-/// Every pair, held right before its commit, or in front of its only statement.
+/// Every pair, held right before the commit, or before the only statement.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_pair_of_verbs_at_one_point() {
     let table = run(Depth::Short).await;
     assert!(table.failures.is_empty(), "{}", table.failures.join("\n"));
-    // Less would mean that scenes have lost their verbs.
+    // Fewer pairs would mean that scenes have lost their operations.
     assert!(table.pairs > 900, "{} pairs", table.pairs);
 }
 
-/// Every pair at every point. `RATCHET_MATRIX_DOCS` names the page that is written, `RATCHET_MATRIX_SCENE` one scene of
-/// it.
+/// Every pair at every point. `RATCHET_MATRIX_DOCS` is the path of the page to write, `RATCHET_MATRIX_SCENE` selects
+/// one scene.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "takes many minutes: `scripts/proof interleaving`"]
 async fn every_pair_of_verbs_at_every_point() {

@@ -1,4 +1,4 @@
-//! What a pair of verbs meets: one job with a business key and a concurrency key, in one of the places a job can be in.
+//! The scenes: one job with a business key and a concurrency key, in each of the states and places that a job can have.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,36 +21,36 @@ pub(crate) const LANE: &str = "printer";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Place {
-    /// Waits for a worker.
+    /// The job waits for a worker.
     Ready,
-    /// Has fallen due, and is not in line yet.
+    /// The job is due, but not promoted yet.
     Due,
-    /// Waits behind another job that holds its concurrency key.
+    /// The job waits for another job that holds its concurrency key.
     Blocked,
     Running,
-    /// Runs again while the handler of its first run goes on.
+    /// The job runs again while the handler of its first run is still running.
     RunningLate,
-    /// Runs on a node that is gone.
+    /// The job runs on a node whose lease expired.
     Orphaned,
     Failed,
-    /// Has failed while its handler goes on.
+    /// The job has failed while its handler is still running.
     FailedLate,
     Paused,
     PausedFailed,
-    /// Was canceled while it ran, and its handler goes on.
+    /// The job was canceled while it ran, and its handler is still running.
     Canceled,
     Succeeded,
-    /// The first step of a chain: it runs, the second waits for it.
+    /// The first step of a chain runs, the second waits for it.
     Step,
-    /// The first step of a chain has failed, the second was called off.
+    /// The first step of a chain has failed, the second was canceled.
     StepFailed,
-    /// A member of a batch that takes more: one member runs, one waits.
+    /// A member of an open batch: one member runs, one waits.
     Member,
-    /// A recurring job is due.
+    /// A schedule is due.
     Scheduled,
-    /// Waits for a worker, and cannot be read.
+    /// The job waits for a worker and cannot be read.
     Damaged,
-    /// Cannot be read, and was set aside.
+    /// The job cannot be read and was set aside.
     Unreadable,
 }
 
@@ -78,7 +78,7 @@ impl Place {
 }
 
 impl Place {
-    /// Whether a run goes on.
+    /// Returns whether there is a current run.
     pub(crate) fn has_run(self) -> bool {
         matches!(
             self,
@@ -91,12 +91,12 @@ impl Place {
         )
     }
 
-    /// Whether a run is over while its handler goes on.
+    /// Returns whether there is a lingering run.
     pub(crate) fn has_late_run(self) -> bool {
         matches!(self, Self::RunningLate | Self::FailedLate | Self::Canceled)
     }
 
-    /// Whether the subject cannot be read.
+    /// Returns whether the subject cannot be read.
     pub(crate) fn is_damaged(self) -> bool {
         matches!(self, Self::Damaged | Self::Unreadable)
     }
@@ -106,25 +106,25 @@ impl Place {
     }
 }
 
-/// A job in its place, and what two verbs need to act on it.
+/// A job in its place, with everything that the operations need.
 #[derive(Clone)]
 pub(crate) struct Scene {
     pub(crate) place: Place,
     pub(crate) subject: JobId,
-    /// The run that goes on.
+    /// The current run.
     pub(crate) run: Option<Claimed>,
-    /// A run that is over while its handler goes on.
+    /// The lingering run.
     pub(crate) late: Option<Claimed>,
     pub(crate) group: Option<GroupId>,
     pub(crate) schedule: Option<ScheduleRecord>,
-    /// The node that claims.
+    /// The node that claims jobs.
     pub(crate) node: NodeId,
     pub(crate) url: String,
     ids: Arc<IdSource>,
 }
 
 impl Scene {
-    /// Empties the database and puts a job into its place.
+    /// Empties the database and creates a job in this place.
     pub(crate) async fn set(place: Place, database: &Database, store: &PgStore) -> Self {
         database.empty().await;
         let ids = Arc::new(IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy)));
@@ -179,7 +179,7 @@ impl Scene {
                 self.running(store, self.node).await;
                 let late = self.run.take().expect("runs");
                 settle(store, lingering(retry(&late))).await;
-                // The late run keeps its slot.
+                // The lingering run keeps its slot.
                 database.execute("UPDATE ratchet.ready SET climit = 2").await;
                 self.run = Some(self.claim(store, self.node).await);
                 self.late = Some(late);
@@ -298,13 +298,13 @@ impl Scene {
         self.submit(store, Due::In(Duration::from_hours(1))).await;
     }
 
-    /// A job without keys.
+    /// Returns a job without keys.
     pub(crate) fn plain(&self) -> NewJob {
         let spec = JobSpec::new("mail", b"{}".to_vec());
         NewJob { id: self.ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
     }
 
-    /// A job with the keys of the subject.
+    /// Returns a job with the keys of the subject.
     pub(crate) fn keyed(&self) -> NewJob {
         let mut job = self.plain();
         job.spec.business_key = Some(KEY.to_owned());
@@ -312,7 +312,7 @@ impl Scene {
         job
     }
 
-    /// A member of the subject's group.
+    /// Returns another member of the subject's group.
     pub(crate) fn more(&self, group: GroupId) -> NewJob {
         let mut job = self.plain();
         job.spec.step = Some(Box::new(member_of(group)));

@@ -1,5 +1,5 @@
-//! Natural stress: no verb is held anywhere. A few hot keys, small limits, random verbs, nodes that vanish and
-//! connections that are cut, and an audit whenever everything is quiet.
+//! A stress test without held operations: a few contended keys, small limits, random operations, nodes that vanish,
+//! connections that are cut, and an audit whenever everything is idle.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use tokio::time::Instant;
 use crate::audit::audit;
 use crate::support::{Database, OwnServer, fail, lingering, release, retry, succeed};
 
-/// What happened.
+/// Counts of events.
 #[derive(Debug, Default)]
 struct Tally {
     submits: AtomicU64,
@@ -45,14 +45,14 @@ impl Tally {
     }
 }
 
-/// Everything the tasks share. Each turn of a task holds the lock for reading, so an audit waits for all of them.
+/// The state shared by all tasks. Each turn of a task holds the read lock, so that an audit waits for all of them.
 struct Stress {
     url: String,
     ids: IdSource,
     tally: Tally,
     turns: RwLock<()>,
     over: AtomicBool,
-    /// Jobs that are believed to be there, for random verbs.
+    /// Jobs that probably exist, for random operations.
     some: std::sync::Mutex<Vec<JobId>>,
 }
 
@@ -79,7 +79,7 @@ impl Stress {
         PgStore::open(options.statement_timeout(Duration::from_secs(10))).await.expect("opens")
     }
 
-    /// A failure of the store is no mistake while connections are cut.
+    /// Counts a failure of the store, which is expected while connections are cut.
     fn note<T>(&self, answer: Result<T, StoreError>) -> Option<T> {
         answer.inspect_err(|_| Tally::add(&self.tally.failed)).ok()
     }
@@ -168,7 +168,7 @@ impl Stress {
             self.look_for_twins(&reply.jobs);
             runs = reply.jobs;
             if fastrand::u8(..60) == 0 {
-                // The node is gone with everything it holds, without a word.
+                // The node vanishes with everything it holds.
                 Tally::add(&self.tally.vanished);
                 runs.clear();
                 node = self.join(&store).await;
@@ -216,7 +216,7 @@ impl Stress {
         }
     }
 
-    /// Random verbs of operators, sweeps and rescues.
+    /// Runs random commands, sweeps and rescues.
     async fn operate(self: Arc<Self>) {
         let store = self.open().await;
         while !self.over.load(Ordering::Relaxed) {
@@ -260,11 +260,11 @@ impl Stress {
         self.note(store.settle(settlements).await);
     }
 
-    /// Cuts a connection of somebody now and then.
+    /// Cuts a random connection from time to time.
     async fn cut(self: Arc<Self>, pool: PgPool) {
         while !self.over.load(Ordering::Relaxed) {
             tokio::time::sleep(Duration::from_millis(700)).await;
-            // Not while somebody looks whether everything is right.
+            // Not during an audit.
             let _turn = self.turns.read().await;
             let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                 WHERE datname = current_database() AND application_name = 'ratchet' ORDER BY random() LIMIT 1";
@@ -289,7 +289,7 @@ fn request(node: NodeId, limit: u32) -> ClaimRequest {
     }
 }
 
-/// Torments a database for so long. Answers with what is wrong.
+/// Runs the stress test on a database for this time. Returns the violations.
 async fn torment(url: String, time: Duration, cuts: bool) -> (Tally, Vec<String>) {
     let pool = PgPool::connect(&url).await.expect("connects");
     let ids = IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy));
@@ -321,7 +321,7 @@ async fn torment(url: String, time: Duration, cuts: bool) -> (Tally, Vec<String>
         let _quiet = stress.turns.write().await;
         quiet(&pool).await;
         Tally::add(&stress.tally.audits);
-        // Opened for each audit: an idle connection of it could be cut as well.
+        // Opened for each audit, because an idle connection could be cut.
         let auditor = stress.open().await;
         wrong.extend(audit(&pool, &auditor).await);
         auditor.close().await;
@@ -349,7 +349,7 @@ async fn torment(url: String, time: Duration, cuts: bool) -> (Tally, Vec<String>
     (stress.tally, wrong)
 }
 
-/// Waits until no transaction of ours is at work: one whose client was cut off may still be.
+/// Waits until no transaction of the stores is active. A transaction whose client was cut off may still be.
 async fn quiet(pool: &PgPool) {
     let busy = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
         AND application_name = 'ratchet' AND (state <> 'idle' OR backend_xid IS NOT NULL)";

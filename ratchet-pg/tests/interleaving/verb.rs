@@ -1,4 +1,4 @@
-//! The verbs of the store that change something, each acting on the subject of a scene.
+//! The operations of the store that change something, each applied to the subject of a scene.
 
 use std::time::Duration;
 
@@ -17,14 +17,14 @@ use crate::support::{fail, lingering, release, retry, succeed};
 
 macro_rules! verbs {
     ($($verb:ident of $store:literal,)+) => {
-        /// A verb. `of` is the method of the store that it is a use of.
+        /// An operation. `of` is the method of the store that it calls.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub(crate) enum Verb { $($verb,)+ }
 
         impl Verb {
             pub(crate) const ALL: &'static [Self] = &[$(Self::$verb,)+];
 
-            /// The method of the store.
+            /// Returns the method of the store.
             pub(crate) fn of(self) -> &'static str {
                 match self { $(Self::$verb => $store,)+ }
             }
@@ -74,7 +74,7 @@ verbs! {
     Drop of "drop_unreadable",
 }
 
-/// Why a verb went wrong: refusals are answers, failures of the store are not.
+/// The result of an operation. Refusals count as success, failures of the store do not.
 type Ran = Result<(), StoreError>;
 
 fn inserted<T>(answer: Result<T, InsertError>) -> Ran {
@@ -86,7 +86,7 @@ fn inserted<T>(answer: Result<T, InsertError>) -> Ran {
 
 fn commanded<T>(answer: Result<T, CommandError>) -> Ran {
     match answer {
-        // What cannot be read is refused.
+        // A command on an unreadable job is refused.
         Err(CommandError::Store(error)) if error.to_string().contains("repair_unreadable") => {
             Ok(())
         }
@@ -96,7 +96,7 @@ fn commanded<T>(answer: Result<T, CommandError>) -> Ran {
 }
 
 impl Verb {
-    /// Whether there is something in a scene for this verb to act on.
+    /// Returns whether a scene has something for this operation to act on.
     pub(crate) fn fits(self, place: Place) -> bool {
         match self {
             Self::Succeed
@@ -136,7 +136,7 @@ impl Verb {
                 let sql = "SELECT ratchet.enqueue('mail', '{}', business_key => $1)";
                 let mut db = connect(&scene).await;
                 let mut tx = db.begin().await.expect("begins");
-                // A key that is taken is an answer.
+                // A refusal because the key is taken is fine.
                 if sqlx::query(sql).bind(KEY).execute(&mut *tx).await.is_ok() {
                     crash_point(CrashPoint::CommitBefore);
                     tx.commit().await.expect("commits");
@@ -219,7 +219,7 @@ impl Verb {
             Self::Leave => store.leave(scene.node).await,
             Self::Join => {
                 let info = ratchet_core::model::NodeInfo::new(scene.node);
-                // A node that has left cannot come back.
+                // A node that has left cannot join again.
                 let _ = store.join(info, Duration::from_hours(1)).await;
                 Ok(())
             }

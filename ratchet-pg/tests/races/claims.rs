@@ -1,4 +1,4 @@
-//! Claims beside transactions of callers, limited keys, and another isolation level.
+//! Races of claims with transactions of callers, with limited keys, and at another isolation level.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use crate::support::hold;
 use crate::world::World;
 use ratchet_conformance::Harness as _;
 
-// A caller's transaction has locked the row of a job that falls due. A worker that is told to ask again at once would
-// ask without a pause for as long as that transaction is open.
+// A transaction of a caller has locked the row of a due job. If the claim reported that job as due now, the worker
+// would claim in a busy loop for as long as the transaction is open.
 #[tokio::test]
 async fn c_05_a_due_job_that_somebody_has_locked_is_not_waited_for() {
     let world = World::fresh().await;
@@ -32,7 +32,7 @@ async fn c_05_a_due_job_that_somebody_has_locked_is_not_waited_for() {
     assert_eq!(world.claim_by(&world.a, 10).await.jobs.len(), 1, "it is due");
 }
 
-// More jobs fall due at once than a claim puts in line: the rest is asked for without a pause.
+// More jobs are due than one claim promotes. The next claim must follow at once.
 #[tokio::test]
 async fn c_05_what_falls_due_beyond_one_claim_is_asked_for_at_once() {
     let world = World::fresh().await;
@@ -51,7 +51,7 @@ async fn c_05_what_falls_due_beyond_one_claim_is_asked_for_at_once() {
     assert_eq!(claimed, 5001);
 }
 
-// What locks first and counts after rests on a snapshot per statement.
+// Code that locks first and then counts needs a new snapshot per statement.
 #[tokio::test]
 async fn c_01_a_limit_holds_whatever_isolation_level_the_database_sets() {
     let stricter = [("default_transaction_isolation", "repeatable read")];
@@ -71,7 +71,7 @@ async fn c_01_a_limit_holds_whatever_isolation_level_the_database_sets() {
     assert_eq!((one, two), (0, 1), "one run may hold the key");
 }
 
-// Row locks of a claim show as the `xmax` of the rows it has looked at and left.
+// Row locks of a claim are visible as the `xmax` of the rows that it has examined and skipped.
 #[tokio::test]
 async fn c_06_a_claim_does_not_lock_the_backlog_of_a_full_key() {
     let world = World::fresh().await;
@@ -86,7 +86,7 @@ async fn c_06_a_claim_does_not_lock_the_backlog_of_a_full_key() {
     assert!(world.count(locked).await < 200, "the rest was not locked");
 }
 
-// Probes of a breaker are kept beside concurrency keys. A key that reads like a probe is none.
+// Breaker probes are stored in the same table as concurrency keys. A key that looks like a probe must not count as one.
 #[tokio::test]
 async fn q_02_a_concurrency_key_is_never_taken_for_a_probe() {
     let world = World::fresh().await;

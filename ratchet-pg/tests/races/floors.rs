@@ -1,4 +1,4 @@
-//! Floors: a key or slot that no verb has freed is freed by a sweep, counted and told.
+//! Leak sweeps: a key or slot that no operation has freed is freed by a sweep, counted and logged.
 
 use ratchet_core::store::Store as _;
 use ratchet_pg::{PgStore, Repairs};
@@ -14,7 +14,7 @@ fn repaired(business_keys: u64, slots: u64) -> Repairs {
 #[tokio::test]
 async fn s_04_a_key_without_a_live_job_is_freed_by_a_sweep() {
     let world = World::fresh().await;
-    // The job of one key has ended, that of the other is gone. A third one lives.
+    // The job of the first key has ended, the job of the second does not exist, and the third job is live.
     let ended = world.run(world.job()).await.id();
     world.submit(world.keyed("alive")).await;
     sqlx::query(
@@ -40,7 +40,7 @@ async fn s_04_a_key_without_a_live_job_is_freed_by_a_sweep() {
 #[tokio::test]
 async fn q_02_a_slot_that_no_run_holds_is_freed_by_a_sweep() {
     let world = World::fresh().await;
-    // One run goes on, one lingers: theirs stay.
+    // One run is current and one lingers, so their slots stay.
     let late = world.run(world.limited("late")).await;
     world.settle(lingering(succeed(&late))).await;
     let run = world.run(world.limited("printer")).await;

@@ -1,4 +1,4 @@
-//! Hints to other processes are never a reason to refuse a job.
+//! A failed notification must not refuse a job.
 
 use ratchet_core::model::Inserted;
 use ratchet_core::store::Store as _;
@@ -6,8 +6,8 @@ use ratchet_pg::PgStore;
 
 use crate::world::World;
 
-// A session listens and does not read: the server refuses every commit that notifies. The queue holds gigabytes, so a
-// function that fails in the same way stands in for it.
+// If a session listens and does not read, the server eventually refuses every commit that notifies. Its queue holds
+// gigabytes, so a function that fails in the same way replaces it here.
 #[tokio::test]
 async fn s_09_a_full_queue_of_notifications_refuses_no_job() {
     let world = World::fresh().await;

@@ -1,4 +1,4 @@
-//! Business keys: one live job holds each, and none stays taken when its job has ended.
+//! Business keys: at most one live job holds each key, and a key is freed when its job has ended.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use sqlx::Connection as _;
 use crate::support::{ended_or_waits, hold, meet};
 use crate::world::{World, command, fail, release_holds, lingering, retry, settle, succeed};
 
-// The submit loses the key to a job that ends before the submit looks who holds it.
+// The key is held by a job that ends before the submit reads the holder.
 #[tokio::test]
 async fn s_04_a_key_freed_while_it_is_reserved_is_held_by_the_new_job() {
     let world = World::fresh().await;
@@ -53,7 +53,7 @@ async fn s_04_a_job_retried_by_hand_takes_a_key_freed_at_that_moment() {
     assert!(world.is_taken("order").await, "the retried job holds its key");
 }
 
-// The function of the schema has no points: a trigger waits between its two statements.
+// The SQL function has no crash points, so a trigger waits between its two statements.
 #[tokio::test]
 async fn s_04_the_function_takes_a_key_freed_at_that_moment() {
     let world = World::fresh().await;
@@ -89,7 +89,7 @@ async fn s_04_the_function_takes_a_key_freed_at_that_moment() {
     assert!(world.is_taken("order").await);
 }
 
-// One run lingers, the next one ends the job: each sees the other as still there.
+// One run lingers and the next one ends the job. Neither sees the end of the other.
 #[tokio::test]
 async fn s_04_a_key_is_freed_when_the_end_meets_a_late_handler() {
     for short in [false, true] {
@@ -121,7 +121,7 @@ async fn s_04_a_key_is_freed_when_two_late_handlers_end_at_once() {
     assert!(!world.is_taken("order").await);
 }
 
-// The key is still held by the late handler of the job that is retried.
+// The key is still held by the late handler of the retried job.
 #[tokio::test]
 async fn s_04_a_retried_job_keeps_its_key_when_its_late_handler_ends() {
     for point in ["delete_outcome", "commit.before"] {
@@ -137,7 +137,7 @@ async fn s_04_a_retried_job_keeps_its_key_when_its_late_handler_ends() {
     }
 }
 
-// A child wants a key that a caller has inserted in a transaction that stays open.
+// A child needs a key that a caller has inserted in a transaction that stays open.
 #[tokio::test]
 async fn x_08_a_key_held_in_an_open_transaction_stops_no_neighbor() {
     let world = World::with(|options| options.statement_timeout(Duration::from_secs(5))).await;

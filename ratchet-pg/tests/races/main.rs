@@ -1,6 +1,6 @@
-//! Races between two verbs, each brought about on purpose: one verb is held at a point while the other one runs.
+//! Deterministic races between two operations: one is held at a point while the other one runs.
 //!
-//! Every test here failed before the race that it names was closed. `interleaving` looks for others of the kind.
+//! Each test failed before its race was fixed. The `interleaving` tests search for further races.
 
 mod claims;
 mod floors;

@@ -1,4 +1,4 @@
-//! Names of schemas, and what two schemas of one database have to do with each other: nothing.
+//! Schema names, and the isolation of two schemas in one database.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ async fn c_01_a_claim_in_another_schema_passes_over_nothing() {
     world.pg.database.execute("DROP SCHEMA other CASCADE").await;
 }
 
-// Another node is dropping a range, which may take minutes.
+// Another node is dropping a partition, which may take minutes.
 #[tokio::test]
 async fn u_04_opening_does_not_wait_for_a_range_to_be_dropped() {
     let world = World::fresh().await;

@@ -1,4 +1,4 @@
-//! Failed jobs: pause, retry, re-drive and purge leave each in one place.
+//! Failed jobs: after pause, retry, redrive and purge, each job is in exactly one place.
 
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ async fn l_02_a_failed_job_is_retried_or_paused_but_not_both() {
     counts_equal_a_listing(&world).await;
 }
 
-// The purge has taken its snapshot and waits for the clock; the job is paused; the purge goes on.
+// The purge has taken its snapshot and waits for the clock. The job is paused. Then the purge continues.
 #[tokio::test]
 async fn l_02_a_job_paused_while_old_ones_are_purged_stays() {
     let world = World::fresh().await;

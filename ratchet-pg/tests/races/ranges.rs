@@ -1,4 +1,4 @@
-//! Ranges of ids: counts stay exact while one is dropped, and an odd id takes none away.
+//! Partitions: counts stay exact while one is dropped, and ids outside of the partitions do no harm.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::world::{World, succeed};
 
 const HOUR: Duration = Duration::from_hours(1);
 
-/// An id of that many hours from now.
+/// Returns an id with a time of this many hours from now.
 fn id_in(hours: u64) -> JobId {
     let now = IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy)).job().uuid();
     let (seconds, _) = now.get_timestamp().expect("it tells the time").to_unix();
@@ -46,7 +46,7 @@ async fn s_17_an_id_far_ahead_of_the_stores_clock_is_refused() {
     world.submit(soon).await;
 }
 
-// Such an id may be there from before, or by hand.
+// Such an id may be older than the check, or inserted by hand.
 #[tokio::test]
 async fn d_05_a_range_is_made_although_an_id_of_it_is_there() {
     let world = World::fresh().await;
@@ -70,7 +70,7 @@ async fn d_05_a_range_is_made_although_an_id_of_it_is_there() {
     world.pg.database.execute("DROP SCHEMA strays CASCADE").await;
 }
 
-// The fold of the counts is not committed when the range is dropped.
+// The merge of the counts is not committed when the partition is dropped.
 #[tokio::test]
 async fn o_03_counts_are_exact_when_a_range_is_dropped_while_they_are_folded() {
     let world = World::fresh().await;
@@ -114,7 +114,7 @@ async fn o_03_counts_are_exact_when_a_range_is_dropped_while_they_are_folded() {
     world.pg.database.execute("DROP SCHEMA folds CASCADE").await;
 }
 
-// A retry opens a group again after the members that may go were read, and before they go.
+// A retry reopens a group after its removable members were read and before they are removed.
 #[tokio::test]
 async fn d_05_a_group_opened_again_while_its_range_is_dropped_keeps_its_members() {
     let world = World::fresh().await;
@@ -141,7 +141,7 @@ async fn d_05_a_group_opened_again_while_its_range_is_dropped_keeps_its_members(
         a.settle(vec![settlement]).await.expect("settles");
     }
     assert!(a.group(group).await.expect("reads").expect("is there").state.is_ended());
-    // A run of the same range: dropping waits for its lease.
+    // A run in the same partition, so that the drop waits for its lease.
     a.insert(vec![world.job()]).await.expect("inserted");
     let running = a.claim(world.request("default", 1)).await.expect("claims").jobs.remove(0);
     world
@@ -163,7 +163,7 @@ async fn d_05_a_group_opened_again_while_its_range_is_dropped_keeps_its_members(
     a.command(Command::Retry(failed)).await.expect("retries");
     gate.rollback().await.expect("unlocks");
     purge.await.expect("no panic").expect("purges");
-    // Dropping waits half a second at most: on a slow machine it takes another try.
+    // The drop waits at most half a second. On a slow machine it needs another try.
     for _ in 0..10 {
         if world.count(parts).await < before {
             break;

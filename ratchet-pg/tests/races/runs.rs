@@ -1,4 +1,4 @@
-//! Runs: what they hold is freed, and two settles never wait for each other.
+//! Runs: their slots and keys are freed, and two settlements never deadlock.
 
 use ratchet_core::model::{CancelCause, Command, CommandReply, Heartbeat, JobState, Settled};
 use ratchet_core::pause::Place;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::support::{hold, meet, start};
 use crate::world::{World, command, release, retry, succeed};
 
-// The run that the cancel has read was given back and claimed again before the cancel takes the lease.
+// The run that the cancel has read was released and claimed again before the cancel locks the lease.
 #[tokio::test]
 async fn l_04_a_cancel_means_the_run_that_it_finds() {
     let world = World::fresh().await;
@@ -53,7 +53,7 @@ async fn x_08_mixed_settles_do_not_deadlock() {
         let other = async move { b.settle(batch).await.expect("settles") };
         let (one, two) = meet(world.pool(), held, other).await;
         assert!(one.iter().chain(&two).all(|settled| matches!(settled, Settled::Applied(_))));
-        // A session reports its deadlocks when it ends, at the latest.
+        // A session reports its deadlocks at its end at the latest.
         world.a.close().await;
         world.b.close().await;
         assert_eq!(world.count(DEADLOCKS).await, before, "held at point {index}");

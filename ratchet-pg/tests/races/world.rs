@@ -1,4 +1,4 @@
-//! Two stores on one database, and the verbs that the tests use.
+//! Two stores on one database, with helpers for the operations that the tests use.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,9 +19,9 @@ pub(crate) use crate::support::{fail, lingering, release, retry, succeed};
 
 pub(crate) struct World {
     pub(crate) pg: PgHarness,
-    /// The store whose verbs are held.
+    /// The store whose operations are held.
     pub(crate) a: PgStore,
-    /// The other one.
+    /// The store whose operations run in the meantime.
     pub(crate) b: PgStore,
     pub(crate) node: NodeId,
     ids: IdSource,
@@ -53,14 +53,14 @@ impl World {
         NewJob { id: self.ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
     }
 
-    /// A job with a business key.
+    /// Returns a job with a business key.
     pub(crate) fn keyed(&self, key: &str) -> NewJob {
         let mut job = self.job();
         job.spec.business_key = Some(key.to_owned());
         job
     }
 
-    /// A job with a concurrency key that one run may hold.
+    /// Returns a job with a concurrency key of limit 1.
     pub(crate) fn limited(&self, key: &str) -> NewJob {
         let mut job = self.job();
         job.spec.concurrency = Some(ConcurrencyKey { key: key.to_owned(), limit: 1 });
@@ -74,7 +74,7 @@ impl World {
         id
     }
 
-    /// Whether a job holds this business key, so that another one is refused.
+    /// Returns whether a job holds this business key, so that another one is refused.
     pub(crate) async fn is_taken(&self, key: &str) -> bool {
         match self.b.insert(vec![self.keyed(key)]).await {
             Ok(_) => false,
@@ -97,7 +97,7 @@ impl World {
         store.claim(self.request("default", limit)).await.expect("claims")
     }
 
-    /// Claims the one job that is due.
+    /// Claims the only due job.
     pub(crate) async fn claim(&self) -> Claimed {
         let mut jobs = self.claim_by(&self.b, 10).await.jobs;
         assert_eq!(jobs.len(), 1, "one job is due");
@@ -116,7 +116,7 @@ impl World {
         self.b.settle(vec![settlement]).await.expect("settles").remove(0)
     }
 
-    /// Has a job fail for good.
+    /// Submits a job, runs it and lets it fail permanently.
     pub(crate) async fn failed(&self, job: NewJob) -> JobId {
         let run = self.run(job).await;
         assert!(matches!(self.settle(fail(&run)).await, Settled::Applied(_)));

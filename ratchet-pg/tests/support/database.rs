@@ -1,4 +1,4 @@
-//! One database per test: taken by a lock, cleaned, given back when the test ends.
+//! One database per test: reserved by a file lock, cleaned, and released when the test ends.
 
 use std::fs::File;
 use std::time::Duration;
@@ -9,16 +9,16 @@ use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, PgPool, Row};
 
 use super::server::{folder, open, url};
 
-/// A database that nobody else uses.
+/// A database reserved for one test.
 pub(crate) struct Database {
     name: String,
-    /// For the tests' own statements, and to move the clock.
+    /// For statements of the test itself, and for moving the clock.
     pub(crate) pool: PgPool,
     _lock: File,
 }
 
 impl Database {
-    /// Takes a clean one.
+    /// Reserves a database and cleans it.
     pub(crate) async fn take() -> Self {
         let (number, lock) = (0..)
             .find_map(|number| {
@@ -34,7 +34,7 @@ impl Database {
         database
     }
 
-    /// A folder that nobody else uses.
+    /// Returns a directory reserved for this test.
     pub(crate) fn folder(&self) -> std::path::PathBuf {
         let folder = folder().join(format!("of-{}", self.name));
         std::fs::create_dir_all(&folder).expect("a folder");
@@ -49,7 +49,7 @@ impl Database {
         PgOptions::new(&self.url()).expect("a URL").patience(Duration::from_secs(20))
     }
 
-    /// With settings for every session.
+    /// Returns options with settings for every session.
     pub(crate) fn options_with<const N: usize>(&self, settings: [(&str, &str); N]) -> PgOptions {
         let connect: PgConnectOptions = self.url().parse().expect("a URL");
         PgOptions::with(connect.options(settings))
@@ -69,7 +69,7 @@ impl Database {
             .expect("the clock moves");
     }
 
-    /// Creates it if this server has not got it yet, and empties it.
+    /// Creates the database if it does not exist, and empties it.
     async fn clean(&self) {
         let mut admin =
             PgConnection::connect(&format!("{}/postgres", url())).await.expect("a server");
@@ -97,7 +97,7 @@ impl Database {
         self.execute("SELECT setval('test_clock', 0)").await;
     }
 
-    /// Whether the schema is the one of these sources.
+    /// Returns whether the schema was created by the current migrations.
     async fn is_current(&self) -> bool {
         let kept: Option<String> =
             sqlx::query_scalar("SELECT obj_description('ratchet'::regnamespace)")
@@ -107,7 +107,7 @@ impl Database {
         kept.as_deref() == Some(fingerprint().as_str())
     }
 
-    /// Empties every table that holds something.
+    /// Empties all tables that have rows.
     pub(crate) async fn empty(&self) {
         self.execute(
             "DO $$ DECLARE t text; filled boolean; BEGIN
@@ -121,7 +121,7 @@ impl Database {
         .await;
     }
 
-    /// Puts a clock in place that `advance` moves.
+    /// Installs a clock that `advance` can move.
     pub(crate) async fn movable_clock(&self) {
         self.execute(
             "CREATE OR REPLACE FUNCTION ratchet.now_micros() RETURNS bigint LANGUAGE sql VOLATILE AS
@@ -133,7 +133,7 @@ impl Database {
     }
 }
 
-/// Changes with the migrations.
+/// Returns a fingerprint of the migrations.
 fn fingerprint() -> String {
     let texts = [
         include_str!("../../migrations/0001_schema.sql"),

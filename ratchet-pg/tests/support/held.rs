@@ -1,4 +1,4 @@
-//! Two verbs, one of which is held at a point while the other one runs.
+//! Holds one operation at a point while another one runs.
 
 use std::future::Future;
 use std::thread::ThreadId;
@@ -11,25 +11,25 @@ use sqlx::PgPool;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// Nothing in these tests takes longer, unless it hangs.
+/// The timeout of these tests.
 const LONGEST: Duration = Duration::from_mins(1);
 
-/// Announcements are sent by a task of their own, after the commit and outside of any transaction.
+/// Statements of background tasks. Notifications are sent after the commit and outside of a transaction.
 const BACKGROUND: &[&str] = &["notify"];
 
-/// The thread on which a store talks to the database.
+/// Returns the thread of a store's runtime.
 pub(crate) async fn thread_of(store: &PgStore) -> ThreadId {
     let home = store.runtime().expect("the store has a thread");
     home.spawn(async { std::thread::current().id() }).await.expect("it runs")
 }
 
-/// A verb that is held at a point.
+/// An operation that is held at a point.
 pub(crate) struct Held<T> {
     watch: Watch,
     task: JoinHandle<T>,
 }
 
-/// Starts a verb on the thread of a store, and waits until it is held at this point.
+/// Starts an operation on the runtime of a store, and waits until it is held at this point.
 pub(crate) async fn hold<T: Send + 'static>(
     store: &PgStore,
     point: &'static str,
@@ -46,7 +46,7 @@ pub(crate) async fn hold<T: Send + 'static>(
     held
 }
 
-/// Starts a verb on the thread of a store. It is held at this place, if it comes by.
+/// Starts an operation on the runtime of a store. It is held if it reaches this place.
 pub(crate) async fn start<T: Send + 'static>(
     store: &PgStore,
     place: Option<Place>,
@@ -58,7 +58,7 @@ pub(crate) async fn start<T: Send + 'static>(
 }
 
 impl<T> Held<T> {
-    /// Waits until the verb is held or has ended. Answers whether it is held.
+    /// Waits until the operation is held or has ended. Returns whether it is held.
     pub(crate) async fn is_held(&self) -> bool {
         let deadline = Instant::now() + LONGEST;
         loop {
@@ -73,17 +73,17 @@ impl<T> Held<T> {
         }
     }
 
-    /// Whether it has ended.
+    /// Returns whether the operation has ended.
     pub(crate) fn is_over(&self) -> bool {
         self.task.is_finished()
     }
 
-    /// The points that it has passed.
+    /// Returns the points that the operation has passed.
     pub(crate) fn passed(&self) -> Vec<&'static str> {
         self.watch.passed()
     }
 
-    /// Lets the verb go on, and waits for its end.
+    /// Continues the operation and waits for its end.
     pub(crate) async fn finish(self) -> T {
         self.watch.release();
         let ended = tokio::time::timeout(LONGEST, self.task).await;
@@ -91,12 +91,12 @@ impl<T> Held<T> {
     }
 }
 
-/// Waits until a task has ended, or waits for a lock in the database. Answers whether it has ended.
+/// Waits until a task has ended or waits for a lock in the database. Returns whether it has ended.
 pub(crate) async fn ended_or_waits<T>(pool: &PgPool, task: &JoinHandle<T>) -> bool {
     ended_or_waits_beside(pool, task, 0).await
 }
 
-/// The same, beside so many others that wait for a lock.
+/// Like [`ended_or_waits`], if `others` other sessions already wait for a lock.
 pub(crate) async fn ended_or_waits_beside<T>(
     pool: &PgPool,
     task: &JoinHandle<T>,
@@ -118,8 +118,8 @@ pub(crate) async fn ended_or_waits_beside<T>(
     }
 }
 
-/// Runs a second verb while the first is held, to its end or until it waits. Then lets the first go on. Answers with
-/// both.
+/// Runs a second operation while the first is held, to its end or until it waits. Then continues the first. Returns
+/// both results.
 pub(crate) async fn meet<A, B: Send + 'static>(
     pool: &PgPool,
     first: Held<A>,
@@ -129,7 +129,7 @@ pub(crate) async fn meet<A, B: Send + 'static>(
     (first, second)
 }
 
-/// The same, and whether the second verb had to wait.
+/// Like [`meet`]. Also returns whether the second operation had to wait.
 pub(crate) async fn meet_and_notice<A, B: Send + 'static>(
     pool: &PgPool,
     first: Held<A>,

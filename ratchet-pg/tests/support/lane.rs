@@ -1,4 +1,4 @@
-//! One queue, as its nodes see it: submit, claim, settle and sweep by the verbs of the store.
+//! Helpers to submit, claim, settle and sweep the jobs of one queue.
 
 use std::sync::Arc;
 use std::time::Duration;

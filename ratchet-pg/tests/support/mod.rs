@@ -1,6 +1,6 @@
-//! A throwaway PostgreSQL for all test processes of a run, and a clean database for each test.
+//! A temporary PostgreSQL server for all test processes of a run, with a clean database for each test.
 
-// Each test file uses what it needs.
+// Each test file uses only a part of this module.
 #![allow(dead_code, unused_imports)]
 
 mod database;
@@ -27,7 +27,7 @@ pub(crate) use own::OwnServer;
 pub(crate) use pooler::Pooler;
 pub(crate) use settlements::{fail, lingering, release, retry, succeed};
 
-/// A store on a clean database, on a clock that can be moved.
+/// A store on a clean database with an adjustable clock.
 pub(crate) struct PgHarness {
     pub(crate) store: PgStore,
     pub(crate) database: Database,
@@ -75,7 +75,7 @@ impl Harness for PooledHarness {
     }
 
     fn sends_wakes(&self) -> bool {
-        // Hints within the process still arrive.
+        // Wake-ups within the process still arrive.
         true
     }
 }

@@ -1,4 +1,4 @@
-//! A server of a test's own: it may be stopped, filled up, copied, or hidden behind a pooler.
+//! A server for a single test, which may be stopped, filled up, copied, or put behind a pooler.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -7,15 +7,15 @@ use std::process::{Command, Stdio};
 
 use super::server::{binary, is_root, run, unprivileged, user};
 
-/// A server in a folder of its own, gone when dropped.
+/// A server in its own directory. Dropping it stops the server and removes the directory.
 pub(crate) struct OwnServer {
     folder: PathBuf,
-    /// A small file system that was mounted for it.
+    /// A small file system that was mounted for the server.
     small: Option<PathBuf>,
 }
 
 impl OwnServer {
-    /// Starts one with the given settings.
+    /// Starts a server with the given settings.
     pub(crate) fn start(settings: &str) -> Self {
         let server = Self::empty();
         let data = server.data();
@@ -27,7 +27,7 @@ impl OwnServer {
         server
     }
 
-    /// A standby of this server that has everything it has now.
+    /// Starts a standby with the current data of this server.
     pub(crate) fn standby(&self) -> Self {
         let standby = Self::empty();
         let _ = fs::remove_dir_all(standby.data());
@@ -64,20 +64,20 @@ impl OwnServer {
         self.folder.join("data")
     }
 
-    /// Starts it again.
+    /// Starts the server again.
     pub(crate) fn up(&self) {
         let mut pg_ctl = unprivileged(&binary("pg_ctl"));
         pg_ctl.args(["start", "-w", "-t", "60", "-s", "-l"]).arg(self.folder.join("log"));
         run(pg_ctl.arg("-D").arg(self.data()).stdout(Stdio::null()));
     }
 
-    /// Stops it: `fast` or `immediate`.
+    /// Stops the server. The mode is `fast` or `immediate`.
     pub(crate) fn down(&self, mode: &str) {
         let mut pg_ctl = unprivileged(&binary("pg_ctl"));
         run(pg_ctl.args(["stop", "-w", "-s", "-m", mode, "-D"]).arg(self.data()));
     }
 
-    /// Where its socket is.
+    /// Returns the directory of its socket.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -87,7 +87,7 @@ impl OwnServer {
         format!("postgres://postgres@{host}/{database}")
     }
 
-    /// A folder on a file system of this many megabytes; none if this user cannot mount one.
+    /// Mounts a file system of this many megabytes and returns its path, or `None` if this user may not mount.
     pub(crate) fn small_disk(&mut self, megabytes: u32) -> Option<PathBuf> {
         let place = self.folder.join("small");
         fs::create_dir_all(&place).expect("a folder");
@@ -120,7 +120,7 @@ impl Drop for OwnServer {
     }
 }
 
-/// Gives a folder to the user the server runs as.
+/// Changes the owner of a directory to the user of the server.
 pub(super) fn own(folder: &Path) {
     if is_root() {
         run(Command::new("chown").args(["-R", user()]).arg(folder));

@@ -1,4 +1,4 @@
-//! A pooler in front of a server: the one of the distribution, whatever its version.
+//! Runs the installed `pgbouncer` in front of a server.
 
 use std::fs;
 use std::os::unix::net::UnixStream;
@@ -13,7 +13,7 @@ use sqlx::{Connection as _, PgConnection};
 use super::own::{OwnServer, own};
 use super::server::unprivileged;
 
-/// Gone when dropped.
+/// A running pooler. Dropping it stops the process.
 pub(crate) struct Pooler {
     process: Child,
     folder: PathBuf,
@@ -21,15 +21,15 @@ pub(crate) struct Pooler {
 }
 
 impl Pooler {
-    /// A connection of a client is one to the server for as long as it lasts.
+    /// Starts a session pooler: a client keeps its server connection until it disconnects.
     pub(crate) async fn of_sessions(server: &OwnServer) -> Self {
         let folder = server.folder().join("pooler");
         let mode = "pool_mode = session\ndefault_pool_size = 40\n";
         Self::start(folder, &server.url("postgres"), mode).await
     }
 
-    /// A connection of a client is one to the server for as long as a transaction, and each transaction goes to another
-    /// of three: what a client leaves there, the next client finds.
+    /// Starts a transaction pooler with three server connections, which are used in turn. State that a client leaves on
+    /// a server connection is visible to the next client.
     pub(crate) async fn of_transactions(folder: &Path, url: &str) -> Self {
         let mode = "pool_mode = transaction\ndefault_pool_size = 3\nmin_pool_size = 3\n\
                     server_round_robin = 1\n";
@@ -38,8 +38,8 @@ impl Pooler {
         pooler
     }
 
-    /// So many transactions at once need as many servers: the pooler opens them no sooner than it must, and looks after
-    /// its least number only now and then.
+    /// Opens `count` server connections with concurrent transactions. The pooler opens connections only on demand, and
+    /// enforces its minimum only from time to time.
     async fn open_servers(&self, count: usize) {
         let connect: PgConnectOptions = self.url().parse().expect("a URL");
         let connect = connect.extra_float_digits(None);
@@ -77,7 +77,7 @@ impl Pooler {
         let process = process.spawn().expect("the pooler starts");
         let socket = folder.join(".s.PGSQL.6432");
         let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
-        // The file is there a moment before somebody listens.
+        // The socket file exists shortly before the pooler listens.
         while UnixStream::connect(&socket).is_err() {
             assert!(tokio::time::Instant::now() < deadline, "the pooler does not listen");
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -90,7 +90,7 @@ impl Pooler {
         format!("postgres://postgres@{host}:6432/{}", self.database)
     }
 
-    /// A store that only polls, through this pooler.
+    /// Returns options for a poll-only store behind this pooler.
     pub(crate) fn options(&self) -> PgOptions {
         let options = PgOptions::new(&self.url()).expect("a URL");
         options.patience(Duration::from_secs(20)).poll_only()

@@ -1,4 +1,4 @@
-//! The server: started by the first test process, stopped when none has used it for a while.
+//! The shared server: started by the first test process, and stopped when no process has used it for some time.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-/// Kept for as long as this process may use the server.
+/// The shared lock and the URL, kept for as long as this process may use the server.
 static USING: OnceLock<(File, String)> = OnceLock::new();
 
-/// The URL of the server, without a database. `DATABASE_URL` overrides it.
+/// Returns the URL of the server, without a database. `DATABASE_URL` overrides it.
 pub(super) fn url() -> String {
     if let Ok(url) = std::env::var("DATABASE_URL") {
         return url.trim_end_matches('/').to_owned();
@@ -17,7 +17,7 @@ pub(super) fn url() -> String {
     USING.get_or_init(start).1.clone()
 }
 
-/// Where locks and data are: one folder per checkout, short enough for a socket's name.
+/// Returns the directory for locks and data: one per checkout, with a path short enough for a socket.
 pub(super) fn folder() -> PathBuf {
     let place = env!("CARGO_TARGET_TMPDIR");
     let hash = place.bytes().fold(5381_u32, |hash, b| hash.wrapping_mul(33) ^ u32::from(b));
@@ -34,7 +34,7 @@ pub(super) fn open(path: &Path) -> File {
 
 fn start() -> (File, String) {
     let folder = folder();
-    // Shared by all users; whoever gets it alone may stop the server.
+    // All test processes hold this lock shared. The watchdog stops the server when it gets the exclusive lock.
     let users = open(&folder.join("users"));
     users.lock_shared().expect("a shared lock");
     let starting = open(&folder.join("starting"));
@@ -57,7 +57,7 @@ fn is_up(folder: &Path) -> bool {
     socket.exists() && ready.is_ok_and(|status| status.success())
 }
 
-/// A program of PostgreSQL, from the path or the distribution's folder.
+/// Returns a PostgreSQL program from the `PATH` or the directory of the distribution.
 pub(super) fn binary(name: &str) -> PathBuf {
     let on_path = std::env::var_os("PATH").into_iter().flat_map(|path| {
         std::env::split_paths(&path).map(|folder| folder.join(name)).collect::<Vec<_>>()
@@ -73,7 +73,7 @@ pub(super) fn binary(name: &str) -> PathBuf {
     found.unwrap_or_else(|| panic!("`{name}` not found: install PostgreSQL or set DATABASE_URL"))
 }
 
-/// A command as a user the server agrees to run as.
+/// Creates a command that runs as a user accepted by the server, which refuses to run as root.
 pub(super) fn unprivileged(program: &Path) -> Command {
     if !is_root() {
         return Command::new(program);
@@ -150,7 +150,7 @@ fn watch(folder: &Path) {
     let mut watchdog = unprivileged(Path::new("setsid"));
     watchdog.args(["sh", "-c", script, "sh"]).arg(folder).arg(pg_ctl);
     watchdog.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // It ends by itself.
+    // The watchdog ends by itself.
     let _ = watchdog.current_dir("/").spawn().expect("the watchdog starts");
     if is_root() {
         run(Command::new("chmod").arg("666").arg(folder.join("users")));

@@ -1,4 +1,4 @@
-//! Settlements of a run, one for each way it can end.
+//! Settlements of a run, one for each way in which it can end.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub(crate) fn fail(run: &Claimed) -> Settlement {
     Settlement::new(run.token, verdict, AttemptOutcome::Failure)
 }
 
-/// The handler of the run is still running.
+/// Marks the handler of the run as still running.
 pub(crate) fn lingering(mut settlement: Settlement) -> Settlement {
     settlement.lingering = true;
     settlement

@@ -1,4 +1,4 @@
-//! A store in a temporary folder, on a clock that the tests move.
+//! A store in a temporary directory, with a clock that the tests move.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,12 +31,12 @@ impl Harness for SqliteHarness {
 }
 
 impl SqliteHarness {
-    /// One that sets jobs aside after it has passed over so many.
+    /// Opens a store that sets jobs aside after it has skipped this many.
     pub(crate) async fn with_patience(jobs: usize) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let clock = VirtualClock::new();
         let store = SqliteStore::options(folder.path().join("jobs.db"))
-            // Power does not fail in these tests.
+            // These tests do not simulate a power loss.
             .synchronous(Synchronous::Normal)
             .clock(Arc::new(clock.clone()))
             .patience(jobs)

@@ -1,6 +1,7 @@
-//! 100,000 jobs that one full key holds back stand in front of a queue: the others run nearly as fast as without them.
+//! Measures a queue whose first 100,000 jobs wait for a full concurrency key. Other jobs must run nearly as fast as
+//! without them.
 //!
-//! `blocked [pg|sqlite] [rounds]`. The same for an open breaker and for a name nobody knows.
+//! `blocked [pg|sqlite] [rounds]`. Also measures jobs behind an open breaker and jobs with an unknown name.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
-//! A real server that jobs call is gone for half a minute, under load, with three worker processes.
+//! A server that jobs call is down for half a minute, under load, with three worker processes.
 //!
-//! `outage [pg|sqlite]`. Shows that the outage costs each job's retries once per cluster and not once per node, that
-//! failed trial runs cost none, and that everything succeeds when the server is back.
+//! `outage [pg|sqlite]`. Checks that the outage uses retries once per cluster and not once per node, that failed probes
+//! use none, and that all jobs succeed when the server is back.
 
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -54,7 +54,7 @@ async fn main() {
             up_at = Some(jiff::Timestamp::now());
             println!("{:6.1} s  the server is back", now.as_secs_f64());
         }
-        // A steady load, whatever else happens.
+        // Submit at a constant rate.
         let due = now.as_millis() as u64 * RATE / 1000;
         if due > submitted {
             let jobs = (submitted..due).map(|_| Call { port });
@@ -77,7 +77,7 @@ async fn main() {
     let most = jobs.iter().map(|job| job.attempts).max().unwrap_or(0);
     let touched = jobs.iter().filter(|job| job.attempts > 0).count();
     let recovered = runs.iter().map(|line| line.finished_at).max().expect("runs");
-    // Half of a full window opens it; the rest was under way when it did, or was claimed before that was seen.
+    // Failures of half a window open the breaker. More can fail because they were in flight or claimed before it opened.
     let in_flight = WORKERS * CONCURRENCY as usize;
     let bound = (WINDOW as usize).div_ceil(2) + 2 * in_flight;
     println!("{submitted} jobs, {succeeded} succeeded; last one {:.1} s after the server was back",
@@ -88,7 +88,7 @@ async fn main() {
     drop(server);
 }
 
-/// Says how the breaker stands, if that has changed.
+/// Prints the state of the breaker if it has changed.
 async fn tell(ratchet: &Ratchet, started: &Instant, seen: &mut Option<String>) {
     let Some(record) = ratchet.breakers().get("echo").await.expect("reads") else { return };
     let state = format!("{:?}", record.state);
@@ -105,7 +105,7 @@ async fn work(address: &str) {
     worker.stopped().await;
 }
 
-/// Sends back every byte.
+/// A TCP echo server.
 struct Echo {
     port: u16,
     task: tokio::task::JoinHandle<()>,

@@ -1,4 +1,5 @@
-//! 200 claims a second over three processes, for twenty seconds: never more in any second, and nearly as many.
+//! A rate of 200 claims per second over three processes, for 20 seconds. It must never be exceeded in any second, and
+//! must nearly be reached.
 //!
 //! `rate [pg|sqlite]`.
 
@@ -33,12 +34,12 @@ async fn main() {
     end(&mut workers);
     let jobs = everything(&ratchet).await;
     let runs = every_run(&ratchet, &jobs).await;
-    // What was running when the processes were ended has no line yet.
+    // Jobs that were running when the processes were killed have no history line yet.
     let unfinished = jobs.iter().filter(|job| job.state == ratchet::JobState::Running);
     let mut claims: Vec<i64> = runs.iter().map(|line| line.started_at.as_microsecond()).collect();
     claims.extend(unfinished.filter_map(|job| job.started_at).map(|at| at.as_microsecond()));
     claims.sort_unstable();
-    // Both ends of the second included: the strictest reading of "any second".
+    // Include both ends of the second: the strictest interpretation of "any second".
     let most = claims.iter().enumerate().map(|(at, first)| {
         claims[at..].partition_point(|claim| *claim <= first + 1_000_000)
     });

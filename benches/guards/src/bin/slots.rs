@@ -1,5 +1,5 @@
-//! A concurrency key with three places over four processes, one of them killed every second: never more than three
-//! holders, and no place lost.
+//! A concurrency key with three slots over four processes, one of which is killed every second. There must never be
+//! more than three holders, and no slot may be lost.
 //!
 //! `slots [pg|sqlite]`.
 
@@ -36,7 +36,7 @@ async fn main() {
     }
     let ended = all_ended(&ratchet, JOBS, Duration::from_secs(90)).await;
     let took = started.elapsed();
-    // Every place is free again: more jobs run, and what then waits in the paused queue waits for nothing else.
+    // All slots must be free again: more jobs run, and a job in the paused queue must wait for no other reason.
     let late: Vec<_> = ratchet.bulk().jobs((0..3).map(|_| Hold { id: 0 })).await.expect("enqueues");
     let late_ended = all_ended(&ratchet, JOBS + 3, Duration::from_secs(20)).await;
     ratchet.queues().pause("default").await.expect("pauses");
@@ -45,7 +45,7 @@ async fn main() {
     end(&mut workers);
     let jobs = everything(&ratchet).await;
     let runs = every_run(&ratchet, &jobs).await;
-    // +1 when a run begins, -1 when it ends; an end at the same instant comes first.
+    // +1 when a run starts, -1 when it ends. At the same instant, ends are sorted first.
     let mut steps: Vec<(i64, i32)> = runs
         .iter()
         .flat_map(|run| [(run.started_at.as_microsecond(), 1), (run.finished_at.as_microsecond(), -1)])

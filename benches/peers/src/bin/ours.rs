@@ -1,4 +1,4 @@
-//! Ratchet through the protocol of the adapters.
+//! The adapter for Ratchet itself.
 
 #[path = "../../adapters/common.rs"]
 mod common;
@@ -12,7 +12,7 @@ use common::{
 };
 use ratchet::{Backoff, Ratchet, job};
 
-/// One in so many fails at first.
+/// One in this many jobs fails on its first attempt.
 static FAILING: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
 
 #[job(name = "x")]
@@ -68,7 +68,7 @@ async fn main() {
                 let ids = first..a.n.min(first + 5000);
                 let retry = FAILING.get().is_some();
                 let jobs = ids.map(one).fold(ratchet.bulk(), |bulk, job| {
-                    // Nobody waits in a drain.
+                    // A drain must not wait for backoffs.
                     bulk.job_with(job, |job| if retry { job.backoff(Backoff::none()) } else { job })
                 });
                 jobs.await.expect("enqueued");

@@ -1,4 +1,4 @@
-//! The floor through the protocol of the adapters: bulk insert and drain in hand-written SQL.
+//! The adapter for the baseline: bulk insert and drain in hand-written SQL.
 
 #[path = "../../adapters/common.rs"]
 mod common;

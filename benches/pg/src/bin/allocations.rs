@@ -1,4 +1,4 @@
-//! What a job costs in allocations from its claim to its end, by their size: `allocations [jobs]`.
+//! Counts the allocations per job from claim to settlement, by size: `allocations [jobs]`.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -8,13 +8,13 @@ use ratchet::{Ratchet, job};
 use ratchet_bench_pg::{Server, fill};
 use ratchet_pg::PgStore;
 
-/// Allocations of up to 16 bytes, 32, 64 and so on.
+/// The number of allocations of up to 16 bytes, 32, 64 and so on.
 static BY_SIZE: [AtomicU64; 24] = [const { AtomicU64::new(0) }; 24];
 static BYTES: AtomicU64 = AtomicU64::new(0);
 
 struct Counting;
 
-// SAFETY: hands everything on to the system's allocator.
+// SAFETY: forwards every call to the system allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let class = layout.size().max(16).next_power_of_two().trailing_zeros() as usize - 4;

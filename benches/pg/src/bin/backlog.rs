@@ -1,4 +1,4 @@
-//! What a claim costs, whatever waits and whatever has ended.
+//! Measures the cost of a claim with different numbers of waiting and ended jobs.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! Sixteen claimers at once: no job is ever held by two of them.
+//! Runs 16 concurrent claimers. No job may be held by two of them.
 
 use std::collections::HashSet;
 use std::time::Instant;

@@ -1,7 +1,7 @@
-//! What composition costs: a child of a batch beside a plain job, on four processes; and how soon the next step of a chain
-//! starts, on an idle cluster of two.
+//! Measures the cost of composition: a child of a batch compared with a plain job, on four processes; and the time to
+//! the start of the next step of a chain, on an idle cluster of two processes.
 //!
-//! `cargo run --release --bin composition -- 100000 3` takes three rounds of a hundred thousand.
+//! `cargo run --release --bin composition -- 100000 3` runs three rounds of 100,000 jobs.
 
 use std::process::{Child, Command};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -17,7 +17,7 @@ async fn leaf(id: u64) {
     let _ = id;
 }
 
-/// Returns when it started, in microseconds.
+/// Returns its start time, in microseconds.
 #[job(name = "bench.step")]
 async fn step(n: u32) -> i64 {
     let _ = n;
@@ -118,7 +118,7 @@ impl Bench {
         [submit, drain]
     }
 
-    /// From the commit of a step, told by the store's clock before it is durable, to the first line of the next.
+    /// Measures the time from the commit of a step, by the store's clock before it is durable, to the start of the next.
     async fn chains(&self, chains: usize, steps: u32) {
         let workers = self.workers(2);
         tokio::time::sleep(Duration::from_secs(2)).await;

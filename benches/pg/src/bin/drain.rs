@@ -1,5 +1,6 @@
-//! How fast a backlog goes, in one interleaved run: the raw floor, the store's verbs alone, the engine with handlers that
-//! do nothing, and graphile_worker if `GRAPHILE` names the program of its adapter. `ENGINE_ALONE=1` for a profile.
+//! Measures how fast a backlog is drained, in one interleaved run: the raw baseline, the store's calls alone, the engine
+//! with empty handlers, and graphile_worker if `GRAPHILE` is the path of its adapter. With `ENGINE_ALONE=1`, only the
+//! engine runs, for profiling.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +26,7 @@ struct Bench {
     store: PgStore,
     ratchet: Ratchet,
     jobs: usize,
-    /// How many jobs a claim of the floor and of the verbs alone asks for.
+    /// The claim size of the baseline and of the store's calls alone.
     limit: u32,
 }
 
@@ -97,7 +98,7 @@ impl Bench {
         self.report("ours bulk insert by 1000", started.elapsed(), self.cpu().since(before));
     }
 
-    /// One at a time, by several tasks.
+    /// Enqueues jobs one at a time, from several tasks.
     async fn enqueue(&self, tasks: usize) {
         let each = self.jobs / 10 / tasks;
         let (before, started) = (self.cpu(), Instant::now());
@@ -157,7 +158,7 @@ impl Bench {
         );
     }
 
-    /// The fastest peer, through its adapter.
+    /// Runs the fastest peer, through its adapter.
     fn graphile(&self, program: &str) {
         for phase in ["setup", "enqueue", "work", "bulk", "work"] {
             let jobs = if phase == "enqueue" { self.jobs / 50 } else { self.jobs }.to_string();

@@ -1,5 +1,6 @@
-//! What a transaction that a caller leaves open costs the workers: commits per second of an idle worker while a due job is locked
-//! by an open `reschedule_in_tx`, and how long the neighbors of a settlement wait that needs a business key of an open submit.
+//! Measures how an open transaction of a caller affects workers: the commits per second of an idle worker while a due
+//! job is locked by an open `reschedule_in_tx`, and how long other settlements wait for one that needs a business key of
+//! an open submit.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -18,7 +19,7 @@ async fn plain(number: u32) {
     RAN.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Submits a child under a key that somebody holds.
+/// Submits a child with a business key that is already held.
 #[job]
 async fn parent(#[inject] ctx: JobContext) -> Result<(), ratchet::JobError> {
     ctx.enqueue(Plain { number: 0 }).business_key("held").await?;
@@ -67,7 +68,7 @@ async fn main() {
     store.close().await;
 }
 
-/// Commits per second, over five seconds.
+/// Returns the commits per second, measured over five seconds.
 async fn commits(pool: &PgPool) -> f64 {
     let (before, started) = (spent(pool).await.1, Instant::now());
     tokio::time::sleep(Duration::from_secs(5)).await;

@@ -1,4 +1,5 @@
-//! Four worker processes, one of them killed every second: every job ends, and re-runs are what the killed still held.
+//! Runs four worker processes and kills one every second. Every job must end, and only jobs held by a killed process may
+//! run again.
 
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -32,7 +33,7 @@ async fn main() {
     let (started, mut kills, mut held, mut last) = (Instant::now(), 0, 0, None);
     loop {
         tokio::time::sleep(Duration::from_secs(1)).await;
-        // Not at once: what the killed had sent, the server still commits. Its lease ends later than this.
+        // Wait before counting: the server still commits requests that the killed process sent. Its lease expires later.
         if let Some(pid) = last.take() {
             held += held_by(&pool, pid).await;
         }
@@ -76,7 +77,7 @@ async fn main() {
     store.close().await;
 }
 
-/// How many runs a process holds.
+/// Returns the number of runs that a process holds.
 async fn held_by(pool: &PgPool, pid: u32) -> i64 {
     let sql = "SELECT COALESCE(sum(l.remaining), 0)::bigint FROM ratchet.lease l
                JOIN ratchet.node n ON n.id = l.node WHERE n.pid = $1";

@@ -1,4 +1,4 @@
-//! What a worker needs while it drains a million jobs, and while ten million wait behind them.
+//! Measures the memory of a worker while it drains a million jobs, and with ten million more jobs waiting.
 //!
 //! `cargo run --release --bin memory -- 1000000 10000000`
 
@@ -17,7 +17,7 @@ async fn noop(id: i64) {
     let _ = id;
 }
 
-/// The bar, in MiB.
+/// The limit, in MiB.
 const MOST: f64 = 150.0;
 
 #[tokio::main]
@@ -38,7 +38,7 @@ async fn main() {
         add_pending(&pool, waiting).await;
         sqlx::query("VACUUM ANALYZE").execute(&pool).await.expect("vacuums");
         let (took, samples) = drain(&server.url(), jobs);
-        // The first tenth is the start: threads, connections, statements.
+        // Skip the first tenth, in which threads, connections and statements are created.
         let steady = &samples[samples.len() / 10..];
         let (half, rest) = steady.split_at(steady.len() / 2);
         let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len().max(1) as f64;
@@ -59,7 +59,7 @@ async fn main() {
     store.close().await;
 }
 
-/// Has a worker process drain so many jobs: how long it took, and its memory while it did.
+/// Lets a worker process drain `jobs` jobs. Returns the duration and the memory samples.
 fn drain(url: &str, jobs: u64) -> (Duration, Vec<f64>) {
     let program = std::env::current_exe().expect("this program");
     let mut command = Command::new(program);
@@ -71,7 +71,7 @@ fn drain(url: &str, jobs: u64) -> (Duration, Vec<f64>) {
     (started.elapsed(), samples)
 }
 
-/// The worker: tells its memory ten times a second until it has settled so many jobs.
+/// Runs the worker. Prints its memory ten times per second until it has settled `jobs` jobs.
 async fn work(url: &str, jobs: u64) {
     let store = PgStore::connect(url).await.expect("opens");
     let builder = Ratchet::builder(store).jobs([Noop::JOB]).concurrency(500);
@@ -83,7 +83,7 @@ async fn work(url: &str, jobs: u64) {
     worker.stop().await;
 }
 
-/// Memory in use, in MiB.
+/// Returns the resident memory, in MiB.
 fn resident() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("status");
     let line = status.lines().find(|line| line.starts_with("VmRSS")).expect("VmRSS");

@@ -1,4 +1,4 @@
-//! The server restarted twenty times under load, fast and immediately in turn: every job ends once.
+//! Restarts the server 20 times under load, alternating between `fast` and `immediate`. Every job must end exactly once.
 
 use std::time::{Duration, Instant};
 

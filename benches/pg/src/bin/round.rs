@@ -1,9 +1,8 @@
-//! One side of the comparison of two versions (`scripts/compare`): bulk submit, drain, drain of jobs with keys, and pick-up by an
-//! idle worker, on PostgreSQL or on SQLite.
+//! One side of the comparison of two versions (`scripts/compare`): bulk submit, drain, drain of jobs with keys, and
+//! pick-up by an idle worker, on PostgreSQL or SQLite.
 //!
-//! Works in short turns, so that two versions can take them in quick succession: reads `WHAT COUNT` from its input and answers
-//! with what that took, in microseconds per job, by the clock and of processor time. Only the public API is used, so that an
-//! older version can be built with it.
+//! It runs in short turns, so that two versions can alternate: it reads `WHAT COUNT` from its input and prints the wall
+//! and CPU time in microseconds per job. It uses only the public API, so that older versions can be built with it.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -56,7 +55,7 @@ async fn main() {
 struct Side {
     store: Arc<dyn Store>,
     ratchet: Ratchet,
-    /// The folder of the server.
+    /// The data folder of the server; `None` for SQLite.
     data: Option<PathBuf>,
 }
 
@@ -71,7 +70,7 @@ impl Side {
         }
     }
 
-    /// Takes a turn. Answers with microseconds per job, by the clock and of processor time.
+    /// Runs one turn. Returns the wall and CPU time in microseconds per job.
     async fn turn(&self, what: &str, count: usize) -> (f64, f64) {
         match what {
             "bulk_submit" => self.lap(count, fill(&*self.store, "bench.noop", count)).await,
@@ -94,7 +93,7 @@ impl Side {
         }
     }
 
-    /// The median of what submits to an idle worker take until their handler has run.
+    /// Returns the median time from a submit to an idle worker until the handler has run.
     async fn pick_up(&self, count: usize) -> (f64, f64) {
         let worker = self.ratchet.start().await.expect("starts");
         let mut waits = Vec::new();
@@ -126,7 +125,7 @@ impl Side {
     }
 }
 
-/// Jobs with a business key each, and a concurrency key of fifty.
+/// Inserts jobs with a business key each and one of 50 concurrency keys.
 async fn fill_keyed(store: &dyn Store, count: usize) {
     let ids = ids();
     for start in (0..count).step_by(1000) {
@@ -141,7 +140,7 @@ async fn fill_keyed(store: &dyn Store, count: usize) {
     }
 }
 
-/// Two claimers settle and claim until so many jobs are done.
+/// Runs two claimers that settle and claim until `jobs` jobs are done.
 async fn drain(store: &Arc<dyn Store>, jobs: usize) {
     let done = Arc::new(AtomicUsize::new(0));
     let claimers = (0..2).map(|_| {
@@ -159,7 +158,7 @@ async fn drain(store: &Arc<dyn Store>, jobs: usize) {
                     if done >= jobs {
                         break;
                     }
-                    // The other one holds the keys, or the last jobs.
+                    // The other claimer holds the keys or the last jobs.
                     tokio::time::sleep(Duration::from_micros(200)).await;
                 }
                 settlements = reply.jobs.iter().map(success).collect();

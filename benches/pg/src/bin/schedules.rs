@@ -1,7 +1,7 @@
-//! Five nodes that all may fire three schedules of every second, one of them killed again and again: one job per occurrence,
-//! none left out.
+//! Runs three schedules that fire every second on five nodes, one of which is repeatedly killed. There must be exactly
+//! one job per occurrence.
 //!
-//! `cargo run --release --bin schedules -- 60` goes on for a minute.
+//! `cargo run --release --bin schedules -- 60` runs for a minute.
 
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};

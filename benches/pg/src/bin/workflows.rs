@@ -1,8 +1,8 @@
-//! Random workflows on four worker processes, one of them killed again and again: every job and every group ends as the model
-//! predicts, and every member is counted once.
+//! Runs random workflows on four worker processes, one of which is repeatedly killed. Every job and group must end as the
+//! model predicts, and every member must be counted once.
 //!
-//! `cargo run --release --features workflows --bin workflows -- 300` runs three hundred small ones, `-- 100 1000` a hundred of a
-//! thousand steps.
+//! `cargo run --release --features workflows --bin workflows -- 300` runs 300 small workflows, `-- 100 1000` runs 100
+//! workflows of 1000 steps.
 
 use std::collections::{BTreeMap, HashSet};
 use std::process::{Child, Command};
@@ -40,7 +40,7 @@ struct Flow {
     fails: HashSet<JobId>,
 }
 
-/// Groups in groups and every kind of edge; one job in six fails.
+/// Generates a workflow with nested groups and every kind of edge. One job in six fails.
 fn flow(rng: &mut Rng, jobs: usize) -> Flow {
     let ids = ids();
     let group = |kind, owner| {
@@ -100,7 +100,8 @@ fn flow(rng: &mut Rng, jobs: usize) -> Flow {
     Flow { graph, fails }
 }
 
-/// Of several reasons never to begin, the first is told: which one that is hangs on the order of events.
+/// Treats canceled and skipped as equal. If a step has several reasons not to begin, the first one is stored, and which
+/// one is first depends on the order of events.
 fn alike(a: Fate, b: Fate) -> bool {
     let idle = |fate| matches!(fate, Fate::Canceled | Fate::Skipped);
     a == b || (idle(a) && idle(b))
@@ -130,7 +131,7 @@ async fn main() {
     let mut open: Vec<&Flow> = Vec::new();
     let mut coming = flows.iter();
     loop {
-        // They come while workers die.
+        // Insert workflows while workers are killed.
         for flow in coming.by_ref().take(count.div_ceil(20)) {
             store.insert_graph(flow.graph.clone()).await.expect("inserted");
             open.push(flow);
@@ -150,7 +151,7 @@ async fn main() {
             break;
         }
         assert!(started.elapsed() < Duration::from_secs(900), "{} do not end", open.len());
-        // The last ones may end in peace: a job that is always killed is poison, rightly.
+        // Stop killing near the end: a job that is always killed would be poisoned.
         if !all_in || open.len() > count / 20 {
             let victim = rng.usize(..workers.len());
             workers[victim].kill().expect("killed");
@@ -177,7 +178,7 @@ async fn main() {
                 JobState::Canceled => fate(record.canceled),
                 other => panic!("job {} is {other}", job.id),
             };
-            // One that took too many workers with it fails, whatever it was to do.
+            // A job that crashed too many workers fails as poisoned.
             if real == Fate::Failed && fails.insert(job.id) {
                 assert!(record.crashes > 1, "{record:?}");
                 poisoned += 1;
@@ -204,7 +205,7 @@ async fn main() {
             assert!(alike(real, fates[&point]), "{point}: {real:?}, not {:?}", fates[&point]);
         }
     }
-    // A step that was released twice would have a run that nobody lost.
+    // A step that was released twice would have a run without a line in the history.
     let pool = PgPool::connect(&server.url()).await.expect("connects");
     let sql = "SELECT count(*) FROM ratchet.outcome o WHERE o.run > 0 AND o.run - 1 <>
         (SELECT count(*) FROM ratchet.attempt a WHERE a.job = o.job AND a.run < o.run)";
@@ -219,7 +220,7 @@ async fn main() {
 async fn work(url: &str) {
     let store = PgStore::connect(url).await.expect("opens");
     let ratchet = Ratchet::builder(store)
-        // Not those of the suites.
+        // Do not register the jobs of the conformance suites.
         .jobs([WorkStep::JOB])
         .concurrency(20)
         .config(|config| {

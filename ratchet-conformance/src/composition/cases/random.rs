@@ -15,7 +15,7 @@ async fn judge(world: &World) -> Node {
 
 fn end(run: &Claimed, fails: bool) -> ratchet_core::model::Settlement {
     let mut settlement = if fails { run.fail() } else { run.succeed() };
-    settlement.answers = vec![("yes".to_owned(), true), ("no".to_owned(), false)];
+    settlement.condition_results = vec![("yes".to_owned(), true), ("no".to_owned(), false)];
     settlement
 }
 

@@ -143,7 +143,7 @@ pub async fn w_04_condition_decides_by_its_answer(world: &World) {
     sketch.edge(order, ship, EdgeTrigger::Condition("small".to_owned()));
     world.insert_graph(sketch).await;
     let mut settlement = node.claim_one().await.succeed();
-    settlement.answers = vec![("big".to_owned(), true), ("small".to_owned(), false)];
+    settlement.condition_results = vec![("big".to_owned(), true), ("small".to_owned(), false)];
     world.apply(settlement).await;
     assert_eq!(world.states(&[review, ship]).await, [Pending, Canceled]);
     assert_eq!(node.claim_ids(5).await, [review]);
@@ -169,7 +169,7 @@ pub async fn w_04_first_match_fires_one_edge(world: &World) {
     sketch.step(order, |step| step.first_match = true);
     world.insert_graph(sketch).await;
     let mut settlement = node.claim_one().await.succeed();
-    settlement.answers = vec![("a".to_owned(), false), ("b".to_owned(), true)];
+    settlement.condition_results = vec![("a".to_owned(), false), ("b".to_owned(), true)];
     world.apply(settlement).await;
     assert_eq!(world.states(&[a, b, otherwise]).await, [Canceled, Pending, Canceled]);
     assert_eq!(world.get(otherwise).await.canceled, Some(CancelCause::NotTaken));

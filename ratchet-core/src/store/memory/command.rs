@@ -7,7 +7,7 @@ use super::tables::{Held, Tables};
 use crate::graph::GraphEvent;
 use crate::model::{
     AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, Filter, GroupId, JobId,
-    JobRecord, JobState, Move, Vertex, Redriven,
+    JobRecord, JobState, TransitionKind, Vertex, Redriven,
 };
 use crate::store::Wake;
 
@@ -33,7 +33,7 @@ impl Tables {
         if from == JobState::Paused {
             return Ok(CommandReply::Unchanged { state: from });
         }
-        self.check(id, Move::Pause)?;
+        self.check(id, TransitionKind::Pause)?;
         self.advance(id, now, |job| {
             job.paused_from = Some(job.state);
             job.state = JobState::Paused;
@@ -42,7 +42,7 @@ impl Tables {
     }
 
     fn resume(&mut self, id: JobId, now: Timestamp) -> Result<CommandReply, CommandError> {
-        let from = self.check(id, Move::Resume)?;
+        let from = self.check(id, TransitionKind::Resume)?;
         let to = self.job(id)?.paused_from.unwrap_or(JobState::Pending);
         self.advance(id, now, |job| {
             job.paused_from = None;
@@ -66,10 +66,10 @@ impl Tables {
             return Err(CommandError::IllegalTransition {
                 job: id,
                 state: from,
-                verb: Move::Cancel,
+                verb: TransitionKind::Cancel,
             });
         }
-        self.check(id, Move::Cancel)?;
+        self.check(id, TransitionKind::Cancel)?;
         self.call_off(id, cause, None, now);
         let events = self.ended(id, Vec::new()).into_iter().collect();
         Ok(CommandReply::moved(from, JobState::Canceled, self.propagate(events, now)))
@@ -127,13 +127,13 @@ impl Tables {
         due: Due,
         now: Timestamp,
     ) -> Result<CommandReply, CommandError> {
-        let from = self.check(id, Move::Reschedule)?;
+        let from = self.check(id, TransitionKind::Reschedule)?;
         self.advance(id, now, |job| job.due = due.at(now));
         Ok(CommandReply::Done { from, to: from })
     }
 
     fn retry(&mut self, id: JobId, now: Timestamp) -> Result<CommandReply, CommandError> {
-        let from = self.check(id, Move::RetryManually)?;
+        let from = self.check(id, TransitionKind::RetryManually)?;
         let opened = self.opened(id, now)?;
         if let Some(key) = business_key(&self.job(id)?.spec) {
             let holder = *self.keys.business.entry(key.clone()).or_insert(id);
@@ -167,7 +167,7 @@ impl Tables {
     }
 
     /// Returns the state of the job, or an error if the state does not allow this move.
-    fn check(&self, id: JobId, verb: Move) -> Result<JobState, CommandError> {
+    fn check(&self, id: JobId, verb: TransitionKind) -> Result<JobState, CommandError> {
         let state = self.job(id)?.state;
         if !state.allows(verb) {
             return Err(CommandError::IllegalTransition { job: id, state, verb });

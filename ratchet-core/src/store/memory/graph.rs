@@ -166,10 +166,10 @@ impl Tables {
     }
 
     /// Returns the seed of a propagation if this job has ended and is part of a graph.
-    pub(super) fn ended(&self, id: JobId, answers: Vec<(String, bool)>) -> Option<GraphEvent> {
+    pub(super) fn ended(&self, id: JobId, condition_results: Vec<(String, bool)>) -> Option<GraphEvent> {
         let job = self.jobs.get(&id).map(|row| &row.job)?;
         let ended = job.spec.step.is_some() && job.state.is_terminal();
-        ended.then(|| GraphEvent::Ended { member: job.member(), answers })
+        ended.then(|| GraphEvent::Ended { member: job.member(), condition_results })
     }
 
     /// Propagates changes from the seeds and applies them.

@@ -55,7 +55,7 @@ impl Outbox {
                     self.push(Channel::DeadLetters, Body::DeadLetter(envelope));
                 }
                 Notice::Outcome(outcome) => {
-                    let outcome = Box::new(outcome.stamped(now));
+                    let outcome = Box::new(outcome.with_commit_time(now));
                     self.push(Channel::Outcomes, Body::Outcome(outcome));
                 }
             }
