@@ -9,10 +9,11 @@ use std::sync::{Mutex, PoisonError};
 
 use ratchet_core::store::Wake;
 
+use crate::db;
 use crate::fault::Fault;
 use crate::spec::whole;
-use crate::sqlx::{self, Row};
 use crate::store::Inner;
+use sqlx::Row;
 
 /// The number of jobs examined at the head of each queue: at first, and once the head is known to be blocked.
 const GLANCE: i64 = 500;
@@ -42,7 +43,7 @@ impl Inner {
         let mut back = Vec::new();
         for _ in 0..ROUNDS {
             let after = self.causes.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            let row = sqlx::query(self.sql.bring_back())
+            let row = db::query(self.sql.bring_back())
                 .bind(&after)
                 .bind(HEAD)
                 .fetch_one(&self.pool)
@@ -71,7 +72,7 @@ impl Inner {
     async fn set_aside(&self) -> Result<(), Fault> {
         let mut window = GLANCE;
         for _ in 0..ROUNDS {
-            let moved: i64 = sqlx::query_scalar(self.sql.set_aside())
+            let moved: i64 = db::query_scalar(self.sql.set_aside())
                 .bind(window)
                 .bind(MANY)
                 .fetch_one(&self.pool)

@@ -5,20 +5,21 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::model::{Isolation, ClaimReply, ClaimRequest, QueueDemand};
+use ratchet_core::model::{ClaimReply, ClaimRequest, Isolation, QueueDemand};
 use uuid::Uuid;
 
 use crate::bounds::{FIRST, Rank};
 use crate::claims::Claims;
+use crate::db;
 use crate::doubt::Doubt;
 use crate::exchange::Successes;
 use crate::fault::{Fault, transact};
 use crate::gates::{Gates, Pass, probe_key};
 use crate::spec::{duration, small};
-use crate::sqlx::postgres::PgRow;
-use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 use crate::unclaimable::is_unclaimable;
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
 
 /// The most due jobs that one claim promotes per queue.
 const PROMOTED: i64 = 5000;
@@ -109,7 +110,7 @@ impl Inner {
         now: i64,
     ) -> Result<u64, Fault> {
         let queues: Vec<_> = request.queues.iter().map(|demand| demand.queue.as_str()).collect();
-        let moved = sqlx::query(self.sql.promote_due())
+        let moved = db::query(self.sql.promote_due())
             .bind(queues)
             .bind(now)
             .bind(PROMOTED)
@@ -126,7 +127,7 @@ impl Inner {
         request: &ClaimRequest,
         doubt: &Doubt<'_>,
     ) -> Result<ClaimReply, Fault> {
-        let now: Option<i64> = sqlx::query_scalar(self.sql.select_room())
+        let now: Option<i64> = db::query_scalar(self.sql.select_room())
             .bind(request.node.uuid())
             .fetch_optional(&mut *db)
             .await?;
@@ -142,7 +143,9 @@ impl Inner {
             chosen.push(first);
         } else {
             for demand in &request.queues {
-                chosen.extend(walk.queue(db, demand, request.isolation, &mut isolated_waiting).await?);
+                chosen.extend(
+                    walk.queue(db, demand, request.isolation, &mut isolated_waiting).await?,
+                );
             }
         }
         // A claim promotes a limited number of jobs. If it reached the limit, more may be due.
@@ -154,7 +157,7 @@ impl Inner {
         let now = self.now(&mut *db).await?;
         let leases: Vec<_> = queues.iter().map(|_| self.ids.lease().uuid()).collect();
         doubt.about(&leases);
-        let rows = sqlx::query(self.sql.take_chosen())
+        let rows = db::query(self.sql.take_chosen())
             .bind(chosen)
             .bind(queues)
             .bind(&leases)
@@ -301,7 +304,7 @@ impl<'a> Walk<'a> {
         after: Rank,
         limit: u32,
     ) -> Result<Vec<Candidate>, Fault> {
-        let rows = sqlx::query(self.inner.sql.select_candidates())
+        let rows = db::query(self.inner.sql.select_candidates())
             .bind(queue)
             .bind(after.sort_key)
             .bind(after.due)
@@ -333,10 +336,10 @@ impl<'a> Walk<'a> {
         }
         let sql = &self.inner.sql;
         let locked: Vec<String> =
-            sqlx::query_scalar(sql.lock_keys()).bind(&keys).fetch_all(&mut *db).await?;
+            db::query_scalar(sql.lock_keys()).bind(&keys).fetch_all(&mut *db).await?;
         self.slots.extend(keys.into_iter().map(|key| (key, None)));
         self.slots.extend(locked.iter().map(|key| (key.clone(), Some(0))));
-        for row in sqlx::query(sql.count_slots()).bind(locked).fetch_all(db).await? {
+        for row in db::query(sql.count_slots()).bind(locked).fetch_all(db).await? {
             self.slots.insert(row.try_get("key")?, Some(row.try_get("count")?));
         }
         Ok(())
@@ -392,7 +395,7 @@ impl<'a> Walk<'a> {
         queues: &[&str],
         now: i64,
     ) -> Result<Option<Duration>, Fault> {
-        let next: Option<i64> = sqlx::query_scalar(self.inner.sql.select_next_due())
+        let next: Option<i64> = db::query_scalar(self.inner.sql.select_next_due())
             .bind(queues)
             .bind(&self.known.names)
             .bind(&self.known.versions)

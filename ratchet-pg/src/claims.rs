@@ -8,9 +8,9 @@ use uuid::Uuid;
 
 use crate::line::Line;
 use crate::spec::{instant, natural, spec_from, whole};
-use crate::sqlx::postgres::PgRow;
-use crate::sqlx::{self, Row};
 use crate::unreadable::{Unread, is_unreadable};
+use sqlx::Row;
+use sqlx::postgres::PgRow;
 
 /// An answered claim, with one lease for each requested queue.
 pub(crate) struct Claims<'a> {

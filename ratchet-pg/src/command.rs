@@ -7,18 +7,19 @@ use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::graph::GraphEvent;
 use ratchet_core::model::{
     AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, JobRecord, JobState,
-    LeaseId, TransitionKind, Token,
+    LeaseId, Token, TransitionKind,
 };
 use ratchet_core::store::{StoreError, StoreErrorKind, Wake};
 use uuid::Uuid;
 
+use crate::db;
 use crate::fault::{Fault, exactly, transact};
 use crate::moving::Moving;
 use crate::record::due_micros;
 use crate::settle::{Ends, Left, News, RunEnd};
 use crate::spec::{instant, whole};
-use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
+use sqlx::{PgConnection, Row};
 
 /// How often a command tries again if the job keeps moving.
 const LOOKS: u32 = 50;
@@ -88,7 +89,7 @@ impl Inner {
         let Some(mut row) = row else { return Ok(None) };
         row.version += 1;
         let failed = from == JobState::Failed;
-        sqlx::query(self.sql.insert_paused())
+        db::query(self.sql.insert_paused())
             .bind(row.job)
             .bind(row.sort_key)
             .bind(row.due)
@@ -124,7 +125,7 @@ impl Inner {
         };
         row.version += 1;
         if failed {
-            let raised = sqlx::query(self.sql.update_outcome()).bind(row.job).bind(row.version);
+            let raised = db::query(self.sql.update_outcome()).bind(row.job).bind(row.version);
             exactly(1, &raised.execute(&mut *db).await?)?;
             self.tally_failed(db, row.job, &row.queue, 1).await?;
             return done(JobState::Paused, JobState::Failed);
@@ -148,7 +149,8 @@ impl Inner {
                 let now = self.now(&mut *db).await?;
                 let mut canceled = job.clone();
                 canceled.cancel(cause, None, instant(now));
-                let event = GraphEvent::Ended { member: canceled.member(), condition_results: Vec::new() };
+                let event =
+                    GraphEvent::Ended { member: canceled.member(), condition_results: Vec::new() };
                 let effects = self.propagate(db, vec![event], now, news).await?;
                 Ok(Some(CommandReply::moved(from, to, effects)))
             }
@@ -194,10 +196,8 @@ impl Inner {
         cause: CancelCause,
         news: &mut News,
     ) -> Looked {
-        let leases: Vec<Uuid> = sqlx::query_scalar(self.sql.find_lease())
-            .bind(job.id.uuid())
-            .fetch_all(&mut *db)
-            .await?;
+        let leases: Vec<Uuid> =
+            db::query_scalar(self.sql.find_lease()).bind(job.id.uuid()).fetch_all(&mut *db).await?;
         let token =
             |lease, version| Token { job: job.id, lease: LeaseId::from_uuid(lease), version };
         let tokens: Vec<_> = leases.into_iter().map(|lease| token(lease, job.version)).collect();
@@ -253,7 +253,7 @@ impl Inner {
     }
 
     async fn take_pending(&self, db: &mut PgConnection, id: Uuid) -> Result<Option<Moving>, Fault> {
-        let row = sqlx::query(self.sql.take_pending()).bind(id).fetch_optional(db).await?;
+        let row = db::query(self.sql.take_pending()).bind(id).fetch_optional(db).await?;
         Ok(row.as_ref().map(Moving::read).transpose()?)
     }
 
@@ -262,15 +262,15 @@ impl Inner {
         db: &mut PgConnection,
         id: Uuid,
     ) -> Result<Option<(Moving, bool)>, Fault> {
-        let row = sqlx::query(self.sql.delete_paused()).bind(id).fetch_optional(db).await?;
+        let row = db::query(self.sql.delete_paused()).bind(id).fetch_optional(db).await?;
         let Some(row) = row else { return Ok(None) };
         Ok(Some((Moving::read(&row)?, row.try_get("failed")?)))
     }
 
     /// Returns the narrow row of a failed job, locked.
     async fn failed(&self, db: &mut PgConnection, id: Uuid) -> Result<Option<Moving>, Fault> {
-        sqlx::query(self.sql.lock_outcome()).bind(id).fetch_optional(&mut *db).await?;
-        let outcome = sqlx::query(self.sql.select_outcome()).bind(id).fetch_optional(&mut *db);
+        db::query(self.sql.lock_outcome()).bind(id).fetch_optional(&mut *db).await?;
+        let outcome = db::query(self.sql.select_outcome()).bind(id).fetch_optional(&mut *db);
         let Some(outcome) = outcome.await? else { return Ok(None) };
         let mut row = self.fixed(db, id).await?;
         row.due_at(outcome.try_get("due")?);
@@ -285,7 +285,7 @@ impl Inner {
 
     /// Returns the narrow row of a job as it was submitted, with the Unix epoch as due time.
     pub(crate) async fn fixed(&self, db: &mut PgConnection, id: Uuid) -> Result<Moving, Fault> {
-        let row = sqlx::query(self.sql.select_pending()).bind(id).fetch_one(db).await?;
+        let row = db::query(self.sql.select_pending()).bind(id).fetch_one(db).await?;
         Ok(Moving {
             job: id,
             sort_key: -row.try_get::<i64, _>("head")?,
@@ -314,7 +314,7 @@ impl Inner {
         queue: &str,
         change: i64,
     ) -> Result<(), Fault> {
-        let tallied = sqlx::query(self.sql.insert_tally()).bind(job).bind(queue).bind(change);
+        let tallied = db::query(self.sql.insert_tally()).bind(job).bind(queue).bind(change);
         exactly(1, &tallied.execute(db).await?)
     }
 }

@@ -12,10 +12,10 @@ use ratchet_core::model::{AttemptOutcome, Settlement, Verdict};
 use tokio::time::Instant;
 use uuid::Uuid;
 
+use crate::db;
 use crate::fault::{Fault, transact};
 use crate::record::token;
 use crate::settle::News;
-use crate::sqlx;
 use crate::store::Inner;
 use crate::unreadable::readable;
 
@@ -100,7 +100,7 @@ impl Inner {
         let leases: Vec<_> = lost.iter().map(|lost| lost.lease).collect();
         let given_back = transact!(self, |db| {
             let rows =
-                sqlx::query(self.sql.select_tokens()).bind(&leases).fetch_all(&mut *db).await?;
+                db::query(self.sql.select_tokens()).bind(&leases).fetch_all(&mut *db).await?;
             let tokens = readable("member of a lease", &rows, token)?;
             let found: Vec<_> = tokens.iter().map(|token| token.lease.uuid()).collect();
             let release =

@@ -14,6 +14,7 @@ use uuid::Uuid;
 use crate::bounds::Rank;
 use crate::claim::{Known, isolated_from};
 use crate::claims::{Claims, Taken, odd};
+use crate::db;
 use crate::doubt::Doubt;
 use crate::fault::Fault;
 use crate::graph;
@@ -21,10 +22,10 @@ use crate::leases::Place;
 use crate::line::{self, Line};
 use crate::record::notes_of;
 use crate::spec::{cleaned, duration, micros, small};
-use crate::sqlx::postgres::PgRow;
-use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 use crate::unreadable::{Unread, is_unreadable};
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
 
 /// Successes to be settled, lease by lease. The values of a run are at the position of the run in its lease.
 #[derive(Debug, Default)]
@@ -128,7 +129,7 @@ impl Inner {
             (false, true) => self.sql.claim_plain(),
             (false, false) => self.sql.claim_only(),
         };
-        let mut query = sqlx::query(statement)
+        let mut query = db::query(statement)
             .bind(demands.iter().map(|demand| demand.queue.as_str()).collect::<Vec<_>>())
             .bind(demands.iter().map(|demand| small(demand.limit)).collect::<Vec<_>>())
             .bind(&leases)
@@ -230,7 +231,7 @@ impl Inner {
             return Ok(());
         }
         let mut found = HashMap::new();
-        for row in sqlx::query(self.sql.select_notes()).bind(again).fetch_all(db).await? {
+        for row in db::query(self.sql.select_notes()).bind(again).fetch_all(db).await? {
             found.insert(JobId::from_uuid(row.try_get("job")?), notes_of(&row));
         }
         let mut failed = None;

@@ -5,7 +5,6 @@ use ratchet_core::model::{CommandError, InsertError};
 use ratchet_core::store::StoreError;
 
 use crate::error::{is_conflict, is_lock_timeout, is_unique_violation, store_error};
-use crate::sqlx;
 
 /// The reason why a transaction was rolled back.
 #[derive(Debug)]

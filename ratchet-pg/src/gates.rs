@@ -6,20 +6,21 @@ use std::time::Duration;
 use jiff::Timestamp;
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
-    Admission, Breaker, BreakerChange, BreakerUpdate, BreakerRecord, BreakerSettings, BreakerState,
-    ClaimRequest, JobId, QueueUpdate, QueueRecord, QueueRules, Settled, Settlement, ClaimContext,
+    Admission, Breaker, BreakerChange, BreakerRecord, BreakerSettings, BreakerState, BreakerUpdate,
+    ClaimContext, ClaimRequest, JobId, QueueRecord, QueueRules, QueueUpdate, Settled, Settlement,
 };
 use ratchet_core::store::Wake;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
+use crate::db;
 use crate::fault::{Fault, exactly, transact};
 use crate::spec::{clean, instant, whole};
-use crate::sqlx::postgres::PgRow;
-use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 use crate::unreadable::{or_report, readable};
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
 
 /// The gates that apply to one claim.
 #[derive(Debug)]
@@ -98,7 +99,7 @@ impl Inner {
         now: i64,
     ) -> Result<Gates, Fault> {
         let wanted: Vec<_> = request.queues.iter().map(|demand| clean(&demand.queue)).collect();
-        let rows = sqlx::query(self.sql.lock_rules()).bind(wanted).fetch_all(&mut *db).await?;
+        let rows = db::query(self.sql.lock_rules()).bind(wanted).fetch_all(&mut *db).await?;
         let rules = rows.iter().map(rules).collect::<Result<Vec<_>, _>>()?;
         let running =
             self.running(db, rules.iter().map(|(queue, _)| queue.clone()).collect()).await?;
@@ -107,7 +108,7 @@ impl Inner {
             rules.into_iter().map(|(queue, rules)| (queue.clone(), (rules, count(&queue))));
         let mut gates =
             Gates { now: instant(now), queues: queues.collect(), services: HashMap::new() };
-        for row in sqlx::query(self.sql.lock_open_breakers()).fetch_all(&mut *db).await? {
+        for row in db::query(self.sql.lock_open_breakers()).fetch_all(&mut *db).await? {
             let read = or_report("breaker", named::<Breaker>(&row))?;
             let Some((service, breaker)) = read else { continue };
             let probing = self.probing(db, &service, &breaker).await?;
@@ -148,7 +149,7 @@ impl Inner {
         if queues.is_empty() {
             return Ok(HashMap::new());
         }
-        let rows = sqlx::query(self.sql.count_runs()).bind(queues).fetch_all(db).await?;
+        let rows = db::query(self.sql.count_runs()).bind(queues).fetch_all(db).await?;
         let count = |row: &PgRow| Ok((row.try_get(0)?, row.try_get::<i64, _>(1)?.unsigned_abs()));
         Ok(rows.iter().map(count).collect::<Result<_, sqlx::Error>>()?)
     }
@@ -161,17 +162,20 @@ impl Inner {
         breaker: &Breaker,
     ) -> Result<u64, Fault> {
         let key = probe_key(service, breaker.opening());
-        let probes: i64 =
-            sqlx::query_scalar(self.sql.count_probes()).bind(key).fetch_one(db).await?;
+        let probes: i64 = db::query_scalar(self.sql.count_probes()).bind(key).fetch_one(db).await?;
         Ok(whole(probes))
     }
 
-    pub(crate) async fn update_queue(&self, queue: &str, order: QueueUpdate) -> Result<bool, Fault> {
+    pub(crate) async fn update_queue(
+        &self,
+        queue: &str,
+        order: QueueUpdate,
+    ) -> Result<bool, Fault> {
         let queue = clean(queue);
         let changed = transact!(self, |db| {
             let fresh = json(&QueueRules::default())?;
-            sqlx::query(self.sql.insert_rules()).bind(&queue).bind(fresh).execute(&mut *db).await?;
-            let locked = sqlx::query(self.sql.lock_rules()).bind(vec![queue.clone()]);
+            db::query(self.sql.insert_rules()).bind(&queue).bind(fresh).execute(&mut *db).await?;
+            let locked = db::query(self.sql.lock_rules()).bind(vec![queue.clone()]);
             // If the row was deleted in between, the transaction is retried and inserts it again.
             let row = locked.fetch_optional(&mut *db).await?.ok_or(Fault::Met)?;
             let (_, mut rules) = rules(&row)?;
@@ -193,10 +197,10 @@ impl Inner {
         rules: &QueueRules,
     ) -> Result<(), Fault> {
         let query = if rules.is_empty() {
-            sqlx::query(self.sql.delete_rules()).bind(queue)
+            db::query(self.sql.delete_rules()).bind(queue)
         } else {
             let limited = rules.limits.concurrency.is_some();
-            sqlx::query(self.sql.update_rules()).bind(queue).bind(limited).bind(json(rules)?)
+            db::query(self.sql.update_rules()).bind(queue).bind(limited).bind(json(rules)?)
         };
         exactly(1, &query.execute(db).await?)
     }
@@ -211,8 +215,8 @@ impl Inner {
     ) -> Result<bool, Fault> {
         let applied = |settled: &Option<&mut Settled>| matches!(settled, Some(Settled::Applied(_)));
         let samples = settlements.iter().zip(settled.iter());
-        let samples =
-            samples.filter_map(|(asked, settled)| asked.sample.as_ref().filter(|_| applied(settled)));
+        let samples = samples
+            .filter_map(|(asked, settled)| asked.sample.as_ref().filter(|_| applied(settled)));
         let settings: BTreeMap<String, BreakerSettings> =
             samples.map(|sample| (clean(&sample.service), sample.settings)).collect();
         if settings.is_empty() {
@@ -247,7 +251,7 @@ impl Inner {
     ) -> Result<BTreeMap<String, Breaker>, Fault> {
         let services: Vec<_> = settings.keys().cloned().collect();
         loop {
-            let locked = sqlx::query(self.sql.lock_breakers()).bind(&services);
+            let locked = db::query(self.sql.lock_breakers()).bind(&services);
             let rows = locked.fetch_all(&mut *db).await?;
             // A breaker that cannot be read is replaced by a new one.
             let fresh = |row: &PgRow| {
@@ -266,7 +270,7 @@ impl Inner {
             }
             for (service, settings) in missing {
                 let fresh = json(&Breaker::new(*settings, now))?;
-                let insert = sqlx::query(self.sql.insert_breaker()).bind(service).bind(fresh);
+                let insert = db::query(self.sql.insert_breaker()).bind(service).bind(fresh);
                 insert.execute(&mut *db).await?;
             }
         }
@@ -308,7 +312,7 @@ impl Inner {
             BreakerState::HalfOpen { .. } => Some(now),
             BreakerState::Closed => None,
         };
-        let saved = sqlx::query(self.sql.update_breaker())
+        let saved = db::query(self.sql.update_breaker())
             .bind(service)
             .bind(breaker.is_closed())
             .bind(until.map(Timestamp::as_microsecond))
@@ -327,7 +331,7 @@ impl Inner {
     pub(crate) async fn queues(&self) -> Result<Vec<QueueRecord>, Fault> {
         let mut db = self.pool.acquire().await?;
         let now = instant(self.now(&mut db).await?);
-        let rows = sqlx::query(self.sql.select_rules()).bind(None::<String>);
+        let rows = db::query(self.sql.select_rules()).bind(None::<String>);
         let rows = rows.fetch_all(&mut *db).await?;
         let rules = rows.iter().map(rules).collect::<Result<Vec<_>, _>>()?;
         let queues = rules.iter().map(|(queue, _)| queue.clone()).collect();
@@ -343,7 +347,7 @@ impl Inner {
     pub(crate) async fn breakers(&self) -> Result<Vec<BreakerRecord>, Fault> {
         let mut db = self.pool.acquire().await?;
         let now = instant(self.now(&mut db).await?);
-        let rows = sqlx::query(self.sql.select_breakers()).bind(None::<String>);
+        let rows = db::query(self.sql.select_breakers()).bind(None::<String>);
         let record = |row: &PgRow| {
             let (service, breaker): (String, Breaker) = named(row)?;
             let state = breaker.state(now);
@@ -359,19 +363,19 @@ impl Inner {
         let spec = std::sync::Arc::clone(&job.spec);
         let mut around = ClaimContext::new(job, instant(self.now(&mut db).await?));
         around.nodes = nodes;
-        let stored = sqlx::query(self.sql.select_rules()).bind(Some(clean(&spec.queue)));
+        let stored = db::query(self.sql.select_rules()).bind(Some(clean(&spec.queue)));
         if let Some(row) = stored.fetch_optional(&mut *db).await? {
             around.rules = rules(&row)?.1;
         }
         let running = self.running(&mut db, vec![clean(&spec.queue)]).await?;
         around.running = running.values().sum();
         if let Some(key) = &spec.concurrency {
-            let holders = sqlx::query_scalar::<_, Uuid>(self.sql.select_holders());
+            let holders = db::query_scalar::<_, Uuid>(self.sql.select_holders());
             let holders = holders.bind(clean(&key.key)).fetch_all(&mut *db).await?;
             around.holders = holders.into_iter().map(JobId::from_uuid).collect();
         }
         if let Some(service) = &spec.service {
-            let breaker = sqlx::query(self.sql.select_breakers()).bind(Some(clean(service)));
+            let breaker = db::query(self.sql.select_breakers()).bind(Some(clean(service)));
             let row = breaker.fetch_optional(&mut *db).await?;
             let read = row.map(|row| named::<Breaker>(&row)).transpose();
             if let Some((service, breaker)) = or_report("breaker", read)?.flatten() {

@@ -15,12 +15,13 @@ use ratchet_core::{
     Batch, Chain, ChainHandle, Enqueue, GroupHandle, Job, JobHandle, SubmitError, Workflow,
 };
 
+use crate::db;
 use crate::fault::{Fault, TRIES};
 use crate::insert::Stored;
 use crate::settle::News;
-use crate::sqlx::{self, Connection, PgConnection};
 use crate::store::PgStore;
 use crate::wake::{Hint, line};
+use sqlx::{Connection, PgConnection};
 
 /// Adds `.in_tx(&mut tx)` to `ratchet.enqueue(job)`, and to chains, batches and workflows, which are inserted all or
 /// nothing.
@@ -39,7 +40,7 @@ use crate::wake::{Hint, line};
 ///     charge: J,
 /// ) -> Result<(), Box<dyn std::error::Error>> {
 ///     let mut tx = pool.begin().await?;
-///     sqlx::query("INSERT INTO orders (total) VALUES (42)").execute(&mut *tx).await?;
+///     db::query("INSERT INTO orders (total) VALUES (42)").execute(&mut *tx).await?;
 ///     let job = ratchet.enqueue(charge).in_tx(&mut tx).await?;
 ///     tx.commit().await?; // both, or neither
 ///     println!("job {} is on its way", job.id());
@@ -264,7 +265,7 @@ async fn notify(store: &PgStore, db: &mut PgConnection, hints: Vec<Hint>) -> Res
         return Ok(());
     }
     let lines: Vec<_> = lines.into_iter().collect();
-    let sent = sqlx::query(store.inner.sql.notify()).bind(&store.inner.channel).bind(lines);
+    let sent = db::query(store.inner.sql.notify()).bind(&store.inner.channel).bind(lines);
     sent.execute(db).await?;
     Ok(())
 }

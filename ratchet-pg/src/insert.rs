@@ -18,8 +18,8 @@ pub(crate) use self::rows::{Fresh, Ids, Stored};
 use crate::error::{is_notify_full, is_unique_violation};
 use crate::fault::{Fault, transact};
 use crate::group::Group;
-use crate::sqlx::PgConnection;
 use crate::store::Inner;
+use sqlx::PgConnection;
 
 impl Inner {
     pub(crate) async fn insert(

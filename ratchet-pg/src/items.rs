@@ -9,14 +9,15 @@ use ratchet_core::model::{
 };
 use uuid::Uuid;
 
+use crate::db;
 use crate::fault::{Fault, transact};
 use crate::moving::Moving;
 use crate::record::{due_micros, text};
 use crate::spec::{clean, clean_option, duration, instant, json, large, whole};
-use crate::sqlx::postgres::PgRow;
-use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 use crate::unreadable::readable;
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
 
 /// The rejects and hand-offs of a batch.
 #[derive(Debug, Default)]
@@ -57,7 +58,7 @@ impl Items {
                 said.iter().map(|(_, _, item)| clean(of(item))).collect()
             };
             let payload = |item: &NewReject| clean_option(item.payload.as_ref());
-            sqlx::query(inner.sql.upsert_rejects())
+            db::query(inner.sql.upsert_rejects())
                 .bind(now)
                 .bind(jobs)
                 .bind(numbers)
@@ -80,8 +81,8 @@ impl Items {
                 each.dedup();
                 each
             };
-            sqlx::query(inner.sql.lock_pipelines()).bind(locked).execute(&mut *db).await?;
-            sqlx::query(inner.sql.upsert_hand_offs())
+            db::query(inner.sql.lock_pipelines()).bind(locked).execute(&mut *db).await?;
+            db::query(inner.sql.upsert_hand_offs())
                 .bind(now)
                 .bind(std::mem::take(&mut pipelines))
                 .bind(handed.iter().map(|(_, it, _)| clean(&it.key)).collect::<Vec<_>>())
@@ -104,7 +105,7 @@ impl Inner {
     ) -> Result<Vec<Reject>, Fault> {
         let (job, number) =
             after.map_or((Uuid::nil(), -1), |(job, index)| (job.uuid(), large(index)));
-        let rows = sqlx::query(self.sql.select_rejects())
+        let rows = db::query(self.sql.select_rejects())
             .bind(job)
             .bind(number)
             .bind(i64::from(limit))
@@ -121,7 +122,7 @@ impl Inner {
         &self,
         filter: &RejectFilter,
     ) -> Result<Vec<RejectGroup>, Fault> {
-        let rows = sqlx::query(self.sql.count_rejects())
+        let rows = db::query(self.sql.count_rejects())
             .bind(filter.job.map(JobId::uuid))
             .bind(clean_option(filter.job_name.as_ref()))
             .bind(clean_option(filter.error_type.as_ref()))
@@ -143,7 +144,7 @@ impl Inner {
     pub(crate) async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), Fault> {
         let (jobs, numbers): (Vec<_>, Vec<_>) =
             rejects.iter().map(|(job, index)| (job.uuid(), large(*index))).unzip();
-        let gone = sqlx::query(self.sql.delete_rejects()).bind(jobs).bind(numbers);
+        let gone = db::query(self.sql.delete_rejects()).bind(jobs).bind(numbers);
         gone.execute(&self.pool).await?;
         Ok(())
     }
@@ -156,7 +157,7 @@ impl Inner {
     ) -> Result<Vec<HandOff>, Fault> {
         let rows = transact!(self, |db| {
             let now = self.now(&mut *db).await?;
-            sqlx::query(self.sql.take_hand_offs())
+            db::query(self.sql.take_hand_offs())
                 .bind(clean(pipeline))
                 .bind(now)
                 .bind(due_micros(Due::In(hold), now))
@@ -186,13 +187,13 @@ impl Inner {
         keys: &[String],
     ) -> Result<(), Fault> {
         let keys: Vec<_> = keys.iter().map(|key| clean(key)).collect();
-        let finished = sqlx::query(self.sql.finish_hand_offs()).bind(clean(pipeline)).bind(keys);
+        let finished = db::query(self.sql.finish_hand_offs()).bind(clean(pipeline)).bind(keys);
         finished.execute(&self.pool).await?;
         Ok(())
     }
 
     pub(crate) async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, Fault> {
-        let row = sqlx::query(self.sql.count_hand_offs()).bind(clean(pipeline));
+        let row = db::query(self.sql.count_hand_offs()).bind(clean(pipeline));
         let row = row.fetch_one(&self.pool).await?;
         let (now, oldest): (i64, Option<i64>) = (row.try_get("now")?, row.try_get("oldest")?);
         Ok(HandOffStats::new(

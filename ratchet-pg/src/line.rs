@@ -11,8 +11,8 @@ use uuid::Uuid;
 
 use crate::claims::{self, Claim};
 use crate::spec::{instant, micros, natural};
-use crate::sqlx::postgres::PgRow;
-use crate::sqlx::{self, Row};
+use sqlx::Row;
+use sqlx::postgres::PgRow;
 
 /// The index of the first column of a line in a row of an exchange.
 const LINE: usize = 7;

@@ -3,10 +3,11 @@
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::store::{StoreError, StoreErrorKind};
 
+use crate::db;
 use crate::error::store_error;
 use crate::pool::Pool;
 use crate::sql::Sql;
-use crate::sqlx::{self, PgConnection};
+use sqlx::PgConnection;
 
 /// All migrations in order. A released migration must never change.
 pub(crate) const MIGRATIONS: &[&str] = &[
@@ -46,7 +47,7 @@ pub(crate) async fn migrate(pool: &Pool, sql: &Sql, may: bool) -> Result<(), Sto
 
 async fn apply(db: &mut PgConnection, sql: &Sql, newest: i32) -> Result<(), StoreError> {
     // The lock is held until the commit, so it also works behind a pooler.
-    sqlx::query(sql.lock_migrations()).execute(&mut *db).await.map_err(store_error)?;
+    db::query(sql.lock_migrations()).execute(&mut *db).await.map_err(store_error)?;
     sqlx::raw_sql(sql.create_schema().text).execute(&mut *db).await.map_err(store_error)?;
     // Another process may have migrated first.
     let have = version(db, sql).await?;
@@ -56,7 +57,7 @@ async fn apply(db: &mut PgConnection, sql: &Sql, newest: i32) -> Result<(), Stor
     for (number, migration) in (1..).zip(MIGRATIONS).filter(|(number, _)| *number > have) {
         sqlx::raw_sql(sql.migration(migration)).execute(&mut *db).await.map_err(store_error)?;
         crash_point(CrashPoint::MigrationApplied);
-        let recorded = sqlx::query(sql.insert_migration()).bind(number);
+        let recorded = db::query(sql.insert_migration()).bind(number);
         recorded.execute(&mut *db).await.map_err(store_error)?;
         crash_point(CrashPoint::MigrationRecorded);
     }
@@ -65,7 +66,7 @@ async fn apply(db: &mut PgConnection, sql: &Sql, newest: i32) -> Result<(), Stor
 
 /// Returns the version of the schema, or 0 if it does not exist.
 async fn version(db: &mut PgConnection, sql: &Sql) -> Result<i32, StoreError> {
-    let there: bool = sqlx::query_scalar(sql.has_migrations())
+    let there: bool = db::query_scalar(sql.has_migrations())
         .bind(sql.schema())
         .fetch_one(&mut *db)
         .await
@@ -73,7 +74,7 @@ async fn version(db: &mut PgConnection, sql: &Sql) -> Result<i32, StoreError> {
     if !there {
         return Ok(0);
     }
-    sqlx::query_scalar(sql.select_migration()).fetch_one(db).await.map_err(store_error)
+    db::query_scalar(sql.select_migration()).fetch_one(db).await.map_err(store_error)
 }
 
 fn newer(have: i32, newest: i32) -> StoreError {

@@ -9,13 +9,14 @@ use ratchet_core::model::{
 use ratchet_core::store::{StoreError, StoreErrorKind};
 use uuid::Uuid;
 
+use crate::db;
 use crate::fault::{Fault, transact};
 use crate::record::{claimed, token};
 use crate::spec::{clean, instant, micros, natural, small};
-use crate::sqlx::postgres::PgRow;
-use crate::sqlx::{self, Row};
 use crate::store::Inner;
 use crate::unreadable::{Unread, is_unreadable, readable};
+use sqlx::Row;
+use sqlx::postgres::PgRow;
 
 impl Inner {
     pub(crate) async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError> {
@@ -24,7 +25,7 @@ impl Inner {
         self.clock.check("node", [id.uuid()])?;
         let (names, versions): (Vec<_>, Vec<_>) =
             node.known.0.iter().map(|(name, version)| (clean(name), small(*version))).unzip();
-        let joined: Option<Uuid> = sqlx::query_scalar(self.sql.upsert_node())
+        let joined: Option<Uuid> = db::query_scalar(self.sql.upsert_node())
             .bind(id.uuid())
             .bind(micros(lease))
             .bind(i64::from(node.pid))
@@ -54,7 +55,7 @@ impl Inner {
             let error = StoreError::from(fault);
             tracing::debug!(%error, "what a lost claim took is given back later");
         }
-        let renewed: Option<Uuid> = sqlx::query_scalar(self.sql.renew_node())
+        let renewed: Option<Uuid> = db::query_scalar(self.sql.renew_node())
             .bind(node.uuid())
             .bind(micros(lease))
             .fetch_optional(&self.pool)
@@ -62,7 +63,7 @@ impl Inner {
         if renewed.is_none() {
             return Ok(Heartbeat::Lost);
         }
-        let rows = sqlx::query(self.sql.select_canceled()).bind(node.uuid());
+        let rows = db::query(self.sql.select_canceled()).bind(node.uuid());
         let rows = rows.fetch_all(&self.pool).await?;
         let canceled = readable("canceled run", &rows, token)?;
         Ok(Heartbeat::Renewed { canceled })
@@ -70,19 +71,19 @@ impl Inner {
 
     pub(crate) async fn leave(&self, node: NodeId) -> Result<(), Fault> {
         transact!(self, |db| {
-            sqlx::query(self.sql.expire_node()).bind(node.uuid()).execute(&mut *db).await?;
-            sqlx::query(self.sql.delete_leader()).bind(node.uuid()).execute(&mut *db).await?;
+            db::query(self.sql.expire_node()).bind(node.uuid()).execute(&mut *db).await?;
+            db::query(self.sql.delete_leader()).bind(node.uuid()).execute(&mut *db).await?;
         })
     }
 
     pub(crate) async fn try_lead(&self, node: NodeId, lease: Duration) -> Result<bool, Fault> {
-        let leader: Option<Uuid> = sqlx::query_scalar(self.sql.upsert_leader())
+        let leader: Option<Uuid> = db::query_scalar(self.sql.upsert_leader())
             .bind(node.uuid())
             .bind(micros(lease))
             .fetch_optional(&self.pool)
             .await?;
         if leader.is_some() {
-            sqlx::query(self.sql.fold_tally()).execute(&self.pool).await?;
+            db::query(self.sql.fold_tally()).execute(&self.pool).await?;
             crate::parts::make(&self.pool, &self.sql, self.range).await.map_err(Fault::from)?;
         }
         Ok(leader.is_some())
@@ -93,25 +94,26 @@ impl Inner {
         node: NodeId,
         queues: Vec<String>,
     ) -> Result<bool, Fault> {
-        let company = sqlx::query_scalar(self.sql.has_competing_claimers()).bind(node.uuid()).bind(queues);
+        let company =
+            db::query_scalar(self.sql.has_competing_claimers()).bind(node.uuid()).bind(queues);
         Ok(company.fetch_one(&self.pool).await?)
     }
 
     pub(crate) async fn nodes(&self) -> Result<Vec<NodeRecord>, Fault> {
-        let rows = sqlx::query(self.sql.select_nodes()).fetch_all(&self.pool).await?;
+        let rows = db::query(self.sql.select_nodes()).fetch_all(&self.pool).await?;
         Ok(readable("node", &rows, node)?)
     }
 
     pub(crate) async fn orphans(&self, limit: u32) -> Result<Vec<Orphan>, Fault> {
-        let now: i64 = sqlx::query_scalar(self.sql.now()).fetch_one(&self.pool).await?;
-        let lost = sqlx::query(self.sql.select_lost_runs()).bind(now).fetch_all(&self.pool).await?;
+        let now: i64 = db::query_scalar(self.sql.now()).fetch_one(&self.pool).await?;
+        let lost = db::query(self.sql.select_lost_runs()).bind(now).fetch_all(&self.pool).await?;
         if !lost.is_empty() {
             self.release_holds(readable("lingering run", &lost, token)?).await?;
         }
-        sqlx::query(self.sql.delete_nodes()).bind(now).execute(&self.pool).await?;
+        db::query(self.sql.delete_nodes()).bind(now).execute(&self.pool).await?;
         self.sweep_blocked().await?;
         self.sweep_leaks().await?;
-        let rows = sqlx::query(self.sql.select_orphans())
+        let rows = db::query(self.sql.select_orphans())
             .bind(now)
             .bind(i64::from(limit))
             .fetch_all(&self.pool)
@@ -147,7 +149,10 @@ impl Inner {
         Ok(())
     }
 
-    pub(crate) async fn write_notes(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, Fault> {
+    pub(crate) async fn write_notes(
+        &self,
+        notes: Vec<(Token, RunNotes)>,
+    ) -> Result<Vec<bool>, Fault> {
         transact!(self, |db| self.report_within(db, &notes).await?)
     }
 }

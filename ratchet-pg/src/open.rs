@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use crate::blocked::Causes;
 use crate::bounds::Bounds;
 use crate::clock::StoreClock;
+use crate::db;
 use crate::doubt::Doubts;
 use crate::group::Group;
 use crate::home::Home;
@@ -18,8 +19,6 @@ use crate::look_ups::LookUps;
 use crate::options::PgOptions;
 use crate::pool::Pool;
 use crate::sql::{self, Sql};
-use crate::sqlx::postgres::PgPoolOptions;
-use crate::sqlx::{self, Connection};
 use crate::store::Inner;
 use crate::sweep::Floors;
 use crate::turns::Turns;
@@ -27,6 +26,8 @@ use crate::unreadable::Noted;
 use crate::wake::{Wakes, listen, tell_others, tested_listener};
 use crate::warm::FRESH;
 use crate::{migrate, parts};
+use sqlx::Connection;
+use sqlx::postgres::PgPoolOptions;
 
 /// Opens a store with the given options. Its background tasks run on the store runtime.
 pub(crate) async fn open(options: PgOptions, home: Weak<Home>) -> Result<Arc<Inner>, StoreError> {
@@ -87,7 +88,7 @@ pub(crate) async fn open(options: PgOptions, home: Weak<Home>) -> Result<Arc<Inn
     parts::make(&pool, &sql, range).await?;
     let clock = StoreClock::default();
     let now: i64 =
-        sqlx::query_scalar(sql.now()).fetch_one(&pool).await.map_err(crate::error::store_error)?;
+        db::query_scalar(sql.now()).fetch_one(&pool).await.map_err(crate::error::store_error)?;
     clock.saw(now);
     let channel = sql::channel(&schema);
     let (sender, hints) = mpsc::unbounded_channel();

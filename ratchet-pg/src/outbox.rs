@@ -10,13 +10,14 @@ use ratchet_core::model::{
 };
 use uuid::Uuid;
 
+use crate::db;
 use crate::fault::Fault;
 use crate::record::text;
 use crate::spec::{clean, instant, json, micros, whole};
-use crate::sqlx::postgres::PgRow;
-use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 use crate::unreadable::readable;
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
 
 /// The latest alert of a job name and fingerprint: stored already, or opened by this batch.
 enum Latest {
@@ -63,11 +64,11 @@ impl Inner {
             }
         }
         if !letters.is_empty() {
-            let sent = sqlx::query(self.sql.insert_dead_letters()).bind(letters);
+            let sent = db::query(self.sql.insert_dead_letters()).bind(letters);
             sent.execute(&mut *db).await?;
         }
         if !outcomes.is_empty() {
-            let sent = sqlx::query(self.sql.insert_told_outcomes()).bind(jobs).bind(outcomes);
+            let sent = db::query(self.sql.insert_told_outcomes()).bind(jobs).bind(outcomes);
             sent.execute(&mut *db).await?;
         }
         if !alerts.is_empty() {
@@ -131,7 +132,7 @@ impl Inner {
             }
         }
         if !opened.job.is_empty() {
-            sqlx::query(self.sql.insert_alerts())
+            db::query(self.sql.insert_alerts())
                 .bind(now)
                 .bind(opened.job)
                 .bind(opened.suppressed)
@@ -143,7 +144,7 @@ impl Inner {
         }
         if !more.is_empty() {
             let (ids, counts): (Vec<_>, Vec<_>) = more.into_iter().unzip();
-            let counted = sqlx::query(self.sql.suppress_alerts()).bind(ids).bind(counts);
+            let counted = db::query(self.sql.suppress_alerts()).bind(ids).bind(counts);
             counted.execute(db).await?;
         }
         Ok(())
@@ -156,9 +157,9 @@ impl Inner {
         keys: &[(String, String)],
     ) -> Result<HashMap<(String, String), Latest>, Fault> {
         let locks: Vec<_> = keys.iter().map(|(a, b)| format!("{a} {b}")).collect();
-        sqlx::query(self.sql.lock_alerts()).bind(locks).fetch_all(&mut *db).await?;
+        db::query(self.sql.lock_alerts()).bind(locks).fetch_all(&mut *db).await?;
         let (names, prints): (Vec<_>, Vec<_>) = keys.iter().cloned().unzip();
-        let rows = sqlx::query(self.sql.select_latest_alerts()).bind(names).bind(prints);
+        let rows = db::query(self.sql.select_latest_alerts()).bind(names).bind(prints);
         let mut latest = HashMap::new();
         for row in rows.fetch_all(db).await? {
             let place = usize::try_from(row.try_get::<i64, _>("place")?).unwrap_or(0);
@@ -171,7 +172,7 @@ impl Inner {
     }
 
     pub(crate) async fn alerts(&self, limit: u32) -> Result<Vec<Alert>, Fault> {
-        let rows = sqlx::query(self.sql.select_alerts()).bind(i64::from(limit));
+        let rows = db::query(self.sql.select_alerts()).bind(i64::from(limit));
         let rows = rows.fetch_all(&self.pool).await?;
         Ok(readable("alert", &rows, alert)?)
     }
@@ -189,7 +190,7 @@ impl Inner {
             // An unknown channel has no deliveries.
             _ => -1,
         };
-        let rows = sqlx::query(self.sql.hold_deliveries())
+        let rows = db::query(self.sql.hold_deliveries())
             .bind(number)
             .bind(i64::from(limit))
             .bind(micros(hold))
@@ -210,7 +211,7 @@ impl Inner {
 
     pub(crate) async fn ack_deliveries(&self, deliveries: Vec<DeliveryId>) -> Result<(), Fault> {
         let ids: Vec<_> = deliveries.into_iter().map(|delivery| delivery.0).collect();
-        sqlx::query(self.sql.delete_deliveries()).bind(ids).execute(&self.pool).await?;
+        db::query(self.sql.delete_deliveries()).bind(ids).execute(&self.pool).await?;
         Ok(())
     }
 }

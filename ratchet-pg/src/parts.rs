@@ -6,12 +6,12 @@ use std::time::Duration;
 use ratchet_core::store::StoreError;
 use tokio::time::Instant;
 
+use crate::db;
 use crate::error::store_error;
 use crate::fault::{Fault, transact};
 use crate::pool::Pool;
 use crate::spec::micros;
 use crate::sql::Sql;
-use crate::sqlx;
 use crate::store::Inner;
 
 /// The number of partitions to create beyond the current one. Maintenance runs every minute; these cover times without
@@ -20,7 +20,7 @@ const AHEAD: u32 = 2;
 
 /// Creates the missing partitions.
 pub(crate) async fn make(pool: &Pool, sql: &Sql, range: Duration) -> Result<(), StoreError> {
-    let made: Result<i32, _> = sqlx::query_scalar(sql.make_parts())
+    let made: Result<i32, _> = db::query_scalar(sql.make_parts())
         .bind(micros(range))
         .bind(micros(range * AHEAD))
         .fetch_one(pool)
@@ -69,7 +69,7 @@ impl Inner {
         let mut gone = 0;
         while self.patience.is_over() {
             let dropped: Result<Option<i64>, Fault> = transact!(self, |db| {
-                sqlx::query_scalar(self.sql.drop_part())
+                db::query_scalar(self.sql.drop_part())
                     .bind(micros(age))
                     .bind(Patience::MOST_KEPT)
                     .fetch_one(&mut *db)

@@ -8,14 +8,15 @@ use ratchet_core::model::{
 };
 use uuid::Uuid;
 
+use crate::db;
 use crate::fault::{Fault, transact};
 use crate::record::{attempt, log, numbered_state, reason_name, state_number};
 use crate::spec::{clean_option, micros, whole};
-use crate::sqlx::postgres::PgArguments;
-use crate::sqlx::query::QueryScalar;
-use crate::sqlx::{self, PgConnection, Postgres, Row};
 use crate::store::Inner;
 use crate::unreadable::{or_report, readable};
+use sqlx::postgres::PgArguments;
+use sqlx::query::QueryScalar;
+use sqlx::{PgConnection, Postgres, Row};
 
 impl Inner {
     pub(crate) async fn get(&self, id: JobId) -> Result<Option<JobRecord>, Fault> {
@@ -35,9 +36,9 @@ impl Inner {
 
     pub(crate) async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, Fault> {
         let mut db = self.pool.begin().await?;
-        sqlx::query(self.sql.plan_anew()).execute(&mut *db).await?;
+        db::query(self.sql.plan_anew()).execute(&mut *db).await?;
         let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
-        let query = sqlx::query_scalar(self.sql.list_ids());
+        let query = db::query_scalar(self.sql.list_ids());
         let query = query.bind(i64::from(page.limit) + 1).bind(page.before.map(JobId::uuid));
         let mut ids: Vec<Uuid> = bind_filter(query, filter).fetch_all(&mut *db).await?;
         let more = ids.len() > limit;
@@ -51,7 +52,7 @@ impl Inner {
 
     pub(crate) async fn counts(&self) -> Result<Counts, Fault> {
         let mut counts = Counts::default();
-        for row in sqlx::query(self.sql.select_counts()).fetch_all(&self.pool).await? {
+        for row in db::query(self.sql.select_counts()).fetch_all(&self.pool).await? {
             let Some(state) = or_report("count", numbered_state(row.try_get("state")?))? else {
                 continue;
             };
@@ -62,19 +63,19 @@ impl Inner {
     }
 
     pub(crate) async fn attempts(&self, id: JobId) -> Result<Vec<AttemptRecord>, Fault> {
-        let rows = sqlx::query(self.sql.select_attempts()).bind(id.uuid());
+        let rows = db::query(self.sql.select_attempts()).bind(id.uuid());
         let rows = rows.fetch_all(&self.pool).await?;
         Ok(readable("attempt", &rows, attempt)?)
     }
 
     pub(crate) async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, Fault> {
-        let rows = sqlx::query(self.sql.select_logs()).bind(id.uuid());
+        let rows = db::query(self.sql.select_logs()).bind(id.uuid());
         let rows = rows.fetch_all(&self.pool).await?;
         Ok(readable("log line", &rows, log)?)
     }
 
     pub(crate) async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, Fault> {
-        let rows = sqlx::query(self.sql.select_unknown()).fetch_all(&self.pool).await?;
+        let rows = db::query(self.sql.select_unknown()).fetch_all(&self.pool).await?;
         let unknown =
             |row: &sqlx::postgres::PgRow| Ok((row.try_get("name")?, whole(row.try_get("n")?)));
         rows.iter().map(unknown).collect()
@@ -95,7 +96,7 @@ impl Inner {
         };
         // The best index depends on the state.
         let removed: i64 = transact!(self, |db| {
-            sqlx::query(self.sql.plan_anew()).execute(&mut *db).await?;
+            db::query(self.sql.plan_anew()).execute(&mut *db).await?;
             self.purge_within(db, state, age, limit).await?
         })?;
         // Whole partitions do not count against the limit, because dropping them is cheap.
@@ -113,7 +114,7 @@ impl Inner {
         age: Duration,
         limit: u32,
     ) -> Result<i64, Fault> {
-        let old = sqlx::query(self.sql.lock_old())
+        let old = db::query(self.sql.lock_old())
             .bind(state_number(state))
             .bind(micros(age))
             .bind(i64::from(limit))
@@ -125,11 +126,11 @@ impl Inner {
             leases.extend(row.try_get::<Option<Uuid>, _>("lease")?);
         }
         // Skip jobs whose graph or lease is locked: waiting for the lock could deadlock. The next purge takes them.
-        let graphs = sqlx::query_scalar(self.sql.try_lock_graphs()).bind(&jobs);
+        let graphs = db::query_scalar(self.sql.try_lock_graphs()).bind(&jobs);
         let graphs: Vec<Uuid> = graphs.fetch_all(&mut *db).await?;
-        let leases = sqlx::query_scalar(self.sql.try_lock_leases()).bind(leases);
+        let leases = db::query_scalar(self.sql.try_lock_leases()).bind(leases);
         let leases: Vec<Uuid> = leases.fetch_all(&mut *db).await?;
-        let removed = sqlx::query(self.sql.purge_jobs())
+        let removed = db::query(self.sql.purge_jobs())
             .bind(state_number(state))
             .bind(jobs)
             .bind(graphs)

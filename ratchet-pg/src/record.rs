@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_core::model::{
-    AttemptRecord, AttemptOutcome, CancelCause, Claimed, Due, Envelope, JobId, JobRecord, JobState,
+    AttemptOutcome, AttemptRecord, CancelCause, Claimed, Due, Envelope, JobId, JobRecord, JobState,
     LeaseId, LogLevel, LogLine, NodeId, TerminalReason, Token,
 };
 use serde::Serialize;

@@ -5,20 +5,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::graph::{Changes, GraphEvent};
 use ratchet_core::model::{
-    CommandError, CommandReply, Envelope, Filter, JobId, JobRecord, JobState, TransitionKind, Redriven,
+    CommandError, CommandReply, Envelope, Filter, JobId, JobRecord, JobState, Redriven,
+    TransitionKind,
 };
 use uuid::Uuid;
 
 use crate::command::{Looked, illegal};
+use crate::db;
 use crate::fault::{Fault, transact};
 use crate::insert::{Scoped, business_key};
 use crate::query::bind_filter;
 use crate::record::text;
 use crate::settle::{Lines, News};
 use crate::spec::json;
-use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 use crate::unreadable::or_report;
+use sqlx::{PgConnection, Row};
 
 /// The number of failed jobs that a redrive examines in one transaction.
 const PAGE: i64 = 200;
@@ -41,8 +43,8 @@ impl Inner {
             None => Changes::default(),
         };
         let keys = self.take_keys(db, job, &opened).await?;
-        sqlx::query(self.sql.lock_outcome()).bind(id.uuid()).fetch_optional(&mut *db).await?;
-        let undone = sqlx::query(self.sql.delete_outcome()).bind(id.uuid()).bind(&job.spec.queue);
+        db::query(self.sql.lock_outcome()).bind(id.uuid()).fetch_optional(&mut *db).await?;
+        let undone = db::query(self.sql.delete_outcome()).bind(id.uuid()).bind(&job.spec.queue);
         let Some(outcome) = undone.fetch_optional(&mut *db).await? else {
             self.give_back(db, keys).await?;
             return Ok(None);
@@ -111,7 +113,7 @@ impl Inner {
             return Ok(());
         }
         let (scopes, keys): (Vec<_>, Vec<_>) = own.keys().map(|key| (*key).clone()).unzip();
-        let locked = sqlx::query(self.sql.lock_own_business()).bind(scopes).bind(keys);
+        let locked = db::query(self.sql.lock_own_business()).bind(scopes).bind(keys);
         let locked = locked.bind(own.values().map(|job| job.uuid()).collect::<Vec<_>>());
         // If a key was freed in the meantime, the next try takes it again.
         if locked.fetch_all(db).await?.len() == own.len() { Ok(()) } else { Err(Fault::Met) }
@@ -120,7 +122,7 @@ impl Inner {
     async fn give_back(&self, db: &mut PgConnection, keys: Vec<Scoped>) -> Result<(), Fault> {
         if !keys.is_empty() {
             let (scopes, keys): (Vec<_>, Vec<_>) = keys.into_iter().unzip();
-            let freed = sqlx::query(self.sql.delete_business()).bind(scopes).bind(keys);
+            let freed = db::query(self.sql.delete_business()).bind(scopes).bind(keys);
             freed.execute(db).await?;
         }
         Ok(())
@@ -158,8 +160,8 @@ impl Inner {
         news: &mut News,
     ) -> Result<(Redriven, Option<Uuid>), Fault> {
         let mut redriven = Redriven::default();
-        sqlx::query(self.sql.plan_anew()).execute(&mut *db).await?;
-        let query = sqlx::query_scalar(self.sql.select_failed()).bind(PAGE).bind(after);
+        db::query(self.sql.plan_anew()).execute(&mut *db).await?;
+        let query = db::query_scalar(self.sql.select_failed()).bind(PAGE).bind(after);
         let ids: Vec<Uuid> = bind_filter(query, filter).fetch_all(&mut *db).await?;
         let Some(last) = ids.last().copied() else { return Ok((redriven, None)) };
         self.lock_graphs(db, ids.clone(), BTreeSet::new()).await?;

@@ -4,29 +4,30 @@ use jiff::Timestamp;
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{DroppedChild, Inserted, ScheduleRecord, ScheduleWritten, WriteSchedule};
 
+use crate::db;
 use crate::fault::{Fault, exactly, transact};
 use crate::insert::Fresh;
 use crate::record::text;
 use crate::settle::any_keyed;
 use crate::spec::{clean, json, large, whole};
-use crate::sqlx::postgres::PgRow;
-use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 use crate::unreadable::readable;
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
 
 impl Inner {
     pub(crate) async fn schedules(&self) -> Result<Vec<ScheduleRecord>, Fault> {
-        let rows = sqlx::query(self.sql.select_schedules()).fetch_all(&self.pool).await?;
+        let rows = db::query(self.sql.select_schedules()).fetch_all(&self.pool).await?;
         Ok(readable("schedule", &rows, schedule)?)
     }
 
     pub(crate) async fn schedule(&self, name: &str) -> Result<Option<ScheduleRecord>, Fault> {
-        let row = sqlx::query(self.sql.select_schedule()).bind(clean(name));
+        let row = db::query(self.sql.select_schedule()).bind(clean(name));
         Ok(readable("schedule", &row.fetch_all(&self.pool).await?, schedule)?.pop())
     }
 
     pub(crate) async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, Fault> {
-        let rows = sqlx::query(self.sql.select_due()).bind(i64::from(limit));
+        let rows = db::query(self.sql.select_due()).bind(i64::from(limit));
         Ok(readable("schedule", &rows.fetch_all(&self.pool).await?, schedule)?)
     }
 
@@ -46,7 +47,7 @@ impl Inner {
         write: &WriteSchedule,
     ) -> Result<(ScheduleWritten, Fresh), Fault> {
         let name = clean(&write.name);
-        let there = sqlx::query_scalar(self.sql.lock_schedule()).bind(&name);
+        let there = db::query_scalar(self.sql.lock_schedule()).bind(&name);
         let version: Option<i64> = there.fetch_optional(&mut *db).await?;
         if version.map(whole) != write.replaces {
             return Ok((ScheduleWritten::Stale, Fresh::default()));
@@ -57,7 +58,7 @@ impl Inner {
                     Some(_) => self.sql.update_schedule(),
                     None => self.sql.insert_schedule(),
                 };
-                let saved = sqlx::query(save)
+                let saved = db::query(save)
                     .bind(name)
                     .bind(large(version.map_or(0, whole) + 1))
                     .bind(record.next.map(Timestamp::as_microsecond))
@@ -68,7 +69,7 @@ impl Inner {
                 exactly(1, &saved)?;
             }
             (None, _) => {
-                sqlx::query(self.sql.delete_schedule()).bind(name).execute(&mut *db).await?;
+                db::query(self.sql.delete_schedule()).bind(name).execute(&mut *db).await?;
             }
         }
         crash_point(CrashPoint::FireMoved);

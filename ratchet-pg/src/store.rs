@@ -9,13 +9,13 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_core::IdSource;
 use ratchet_core::model::{
-    Alert, AttemptRecord, BreakerChange, BreakerUpdate, BreakerRecord, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
-    Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
-    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Vertex, QueueUpdate, QueueRecord, QueueDemand,
-    Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
-    Settlement, ClaimContext, Token, Unreadable, WriteSchedule,
+    Alert, AttemptRecord, BreakerChange, BreakerRecord, BreakerUpdate, Channel, ClaimContext,
+    ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId,
+    Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats,
+    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
+    NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueDemand, QueueRecord,
+    QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
+    Settled, Settlement, Token, Unreadable, Vertex, WriteSchedule,
 };
 use ratchet_core::store::{Store, StoreError, Wake};
 use tokio::runtime::Handle;
@@ -24,6 +24,7 @@ use tokio::sync::broadcast;
 use crate::blocked::Causes;
 use crate::bounds::Bounds;
 use crate::clock::StoreClock;
+use crate::db;
 use crate::doubt::Doubts;
 use crate::fault::Fault;
 use crate::group::Group;
@@ -34,12 +35,12 @@ use crate::open::open;
 use crate::options::PgOptions;
 use crate::pool::Pool;
 use crate::sql::Sql;
-use crate::sqlx::{self, PgConnection};
 use crate::sweep::Floors;
 use crate::turns::Turns;
 use crate::unreadable::Noted;
 use crate::wake::Wakes;
 use crate::{parts, spec};
+use sqlx::PgConnection;
 
 /// A [`Store`] on PostgreSQL. Clones share its connections.
 ///
@@ -78,7 +79,7 @@ pub(crate) struct Inner {
 
 impl Inner {
     pub(crate) async fn now(&self, db: &mut PgConnection) -> Result<i64, sqlx::Error> {
-        sqlx::query_scalar(self.sql.now()).fetch_one(db).await
+        db::query_scalar(self.sql.now()).fetch_one(db).await
     }
 }
 
@@ -348,7 +349,11 @@ impl Store for PgStore {
         at_home!(self, |inner| inner.drop_unreadable(id))
     }
 
-    async fn has_competing_claimers(&self, node: NodeId, queues: &[QueueDemand]) -> Result<bool, StoreError> {
+    async fn has_competing_claimers(
+        &self,
+        node: NodeId,
+        queues: &[QueueDemand],
+    ) -> Result<bool, StoreError> {
         let queues: Vec<_> = queues.iter().map(|demand| demand.queue.clone()).collect();
         at_home!(self, |inner| inner.has_competing_claimers(node, queues))
     }

@@ -11,11 +11,12 @@ use ratchet_core::store::Wake;
 use tokio::time::Instant;
 use uuid::Uuid;
 
+use crate::db;
 use crate::fault::{Fault, transact};
 use crate::insert::Scoped;
 use crate::spec::whole;
-use crate::sqlx::{self, Row};
 use crate::store::{Inner, PgStore};
+use sqlx::Row;
 
 /// Counts of leaked keys and slots that the sweeps of this process had to free. All counts should be zero. Please
 /// report one that is not.
@@ -85,7 +86,7 @@ impl Inner {
     }
 
     async fn sweep_slots(&self) -> Result<(), Fault> {
-        let row = sqlx::query(self.sql.sweep_slots()).bind(PAGE).fetch_one(&self.pool).await?;
+        let row = db::query(self.sql.sweep_slots()).bind(PAGE).fetch_one(&self.pool).await?;
         let slots: i64 = row.try_get("n")?;
         if slots > 0 {
             tracing::error!(
@@ -103,7 +104,7 @@ impl Inner {
     /// Checks the next page of business keys. After the last key it starts over.
     async fn sweep_keys(&self) -> Result<(), Fault> {
         let (scope, key) = self.last_key().clone();
-        let query = sqlx::query(self.sql.select_keys()).bind(scope).bind(key);
+        let query = db::query(self.sql.select_keys()).bind(scope).bind(key);
         let (mut last, mut odd) = (Scoped::default(), Vec::<Uuid>::new());
         for row in query.fetch_all(&self.pool).await? {
             last = (row.try_get("scope")?, row.try_get("key")?);
@@ -117,8 +118,8 @@ impl Inner {
         }
         // Locked, then checked again: another transaction may be freeing them right now.
         let freed = transact!(self, |db| {
-            sqlx::query(self.sql.lock_business()).bind(&odd).fetch_all(&mut *db).await?;
-            sqlx::query(self.sql.sweep_keys()).bind(&odd).fetch_all(&mut *db).await?
+            db::query(self.sql.lock_business()).bind(&odd).fetch_all(&mut *db).await?;
+            db::query(self.sql.sweep_keys()).bind(&odd).fetch_all(&mut *db).await?
         })?;
         for row in &freed {
             let (key, job): (String, Uuid) = (row.try_get("key")?, row.try_get("job")?);

@@ -7,11 +7,12 @@ use ratchet_core::model::{ClaimRequest, JobId};
 use uuid::Uuid;
 
 use crate::bounds::{FIRST, Rank};
+use crate::db;
 use crate::error::is_about_data;
 use crate::fault::{Fault, transact};
-use crate::sqlx::{self, Row};
 use crate::store::Inner;
 use crate::unreadable::Unread;
+use sqlx::Row;
 
 /// The number of jobs per page.
 const PAGE: i64 = 200;
@@ -34,7 +35,7 @@ impl Inner {
         for demand in &request.queues {
             let (mut after, mut tried) = (FIRST, 0);
             while tried < MOST && found == 0 {
-                let rows = sqlx::query(self.sql.list_waiting())
+                let rows = db::query(self.sql.list_waiting())
                     .bind(&demand.queue)
                     .bind(after.sort_key)
                     .bind(after.due)
@@ -73,8 +74,8 @@ impl Inner {
         let mut tx = self.pool.begin().await?;
         let db: &mut sqlx::PgConnection = &mut tx;
         let tried = async {
-            sqlx::query(self.sql.try_claim()).bind(spot).fetch_all(&mut *db).await?;
-            sqlx::query(self.sql.take_chosen())
+            db::query(self.sql.try_claim()).bind(spot).fetch_all(&mut *db).await?;
+            db::query(self.sql.take_chosen())
                 .bind(vec![spot])
                 .bind(vec![queue])
                 .bind(vec![self.ids.lease().uuid()])
@@ -103,13 +104,13 @@ impl Inner {
         let unread = Unread::new(JobId::from_uuid(job), None, error);
         let (column, why) = unread.cause();
         transact!(self, |db| {
-            sqlx::query(self.sql.record_unreadable())
+            db::query(self.sql.record_unreadable())
                 .bind(vec![job])
                 .bind(vec![column])
                 .bind(vec![why])
                 .execute(&mut *db)
                 .await?;
-            sqlx::query(self.sql.set_aside_one())
+            db::query(self.sql.set_aside_one())
                 .bind(queue)
                 .bind(rank.sort_key)
                 .bind(rank.due)

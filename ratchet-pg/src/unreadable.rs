@@ -15,14 +15,15 @@ use ratchet_core::model::{
 use ratchet_core::store::{StoreError, StoreErrorKind};
 use uuid::Uuid;
 
+use crate::db;
 use crate::fault::{Fault, transact};
 use crate::moving::Moving;
 use crate::record::token;
 use crate::settle::News;
 use crate::spec::whole;
-use crate::sqlx::postgres::PgRow;
-use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
 
 /// Returns whether an error concerns the content of a row, not the database or the connection.
 pub(crate) fn is_unreadable(error: &sqlx::Error) -> bool {
@@ -155,19 +156,19 @@ impl Inner {
         let mut each: BTreeMap<_, _> =
             noted.iter().map(|unread| (unread.job.uuid(), unread)).collect();
         let jobs: Vec<_> = each.keys().copied().collect();
-        sqlx::query(self.sql.lock_jobs()).bind(&jobs).fetch_all(&mut *db).await?;
+        db::query(self.sql.lock_jobs()).bind(&jobs).fetch_all(&mut *db).await?;
         // A job that was repaired in the meantime is not set aside.
         for job in self.read_jobs(db, jobs).await?.0 {
             each.remove(&job.id.uuid());
         }
         let jobs: Vec<_> = each.keys().copied().collect();
-        sqlx::query(self.sql.record_unreadable())
+        db::query(self.sql.record_unreadable())
             .bind(&jobs)
             .bind(each.values().map(|unread| unread.column.as_str()).collect::<Vec<_>>())
             .bind(each.values().map(|unread| unread.why.as_str()).collect::<Vec<_>>())
             .execute(&mut *db)
             .await?;
-        sqlx::query(self.sql.set_aside_unreadable()).bind(jobs).execute(db).await?;
+        db::query(self.sql.set_aside_unreadable()).bind(jobs).execute(db).await?;
         Ok(news)
     }
 
@@ -202,14 +203,14 @@ impl Inner {
     ) -> Result<Vec<Token>, Fault> {
         let leases: BTreeSet<_> = claimed.values().map(|lease| lease.uuid()).collect();
         let leases: Vec<_> = leases.into_iter().collect();
-        let rows = sqlx::query(self.sql.select_tokens()).bind(leases).fetch_all(db).await?;
+        let rows = db::query(self.sql.select_tokens()).bind(leases).fetch_all(db).await?;
         let mut tokens = readable("member of a lease", &rows, token)?;
         tokens.retain(|token| claimed.get(&token.job) == Some(&token.lease));
         Ok(tokens)
     }
 
     pub(crate) async fn unreadable(&self, limit: u32) -> Result<Vec<Unreadable>, Fault> {
-        let rows = sqlx::query(self.sql.select_unreadable()).bind(i64::from(limit));
+        let rows = db::query(self.sql.select_unreadable()).bind(i64::from(limit));
         let read = |row: &PgRow| {
             let id = JobId::from_uuid(row.try_get("job")?);
             let (column, why): (String, String) = (row.try_get("cause")?, row.try_get("why")?);
@@ -221,7 +222,7 @@ impl Inner {
     }
 
     pub(crate) async fn count_unreadable(&self) -> Result<u64, Fault> {
-        let count = sqlx::query_scalar(self.sql.count_unreadable()).fetch_one(&self.pool).await?;
+        let count = db::query_scalar(self.sql.count_unreadable()).fetch_one(&self.pool).await?;
         Ok(whole(count))
     }
 
@@ -242,7 +243,7 @@ impl Inner {
         id: JobId,
         news: &mut News,
     ) -> Result<bool, Fault> {
-        let known = sqlx::query(self.sql.lock_unreadable()).bind(id.uuid());
+        let known = db::query(self.sql.lock_unreadable()).bind(id.uuid());
         if known.fetch_optional(&mut *db).await?.is_none() {
             return Ok(false);
         }
@@ -251,8 +252,8 @@ impl Inner {
             self.noted.note(unread);
             return Ok(false);
         }
-        sqlx::query(self.sql.forget_unreadable()).bind(vec![id.uuid()]).execute(&mut *db).await?;
-        let back = sqlx::query(self.sql.take_set_aside()).bind(id.uuid());
+        db::query(self.sql.forget_unreadable()).bind(vec![id.uuid()]).execute(&mut *db).await?;
+        let back = db::query(self.sql.take_set_aside()).bind(id.uuid());
         if let Some(row) = back.fetch_optional(&mut *db).await? {
             let (row, now) = (Moving::read(&row)?, self.now(&mut *db).await?);
             self.put_back(db, &[row], now, &mut news.hints).await?;
@@ -277,12 +278,12 @@ impl Inner {
         news: &mut News,
     ) -> Result<bool, Fault> {
         self.lock_graphs(db, vec![id.uuid()], BTreeSet::new()).await?;
-        let known = sqlx::query(self.sql.lock_unreadable()).bind(id.uuid());
+        let known = db::query(self.sql.lock_unreadable()).bind(id.uuid());
         if known.fetch_optional(&mut *db).await?.is_none() {
             return Ok(false);
         }
         let now = self.now(&mut *db).await?;
-        let found = sqlx::query(self.sql.find_runs()).bind(vec![id.uuid()]);
+        let found = db::query(self.sql.find_runs()).bind(vec![id.uuid()]);
         let leases = readable("lease", &found.fetch_all(&mut *db).await?, |row| {
             Ok((row.try_get::<Uuid, _>("lease")?, row.try_get::<Uuid, _>("job")?))
         })?;
@@ -294,8 +295,8 @@ impl Inner {
             self.propagate(db, vec![event], now, news).await?;
         }
         self.leave_standing(db, id, leases).await?;
-        sqlx::query(self.sql.delete_job()).bind(id.uuid()).execute(&mut *db).await?;
-        sqlx::query(self.sql.forget_unreadable()).bind(vec![id.uuid()]).execute(db).await?;
+        db::query(self.sql.delete_job()).bind(id.uuid()).execute(&mut *db).await?;
+        db::query(self.sql.forget_unreadable()).bind(vec![id.uuid()]).execute(db).await?;
         Ok(true)
     }
 
@@ -326,7 +327,7 @@ impl Inner {
         db: &mut PgConnection,
         ids: Vec<Uuid>,
     ) -> Result<(Vec<JobRecord>, Vec<Unread>), Fault> {
-        let rows = sqlx::query(self.sql.select_jobs()).bind(ids).fetch_all(db).await?;
+        let rows = db::query(self.sql.select_jobs()).bind(ids).fetch_all(db).await?;
         let (mut jobs, mut unread) = (Vec::with_capacity(rows.len()), Vec::new());
         for row in &rows {
             match crate::record::job(row) {

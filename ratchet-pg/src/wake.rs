@@ -13,12 +13,13 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::bounds::Bounds;
+use crate::db;
 use crate::error::store_error;
 use crate::home::in_time;
 use crate::pace::{PACE, Pace};
 use crate::sql::Sql;
-use crate::sqlx::postgres::PgListener;
-use crate::sqlx::{self, PgPool};
+use sqlx::PgPool;
+use sqlx::postgres::PgListener;
 
 /// The capacity of a hint channel. A slow receiver that falls behind further loses hints, which costs a poll.
 const KEPT: usize = 1024;
@@ -266,7 +267,7 @@ pub(crate) async fn tell_others(
         if round == Round::default() {
             continue;
         }
-        let sent = sqlx::query(sql.notify()).bind(&channel).bind(round.lines(&origin));
+        let sent = db::query(sql.notify()).bind(&channel).bind(round.lines(&origin));
         let sent = async { sent.execute(&pool).await.map_err(store_error) };
         if let Err(error) = in_time(longest, &doubt, sent).await {
             tracing::debug!(%error, "hints could not be sent; the others will find out by polling");
@@ -367,7 +368,7 @@ pub(crate) async fn tested_listener(
         listener.listen(channel).await?;
         let probe = format!("{origin} t {:x}", fastrand::u64(..));
         let probes = vec![probe.clone()];
-        sqlx::query(sql.notify()).bind(channel).bind(probes).execute(pool).await?;
+        db::query(sql.notify()).bind(channel).bind(probes).execute(pool).await?;
         while listener.recv().await?.payload() != probe {}
         Ok::<_, sqlx::Error>(listener)
     };

@@ -40,7 +40,10 @@ async fn c_03_company_is_who_claims_from_the_same_queues() {
     run_on(&lane, node).await;
     assert!(!has_competing_claimers(&lane, node, "default").await, "nobody is company to itself");
     assert!(is_told_of(&lane, node, other).await);
-    assert!(!has_competing_claimers(&lane, node, "other").await, "who takes of another queue is none");
+    assert!(
+        !has_competing_claimers(&lane, node, "other").await,
+        "who takes of another queue is none"
+    );
     lane.pg.advance(Duration::from_secs(1)).await;
     assert!(
         !has_competing_claimers(&lane, node, "default").await,
@@ -48,7 +51,10 @@ async fn c_03_company_is_who_claims_from_the_same_queues() {
     );
     let run = run_on(&lane, other).await;
     lane.succeed(&run).await;
-    assert!(!has_competing_claimers(&lane, node, "default").await, "who holds nothing of it is none");
+    assert!(
+        !has_competing_claimers(&lane, node, "default").await,
+        "who holds nothing of it is none"
+    );
 }
 
 #[tokio::test]
@@ -62,5 +68,8 @@ async fn c_03_company_is_who_lives() {
     lane.pg.advance(Duration::from_millis(59_900)).await;
     run_on(&lane, mortal).await;
     lane.pg.advance(Duration::from_millis(100)).await;
-    assert!(!has_competing_claimers(&lane, node, "default").await, "who has lost its lease is none");
+    assert!(
+        !has_competing_claimers(&lane, node, "default").await,
+        "who has lost its lease is none"
+    );
 }

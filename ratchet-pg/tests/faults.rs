@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use ratchet_conformance::Harness;
 use ratchet_core::model::{
-    Isolation, CancelCause, ClaimRequest, Command, Due, Inserted, JobSpec, KnownJobs, NewJob, NodeInfo,
-    OnConflict, QueueUpdate, QueueDemand,
+    CancelCause, ClaimRequest, Command, Due, Inserted, Isolation, JobSpec, KnownJobs, NewJob,
+    NodeInfo, OnConflict, QueueDemand, QueueUpdate,
 };
 use ratchet_core::store::{Store, StoreErrorKind, Wake};
 use ratchet_core::{IdSource, OsEntropy, Priority, SystemClock};

@@ -8,9 +8,10 @@ use std::time::Duration;
 use ratchet_conformance::Harness;
 use ratchet_core::graph::link;
 use ratchet_core::model::{
-    Isolation, AttemptOutcome, CancelCause, ClaimRequest, Claimed, Command, CommandReply, Due, Edge,
-    GroupId, GroupKind, GroupRecord, GroupState, JobId, JobSpec, JobState, KnownJobs, NewGraph,
-    NewJob, NodeId, NodeInfo, OnConflict, Vertex, QueueDemand, Settled, Settlement, Step, Verdict, EdgeTrigger,
+    AttemptOutcome, CancelCause, ClaimRequest, Claimed, Command, CommandReply, Due, Edge,
+    EdgeTrigger, GroupId, GroupKind, GroupRecord, GroupState, Isolation, JobId, JobSpec, JobState,
+    KnownJobs, NewGraph, NewJob, NodeId, NodeInfo, OnConflict, QueueDemand, Settled, Settlement,
+    Step, Verdict, Vertex,
 };
 use ratchet_core::store::Store;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
@@ -54,7 +55,8 @@ impl Cluster {
         let mut jobs: Vec<_> = (0..=parents).map(|_| self.step(flow)).collect();
         let last = jobs[parents].id;
         jobs.rotate_right(1);
-        let edge = |job: &NewJob| Edge::new(Vertex::Job(job.id), Vertex::Job(last), EdgeTrigger::Success);
+        let edge =
+            |job: &NewJob| Edge::new(Vertex::Job(job.id), Vertex::Job(last), EdgeTrigger::Success);
         let edges = jobs[1..].iter().map(edge).collect();
         let groups = vec![GroupRecord::new(flow, GroupKind::Workflow, "flow")];
         let mut graph = NewGraph { groups, jobs, edges, key: None };

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use ratchet_conformance::Harness;
 use ratchet_core::model::{
-    Isolation, AttemptOutcome, ClaimRequest, Claimed, Due, Envelope, FailureKind, FailureRecord,
-    GroupId, GroupKind, GroupRecord, JobId, JobSpec, JobState, KnownJobs, NewGraph, NewJob,
+    AttemptOutcome, ClaimRequest, Claimed, Due, Envelope, FailureKind, FailureRecord, GroupId,
+    GroupKind, GroupRecord, Isolation, JobId, JobSpec, JobState, KnownJobs, NewGraph, NewJob,
     NodeInfo, OnConflict, QueueDemand, Settlement, Step, TerminalReason, Verdict,
 };
 use ratchet_core::store::Store;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ratchet_core::model::{Isolation, ClaimRequest, KnownJobs, NodeId, NodeInfo, QueueDemand};
+use ratchet_core::model::{ClaimRequest, Isolation, KnownJobs, NodeId, NodeInfo, QueueDemand};
 use ratchet_core::store::{Store, StoreErrorKind};
 use ratchet_core::{Job as _, JobError, JobState, Ratchet, State, Worker};
 use ratchet_macros::job;

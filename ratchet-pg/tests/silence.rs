@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ratchet_core::model::{
-    Isolation, ClaimRequest, Due, JobSpec, KnownJobs, NewJob, NodeInfo, OnConflict, QueueDemand,
+    ClaimRequest, Due, Isolation, JobSpec, KnownJobs, NewJob, NodeInfo, OnConflict, QueueDemand,
 };
 use ratchet_core::store::Store;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ratchet_conformance::Harness;
 use ratchet_core::model::{
-    Isolation, AttemptOutcome, ClaimRequest, Due, JobSpec, KnownJobs, NewJob, NodeId, NodeInfo,
+    AttemptOutcome, ClaimRequest, Due, Isolation, JobSpec, KnownJobs, NewJob, NodeId, NodeInfo,
     OnConflict, QueueDemand, Settlement, Verdict,
 };
 use ratchet_core::store::Store;

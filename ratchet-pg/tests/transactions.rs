@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ratchet_conformance::Harness;
 use ratchet_core::model::{
-    Isolation, ClaimRequest, CommandReply, Due, InsertError, Inserted, JobId, JobSpec, JobState,
+    ClaimRequest, CommandReply, Due, InsertError, Inserted, Isolation, JobId, JobSpec, JobState,
     KnownJobs, NewJob, NodeInfo, OnConflict, QueueDemand,
 };
 use ratchet_core::store::{Store, Wake};

@@ -6,9 +6,9 @@ mod support;
 use ratchet_conformance::damage::{Node, job, succeeded};
 use ratchet_core::graph::link;
 use ratchet_core::model::{
-    AttemptOutcome, CancelCause, Claimed, Command, CommandError, Edge, Filter, GroupId, GroupKind,
-    GroupRecord, JobId, NewGraph, NewJob, PageRequest, Vertex, Settled, Settlement, Step, Verdict,
-    EdgeTrigger,
+    AttemptOutcome, CancelCause, Claimed, Command, CommandError, Edge, EdgeTrigger, Filter,
+    GroupId, GroupKind, GroupRecord, JobId, NewGraph, NewJob, PageRequest, Settled, Settlement,
+    Step, Verdict, Vertex,
 };
 use ratchet_core::store::Store as _;
 use ratchet_core::{JobState, StoreErrorKind};
@@ -283,7 +283,11 @@ fn fan_in() -> (NewGraph, GroupId, [JobId; 3]) {
         graph.jobs.push(job);
     }
     for parent in &ids[..2] {
-        graph.edges.push(Edge::new(Vertex::Job(*parent), Vertex::Job(ids[2]), EdgeTrigger::Success));
+        graph.edges.push(Edge::new(
+            Vertex::Job(*parent),
+            Vertex::Job(ids[2]),
+            EdgeTrigger::Success,
+        ));
     }
     link(&mut graph);
     (graph, group, ids.try_into().expect("three"))

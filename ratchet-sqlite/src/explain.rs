@@ -1,4 +1,4 @@
-//! Reads the surroundings of a job, and lists queue rules and breakers.
+//! Reads the claim context of a job, and lists queue rules and breakers.
 
 use jiff::Timestamp;
 use ratchet_core::model::{Breaker, BreakerRecord, JobId, QueueRecord, ClaimContext};

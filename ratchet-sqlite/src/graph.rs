@@ -165,7 +165,7 @@ impl Session<'_> {
         Ok(Ok(changes))
     }
 
-    /// Walks the graph from some seeds and writes the changes.
+    /// Propagates events through their graphs and writes the changes.
     pub(crate) async fn propagate(&mut self, events: Vec<GraphEvent>) -> Result<GraphEffects, sqlx::Error> {
         if events.is_empty() {
             return Ok(GraphEffects::default());

@@ -17,8 +17,9 @@
 //! - **Several processes on one file.** Another process sees new work within milliseconds.
 //! - **In your transaction.** [`EnqueueInTx`] enqueues in a transaction of your own on the same file.
 //! - **Backup.** [`SqliteStore::backup_to`] works while jobs run. `VACUUM INTO` and the `.backup` command of the
-//!   `sqlite3` shell do the same. A plain copy of the file is a backup only while no process has it open: a copy of the
-//!   file and its `-wal` that is taken during writes can be damaged, and a copy without the `-wal` lacks the latest jobs.
+//!   `sqlite3` shell do the same. A plain copy of the file is a backup only while no process has it open: a copy of
+//!   the file and its `-wal` that is taken during writes can be damaged, and a copy without the `-wal` lacks the
+//!   latest jobs.
 
 #![forbid(unsafe_code)]
 

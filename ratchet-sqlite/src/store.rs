@@ -88,7 +88,7 @@ impl Shared {
 impl SqliteStore {
     /// Opens the file with default options. Creates it if it does not exist, and migrates its schema.
     ///
-    /// Several processes may open the same file. The [`StoreErrorKind`] of an error tells what is wrong: the directory
+    /// Several processes may open the same file. The [`StoreErrorKind`] of an error says what is wrong: the directory
     /// does not exist, or the file cannot be written, is locked, damaged, not a database, or of a newer version than
     /// this program knows.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {

@@ -1,4 +1,4 @@
-//! Where a store is, and the store that is there.
+//! The address of a store, and opening the store at an address.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use ratchet_pg::PgOptions;
 
 use crate::Problem;
 
-/// Which kind of store.
+/// The kind of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     Sqlite,
@@ -32,7 +32,7 @@ impl Kind {
         }
     }
 
-    /// What kind of store is at an address.
+    /// Returns the kind of the store at an address.
     pub fn of(address: &str) -> Self {
         if address.starts_with("postgres:") { Self::Pg } else { Self::Sqlite }
     }

@@ -1,9 +1,9 @@
-//! `--name value` on the command line.
+//! Parses `--name value` arguments.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-/// What was said on the command line.
+/// The arguments of the command line, by name.
 #[derive(Debug, Default)]
 pub struct Args {
     said: BTreeMap<String, String>,
@@ -29,7 +29,7 @@ impl Args {
         self.get(name).ok_or_else(|| format!("--{name} is missing").into())
     }
 
-    /// A value, or a default if nothing fit was said.
+    /// Returns a value, or the default if it is missing or cannot be parsed.
     pub fn or<T: FromStr>(&self, name: &str, default: T) -> T {
         self.get(name).and_then(|said| said.parse().ok()).unwrap_or(default)
     }

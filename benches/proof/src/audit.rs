@@ -1,4 +1,4 @@
-//! What must be so once everything is quiet, whatever died when. The diary is held against the store.
+//! The audit: compares the store with the diary once all work is done, regardless of which process died when.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -16,13 +16,13 @@ use crate::args::Args;
 use crate::diary::Entries;
 use crate::submit::sqlite;
 
-/// Everything there is to know about a store that is quiet.
+/// The contents of a store in which all work is done, and the problems found.
 pub struct Findings {
     pub jobs: Vec<JobRecord>,
     pub groups: Vec<GroupRecord>,
     pub history: HashMap<JobId, Vec<AttemptRecord>>,
     pub entries: Entries,
-    /// Runs that were claimed and not settled when a process died: what may have happened twice.
+    /// Jobs that were claimed and not settled when a process died. Only these may have run twice.
     pub held: HashSet<JobId>,
     pub problems: Vec<String>,
 }
@@ -55,7 +55,7 @@ impl Findings {
         }
     }
 
-    /// How many effects there were beyond the first of each job.
+    /// Returns the number of repeated effects: all successes beyond the first of each job.
     pub fn repeats(&self) -> usize {
         let mut ok = BTreeMap::<JobId, usize>::new();
         for effect in self.entries.effects.iter().filter(|effect| effect.what == "ok") {
@@ -64,8 +64,7 @@ impl Findings {
         ok.values().map(|times| times - 1).sum()
     }
 
-    /// What was purged need not be there, if it was done once: its handler has said so, in one run or in one that came after a
-    /// process died.
+    /// Accepts that purged jobs are missing if their handler succeeded once, or again after a process died.
     pub fn release_holds(&mut self) {
         let there: HashSet<_> = self.jobs.iter().map(|job| job.id.uuid()).collect();
         for (label, id) in std::mem::take(&mut self.entries.acknowledged) {
@@ -80,7 +79,7 @@ impl Findings {
         self.entries.effects.retain(|effect| there.contains(&effect.job.uuid()));
     }
 
-    /// What was acknowledged is there, and nothing is left over.
+    /// Checks that every acknowledged job exists, and that all jobs and groups have ended.
     pub fn nothing_lost(&mut self) {
         let jobs: HashSet<_> = self.jobs.iter().map(|job| job.id.uuid()).collect();
         let groups: HashSet<_> = self.groups.iter().map(|group| group.id.uuid()).collect();
@@ -102,7 +101,7 @@ impl Findings {
         }
     }
 
-    /// The history has one line per run and one end per job; what a handler did fits the line of its run.
+    /// Checks that the history has one line per run, and one success if and only if the job succeeded.
     pub fn one_end_each(&mut self) {
         for job in self.jobs.clone() {
             let lines = self.history.get(&job.id).cloned().unwrap_or_default();
@@ -118,8 +117,8 @@ impl Findings {
         }
     }
 
-    /// A run begins once; its success or failure is in the store only if its handler says the same; and it happened again
-    /// only to a job that was in the hands of a process that died.
+    /// Checks that a run starts once, that a stored success or failure matches its handler, and that only jobs held by
+    /// a dead process ran again.
     pub fn effects_fit(&mut self) {
         let jobs: HashMap<_, _> = self.jobs.iter().map(|job| (job.id, job.clone())).collect();
         let mut starts = HashMap::<(JobId, u64), u32>::new();
@@ -142,7 +141,7 @@ impl Findings {
                     AttemptOutcome::Failure => Some("err"),
                     _ => None,
                 };
-                // Settled before its handler had an end: somebody else's word was taken for it.
+                // A run settled before its handler ended was settled by another run.
                 let fits = said.is_none_or(|said| {
                     let ended = self.entries.time(said, id, line.run);
                     ended.is_some_and(|ended| ended <= line.finished_at.as_microsecond())
@@ -162,7 +161,7 @@ impl Findings {
         }
     }
 
-    /// The counters of the store say what its rows say.
+    /// Checks that the counters of the store match its rows.
     pub async fn counts_fit(&mut self, store: &dyn Store) -> Result<(), Problem> {
         let counts = store.counts().await?;
         for state in JobState::ALL {
@@ -174,19 +173,19 @@ impl Findings {
     }
 }
 
-/// A job, for whoever reads that something is wrong with it.
+/// Describes a job in a problem report.
 pub fn told(job: &JobRecord) -> String {
     format!("{} {} (attempts {}, crashes {})", job.spec.name, job.id, job.attempts, job.crashes)
 }
 
-/// Jobs that somebody holds: claimed and not settled.
+/// Returns the jobs that are claimed and not settled.
 pub async fn held(store: &dyn Store) -> Result<HashSet<JobId>, Problem> {
     let page = PageRequest { before: None, limit: 10_000 };
     let running = store.list(&Filter::any().state(JobState::Running), page).await?;
     Ok(running.jobs.into_iter().map(|job| job.id).collect())
 }
 
-/// Rows that must not be there when everything is quiet: leases, slots, keys, places in line.
+/// Returns the rows that must not exist when all work is done: leases, slots, keys, ready rows.
 pub async fn leftovers(address: &str) -> Result<Vec<String>, Problem> {
     let mut found = Vec::new();
     match Kind::of(address) {
@@ -223,7 +222,7 @@ pub async fn leftovers(address: &str) -> Result<Vec<String>, Problem> {
                     found.push(format!("{rows} rows in {table}"));
                 }
             }
-            // Two ends of a job would be two rows; a lease that holds an ended job would be a second life.
+            // A job must not have two outcome rows.
             let sql = "SELECT count(*)::bigint FROM (SELECT job FROM ratchet.outcome GROUP BY job HAVING count(*) > 1) x";
             let twice: i64 = sqlx::query_scalar(sql).fetch_one(&mut db).await?;
             if twice > 0 {
@@ -235,7 +234,7 @@ pub async fn leftovers(address: &str) -> Result<Vec<String>, Problem> {
     Ok(found)
 }
 
-/// Whether somebody is in the middle of a transaction that holds others up.
+/// Returns whether an open transaction blocks others.
 pub async fn in_transaction(address: &str) -> Result<bool, Problem> {
     match Kind::of(address) {
         Kind::Sqlite => {
@@ -253,7 +252,7 @@ pub async fn in_transaction(address: &str) -> Result<bool, Problem> {
     }
 }
 
-/// Rows of the application that came with jobs in its own transactions.
+/// Returns the jobs of the application's rows that were inserted in its own transactions.
 pub async fn orders(address: &str) -> Result<Vec<Uuid>, Problem> {
     const SQL: &str = "SELECT job FROM proof_order";
     let jobs: Vec<String> = match Kind::of(address) {
@@ -262,12 +261,12 @@ pub async fn orders(address: &str) -> Result<Vec<Uuid>, Problem> {
             sqlx::query_scalar(SQL).fetch_all(&mut PgConnection::connect(address).await?).await
         }
     }
-    // No transaction came so far as to make the table.
+    // The table does not exist if no transaction created it.
     .unwrap_or_default();
     Ok(jobs.iter().map(|job| job.parse()).collect::<Result<_, _>>()?)
 }
 
-/// Audits a store that is quiet against the diary of those who used it.
+/// Audits a store in which all work is done against the diary of its processes.
 pub async fn run(args: &Args) -> Result<(), Problem> {
     let address = args.must("address")?;
     let store = Opened::open(address).await?;
@@ -277,10 +276,10 @@ pub async fn run(args: &Args) -> Result<(), Problem> {
     audited
 }
 
-/// Audits, and tells what was found.
+/// Audits a store and prints the result.
 pub async fn summary(store: &Opened, address: &str, entries: Entries) -> Result<(), Problem> {
     let mut found = Findings::gather(&*store.shared(), entries).await?;
-    // Who held what is not known any more: what may have run again has a lost run in its history.
+    // The holders are no longer known, so jobs with a lost run in their history may have run again.
     let lost_run = |line: &AttemptRecord| {
         matches!(line.outcome, AttemptOutcome::Crashed | AttemptOutcome::Released)
     };

@@ -1,4 +1,4 @@
-//! One cell: a process dies at a point, another finishes its work, and the store is held against the diary.
+//! Runs one cell: a process dies at a point, another finishes its work, and the store is audited against the diary.
 
 use std::collections::{BTreeMap, HashSet};
 use std::os::unix::process::ExitStatusExt as _;
@@ -19,18 +19,18 @@ use crate::feature::{Feature, Phase};
 use crate::older;
 use crate::server::Server;
 
-/// What happens to a process under test.
+/// The fate of a process under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// It is aborted.
     Dies,
-    /// It is stopped for longer than its lease, and goes on while others do its work: a zombie.
+    /// It is stopped for longer than its lease, and continues while another process does its work: a zombie.
     Freezes,
-    /// It goes on when others have done its work.
+    /// It is stopped, and continues after another process has done its work.
     FreezesLonger,
 }
 
-/// Where and when something happens to a process.
+/// The point and the passing of that point at which a process dies or freezes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Death {
     pub fate: Fate,
@@ -44,18 +44,18 @@ impl Death {
     }
 }
 
-/// What a cell came to.
+/// The result of a cell.
 #[derive(Debug, Clone)]
 pub enum Outcome {
-    /// The process died there, and all is as promised; so many effects happened again.
+    /// The process died at the point, and all guarantees hold. `repeats` is the number of repeated effects.
     Kept { repeats: usize },
-    /// The process ended without having come by.
+    /// The process ended without reaching the point.
     NotPassed,
-    /// The promise is broken.
+    /// A guarantee is broken.
     Broken(Vec<String>),
 }
 
-/// A store of its own for a cell, and the diary beside it.
+/// The store and the diary of a cell.
 pub struct Place {
     folder: tempfile::TempDir,
     pub address: String,
@@ -63,7 +63,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// An empty store; for a feature that makes the store, nothing.
+    /// Creates an empty store, or nothing if the feature creates the store.
     pub async fn new(
         kind: Kind,
         server: Option<&Arc<Server>>,
@@ -102,7 +102,7 @@ impl Place {
         }
     }
 
-    /// Runs a process under test to its end.
+    /// Runs a process under test until it ends.
     async fn victim(
         &self,
         feature: Feature,
@@ -132,7 +132,7 @@ impl Place {
         Ok(command.kill_on_drop(true).spawn()?)
     }
 
-    /// Leaves behind what the feature begins with. Answers with the jobs that a dead process held.
+    /// Prepares the initial state of the feature. Returns the jobs that a dead process held.
     async fn prepare(&self, feature: Feature) -> Result<HashSet<JobId>, Problem> {
         match feature {
             Feature::Rescue => {
@@ -162,7 +162,7 @@ impl Place {
         Ok(held)
     }
 
-    /// Holds the store against the diary.
+    /// Audits the store against the diary.
     async fn audit(&self, feature: Feature, held: HashSet<JobId>) -> Result<Findings, Problem> {
         let store = Opened::open(&self.address).await?;
         let entries = Entries::read(&self.diary());
@@ -184,13 +184,13 @@ impl Place {
 
 const ABORTED: i32 = 6;
 
-/// What a process said before it ended as it should not have.
+/// Describes a process that ended unexpectedly, with its output.
 fn said(who: &str, output: &Output) -> String {
     let words = String::from_utf8_lossy(&output.stderr);
     format!("{who} ended with {}: {}", output.status, words.trim())
 }
 
-/// Runs a feature without dying anywhere. Answers how often it came by each point.
+/// Runs a feature without a crash. Returns the number of passings of each point.
 pub async fn record(
     kind: Kind,
     server: Option<&Arc<Server>>,
@@ -225,7 +225,7 @@ fn passings(log: &Path) -> BTreeMap<CrashPoint, u64> {
     passings
 }
 
-/// Has a process die, another one finish, and looks.
+/// Runs a process that dies or freezes and another one that finishes its work, and audits the store.
 pub async fn run(
     kind: Kind,
     server: Option<&Arc<Server>>,
@@ -259,7 +259,7 @@ async fn die_and_finish(place: &Place, feature: Feature, death: Death) -> Result
     if died.status.signal() != Some(ABORTED) || !there {
         return broken(said("the process that was to die", &died));
     }
-    // To look would be to migrate.
+    // Opening the store would run the migration.
     if !death.point.name().starts_with("migration.") {
         held.extend(place.held().await?);
     }
@@ -270,10 +270,9 @@ async fn die_and_finish(place: &Place, feature: Feature, death: Death) -> Result
     judge(place, feature, held).await
 }
 
-/// Has a process freeze, another one do its work, and the first go on: whatever it still says is too late.
+/// Freezes a process, lets another one do its work, and continues the first. Its late calls must have no effect.
 ///
-/// Nothing if another of its threads was in the middle of a transaction: then everybody waits for it, and there is nothing
-/// to be seen.
+/// Returns `None` if another of its threads was in a transaction: then all other processes wait for it.
 async fn freeze_and_finish(
     place: &Place,
     feature: Feature,
@@ -316,11 +315,11 @@ async fn freeze_and_finish(
     judge(place, feature, held).await.map(Some)
 }
 
-/// Waits until a process is stopped; `false` if it has ended instead.
+/// Waits until a process is stopped. Returns `false` if it has ended instead.
 async fn frozen(id: u32) -> bool {
     loop {
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-        // The state comes behind the name, which stands in brackets.
+        // The state follows the name, which is in parentheses.
         let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim().chars().next());
         match state {
             Some('T') => return true,
@@ -330,7 +329,7 @@ async fn frozen(id: u32) -> bool {
     }
 }
 
-/// Holds the store against the diary.
+/// Audits the store against the diary.
 async fn judge(place: &Place, feature: Feature, held: HashSet<JobId>) -> Result<Outcome, Problem> {
     let found = place.audit(feature, held).await?;
     let repeats = found.repeats();

@@ -1,6 +1,6 @@
-//! What processes under test have seen, outside of the store: a file that is only ever added to.
+//! The diary: an append-only file, outside of the store, in which the processes under test record what they observed.
 //!
-//! A line is one write, so an abort never tears it. The store is judged by this file and never the other way round.
+//! A line is a single write, so an abort never leaves a partial line. The store is checked against this file.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{File, OpenOptions};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use ratchet::{JobContext, JobId};
 use uuid::Uuid;
 
-/// A diary that is being written.
+/// A diary that is open for writing.
 #[derive(Debug, Clone)]
 pub struct Diary {
     file: Arc<File>,
@@ -28,22 +28,22 @@ impl Diary {
         (&*self.file).write_all(line.as_bytes()).expect("the diary can be written");
     }
 
-    /// The store has acknowledged a submit.
+    /// Records that the store has acknowledged a submit.
     pub fn acknowledged(&self, label: &str, id: Uuid) {
         self.write(&format!("ack {label} {id}"));
     }
 
-    /// The store has acknowledged a cancel.
+    /// Records that the store has acknowledged a cancellation.
     pub fn canceled(&self, id: Uuid) {
         self.write(&format!("cancel - {id}"));
     }
 
-    /// A dead letter came out.
+    /// Records the delivery of a dead letter.
     pub fn dead(&self, id: Uuid) {
         self.write(&format!("dead - {id}"));
     }
 
-    /// A handler begins or ends: `start`, `ok`, `err`.
+    /// Records the start or end of a handler: `start`, `ok`, `err`.
     pub fn effect(&self, what: &str, ctx: &JobContext) {
         let key = ctx.transition_key();
         let run = key.rsplit(':').next().unwrap_or_default();
@@ -52,20 +52,20 @@ impl Diary {
     }
 }
 
-/// A diary as it was read.
+/// The contents of a diary.
 #[derive(Debug, Default, Clone)]
 pub struct Entries {
-    /// Label and id of every acknowledged submit.
+    /// The label and id of every acknowledged submit.
     pub acknowledged: Vec<(String, Uuid)>,
     pub canceled: BTreeSet<Uuid>,
     pub dead: BTreeMap<Uuid, u32>,
-    /// What handlers did, in order.
+    /// The starts and ends of handlers, in order.
     pub effects: Vec<Effect>,
-    /// The same by job.
+    /// The indexes into `effects`, by job.
     by_job: HashMap<JobId, Vec<usize>>,
 }
 
-/// A handler has begun or ended.
+/// The start or end of a handler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Effect {
     pub what: String,
@@ -105,7 +105,7 @@ impl Entries {
         entries
     }
 
-    /// What was acknowledged under a label.
+    /// Returns the ids that were acknowledged with a label.
     pub fn ids(&self, label: &str) -> impl Iterator<Item = Uuid> {
         self.acknowledged.iter().filter(move |(said, _)| said == label).map(|(_, id)| *id)
     }
@@ -114,13 +114,13 @@ impl Entries {
         self.ids(label).next().is_some()
     }
 
-    /// When the handler of a run did this.
+    /// Returns the time of this effect of a run, in microseconds.
     pub fn time(&self, what: &str, job: JobId, run: u64) -> Option<i64> {
         let of_job = self.by_job.get(&job).into_iter().flatten().map(|at| &self.effects[*at]);
         of_job.filter(|effect| effect.what == what).find(|effect| effect.run == run).map(|e| e.at)
     }
 
-    /// The runs of a job whose handler did this.
+    /// Returns the runs of a job with this effect.
     pub fn runs(&self, what: &str, job: JobId) -> Vec<u64> {
         let of_job = self.by_job.get(&job).into_iter().flatten().map(|at| &self.effects[*at]);
         of_job.filter(|effect| effect.what == what).map(|effect| effect.run).collect()

@@ -1,4 +1,4 @@
-//! What each feature promises beyond what holds for all of them.
+//! The expectations for each feature, in addition to the general ones.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -77,7 +77,7 @@ impl Findings {
             }
             Feature::Again => {
                 for job in self.of("proof.mended") {
-                    // A first run that was lost is no failure.
+                    // A first run that was lost is not a failure.
                     let failed = self.lines(&job, AttemptOutcome::Failure);
                     let fits = job.generation as usize == 1 + failed;
                     self.check(fits, || {
@@ -108,13 +108,13 @@ impl Findings {
         self.jobs.iter().filter(|job| job.spec.name == name).cloned().collect()
     }
 
-    /// How many lines of this outcome the history of a job has.
+    /// Returns the number of lines with this outcome in the history of a job.
     fn lines(&self, job: &JobRecord, outcome: AttemptOutcome) -> usize {
         let lines = self.history.get(&job.id).into_iter().flatten();
         lines.filter(|line| line.outcome == outcome).count()
     }
 
-    /// Every job ends as its code says.
+    /// Checks that every job is in the state that its code leads to.
     fn states(&mut self, feature: Feature) {
         let failing: HashSet<_> =
             self.entries.effects.iter().filter(|e| e.what == "err").map(|e| e.job).collect();
@@ -145,14 +145,14 @@ impl Findings {
         self.check(jobs >= least, || format!("{jobs} jobs, there must be {least}"));
     }
 
-    /// A crash uses no attempt and hides none.
+    /// Checks the number of attempts: a crash must neither use nor hide one.
     fn attempts(&mut self, name: &str, wanted: u32) {
         for job in self.of(name) {
             self.check(job.attempts == wanted, || format!("{}: not {wanted} attempts", told(&job)));
         }
     }
 
-    /// Every group has so many members, so many of them failed, and what they returned fits.
+    /// Checks that every group has `total` members, of which `failed` failed, and that their outputs fit.
     fn groups_of(&mut self, total: u64, failed: u64, fits: impl Fn(&[&JobRecord]) -> bool) {
         for group in self.groups.clone() {
             let members: Vec<_> = self
@@ -179,9 +179,9 @@ impl Findings {
         self.check(!self.groups.is_empty(), || "there is no group".to_owned());
     }
 
-    /// One job for every second from the first to the last, and none twice.
+    /// Checks that there is exactly one job for every second from the first to the last.
     async fn occurrences(&mut self, store: &Opened) -> Result<(), Problem> {
-        // A rescue gives a job another due time; the line of its first run tells what it was.
+        // A rescue changes the due time of a job. The history line of its first run has the original one.
         let first_due = |job: &JobRecord| {
             let line = self.history.get(&job.id)?.first()?;
             let due = line.started_at.checked_sub(line.queue_wait).ok()?;
@@ -203,13 +203,13 @@ impl Findings {
         Ok(())
     }
 
-    /// No run began while another one of the same process was not over.
+    /// Checks that no run started while another one was still running.
     fn never_two(&mut self) {
         let mut inside: Option<(ratchet::JobId, u64)> = None;
         for effect in self.entries.effects.clone() {
             let run = (effect.job, effect.run);
             if effect.what == "start" {
-                // A run that was lost is over for the store when it is rescued, whatever its process still does.
+                // For the store, a lost run ends when it is rescued, even if its process is still running.
                 let lost = |(job, run): (ratchet::JobId, u64)| {
                     let lines = self.history.get(&job);
                     let line = lines.and_then(|lines| lines.iter().find(|line| line.run == run));
@@ -224,7 +224,7 @@ impl Findings {
         }
     }
 
-    /// One callback per parent, the right one, about that parent.
+    /// Checks that every parent has exactly one callback, of the right kind.
     fn callbacks(&mut self) {
         let mut told_of = BTreeMap::<String, Vec<String>>::new();
         for (name, callbacks) in
@@ -243,7 +243,7 @@ impl Findings {
         self.check(told_of.is_empty(), || format!("callbacks of nobody: {told_of:?}"));
     }
 
-    /// Two children per parent, whatever happened to earlier runs of it.
+    /// Checks that every parent has two children, regardless of its earlier runs.
     fn children(&mut self) {
         let mut children = BTreeMap::<String, usize>::new();
         for child in self.of("proof.work") {
@@ -258,7 +258,7 @@ impl Findings {
     }
 }
 
-/// What jobs returned, sorted.
+/// Returns the outputs of jobs, sorted.
 fn outputs(jobs: &[&JobRecord]) -> Vec<String> {
     let mut outputs: Vec<_> =
         jobs.iter().map(|job| job.output.clone().unwrap_or_default()).collect();

@@ -1,6 +1,6 @@
-//! What a process under test does: the columns of the matrix.
+//! The features that a process under test uses: the columns of the matrix.
 
-/// One use of the product, small enough to be done in a second.
+/// A use case of the product that takes about a second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Feature {
     Plain,
@@ -110,14 +110,14 @@ impl Feature {
     }
 }
 
-/// Which life of a process under test.
+/// The phase in which a process under test runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// Leaves behind what the feature needs.
+    /// Prepares the initial state of the feature.
     Prepare,
-    /// May die.
+    /// Runs the feature. The process may die in this phase.
     Run,
-    /// Finishes what a dead one has left.
+    /// Finishes the work of a dead process.
     Finish,
 }
 

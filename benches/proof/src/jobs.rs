@@ -1,4 +1,4 @@
-//! What processes under test run. Every handler writes into the diary when it begins and when it ends.
+//! The jobs of the processes under test. Every handler records its start and end in the diary.
 
 #![allow(clippy::unused_async, reason = "the shape of a job, whatever it does")]
 
@@ -9,7 +9,7 @@ use ratchet::{GroupReport, State};
 
 use crate::diary::Diary;
 
-/// Naps, and fails in its first so many attempts.
+/// Sleeps for `nap` milliseconds, and fails in its first `fails` attempts.
 #[job(name = "proof.work", max_retries = 5, backoff = fixed("50ms"))]
 pub async fn work(
     #[inject] ctx: JobContext,
@@ -18,7 +18,7 @@ pub async fn work(
     fails: u32,
 ) -> Result<u32, JobError> {
     diary.effect("start", &ctx);
-    // A repeat takes its time: whoever was believed dead may still come with his own outcome.
+    // A repeated run takes longer, so that a process that was believed dead can still settle its own outcome.
     let nap = if repeated(&ctx) { nap.max(400) } else { nap };
     tokio::time::sleep(Duration::from_millis(nap)).await;
     if ctx.attempt() <= fails {
@@ -29,7 +29,7 @@ pub async fn work(
     Ok(1)
 }
 
-/// Fails in its first run, whoever lost that, and its service with it.
+/// Fails in its first run, which also counts as a failure of its service.
 #[job(name = "proof.fragile", max_retries = 5, backoff = fixed("50ms"))]
 #[circuit_breaker(
     service = "proof",
@@ -45,7 +45,7 @@ pub async fn fragile(
     first_run_fails(&ctx, &diary)
 }
 
-/// Fails for good in its first run.
+/// Fails permanently in its first run.
 #[job(name = "proof.mended", max_retries = 0)]
 pub async fn mended(
     #[inject] ctx: JobContext,
@@ -64,7 +64,7 @@ fn first_run_fails(ctx: &JobContext, diary: &Diary) -> Result<u32, JobError> {
     Ok(1)
 }
 
-/// Puts itself off twice.
+/// Snoozes twice.
 #[job(name = "proof.sleepy")]
 pub async fn sleepy(
     #[inject] ctx: JobContext,
@@ -81,13 +81,13 @@ pub async fn sleepy(
     Ok(before)
 }
 
-/// Which run of its job this is.
+/// Returns the number of the run.
 fn run(ctx: &JobContext) -> u64 {
     let key = ctx.transition_key();
     key.rsplit(':').next().and_then(|run| run.parse().ok()).unwrap_or(1)
 }
 
-/// Whether an earlier run of this attempt was lost.
+/// Returns whether an earlier run of this attempt was lost.
 fn repeated(ctx: &JobContext) -> bool {
     run(ctx) > u64::from(ctx.attempt())
 }
@@ -103,7 +103,7 @@ pub async fn doomed(
     Err(JobError::msg("never"))
 }
 
-/// The first step of something.
+/// The first step of a group.
 #[job(name = "proof.first")]
 pub async fn first(#[inject] ctx: JobContext, #[inject] diary: State<Diary>, from: u32) -> u32 {
     diary.effect("start", &ctx);
@@ -111,7 +111,7 @@ pub async fn first(#[inject] ctx: JobContext, #[inject] diary: State<Diary>, fro
     from
 }
 
-/// Counts on from the step before.
+/// Increments the output of the previous step.
 #[job(name = "proof.next")]
 pub async fn next(
     #[inject] ctx: JobContext,
@@ -136,7 +136,7 @@ pub async fn join(
     left + right
 }
 
-/// Is told how a batch ended.
+/// Receives the report of an ended batch.
 #[job(name = "proof.report")]
 pub async fn report(
     #[inject] ctx: JobContext,
@@ -149,7 +149,7 @@ pub async fn report(
     format!("{}+{}/{}", counts.succeeded, counts.failed, counts.total)
 }
 
-/// Has a callback for either end.
+/// Has a callback for success and one for failure.
 #[job(name = "proof.parent", max_retries = 0, on_success = Thank, on_failure = Sorry)]
 pub async fn parent(
     #[inject] ctx: JobContext,
@@ -161,7 +161,7 @@ pub async fn parent(
     if fails { Err(JobError::msg("as it was told")) } else { Ok(7) }
 }
 
-/// Follows a success.
+/// The success callback of `parent`.
 #[job(name = "proof.thank")]
 pub async fn thank(
     #[inject] ctx: JobContext,
@@ -173,7 +173,7 @@ pub async fn thank(
     finished.id.to_string()
 }
 
-/// Follows a failure for good.
+/// The failure callback of `parent`.
 #[job(name = "proof.sorry")]
 pub async fn sorry(
     #[inject] ctx: JobContext,
@@ -185,7 +185,7 @@ pub async fn sorry(
     finished.id.to_string()
 }
 
-/// Makes two children with its success.
+/// Enqueues two children, which are created if it succeeds.
 #[job(name = "proof.spawner")]
 pub async fn spawner(
     #[inject] ctx: JobContext,
@@ -206,7 +206,7 @@ pub async fn tick(#[inject] ctx: JobContext, #[inject] diary: State<Diary>) {
     diary.effect("ok", &ctx);
 }
 
-/// Runs until it is called off.
+/// Runs until it is canceled.
 #[job(name = "proof.endless")]
 pub async fn endless(#[inject] ctx: JobContext, #[inject] diary: State<Diary>) {
     diary.effect("start", &ctx);

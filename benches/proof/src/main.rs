@@ -1,4 +1,5 @@
-//! Proof with real processes: each is aborted at a named point, started again, and asked what became of its jobs.
+//! Crash tests with real processes: a process is aborted at a named point, another one is started, and the store is
+//! audited.
 //!
 //! ```text
 //! ratchet-proof matrix [--store sqlite|pg] [--cell point/feature] [--passings N] [--at-once N] [--docs file]
@@ -6,7 +7,7 @@
 //! ratchet-proof audit  --address URL|file --diary file
 //! ```
 //!
-//! `docs/proof` in the repository says what is promised and what the runs have shown.
+//! `docs/proof` in the repository describes the guarantees and the results.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_methods, reason = "these programs are about real time")]
@@ -54,5 +55,5 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Whatever goes wrong in a program of this kind is told and ends it.
+/// Any error. It is printed and ends the program.
 type Problem = Box<dyn std::error::Error + Send + Sync>;

@@ -1,4 +1,4 @@
-//! The matrix: every point that a feature comes by, on every store.
+//! Runs the crash matrix: every point that each feature passes, on every store.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use crate::feature::Feature;
 use crate::server::Server;
 use crate::table::{Cell, Sheet, write};
 
-/// What is to be run.
+/// The part of the matrix to run.
 #[derive(Debug)]
 struct Plan {
     kinds: Vec<Kind>,
-    /// `point/feature`; either may be left out.
+    /// The point of `--cell point/feature`. Both parts are optional.
     point: Option<String>,
     feature: Option<String>,
     fates: Vec<Fate>,
-    /// How many passings of a point are tried at most.
+    /// The maximum number of passings of a point that are tried.
     passings: u64,
 }
 
@@ -81,13 +81,13 @@ pub async fn run(args: &Args) -> Result<(), Problem> {
     if broken.is_empty() { Ok(()) } else { Err(format!("RED: {}", broken.join("; ")).into()) }
 }
 
-/// Points that no feature passes on any store: they prove nothing.
+/// Returns the points that no feature passes on any store. They are never tested.
 fn never_passed(sheets: &[Sheet]) -> Vec<&'static str> {
     let passed = |point: &CrashPoint| sheets.iter().any(|sheet| sheet.passes(*point));
     CrashPoint::ALL.iter().filter(|point| !passed(point)).map(|point| point.name()).collect()
 }
 
-/// Records what each feature comes by, then has it die there.
+/// Records the points that each feature passes, then runs the cells.
 async fn fill(kind: Kind, plan: &Plan, at_once: Arc<Semaphore>) -> Result<Vec<Sheet>, Problem> {
     let server = match kind {
         Kind::Sqlite => None,
@@ -122,10 +122,10 @@ async fn fill(kind: Kind, plan: &Plan, at_once: Arc<Semaphore>) -> Result<Vec<Sh
     Ok(sheets)
 }
 
-/// How often a cell is tried whose process ends without having come by its point.
+/// The maximum number of tries of a cell whose process ends without reaching its point.
 const TRIES: u32 = 8;
 
-/// Starts every cell of a store and a fate; so many run at once.
+/// Starts all cells of a store and a fate. `at_once` limits their concurrency.
 fn start(
     kind: Kind,
     fate: Fate,
@@ -139,7 +139,7 @@ fn start(
         let wanted = |point: CrashPoint| plan.has_point(point) && suits(fate, point, *feature);
         for (point, times) in passed.iter().filter(|(point, _)| wanted(**point)) {
             let (feature, point, times) = (*feature, *point, *times);
-            // A frozen process takes seconds, and one time tells as much as two.
+            // A cell with a frozen process takes seconds, so fewer passings are tried.
             let most = if fate == Fate::Dies { plan.passings } else { plan.passings / 2 };
             let deaths = chosen(point, times, most);
             let (server, at_once) = (server.cloned(), Arc::clone(at_once));
@@ -149,7 +149,7 @@ fn start(
                     let _turn = at_once.acquire().await?;
                     let death = Death { fate, point, passing };
                     let mut outcome = cell::run(kind, server.as_ref(), feature, death).await?;
-                    // By some points a feature comes only when things meet in time: so it is let run until it does.
+                    // Some points are only reached with a certain timing, so the cell is repeated.
                     for _ in 1..TRIES {
                         if !matches!(outcome, Outcome::NotPassed) {
                             break;
@@ -174,8 +174,8 @@ fn start(
     cells
 }
 
-/// Where a process can be frozen without holding locks that everybody else waits for: between its conversations with the
-/// store, and only where others can do what it was about to do.
+/// Returns whether the fate can be tested at a point. A process can only be frozen between its calls to the store,
+/// where it holds no locks, and only if another process can do its work.
 fn suits(fate: Fate, point: CrashPoint, feature: Feature) -> bool {
     use CrashPoint::{
         ClaimAnswered, FireDecided, HandlerAfter, HandlerBefore, RescueDecided, RescueFound,
@@ -194,13 +194,13 @@ fn suits(fate: Fate, point: CrashPoint, feature: Feature) -> bool {
     fate == Fate::Dies || (between.contains(&point) && !by_hand(feature))
 }
 
-/// Whether somebody gives orders about what others do: two of them at once would not be the same.
+/// Returns whether the process of a feature also commands jobs. Two such processes would interfere with each other.
 fn by_hand(feature: Feature) -> bool {
     matches!(feature, Feature::Cancel | Feature::Purge | Feature::Again)
 }
 
-/// Which passings of a point are tried: the first, and others spread over the run. A commit is the same point for
-/// everything that commits, so more of them are worth a try.
+/// Returns the passings of a point to try: the first, and others spread over the run. Every kind of commit passes the
+/// commit points, so more passings of them are tried.
 fn chosen(point: CrashPoint, times: u64, most: u64) -> Vec<u64> {
     let general = [
         CrashPoint::CommitBefore,
@@ -209,7 +209,7 @@ fn chosen(point: CrashPoint, times: u64, most: u64) -> Vec<u64> {
         CrashPoint::ExchangeAfter,
     ];
     let most = if general.contains(&point) { 2 * most } else { most }.max(1);
-    // Counts of a run vary: what lies at its very end may not come again.
+    // The number of passings varies between runs, so the last ones may not be reached again.
     let last = (times * 4).div_ceil(5).max(1);
     let mut chosen: Vec<_> = (0..most).map(|n| 1 + n * (last - 1) / most.max(2)).collect();
     chosen.dedup();

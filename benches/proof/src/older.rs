@@ -1,6 +1,6 @@
-//! Makes a store as an older version of the product would have left it, with its jobs in it.
+//! Turns a store with jobs into one of the previous schema version.
 //!
-//! The newest migration only adds, so what it added is taken away again.
+//! The latest migration only adds objects, so they are removed again.
 
 use sqlx::{Connection as _, PgConnection};
 
@@ -33,7 +33,7 @@ const PG: &str = "
     DELETE FROM ratchet.migration WHERE version >= 4;
 ";
 
-/// Takes the newest migration away.
+/// Reverts the latest migration.
 pub async fn make_older(address: &str) -> Result<(), Problem> {
     match Kind::of(address) {
         Kind::Sqlite => {

@@ -1,4 +1,4 @@
-//! A scratch PostgreSQL server: its own folder, its own socket, gone when dropped.
+//! A scratch PostgreSQL server with its own folder and socket. It is removed on drop.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -10,19 +10,19 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use crate::Problem;
 use crate::address::Opened;
 
-/// The database that others are copied from: it has the schema and nothing else.
+/// The template database. It contains only the schema.
 const TEMPLATE: &str = "proof_template";
 
 pub struct Server {
     folder: PathBuf,
-    /// A small file system that was mounted for it.
+    /// The mount point of a small file system, if one was mounted.
     small: Option<PathBuf>,
-    /// The port, if it is not the usual one.
+    /// The port; `None` means the default port.
     port: Option<u16>,
 }
 
 impl Server {
-    /// Starts one with these settings beside the usual ones.
+    /// Starts a server with additional settings.
     pub fn start(settings: &str, port: Option<u16>) -> Result<Self, Problem> {
         let name = format!("ratchet-proof-{}-{:04x}", std::process::id(), fastrand::u16(..));
         let server = Self { folder: std::env::temp_dir().join(name), small: None, port };
@@ -49,7 +49,7 @@ impl Server {
         run(pg_ctl.arg("-D").arg(self.data()))
     }
 
-    /// Stops it: `fast` or `immediate`.
+    /// Stops the server. The mode is `fast` or `immediate`.
     pub fn down(&self, mode: &str) -> Result<(), Problem> {
         let mut pg_ctl = unprivileged("pg_ctl")?;
         run(pg_ctl.args(["stop", "-w", "-s", "-m", mode, "-D"]).arg(self.data()))
@@ -71,14 +71,14 @@ impl Server {
         Ok(db.close().await?)
     }
 
-    /// Makes the database that others are copied from.
+    /// Creates the template database.
     pub async fn prepare(&self) -> Result<(), Problem> {
         self.say(&format!("CREATE DATABASE {TEMPLATE}")).await?;
         Opened::open(&self.url(TEMPLATE)).await?.close().await;
         Ok(())
     }
 
-    /// A database with an empty store in it, or with nothing. Answers with its address.
+    /// Creates a database with an empty store, or an empty database. Returns its address.
     pub async fn fresh(&self, name: &str, nothing: bool) -> Result<String, Problem> {
         let template = if nothing { "template0" } else { TEMPLATE };
         self.say(&format!("CREATE DATABASE {name} TEMPLATE {template}")).await?;
@@ -89,7 +89,7 @@ impl Server {
         self.say(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await
     }
 
-    /// A folder on a file system of this many megabytes; none if this user cannot mount one.
+    /// Mounts a file system of this many megabytes. Returns `None` if this user cannot mount one.
     pub fn small_disk(&mut self, megabytes: u32) -> Result<Option<PathBuf>, Problem> {
         let place = self.folder.join("small");
         std::fs::create_dir_all(&place)?;
@@ -105,7 +105,7 @@ impl Server {
         Ok(Some(space))
     }
 
-    /// Gives a folder to the user the server runs as.
+    /// Changes the owner of a folder to the user that the server runs as.
     fn own(&self, folder: &Path) -> Result<(), Problem> {
         if is_root()? {
             run(Command::new("chown").args(["-R", user()]).arg(folder))
@@ -125,7 +125,7 @@ impl Drop for Server {
     }
 }
 
-/// A program of PostgreSQL as a user the server agrees to run as.
+/// Returns a command for a PostgreSQL program, run as an unprivileged user.
 fn unprivileged(program: &str) -> Result<Command, Problem> {
     let mut versions: Vec<_> = std::fs::read_dir("/usr/lib/postgresql")
         .into_iter()
@@ -157,7 +157,7 @@ fn user() -> &'static str {
 }
 
 fn run(command: &mut Command) -> Result<(), Problem> {
-    // The server must not inherit a pipe, or whoever reads it waits for the server.
+    // The server must not inherit a pipe: its reader would wait until the server stops.
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status()?;
     if status.success() { Ok(()) } else { Err(format!("{command:?} failed").into()) }
 }

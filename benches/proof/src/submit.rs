@@ -1,4 +1,4 @@
-//! What each feature asks of the store. A submit that was acknowledged is never made again; one that was not may be.
+//! The submits of each feature. A submit is repeated in a later life only if it was not acknowledged.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,25 +19,25 @@ use crate::jobs::{
     Work,
 };
 
-/// The queue that is limited.
+/// The name of the queue with a limit.
 pub const NARROW: &str = "narrow";
 
-/// The schedule of the recurring job.
+/// The name of the recurring job's schedule.
 pub const SCHEDULE: &str = "proof-tick";
 
-/// Somebody who submits, and remembers what was acknowledged.
+/// Submits jobs and records the acknowledged ones.
 pub struct Client<'a> {
     pub ratchet: &'a Ratchet,
     pub store: &'a Opened,
     pub address: &'a str,
     pub diary: &'a Diary,
     pub path: &'a Path,
-    /// What earlier lives have written.
+    /// The diary of earlier lives.
     pub before: Entries,
 }
 
 impl Client<'_> {
-    /// Makes every submit of a feature that was not acknowledged before.
+    /// Performs all submits of a feature that were not acknowledged before.
     pub async fn submit(&self, feature: Feature) -> Result<(), Problem> {
         match feature {
             Feature::Plain | Feature::Migration | Feature::Create => self.work(8, 10, 0).await,
@@ -138,7 +138,7 @@ impl Client<'_> {
         }
     }
 
-    /// Makes a submit that was not acknowledged, and notes that it was.
+    /// Performs a submit unless it was acknowledged before, and records the acknowledgment.
     async fn once(
         &self,
         number: usize,
@@ -174,7 +174,7 @@ impl Client<'_> {
         Ok(flow.await?.id().uuid())
     }
 
-    /// Every submit twice, and once more in every later life: the key makes one job of them.
+    /// Performs every submit twice, and again in every later life. Because of the key, only one job is created.
     async fn keys(&self) -> Result<(), Problem> {
         for n in 0..3 {
             let label = n.to_string();
@@ -191,7 +191,7 @@ impl Client<'_> {
         Ok(())
     }
 
-    /// Jobs that wait, a chain that waits and a job that runs, each called off.
+    /// Submits and cancels waiting jobs, a waiting chain and a running job.
     async fn cancel(&self) -> Result<(), Problem> {
         const LONG: Duration = Duration::from_secs(3600);
         for n in 0..2 {
@@ -229,7 +229,7 @@ impl Client<'_> {
                 self.diary.canceled(id);
             }
         }
-        // Submits that were durable and never acknowledged.
+        // Also cancel jobs that were committed but not acknowledged.
         let all = PageRequest { before: None, limit: 1000 };
         for job in self.ratchet.list(&Filter::any(), all).await?.jobs {
             self.ratchet.cancel(job.id).await?;
@@ -237,12 +237,12 @@ impl Client<'_> {
         Ok(())
     }
 
-    /// Jobs that are done go, a few at a time. Their keys stay.
+    /// Purges succeeded jobs, a few at a time. Their keys remain.
     async fn purge(&self) -> Result<(), Problem> {
         self.keyed().await?;
         let store = self.store.shared();
         crate::victim::until("everything is purged", async || {
-            // What is not done yet is left alone.
+            // Only succeeded jobs are purged.
             while store.purge(JobState::Succeeded, Duration::ZERO, 2).await? > 0 {}
             Ok(self.everything().await?.is_empty())
         })
@@ -254,7 +254,7 @@ impl Client<'_> {
         }
     }
 
-    /// The same keys are the same jobs, whether they are still there or not.
+    /// Submits jobs with idempotency keys. The same key always gives the same job, even after a purge.
     async fn keyed(&self) -> Result<(), Problem> {
         for n in 0..6 {
             let job = self.ratchet.enqueue(Work { nap: 5, fails: 0 });
@@ -274,7 +274,7 @@ impl Client<'_> {
         Ok(self.ratchet.list(&Filter::any(), all).await?.jobs)
     }
 
-    /// Whatever fails is tried again, until nothing does.
+    /// Retries failed jobs until none are left.
     async fn again(&self) -> Result<(), Problem> {
         for n in 0..3 {
             self.once(n, async || Ok(self.ratchet.enqueue(Mended {}).await?.id().uuid())).await?;
@@ -289,7 +289,7 @@ impl Client<'_> {
         .await
     }
 
-    /// A row of the application and a job, in one transaction of the application.
+    /// Inserts a row of the application and a job in one transaction of the application.
     async fn order(&self, number: usize) -> Result<Uuid, Problem> {
         let name = format!("order {number}");
         let work = || self.ratchet.enqueue(Work { nap: 5, fails: 0 });
@@ -330,7 +330,7 @@ impl Client<'_> {
     }
 }
 
-/// A connection of the application's own.
+/// Opens the application's own connection.
 pub async fn sqlite(address: &str) -> Result<sqlx::SqliteConnection, sqlx::Error> {
     let options = SqliteConnectOptions::new().filename(address);
     options.busy_timeout(Duration::from_secs(10)).connect().await

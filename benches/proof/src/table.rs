@@ -1,4 +1,4 @@
-//! The table of the documentation, written by the run itself. No date and no time in it: the same run gives the same page.
+//! Generates the documentation page of the matrix. It contains no times, so the same results give the same page.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use crate::address::Kind;
 use crate::cell::{Fate, Outcome};
 use crate::feature::Feature;
 
-/// A cell and what its deaths came to.
+/// A cell and its results.
 #[derive(Debug)]
 pub struct Cell {
     point: CrashPoint,
@@ -46,7 +46,7 @@ impl Cell {
     }
 }
 
-/// Everything about one store.
+/// The results for one store and one fate.
 #[derive(Debug)]
 pub struct Sheet {
     kind: Kind,
@@ -132,7 +132,7 @@ impl Sheet {
     }
 }
 
-/// Writes the page.
+/// Writes the page to a file.
 pub fn write(path: &str, sheets: &[Sheet]) -> Result<(), Problem> {
     let mut text = String::from(
         "# The crash matrix\n\n\

@@ -1,4 +1,4 @@
-//! The process under test: opens the store, submits what a feature asks for, works until nothing is left.
+//! The process under test: opens the store, performs the submits of a feature, and works until no jobs are left.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -14,13 +14,13 @@ use crate::diary::{Diary, Entries};
 use crate::feature::{Feature, Phase};
 use crate::submit::{Client, NARROW, SCHEDULE};
 
-/// A process that has not finished by then is stuck.
+/// The time limit of every wait. A process that exceeds it counts as stuck.
 const LONGEST: Duration = Duration::from_secs(25);
 
-/// Some heartbeats.
+/// The minimum lifetime of a worker. It includes several heartbeats.
 const LIFE: Duration = Duration::from_millis(1000);
 
-/// How many occurrences of the recurring job are waited for.
+/// The number of occurrences of the recurring job to wait for.
 const TICKS: usize = 3;
 
 pub async fn live(args: &Args) -> Result<(), Problem> {
@@ -33,7 +33,7 @@ pub async fn live(args: &Args) -> Result<(), Problem> {
     let ratchet = build(&store, &diary).await?;
     let client =
         Client { ratchet: &ratchet, store: &store, address, diary: &diary, path: &path, before };
-    // What is called off, purged or tried again must run first.
+    // Jobs must run before they can be canceled, purged or retried.
     let early = match feature {
         Feature::Cancel | Feature::Purge | Feature::Again => Some(ratchet.start().await?),
         _ => None,
@@ -51,14 +51,14 @@ pub async fn live(args: &Args) -> Result<(), Problem> {
         stop_recurring(&ratchet).await?;
     }
     quiet(&ratchet, &path, address).await?;
-    // Every feature comes by a renewal of the lease, however quick it was.
+    // Every feature must pass a renewal of the lease, even if it is done earlier.
     until("the worker has lived for a while", async || Ok(began.elapsed() > LIFE)).await?;
     stop(&worker).await;
     store.close().await;
     Ok(())
 }
 
-/// A runtime whose nodes are found dead soon.
+/// Builds a runtime with a short lease, so that dead nodes are detected quickly.
 pub async fn build(store: &Opened, diary: &Diary) -> Result<Ratchet, Problem> {
     let builder = Ratchet::builder_over(store.shared())
         .state(diary.clone())
@@ -74,7 +74,7 @@ pub async fn build(store: &Opened, diary: &Diary) -> Result<Ratchet, Problem> {
             config.poll = (Duration::from_millis(50), Duration::from_millis(200));
             config.delivery_hold = Duration::from_millis(400);
             config.cancel_grace = Duration::from_millis(50);
-            // Beside each other, however many crashes they saw: a queue of isolated jobs would take minutes.
+            // Do not isolate jobs after crashes: running them one by one would take minutes.
             config.isolate_after_crashes = 1000;
         });
     Ok(builder.build().await?)
@@ -84,7 +84,7 @@ async fn stop(worker: &Worker) {
     worker.stop().await;
 }
 
-/// Waits for some occurrences of the recurring job, then has no more of them.
+/// Waits for some occurrences of the recurring job, then pauses its schedule.
 async fn stop_recurring(ratchet: &Ratchet) -> Result<(), Problem> {
     let paused = async || {
         let schedule = ratchet.schedules().get(SCHEDULE).await?.ok_or("no schedule")?;
@@ -102,7 +102,7 @@ async fn stop_recurring(ratchet: &Ratchet) -> Result<(), Problem> {
     Ok(ratchet.schedules().pause(SCHEDULE).await?)
 }
 
-/// Waits until nothing waits, nothing runs, nothing is held, and every dead letter has come out.
+/// Waits until all jobs have ended, nothing is held, and every dead letter is delivered.
 async fn quiet(ratchet: &Ratchet, path: &Path, address: &str) -> Result<(), Problem> {
     let nothing_left = until("everything ends", async || {
         let counts = ratchet.counts().await?;
@@ -130,7 +130,7 @@ async fn quiet(ratchet: &Ratchet, path: &Path, address: &str) -> Result<(), Prob
     nothing_left
 }
 
-/// Asks again and again until something is so.
+/// Polls until a condition is true.
 pub async fn until(
     what: &str,
     is_so: impl AsyncFn() -> Result<bool, Problem>,
@@ -145,7 +145,7 @@ pub async fn until(
     Ok(())
 }
 
-/// Notes dead letters.
+/// A sink that records dead letters in the diary.
 #[derive(Debug)]
 struct Letters {
     diary: Diary,

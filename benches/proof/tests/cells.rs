@@ -1,8 +1,8 @@
-//! A handful of cells, so that the program itself does not rot. `scripts/proof matrix` runs all of them.
+//! Runs a few cells as a test of the program itself. `scripts/proof matrix` runs all of them.
 
 use std::process::Command;
 
-/// Runs a part of the matrix; it must be green.
+/// Runs a part of the matrix and asserts that it passes.
 fn green(arguments: &[&str]) {
     let output = Command::new(env!("CARGO_BIN_EXE_ratchet-proof"))
         .args(["matrix", "--passings", "1"])

@@ -1,6 +1,7 @@
 //! Times the default sanitizer on hostile inputs of growing length.
 //!
-//! Prints nanoseconds per byte and how the time grows when the input doubles four times; linear is 16. Fails above 32.
+//! Prints nanoseconds per byte, and the growth of the time when the input doubles four times. Linear growth is 16; the
+//! program fails above 32.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +23,7 @@ const HOSTILE: [(&str, &str); 12] = [
 ];
 
 fn main() {
-    // Without a cap on the output, so that all of the input is looked at.
+    // No limit on the output, so that the whole input is processed.
     let sanitizer = DefaultSanitizer { max_len: usize::MAX / 4 };
     let sizes = [64 * 1024, 1024 * 1024];
     let mut worst: f64 = 0.0;

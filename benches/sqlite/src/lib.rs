@@ -1,4 +1,4 @@
-//! What the programs share: a job that does nothing, and arithmetic over samples.
+//! Shared by the programs: a job that does nothing, and statistics over samples.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -9,17 +9,17 @@ use ratchet::job;
 static STARTS: OnceLock<Vec<AtomicU64>> = OnceLock::new();
 static ZERO: OnceLock<Instant> = OnceLock::new();
 
-/// How many handlers have run since the last [`reset`].
+/// The number of handlers that have run since the last [`reset`].
 pub static DONE: AtomicUsize = AtomicUsize::new(0);
 
-/// The job of all measurements: `{"id":n,"kind":"x"}`.
+/// The job of all measurements. Its payload is `{"id":n,"kind":"x"}`.
 #[job(queue = "bench")]
 pub async fn noop(id: u64, kind: String) {
     let _ = kind;
     hit(id);
 }
 
-/// Forgets the runs before.
+/// Resets the recorded runs.
 pub fn reset() {
     ZERO.get_or_init(Instant::now);
     let starts = STARTS.get_or_init(|| (0..1_000_000).map(|_| AtomicU64::new(0)).collect());
@@ -27,12 +27,12 @@ pub fn reset() {
     DONE.store(0, Ordering::SeqCst);
 }
 
-/// Nanoseconds since the program started.
+/// Returns the nanoseconds since the first call of [`reset`] or this function.
 pub fn nanos() -> u64 {
     u64::try_from(ZERO.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A handler has started.
+/// Records the start of a handler.
 pub fn hit(id: u64) {
     if let Some(start) = STARTS.get().and_then(|starts| starts.get(usize::try_from(id).ok()?)) {
         start.store(nanos(), Ordering::Relaxed);
@@ -40,12 +40,12 @@ pub fn hit(id: u64) {
     DONE.fetch_add(1, Ordering::SeqCst);
 }
 
-/// When the handler of a job started; zero if it has not.
+/// Returns the start time of a job's handler; zero if it has not started.
 pub fn started(id: usize) -> u64 {
     STARTS.get().map_or(0, |starts| starts[id].load(Ordering::Relaxed))
 }
 
-/// A quantile of samples.
+/// Returns a quantile of the samples.
 pub fn quantile(samples: &mut [f64], q: f64) -> f64 {
     samples.sort_by(f64::total_cmp);
     let last = samples.len().saturating_sub(1);
@@ -58,7 +58,7 @@ pub fn median(samples: &mut [f64]) -> f64 {
     quantile(samples, 0.5)
 }
 
-/// The resident set of this process, in MiB.
+/// Returns the resident memory of this process, in MiB.
 pub fn rss_mib() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmRSS"));
@@ -66,7 +66,7 @@ pub fn rss_mib() -> f64 {
     kib.unwrap_or(f64::NAN) / 1024.0
 }
 
-/// An argument by its place, or a default.
+/// Returns an argument by its position, or the default.
 pub fn argument<T: std::str::FromStr>(place: usize, default: T) -> T {
     std::env::args().nth(place).and_then(|text| text.parse().ok()).unwrap_or(default)
 }

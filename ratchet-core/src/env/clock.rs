@@ -33,14 +33,14 @@ pub struct SystemClock {
 }
 
 impl Default for SystemClock {
-    #[allow(clippy::disallowed_methods)] // the only place that reads the system clock
+    #[allow(clippy::disallowed_methods)] // the engine's only access to the system clock
     fn default() -> Self {
         Self { start: Instant::now() }
     }
 }
 
 impl Clock for SystemClock {
-    #[allow(clippy::disallowed_methods)] // the only place that reads the system clock
+    #[allow(clippy::disallowed_methods)] // the engine's only access to the system clock
     fn now(&self) -> Timestamp {
         micros(Timestamp::now())
     }

@@ -51,12 +51,14 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// Inserts jobs atomically. Returns one result per job, in order.
     ///
     /// If an idempotency key was used before, also within the batch, the original job is returned. If a business key is
-    /// taken, also within the batch, the whole batch fails and the error lists every taken key. An insert whose reply
-    /// was lost can be repeated: a job with the same id and idempotency key gets the same result.
+    /// taken, also within the batch, the job's `on_conflict` decides: either the holder is returned, or the whole batch
+    /// fails with an error that lists every taken key. An insert whose reply was lost can be repeated: a job with the
+    /// same id and idempotency key gets the same result.
     async fn insert(&self, jobs: Vec<NewJob>) -> Result<Vec<Inserted>, InsertError>;
 
-    /// Inserts a graph of jobs atomically, like [`Self::insert`]. [`graph::admit`](crate::graph::admit) decides what a
-    /// repeated key means for a step. Groups that are already complete, such as empty batches, end in the same commit.
+    /// Inserts a graph of jobs atomically, like [`Self::insert`]. [`graph::is_new_member`](crate::graph::is_new_member)
+    /// decides what a repeated key means for a step. Groups that are already complete, such as empty batches, end in
+    /// the same commit.
     async fn insert_graph(&self, graph: NewGraph) -> Result<GraphInserted, InsertError>;
 
     /// Adds members to an unsealed group atomically, and seals the group if requested.

@@ -1,4 +1,4 @@
--- A limited number of points, first the given ones and then those that follow them, each with its edges: one row per
+-- A limited number of vertices, first the given ones and then those that follow them, each with its edges: one row per
 -- edge, or one row without an edge.
 WITH RECURSIVE reached AS (
     SELECT x.point FROM unnest($1::uuid[]) AS x(point)

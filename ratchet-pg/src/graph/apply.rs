@@ -3,22 +3,23 @@
 use std::collections::{HashMap, HashSet};
 
 use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::graph::{Changes, JobChange, GraphEvent, propagate};
+use ratchet_core::graph::{Changes, GraphEvent, JobChange, propagate};
 use ratchet_core::model::{
-    AttemptOutcome, CancelCause, Edge, GroupRecord, JobId, JobState, LeaseId, GraphEffects, Token,
+    AttemptOutcome, CancelCause, Edge, GraphEffects, GroupRecord, JobId, JobState, LeaseId, Token,
 };
 use ratchet_core::store::Wake;
 use uuid::Uuid;
 
 use super::finished_at;
 use super::rows::Rows;
+use crate::db;
 use crate::fault::{Fault, exactly};
 use crate::moving::{Moving, bind_all};
 use crate::record::text;
 use crate::settle::{Ends, Left, News, RunEnd};
 use crate::spec::{instant, small, whole};
-use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
+use sqlx::{PgConnection, Row};
 
 /// How often to search for jobs that keep moving.
 const LOOKS: u32 = 50;
@@ -33,7 +34,7 @@ struct Marks {
 }
 
 impl Inner {
-    /// Walks the graph from some seeds and writes the changes. The caller must have locked the graphs.
+    /// Propagates events through their graphs and writes the changes. The caller must have locked the graphs.
     pub(crate) async fn propagate(
         &self,
         db: &mut PgConnection,
@@ -91,11 +92,11 @@ impl Inner {
         self.reopen(db, reopened).await?;
         if !marks.job.is_empty() {
             let many = marks.job.iter().collect::<HashSet<_>>().len();
-            let marked = sqlx::query(self.sql.update_members()).bind(marks.job).bind(marks.wait);
+            let marked = db::query(self.sql.update_members()).bind(marks.job).bind(marks.wait);
             exactly(many, &marked.bind(marks.root).execute(&mut *db).await?)?;
         }
         if !released.is_empty() {
-            let queues: Vec<String> = sqlx::query_scalar(self.sql.release_steps())
+            let queues: Vec<String> = db::query_scalar(self.sql.release_steps())
                 .bind(released)
                 .bind(now)
                 .fetch_all(&mut *db)
@@ -127,7 +128,7 @@ impl Inner {
         let mut keyed = Vec::new();
         for _ in 0..LOOKS {
             let jobs: Vec<_> = left.keys().copied().collect();
-            let taken = sqlx::query(self.sql.take_steps()).bind(jobs).fetch_all(&mut *db).await?;
+            let taken = db::query(self.sql.take_steps()).bind(jobs).fetch_all(&mut *db).await?;
             for row in &taken {
                 let row = Moving::read(row)?;
                 let cause = left.remove(&row.job);
@@ -139,7 +140,7 @@ impl Inner {
                 break;
             }
             let jobs: Vec<_> = left.keys().copied().collect();
-            let found = sqlx::query(self.sql.find_runs()).bind(jobs).fetch_all(&mut *db).await?;
+            let found = db::query(self.sql.find_runs()).bind(jobs).fetch_all(&mut *db).await?;
             let mut tokens = Vec::with_capacity(found.len());
             for row in &found {
                 let lease = LeaseId::from_uuid(row.try_get("lease")?);
@@ -185,7 +186,7 @@ impl Inner {
             return Ok(());
         }
         let wanted = jobs.len();
-        let back = sqlx::query(self.sql.reopen_steps()).bind(jobs).fetch_all(db).await?;
+        let back = db::query(self.sql.reopen_steps()).bind(jobs).fetch_all(db).await?;
         // If a step was purged in the meantime, the walk is repeated without it.
         if back.len() == wanted { Ok(()) } else { Err(Fault::Met) }
     }
@@ -196,7 +197,7 @@ impl Inner {
         db: &mut PgConnection,
         rows: &[Moving],
     ) -> Result<(), Fault> {
-        bind_all(sqlx::query(self.sql.insert_waiting()), rows).execute(db).await?;
+        bind_all(db::query(self.sql.insert_waiting()), rows).execute(db).await?;
         Ok(())
     }
 
@@ -208,7 +209,7 @@ impl Inner {
         if groups.is_empty() {
             return Ok(());
         }
-        sqlx::query(self.sql.update_groups())
+        db::query(self.sql.update_groups())
             .bind(groups.iter().map(|group| group.id.uuid()).collect::<Vec<_>>())
             .bind(groups.iter().map(finished_at).collect::<Vec<_>>())
             .bind(groups.iter().map(text).collect::<Vec<_>>())
@@ -222,7 +223,7 @@ impl Inner {
             return Ok(());
         }
         let resolution = |edge: &Edge| edge.resolution.as_ref().and_then(text);
-        sqlx::query(self.sql.update_edges())
+        db::query(self.sql.update_edges())
             .bind(edges.iter().map(|edge| edge.parent.uuid()).collect::<Vec<_>>())
             .bind(edges.iter().map(|edge| small(edge.ordinal)).collect::<Vec<_>>())
             .bind(edges.iter().map(resolution).collect::<Vec<_>>())

@@ -7,8 +7,8 @@ use ratchet_core::model::{GroupId, NewGraph};
 
 use crate::fault::Fault;
 use crate::spec::{clean, scope};
-use crate::sqlx::{self, PgConnection};
 use crate::store::Inner;
+use sqlx::PgConnection;
 
 impl Inner {
     /// Takes the idempotency key of a graph. Returns the graph that used it before, if any. Waits for a transaction

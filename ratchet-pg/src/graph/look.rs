@@ -6,12 +6,13 @@ use ratchet_core::model::{Edge, GroupFilter, GroupId, GroupRecord, JobId, Member
 use uuid::Uuid;
 
 use super::rows::edge;
+use crate::db;
 use crate::fault::Fault;
 use crate::spec::{json, micros};
-use crate::sqlx::postgres::PgRow;
-use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 use crate::unreadable::readable;
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
 
 /// The number of groups read per page.
 const PAGE: i64 = 500;
@@ -32,7 +33,7 @@ impl Inner {
             return Ok(Vec::new());
         }
         let ids: Vec<_> = ids.iter().map(|id| id.uuid()).collect();
-        let rows = sqlx::query(self.sql.select_groups()).bind(ids).fetch_all(db).await?;
+        let rows = db::query(self.sql.select_groups()).bind(ids).fetch_all(db).await?;
         Ok(readable("group", &rows, group)?)
     }
 
@@ -77,9 +78,9 @@ impl Inner {
         let before = before.map_or(Uuid::max(), GroupId::uuid);
         let rows = match owner {
             Some(owner) => {
-                sqlx::query(self.sql.list_inner()).bind(before).bind(limit).bind(owner.uuid())
+                db::query(self.sql.list_inner()).bind(before).bind(limit).bind(owner.uuid())
             }
-            None => sqlx::query(self.sql.list_groups()).bind(before).bind(limit),
+            None => db::query(self.sql.list_groups()).bind(before).bind(limit),
         };
         Ok(rows.fetch_all(db).await?)
     }
@@ -91,7 +92,7 @@ impl Inner {
         after: Option<JobId>,
         limit: i64,
     ) -> Result<Vec<JobId>, Fault> {
-        let ids: Vec<Uuid> = sqlx::query_scalar(self.sql.list_members())
+        let ids: Vec<Uuid> = db::query_scalar(self.sql.list_members())
             .bind(group.uuid())
             .bind(after.map_or(Uuid::nil(), JobId::uuid))
             .bind(limit)
@@ -115,7 +116,7 @@ impl Inner {
 
     pub(crate) async fn edges(&self, parents: &[Vertex]) -> Result<Vec<Edge>, Fault> {
         let parents: Vec<_> = parents.iter().map(|parent| parent.uuid()).collect();
-        let rows = sqlx::query(self.sql.select_edges()).bind(parents).fetch_all(&self.pool).await?;
+        let rows = db::query(self.sql.select_edges()).bind(parents).fetch_all(&self.pool).await?;
         Ok(readable("edge", &rows, edge)?)
     }
 
@@ -127,14 +128,14 @@ impl Inner {
         limit: u32,
         mut graphs: Vec<Uuid>,
     ) -> Result<(), Fault> {
-        let gone: Vec<Uuid> = sqlx::query_scalar(self.sql.purge_groups())
+        let gone: Vec<Uuid> = db::query_scalar(self.sql.purge_groups())
             .bind(micros(age))
             .bind(i64::from(limit))
             .fetch_all(&mut *db)
             .await?;
         graphs.extend(gone);
         if !graphs.is_empty() {
-            sqlx::query(self.sql.purge_graphs()).bind(graphs).execute(db).await?;
+            db::query(self.sql.purge_graphs()).bind(graphs).execute(db).await?;
         }
         Ok(())
     }

@@ -22,15 +22,16 @@ use ratchet_core::model::{
 };
 use uuid::Uuid;
 
+use crate::db;
 use crate::fault::{Fault, transact};
 use crate::insert::{Ids, Stored};
 use crate::record::text;
 use crate::settle::News;
 use crate::spec::{instant, micros, small};
-use crate::sqlx::postgres::{PgArguments, PgRow};
-use crate::sqlx::query::Query;
-use crate::sqlx::{self, PgConnection, Postgres, Row};
 use crate::store::Inner;
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::query::Query;
+use sqlx::{PgConnection, Postgres, Row};
 
 /// Returns whether a job waits for other steps.
 pub(crate) fn waits(job: &NewJob) -> bool {
@@ -152,7 +153,7 @@ impl Inner {
             Some(now) => now,
             None => self.now(&mut *db).await?,
         };
-        sqlx::query(self.sql.insert_graph()).bind(id).execute(&mut *db).await?;
+        db::query(self.sql.insert_graph()).bind(id).execute(&mut *db).await?;
         let stored = Stored { now: Some(now), graph: Some(id), ..stored };
         let (jobs, absent, fresh) = self.insert_members(db, &graph.jobs, stored).await?;
         let mut groups = graph.groups.clone();
@@ -236,7 +237,7 @@ impl Inner {
     ) -> Result<(), Fault> {
         if !jobs.is_empty() || !groups.is_empty() {
             let groups: Vec<_> = groups.into_iter().map(GroupId::uuid).collect();
-            sqlx::query(self.sql.lock_graphs()).bind(jobs).bind(groups).execute(db).await?;
+            db::query(self.sql.lock_graphs()).bind(jobs).bind(groups).execute(db).await?;
         }
         Ok(())
     }
@@ -247,7 +248,7 @@ impl Inner {
         db: &mut PgConnection,
         id: GroupId,
     ) -> Result<Option<(Uuid, GroupRecord)>, Fault> {
-        let graph = sqlx::query_scalar(self.sql.lock_group()).bind(id.uuid());
+        let graph = db::query_scalar(self.sql.lock_group()).bind(id.uuid());
         let Some(graph) = graph.fetch_optional(&mut *db).await? else { return Ok(None) };
         Ok(self.read_groups(db, &[id]).await?.pop().map(|group| (graph, group)))
     }
@@ -262,7 +263,7 @@ impl Inner {
             return Ok(());
         }
         let owner = |group: &GroupRecord| group.owner.map(GroupId::uuid);
-        sqlx::query(self.sql.insert_groups())
+        db::query(self.sql.insert_groups())
             .bind(graph)
             .bind(groups.iter().map(|group| group.id.uuid()).collect::<Vec<_>>())
             .bind(groups.iter().map(owner).collect::<Vec<_>>())
@@ -277,7 +278,7 @@ impl Inner {
         if edges.is_empty() {
             return Ok(());
         }
-        sqlx::query(self.sql.insert_edges())
+        db::query(self.sql.insert_edges())
             .bind(edges.iter().map(|edge| edge.parent.uuid()).collect::<Vec<_>>())
             .bind(edges.iter().map(|edge| small(edge.ordinal)).collect::<Vec<_>>())
             .bind(edges.iter().map(|edge| edge.child.uuid()).collect::<Vec<_>>())

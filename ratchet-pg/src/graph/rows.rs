@@ -7,15 +7,16 @@ use ratchet_core::model::{Edge, GroupId, GroupRecord, JobId, JobState, Member, V
 use uuid::Uuid;
 
 use super::Place;
+use crate::db;
 use crate::fault::Fault;
 use crate::record::{numbered_cause, numbered_state, parsed};
 use crate::spec::{json, natural};
-use crate::sqlx::postgres::PgRow;
-use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 use crate::unreadable::{or_report, readable};
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
 
-/// The most points to read ahead during a long walk.
+/// The most vertices to read ahead during a long walk.
 const AHEAD: usize = 16_384;
 
 /// The rows that a walk has read in its transaction.
@@ -28,7 +29,7 @@ pub(super) struct Rows<'a> {
     jobs: HashMap<JobId, Option<Member>>,
     /// Children of the edges read so far, which the walk may need next.
     next: Vec<JobId>,
-    /// The number of points to read ahead next time.
+    /// The number of vertices to read ahead next time.
     ahead: usize,
 }
 
@@ -38,11 +39,11 @@ impl<'a> Rows<'a> {
         Self { inner, db, edges, jobs, next, ahead: 0 }
     }
 
-    /// Reads the edges of these points, and of more points that follow them as the walk gets longer.
+    /// Reads the edges of these vertices, and of more vertices that follow them as the walk gets longer.
     async fn read_edges(&mut self, points: Vec<Uuid>) -> Result<(), Fault> {
         let most = points.len() + self.ahead;
         self.ahead = (self.ahead * 4).clamp(16, AHEAD);
-        let rows = sqlx::query(self.inner.sql.walk_edges())
+        let rows = db::query(self.inner.sql.walk_edges())
             .bind(points)
             .bind(i64::try_from(most).unwrap_or(i64::MAX))
             .fetch_all(&mut *self.db)
@@ -53,7 +54,7 @@ impl<'a> Rows<'a> {
                 continue;
             }
             let Some(edge) = or_report("edge", edge(row))? else { continue };
-            // A point may have been read twice.
+            // A vertex may have been read twice.
             if edges.iter().all(|other| other.ordinal != edge.ordinal) {
                 self.next.extend(edge.child.job());
                 edges.push(edge);
@@ -127,7 +128,7 @@ impl Inner {
         ids: &[JobId],
     ) -> Result<Vec<Member>, Fault> {
         let ids: Vec<_> = ids.iter().map(|id| id.uuid()).collect();
-        let rows = sqlx::query(self.sql.select_steps()).bind(ids).fetch_all(db).await?;
+        let rows = db::query(self.sql.select_steps()).bind(ids).fetch_all(db).await?;
         Ok(readable("step", &rows, step)?)
     }
 }

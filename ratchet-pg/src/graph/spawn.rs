@@ -5,8 +5,8 @@ use ratchet_core::model::{DroppedGraph, GraphInserted, NewGraph, Settled, Settle
 use crate::fault::Fault;
 use crate::insert::Stored;
 use crate::settle::{News, Notes};
-use crate::sqlx::{Connection, PgConnection};
 use crate::store::Inner;
+use sqlx::{Connection, PgConnection};
 
 impl Inner {
     /// Inserts the graphs of the applied settlements, one by one and at the time their runs ended. A refused graph is

@@ -7,10 +7,11 @@ use ratchet_core::model::{JobId, NewJob};
 use uuid::Uuid;
 
 use super::plan::{Before, Plan, Scoped, business_key, idempotency_key};
+use crate::db;
 use crate::fault::{Fault, TRIES, exactly};
-use crate::sqlx::postgres::PgRow;
-use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
 
 /// Keys that were free and are held by this transaction until they are assigned.
 #[derive(Default)]
@@ -28,7 +29,7 @@ impl Inner {
     ) -> Result<(Before, Reserved), Fault> {
         let ids: Vec<_> = jobs.iter().map(|job| job.id.uuid()).collect();
         let there: Vec<Uuid> =
-            sqlx::query_scalar(self.sql.select_ids()).bind(ids).fetch_all(&mut *db).await?;
+            db::query_scalar(self.sql.select_ids()).bind(ids).fetch_all(&mut *db).await?;
         let mut before =
             Before { ids: there.into_iter().map(JobId::from_uuid).collect(), ..Before::default() };
         let mut reserved = Reserved::default();
@@ -82,7 +83,7 @@ impl Inner {
         keys: Vec<Scoped>,
     ) -> Result<HashMap<Scoped, IdempotencyRecord>, Fault> {
         let (scopes, keys): (Vec<_>, Vec<_>) = keys.into_iter().unzip();
-        let entries = sqlx::query(self.sql.select_idempotency()).bind(scopes).bind(keys);
+        let entries = db::query(self.sql.select_idempotency()).bind(scopes).bind(keys);
         let mut uses = HashMap::new();
         for row in entries.fetch_all(db).await? {
             let used = IdempotencyRecord {
@@ -102,7 +103,7 @@ impl Inner {
         wanted: &mut BTreeMap<Scoped, IdempotencyRecord>,
     ) -> Result<Vec<Scoped>, Fault> {
         let (scopes, keys): (Vec<_>, Vec<_>) = wanted.keys().cloned().unzip();
-        let rows = sqlx::query(self.sql.reserve_idempotency())
+        let rows = db::query(self.sql.reserve_idempotency())
             .bind(scopes)
             .bind(keys)
             .bind(wanted.values().map(|entry| entry.job.uuid()).collect::<Vec<_>>())
@@ -120,7 +121,7 @@ impl Inner {
         wanted: &mut BTreeMap<Scoped, JobId>,
     ) -> Result<Vec<Scoped>, Fault> {
         let (scopes, keys): (Vec<_>, Vec<_>) = wanted.keys().cloned().unzip();
-        let rows = sqlx::query(self.sql.reserve_business())
+        let rows = db::query(self.sql.reserve_business())
             .bind(scopes)
             .bind(keys)
             .bind(wanted.values().map(|job| job.uuid()).collect::<Vec<_>>())
@@ -138,7 +139,7 @@ impl Inner {
             return Ok(Vec::new());
         }
         let (scopes, keys): (Vec<_>, Vec<_>) = keys.into_iter().unzip();
-        let rows = sqlx::query(self.sql.select_business()).bind(scopes).bind(keys);
+        let rows = db::query(self.sql.select_business()).bind(scopes).bind(keys);
         let mut holders = Vec::new();
         for row in rows.fetch_all(db).await? {
             let key = (row.try_get("scope")?, row.try_get("key")?);
@@ -159,7 +160,7 @@ impl Inner {
         let wrong: BTreeSet<_> = wrong.map(|(key, _)| key.clone()).collect();
         if !wrong.is_empty() {
             let (scopes, keys): (Vec<_>, Vec<_>) = wrong.iter().cloned().unzip();
-            let gone = sqlx::query(self.sql.delete_idempotency()).bind(scopes).bind(keys);
+            let gone = db::query(self.sql.delete_idempotency()).bind(scopes).bind(keys);
             gone.execute(&mut *db).await?;
             plan.idempotency.retain(|key, _| wrong.contains(key));
             self.reserve_ledger(db, &mut plan.idempotency).await?;
@@ -168,14 +169,14 @@ impl Inner {
         let (scopes, keys): (Vec<_>, Vec<_>) = spare.cloned().unzip();
         if !keys.is_empty() {
             let spare = keys.len();
-            let gone = sqlx::query(self.sql.delete_business()).bind(scopes).bind(keys);
+            let gone = db::query(self.sql.delete_business()).bind(scopes).bind(keys);
             exactly(spare, &gone.execute(&mut *db).await?)?;
         }
         plan.business.retain(|key, job| reserved.business.get(key) != Some(job));
         if !plan.business.is_empty() {
             let (scopes, keys): (Vec<_>, Vec<_>) = plan.business.keys().cloned().unzip();
             let holders: Vec<_> = plan.business.values().map(|job| job.uuid()).collect();
-            let given = sqlx::query(self.sql.assign_business()).bind(scopes).bind(keys);
+            let given = db::query(self.sql.assign_business()).bind(scopes).bind(keys);
             exactly(plan.business.len(), &given.bind(holders).execute(&mut *db).await?)?;
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ratchet_core::insert::{Answers, IdempotencyRecord, Keys, Existing};
+use ratchet_core::insert::{Answers, Existing, IdempotencyRecord, Keys};
 use ratchet_core::model::{InsertError, Inserted, JobId, JobSpec, NewJob};
 
 use crate::spec::{clean, scope};

@@ -7,13 +7,14 @@ use ratchet_core::model::{Due, GroupId, NewJob};
 use uuid::Uuid;
 
 use super::is_keyless;
+use crate::db;
 use crate::fault::Fault;
 use crate::graph::{StepColumns, waits};
 use crate::record::due_micros;
 use crate::spec::{Columns, cleaned, extra};
-use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
 use crate::wake::Hint;
+use sqlx::{PgConnection, Row};
 
 /// How to store jobs: `now` is the time of the insert, if it is already decided, and `graph` is the graph of steps.
 #[derive(Debug, Clone, Copy, Default)]
@@ -85,12 +86,12 @@ impl Inner {
         let payloads = || jobs.clone().map(|job| job.spec.payload.as_slice()).collect();
         let mut fresh = Fresh::default();
         let query = if let Some((graph, step)) = children {
-            let query = sqlx::query(self.sql.insert_children());
+            let query = db::query(self.sql.insert_children());
             let extras: Vec<_> = jobs.clone().map(|job| extra(&job.spec)).collect();
             let query = columns.bind_shared(query, ids(), payloads(), stored.now);
             query.bind(extras).bind(graph).bind(step.group.map(GroupId::uuid))
         } else if let Some(first) = shared {
-            let query = sqlx::query(self.sql.insert_alike());
+            let query = db::query(self.sql.insert_alike());
             fresh.hinted = stored.standalone && self.wakes.may_hint();
             let channel = fresh.hinted.then_some(&self.channel);
             let query = columns.bind_shared(query, ids(), payloads(), stored.now);
@@ -98,9 +99,9 @@ impl Inner {
         } else if jobs.clone().any(|job| job.spec.step.is_some()) {
             let mut steps = StepColumns::default();
             jobs.clone().for_each(|job| steps.push(job, stored.graph));
-            steps.bind(columns.bind(sqlx::query(self.sql.insert_steps())).bind(stored.now))
+            steps.bind(columns.bind(db::query(self.sql.insert_steps())).bind(stored.now))
         } else {
-            columns.bind(sqlx::query(self.sql.insert_jobs())).bind(stored.now)
+            columns.bind(db::query(self.sql.insert_jobs())).bind(stored.now)
         };
         let now: i64 = query.fetch_one(db).await?.try_get("now")?;
         if stored.now.is_none() {
@@ -139,5 +140,6 @@ fn shared<'a>(mut jobs: impl Iterator<Item = &'a NewJob>) -> Option<&'a NewJob> 
             && is_keyless(job)
     };
     let first = jobs.next().filter(plain)?;
-    jobs.all(|job| job.due == Due::Now && job.spec.same_except_payload(&first.spec)).then_some(first)
+    jobs.all(|job| job.due == Due::Now && job.spec.same_except_payload(&first.spec))
+        .then_some(first)
 }

@@ -9,9 +9,10 @@ use std::time::Duration;
 use ratchet_core::model::{NewGraph, NewJob, Settled, Settlement};
 use tokio::time::Instant;
 
+use crate::db;
 use crate::fault::{Fault, is_blocked, transact};
-use crate::sqlx::{self, PgConnection};
 use crate::store::Inner;
+use sqlx::PgConnection;
 
 /// How long a settlement waits for a key.
 const KEY_TIMEOUT: &str = "100ms";
@@ -30,7 +31,7 @@ impl Inner {
     }
 
     async fn set_lock_timeout(&self, db: &mut PgConnection, timeout: &str) -> Result<(), Fault> {
-        sqlx::query(self.sql.set_lock_timeout()).bind(timeout).execute(db).await?;
+        db::query(self.sql.set_lock_timeout()).bind(timeout).execute(db).await?;
         Ok(())
     }
 

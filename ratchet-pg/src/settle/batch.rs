@@ -15,14 +15,15 @@ use super::apart::needs_keys;
 use super::moves::Member;
 use super::notes::Notes;
 use super::{Ends, Left, Lines, News, RunEnd, Tokens};
+use crate::db;
 use crate::fault::{Fault, exactly};
 use crate::items::Items;
 use crate::moving::{Moving, bind_all};
 use crate::record::{due_micros, reason_name, text};
 use crate::spec::{clean, clean_option, instant, micros, small};
-use crate::sqlx::{self, PgConnection};
 use crate::store::Inner;
 use crate::wake::Hint;
+use sqlx::PgConnection;
 
 /// The changes of a batch, collected before they are written.
 #[derive(Default)]
@@ -106,7 +107,7 @@ impl Inner {
         let columns = Tokens::of(tokens);
         self.lock_leases(db, tokens).await?;
         let now = self.now(&mut *db).await?;
-        let rows = sqlx::query(self.sql.select_members())
+        let rows = db::query(self.sql.select_members())
             .bind(columns.distinct_leases())
             .bind(columns.job)
             .fetch_all(db)
@@ -126,7 +127,7 @@ impl Inner {
         tokens: &[Token],
     ) -> Result<(), Fault> {
         let leases = Tokens::of(tokens).lease;
-        sqlx::query(self.sql.lock_leases()).bind(leases).fetch_all(db).await?;
+        db::query(self.sql.lock_leases()).bind(leases).fetch_all(db).await?;
         Ok(())
     }
 
@@ -170,9 +171,9 @@ impl Inner {
         }
         let (leases, jobs): (Vec<_>, Vec<_>) = left.into_iter().unzip();
         let distinct = leases.iter().collect::<BTreeSet<_>>().len();
-        let left = sqlx::query(self.sql.leave_leases()).bind(&leases).bind(jobs);
+        let left = db::query(self.sql.leave_leases()).bind(&leases).bind(jobs);
         exactly(distinct, &left.execute(&mut *db).await?)?;
-        sqlx::query(self.sql.delete_leases()).bind(leases).execute(db).await?;
+        db::query(self.sql.delete_leases()).bind(leases).execute(db).await?;
         Ok(())
     }
 
@@ -184,7 +185,7 @@ impl Inner {
         now: i64,
         hints: &mut Vec<Hint>,
     ) -> Result<(), Fault> {
-        bind_all(sqlx::query(self.sql.insert_moving()).bind(now), rows).execute(db).await?;
+        bind_all(db::query(self.sql.insert_moving()).bind(now), rows).execute(db).await?;
         let mut first = BTreeMap::new();
         for row in rows.iter().filter(|row| row.due <= now) {
             let first = first.entry(&row.queue).or_insert(row.sort_key);
@@ -206,7 +207,7 @@ impl Inner {
             return Ok(());
         }
         let columns = Tokens::of(runs);
-        let kept = sqlx::query(self.sql.insert_lingering())
+        let kept = db::query(self.sql.insert_lingering())
             .bind(columns.job)
             .bind(columns.lease)
             .bind(columns.version)

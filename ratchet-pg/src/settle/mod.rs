@@ -21,15 +21,16 @@ pub(crate) use self::apart::any_keyed;
 pub(crate) use self::moves::{Ends, Left, Lines, RunEnd};
 pub(crate) use self::notes::Notes;
 use self::steps::{Plain, any_step, told_as_one};
+use crate::db;
 use crate::doubt::Doubt;
 use crate::exchange::Successes;
 use crate::fault::{Fault, is_blocked, met, transact};
 use crate::leases::Known;
 use crate::spec::{instant, large};
-use crate::sqlx::{self, PgConnection};
 use crate::store::Inner;
 use crate::unclaimable::is_unclaimable;
 use crate::wake::Hint;
+use sqlx::PgConnection;
 
 /// The notifications to send after a settlement is committed.
 #[derive(Debug, Default)]
@@ -332,7 +333,7 @@ impl Inner {
             return Ok(Vec::new());
         }
         let columns = Tokens::of(tokens);
-        let rows = sqlx::query(self.sql.delete_lingering())
+        let rows = db::query(self.sql.delete_lingering())
             .bind(columns.job)
             .bind(columns.lease)
             .bind(columns.version)
@@ -353,7 +354,7 @@ impl Inner {
         jobs: Vec<Uuid>,
     ) -> Result<Vec<Hint>, Fault> {
         let columns = Tokens::of(runs);
-        let queues: Vec<String> = sqlx::query_scalar(self.sql.free_slots())
+        let queues: Vec<String> = db::query_scalar(self.sql.free_slots())
             .bind(columns.job)
             .bind(columns.lease)
             .bind(columns.version)
@@ -374,9 +375,9 @@ impl Inner {
         if jobs.is_empty() {
             return Ok(());
         }
-        let held = sqlx::query(self.sql.lock_business()).bind(&jobs).fetch_all(&mut *db).await?;
+        let held = db::query(self.sql.lock_business()).bind(&jobs).fetch_all(&mut *db).await?;
         if !held.is_empty() {
-            sqlx::query(self.sql.free_business()).bind(jobs).execute(db).await?;
+            db::query(self.sql.free_business()).bind(jobs).execute(db).await?;
         }
         Ok(())
     }

@@ -3,13 +3,14 @@
 use ratchet_core::model::{AttemptOutcome, CancelCause, JobState};
 use uuid::Uuid;
 
+use crate::db;
 use crate::fault::Fault;
 use crate::graph::Place;
 use crate::moving::Moving;
 use crate::record::{cause_number, outcome_number, state_number};
-use crate::sqlx::postgres::PgRow;
-use crate::sqlx::{self, PgConnection, Row};
 use crate::store::Inner;
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
 
 /// A member of a lease: a run that has not ended, with the row of its job.
 #[derive(Debug, Clone)]
@@ -126,7 +127,7 @@ impl Ends {
         if self.job.is_empty() {
             return Ok(());
         }
-        sqlx::query(inner.sql.insert_outcomes())
+        db::query(inner.sql.insert_outcomes())
             .bind(now)
             .bind(self.job)
             .bind(self.due)
@@ -222,7 +223,7 @@ impl Lines {
         if self.job.is_empty() {
             return Ok(());
         }
-        sqlx::query(inner.sql.insert_attempts())
+        db::query(inner.sql.insert_attempts())
             .bind(self.job)
             .bind(self.run)
             .bind(self.started_at)

@@ -7,11 +7,12 @@ use ratchet_core::store::MAX_LOG_LINES;
 use uuid::Uuid;
 
 use super::Tokens;
+use crate::db;
 use crate::fault::Fault;
 use crate::record::{level_number, text};
 use crate::spec::{clean, large, micros};
-use crate::sqlx::{self, PgConnection};
 use crate::store::Inner;
+use sqlx::PgConnection;
 
 /// Notes as columns, with one row per job. Later notes override earlier ones.
 #[derive(Debug, Default)]
@@ -76,7 +77,7 @@ impl Notes {
     pub(crate) async fn write(self, inner: &Inner, db: &mut PgConnection) -> Result<(), Fault> {
         if !self.job.is_empty() {
             let warnings: Vec<_> = self.warnings.iter().map(text).collect();
-            sqlx::query(inner.sql.upsert_notes())
+            db::query(inner.sql.upsert_notes())
                 .bind(self.job)
                 .bind(self.percent)
                 .bind(self.message)
@@ -88,7 +89,7 @@ impl Notes {
         let logs = self.logs;
         if !logs.job.is_empty() {
             let jobs: HashSet<_> = logs.job.iter().copied().collect();
-            sqlx::query(inner.sql.insert_logs())
+            db::query(inner.sql.insert_logs())
                 .bind(logs.job)
                 .bind(logs.run)
                 .bind(logs.after)
@@ -97,7 +98,7 @@ impl Notes {
                 .execute(&mut *db)
                 .await?;
             let most = i64::try_from(MAX_LOG_LINES).unwrap_or(i64::MAX);
-            sqlx::query(inner.sql.trim_logs())
+            db::query(inner.sql.trim_logs())
                 .bind(jobs.into_iter().collect::<Vec<_>>())
                 .bind(most)
                 .execute(db)
@@ -116,8 +117,8 @@ impl Inner {
     ) -> Result<Vec<bool>, Fault> {
         let tokens: Vec<_> = notes.iter().map(|(token, _)| *token).collect();
         let columns = Tokens::of(&tokens);
-        sqlx::query(self.sql.lock_leases()).bind(&columns.lease).fetch_all(&mut *db).await?;
-        let rows = sqlx::query(self.sql.select_members())
+        db::query(self.sql.lock_leases()).bind(&columns.lease).fetch_all(&mut *db).await?;
+        let rows = db::query(self.sql.select_members())
             .bind(columns.distinct_leases())
             .bind(columns.job)
             .fetch_all(&mut *db)

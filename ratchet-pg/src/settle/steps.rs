@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use ratchet_core::graph::GraphEvent;
-use ratchet_core::model::{JobState, GraphEffects, Settled, Settlement};
+use ratchet_core::model::{GraphEffects, JobState, Settled, Settlement};
 
 use super::News;
 use crate::fault::Fault;
 use crate::leases::Place;
-use crate::sqlx::PgConnection;
 use crate::store::Inner;
+use sqlx::PgConnection;
 
 /// A plain success with its index in the batch and its position in its lease.
 pub(super) type Plain<'a> = (usize, &'a Settlement, Place);
@@ -36,7 +36,10 @@ impl Inner {
             };
             first = first.or(Some((*index, applied.at.as_microsecond())));
             let member = step.member(settlement.token.job, "", JobState::Succeeded);
-            events.push(GraphEvent::Ended { member, condition_results: settlement.condition_results.clone() });
+            events.push(GraphEvent::Ended {
+                member,
+                condition_results: settlement.condition_results.clone(),
+            });
         }
         if let Some((index, now)) = first {
             let effects = self.propagate(db, events, now, news).await?;

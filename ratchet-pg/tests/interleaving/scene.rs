@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use ratchet_core::graph::link;
 use ratchet_core::model::{
-    Isolation, ClaimRequest, Claimed, Command, ConcurrencyKey, Due, Edge, GroupId, GroupKind,
-    GroupRecord, JobId, JobSpec, KnownJobs, NewGraph, NewJob, NodeId, NodeInfo, OnConflict, Vertex,
-    QueueDemand, ScheduleRecord, Settlement, Step, EdgeTrigger, WriteSchedule,
+    ClaimRequest, Claimed, Command, ConcurrencyKey, Due, Edge, EdgeTrigger, GroupId, GroupKind,
+    GroupRecord, Isolation, JobId, JobSpec, KnownJobs, NewGraph, NewJob, NodeId, NodeInfo,
+    OnConflict, QueueDemand, ScheduleRecord, Settlement, Step, Vertex, WriteSchedule,
 };
 use ratchet_core::store::Store as _;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use ratchet_core::model::{
-    Isolation, AttemptOutcome, CancelCause, ClaimRequest, Claimed, Command, ConcurrencyKey, Due,
-    Filter, InsertError, JobId, JobSpec, JobState, KnownJobs, NewJob, NodeId, NodeInfo, OnConflict,
-    QueueDemand, Settled, Settlement, Verdict,
+    AttemptOutcome, CancelCause, ClaimRequest, Claimed, Command, ConcurrencyKey, Due, Filter,
+    InsertError, Isolation, JobId, JobSpec, JobState, KnownJobs, NewJob, NodeId, NodeInfo,
+    OnConflict, QueueDemand, Settled, Settlement, Verdict,
 };
 use ratchet_core::store::{Store as _, StoreError};
 use ratchet_core::{IdSource, OsEntropy, SystemClock};

@@ -170,7 +170,9 @@ impl Verb {
                 store.settle(vec![self.settlement(&scene)]).await?;
                 store.claim(Scene::request(scene.node)).await.map(drop)
             }
-            Self::LetGo => store.release_holds(vec![scene.late.as_ref().expect("fits").token]).await,
+            Self::LetGo => {
+                store.release_holds(vec![scene.late.as_ref().expect("fits").token]).await
+            }
             Self::Report => {
                 let mut notes = RunNotes::default();
                 notes.warnings.push("slow".to_owned());

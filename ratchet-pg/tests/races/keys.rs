@@ -7,7 +7,7 @@ use ratchet_core::store::Store as _;
 use sqlx::Connection as _;
 
 use crate::support::{ended_or_waits, hold, meet};
-use crate::world::{World, command, fail, release_holds, lingering, retry, settle, succeed};
+use crate::world::{World, command, fail, lingering, release_holds, retry, settle, succeed};
 
 // The key is held by a job that ends before the submit reads the holder.
 #[tokio::test]
@@ -98,7 +98,8 @@ async fn s_04_a_key_is_freed_when_the_end_meets_a_late_handler() {
         world.settle(lingering(retry(&first))).await;
         let second = world.claim().await;
         if short {
-            let held = hold(&world.a, "commit.before", release_holds(world.a.clone(), first.token)).await;
+            let held =
+                hold(&world.a, "commit.before", release_holds(world.a.clone(), first.token)).await;
             meet(world.pool(), held, settle(world.b.clone(), succeed(&second))).await;
         } else {
             let held = hold(&world.a, "commit.before", settle(world.a.clone(), fail(&second)));
@@ -130,7 +131,8 @@ async fn s_04_a_retried_job_keeps_its_key_when_its_late_handler_ends() {
         world.settle(lingering(fail(&run))).await;
         let retried = command(world.a.clone(), Command::Retry(run.id()));
         let held = hold(&world.a, point, retried).await;
-        let (retried, ()) = meet(world.pool(), held, release_holds(world.b.clone(), run.token)).await;
+        let (retried, ()) =
+            meet(world.pool(), held, release_holds(world.b.clone(), run.token)).await;
         let reply = retried.expect("retried");
         assert!(matches!(reply, CommandReply::Done { to: JobState::Pending, .. }), "{reply:?}");
         assert!(world.is_taken("order").await, "held at {point}");

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use ratchet_conformance::Harness as _;
 use ratchet_core::model::{
-    Isolation, ClaimReply, ClaimRequest, Claimed, Command, CommandError, CommandReply, ConcurrencyKey,
-    Due, InsertError, Inserted, JobId, JobSpec, JobState, KnownJobs, NewJob, NodeId, NodeInfo,
-    OnConflict, QueueDemand, Settled, Settlement, Token,
+    ClaimReply, ClaimRequest, Claimed, Command, CommandError, CommandReply, ConcurrencyKey, Due,
+    InsertError, Inserted, Isolation, JobId, JobSpec, JobState, KnownJobs, NewJob, NodeId,
+    NodeInfo, OnConflict, QueueDemand, Settled, Settlement, Token,
 };
 use ratchet_core::store::Store as _;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use ratchet_conformance::Harness;
 use ratchet_core::model::{
-    Isolation, AttemptOutcome, ClaimRequest, Claimed, ConcurrencyKey, Due, JobId, JobSpec, JobState,
-    KnownJobs, NewJob, NodeId, NodeInfo, OnConflict, QueueDemand, Settlement, Verdict,
+    AttemptOutcome, ClaimRequest, Claimed, ConcurrencyKey, Due, Isolation, JobId, JobSpec,
+    JobState, KnownJobs, NewJob, NodeId, NodeInfo, OnConflict, QueueDemand, Settlement, Verdict,
 };
 use ratchet_core::store::Store;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};

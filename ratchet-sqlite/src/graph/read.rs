@@ -13,7 +13,7 @@ use crate::sql;
 use crate::unreadable::{or_report, readable};
 use crate::value::{bytes, job_id, number, parse, parse_optional};
 
-/// Encodes a point: one byte for its kind, then its id.
+/// Encodes a vertex: one byte for its kind, then its id.
 pub(super) fn point_bytes(point: Vertex) -> Vec<u8> {
     let kind = u8::from(point.group().is_some());
     [&[kind], point.uuid().as_bytes().as_slice()].concat()

@@ -77,7 +77,7 @@ async fn main() {
     let most = jobs.iter().map(|job| job.attempts).max().unwrap_or(0);
     let touched = jobs.iter().filter(|job| job.attempts > 0).count();
     let recovered = runs.iter().map(|line| line.finished_at).max().expect("runs");
-    // Failures of half a window open the breaker. More can fail because they were in flight or claimed before it opened.
+    // Half a window of failures opens the breaker. More can fail: they were in flight or claimed before it opened.
     let in_flight = WORKERS * CONCURRENCY as usize;
     let bound = (WINDOW as usize).div_ceil(2) + 2 * in_flight;
     println!("{submitted} jobs, {succeeded} succeeded; last one {:.1} s after the server was back",

@@ -118,7 +118,7 @@ impl Bench {
         [submit, drain]
     }
 
-    /// Measures the time from the commit of a step, by the store's clock before it is durable, to the start of the next.
+    /// Measures the time from the commit of a step (by the store's clock, before it is durable) to the next start.
     async fn chains(&self, chains: usize, steps: u32) {
         let workers = self.workers(2);
         tokio::time::sleep(Duration::from_secs(2)).await;

@@ -1,6 +1,6 @@
-//! Measures how fast a backlog is drained, in one interleaved run: the raw baseline, the store's calls alone, the engine
-//! with empty handlers, and graphile_worker if `GRAPHILE` is the path of its adapter. With `ENGINE_ALONE=1`, only the
-//! engine runs, for profiling.
+//! Measures how fast a backlog is drained, in one interleaved run: the raw baseline, the store's calls alone, the
+//! engine with empty handlers, and graphile_worker if `GRAPHILE` is the path of its adapter. With `ENGINE_ALONE=1`,
+//! only the engine runs, for profiling.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,6 +1,6 @@
 //! Measures how an open transaction of a caller affects workers: the commits per second of an idle worker while a due
-//! job is locked by an open `reschedule_in_tx`, and how long other settlements wait for one that needs a business key of
-//! an open submit.
+//! job is locked by an open `reschedule_in_tx`, and how long other settlements wait for one that needs a business key
+//! of an open submit.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};

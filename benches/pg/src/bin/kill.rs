@@ -1,5 +1,5 @@
-//! Runs four worker processes and kills one every second. Every job must end, and only jobs held by a killed process may
-//! run again.
+//! Runs four worker processes and kills one every second. Every job must end, and only jobs held by a killed process
+//! may run again.
 
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -33,7 +33,7 @@ async fn main() {
     let (started, mut kills, mut held, mut last) = (Instant::now(), 0, 0, None);
     loop {
         tokio::time::sleep(Duration::from_secs(1)).await;
-        // Wait before counting: the server still commits requests that the killed process sent. Its lease expires later.
+        // Count with a delay: the server still commits requests of the killed process. Its lease expires later.
         if let Some(pid) = last.take() {
             held += held_by(&pool, pid).await;
         }

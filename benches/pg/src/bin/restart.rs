@@ -1,4 +1,4 @@
-//! Restarts the server 20 times under load, alternating between `fast` and `immediate`. Every job must end exactly once.
+//! Restarts the server 20 times under load, alternating between `fast` and `immediate`. Every job must end once.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! Runs random workflows on four worker processes, one of which is repeatedly killed. Every job and group must end as the
-//! model predicts, and every member must be counted once.
+//! Runs random workflows on four worker processes, one of which is repeatedly killed. Every job and group must end as
+//! the model predicts, and every member must be counted once.
 //!
 //! `cargo run --release --features workflows --bin workflows -- 300` runs 300 small workflows, `-- 100 1000` runs 100
 //! workflows of 1000 steps.

@@ -1,4 +1,4 @@
-//! The processes that are tormented: workers, and a producer that never gives up on a submit.
+//! The processes of the chaos test: workers, and a producer that repeats a submit until it is acknowledged.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::args::Args;
 use crate::diary::Diary;
 use crate::jobs::{Doomed, First, Next, Parent, Report, Spawner, Work};
 
-/// How long a node of the crew is believed alive.
+/// The lease of the workers.
 pub const LEASE: Duration = Duration::from_secs(2);
 
 async fn store(address: &str) -> Result<PgStore, Problem> {
@@ -20,7 +20,7 @@ async fn store(address: &str) -> Result<PgStore, Problem> {
     Ok(PgStore::open(options.statement_timeout(Duration::from_secs(2))).await?)
 }
 
-/// A server that is down when a process starts is waited for.
+/// Opens the store. Retries while the server is down.
 async fn patiently(address: &str) -> Result<PgStore, Problem> {
     let mut tries = 0;
     loop {
@@ -51,7 +51,7 @@ async fn runtime(args: &Args) -> Result<(Ratchet, Diary), Problem> {
     Ok((builder.build().await?, diary))
 }
 
-/// Works until it is told to stop.
+/// Runs a worker until it receives a signal.
 pub async fn work(args: &Args) -> Result<(), Problem> {
     let (ratchet, _) = runtime(args).await?;
     let worker = loop {
@@ -64,11 +64,11 @@ pub async fn work(args: &Args) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Submits until a file appears. A submit is repeated until it is acknowledged: its key makes one job of the repeats.
+/// Submits jobs until a stop file appears. A submit is repeated until it is acknowledged; its key prevents duplicates.
 pub async fn produce(args: &Args) -> Result<(), Problem> {
     let (ratchet, diary) = runtime(args).await?;
     let (stop, pause) = (PathBuf::from(args.must("stop")?), args.or("every-ms", 25));
-    // Every life of the producer has labels of its own.
+    // Every life of the producer uses different labels.
     let life: u32 = args.or("life", 0);
     for number in 0_u64.. {
         if stop.exists() {
@@ -90,7 +90,7 @@ pub async fn produce(args: &Args) -> Result<(), Problem> {
     Ok(())
 }
 
-/// One submit of many kinds; nothing if it was not acknowledged.
+/// Submits a job or graph of varying kind. Returns `None` if it was not acknowledged.
 async fn submit(ratchet: &Ratchet, number: u64, label: &str) -> Option<Uuid> {
     let key = |what: &str| format!("{label}-{what}");
     macro_rules! once {
@@ -104,7 +104,7 @@ async fn submit(ratchet: &Ratchet, number: u64, label: &str) -> Option<Uuid> {
         2 => once!(Parent { fails: true }),
         3 => once!(Spawner {}),
         4 => {
-            // A graph has no key: a repeat of a lost answer is another chain, and that is fine.
+            // This chain has no key, so a repeat after a lost answer creates another chain.
             let chain = ratchet.chain(First { from: 1 }).then(Next {}).then(Next {});
             Some(chain.await.ok()?.id().uuid())
         }
@@ -118,7 +118,7 @@ async fn submit(ratchet: &Ratchet, number: u64, label: &str) -> Option<Uuid> {
             Some(job.idempotency_key(key("slot")).await.ok()?.id().uuid())
         }
         7 => once!(Work { nap: 5, fails: 2 }),
-        // Longer than a lease: a frozen worker comes back in the middle of it.
+        // Close to the lease, so that a frozen worker can continue while the job is running elsewhere.
         8 => once!(Work { nap: 1500, fails: 0 }),
         _ => once!(Work { nap: number % 40, fails: 0 }),
     }

@@ -1,31 +1,31 @@
-//! What can go wrong, chosen by a seed.
+//! The faults of the chaos test, chosen by a seed.
 
 use std::time::Duration;
 
 use fastrand::Rng;
 
-/// One thing that goes wrong, and for how long.
+/// A fault and its duration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// SIGKILL of a worker; another one takes its place.
+    /// SIGKILL of a worker. Another one replaces it.
     KillWorker(usize),
     /// SIGSTOP of a worker for longer than its lease, then SIGCONT: a zombie.
     FreezeWorker(usize, Duration),
-    /// SIGKILL of the producer in the middle of whatever it submits.
+    /// SIGKILL of the producer while it submits.
     KillProducer,
-    /// Every piece of every connection takes its time.
+    /// All data is delayed, on every connection.
     SlowNetwork(Duration, Duration),
-    /// Nothing passes for a while, then everything does.
+    /// All data is held back for a while and then passed on.
     SilentNetwork(Duration),
-    /// Every connection is cut.
+    /// All connections are closed.
     CutNetwork,
-    /// Every connection is forgotten without a word: half open on both sides.
+    /// All connections are dropped silently, and stay half open on both sides.
     ForgetConnections,
-    /// The server is stopped at once, as if it had crashed, and started again.
+    /// The server is stopped immediately, as in a crash, and restarted.
     RestartServer,
-    /// Somebody locks a table for longer than a statement may take.
+    /// A table is locked for longer than the statement timeout.
     StatementTimeouts(Duration),
-    /// The disk of the tables is full.
+    /// The disk with the tables is full.
     DiskFull(Duration),
 }
 

@@ -1,6 +1,6 @@
-//! Chaos: worker processes and a producer on a PostgreSQL server, and everything going wrong at random, by a seed.
+//! The chaos test: worker processes and a producer on a PostgreSQL server, with random faults derived from a seed.
 //!
-//! At the end everything heals, the rest is worked off, and the audit holds the store against the diary.
+//! At the end, all faults stop, the remaining jobs are processed, and the store is audited against the diary.
 
 pub mod crew;
 mod fault;
@@ -24,13 +24,13 @@ use crate::audit::{leftovers, summary};
 use crate::diary::Entries;
 use crate::server::Server;
 
-/// How many worker processes there are.
+/// The number of worker processes.
 const WORKERS: usize = 4;
 
-/// How long the rest may take once everything has healed.
+/// The time limit for the remaining jobs after all faults have stopped.
 const LONGEST_REST: Duration = Duration::from_secs(180);
 
-/// Everything that can be tormented.
+/// The processes, the server and the proxy that faults can affect.
 struct Scene {
     server: Server,
     proxy: Proxy,
@@ -47,7 +47,7 @@ struct Scene {
 pub async fn run(args: &Args) -> Result<(), Problem> {
     let minutes: f64 = args.or("minutes", 5.0);
     let seed: u64 = args.or("seed", fastrand::u64(..100_000));
-    // Part of the name of a fault: to look at one kind alone.
+    // A part of the name of a fault, to run only faults of that kind.
     let only = args.get("only").unwrap_or_default();
     println!("chaos for {minutes} min, seed {seed}");
     let mut rng = Rng::with_seed(seed);
@@ -133,7 +133,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Locks what every claim needs for longer than a statement may take.
+    /// Locks a table that every claim needs, for longer than the statement timeout.
     async fn hold_tables(&self, time: Duration) -> Result<(), Problem> {
         let mut db = PgConnection::connect(&self.server.url("chaos")).await?;
         let mut tx = db.begin().await?;
@@ -141,7 +141,7 @@ impl Scene {
         let lock = sqlx::query("LOCK TABLE ratchet.lease IN ACCESS EXCLUSIVE MODE");
         match lock.execute(&mut *tx).await {
             Ok(_) => tokio::time::sleep(time).await,
-            // Whoever comes last to a circle of locks is the one to give way.
+            // The lock may fail because of a deadlock or the lock timeout.
             Err(error) => println!("           the table could not be locked: {error}"),
         }
         tx.rollback().await?;
@@ -151,7 +151,7 @@ impl Scene {
     async fn fill_disk(&self, time: Duration) -> Result<(), Problem> {
         let Some(space) = &self.small else { return Ok(()) };
         let filler = space.with_file_name("filler");
-        // As much as there is, down to the last page.
+        // Fill the disk completely.
         let full = Command::new("dd")
             .args(["if=/dev/zero", "bs=8k", &format!("of={}", filler.display())])
             .stderr(Stdio::null())
@@ -161,7 +161,7 @@ impl Scene {
         Ok(std::fs::remove_file(filler)?)
     }
 
-    /// Starts a worker for every one that is gone.
+    /// Restarts every worker that has ended.
     fn raise_the_dead(&mut self) -> Result<(), Problem> {
         for worker in &mut self.workers {
             if worker.try_wait()?.is_some() {
@@ -171,7 +171,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Heals everything, lets the rest be worked off, and looks.
+    /// Stops the producer, waits until the remaining jobs are processed, and audits the store.
     async fn finish(mut self) -> Result<(), Problem> {
         std::fs::write(self.folder.path().join("stop"), "")?;
         self.producer.wait()?;
@@ -217,7 +217,7 @@ impl Drop for Scene {
     }
 }
 
-/// Starts this program as one of the crew, behind the proxy.
+/// Starts this program as a worker or producer that connects through the proxy.
 fn spawn(
     verb: &str,
     proxy: &Proxy,

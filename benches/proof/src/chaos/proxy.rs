@@ -1,4 +1,5 @@
-//! A small TCP proxy in front of the server, and what a network can do: be slow, be silent, forget connections, cut them.
+//! A small TCP proxy in front of the server that simulates network faults: delays, silence, half-open and closed
+//! connections.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,16 +11,16 @@ use tokio::sync::watch;
 
 use crate::Problem;
 
-/// How the network is now.
+/// The current state of the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Weather {
-    /// Every piece takes this long.
+    /// The delay of every chunk of data.
     pub delay: Duration,
-    /// Nothing passes; it is held back and passes later.
+    /// Data is held back until this is reset.
     pub silent: bool,
-    /// Connections older than this number are cut.
+    /// Connections with a lower number are closed.
     pub cut_before: u64,
-    /// Connections older than this number are forgotten: nothing passes any more, and nobody is told.
+    /// Connections with a lower number pass no more data and stay open.
     pub forgotten_before: u64,
 }
 
@@ -31,7 +32,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Passes connections on to a port of this machine.
+    /// Starts a proxy that forwards connections to a local port.
     pub async fn start(to: u16) -> Result<Self, Problem> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let port = listener.local_addr()?.port();
@@ -53,13 +54,13 @@ impl Proxy {
         self.weather.send_modify(change);
     }
 
-    /// Cuts every connection there is.
+    /// Closes all current connections.
     pub fn cut(&self) {
         let now = self.next.load(Ordering::Relaxed);
         self.change(|weather| weather.cut_before = now);
     }
 
-    /// Forgets every connection there is, as a firewall does: neither side hears of it.
+    /// Drops all current connections silently, like a firewall. Neither side is notified.
     pub fn forget(&self) {
         let now = self.next.load(Ordering::Relaxed);
         self.change(|weather| weather.forgotten_before = now);
@@ -79,7 +80,7 @@ async fn pass(client: TcpStream, to: u16, number: u64, weather: watch::Receiver<
     }
 }
 
-/// Moves bytes one way, as the weather lets it.
+/// Copies bytes in one direction, subject to the state of the network.
 async fn copy(
     mut from: tokio::net::tcp::OwnedReadHalf,
     mut to: tokio::net::tcp::OwnedWriteHalf,
@@ -90,7 +91,7 @@ async fn copy(
     loop {
         let read = from.read(&mut piece).await;
         if weather.borrow().forgotten_before > number {
-            // Not even an end is told; only a cut closes this one.
+            // Do not forward the end of the stream either; only `cut` closes this connection.
             return std::future::pending().await;
         }
         let Ok(length @ 1..) = read else { return };

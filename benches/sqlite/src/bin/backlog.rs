@@ -1,5 +1,5 @@
-//! Claim latency with 1 k and with 1 M pending jobs, interleaved, and behind jobs that cannot run. Reports file size and
-//! memory too.
+//! Measures the claim latency with 1 k and 1 M pending jobs, interleaved, and with jobs in front that cannot run. Also
+//! reports file size and memory.
 //!
 //! `backlog [pending jobs]`
 
@@ -51,7 +51,7 @@ async fn main() {
 
 async fn compare(synchronous: Synchronous, limit: u32, sides: [(&Side, usize); 2]) {
     let mut samples = [Vec::new(), Vec::new()];
-    // The first claims warm the caches and set aside what cannot run.
+    // The first claims warm the caches and set aside the jobs that cannot run.
     for _ in 0..20 {
         for (side, _) in sides {
             side.claim(limit).await;

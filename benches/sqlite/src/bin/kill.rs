@@ -1,8 +1,9 @@
-//! `kill -9` of a process that enqueues and works at full speed on one file, again and again.
+//! Repeatedly kills (`kill -9`) a process that enqueues and works at full speed on one file.
 //!
-//! `kill [kills] [longest life in ms]`. The child tells each committed job and each run of a handler through a pipe. After
-//! each kill the parent looks into the file: every job told as committed is there. At the end a last child finishes the
-//! rest: nothing is lost, nothing is stuck, the file is sound, and no handler ran again but those in flight at a kill.
+//! `kill [kills] [longest life in ms]`. The child reports each committed job and each run of a handler through a pipe.
+//! After each kill, the parent checks that the file contains every job reported as committed. At the end, a last child
+//! finishes the remaining jobs. No job may be lost or stuck, the file must be intact, and only handlers that were in
+//! flight at a kill may have run again.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -32,7 +33,7 @@ async fn work(#[inject] ctx: JobContext) {
     tell('R', ctx.job_id().uuid());
 }
 
-/// One line in one write: a kill never tears it.
+/// Prints one line in a single write, so that a kill never leaves a partial line.
 fn tell(what: char, id: Uuid) {
     let line = format!("{what} {id}\n");
     let _ = std::io::stdout().lock().write_all(line.as_bytes());
@@ -76,7 +77,7 @@ struct Told {
 struct Ledger {
     jobs: HashMap<Uuid, Told>,
     reruns: u64,
-    /// Told as committed since the last look.
+    /// The jobs reported as committed since the last check.
     fresh: Vec<Uuid>,
 }
 
@@ -115,7 +116,7 @@ async fn parent(kills: usize, longest: u64) {
         let held =
             sqlx::query("SELECT node, count(*) FROM ratchet_job WHERE state = 1 GROUP BY node");
         for row in held.fetch_all(&mut conn).await.expect("reads after a kill") {
-            // Those of the children before are running in the file until they are rescued.
+            // Jobs of earlier children are still running in the file until they are rescued.
             if nodes.insert(row.get::<Vec<u8>, _>(0)) {
                 now += row.get::<i64, _>(1).unsigned_abs();
             }
@@ -171,7 +172,7 @@ async fn parent(kills: usize, longest: u64) {
     assert!(ledger.reruns <= in_flight);
 }
 
-/// A child lives for a while once it works, and is killed.
+/// Starts a child and kills it some time after it has started to work.
 fn live_and_die(path: &Path, life: Duration, ledger: &mut Ledger) {
     let mut child = spawn("child", path);
     let lines = lines(&mut child);
@@ -192,7 +193,7 @@ fn live_and_die(path: &Path, life: Duration, ledger: &mut Ledger) {
     });
 }
 
-/// A last child works until nothing is left. Answers how many jobs are stuck.
+/// Runs a last child until no jobs are left. Returns the number of stuck jobs.
 async fn finish(path: &Path, ledger: &mut Ledger) -> u64 {
     let mut child = spawn("finish", path);
     let lines = lines(&mut child);

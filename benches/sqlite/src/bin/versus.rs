@@ -1,6 +1,6 @@
-//! Side by side with `apalis-sqlite`, in one run, interleaved: single enqueue, bulk enqueue, drain, pick-up latency.
+//! Compares Ratchet with `apalis-sqlite` in one interleaved run: single enqueue, bulk enqueue, drain, pick-up latency.
 //!
-//! `versus [rounds] [drain jobs of ours] [drain jobs of theirs] [concurrency]`, or ours alone:
+//! `versus [rounds] [drain jobs of ours] [drain jobs of theirs] [concurrency]`, or Ratchet alone:
 //! `versus drain [jobs] [concurrency]`, `versus bulk [jobs]`. Both sides sync every commit (`synchronous = FULL`).
 
 use std::path::Path;
@@ -33,7 +33,7 @@ struct Samples {
 #[tokio::main]
 async fn main() {
     if argument(1, String::new()) == "drain" {
-        // Ours alone: for a profiler.
+        // Ratchet alone, for profiling.
         let rate = drain_ours_of(argument(2, 100_000), argument(3, 50)).await;
         println!("{rate:.0} jobs/s");
         return;
@@ -129,7 +129,7 @@ fn their_storage(pool: &SqlitePool) -> SqliteStorage<Theirs> {
     SqliteStorage::new(pool).with_config(config)
 }
 
-/// Jobs per second of `TASKS` tasks that enqueue one by one.
+/// Returns the jobs per second of `TASKS` tasks that enqueue one by one.
 async fn single<F, G>(jobs: usize, enqueue: F) -> f64
 where
     F: Fn(u64) -> G + Clone + Send + 'static,
@@ -210,7 +210,7 @@ async fn bulk_theirs(jobs: u64) -> f64 {
     fill_theirs(&their_pool(folder.path()).await, jobs).await
 }
 
-/// Jobs per second until the store says that nothing is left.
+/// Returns the jobs per second until the store has no jobs left.
 async fn drain_ours_of(jobs: u64, concurrency: u32) -> f64 {
     reset();
     let folder = tempfile::tempdir().expect("a folder");
@@ -261,7 +261,7 @@ async fn drain_theirs_of(jobs: u64, concurrency: usize) -> f64 {
     jobs as f64 / took
 }
 
-/// From the end of the enqueue to the start of the handler, in milliseconds.
+/// Measures the time from the end of the enqueue to the start of the handler, in milliseconds.
 async fn pick_up(jobs: u64, enqueue: impl AsyncFn(u64)) -> [f64; 3] {
     let mut committed = Vec::new();
     let mut ticks = tokio::time::interval(Duration::from_millis(20));

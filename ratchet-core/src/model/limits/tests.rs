@@ -1,3 +1,5 @@
+//! Tests of the limits.
+
 use super::*;
 
 /// Returns the problem of a text in a field, or `None` if the text is accepted.

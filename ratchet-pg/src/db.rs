@@ -1,12 +1,11 @@
-//! Re-exports `sqlx`, with query functions that take a [`Statement`] of [`Sql`](crate::sql::Sql). The statement decides
-//! whether it stays prepared on a connection. Behind a transaction pooler it must not, because the next transaction may
-//! use another server connection.
+//! Query functions that take a [`Statement`] of [`Sql`](crate::sql::Sql). The statement decides whether it stays prepared
+//! on a connection. Behind a transaction pooler it must not, because the next transaction may use another server
+//! connection.
 
-pub(crate) use ::sqlx::*;
-
-use ::sqlx::database::HasStatementCache;
-use ::sqlx::query::{Query, QueryScalar};
 use ratchet_core::crash::statement_point;
+use sqlx::database::HasStatementCache;
+use sqlx::query::{Query, QueryScalar};
+use sqlx::{Database, FromRow};
 
 use crate::sql::Statement;
 
@@ -17,7 +16,7 @@ where
 {
     let Statement { name, text, keep } = statement;
     statement_point(name);
-    ::sqlx::query(text).persistent(keep)
+    sqlx::query(text).persistent(keep)
 }
 
 /// Like `sqlx::query_scalar`, for a [`Statement`].
@@ -28,5 +27,5 @@ where
 {
     let Statement { name, text, keep } = statement;
     statement_point(name);
-    ::sqlx::query_scalar(text).persistent(keep)
+    sqlx::query_scalar(text).persistent(keep)
 }
