@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use crate::error::store_error;
 use crate::fault::Fault;
-use crate::home::in_time;
+use crate::runtime::in_time;
 use crate::store::Inner;
 
 /// The submits that wait to be committed.
@@ -132,7 +132,7 @@ impl Inner {
                 self.store_alone(jobs.into_iter()).await
             };
             // A server that is gone must not block the next submits forever.
-            let stored = in_time(self.longest, &self.doubt, stored);
+            let stored = in_time(self.longest, &self.suspects, stored);
             let error = match stored.await {
                 Ok(fresh) => {
                     self.told(&fresh);

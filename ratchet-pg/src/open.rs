@@ -13,11 +13,11 @@ use crate::clock::StoreClock;
 use crate::db;
 use crate::doubt::Doubts;
 use crate::group::Group;
-use crate::home::Home;
 use crate::leases::Leases;
 use crate::look_ups::LookUps;
 use crate::options::PgOptions;
 use crate::pool::Pool;
+use crate::runtime::StoreRuntime;
 use crate::sql::{self, Sql};
 use crate::store::Inner;
 use crate::sweep::Floors;
@@ -30,9 +30,13 @@ use sqlx::Connection;
 use sqlx::postgres::PgPoolOptions;
 
 /// Opens a store with the given options. Its background tasks run on the store runtime.
-pub(crate) async fn open(options: PgOptions, home: Weak<Home>) -> Result<Arc<Inner>, StoreError> {
-    let (longest, doubt) = (options.longest(), home.upgrade().map(|home| home.doubt()));
-    let doubt = doubt.unwrap_or_default();
+pub(crate) async fn open(
+    options: PgOptions,
+    runtime: Weak<StoreRuntime>,
+) -> Result<Arc<Inner>, StoreError> {
+    let (longest, suspects) =
+        (options.longest(), runtime.upgrade().map(|runtime| runtime.suspect_connections()));
+    let suspects = suspects.unwrap_or_default();
     let PgOptions {
         connect,
         schema,
@@ -59,10 +63,10 @@ pub(crate) async fn open(options: PgOptions, home: Weak<Home>) -> Result<Arc<Inn
         // An operation that timed out has dropped a connection that may be dead, or that may be about to begin a
         // transaction that is never ended. The check itself must not wait forever either.
         .after_release({
-            let doubt = Arc::clone(&doubt);
+            let suspects = Arc::clone(&suspects);
             move |db, _| {
                 let doubtful =
-                    doubt.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
+                    suspects.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
                 Box::pin(async move {
                     if doubtful {
                         let ended = sqlx::raw_sql(sql::roll_back()).execute(db);
@@ -95,13 +99,13 @@ pub(crate) async fn open(options: PgOptions, home: Weak<Home>) -> Result<Arc<Inn
     let bounds = Arc::<Bounds>::default();
     let wakes = Arc::new(Wakes::new((!poll_only).then_some(sender), Arc::clone(&bounds)));
     let origin = wakes.origin().to_owned();
-    if !poll_only && let Some(home) = home.upgrade() {
+    if !poll_only && let Some(runtime) = runtime.upgrade() {
         if let Some(listener) = tested_listener(&connections, &sql, &channel, &origin).await {
-            home.spawn(listen(listener, origin.clone(), Arc::downgrade(&wakes)));
+            runtime.spawn(listen(listener, origin.clone(), Arc::downgrade(&wakes)));
         }
-        let patience = (longest, Arc::clone(&doubt));
+        let patience = (longest, Arc::clone(&suspects));
         let teller = (connections, Arc::clone(&sql), channel.clone(), origin);
-        home.spawn(tell_others(teller, patience, hints, (wakes.waiters(), wakes.pace())));
+        runtime.spawn(tell_others(teller, patience, hints, (wakes.waiters(), wakes.pace())));
     }
     Ok(Arc::new(Inner {
         pool,
@@ -122,6 +126,6 @@ pub(crate) async fn open(options: PgOptions, home: Weak<Home>) -> Result<Arc<Inn
         noted: Noted::default(),
         clock,
         longest,
-        doubt,
+        suspects,
     }))
 }

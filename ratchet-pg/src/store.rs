@@ -28,12 +28,12 @@ use crate::db;
 use crate::doubt::Doubts;
 use crate::fault::Fault;
 use crate::group::Group;
-use crate::home::Home;
 use crate::leases::Leases;
 use crate::look_ups::LookUps;
 use crate::open::open;
 use crate::options::PgOptions;
 use crate::pool::Pool;
+use crate::runtime::StoreRuntime;
 use crate::sql::Sql;
 use crate::sweep::Floors;
 use crate::turns::Turns;
@@ -48,7 +48,7 @@ use sqlx::PgConnection;
 #[derive(Clone)]
 pub struct PgStore {
     pub(crate) inner: Arc<Inner>,
-    home: Arc<Home>,
+    runtime: Arc<StoreRuntime>,
 }
 
 /// The shared state behind all operations of the store.
@@ -74,7 +74,7 @@ pub(crate) struct Inner {
     /// The time limit of one operation.
     pub(crate) longest: Duration,
     /// How many of the next returned connections may be dead.
-    pub(crate) doubt: Arc<AtomicU32>,
+    pub(crate) suspects: Arc<AtomicU32>,
 }
 
 impl Inner {
@@ -92,11 +92,11 @@ impl PgStore {
     /// Opens a store with the given options, and migrates the schema unless the options disable it.
     pub async fn open(options: PgOptions) -> Result<Self, StoreError> {
         options.check()?;
-        let home = Arc::new(Home::new(options.longest())?);
-        let opened = Arc::downgrade(&home);
+        let runtime = Arc::new(StoreRuntime::new(options.longest())?);
+        let opened = Arc::downgrade(&runtime);
         // No timeout: a migration may take long.
-        let inner = home.run_to_its_end(async move { open(options, opened).await }).await?;
-        Ok(Self { inner, home })
+        let inner = runtime.run_to_its_end(async move { open(options, opened).await }).await?;
+        Ok(Self { inner, runtime })
     }
 
     /// Closes all connections. Operations on the store fail as unavailable afterwards.
@@ -107,7 +107,7 @@ impl PgStore {
             Ok::<_, StoreError>(())
         };
         // An error means that the store runtime has already stopped.
-        let _ = self.home.run(closed).await;
+        let _ = self.runtime.run(closed).await;
     }
 }
 
@@ -121,36 +121,36 @@ impl fmt::Debug for PgStore {
 }
 
 /// Runs an operation of [`Inner`] on the store runtime.
-macro_rules! at_home {
+macro_rules! on_store_thread {
     ($store:ident, |$inner:ident| $verb:expr) => {{
         let $inner = Arc::clone(&$store.inner);
-        $store.home.run(async move { $verb.await.map_err(Into::into) }).await
+        $store.runtime.run(async move { $verb.await.map_err(Into::into) }).await
     }};
 }
 
 #[async_trait]
 impl Store for PgStore {
     async fn now(&self) -> Result<Timestamp, StoreError> {
-        at_home!(self, |inner| async {
+        on_store_thread!(self, |inner| async {
             let mut db = inner.pool.acquire().await?;
             Ok::<_, Fault>(spec::instant(inner.now(&mut db).await?))
         })
     }
 
     async fn insert(&self, jobs: Vec<NewJob>) -> Result<Vec<Inserted>, InsertError> {
-        at_home!(self, |inner| inner.insert(jobs))
+        on_store_thread!(self, |inner| inner.insert(jobs))
     }
 
     async fn insert_graph(&self, graph: NewGraph) -> Result<GraphInserted, InsertError> {
-        at_home!(self, |inner| inner.insert_graph(graph))
+        on_store_thread!(self, |inner| inner.insert_graph(graph))
     }
 
     async fn add_members(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
-        at_home!(self, |inner| inner.add_members(extend))
+        on_store_thread!(self, |inner| inner.add_members(extend))
     }
 
     async fn group(&self, id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
-        at_home!(self, |inner| inner.one_group(id))
+        on_store_thread!(self, |inner| inner.one_group(id))
     }
 
     async fn groups(
@@ -160,7 +160,7 @@ impl Store for PgStore {
         limit: u32,
     ) -> Result<Vec<GroupRecord>, StoreError> {
         let filter = filter.clone();
-        at_home!(self, |inner| inner.list_groups(&filter, before, limit))
+        on_store_thread!(self, |inner| inner.list_groups(&filter, before, limit))
     }
 
     async fn members(
@@ -169,29 +169,29 @@ impl Store for PgStore {
         after: Option<JobId>,
         limit: u32,
     ) -> Result<Vec<Member>, StoreError> {
-        at_home!(self, |inner| inner.group_members(group, after, limit))
+        on_store_thread!(self, |inner| inner.group_members(group, after, limit))
     }
 
     async fn edges(&self, parents: &[Vertex]) -> Result<Vec<Edge>, StoreError> {
         let parents = parents.to_vec();
-        at_home!(self, |inner| inner.edges(&parents))
+        on_store_thread!(self, |inner| inner.edges(&parents))
     }
 
     async fn schedules(&self) -> Result<Vec<ScheduleRecord>, StoreError> {
-        at_home!(self, |inner| inner.schedules())
+        on_store_thread!(self, |inner| inner.schedules())
     }
 
     async fn schedule(&self, name: &str) -> Result<Option<ScheduleRecord>, StoreError> {
         let name = name.to_owned();
-        at_home!(self, |inner| inner.schedule(&name))
+        on_store_thread!(self, |inner| inner.schedule(&name))
     }
 
     async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, StoreError> {
-        at_home!(self, |inner| inner.due_schedules(limit))
+        on_store_thread!(self, |inner| inner.due_schedules(limit))
     }
 
     async fn write_schedule(&self, write: WriteSchedule) -> Result<ScheduleWritten, StoreError> {
-        at_home!(self, |inner| inner.write_schedule(write))
+        on_store_thread!(self, |inner| inner.write_schedule(write))
     }
 
     async fn rejects(
@@ -201,17 +201,17 @@ impl Store for PgStore {
         limit: u32,
     ) -> Result<Vec<Reject>, StoreError> {
         let filter = filter.clone();
-        at_home!(self, |inner| inner.rejects(&filter, after, limit))
+        on_store_thread!(self, |inner| inner.rejects(&filter, after, limit))
     }
 
     async fn reject_groups(&self, filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError> {
         let filter = filter.clone();
-        at_home!(self, |inner| inner.reject_groups(&filter))
+        on_store_thread!(self, |inner| inner.reject_groups(&filter))
     }
 
     async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), StoreError> {
         let rejects = rejects.to_vec();
-        at_home!(self, |inner| inner.forget_rejects(&rejects))
+        on_store_thread!(self, |inner| inner.forget_rejects(&rejects))
     }
 
     async fn take_hand_offs(
@@ -221,25 +221,25 @@ impl Store for PgStore {
         hold: Duration,
     ) -> Result<Vec<HandOff>, StoreError> {
         let pipeline = pipeline.to_owned();
-        at_home!(self, |inner| inner.take_hand_offs(&pipeline, limit, hold))
+        on_store_thread!(self, |inner| inner.take_hand_offs(&pipeline, limit, hold))
     }
 
     async fn finish_hand_offs(&self, pipeline: &str, keys: &[String]) -> Result<(), StoreError> {
         let (pipeline, keys) = (pipeline.to_owned(), keys.to_vec());
-        at_home!(self, |inner| inner.finish_hand_offs(&pipeline, &keys))
+        on_store_thread!(self, |inner| inner.finish_hand_offs(&pipeline, &keys))
     }
 
     async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
         let pipeline = pipeline.to_owned();
-        at_home!(self, |inner| inner.hand_off_stats(&pipeline))
+        on_store_thread!(self, |inner| inner.hand_off_stats(&pipeline))
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
-        at_home!(self, |inner| inner.claim(&request))
+        on_store_thread!(self, |inner| inner.claim(&request))
     }
 
     async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
-        at_home!(self, |inner| inner.settle(settlements))
+        on_store_thread!(self, |inner| inner.settle(settlements))
     }
 
     async fn settle_and_claim(
@@ -247,52 +247,52 @@ impl Store for PgStore {
         settlements: Vec<Settlement>,
         request: ClaimRequest,
     ) -> Result<(Vec<Settled>, ClaimReply), StoreError> {
-        at_home!(self, |inner| inner.settle_and_claim(settlements, &request))
+        on_store_thread!(self, |inner| inner.settle_and_claim(settlements, &request))
     }
 
     async fn write_notes(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
-        at_home!(self, |inner| inner.write_notes(notes))
+        on_store_thread!(self, |inner| inner.write_notes(notes))
     }
 
     async fn release_holds(&self, tokens: Vec<Token>) -> Result<(), StoreError> {
-        at_home!(self, |inner| inner.release_holds(tokens))
+        on_store_thread!(self, |inner| inner.release_holds(tokens))
     }
 
     async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError> {
-        at_home!(self, |inner| inner.join(node, lease))
+        on_store_thread!(self, |inner| inner.join(node, lease))
     }
 
     async fn heartbeat(&self, node: NodeId, lease: Duration) -> Result<Heartbeat, StoreError> {
-        at_home!(self, |inner| inner.heartbeat(node, lease))
+        on_store_thread!(self, |inner| inner.heartbeat(node, lease))
     }
 
     async fn leave(&self, node: NodeId) -> Result<(), StoreError> {
-        at_home!(self, |inner| inner.leave(node))
+        on_store_thread!(self, |inner| inner.leave(node))
     }
 
     async fn orphans(&self, limit: u32) -> Result<Vec<Orphan>, StoreError> {
-        at_home!(self, |inner| inner.orphans(limit))
+        on_store_thread!(self, |inner| inner.orphans(limit))
     }
 
     async fn try_lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
-        at_home!(self, |inner| inner.try_lead(node, lease))
+        on_store_thread!(self, |inner| inner.try_lead(node, lease))
     }
 
     async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
-        at_home!(self, |inner| inner.purge(state, age, limit))
+        on_store_thread!(self, |inner| inner.purge(state, age, limit))
     }
 
     async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
-        at_home!(self, |inner| inner.command(command))
+        on_store_thread!(self, |inner| inner.command(command))
     }
 
     async fn update_queue(&self, queue: &str, order: QueueUpdate) -> Result<bool, StoreError> {
         let queue = queue.to_owned();
-        at_home!(self, |inner| inner.update_queue(&queue, order))
+        on_store_thread!(self, |inner| inner.update_queue(&queue, order))
     }
 
     async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError> {
-        at_home!(self, |inner| inner.queues())
+        on_store_thread!(self, |inner| inner.queues())
     }
 
     async fn update_breaker(
@@ -301,52 +301,52 @@ impl Store for PgStore {
         order: BreakerUpdate,
     ) -> Result<Option<BreakerChange>, StoreError> {
         let service = service.to_owned();
-        at_home!(self, |inner| inner.update_breaker(&service, order))
+        on_store_thread!(self, |inner| inner.update_breaker(&service, order))
     }
 
     async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError> {
-        at_home!(self, |inner| inner.breakers())
+        on_store_thread!(self, |inner| inner.breakers())
     }
 
     async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError> {
-        at_home!(self, |inner| inner.claim_context(id))
+        on_store_thread!(self, |inner| inner.claim_context(id))
     }
 
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {
-        at_home!(self, |inner| inner.get(id))
+        on_store_thread!(self, |inner| inner.get(id))
     }
 
     async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, StoreError> {
         let filter = filter.clone();
-        at_home!(self, |inner| inner.list(&filter, page))
+        on_store_thread!(self, |inner| inner.list(&filter, page))
     }
 
     async fn counts(&self) -> Result<Counts, StoreError> {
-        at_home!(self, |inner| inner.counts())
+        on_store_thread!(self, |inner| inner.counts())
     }
 
     async fn attempts(&self, id: JobId) -> Result<Vec<AttemptRecord>, StoreError> {
-        at_home!(self, |inner| inner.attempts(id))
+        on_store_thread!(self, |inner| inner.attempts(id))
     }
 
     async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError> {
-        at_home!(self, |inner| inner.logs(id))
+        on_store_thread!(self, |inner| inner.logs(id))
     }
 
     async fn unreadable(&self, limit: u32) -> Result<Vec<Unreadable>, StoreError> {
-        at_home!(self, |inner| inner.unreadable(limit))
+        on_store_thread!(self, |inner| inner.unreadable(limit))
     }
 
     async fn count_unreadable(&self) -> Result<u64, StoreError> {
-        at_home!(self, |inner| inner.count_unreadable())
+        on_store_thread!(self, |inner| inner.count_unreadable())
     }
 
     async fn repair_unreadable(&self, id: JobId) -> Result<bool, StoreError> {
-        at_home!(self, |inner| inner.repair_unreadable(id))
+        on_store_thread!(self, |inner| inner.repair_unreadable(id))
     }
 
     async fn drop_unreadable(&self, id: JobId) -> Result<bool, StoreError> {
-        at_home!(self, |inner| inner.drop_unreadable(id))
+        on_store_thread!(self, |inner| inner.drop_unreadable(id))
     }
 
     async fn has_competing_claimers(
@@ -355,19 +355,19 @@ impl Store for PgStore {
         queues: &[QueueDemand],
     ) -> Result<bool, StoreError> {
         let queues: Vec<_> = queues.iter().map(|demand| demand.queue.clone()).collect();
-        at_home!(self, |inner| inner.has_competing_claimers(node, queues))
+        on_store_thread!(self, |inner| inner.has_competing_claimers(node, queues))
     }
 
     async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError> {
-        at_home!(self, |inner| inner.nodes())
+        on_store_thread!(self, |inner| inner.nodes())
     }
 
     async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, StoreError> {
-        at_home!(self, |inner| inner.unknown_jobs())
+        on_store_thread!(self, |inner| inner.unknown_jobs())
     }
 
     async fn alerts(&self, limit: u32) -> Result<Vec<Alert>, StoreError> {
-        at_home!(self, |inner| inner.alerts(limit))
+        on_store_thread!(self, |inner| inner.alerts(limit))
     }
 
     async fn take_deliveries(
@@ -376,15 +376,15 @@ impl Store for PgStore {
         limit: u32,
         hold: Duration,
     ) -> Result<Vec<Delivery>, StoreError> {
-        at_home!(self, |inner| inner.take_deliveries(channel, limit, hold))
+        on_store_thread!(self, |inner| inner.take_deliveries(channel, limit, hold))
     }
 
     async fn ack_deliveries(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
-        at_home!(self, |inner| inner.ack_deliveries(deliveries))
+        on_store_thread!(self, |inner| inner.ack_deliveries(deliveries))
     }
 
     fn runtime(&self) -> Option<Handle> {
-        Some(self.home.handle())
+        Some(self.runtime.handle())
     }
 
     fn subscribe_wakeups(&self) -> broadcast::Receiver<Wake> {

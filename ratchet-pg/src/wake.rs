@@ -15,8 +15,8 @@ use uuid::Uuid;
 use crate::bounds::Bounds;
 use crate::db;
 use crate::error::store_error;
-use crate::home::in_time;
 use crate::pace::{PACE, Pace};
+use crate::runtime::in_time;
 use crate::sql::Sql;
 use sqlx::PgPool;
 use sqlx::postgres::PgListener;
@@ -242,7 +242,7 @@ fn read(origin: &str, line: &str) -> Vec<Told> {
 /// Sends hints to other processes until the store is dropped.
 pub(crate) async fn tell_others(
     (pool, sql, channel, origin): (PgPool, Arc<Sql>, String, String),
-    (longest, doubt): (Duration, Arc<AtomicU32>),
+    (longest, suspects): (Duration, Arc<AtomicU32>),
     mut hints: mpsc::UnboundedReceiver<Told>,
     (waiters, pace): (broadcast::WeakSender<Wake>, Arc<Pace>),
 ) {
@@ -269,7 +269,7 @@ pub(crate) async fn tell_others(
         }
         let sent = db::query(sql.notify()).bind(&channel).bind(round.lines(&origin));
         let sent = async { sent.execute(&pool).await.map_err(store_error) };
-        if let Err(error) = in_time(longest, &doubt, sent).await {
+        if let Err(error) = in_time(longest, &suspects, sent).await {
             tracing::debug!(%error, "hints could not be sent; the others will find out by polling");
         }
     }

@@ -12,14 +12,14 @@ use ratchet_core::store::{StoreError, StoreErrorKind};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 #[derive(Debug)]
-pub(crate) struct Home {
+pub(crate) struct StoreRuntime {
     runtime: Option<Runtime>,
     handle: Handle,
     longest: Duration,
-    doubt: Arc<AtomicU32>,
+    suspects: Arc<AtomicU32>,
 }
 
-impl Home {
+impl StoreRuntime {
     /// Starts the runtime. Tasks given to [`run`](Self::run) fail after `longest`, because a server can vanish without
     /// closing its connections.
     pub(crate) fn new(longest: Duration) -> Result<Self, StoreError> {
@@ -32,8 +32,8 @@ impl Home {
                 StoreError::new(StoreErrorKind::Config, "the store cannot start its thread")
                     .with_source(error)
             })?;
-        let (handle, doubt) = (runtime.handle().clone(), Arc::default());
-        Ok(Self { runtime: Some(runtime), handle, longest, doubt })
+        let (handle, suspects) = (runtime.handle().clone(), Arc::default());
+        Ok(Self { runtime: Some(runtime), handle, longest, suspects })
     }
 
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
@@ -45,8 +45,8 @@ impl Home {
     }
 
     /// Returns how many of the next returned connections may be dead. Raised when an operation times out.
-    pub(crate) fn doubt(&self) -> Arc<AtomicU32> {
-        Arc::clone(&self.doubt)
+    pub(crate) fn suspect_connections(&self) -> Arc<AtomicU32> {
+        Arc::clone(&self.suspects)
     }
 
     /// Runs a task on the store runtime and waits for it, with a time limit.
@@ -58,8 +58,8 @@ impl Home {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        let (longest, doubt) = (self.longest, self.doubt());
-        self.run_to_its_end(async move { in_time(longest, &doubt, task).await }).await
+        let (longest, suspects) = (self.longest, self.suspect_connections());
+        self.run_to_its_end(async move { in_time(longest, &suspects, task).await }).await
     }
 
     /// Runs a task on the store runtime and waits for it without a time limit.
@@ -81,7 +81,7 @@ impl Home {
     }
 }
 
-impl Drop for Home {
+impl Drop for StoreRuntime {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
@@ -90,18 +90,18 @@ impl Drop for Home {
 }
 
 /// The number of returned connections to check after a timeout: more than were in use.
-const DOUBTFUL: u32 = 64;
+const SUSPECT_CONNECTIONS: u32 = 64;
 
 /// Runs a task with a time limit. After a timeout, the next returned connections are checked.
 pub(crate) async fn in_time<T, E: From<StoreError>>(
     longest: Duration,
-    doubt: &AtomicU32,
+    suspects: &AtomicU32,
     task: impl Future<Output = Result<T, E>>,
 ) -> Result<T, E> {
     match tokio::time::timeout(longest, task).await {
         Ok(answer) => answer,
         Err(_) => {
-            doubt.store(DOUBTFUL, Ordering::Relaxed);
+            suspects.store(SUSPECT_CONNECTIONS, Ordering::Relaxed);
             let why = format!("the server did not answer within {longest:?}");
             Err(StoreError::new(StoreErrorKind::Unavailable, why).into())
         }
