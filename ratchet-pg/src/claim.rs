@@ -11,13 +11,13 @@ use uuid::Uuid;
 use crate::bounds::{FIRST, Rank};
 use crate::claims::Claims;
 use crate::db;
-use crate::doubt::Doubt;
 use crate::exchange::Successes;
 use crate::fault::{Fault, transact};
 use crate::gates::{Gates, Pass, probe_key};
 use crate::spec::{duration, small};
 use crate::store::Inner;
 use crate::unclaimable::is_unclaimable;
+use crate::unconfirmed_claims::ClaimInFlight;
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
 
@@ -63,15 +63,15 @@ impl Inner {
     }
 
     async fn claim_all(&self, request: &ClaimRequest) -> Result<ClaimReply, Fault> {
-        let doubt = self.doubts.begin();
+        let in_flight = self.unconfirmed_claims.begin();
         let mut db = self.pool.acquire().await?;
-        let short = self.claim_shortly(&mut db, request, &doubt).await?;
+        let short = self.claim_shortly(&mut db, request, &in_flight).await?;
         db.done().await?;
         let reply = match short {
             Some(reply) => reply,
-            None => transact!(self, |db| self.claim_closely(db, request, &doubt).await?)?,
+            None => transact!(self, |db| self.claim_closely(db, request, &in_flight).await?)?,
         };
-        doubt.over();
+        in_flight.confirm();
         Ok(reply)
     }
 
@@ -80,11 +80,11 @@ impl Inner {
         &self,
         db: &mut PgConnection,
         request: &ClaimRequest,
-        doubt: &Doubt<'_>,
+        in_flight: &ClaimInFlight<'_>,
     ) -> Result<Option<ClaimReply>, Fault> {
         for _ in 0..TURNS {
             let (told, reply) =
-                self.exchange(db, Successes::default(), Some(request), doubt).await?;
+                self.exchange(db, Successes::default(), Some(request), in_flight).await?;
             if told.answered() {
                 return Ok(Some(reply));
             }
@@ -125,7 +125,7 @@ impl Inner {
         &self,
         db: &mut PgConnection,
         request: &ClaimRequest,
-        doubt: &Doubt<'_>,
+        in_flight: &ClaimInFlight<'_>,
     ) -> Result<ClaimReply, Fault> {
         let now: Option<i64> = db::query_scalar(self.sql.select_room())
             .bind(request.node.uuid())
@@ -156,7 +156,7 @@ impl Inner {
         // Read after all locks, so that the runs that freed these slots ended before these runs start.
         let now = self.now(&mut *db).await?;
         let leases: Vec<_> = queues.iter().map(|_| self.ids.lease().uuid()).collect();
-        doubt.about(&leases);
+        in_flight.expect(&leases);
         let rows = db::query(self.sql.take_chosen())
             .bind(chosen)
             .bind(queues)

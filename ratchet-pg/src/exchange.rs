@@ -15,7 +15,6 @@ use crate::bounds::Rank;
 use crate::claim::{Known, isolated_from};
 use crate::claims::{Claims, Taken, odd};
 use crate::db;
-use crate::doubt::Doubt;
 use crate::fault::Fault;
 use crate::graph;
 use crate::leases::Place;
@@ -23,6 +22,7 @@ use crate::line::{self, Line};
 use crate::record::notes_of;
 use crate::spec::{cleaned, duration, micros, small};
 use crate::store::Inner;
+use crate::unconfirmed_claims::ClaimInFlight;
 use crate::unreadable::{Unread, is_unreadable};
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
@@ -103,13 +103,13 @@ impl Inner {
         db: &mut PgConnection,
         successes: Successes<'_>,
         request: Option<&ClaimRequest>,
-        doubt: &Doubt<'_>,
+        in_flight: &ClaimInFlight<'_>,
     ) -> Result<(Tidings, ClaimReply), Fault> {
         let demands = request.map_or(&[][..], |request| &request.queues);
         let known = request.map(Known::of).unwrap_or_default();
         let leases: Vec<_> = demands.iter().map(|_| self.ids.lease().uuid()).collect();
         let node = request.map_or_else(|| NodeId::from_uuid(Uuid::nil()), |request| request.node);
-        doubt.about(&leases);
+        in_flight.expect(&leases);
         let turn = match request {
             Some(_) => Some(self.turns.wait().await),
             None => None,

@@ -11,7 +11,6 @@ use crate::blocked::Causes;
 use crate::bounds::Bounds;
 use crate::clock::StoreClock;
 use crate::db;
-use crate::doubt::Doubts;
 use crate::group::Group;
 use crate::leases::Leases;
 use crate::look_ups::LookUps;
@@ -22,6 +21,7 @@ use crate::sql::{self, Sql};
 use crate::store::Inner;
 use crate::sweep::Floors;
 use crate::turns::Turns;
+use crate::unconfirmed_claims::UnconfirmedClaims;
 use crate::unreadable::Noted;
 use crate::wake::{Wakes, listen, tell_others, tested_listener};
 use crate::warm::FRESH;
@@ -65,10 +65,10 @@ pub(crate) async fn open(
         .after_release({
             let suspects = Arc::clone(&suspects);
             move |db, _| {
-                let doubtful =
+                let suspect =
                     suspects.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
                 Box::pin(async move {
-                    if doubtful {
+                    if suspect {
                         let ended = sqlx::raw_sql(sql::roll_back()).execute(db);
                         let ended = tokio::time::timeout(patience, ended).await;
                         ended.map_err(|_| sqlx::Error::PoolTimedOut)??;
@@ -118,7 +118,7 @@ pub(crate) async fn open(
         leases: Leases::default(),
         look_ups: LookUps::default(),
         turns: Turns::default(),
-        doubts: Doubts::new(statement_timeout),
+        unconfirmed_claims: UnconfirmedClaims::new(statement_timeout),
         group: Group::default(),
         patience: parts::Patience::default(),
         causes: Causes::default(),

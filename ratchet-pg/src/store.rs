@@ -25,7 +25,6 @@ use crate::blocked::Causes;
 use crate::bounds::Bounds;
 use crate::clock::StoreClock;
 use crate::db;
-use crate::doubt::Doubts;
 use crate::fault::Fault;
 use crate::group::Group;
 use crate::leases::Leases;
@@ -37,6 +36,7 @@ use crate::runtime::StoreRuntime;
 use crate::sql::Sql;
 use crate::sweep::Floors;
 use crate::turns::Turns;
+use crate::unconfirmed_claims::UnconfirmedClaims;
 use crate::unreadable::Noted;
 use crate::wake::Wakes;
 use crate::{parts, spec};
@@ -64,7 +64,7 @@ pub(crate) struct Inner {
     pub(crate) leases: Leases,
     pub(crate) look_ups: LookUps,
     pub(crate) turns: Turns,
-    pub(crate) doubts: Doubts,
+    pub(crate) unconfirmed_claims: UnconfirmedClaims,
     pub(crate) group: Group,
     pub(crate) patience: parts::Patience,
     pub(crate) causes: Causes,

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cargo run --release -- --quick        # under five minutes
-//! cargo run --release                   # under an hour; goes on where it was interrupted
+//! cargo run --release                   # under an hour; continues an interrupted run
 //! cargo run --release -- --only drain,bulk --fresh
 //! ```
 //!

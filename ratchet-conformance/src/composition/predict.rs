@@ -28,7 +28,7 @@ pub enum Fate {
 pub(super) fn sketch(world: &World, rng: &mut Rng, jobs: usize) -> NewGraph {
     let mut sketch = Sketch::new();
     let flow = sketch.group(world, GroupKind::Workflow);
-    // The points of each group, in order. Edges only point forward, so there are no cycles.
+    // The vertices of each group, in order. Edges only point forward, so there are no cycles.
     let mut inside: BTreeMap<GroupId, Vec<Vertex>> = BTreeMap::from([(flow, Vec::new())]);
     let mut groups = vec![flow];
     for _ in 0..jobs {
@@ -74,10 +74,10 @@ pub fn predict(graph: &NewGraph, fails: impl Fn(JobId) -> bool) -> BTreeMap<Vert
     predict_told(graph, fails, &BTreeMap::new())
 }
 
-/// Like [`predict`], but also takes the observed ends of points that never began.
+/// Like [`predict`], but also takes the observed ends of vertices that never began.
 ///
-/// A point may have two dead edges: one because its parent was canceled, one because its branch was not taken. The
-/// first of them determines how the point ends, and so whether its group succeeds. Their order depends on events, so
+/// A vertex may have two dead edges: one because its parent was canceled, one because its branch was not taken. The
+/// first of them determines how it ends, and so whether its group succeeds. Their order depends on events, so
 /// the observed end is used if one of the edges agrees with it.
 pub fn predict_told(
     graph: &NewGraph,
@@ -119,7 +119,7 @@ pub fn predict_told(
 
 type Begun = BTreeMap<Vertex, Result<(), Fate>>;
 
-/// Returns whether a point begins or never will; `None` if this is not known yet.
+/// Returns whether a vertex begins or never will; `None` if this is not known yet.
 fn begins(
     graph: &NewGraph,
     point: Vertex,
@@ -150,7 +150,7 @@ fn begins(
         _ if edges.is_empty() => Some(Ok(())),
         WaitMode::All if fired == edges.len() => Some(Ok(())),
         WaitMode::Any if fired > 0 => Some(Ok(())),
-        // The cause depends on the order of events, but the point never begins in any case.
+        // The cause depends on the order of events, but the vertex never begins in any case.
         WaitMode::All if !dead.is_empty() => death(),
         WaitMode::Any if dead.len() == edges.len() => death(),
         _ => None,

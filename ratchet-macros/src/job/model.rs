@@ -32,7 +32,7 @@ pub(crate) struct JobModel {
 /// The `impl` block that contains a method.
 #[derive(Clone)]
 pub(crate) struct Owner {
-    /// `Service`.
+    /// The path of the type: `Service`.
     pub(crate) path: Path,
     /// The `&self` of the method; `None` for an associated function.
     pub(crate) receiver: Option<syn::Receiver>,

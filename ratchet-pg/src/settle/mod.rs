@@ -22,13 +22,13 @@ pub(crate) use self::moves::{Ends, Left, Lines, RunEnd};
 pub(crate) use self::notes::Notes;
 use self::steps::{Plain, any_step, told_as_one};
 use crate::db;
-use crate::doubt::Doubt;
 use crate::exchange::Successes;
 use crate::fault::{Fault, is_blocked, met, transact};
 use crate::leases::Known;
 use crate::spec::{instant, large};
 use crate::store::Inner;
 use crate::unclaimable::is_unclaimable;
+use crate::unconfirmed_claims::ClaimInFlight;
 use crate::wake::Hint;
 use sqlx::PgConnection;
 
@@ -88,10 +88,10 @@ impl Inner {
         }
         let sorted = self.sort(settlements);
         if sorted.rest.is_empty() {
-            let doubt = self.doubts.begin();
-            match self.settle_alike(settlements, &sorted.plain, request, &doubt).await {
+            let in_flight = self.unconfirmed_claims.begin();
+            match self.settle_alike(settlements, &sorted.plain, request, &in_flight).await {
                 Ok((settled, news, reply)) => {
-                    doubt.over();
+                    in_flight.confirm();
                     self.tell(news);
                     return Ok((self.settle_late(settlements, settled).await?, reply));
                 }
@@ -132,14 +132,14 @@ impl Inner {
         settlements: &[Settlement],
         plain: &[Plain<'_>],
         request: Option<&ClaimRequest>,
-        doubt: &Doubt<'_>,
+        in_flight: &ClaimInFlight<'_>,
     ) -> Result<(Vec<Option<Settled>>, News, Option<ClaimReply>), Fault> {
         let count = settlements.len();
         let silent = |asked: &Settlement| asked.sample.is_none() && asked.notices.is_empty();
         let silent = settlements.iter().all(silent);
         if silent && !any_step(plain) {
             let mut db = self.pool.acquire().await?;
-            let settled = self.settle_plain(&mut db, count, plain, request, doubt).await?;
+            let settled = self.settle_plain(&mut db, count, plain, request, in_flight).await?;
             db.done().await?;
             return Ok(settled);
         }
@@ -149,7 +149,7 @@ impl Inner {
         let mut tx = self.pool.begin().await?;
         self.lock_graphs_of(&mut tx, plain.iter().map(|(_, settlement, _)| *settlement)).await?;
         let (mut settled, mut news, reply) =
-            self.settle_plain(&mut tx, count, plain, request, doubt).await?;
+            self.settle_plain(&mut tx, count, plain, request, in_flight).await?;
         self.propagate_plain(&mut tx, plain, &mut settled, &mut news).await?;
         let answers = settled.iter().map(Option::as_ref);
         self.record_applied(&mut tx, settlements.iter().zip(answers)).await?;
@@ -190,9 +190,9 @@ impl Inner {
         let tokens: Vec<_> = settlements.iter().map(|settlement| settlement.token).collect();
         self.lock_leases(&mut tx, &tokens).await?;
         // This exchange claims nothing.
-        let doubt = self.doubts.begin();
+        let in_flight = self.unconfirmed_claims.begin();
         let plain =
-            self.settle_plain(&mut tx, settlements.len(), &sorted.plain, None, &doubt).await?;
+            self.settle_plain(&mut tx, settlements.len(), &sorted.plain, None, &in_flight).await?;
         let (mut settled, mut news, _) = plain;
         self.propagate_plain(&mut tx, &sorted.plain, &mut settled, &mut news).await?;
         let (answers, more) = self.settle_batch(&mut tx, &rest).await?;
@@ -258,10 +258,10 @@ impl Inner {
         count: usize,
         plain: &[Plain<'_>],
         request: Option<&ClaimRequest>,
-        doubt: &Doubt<'_>,
+        in_flight: &ClaimInFlight<'_>,
     ) -> Result<(Vec<Option<Settled>>, News, Option<ClaimReply>), Fault> {
         let placed: Vec<_> = plain.iter().map(|(_, asked, place)| (*asked, *place)).collect();
-        let (told, reply) = self.exchange(db, Successes::new(&placed), request, doubt).await?;
+        let (told, reply) = self.exchange(db, Successes::new(&placed), request, in_flight).await?;
         let applied: Option<HashSet<_>> = told.applied.as_ref().map(|jobs| jobs.iter().collect());
         let mut settled = vec![None; count];
         let mut news = News { unsettled: !told.freed.is_empty(), ..News::default() };

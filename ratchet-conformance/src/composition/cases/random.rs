@@ -62,7 +62,7 @@ async fn compare(world: &World, graph: &NewGraph, fates: &BTreeMap<Vertex, Fate>
     }
 }
 
-/// Treats canceled and skipped as equal. If a point has several reasons not to begin, the first one is stored, and
+/// Treats canceled and skipped as equal. If a vertex has several reasons not to begin, the first one is stored, and
 /// which one is first depends on the order of events.
 fn alike(a: Fate, b: Fate) -> bool {
     let idle = |fate| matches!(fate, Fate::Canceled | Fate::Skipped);

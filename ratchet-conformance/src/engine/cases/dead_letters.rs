@@ -1,4 +1,4 @@
-//! The dead-letter queue: alerts, sinks, retry, re-drive, purge.
+//! The dead-letter queue: alerts, sinks, retry, redrive, purge.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};

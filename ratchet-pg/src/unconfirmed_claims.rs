@@ -21,7 +21,7 @@ use crate::unreadable::readable;
 
 /// The leases of unconfirmed claims.
 #[derive(Debug)]
-pub(crate) struct Doubts {
+pub(crate) struct UnconfirmedClaims {
     lost: Mutex<Vec<Lost>>,
     /// How long after its answer was lost a claim may still commit.
     late: Duration,
@@ -38,19 +38,19 @@ struct Lost {
 
 /// A claim in flight. If it is dropped before [`over`](Self::over) is called, its answer was lost.
 #[derive(Debug)]
-pub(crate) struct Doubt<'a> {
-    doubts: &'a Doubts,
+pub(crate) struct ClaimInFlight<'a> {
+    unconfirmed_claims: &'a UnconfirmedClaims,
     leases: Mutex<Vec<Uuid>>,
 }
 
-impl Doubts {
+impl UnconfirmedClaims {
     /// A statement ends on the server within `statement_timeout`, even if its client is gone.
     pub(crate) fn new(statement_timeout: Duration) -> Self {
         Self { lost: Mutex::default(), late: statement_timeout.saturating_mul(2) }
     }
 
-    pub(crate) fn begin(&self) -> Doubt<'_> {
-        Doubt { doubts: self, leases: Mutex::default() }
+    pub(crate) fn begin(&self) -> ClaimInFlight<'_> {
+        ClaimInFlight { unconfirmed_claims: self, leases: Mutex::default() }
     }
 
     fn lost(&self) -> MutexGuard<'_, Vec<Lost>> {
@@ -63,36 +63,36 @@ impl Doubts {
     }
 }
 
-impl Doubt<'_> {
+impl ClaimInFlight<'_> {
     /// Registers the leases of a claim that is about to be sent.
-    pub(crate) fn about(&self, leases: &[Uuid]) {
+    pub(crate) fn expect(&self, leases: &[Uuid]) {
         let mut asked = self.leases.lock().unwrap_or_else(PoisonError::into_inner);
         asked.extend_from_slice(leases);
     }
 
     /// Records that the answer has arrived.
-    pub(crate) fn over(self) {
+    pub(crate) fn confirm(self) {
         self.leases.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
-impl Drop for Doubt<'_> {
+impl Drop for ClaimInFlight<'_> {
     fn drop(&mut self) {
         let leases = self.leases.get_mut().unwrap_or_else(PoisonError::into_inner);
         if leases.is_empty() {
             return;
         }
         let now = Instant::now();
-        let until = now.checked_add(self.doubts.late).unwrap_or(now);
+        let until = now.checked_add(self.unconfirmed_claims.late).unwrap_or(now);
         let lost = leases.drain(..).map(|lease| Lost { lease, until, looked_for: false });
-        self.doubts.lost().extend(lost);
+        self.unconfirmed_claims.lost().extend(lost);
     }
 }
 
 impl Inner {
     /// Releases the jobs of unconfirmed claims. With `all`, also searches again for leases that did not exist before.
     pub(crate) async fn give_back_lost(&self, all: bool) -> Result<(), Fault> {
-        let lost = self.doubts.take(all);
+        let lost = self.unconfirmed_claims.take(all);
         if lost.is_empty() {
             return Ok(());
         }
@@ -119,12 +119,12 @@ impl Inner {
                 let may_come = |lost: &Lost| asked_at < lost.until && !found.contains(&lost.lease);
                 let still = lost.into_iter().filter(may_come);
                 let still = still.map(|lost| Lost { looked_for: true, ..lost });
-                self.doubts.lost().extend(still);
+                self.unconfirmed_claims.lost().extend(still);
                 Ok(())
             }
             Err(fault) => {
                 // Keep them for the next try.
-                self.doubts.lost().extend(lost);
+                self.unconfirmed_claims.lost().extend(lost);
                 Err(fault)
             }
         }
