@@ -8,12 +8,12 @@ use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{ClaimReply, ClaimRequest, Isolation, QueueDemand};
 use uuid::Uuid;
 
-use crate::bounds::{FIRST, Rank};
-use crate::claims::Claims;
 use crate::db;
+use crate::decode_claim::Claims;
 use crate::exchange::Successes;
 use crate::fault::{Fault, transact};
 use crate::gates::{Gates, Pass, probe_key};
+use crate::scan_start::{FIRST, Rank};
 use crate::spec::{duration, small};
 use crate::store::Inner;
 use crate::unclaimable::is_unclaimable;

@@ -11,15 +11,15 @@ use ratchet_core::model::{
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::bounds::Rank;
 use crate::claim::{Known, isolated_from};
-use crate::claims::{Claims, Taken, odd};
+use crate::claimed_columns::{self, ClaimedColumns};
 use crate::db;
+use crate::decode_claim::{Claims, Taken, odd};
 use crate::fault::Fault;
 use crate::graph;
 use crate::leases::Place;
-use crate::line::{self, Line};
 use crate::record::notes_of;
+use crate::scan_start::Rank;
 use crate::spec::{cleaned, duration, micros, small};
 use crate::store::Inner;
 use crate::unconfirmed_claims::ClaimInFlight;
@@ -111,7 +111,7 @@ impl Inner {
         let node = request.map_or_else(|| NodeId::from_uuid(Uuid::nil()), |request| request.node);
         in_flight.expect(&leases);
         let turn = match request {
-            Some(_) => Some(self.turns.wait().await),
+            Some(_) => Some(self.claim_turnstile.wait().await),
             None => None,
         };
         let (began, start) = (Instant::now(), self.bounds.of(node, demands));
@@ -121,7 +121,7 @@ impl Inner {
         // least a quarter lower without lookups, breakers and conditions, and half for a claim alone, which determines
         // the latency of a single job.
         let settles = successes.count > 0;
-        let plain = !self.look_ups.are_likely() && !successes.keyed;
+        let plain = !self.plain_claims.need_lookups() && !successes.keyed;
         let statement = match (settles, plain) {
             (true, _) if successes.keyed => self.sql.exchange_keyed(),
             (true, true) => self.sql.exchange_plain(),
@@ -161,7 +161,7 @@ impl Inner {
         for row in &rows {
             if let Some(now) = row.try_get::<Option<i64>, _>(0)? {
                 told = Some((tidings(row, now, plain)?, next_due(row, now)?));
-            } else if let Some(line) = Line::of(row)? {
+            } else if let Some(line) = ClaimedColumns::of(row)? {
                 lines.push(line);
             } else {
                 rest.push(row);
@@ -170,14 +170,14 @@ impl Inner {
         let ((told, emptied), next_due) = told.ok_or_else(|| odd("an exchange told nothing"))?;
         self.leases.forget(&emptied);
         if !rest.is_empty() || told.long {
-            self.look_ups.needed();
+            self.plain_claims.lookup_needed();
         } else if !lines.is_empty() {
-            self.look_ups.spared();
+            self.plain_claims.lookup_avoided();
         }
         let mut reply = ClaimReply { next_due, ..ClaimReply::default() };
         if let Some(request) = request.filter(|_| told.answered()) {
             let claims = Claims { request, leases: &leases, now: told.now };
-            let taken = claims.in_line(lines, &rest, line::JOB)?;
+            let taken = claims.in_line(lines, &rest, claimed_columns::JOB)?;
             let jobs = self.claimed(db, &leases, taken).await?;
             let claimed = |(queue, lease): (_, &Uuid)| {
                 let of_queue = |job: &&Claimed| job.token.lease.uuid() == *lease;

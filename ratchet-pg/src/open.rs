@@ -8,23 +8,23 @@ use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use tokio::sync::mpsc;
 
 use crate::blocked::Causes;
-use crate::bounds::Bounds;
+use crate::claim_turnstile::ClaimTurnstile;
 use crate::clock::StoreClock;
+use crate::connection_cache::FRESH;
 use crate::db;
 use crate::group::Group;
 use crate::leases::Leases;
-use crate::look_ups::LookUps;
 use crate::options::PgOptions;
+use crate::plain_claims::PlainClaims;
 use crate::pool::Pool;
 use crate::runtime::StoreRuntime;
+use crate::scan_start::Bounds;
 use crate::sql::{self, Sql};
 use crate::store::Inner;
 use crate::sweep::Floors;
-use crate::turns::Turns;
 use crate::unconfirmed_claims::UnconfirmedClaims;
 use crate::unreadable::Noted;
 use crate::wake::{Wakes, listen, tell_others, tested_listener};
-use crate::warm::FRESH;
 use crate::{migrate, parts};
 use sqlx::Connection;
 use sqlx::postgres::PgPoolOptions;
@@ -116,8 +116,8 @@ pub(crate) async fn open(
         range,
         bounds,
         leases: Leases::default(),
-        look_ups: LookUps::default(),
-        turns: Turns::default(),
+        plain_claims: PlainClaims::default(),
+        claim_turnstile: ClaimTurnstile::default(),
         unconfirmed_claims: UnconfirmedClaims::new(statement_timeout),
         group: Group::default(),
         patience: parts::Patience::default(),

@@ -18,14 +18,14 @@ use sqlx::{
 };
 use tokio::time::Instant;
 
-use crate::warm::{FRESH, Kept, Warm};
+use crate::connection_cache::{CachedConnection, ConnectionCache, FRESH};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Pool {
     connections: PgPool,
     /// The statement that begins a transaction. Set only behind a transaction pooler.
     begin: Option<SqlStr>,
-    warm: Arc<Warm>,
+    cache: Arc<ConnectionCache>,
 }
 
 /// The most connections kept warm: one for each exchange that a worker has in flight.
@@ -35,7 +35,7 @@ impl Pool {
     pub(crate) fn new(connections: PgPool, begin: Option<SqlStr>) -> Self {
         // The listener needs a connection of its own, and the pool must always have one left to lend.
         let most = connections.options().get_max_connections().saturating_sub(3).min(MOST_WARM);
-        Self { connections, begin, warm: Arc::new(Warm::new(most as usize)) }
+        Self { connections, begin, cache: Arc::new(ConnectionCache::new(most as usize)) }
     }
 
     pub(crate) async fn begin(&self) -> Result<Transaction<'static, Postgres>, Error> {
@@ -54,10 +54,10 @@ impl Pool {
     }
 
     async fn lend(&self) -> Result<Lent, Error> {
-        let warm = Arc::clone(&self.warm);
-        let _waits = match self.warm.take() {
+        let cache = Arc::clone(&self.cache);
+        let _waits = match self.cache.take() {
             Err(waits) => waits,
-            Ok(Kept { mut db, since, rests }) => {
+            Ok(CachedConnection { mut db, since, rests }) => {
                 if rests.elapsed() > FRESH
                     && let Err(error) = db.ping().await
                 {
@@ -66,10 +66,10 @@ impl Pool {
                     drop(db.detach());
                     return Box::pin(self.lend()).await;
                 }
-                return Ok(Lent::Free { db, since, warm });
+                return Ok(Lent::Free { db, since, cache });
             }
         };
-        Ok(Lent::Free { db: self.connections.acquire().await?, since: Instant::now(), warm })
+        Ok(Lent::Free { db: self.connections.acquire().await?, since: Instant::now(), cache })
     }
 
     pub(crate) fn size(&self) -> u32 {
@@ -77,7 +77,7 @@ impl Pool {
     }
 
     pub(crate) async fn close(&self) {
-        self.warm.close();
+        self.cache.close();
         self.connections.close().await;
     }
 }
@@ -86,7 +86,7 @@ impl Pool {
 #[derive(Debug)]
 pub(crate) enum Lent {
     /// Each statement commits by itself. `since` is when the pool last lent this connection.
-    Free { db: PoolConnection<Postgres>, since: Instant, warm: Arc<Warm> },
+    Free { db: PoolConnection<Postgres>, since: Instant, cache: Arc<ConnectionCache> },
     /// All statements commit together in [`done`](Lent::done).
     Pinned(Transaction<'static, Postgres>),
 }
@@ -96,8 +96,8 @@ impl Lent {
     /// checks it.
     pub(crate) async fn done(self) -> Result<(), Error> {
         match self {
-            Self::Free { db, since, warm } => {
-                warm.keep(db, since);
+            Self::Free { db, since, cache } => {
+                cache.keep(db, since);
                 Ok(())
             }
             Self::Pinned(tx) => tx.commit().await,

@@ -22,20 +22,20 @@ use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 
 use crate::blocked::Causes;
-use crate::bounds::Bounds;
+use crate::claim_turnstile::ClaimTurnstile;
 use crate::clock::StoreClock;
 use crate::db;
 use crate::fault::Fault;
 use crate::group::Group;
 use crate::leases::Leases;
-use crate::look_ups::LookUps;
 use crate::open::open;
 use crate::options::PgOptions;
+use crate::plain_claims::PlainClaims;
 use crate::pool::Pool;
 use crate::runtime::StoreRuntime;
+use crate::scan_start::Bounds;
 use crate::sql::Sql;
 use crate::sweep::Floors;
-use crate::turns::Turns;
 use crate::unconfirmed_claims::UnconfirmedClaims;
 use crate::unreadable::Noted;
 use crate::wake::Wakes;
@@ -62,8 +62,8 @@ pub(crate) struct Inner {
     pub(crate) range: Duration,
     pub(crate) bounds: Arc<Bounds>,
     pub(crate) leases: Leases,
-    pub(crate) look_ups: LookUps,
-    pub(crate) turns: Turns,
+    pub(crate) plain_claims: PlainClaims,
+    pub(crate) claim_turnstile: ClaimTurnstile,
     pub(crate) unconfirmed_claims: UnconfirmedClaims,
     pub(crate) group: Group,
     pub(crate) patience: parts::Patience,

@@ -6,10 +6,10 @@
 use ratchet_core::model::{ClaimRequest, JobId};
 use uuid::Uuid;
 
-use crate::bounds::{FIRST, Rank};
 use crate::db;
 use crate::error::is_about_data;
 use crate::fault::{Fault, transact};
+use crate::scan_start::{FIRST, Rank};
 use crate::store::Inner;
 use crate::unreadable::Unread;
 use sqlx::Row;

@@ -12,11 +12,11 @@ use tokio::sync::{broadcast, mpsc};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::bounds::Bounds;
 use crate::db;
 use crate::error::store_error;
 use crate::pace::{PACE, Pace};
 use crate::runtime::in_time;
+use crate::scan_start::Bounds;
 use crate::sql::Sql;
 use sqlx::PgPool;
 use sqlx::postgres::PgListener;

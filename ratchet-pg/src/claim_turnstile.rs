@@ -9,16 +9,16 @@ use std::time::Duration;
 use tokio::sync::{Mutex, MutexGuard};
 
 /// How long a claim waits for its turn. A claim that is stuck must not block the next ones.
-const PATIENCE: Duration = Duration::from_millis(20);
+const MAX_WAIT: Duration = Duration::from_millis(20);
 
 /// The lock that claims of this process take in turn.
 #[derive(Debug, Default)]
-pub(crate) struct Turns(Mutex<()>);
+pub(crate) struct ClaimTurnstile(Mutex<()>);
 
-impl Turns {
+impl ClaimTurnstile {
     /// Waits for a turn in first-come order, at most `PATIENCE`.
     pub(crate) async fn wait(&self) -> Turn<'_> {
-        Turn(tokio::time::timeout(PATIENCE, self.0.lock()).await.ok())
+        Turn(tokio::time::timeout(MAX_WAIT, self.0.lock()).await.ok())
     }
 }
 
@@ -45,7 +45,7 @@ mod tests {
     #[tokio::test]
     async fn who_waits_goes_before_the_answer_is_read() {
         let (turns, said) =
-            (Arc::new(Turns::default()), Arc::new(std::sync::Mutex::new(Vec::new())));
+            (Arc::new(ClaimTurnstile::default()), Arc::new(std::sync::Mutex::new(Vec::new())));
         let say = |what| said.lock().expect("no panic").push(what);
         let turn = turns.wait().await;
         let next = tokio::spawn({
@@ -65,11 +65,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_turn_that_does_not_end_is_not_waited_for() {
-        let turns = Turns::default();
+        let turns = ClaimTurnstile::default();
         let held = turns.wait().await;
         let before = tokio::time::Instant::now();
         assert!(turns.wait().await.0.is_none());
-        assert_eq!(before.elapsed(), PATIENCE);
+        assert_eq!(before.elapsed(), MAX_WAIT);
         held.over().await;
         assert!(turns.wait().await.0.is_some());
     }

@@ -9,7 +9,7 @@ use ratchet_core::Priority;
 use ratchet_core::model::{Claimed, JobId, JobSpec, Token};
 use uuid::Uuid;
 
-use crate::claims::{self, Claim};
+use crate::decode_claim::{self, Claim};
 use crate::spec::{instant, micros, natural};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
@@ -21,17 +21,17 @@ const LINE: usize = 7;
 pub(crate) const JOB: usize = 15;
 
 /// The claimed jobs of a queue as columns, in the order of their lease.
-pub(crate) struct Line {
+pub(crate) struct ClaimedColumns {
     /// The index of the queue in the request.
     pub(crate) place: usize,
     jobs: IntoIter<Uuid>,
     dues: IntoIter<i64>,
     /// `None` if every job had to be looked up.
-    carried: Option<Carried>,
+    inline_columns: Option<InlineColumns>,
 }
 
 /// The specs of plain jobs as columns. A job without a payload was looked up.
-struct Carried {
+struct InlineColumns {
     sort_keys: IntoIter<i64>,
     names: IntoIter<String>,
     versions: IntoIter<i32>,
@@ -39,13 +39,13 @@ struct Carried {
     payloads: IntoIter<Option<Vec<u8>>>,
 }
 
-impl Line {
+impl ClaimedColumns {
     /// Reads the line of a row. Returns `None` if the row has none.
     pub(crate) fn of(row: &PgRow) -> Result<Option<Self>, sqlx::Error> {
         let Some(place) = row.try_get::<Option<i64>, _>(LINE)? else { return Ok(None) };
-        let carried = match row.try_get::<Option<Vec<i64>>, _>(LINE + 3)? {
+        let inline_columns = match row.try_get::<Option<Vec<i64>>, _>(LINE + 3)? {
             None => None,
-            Some(sort_keys) => Some(Carried {
+            Some(sort_keys) => Some(InlineColumns {
                 sort_keys: sort_keys.into_iter(),
                 names: row.try_get::<Vec<_>, _>(LINE + 4)?.into_iter(),
                 versions: row.try_get::<Vec<_>, _>(LINE + 5)?.into_iter(),
@@ -54,10 +54,10 @@ impl Line {
             }),
         };
         Ok(Some(Self {
-            place: claims::place(place)?,
+            place: decode_claim::place(place)?,
             jobs: row.try_get::<Vec<_>, _>(LINE + 1)?.into_iter(),
             dues: row.try_get::<Vec<_>, _>(LINE + 2)?.into_iter(),
-            carried,
+            inline_columns,
         }))
     }
 
@@ -70,9 +70,9 @@ impl Line {
         let (mut jobs, mut missing) = (Vec::with_capacity(self.jobs.len()), Vec::new());
         for job in self.jobs.map(JobId::from_uuid) {
             let due = self.dues.next();
-            let told = self.carried.as_mut().and_then(Carried::next);
-            match (told, due) {
-                (Some(told), Some(due)) => jobs.push(told.claimed(job, due, claim)),
+            let inline = self.inline_columns.as_mut().and_then(InlineColumns::next);
+            match (inline, due) {
+                (Some(inline), Some(due)) => jobs.push(inline.claimed(job, due, claim)),
                 _ => match looked_up.remove(&job) {
                     Some(job) => jobs.push(job),
                     None => missing.push(job),
@@ -83,18 +83,18 @@ impl Line {
     }
 }
 
-impl Carried {
+impl InlineColumns {
     /// Returns the next job, or `None` if it was looked up.
-    fn next(&mut self) -> Option<Told> {
+    fn next(&mut self) -> Option<InlineJob> {
         let (sort_key, name) = (self.sort_keys.next()?, self.names.next()?);
         let (version, service) = (self.versions.next()?, self.services.next()?);
         let payload = self.payloads.next()??;
-        Some(Told { sort_key, name, version, service, payload })
+        Some(InlineJob { sort_key, name, version, service, payload })
     }
 }
 
 /// A plain job: only these fields are set, it is the first run, and the job was due when it was submitted.
-struct Told {
+struct InlineJob {
     sort_key: i64,
     name: String,
     version: i32,
@@ -102,7 +102,7 @@ struct Told {
     payload: Vec<u8>,
 }
 
-impl Told {
+impl InlineJob {
     fn claimed(self, job: JobId, due: i64, claim: Claim<'_>) -> Claimed {
         let mut spec = JobSpec::new(self.name, self.payload);
         spec.version = natural(self.version);

@@ -8,23 +8,23 @@ const SURE: u32 = 16;
 
 /// Counts down the claims without a lookup.
 #[derive(Debug, Default)]
-pub(crate) struct LookUps {
+pub(crate) struct PlainClaims {
     left: AtomicU32,
 }
 
-impl LookUps {
+impl PlainClaims {
     /// Returns whether the next claim may have to look up a job.
-    pub(crate) fn are_likely(&self) -> bool {
+    pub(crate) fn need_lookups(&self) -> bool {
         self.left.load(Ordering::Relaxed) > 0
     }
 
     /// Records that a claim needed a lookup, or may have needed one.
-    pub(crate) fn needed(&self) {
+    pub(crate) fn lookup_needed(&self) {
         self.left.store(SURE, Ordering::Relaxed);
     }
 
     /// Records that a claim returned jobs and needed no lookup.
-    pub(crate) fn spared(&self) {
+    pub(crate) fn lookup_avoided(&self) {
         let less = |left: u32| left.checked_sub(1);
         let _ = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
@@ -36,15 +36,15 @@ mod tests {
 
     #[test]
     fn one_look_up_is_remembered_for_a_while() {
-        let look_ups = LookUps::default();
-        assert!(!look_ups.are_likely());
-        look_ups.needed();
+        let plain_claims = PlainClaims::default();
+        assert!(!plain_claims.need_lookups());
+        plain_claims.lookup_needed();
         for _ in 0..SURE {
-            assert!(look_ups.are_likely());
-            look_ups.spared();
+            assert!(plain_claims.need_lookups());
+            plain_claims.lookup_avoided();
         }
-        assert!(!look_ups.are_likely());
-        look_ups.spared();
-        assert!(!look_ups.are_likely());
+        assert!(!plain_claims.need_lookups());
+        plain_claims.lookup_avoided();
+        assert!(!plain_claims.need_lookups());
     }
 }

@@ -19,14 +19,14 @@ const LONGEST: Duration = Duration::from_mins(1);
 
 /// Connections that are not returned to the pool yet.
 #[derive(Debug)]
-pub(crate) struct Warm {
+pub(crate) struct ConnectionCache {
     most: usize,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    kept: Vec<Kept>,
+    kept: Vec<CachedConnection>,
     /// The number of operations that wait for the pool. Returned connections go to them first.
     waiting: usize,
     closed: bool,
@@ -34,13 +34,13 @@ struct State {
 
 /// A kept connection: `since` is when the pool last lent it, `rests` is when it became idle.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct CachedConnection {
     pub(crate) db: PoolConnection<Postgres>,
     pub(crate) since: Instant,
     pub(crate) rests: Instant,
 }
 
-impl Warm {
+impl ConnectionCache {
     pub(crate) fn new(most: usize) -> Self {
         Self { most, state: Mutex::default() }
     }
@@ -50,11 +50,11 @@ impl Warm {
     }
 
     /// Returns the most recently used connection. If there is none, registers the caller as waiting for the pool.
-    pub(crate) fn take(&self) -> Result<Kept, Waits<'_>> {
+    pub(crate) fn take(&self) -> Result<CachedConnection, PoolWaiter<'_>> {
         let mut state = self.state();
         state.kept.pop().ok_or_else(|| {
             state.waiting += 1;
-            Waits(self)
+            PoolWaiter(self)
         })
     }
 
@@ -64,7 +64,7 @@ impl Warm {
         let mut state = self.state();
         let full = state.closed || state.waiting > 0 || state.kept.len() >= self.most;
         if !full && rests - since < LONGEST {
-            state.kept.push(Kept { db, since, rests });
+            state.kept.push(CachedConnection { db, since, rests });
         }
     }
 
@@ -76,7 +76,7 @@ impl Warm {
     }
 }
 
-impl Drop for Warm {
+impl Drop for ConnectionCache {
     fn drop(&mut self) {
         // Returning a connection to the pool needs a runtime, which may be gone.
         for kept in self.state().kept.drain(..) {
@@ -87,9 +87,9 @@ impl Drop for Warm {
 
 /// Registers an operation that waits for the pool, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Waits<'a>(&'a Warm);
+pub(crate) struct PoolWaiter<'a>(&'a ConnectionCache);
 
-impl Drop for Waits<'_> {
+impl Drop for PoolWaiter<'_> {
     fn drop(&mut self) {
         self.0.state().waiting -= 1;
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ratchet_core::model::{ClaimRequest, Claimed, JobId, LeaseId, NodeId, Token};
 use uuid::Uuid;
 
-use crate::line::Line;
+use crate::claimed_columns::ClaimedColumns;
 use crate::spec::{instant, natural, spec_from, whole};
 use crate::unreadable::{Unread, is_unreadable};
 use sqlx::Row;
@@ -42,7 +42,7 @@ impl<'a> Claims<'a> {
     /// they have the columns of a claimed job, starting at column `first`.
     pub(crate) fn in_line(
         &self,
-        lines: Vec<Line>,
+        lines: Vec<ClaimedColumns>,
         rows: &[&PgRow],
         first: usize,
     ) -> Result<Taken, sqlx::Error> {
