@@ -9,11 +9,11 @@ use std::time::Duration;
 use ratchet_core::StoreError;
 use ratchet_core::graph::link;
 use ratchet_core::model::{
-    Isolation, AttemptOutcome, Channel, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, Due, Edge,
-    Filter, GroupFilter, GroupId, GroupKind, GroupRecord, JobId, JobOutcome, JobSpec, JobState,
-    KnownJobs, NewGraph, NewHandOff, NewJob, NewReject, NodeId, NodeInfo, Notice, OnConflict, Orphan,
-    PageRequest, Vertex, QueueDemand, RejectFilter, ScheduleRecord, Settled, Settlement, Step,
-    Verdict, EdgeTrigger, WriteSchedule,
+    AttemptOutcome, Channel, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, Due, Edge,
+    EdgeTrigger, Filter, GroupFilter, GroupId, GroupKind, GroupRecord, Isolation, JobId,
+    JobOutcome, JobSpec, JobState, KnownJobs, NewGraph, NewHandOff, NewJob, NewReject, NodeId,
+    NodeInfo, Notice, OnConflict, Orphan, PageRequest, QueueDemand, RejectFilter, ScheduleRecord,
+    Settled, Settlement, Step, Verdict, Vertex, WriteSchedule,
 };
 use ratchet_core::store::Store;
 use uuid::Uuid;
@@ -179,7 +179,11 @@ impl Live {
             step.number = number;
             job.spec.step = Some(Box::new(step));
             if let Some(before) = self.steps.last() {
-                graph.edges.push(Edge::new(Vertex::Job(*before), Vertex::Job(job.id), EdgeTrigger::Success));
+                graph.edges.push(Edge::new(
+                    Vertex::Job(*before),
+                    Vertex::Job(job.id),
+                    EdgeTrigger::Success,
+                ));
             }
             self.steps.push(job.id);
             graph.jobs.push(job);

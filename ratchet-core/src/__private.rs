@@ -17,7 +17,7 @@ pub use crate::job::{
     DecodeError, Decoder, EncodeError, Encoder, ErrorMatcher, Fallible, Follows, InjectError,
     Injected, Injection, Input, InputDef, Jitter, Job, JobDef, Keys, Location, PanicPolicy, Plain,
     Priority, Probe, ProbeFallback, ReturnShape, RunFuture, State, arg, checked, default_value,
-    inject, injected, injection, input, evaluate, key_part, run, run_blocking,
+    evaluate, inject, injected, injection, input, key_part, run, run_blocking,
 };
 pub use crate::registry::Registration;
 

@@ -7,6 +7,7 @@ mod client;
 mod config;
 mod context;
 mod decide;
+mod env;
 mod events;
 mod failure;
 pub mod graph;
@@ -15,7 +16,6 @@ mod job;
 pub mod model;
 pub mod recurring;
 mod registry;
-mod env;
 pub mod store;
 pub mod testing;
 mod worker;
@@ -31,11 +31,20 @@ pub use client::{
 pub use config::{BreakerConfig, Config, Depth, QueueConfig};
 pub use context::{JobContext, KeepError};
 pub use decide::{AlwaysRetry, Outcome, Policies, RetryPolicy, decide};
+#[doc(hidden)]
+pub use env::crash;
+#[cfg(feature = "crash-points")]
+#[doc(hidden)]
+pub use env::pause;
+pub use env::{
+    Clock, DedicatedEngineThread, Entropy, IdSource, OsEntropy, SeededEntropy, SingleRuntime,
+    Sleep, Spawn, SystemClock, Task, Tasks, VirtualClock,
+};
 pub use events::{Event, EventStream, GroupRef, JobRef};
 pub use failure::{
-    HandlerError, DefaultSanitizer, Directive, ErrorSanitizer, Failure, JobError, Retryability,
-    PermanentError, RawError, fatal, fingerprint, invalid, permanent_reason, reject,
-    retry_after, snooze,
+    DefaultSanitizer, Directive, ErrorSanitizer, Failure, HandlerError, JobError, PermanentError,
+    RawError, Retryability, fatal, fingerprint, invalid, permanent_reason, reject, retry_after,
+    snooze,
 };
 pub use job::JobOutput;
 pub use job::{
@@ -50,15 +59,6 @@ pub use model::{
 };
 pub use registry::{
     InvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
-};
-#[doc(hidden)]
-pub use env::crash;
-#[cfg(feature = "crash-points")]
-#[doc(hidden)]
-pub use env::pause;
-pub use env::{
-    Clock, SingleRuntime, Entropy, IdSource, OsEntropy, DedicatedEngineThread, SeededEntropy, Sleep, Spawn,
-    SystemClock, Task, Tasks, VirtualClock,
 };
 pub use store::MemoryStore;
 pub use store::{Store, StoreError, StoreErrorKind};

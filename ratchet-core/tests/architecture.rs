@@ -1,7 +1,7 @@
 //! Checks that the state table in ARCHITECTURE.md matches the code.
 
 use ratchet_core::JobState;
-use ratchet_core::model::{TransitionKind, TRANSITIONS};
+use ratchet_core::model::{TRANSITIONS, TransitionKind};
 
 #[test]
 fn l_01_the_documented_transitions_are_those_of_the_code() {

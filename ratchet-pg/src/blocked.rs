@@ -11,7 +11,7 @@ use ratchet_core::store::Wake;
 
 use crate::db;
 use crate::fault::Fault;
-use crate::spec::whole;
+use crate::spec::to_u64;
 use crate::store::Inner;
 use sqlx::Row;
 
@@ -80,7 +80,7 @@ impl Inner {
             if moved == 0 {
                 break;
             }
-            tracing::info!(jobs = whole(moved), "jobs that cannot run now were set aside");
+            tracing::info!(jobs = to_u64(moved), "jobs that cannot run now were set aside");
             window = HEAD;
         }
         Ok(())

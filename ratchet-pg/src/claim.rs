@@ -14,7 +14,7 @@ use crate::exchange::Successes;
 use crate::fault::{Fault, transact};
 use crate::gates::{Gates, Pass, probe_key};
 use crate::scan_start::{FIRST, Rank};
-use crate::spec::{duration, small};
+use crate::spec::{duration, to_i32};
 use crate::store::Inner;
 use crate::unclaimable::is_unclaimable;
 use crate::unconfirmed_claims::ClaimInFlight;
@@ -40,13 +40,13 @@ pub(crate) struct Known<'a> {
 impl<'a> Known<'a> {
     pub(crate) fn of(request: &'a ClaimRequest) -> Self {
         let (names, versions) =
-            request.known.0.iter().map(|(name, version)| (name.as_str(), small(*version))).unzip();
+            request.known.0.iter().map(|(name, version)| (name.as_str(), to_i32(*version))).unzip();
         Self { names, versions }
     }
 }
 
 pub(crate) fn isolated_from(isolation: Isolation) -> i32 {
-    small(isolation.after_crashes())
+    to_i32(isolation.after_crashes())
 }
 
 impl Inner {
@@ -65,18 +65,18 @@ impl Inner {
     async fn claim_all(&self, request: &ClaimRequest) -> Result<ClaimReply, Fault> {
         let in_flight = self.unconfirmed_claims.begin();
         let mut db = self.pool.acquire().await?;
-        let short = self.claim_shortly(&mut db, request, &in_flight).await?;
+        let short = self.claim_fast(&mut db, request, &in_flight).await?;
         db.done().await?;
         let reply = match short {
             Some(reply) => reply,
-            None => transact!(self, |db| self.claim_closely(db, request, &in_flight).await?)?,
+            None => transact!(self, |db| self.claim_general(db, request, &in_flight).await?)?,
         };
         in_flight.confirm();
         Ok(reply)
     }
 
     /// Claims on the fast path, in one statement. Returns `None` if the slow path is required.
-    async fn claim_shortly(
+    async fn claim_fast(
         &self,
         db: &mut PgConnection,
         request: &ClaimRequest,
@@ -121,7 +121,7 @@ impl Inner {
     }
 
     /// Claims on the slow path, by examining candidates one by one. Keys that another claim has locked are skipped.
-    async fn claim_closely(
+    async fn claim_general(
         &self,
         db: &mut PgConnection,
         request: &ClaimRequest,
@@ -164,7 +164,7 @@ impl Inner {
             .bind(request.node.uuid())
             .bind(now)
             .bind(request.starting)
-            .bind(walk.probes.iter().map(|probe| probe.spot.as_str()).collect::<Vec<_>>())
+            .bind(walk.probes.iter().map(|probe| probe.ctid.as_str()).collect::<Vec<_>>())
             .bind(walk.probes.iter().map(|probe| probe.key.as_str()).collect::<Vec<_>>())
             .fetch_all(&mut *db)
             .await?;
@@ -188,7 +188,7 @@ impl Inner {
 #[derive(Debug, Clone)]
 struct Candidate {
     /// The `ctid` of its row. The row is locked, so it does not move.
-    spot: String,
+    ctid: String,
     rank: Rank,
     crashes: i32,
     key: Option<(String, i32)>,
@@ -197,7 +197,7 @@ struct Candidate {
 
 /// A job that probes a service whose breaker is half open.
 struct Probe {
-    spot: String,
+    ctid: String,
     job: Uuid,
     opening: u64,
     /// The slot key that it holds.
@@ -252,7 +252,7 @@ impl<'a> Walk<'a> {
                     continue;
                 }
                 self.take(&candidate);
-                chosen.push(candidate.spot);
+                chosen.push(candidate.ctid);
             }
         }
         Ok(chosen)
@@ -293,7 +293,7 @@ impl<'a> Walk<'a> {
         let isolated = first.filter(|first| first.crashes >= isolated_from(request.isolation));
         Ok(isolated.map(|first| {
             self.take(&first);
-            first.spot
+            first.ctid
         }))
     }
 
@@ -373,7 +373,7 @@ impl<'a> Walk<'a> {
         if let (Pass::Probe(opening), Some(name)) = (self.gates.pass(service), service) {
             self.gates.probe(service);
             self.probes.push(Probe {
-                spot: candidate.spot.clone(),
+                ctid: candidate.ctid.clone(),
                 job: candidate.rank.job,
                 opening,
                 key: probe_key(name, opening),
@@ -410,7 +410,7 @@ fn candidate(row: &PgRow) -> Result<Candidate, sqlx::Error> {
     let key: Option<String> = row.try_get("ckey")?;
     let limit = row.try_get::<Option<i32>, _>("climit")?.unwrap_or(1);
     Ok(Candidate {
-        spot: row.try_get("spot")?,
+        ctid: row.try_get("ctid")?,
         rank: Rank {
             sort_key: row.try_get("sort_key")?,
             due: row.try_get("due")?,

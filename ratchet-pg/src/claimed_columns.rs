@@ -10,7 +10,7 @@ use ratchet_core::model::{Claimed, JobId, JobSpec, Token};
 use uuid::Uuid;
 
 use crate::decode_claim::{self, Claim};
-use crate::spec::{instant, micros, natural};
+use crate::spec::{instant, micros, to_u32};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
@@ -105,7 +105,7 @@ struct InlineJob {
 impl InlineJob {
     fn claimed(self, job: JobId, due: i64, claim: Claim<'_>) -> Claimed {
         let mut spec = JobSpec::new(self.name, self.payload);
-        spec.version = natural(self.version);
+        spec.version = to_u32(self.version);
         claim.queue.clone_into(&mut spec.queue);
         spec.priority = priority(due, self.sort_key);
         spec.service = self.service;

@@ -14,10 +14,10 @@ use uuid::Uuid;
 
 use crate::db;
 use crate::fault::{Fault, exactly, transact};
-use crate::moving::Moving;
+use crate::job_row::WaitingRow;
 use crate::record::due_micros;
-use crate::settle::{Ends, Left, News, RunEnd};
-use crate::spec::{instant, whole};
+use crate::settle::{Ends, Left, PostCommit, RunEnd};
+use crate::spec::{instant, to_u64};
 use crate::store::Inner;
 use sqlx::{PgConnection, Row};
 
@@ -32,11 +32,11 @@ impl Inner {
         if let Command::Redrive { filter, limit } = &command {
             return self.redrive(filter, *limit).await;
         }
-        let (reply, news) = transact!(self, |db| {
-            let mut news = News { unsettled: true, ..News::default() };
-            (self.command_within(db, &command, &mut news).await?, news)
+        let (reply, post_commit) = transact!(self, |db| {
+            let mut post_commit = PostCommit { unsettled: true, ..PostCommit::default() };
+            (self.command_within(db, &command, &mut post_commit).await?, post_commit)
         })?;
-        self.tell(news);
+        self.tell(post_commit);
         Ok(reply)
     }
 
@@ -44,7 +44,7 @@ impl Inner {
         &self,
         db: &mut PgConnection,
         command: &Command,
-        news: &mut News,
+        post_commit: &mut PostCommit,
     ) -> Result<CommandReply, Fault> {
         let id = match command {
             Command::Pause(id)
@@ -52,7 +52,7 @@ impl Inner {
             | Command::Cancel(id, _)
             | Command::Reschedule(id, _)
             | Command::Retry(id) => *id,
-            Command::CancelGroup(id) => return self.cancel_group(db, *id, news).await,
+            Command::CancelGroup(id) => return self.cancel_group(db, *id, post_commit).await,
             _ => return Err(unavailable("this store does not know the command")),
         };
         self.lock_graphs(db, vec![id.uuid()], BTreeSet::new()).await?;
@@ -65,17 +65,19 @@ impl Inner {
             };
             let done = match command {
                 Command::Pause(_) => self.pause(db, &job).await?,
-                Command::Resume(_) => self.resume(db, &job, news).await?,
-                Command::Cancel(_, cause) => self.cancel_step(db, &job, *cause, news).await?,
-                Command::Reschedule(_, due) => self.reschedule(db, &job, *due, news).await?,
-                _ => self.retry(db, &job, news).await?,
+                Command::Resume(_) => self.resume(db, &job, post_commit).await?,
+                Command::Cancel(_, cause) => {
+                    self.cancel_step(db, &job, *cause, post_commit).await?
+                }
+                Command::Reschedule(_, due) => self.reschedule(db, &job, *due, post_commit).await?,
+                _ => self.retry(db, &job, post_commit).await?,
             };
             if let Some(reply) = done {
                 crash_point(CrashPoint::CommandDone);
                 return Ok(reply);
             }
         }
-        Err(unavailable("the job keeps moving"))
+        Err(unavailable("the job was changed concurrently on every try; try again"))
     }
 
     async fn pause(&self, db: &mut PgConnection, job: &JobRecord) -> Looked {
@@ -116,7 +118,12 @@ impl Inner {
         done(from, JobState::Paused)
     }
 
-    async fn resume(&self, db: &mut PgConnection, job: &JobRecord, news: &mut News) -> Looked {
+    async fn resume(
+        &self,
+        db: &mut PgConnection,
+        job: &JobRecord,
+        post_commit: &mut PostCommit,
+    ) -> Looked {
         if job.state != JobState::Paused {
             return Err(illegal(job, TransitionKind::Resume));
         }
@@ -131,7 +138,7 @@ impl Inner {
             return done(JobState::Paused, JobState::Failed);
         }
         let now = self.now(&mut *db).await?;
-        self.put_anew(db, job, row, now, news).await?;
+        self.requeue(db, job, row, now, post_commit).await?;
         done(JobState::Paused, JobState::Pending)
     }
 
@@ -141,9 +148,9 @@ impl Inner {
         db: &mut PgConnection,
         job: &JobRecord,
         cause: CancelCause,
-        news: &mut News,
+        post_commit: &mut PostCommit,
     ) -> Looked {
-        let done = self.cancel(db, job, cause, news).await?;
+        let done = self.cancel(db, job, cause, post_commit).await?;
         match done {
             Some(CommandReply::Done { from, to }) if job.spec.step.is_some() => {
                 let now = self.now(&mut *db).await?;
@@ -151,7 +158,7 @@ impl Inner {
                 canceled.cancel(cause, None, instant(now));
                 let event =
                     GraphEvent::Ended { member: canceled.member(), condition_results: Vec::new() };
-                let effects = self.propagate(db, vec![event], now, news).await?;
+                let effects = self.propagate(db, vec![event], now, post_commit).await?;
                 Ok(Some(CommandReply::moved(from, to, effects)))
             }
             done => Ok(done),
@@ -163,7 +170,7 @@ impl Inner {
         db: &mut PgConnection,
         job: &JobRecord,
         cause: CancelCause,
-        news: &mut News,
+        post_commit: &mut PostCommit,
     ) -> Looked {
         let (id, from) = (job.id, job.state);
         if from.is_terminal() {
@@ -173,7 +180,7 @@ impl Inner {
             return Err(illegal(job, TransitionKind::Cancel));
         }
         let row = match from {
-            JobState::Running => return self.cancel_run(db, job, cause, news).await,
+            JobState::Running => return self.cancel_run(db, job, cause, post_commit).await,
             JobState::Paused => self.take_paused(db, id.uuid()).await?.map(|(row, _)| row),
             _ => self.take_pending(db, id.uuid()).await?,
         };
@@ -184,7 +191,7 @@ impl Inner {
         ends.push(&row, None, JobState::Canceled, left);
         ends.write(self, db, now).await?;
         self.free(db, &[], vec![row.job]).await?;
-        news.hints.push(Wake::Finished(id).into());
+        post_commit.hints.push(Wake::Finished(id).into());
         done(from, JobState::Canceled)
     }
 
@@ -194,7 +201,7 @@ impl Inner {
         db: &mut PgConnection,
         job: &JobRecord,
         cause: CancelCause,
-        news: &mut News,
+        post_commit: &mut PostCommit,
     ) -> Looked {
         let leases: Vec<Uuid> =
             db::query_scalar(self.sql.find_lease()).bind(job.id.uuid()).fetch_all(&mut *db).await?;
@@ -204,18 +211,18 @@ impl Inner {
         let (now, mut members) = self.members(db, &tokens).await?;
         let Some(member) = members.remove(&job.id) else { return Ok(None) };
         // The run that is there now. It may be another one than the job was read with.
-        let token = token(member.lease, whole(member.moving.version));
+        let token = token(member.lease, to_u64(member.row.version));
         let end = RunEnd {
             outcome: AttemptOutcome::Canceled,
             duration: now.saturating_sub(member.started_at).max(0),
         };
         let mut ends = Ends::default();
         let left = Left { cause: Some(cause), ..Left::default() };
-        ends.push(&member.moving, Some((&member, end)), JobState::Canceled, left);
+        ends.push(&member.row, Some((&member, end)), JobState::Canceled, left);
         ends.write(self, db, now).await?;
-        self.leave_leases(db, vec![(member.lease, member.moving.job)]).await?;
+        self.leave_leases(db, vec![(member.lease, member.row.job)]).await?;
         self.linger(db, &[token], vec![member.node], true).await?;
-        news.hints.extend([Wake::Finished(job.id).into(), Wake::Canceled(token).into()]);
+        post_commit.hints.extend([Wake::Finished(job.id).into(), Wake::Canceled(token).into()]);
         done(JobState::Running, JobState::Canceled)
     }
 
@@ -224,7 +231,7 @@ impl Inner {
         db: &mut PgConnection,
         job: &JobRecord,
         due: Due,
-        news: &mut News,
+        post_commit: &mut PostCommit,
     ) -> Looked {
         if job.state != JobState::Pending {
             return Err(illegal(job, TransitionKind::Reschedule));
@@ -233,42 +240,46 @@ impl Inner {
         let now = self.now(&mut *db).await?;
         row.due_at(due_micros(due, now));
         row.version += 1;
-        self.put_anew(db, job, row, now, news).await?;
+        self.requeue(db, job, row, now, post_commit).await?;
         done(JobState::Pending, JobState::Pending)
     }
 
     /// Returns a job to waiting: for other steps, for a worker, or for its due time.
-    async fn put_anew(
+    async fn requeue(
         &self,
         db: &mut PgConnection,
         job: &JobRecord,
-        row: Moving,
+        row: WaitingRow,
         now: i64,
-        news: &mut News,
+        post_commit: &mut PostCommit,
     ) -> Result<(), Fault> {
         match job.wait {
             Some(_) => self.put_waiting(db, &[row]).await,
-            None => self.put_back(db, &[row], now, &mut news.hints).await,
+            None => self.put_back(db, &[row], now, &mut post_commit.hints).await,
         }
     }
 
-    async fn take_pending(&self, db: &mut PgConnection, id: Uuid) -> Result<Option<Moving>, Fault> {
+    async fn take_pending(
+        &self,
+        db: &mut PgConnection,
+        id: Uuid,
+    ) -> Result<Option<WaitingRow>, Fault> {
         let row = db::query(self.sql.take_pending()).bind(id).fetch_optional(db).await?;
-        Ok(row.as_ref().map(Moving::read).transpose()?)
+        Ok(row.as_ref().map(WaitingRow::read).transpose()?)
     }
 
     async fn take_paused(
         &self,
         db: &mut PgConnection,
         id: Uuid,
-    ) -> Result<Option<(Moving, bool)>, Fault> {
+    ) -> Result<Option<(WaitingRow, bool)>, Fault> {
         let row = db::query(self.sql.delete_paused()).bind(id).fetch_optional(db).await?;
         let Some(row) = row else { return Ok(None) };
-        Ok(Some((Moving::read(&row)?, row.try_get("failed")?)))
+        Ok(Some((WaitingRow::read(&row)?, row.try_get("failed")?)))
     }
 
     /// Returns the narrow row of a failed job, locked.
-    async fn failed(&self, db: &mut PgConnection, id: Uuid) -> Result<Option<Moving>, Fault> {
+    async fn failed(&self, db: &mut PgConnection, id: Uuid) -> Result<Option<WaitingRow>, Fault> {
         db::query(self.sql.lock_outcome()).bind(id).fetch_optional(&mut *db).await?;
         let outcome = db::query(self.sql.select_outcome()).bind(id).fetch_optional(&mut *db);
         let Some(outcome) = outcome.await? else { return Ok(None) };
@@ -284,9 +295,9 @@ impl Inner {
     }
 
     /// Returns the narrow row of a job as it was submitted, with the Unix epoch as due time.
-    pub(crate) async fn fixed(&self, db: &mut PgConnection, id: Uuid) -> Result<Moving, Fault> {
+    pub(crate) async fn fixed(&self, db: &mut PgConnection, id: Uuid) -> Result<WaitingRow, Fault> {
         let row = db::query(self.sql.select_pending()).bind(id).fetch_one(db).await?;
-        Ok(Moving {
+        Ok(WaitingRow {
             job: id,
             sort_key: -row.try_get::<i64, _>("head")?,
             due: 0,

@@ -7,7 +7,7 @@ use ratchet_core::model::{ClaimRequest, Claimed, JobId, LeaseId, NodeId, Token};
 use uuid::Uuid;
 
 use crate::claimed_columns::ClaimedColumns;
-use crate::spec::{instant, natural, spec_from, whole};
+use crate::spec::{instant, spec_from, to_u32, to_u64};
 use crate::unreadable::{Unread, is_unreadable};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
@@ -83,7 +83,8 @@ impl<'a> Claims<'a> {
     }
 
     fn of(&self, place: usize) -> Result<Claim<'a>, sqlx::Error> {
-        let lease = self.leases.get(place).ok_or_else(|| odd("a claim from no queue"))?;
+        let lease =
+            self.leases.get(place).ok_or_else(|| protocol_error("a claim from no queue"))?;
         Ok(Claim {
             queue: &self.request.queues[place].queue,
             lease: LeaseId::from_uuid(*lease),
@@ -96,35 +97,35 @@ impl<'a> Claims<'a> {
 /// Converts a queue number, which the database counts from one, to an index into the requested queues.
 pub(crate) fn place(number: i64) -> Result<usize, sqlx::Error> {
     let place = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
-    place.ok_or_else(|| odd("a claim from no queue"))
+    place.ok_or_else(|| protocol_error("a claim from no queue"))
 }
 
 /// Returns an error for a row that none of the store's statements produces.
-pub(crate) fn odd(what: &str) -> sqlx::Error {
+pub(crate) fn protocol_error(what: &str) -> sqlx::Error {
     sqlx::Error::Protocol(what.to_owned())
 }
 
 /// Reads a claimed job. Columns are read by position and without a type check, because looking them up would take most
 /// of the time.
 fn claimed(row: &PgRow, first: usize, claim: Claim<'_>) -> Result<Claimed, sqlx::Error> {
-    let whole =
-        |at: usize| Ok::<_, sqlx::Error>(whole(row.try_get_unchecked::<i64, _>(first + at)?));
-    let natural =
-        |at: usize| Ok::<_, sqlx::Error>(natural(row.try_get_unchecked::<i32, _>(first + at)?));
+    let to_u64 =
+        |at: usize| Ok::<_, sqlx::Error>(to_u64(row.try_get_unchecked::<i64, _>(first + at)?));
+    let to_u32 =
+        |at: usize| Ok::<_, sqlx::Error>(to_u32(row.try_get_unchecked::<i32, _>(first + at)?));
     let time = |at: usize| Ok::<_, sqlx::Error>(instant(row.try_get_unchecked(first + at)?));
     let token = Token {
         job: JobId::from_uuid(row.try_get_unchecked(first)?),
         lease: claim.lease,
-        version: whole(2)? + 1,
+        version: to_u64(2)? + 1,
     };
     Ok(Claimed {
         token,
-        run: whole(3)? + 1,
+        run: to_u64(3)? + 1,
         due: time(4)?,
-        attempts: natural(5)?,
-        crashes: natural(6)?,
-        deferrals: natural(7)?,
-        generation: natural(8)?,
+        attempts: to_u32(5)?,
+        crashes: to_u32(6)?,
+        deferrals: to_u32(7)?,
+        generation: to_u32(8)?,
         queued_at: time(9)?,
         spec: Arc::new(spec_from(row, first + 10, claim.queue)?),
         claimed_at: instant(claim.now),

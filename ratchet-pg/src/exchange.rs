@@ -14,13 +14,13 @@ use uuid::Uuid;
 use crate::claim::{Known, isolated_from};
 use crate::claimed_columns::{self, ClaimedColumns};
 use crate::db;
-use crate::decode_claim::{Claims, Taken, odd};
+use crate::decode_claim::{Claims, Taken, protocol_error};
 use crate::fault::Fault;
 use crate::graph;
 use crate::leases::Place;
 use crate::record::notes_of;
 use crate::scan_start::Rank;
-use crate::spec::{cleaned, duration, micros, small};
+use crate::spec::{cleaned, duration, micros, to_i32};
 use crate::store::Inner;
 use crate::unconfirmed_claims::ClaimInFlight;
 use crate::unreadable::{Unread, is_unreadable};
@@ -74,7 +74,7 @@ impl<'a> Successes<'a> {
 
 /// The result of an exchange, apart from the claimed jobs.
 #[derive(Debug)]
-pub(crate) struct Tidings {
+pub(crate) struct ExchangeStatus {
     pub(crate) now: i64,
     /// A job is due and must be promoted first. Nothing was claimed.
     pub(crate) due_waits: bool,
@@ -88,7 +88,7 @@ pub(crate) struct Tidings {
     pub(crate) freed: Vec<String>,
 }
 
-impl Tidings {
+impl ExchangeStatus {
     /// Returns whether the claim was answered.
     pub(crate) fn answered(&self) -> bool {
         !self.due_waits && !self.long
@@ -104,7 +104,7 @@ impl Inner {
         successes: Successes<'_>,
         request: Option<&ClaimRequest>,
         in_flight: &ClaimInFlight<'_>,
-    ) -> Result<(Tidings, ClaimReply), Fault> {
+    ) -> Result<(ExchangeStatus, ClaimReply), Fault> {
         let demands = request.map_or(&[][..], |request| &request.queues);
         let known = request.map(Known::of).unwrap_or_default();
         let leases: Vec<_> = demands.iter().map(|_| self.ids.lease().uuid()).collect();
@@ -131,7 +131,7 @@ impl Inner {
         };
         let mut query = db::query(statement)
             .bind(demands.iter().map(|demand| demand.queue.as_str()).collect::<Vec<_>>())
-            .bind(demands.iter().map(|demand| small(demand.limit)).collect::<Vec<_>>())
+            .bind(demands.iter().map(|demand| to_i32(demand.limit)).collect::<Vec<_>>())
             .bind(&leases)
             .bind(from.iter().map(|rank| rank.sort_key).collect::<Vec<_>>())
             .bind(node.uuid())
@@ -160,14 +160,15 @@ impl Inner {
         let (mut told, mut lines, mut rest) = (None, Vec::new(), Vec::new());
         for row in &rows {
             if let Some(now) = row.try_get::<Option<i64>, _>(0)? {
-                told = Some((tidings(row, now, plain)?, next_due(row, now)?));
+                told = Some((status(row, now, plain)?, next_due(row, now)?));
             } else if let Some(line) = ClaimedColumns::of(row)? {
                 lines.push(line);
             } else {
                 rest.push(row);
             }
         }
-        let ((told, emptied), next_due) = told.ok_or_else(|| odd("an exchange told nothing"))?;
+        let ((told, emptied), next_due) =
+            told.ok_or_else(|| protocol_error("an exchange told nothing"))?;
         self.leases.forget(&emptied);
         if !rest.is_empty() || told.long {
             self.plain_claims.lookup_needed();
@@ -201,11 +202,11 @@ impl Inner {
     ) -> Result<Vec<Claimed>, Fault> {
         let Taken { mut jobs, unread } = taken;
         // A lease with a gap is not remembered, because its positions would be wrong.
-        let whole =
+        let to_u64 =
             |job: &Claimed| unread.iter().all(|unread| unread.lease != Some(job.token.lease));
         self.leases.remember(
             leases,
-            jobs.iter().filter(|(_, job)| whole(job)).map(|(place, job)| {
+            jobs.iter().filter(|(_, job)| to_u64(job)).map(|(place, job)| {
                 let step = job.spec.step.as_deref().map(graph::Place::of);
                 (*place, job.token, step, has_keys(&job.spec))
             }),
@@ -259,8 +260,8 @@ fn has_keys(spec: &JobSpec) -> bool {
     spec.business_key.is_some() || spec.concurrency.is_some()
 }
 
-fn tidings(row: &PgRow, now: i64, plain: bool) -> Result<(Tidings, Vec<Uuid>), sqlx::Error> {
-    let told = Tidings {
+fn status(row: &PgRow, now: i64, plain: bool) -> Result<(ExchangeStatus, Vec<Uuid>), sqlx::Error> {
+    let told = ExchangeStatus {
         now,
         due_waits: row.try_get("due_waits")?,
         long: row.try_get("long")?,

@@ -14,7 +14,7 @@ pub(crate) enum Fault {
     Command(CommandError),
     Store(StoreError),
     /// A row that was read has changed before it could be written. The transaction can be retried.
-    Met,
+    Conflict,
 }
 
 impl From<StoreError> for Fault {
@@ -31,18 +31,18 @@ impl From<sqlx::Error> for Fault {
 
 impl From<Fault> for StoreError {
     fn from(fault: Fault) -> Self {
-        let odd = |error: String| Self::new(StoreErrorKind::Data, error);
+        let data_error = |error: String| Self::new(StoreErrorKind::Data, error);
         match fault {
             Fault::Database(error) => store_error(error),
             Fault::Insert(InsertError::Store(error))
             | Fault::Command(CommandError::Store(error))
             | Fault::Store(error) => error,
-            Fault::Met => {
-                let why = "what was to be changed kept moving";
+            Fault::Conflict => {
+                let why = "gave up after repeated conflicts with concurrent updates; try again";
                 Self::new(StoreErrorKind::Unavailable, why)
             }
-            Fault::Insert(error) => odd(error.to_string()),
-            Fault::Command(error) => odd(error.to_string()),
+            Fault::Insert(error) => data_error(error.to_string()),
+            Fault::Command(error) => data_error(error.to_string()),
         }
     }
 }
@@ -83,7 +83,9 @@ macro_rules! transact {
                 Ok::<_, $crate::fault::Fault>(answer)
             };
             match attempt.await {
-                Err(fault) if tries < $crate::fault::TRIES && $crate::fault::met(&fault) => {
+                Err(fault)
+                    if tries < $crate::fault::TRIES && $crate::fault::is_retryable(&fault) =>
+                {
                     tries += 1;
                 }
                 answer => break answer,
@@ -101,13 +103,13 @@ pub(crate) fn is_blocked(fault: &Fault) -> bool {
 /// Checks that a statement changed exactly this many rows.
 pub(crate) fn exactly(rows: usize, done: &sqlx::postgres::PgQueryResult) -> Result<(), Fault> {
     let changed = usize::try_from(done.rows_affected()).unwrap_or(usize::MAX);
-    if changed == rows { Ok(()) } else { Err(Fault::Met) }
+    if changed == rows { Ok(()) } else { Err(Fault::Conflict) }
 }
 
 /// Returns whether a transaction failed only because of a conflict with another one.
-pub(crate) fn met(fault: &Fault) -> bool {
+pub(crate) fn is_retryable(fault: &Fault) -> bool {
     match fault {
-        Fault::Met => true,
+        Fault::Conflict => true,
         Fault::Database(error) => is_conflict(error) || is_unique_violation(error),
         _ => false,
     }

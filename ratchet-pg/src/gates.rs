@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::db;
 use crate::fault::{Fault, exactly, transact};
-use crate::spec::{clean, instant, whole};
+use crate::spec::{clean, instant, to_u64};
 use crate::store::Inner;
 use crate::unreadable::{or_report, readable};
 use sqlx::postgres::PgRow;
@@ -163,7 +163,7 @@ impl Inner {
     ) -> Result<u64, Fault> {
         let key = probe_key(service, breaker.opening());
         let probes: i64 = db::query_scalar(self.sql.count_probes()).bind(key).fetch_one(db).await?;
-        Ok(whole(probes))
+        Ok(to_u64(probes))
     }
 
     pub(crate) async fn update_queue(
@@ -177,7 +177,7 @@ impl Inner {
             db::query(self.sql.insert_rules()).bind(&queue).bind(fresh).execute(&mut *db).await?;
             let locked = db::query(self.sql.lock_rules()).bind(vec![queue.clone()]);
             // If the row was deleted in between, the transaction is retried and inserts it again.
-            let row = locked.fetch_optional(&mut *db).await?.ok_or(Fault::Met)?;
+            let row = locked.fetch_optional(&mut *db).await?.ok_or(Fault::Conflict)?;
             let (_, mut rules) = rules(&row)?;
             let changed = rules.apply(order);
             self.save_rules(db, &queue, &rules).await?;

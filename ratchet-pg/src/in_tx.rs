@@ -18,7 +18,7 @@ use ratchet_core::{
 use crate::db;
 use crate::fault::{Fault, TRIES};
 use crate::insert::Stored;
-use crate::settle::News;
+use crate::settle::PostCommit;
 use crate::store::PgStore;
 use crate::wake::{Hint, line};
 use sqlx::{Connection, PgConnection};
@@ -165,7 +165,7 @@ macro_rules! part {
                 Ok::<_, Fault>(answer)
             };
             match attempt.await {
-                Err(Fault::Met) if tries < TRIES => tries += 1,
+                Err(Fault::Conflict) if tries < TRIES => tries += 1,
                 answer => break answer,
             }
         }
@@ -197,9 +197,9 @@ impl PgStore {
     ) -> Result<GraphInserted, InsertError> {
         self.inner.check_ids(&graph.jobs)?;
         let inserted = part!(tx, |part| {
-            let (inserted, news) =
+            let (inserted, post_commit) =
                 self.inner.insert_graph_within(part, graph, Stored::default()).await?;
-            notify(self, part, news.hints).await?;
+            notify(self, part, post_commit.hints).await?;
             inserted
         });
         crash_point(CrashPoint::InsertInTx);
@@ -247,9 +247,9 @@ impl PgStore {
         command: Command,
     ) -> Result<CommandReply, CommandError> {
         let done = part!(tx, |part| {
-            let mut news = News::default();
-            let reply = self.inner.command_within(part, &command, &mut news).await?;
-            notify(self, part, news.hints).await?;
+            let mut post_commit = PostCommit::default();
+            let reply = self.inner.command_within(part, &command, &mut post_commit).await?;
+            notify(self, part, post_commit.hints).await?;
             reply
         });
         Ok(done?)

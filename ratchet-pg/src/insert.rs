@@ -17,7 +17,7 @@ pub(crate) use self::plan::{Scoped, business_key};
 pub(crate) use self::rows::{Fresh, Ids, Stored};
 use crate::error::{is_notify_full, is_unique_violation};
 use crate::fault::{Fault, transact};
-use crate::group::Group;
+use crate::group_commit::Group;
 use crate::store::Inner;
 use sqlx::PgConnection;
 

@@ -11,9 +11,9 @@ use uuid::Uuid;
 
 use crate::db;
 use crate::fault::{Fault, transact};
-use crate::moving::Moving;
+use crate::job_row::WaitingRow;
 use crate::record::{due_micros, text};
-use crate::spec::{clean, clean_option, duration, instant, json, large, whole};
+use crate::spec::{clean, clean_option, duration, instant, json, to_i64, to_u64};
 use crate::store::Inner;
 use crate::unreadable::readable;
 use sqlx::postgres::PgRow;
@@ -29,10 +29,10 @@ pub(crate) struct Items {
 }
 
 impl Items {
-    pub(crate) fn push(&mut self, settlement: &Settlement, run: &Moving) {
+    pub(crate) fn push(&mut self, settlement: &Settlement, run: &WaitingRow) {
         for item in &settlement.rejects {
             let said = (run.name.clone(), run.run, item.clone());
-            self.rejects.insert((run.job, large(item.index)), said);
+            self.rejects.insert((run.job, to_i64(item.index)), said);
         }
         for handed in &settlement.hand_offs {
             let same = |(_, other, _): &&mut (Uuid, NewHandOff, i64)| {
@@ -104,7 +104,7 @@ impl Inner {
         limit: u32,
     ) -> Result<Vec<Reject>, Fault> {
         let (job, number) =
-            after.map_or((Uuid::nil(), -1), |(job, index)| (job.uuid(), large(index)));
+            after.map_or((Uuid::nil(), -1), |(job, index)| (job.uuid(), to_i64(index)));
         let rows = db::query(self.sql.select_rejects())
             .bind(job)
             .bind(number)
@@ -134,7 +134,7 @@ impl Inner {
                 job_name: row.try_get("job_name")?,
                 error_type: row.try_get("error_type")?,
                 fingerprint: row.try_get("fingerprint")?,
-                count: whole(row.try_get("n")?),
+                count: to_u64(row.try_get("n")?),
                 latest: instant(row.try_get("latest")?),
             })
         };
@@ -143,7 +143,7 @@ impl Inner {
 
     pub(crate) async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), Fault> {
         let (jobs, numbers): (Vec<_>, Vec<_>) =
-            rejects.iter().map(|(job, index)| (job.uuid(), large(*index))).unzip();
+            rejects.iter().map(|(job, index)| (job.uuid(), to_i64(*index))).unzip();
         let gone = db::query(self.sql.delete_rejects()).bind(jobs).bind(numbers);
         gone.execute(&self.pool).await?;
         Ok(())
@@ -175,7 +175,7 @@ impl Inner {
                 handed,
                 job: JobId::from_uuid(row.try_get("job")?),
                 at: instant(row.try_get("at")?),
-                repeats: whole(row.try_get("repeats")?),
+                repeats: to_u64(row.try_get("repeats")?),
             })
         };
         Ok(readable("hand-off", &rows, hand_off)?)
@@ -197,10 +197,10 @@ impl Inner {
         let row = row.fetch_one(&self.pool).await?;
         let (now, oldest): (i64, Option<i64>) = (row.try_get("now")?, row.try_get("oldest")?);
         Ok(HandOffStats::new(
-            whole(row.try_get("backlog")?),
+            to_u64(row.try_get("backlog")?),
             oldest.map_or(Duration::ZERO, |at| duration(now.saturating_sub(at))),
-            whole(row.try_get("finished")?),
-            whole(row.try_get("repeats")?),
+            to_u64(row.try_get("finished")?),
+            to_u64(row.try_get("repeats")?),
         ))
     }
 }
@@ -209,10 +209,10 @@ fn reject(row: &PgRow) -> Result<Reject, sqlx::Error> {
     Ok(Reject {
         job: JobId::from_uuid(row.try_get("job")?),
         job_name: row.try_get("job_name")?,
-        run: whole(row.try_get("run")?),
+        run: to_u64(row.try_get("run")?),
         at: instant(row.try_get("at")?),
         item: NewReject {
-            index: whole(row.try_get("number")?),
+            index: to_u64(row.try_get("number")?),
             error_type: row.try_get("error_type")?,
             message: row.try_get("message")?,
             fingerprint: row.try_get("fingerprint")?,

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::db;
 use crate::fault::{Fault, transact};
 use crate::record::{claimed, token};
-use crate::spec::{clean, instant, micros, natural, small};
+use crate::spec::{clean, instant, micros, to_i32, to_u32};
 use crate::store::Inner;
 use crate::unreadable::{Unread, is_unreadable, readable};
 use sqlx::Row;
@@ -24,7 +24,7 @@ impl Inner {
         // Jobs submitted by its runs would get ids from the same clock.
         self.clock.check("node", [id.uuid()])?;
         let (names, versions): (Vec<_>, Vec<_>) =
-            node.known.0.iter().map(|(name, version)| (clean(name), small(*version))).unzip();
+            node.known.0.iter().map(|(name, version)| (clean(name), to_i32(*version))).unzip();
         let joined: Option<Uuid> = db::query_scalar(self.sql.upsert_node())
             .bind(id.uuid())
             .bind(micros(lease))
@@ -84,7 +84,9 @@ impl Inner {
             .await?;
         if leader.is_some() {
             db::query(self.sql.fold_tally()).execute(&self.pool).await?;
-            crate::parts::make(&self.pool, &self.sql, self.range).await.map_err(Fault::from)?;
+            crate::partitions::make(&self.pool, &self.sql, self.range)
+                .await
+                .map_err(Fault::from)?;
         }
         Ok(leader.is_some())
     }
@@ -165,7 +167,7 @@ fn node(row: &PgRow) -> Result<NodeRecord, sqlx::Error> {
     info.queues = row.try_get::<Vec<String>, _>("queues")?.into_iter().collect();
     let names: Vec<String> = row.try_get("names")?;
     let versions: Vec<i32> = row.try_get("versions")?;
-    let known = names.into_iter().zip(versions.into_iter().map(natural)).collect();
+    let known = names.into_iter().zip(versions.into_iter().map(to_u32)).collect();
     info.known = Arc::new(KnownJobs(known));
     Ok(NodeRecord {
         info,

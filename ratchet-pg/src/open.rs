@@ -12,7 +12,7 @@ use crate::claim_turnstile::ClaimTurnstile;
 use crate::clock::StoreClock;
 use crate::connection_cache::FRESH;
 use crate::db;
-use crate::group::Group;
+use crate::group_commit::Group;
 use crate::leases::Leases;
 use crate::options::PgOptions;
 use crate::plain_claims::PlainClaims;
@@ -25,7 +25,7 @@ use crate::sweep::Floors;
 use crate::unconfirmed_claims::UnconfirmedClaims;
 use crate::unreadable::Noted;
 use crate::wake::{Wakes, listen, tell_others, tested_listener};
-use crate::{migrate, parts};
+use crate::{migrate, partitions};
 use sqlx::Connection;
 use sqlx::postgres::PgPoolOptions;
 
@@ -41,7 +41,7 @@ pub(crate) async fn open(
         connect,
         schema,
         connections,
-        patience,
+        acquire_timeout,
         statement_timeout,
         poll_only,
         migrate,
@@ -49,7 +49,7 @@ pub(crate) async fn open(
     } = options;
     let mut pool = PgPoolOptions::new()
         .max_connections(connections)
-        .acquire_timeout(patience)
+        .acquire_timeout(acquire_timeout)
         .test_before_acquire(false)
         // A connection that was just used is alive. One that was idle for longer may have been cut off.
         .before_acquire(|db, meta| {
@@ -70,7 +70,7 @@ pub(crate) async fn open(
                 Box::pin(async move {
                     if suspect {
                         let ended = sqlx::raw_sql(sql::roll_back()).execute(db);
-                        let ended = tokio::time::timeout(patience, ended).await;
+                        let ended = tokio::time::timeout(acquire_timeout, ended).await;
                         ended.map_err(|_| sqlx::Error::PoolTimedOut)??;
                     }
                     Ok(true)
@@ -89,7 +89,7 @@ pub(crate) async fn open(
     let pool = Pool::new(connections.clone(), poll_only.then(|| sql::begin(statement_timeout)));
     let sql = Arc::new(Sql::new(&schema, !poll_only));
     migrate::migrate(&pool, &sql, migrate).await?;
-    parts::make(&pool, &sql, range).await?;
+    partitions::make(&pool, &sql, range).await?;
     let clock = StoreClock::default();
     let now: i64 =
         db::query_scalar(sql.now()).fetch_one(&pool).await.map_err(crate::error::store_error)?;
@@ -103,9 +103,9 @@ pub(crate) async fn open(
         if let Some(listener) = tested_listener(&connections, &sql, &channel, &origin).await {
             runtime.spawn(listen(listener, origin.clone(), Arc::downgrade(&wakes)));
         }
-        let patience = (longest, Arc::clone(&suspects));
+        let limit = (longest, Arc::clone(&suspects));
         let teller = (connections, Arc::clone(&sql), channel.clone(), origin);
-        runtime.spawn(tell_others(teller, patience, hints, (wakes.waiters(), wakes.pace())));
+        runtime.spawn(tell_others(teller, limit, hints, (wakes.waiters(), wakes.throttle())));
     }
     Ok(Arc::new(Inner {
         pool,
@@ -120,7 +120,7 @@ pub(crate) async fn open(
         claim_turnstile: ClaimTurnstile::default(),
         unconfirmed_claims: UnconfirmedClaims::new(statement_timeout),
         group: Group::default(),
-        patience: parts::Patience::default(),
+        drop_backoff: partitions::DropBackoff::default(),
         causes: Causes::default(),
         floors: Floors::default(),
         noted: Noted::default(),

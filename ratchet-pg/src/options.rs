@@ -12,7 +12,7 @@ pub struct PgOptions {
     pub(crate) connect: PgConnectOptions,
     pub(crate) schema: String,
     pub(crate) connections: u32,
-    pub(crate) patience: Duration,
+    pub(crate) acquire_timeout: Duration,
     pub(crate) statement_timeout: Duration,
     pub(crate) poll_only: bool,
     pub(crate) migrate: bool,
@@ -34,7 +34,7 @@ impl PgOptions {
             connect: connect.application_name("ratchet"),
             schema: "ratchet".to_owned(),
             connections: 6,
-            patience: Duration::from_secs(5),
+            acquire_timeout: Duration::from_secs(5),
             statement_timeout: Duration::from_secs(30),
             poll_only: false,
             migrate: true,
@@ -75,8 +75,8 @@ impl PgOptions {
     }
 
     /// Sets how long to wait for a connection before the store is reported as unavailable (default: 5 s).
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+    pub fn acquire_timeout(mut self, acquire_timeout: Duration) -> Self {
+        self.acquire_timeout = acquire_timeout;
         self
     }
 
@@ -91,7 +91,7 @@ impl PgOptions {
 
     /// Returns the longest time that one operation of the store may take, including all of its round trips.
     pub(crate) fn longest(&self) -> Duration {
-        self.patience.saturating_add(self.statement_timeout.saturating_mul(2))
+        self.acquire_timeout.saturating_add(self.statement_timeout.saturating_mul(2))
     }
 
     /// Supports a pooler that assigns connections per transaction, such as `pgbouncer` with `pool_mode = transaction`.

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::db;
 use crate::fault::Fault;
 use crate::record::text;
-use crate::spec::{clean, instant, json, micros, whole};
+use crate::spec::{clean, instant, json, micros, to_u64};
 use crate::store::Inner;
 use crate::unreadable::readable;
 use sqlx::postgres::PgRow;
@@ -223,6 +223,6 @@ fn alert(row: &PgRow) -> Result<Alert, sqlx::Error> {
         fingerprint: row.try_get("fingerprint")?,
         message: row.try_get("message")?,
         at: instant(row.try_get("at")?),
-        suppressed: whole(row.try_get("suppressed")?),
+        suppressed: to_u64(row.try_get("suppressed")?),
     })
 }

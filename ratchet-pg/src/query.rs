@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::db;
 use crate::fault::{Fault, transact};
 use crate::record::{attempt, log, numbered_state, reason_name, state_number};
-use crate::spec::{clean_option, micros, whole};
+use crate::spec::{clean_option, micros, to_u64};
 use crate::store::Inner;
 use crate::unreadable::{or_report, readable};
 use sqlx::postgres::PgArguments;
@@ -57,7 +57,7 @@ impl Inner {
                 continue;
             };
             let queue = counts.queues.entry(row.try_get("queue")?).or_default();
-            queue.states.insert(state, whole(row.try_get("n")?));
+            queue.states.insert(state, to_u64(row.try_get("n")?));
         }
         Ok(counts)
     }
@@ -77,7 +77,7 @@ impl Inner {
     pub(crate) async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, Fault> {
         let rows = db::query(self.sql.select_unknown()).fetch_all(&self.pool).await?;
         let unknown =
-            |row: &sqlx::postgres::PgRow| Ok((row.try_get("name")?, whole(row.try_get("n")?)));
+            |row: &sqlx::postgres::PgRow| Ok((row.try_get("name")?, to_u64(row.try_get("n")?)));
         rows.iter().map(unknown).collect()
     }
 
@@ -100,7 +100,7 @@ impl Inner {
             self.purge_within(db, state, age, limit).await?
         })?;
         // Whole partitions do not count against the limit, because dropping them is cheap.
-        Ok(dropped + whole(removed))
+        Ok(dropped + to_u64(removed))
     }
 }
 

@@ -14,7 +14,7 @@ use sqlx::postgres::PgRow;
 use uuid::Uuid;
 
 pub(crate) use crate::spec::notes_of;
-use crate::spec::{duration, instant, json_in, natural, spec, whole};
+use crate::spec::{duration, instant, json_in, spec, to_u32, to_u64};
 
 /// The outcomes of runs by their number in the database. The order must never change.
 const OUTCOMES: [AttemptOutcome; 10] = [
@@ -91,7 +91,7 @@ pub(crate) fn token(row: &PgRow) -> Result<Token, sqlx::Error> {
     Ok(Token {
         job: JobId::from_uuid(row.try_get("job")?),
         lease: LeaseId::from_uuid(row.try_get("lease")?),
-        version: whole(row.try_get("version")?),
+        version: to_u64(row.try_get("version")?),
     })
 }
 
@@ -101,11 +101,11 @@ pub(crate) fn claimed(row: &PgRow, node: NodeId) -> Result<Claimed, sqlx::Error>
     Ok(Claimed {
         token: token(row)?,
         spec: Arc::new(spec(row)?),
-        attempts: natural(row.try_get("attempts")?),
-        crashes: natural(row.try_get("crashes")?),
-        deferrals: natural(row.try_get("deferrals")?),
-        generation: natural(row.try_get("generation")?),
-        run: whole(row.try_get("run")?),
+        attempts: to_u32(row.try_get("attempts")?),
+        crashes: to_u32(row.try_get("crashes")?),
+        deferrals: to_u32(row.try_get("deferrals")?),
+        generation: to_u32(row.try_get("generation")?),
+        run: to_u64(row.try_get("run")?),
         queued_at: instant(row.try_get("queued_at")?),
         due: instant(row.try_get("due")?),
         claimed_at: instant(row.try_get("now")?),
@@ -125,12 +125,12 @@ pub(crate) fn job(row: &PgRow) -> Result<JobRecord, sqlx::Error> {
     let failed = row.try_get::<Option<bool>, _>("failed")?;
     let from = |failed: bool| if failed { JobState::Failed } else { JobState::Pending };
     job.paused_from = failed.map(from);
-    job.version = whole(row.try_get("version")?);
-    job.run = whole(row.try_get("run")?);
-    job.attempts = natural(row.try_get("attempts")?);
-    job.crashes = natural(row.try_get("crashes")?);
-    job.deferrals = natural(row.try_get("deferrals")?);
-    job.generation = natural(row.try_get("generation")?);
+    job.version = to_u64(row.try_get("version")?);
+    job.run = to_u64(row.try_get("run")?);
+    job.attempts = to_u32(row.try_get("attempts")?);
+    job.crashes = to_u32(row.try_get("crashes")?);
+    job.deferrals = to_u32(row.try_get("deferrals")?);
+    job.generation = to_u32(row.try_get("generation")?);
     job.finished_at = row.try_get::<Option<i64>, _>("finished_at")?.map(instant);
     let started = row.try_get::<Option<i64>, _>("started_at")?;
     let run_due = row.try_get::<Option<i64>, _>("run_due")?;
@@ -162,11 +162,11 @@ pub(crate) fn attempt(row: &PgRow) -> Result<AttemptRecord, sqlx::Error> {
             version: 0,
         },
         spec: Arc::new(ratchet_core::model::JobSpec::new(String::new(), Vec::new())),
-        attempts: natural(row.try_get("attempt")?).saturating_sub(1),
+        attempts: to_u32(row.try_get("attempt")?).saturating_sub(1),
         crashes: 0,
         deferrals: 0,
-        generation: natural(row.try_get("generation")?),
-        run: whole(row.try_get("run")?),
+        generation: to_u32(row.try_get("generation")?),
+        run: to_u64(row.try_get("run")?),
         queued_at: instant(started),
         due: instant(row.try_get("due")?),
         claimed_at: instant(started),
@@ -191,7 +191,7 @@ pub(crate) fn log(row: &PgRow) -> Result<LogLine, sqlx::Error> {
         after: duration(row.try_get("after")?),
         level: numbered(&LEVELS, row.try_get("level")?)?,
         message: row.try_get("message")?,
-        run: whole(row.try_get("run")?),
+        run: to_u64(row.try_get("run")?),
     })
 }
 

@@ -16,7 +16,7 @@ use crate::fault::{Fault, transact};
 use crate::insert::{Scoped, business_key};
 use crate::query::bind_filter;
 use crate::record::text;
-use crate::settle::{Lines, News};
+use crate::settle::{Lines, PostCommit};
 use crate::spec::json;
 use crate::store::Inner;
 use crate::unreadable::or_report;
@@ -31,7 +31,7 @@ impl Inner {
         &self,
         db: &mut PgConnection,
         job: &JobRecord,
-        news: &mut News,
+        post_commit: &mut PostCommit,
     ) -> Looked {
         let (id, from) = (job.id, job.state);
         if from != JobState::Failed {
@@ -60,8 +60,8 @@ impl Inner {
         row.version = outcome.try_get::<i64, _>("version")? + 1;
         row.run = outcome.try_get("run")?;
         row.generation = outcome.try_get::<i32, _>("generation")?.saturating_add(1);
-        self.put_back(db, &[row], now, &mut news.hints).await?;
-        let effects = self.apply(db, opened, now, news).await?;
+        self.put_back(db, &[row], now, &mut post_commit.hints).await?;
+        let effects = self.apply(db, opened, now, post_commit).await?;
         Ok(Some(CommandReply::moved(from, JobState::Pending, effects)))
     }
 
@@ -116,7 +116,7 @@ impl Inner {
         let locked = db::query(self.sql.lock_own_business()).bind(scopes).bind(keys);
         let locked = locked.bind(own.values().map(|job| job.uuid()).collect::<Vec<_>>());
         // If a key was freed in the meantime, the next try takes it again.
-        if locked.fetch_all(db).await?.len() == own.len() { Ok(()) } else { Err(Fault::Met) }
+        if locked.fetch_all(db).await?.len() == own.len() { Ok(()) } else { Err(Fault::Conflict) }
     }
 
     async fn give_back(&self, db: &mut PgConnection, keys: Vec<Scoped>) -> Result<(), Fault> {
@@ -135,13 +135,14 @@ impl Inner {
         let (mut redriven, mut after) = (Redriven::default(), None);
         while redriven.retried.len() < limit {
             let most = limit - redriven.retried.len();
-            let (page, last, news) = transact!(self, |db| {
-                let mut news = News { unsettled: true, ..News::default() };
-                let (page, last) = self.redrive_page(db, filter, after, most, &mut news).await?;
+            let (page, last, post_commit) = transact!(self, |db| {
+                let mut post_commit = PostCommit { unsettled: true, ..PostCommit::default() };
+                let (page, last) =
+                    self.redrive_page(db, filter, after, most, &mut post_commit).await?;
                 crash_point(CrashPoint::CommandDone);
-                (page, last, news)
+                (page, last, post_commit)
             })?;
-            self.tell(news);
+            self.tell(post_commit);
             redriven.retried.extend(page.retried);
             redriven.key_taken.extend(page.key_taken);
             let Some(last) = last else { break };
@@ -157,7 +158,7 @@ impl Inner {
         filter: &Filter,
         after: Option<Uuid>,
         most: usize,
-        news: &mut News,
+        post_commit: &mut PostCommit,
     ) -> Result<(Redriven, Option<Uuid>), Fault> {
         let mut redriven = Redriven::default();
         db::query(self.sql.plan_anew()).execute(&mut *db).await?;
@@ -171,7 +172,7 @@ impl Inner {
             if redriven.retried.len() >= most {
                 break;
             }
-            match self.retry(db, &job, news).await {
+            match self.retry(db, &job, post_commit).await {
                 Ok(Some(_)) => redriven.retried.push(job.id),
                 // Another process moved the job first.
                 Ok(None) | Err(Fault::Command(CommandError::IllegalTransition { .. })) => {}

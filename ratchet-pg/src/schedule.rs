@@ -9,7 +9,7 @@ use crate::fault::{Fault, exactly, transact};
 use crate::insert::Fresh;
 use crate::record::text;
 use crate::settle::any_keyed;
-use crate::spec::{clean, json, large, whole};
+use crate::spec::{clean, json, to_i64, to_u64};
 use crate::store::Inner;
 use crate::unreadable::readable;
 use sqlx::postgres::PgRow;
@@ -49,7 +49,7 @@ impl Inner {
         let name = clean(&write.name);
         let there = db::query_scalar(self.sql.lock_schedule()).bind(&name);
         let version: Option<i64> = there.fetch_optional(&mut *db).await?;
-        if version.map(whole) != write.replaces {
+        if version.map(to_u64) != write.replaces {
             return Ok((ScheduleWritten::Stale, Fresh::default()));
         }
         match (&write.record, version) {
@@ -60,7 +60,7 @@ impl Inner {
                 };
                 let saved = db::query(save)
                     .bind(name)
-                    .bind(large(version.map_or(0, whole) + 1))
+                    .bind(to_i64(version.map_or(0, to_u64) + 1))
                     .bind(record.next.map(Timestamp::as_microsecond))
                     .bind(record.paused)
                     .bind(text(record))
@@ -97,6 +97,6 @@ impl Inner {
 
 fn schedule(row: &PgRow) -> Result<ScheduleRecord, sqlx::Error> {
     let mut schedule: ScheduleRecord = json(row.try_get("body")?)?;
-    schedule.version = whole(row.try_get("version")?);
+    schedule.version = to_u64(row.try_get("version")?);
     Ok(schedule)
 }

@@ -68,8 +68,8 @@ pub(crate) fn clean_option(text: Option<&String>) -> Option<String> {
 /// Converts to microseconds, clamped to a value that can be added to the store's clock without overflow.
 pub(crate) fn micros(duration: Duration) -> i64 {
     /// About 9500 years.
-    const AGES: i64 = 300_000_000_000_000_000;
-    i64::try_from(duration.as_micros()).map_or(AGES, |micros| micros.min(AGES))
+    const MAX_MICROS: i64 = 300_000_000_000_000_000;
+    i64::try_from(duration.as_micros()).map_or(MAX_MICROS, |micros| micros.min(MAX_MICROS))
 }
 
 pub(crate) fn duration(micros: i64) -> Duration {
@@ -80,19 +80,19 @@ pub(crate) fn instant(micros: i64) -> Timestamp {
     Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX)
 }
 
-pub(crate) fn small(number: u32) -> i32 {
+pub(crate) fn to_i32(number: u32) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX)
 }
 
-pub(crate) fn natural(number: i32) -> u32 {
+pub(crate) fn to_u32(number: i32) -> u32 {
     u32::try_from(number).unwrap_or(0)
 }
 
-pub(crate) fn large(number: u64) -> i64 {
+pub(crate) fn to_i64(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-pub(crate) fn whole(number: i64) -> u64 {
+pub(crate) fn to_u64(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
 
@@ -137,9 +137,9 @@ impl<'a> Columns<'a> {
         self.at.push(at);
         self.delay.push(micros(delay));
         self.head.push(-spec.sort_key(0));
-        self.version.push(small(spec.version));
+        self.version.push(to_i32(spec.version));
         self.priority.push(i16::from(spec.priority.level()));
-        self.climit.push(spec.concurrency.as_ref().map(|key| small(key.limit)));
+        self.climit.push(spec.concurrency.as_ref().map(|key| to_i32(key.limit)));
         self.extra.push(extra(spec));
         self.name.push(cleaned(&spec.name));
         self.queue.push(cleaned(&spec.queue));
@@ -223,14 +223,14 @@ pub(crate) fn spec_from(row: &PgRow, first: usize, queue: &str) -> Result<JobSpe
     let text = |at: usize| row.try_get_unchecked::<Option<String>, _>(first + at);
     let mut spec =
         JobSpec::new(row.try_get_unchecked::<String, _>(first)?, row.try_get_unchecked(first + 3)?);
-    spec.version = natural(row.try_get_unchecked(first + 1)?);
+    spec.version = to_u32(row.try_get_unchecked(first + 1)?);
     queue.clone_into(&mut spec.queue);
     let level = u8::try_from(row.try_get_unchecked::<i16, _>(first + 2)?).unwrap_or(u8::MAX);
     spec.priority = Priority::from_level(level).unwrap_or_default();
     spec.business_key = text(4)?;
     spec.idempotency_key = text(5)?;
     if let Some(key) = text(6)? {
-        let limit = row.try_get_unchecked::<Option<i32>, _>(first + 7)?.map_or(1, natural);
+        let limit = row.try_get_unchecked::<Option<i32>, _>(first + 7)?.map_or(1, to_u32);
         spec.concurrency = Some(ConcurrencyKey { key, limit });
     }
     spec.service = text(8)?;

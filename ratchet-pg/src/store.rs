@@ -26,7 +26,7 @@ use crate::claim_turnstile::ClaimTurnstile;
 use crate::clock::StoreClock;
 use crate::db;
 use crate::fault::Fault;
-use crate::group::Group;
+use crate::group_commit::Group;
 use crate::leases::Leases;
 use crate::open::open;
 use crate::options::PgOptions;
@@ -39,7 +39,7 @@ use crate::sweep::Floors;
 use crate::unconfirmed_claims::UnconfirmedClaims;
 use crate::unreadable::Noted;
 use crate::wake::Wakes;
-use crate::{parts, spec};
+use crate::{partitions, spec};
 use sqlx::PgConnection;
 
 /// A [`Store`] on PostgreSQL. Clones share its connections.
@@ -66,7 +66,7 @@ pub(crate) struct Inner {
     pub(crate) claim_turnstile: ClaimTurnstile,
     pub(crate) unconfirmed_claims: UnconfirmedClaims,
     pub(crate) group: Group,
-    pub(crate) patience: parts::Patience,
+    pub(crate) drop_backoff: partitions::DropBackoff,
     pub(crate) causes: Causes,
     pub(crate) floors: Floors,
     pub(crate) noted: Noted,

@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::db;
 use crate::fault::{Fault, transact};
 use crate::insert::Scoped;
-use crate::spec::whole;
+use crate::spec::to_u64;
 use crate::store::{Inner, PgStore};
 use sqlx::Row;
 
@@ -93,7 +93,7 @@ impl Inner {
                 slots,
                 "slots that no run holds were freed; this is a bug of Ratchet, please report it"
             );
-            self.floors.slots.fetch_add(whole(slots), Ordering::Relaxed);
+            self.floors.slots.fetch_add(to_u64(slots), Ordering::Relaxed);
             let queues: Vec<String> = row.try_get("queues")?;
             self.bounds.clear();
             self.wakes.send(queues.into_iter().map(|queue| Wake::Work { queue }));

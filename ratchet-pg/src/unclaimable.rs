@@ -48,13 +48,13 @@ impl Inner {
                 }
                 tried += rows.len();
                 for row in &rows {
-                    let spot: String = row.try_get("spot")?;
+                    let ctid: String = row.try_get("ctid")?;
                     after = Rank {
                         sort_key: row.try_get("sort_key")?,
                         due: row.try_get("due")?,
                         job: row.try_get("job")?,
                     };
-                    if let Some(error) = self.try_claim(request, &demand.queue, &spot).await? {
+                    if let Some(error) = self.try_claim(request, &demand.queue, &ctid).await? {
                         self.set_aside_one(&demand.queue, &after, &error).await?;
                         found += 1;
                     }
@@ -69,14 +69,14 @@ impl Inner {
         &self,
         request: &ClaimRequest,
         queue: &str,
-        spot: &str,
+        ctid: &str,
     ) -> Result<Option<sqlx::Error>, Fault> {
         let mut tx = self.pool.begin().await?;
         let db: &mut sqlx::PgConnection = &mut tx;
         let tried = async {
-            db::query(self.sql.try_claim()).bind(spot).fetch_all(&mut *db).await?;
+            db::query(self.sql.try_claim()).bind(ctid).fetch_all(&mut *db).await?;
             db::query(self.sql.take_chosen())
-                .bind(vec![spot])
+                .bind(vec![ctid])
                 .bind(vec![queue])
                 .bind(vec![self.ids.lease().uuid()])
                 .bind(request.node.uuid())

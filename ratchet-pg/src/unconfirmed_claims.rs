@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::db;
 use crate::fault::{Fault, transact};
 use crate::record::token;
-use crate::settle::News;
+use crate::settle::PostCommit;
 use crate::store::Inner;
 use crate::unreadable::readable;
 
@@ -107,15 +107,15 @@ impl Inner {
                 |token| Settlement::new(token, Verdict::Release, AttemptOutcome::Released);
             let settlements: Vec<_> = tokens.into_iter().map(release).collect();
             let asked: Vec<_> = settlements.iter().collect();
-            let news = match asked.is_empty() {
-                true => News::default(),
-                false => self.settle_closely(db, &asked).await?.1,
+            let post_commit = match asked.is_empty() {
+                true => PostCommit::default(),
+                false => self.settle_general(db, &asked).await?.1,
             };
-            (found, news)
+            (found, post_commit)
         });
         match given_back {
-            Ok((found, news)) => {
-                self.tell(news);
+            Ok((found, post_commit)) => {
+                self.tell(post_commit);
                 let may_come = |lost: &Lost| asked_at < lost.until && !found.contains(&lost.lease);
                 let still = lost.into_iter().filter(may_come);
                 let still = still.map(|lost| Lost { looked_for: true, ..lost });

@@ -17,10 +17,10 @@ use uuid::Uuid;
 
 use crate::db;
 use crate::fault::{Fault, transact};
-use crate::moving::Moving;
+use crate::job_row::WaitingRow;
 use crate::record::token;
-use crate::settle::News;
-use crate::spec::whole;
+use crate::settle::PostCommit;
+use crate::spec::to_u64;
 use crate::store::Inner;
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
@@ -125,11 +125,11 @@ impl Inner {
             return Ok(());
         }
         match transact!(self, |db| self.set_aside_within(db, &noted).await?) {
-            Ok(news) => {
+            Ok(post_commit) => {
                 for Unread { job, column, why, .. } in &noted {
                     tracing::warn!(job.id = %job, column, why, "a stored job cannot be read and is set aside");
                 }
-                self.tell(news);
+                self.tell(post_commit);
                 Ok(())
             }
             Err(fault) => {
@@ -151,8 +151,8 @@ impl Inner {
         &self,
         db: &mut PgConnection,
         noted: &[Unread],
-    ) -> Result<News, Fault> {
-        let news = self.leave_unreadable(db, noted).await?;
+    ) -> Result<PostCommit, Fault> {
+        let post_commit = self.leave_unreadable(db, noted).await?;
         let mut each: BTreeMap<_, _> =
             noted.iter().map(|unread| (unread.job.uuid(), unread)).collect();
         let jobs: Vec<_> = each.keys().copied().collect();
@@ -169,7 +169,7 @@ impl Inner {
             .execute(&mut *db)
             .await?;
         db::query(self.sql.set_aside_unreadable()).bind(jobs).execute(db).await?;
-        Ok(news)
+        Ok(post_commit)
     }
 
     /// Removes claimed jobs that cannot be read from their leases, and returns them to the queue.
@@ -177,22 +177,22 @@ impl Inner {
         &self,
         db: &mut PgConnection,
         noted: &[Unread],
-    ) -> Result<News, Fault> {
+    ) -> Result<PostCommit, Fault> {
         let claimed: HashMap<_, _> =
             noted.iter().filter_map(|unread| Some((unread.job, unread.lease?))).collect();
         if claimed.is_empty() {
-            return Ok(News::default());
+            return Ok(PostCommit::default());
         }
         let standing = self.standing(db, &claimed).await?;
         let release = |token| Settlement::new(token, Verdict::Release, AttemptOutcome::Released);
         let settlements: Vec<_> = standing.into_iter().map(release).collect();
         let asked: Vec<_> = settlements.iter().collect();
-        let (_, news) = self.settle_closely(db, &asked).await?;
+        let (_, post_commit) = self.settle_general(db, &asked).await?;
         // A job without a row in `job` has no run to settle. The leases are locked by now.
         let left = self.standing(db, &claimed).await?;
         let left = left.into_iter().map(|token| (token.lease.uuid(), token.job.uuid())).collect();
         self.leave_leases(db, left).await?;
-        Ok(news)
+        Ok(post_commit)
     }
 
     /// Returns the runs of these jobs that are still members of their leases.
@@ -223,16 +223,16 @@ impl Inner {
 
     pub(crate) async fn count_unreadable(&self) -> Result<u64, Fault> {
         let count = db::query_scalar(self.sql.count_unreadable()).fetch_one(&self.pool).await?;
-        Ok(whole(count))
+        Ok(to_u64(count))
     }
 
     /// Returns a job to the queue if it can be read now.
     pub(crate) async fn repair_unreadable(&self, id: JobId) -> Result<bool, Fault> {
-        let (repaired, news) = transact!(self, |db| {
-            let mut news = News { unsettled: true, ..News::default() };
-            (self.repair_within(db, id, &mut news).await?, news)
+        let (repaired, post_commit) = transact!(self, |db| {
+            let mut post_commit = PostCommit { unsettled: true, ..PostCommit::default() };
+            (self.repair_within(db, id, &mut post_commit).await?, post_commit)
         })?;
-        self.tell(news);
+        self.tell(post_commit);
         self.try_to_set_aside_unreadable().await;
         Ok(repaired)
     }
@@ -241,7 +241,7 @@ impl Inner {
         &self,
         db: &mut PgConnection,
         id: JobId,
-        news: &mut News,
+        post_commit: &mut PostCommit,
     ) -> Result<bool, Fault> {
         let known = db::query(self.sql.lock_unreadable()).bind(id.uuid());
         if known.fetch_optional(&mut *db).await?.is_none() {
@@ -255,19 +255,19 @@ impl Inner {
         db::query(self.sql.forget_unreadable()).bind(vec![id.uuid()]).execute(&mut *db).await?;
         let back = db::query(self.sql.take_set_aside()).bind(id.uuid());
         if let Some(row) = back.fetch_optional(&mut *db).await? {
-            let (row, now) = (Moving::read(&row)?, self.now(&mut *db).await?);
-            self.put_back(db, &[row], now, &mut news.hints).await?;
+            let (row, now) = (WaitingRow::read(&row)?, self.now(&mut *db).await?);
+            self.put_back(db, &[row], now, &mut post_commit.hints).await?;
         }
         Ok(true)
     }
 
     /// Deletes a job that cannot be read. Its graph continues as if the job had been canceled.
     pub(crate) async fn drop_unreadable(&self, id: JobId) -> Result<bool, Fault> {
-        let (gone, news) = transact!(self, |db| {
-            let mut news = News { unsettled: true, ..News::default() };
-            (self.drop_within(db, id, &mut news).await?, news)
+        let (gone, post_commit) = transact!(self, |db| {
+            let mut post_commit = PostCommit { unsettled: true, ..PostCommit::default() };
+            (self.drop_within(db, id, &mut post_commit).await?, post_commit)
         })?;
-        self.tell(news);
+        self.tell(post_commit);
         Ok(gone)
     }
 
@@ -275,7 +275,7 @@ impl Inner {
         &self,
         db: &mut PgConnection,
         id: JobId,
-        news: &mut News,
+        post_commit: &mut PostCommit,
     ) -> Result<bool, Fault> {
         self.lock_graphs(db, vec![id.uuid()], BTreeSet::new()).await?;
         let known = db::query(self.sql.lock_unreadable()).bind(id.uuid());
@@ -292,7 +292,7 @@ impl Inner {
             member.state = JobState::Canceled;
             member.canceled = Some(CancelCause::Requested);
             let event = GraphEvent::Ended { member, condition_results: Vec::new() };
-            self.propagate(db, vec![event], now, news).await?;
+            self.propagate(db, vec![event], now, post_commit).await?;
         }
         self.leave_standing(db, id, leases).await?;
         db::query(self.sql.delete_job()).bind(id.uuid()).execute(&mut *db).await?;
@@ -317,7 +317,7 @@ impl Inner {
         };
         let tokens: Vec<_> = leases.iter().map(token).collect();
         let (_, members) = self.members(db, &tokens).await?;
-        let standing = members.get(&id).map(|member| (member.lease, member.moving.job));
+        let standing = members.get(&id).map(|member| (member.lease, member.row.job));
         self.leave_leases(db, standing.into_iter().collect()).await
     }
 

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::db;
 use crate::error::store_error;
-use crate::pace::{PACE, Pace};
+use crate::notify_throttle::{INTERVAL, NotifyThrottle};
 use crate::runtime::in_time;
 use crate::scan_start::Bounds;
 use crate::sql::Sql;
@@ -79,7 +79,7 @@ pub(crate) struct Wakes {
     asked: Mutex<Option<Instant>>,
     /// The channel to the task that notifies other processes. `None` in poll-only mode.
     elsewhere: Option<mpsc::UnboundedSender<Told>>,
-    pace: Arc<Pace>,
+    throttle: Arc<NotifyThrottle>,
     /// The bounds of this process, lowered when another process inserts jobs.
     bounds: Arc<Bounds>,
 }
@@ -88,8 +88,8 @@ impl Wakes {
     pub(crate) fn new(elsewhere: Option<mpsc::UnboundedSender<Told>>, bounds: Arc<Bounds>) -> Self {
         let ((here, _), (ends, _)) = (broadcast::channel(KEPT), broadcast::channel(KEPT));
         let origin = format!("{:016x}", fastrand::u64(..));
-        let pace = Arc::default();
-        Self { origin, here, ends, asked: Mutex::default(), elsewhere, pace, bounds }
+        let throttle = Arc::default();
+        Self { origin, here, ends, asked: Mutex::default(), elsewhere, throttle, bounds }
     }
 
     pub(crate) fn subscribe(&self) -> broadcast::Receiver<Wake> {
@@ -141,7 +141,7 @@ impl Wakes {
 
     /// Returns whether a commit may carry its hint: other processes may listen, and the last hint was long enough ago.
     pub(crate) fn may_hint(&self) -> bool {
-        self.elsewhere.is_some() && self.pace.is_free()
+        self.elsewhere.is_some() && self.throttle.is_free()
     }
 
     /// Returns the start of a message that this process has inserted jobs into a queue.
@@ -149,8 +149,8 @@ impl Wakes {
         format!("{} {PUT}", self.origin)
     }
 
-    pub(crate) fn pace(&self) -> Arc<Pace> {
-        Arc::clone(&self.pace)
+    pub(crate) fn throttle(&self) -> Arc<NotifyThrottle> {
+        Arc::clone(&self.throttle)
     }
 
     /// Returns whether another process waits for ends.
@@ -244,7 +244,7 @@ pub(crate) async fn tell_others(
     (pool, sql, channel, origin): (PgPool, Arc<Sql>, String, String),
     (longest, suspects): (Duration, Arc<AtomicU32>),
     mut hints: mpsc::UnboundedReceiver<Told>,
-    (waiters, pace): (broadcast::WeakSender<Wake>, Arc<Pace>),
+    (waiters, throttle): (broadcast::WeakSender<Wake>, Arc<NotifyThrottle>),
 ) {
     let mut last_asked = Instant::now();
     loop {
@@ -254,7 +254,7 @@ pub(crate) async fn tell_others(
             Ok(None) => return,
             Err(_) => {}
         }
-        tokio::time::sleep(pace.wait()).await;
+        tokio::time::sleep(throttle.wait()).await;
         while let Ok(hint) = hints.try_recv() {
             round.add(hint);
         }
@@ -330,13 +330,13 @@ impl Round {
 
 /// Listens until the store is dropped. A lost connection is replaced.
 pub(crate) async fn listen(mut listener: PgListener, origin: String, here: std::sync::Weak<Wakes>) {
-    let mut pause = PACE;
+    let mut pause = INTERVAL;
     loop {
         let heard = listener.try_recv().await;
         let Some(wakes) = here.upgrade() else { return };
         match heard {
             Ok(Some(notification)) => {
-                pause = PACE;
+                pause = INTERVAL;
                 for told in read(&origin, notification.payload()) {
                     wakes.heard(told);
                 }

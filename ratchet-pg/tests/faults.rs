@@ -163,7 +163,7 @@ async fn c_02_what_another_process_puts_before_others_is_claimed_first() {
 #[tokio::test]
 async fn x_08_unreachable_server_is_unavailable() {
     let options = ratchet_pg::PgOptions::new("postgres://nobody@%2Fnowhere/none").expect("a URL");
-    let refused = PgStore::open(options.patience(Duration::from_millis(200))).await;
+    let refused = PgStore::open(options.acquire_timeout(Duration::from_millis(200))).await;
     let error = refused.expect_err("there is no server");
     assert_eq!((error.kind(), error.is_transient()), (StoreErrorKind::Unavailable, true));
 }

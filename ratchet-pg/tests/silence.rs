@@ -133,7 +133,7 @@ async fn x_08_connections_that_are_half_open_are_given_up() {
     let url = format!("postgres://postgres@127.0.0.1:{}/postgres?sslmode=disable", network.port);
     let short = Duration::from_millis(300);
     let options = PgOptions::new(&url).expect("a URL").connections(4);
-    let store = PgStore::open(options.patience(short).statement_timeout(short)).await;
+    let store = PgStore::open(options.acquire_timeout(short).statement_timeout(short)).await;
     let store = store.expect("opens");
     let ids = IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy));
     store.insert(vec![job(&ids)]).await.expect("inserts");
@@ -156,7 +156,7 @@ async fn x_08_a_transaction_that_began_too_late_takes_nothing_with_it() {
     let network = Network::to(server.folder().join(".s.PGSQL.5432"));
     let url = format!("postgres://postgres@127.0.0.1:{}/postgres?sslmode=disable", network.port);
     let options = PgOptions::new(&url).expect("a URL").connections(2);
-    let options = options.patience(Duration::from_secs(3));
+    let options = options.acquire_timeout(Duration::from_secs(3));
     // One connection listens, so only one is left.
     let store = PgStore::open(options.statement_timeout(Duration::from_millis(300))).await;
     let store = store.expect("opens");

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
-    Isolation, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, JobSpec, JobState, LeaseId,
+    ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, Isolation, JobSpec, JobState, LeaseId,
     QueueDemand, Token,
 };
 use sqlx::Row as _;
@@ -139,7 +139,7 @@ impl Session<'_> {
             }
             haul = Haul { chosen: vec![first], ..Haul::default() };
         }
-        if haul.passed.len() > self.patience {
+        if haul.passed.len() > self.max_skipped {
             let jobs = haul.passed.iter().filter(|(candidate, _)| candidate.claimed.crashes == 0);
             let jobs =
                 jobs.map(|(candidate, known)| (candidate.seq, &*candidate.claimed.spec, *known));

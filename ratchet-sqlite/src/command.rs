@@ -2,8 +2,8 @@
 
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
-    AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, Filter, JobState, TransitionKind,
-    Vertex, Redriven,
+    AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, Filter, JobState,
+    Redriven, TransitionKind, Vertex,
 };
 use ratchet_core::store::Wake;
 use sqlx::Row as _;

@@ -1,7 +1,7 @@
 //! Reads the claim context of a job, and lists queue rules and breakers.
 
 use jiff::Timestamp;
-use ratchet_core::model::{Breaker, BreakerRecord, JobId, QueueRecord, ClaimContext};
+use ratchet_core::model::{Breaker, BreakerRecord, ClaimContext, JobId, QueueRecord};
 use sqlx::Row as _;
 
 use crate::gates::{breaker, probes, rules_or_paused, runs};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use ratchet_core::crash::{CrashPoint, crash_point};
 use ratchet_core::model::{
-    Admission, Breaker, BreakerChange, BreakerUpdate, BreakerSettings, QueueUpdate, QueueRules,
+    Admission, Breaker, BreakerChange, BreakerSettings, BreakerUpdate, QueueRules, QueueUpdate,
     Settled, Settlement,
 };
 use ratchet_core::store::Wake;

@@ -6,12 +6,12 @@ use std::collections::HashSet;
 
 use jiff::Timestamp;
 use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::graph::{Changes, JobChange, GraphEvent, is_new_member, propagate};
+use ratchet_core::graph::{Changes, GraphEvent, JobChange, is_new_member, propagate};
 use ratchet_core::insert::IdempotencyRecord;
 use ratchet_core::model::{
-    Applied, CommandError, CommandReply, DroppedGraph, Edge, Extend, GraphInserted, GroupId,
-    GroupRecord, InsertError, Inserted, JobId, JobRecord, JobState, Member, NewGraph, NewJob,
-    Vertex, GraphEffects,
+    Applied, CommandError, CommandReply, DroppedGraph, Edge, Extend, GraphEffects, GraphInserted,
+    GroupId, GroupRecord, InsertError, Inserted, JobId, JobRecord, JobState, Member, NewGraph,
+    NewJob, Vertex,
 };
 use sqlx::Row as _;
 
@@ -166,7 +166,10 @@ impl Session<'_> {
     }
 
     /// Propagates events through their graphs and writes the changes.
-    pub(crate) async fn propagate(&mut self, events: Vec<GraphEvent>) -> Result<GraphEffects, sqlx::Error> {
+    pub(crate) async fn propagate(
+        &mut self,
+        events: Vec<GraphEvent>,
+    ) -> Result<GraphEffects, sqlx::Error> {
         if events.is_empty() {
             return Ok(GraphEffects::default());
         }

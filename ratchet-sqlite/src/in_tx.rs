@@ -218,5 +218,13 @@ fn session<'a>(
     effects: &'a mut Effects,
     now: Timestamp,
 ) -> Session<'a> {
-    Session { conn, now, templates, effects, patience: usize::MAX, careful: true, damaged: false }
+    Session {
+        conn,
+        now,
+        templates,
+        effects,
+        max_skipped: usize::MAX,
+        careful: true,
+        damaged: false,
+    }
 }

@@ -1,7 +1,7 @@
 //! Inserts jobs: plans a batch first, then writes it, so that a refused batch writes nothing.
 
 use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::insert::{Answers, IdempotencyRecord, Keys, Plan, Existing};
+use ratchet_core::insert::{Answers, Existing, IdempotencyRecord, Keys, Plan};
 use ratchet_core::model::{InsertError, Inserted, JobId, JobState, NewJob};
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments as _, Row as _};
@@ -187,7 +187,10 @@ impl Session<'_> {
         Ok(found.fetch_optional(&mut *self.conn).await?.is_some())
     }
 
-    pub(crate) async fn idempotency_record(&mut self, key: &[u8]) -> Result<Option<IdempotencyRecord>, sqlx::Error> {
+    pub(crate) async fn idempotency_record(
+        &mut self,
+        key: &[u8],
+    ) -> Result<Option<IdempotencyRecord>, sqlx::Error> {
         let entry = sqlx::query(sql::key::GET_LEDGER_ENTRY).bind(key);
         let Some(row) = entry.fetch_optional(&mut *self.conn).await? else { return Ok(None) };
         let job = job_id(row.try_get(0)?)?;

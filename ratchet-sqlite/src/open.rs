@@ -57,7 +57,7 @@ pub(crate) async fn open(options: SqliteOptions) -> Result<Opened, StoreError> {
         conn,
         inbox,
         shared: Arc::clone(&shared),
-        patience: options.patience,
+        max_skipped: options.max_skipped,
         watch: options.watch,
         last_group_len: 1,
         seen: None,

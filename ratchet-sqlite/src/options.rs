@@ -48,7 +48,7 @@ pub struct SqliteOptions {
     pub(crate) readers: usize,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) watch: Duration,
-    pub(crate) patience: usize,
+    pub(crate) max_skipped: usize,
     pub(crate) max_pages: Option<u32>,
     pub(crate) log_kept: u64,
     pub(crate) long_log: u64,
@@ -69,7 +69,7 @@ impl SqliteOptions {
             readers: 2,
             clock: Arc::new(SystemClock::default()),
             watch: Duration::from_millis(5),
-            patience: 64,
+            max_skipped: 64,
             max_pages: None,
             log_kept: LOG_KEPT,
             long_log: LONG_LOG,
@@ -115,8 +115,8 @@ impl SqliteOptions {
     }
 
     #[doc(hidden)] // for tests of setting jobs aside
-    pub fn patience(mut self, jobs: usize) -> Self {
-        self.patience = jobs;
+    pub fn max_skipped(mut self, jobs: usize) -> Self {
+        self.max_skipped = jobs;
         self
     }
 

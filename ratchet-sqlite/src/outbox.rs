@@ -125,7 +125,10 @@ impl Session<'_> {
         Ok(deliveries)
     }
 
-    pub(crate) async fn ack_deliveries(&mut self, deliveries: &[DeliveryId]) -> Result<(), sqlx::Error> {
+    pub(crate) async fn ack_deliveries(
+        &mut self,
+        deliveries: &[DeliveryId],
+    ) -> Result<(), sqlx::Error> {
         let numbers: Vec<_> = deliveries.iter().map(|delivery| delivery.0).collect();
         sqlx::query(sql::outbox::DELETE_DELIVERIES)
             .bind(json(&numbers)?)

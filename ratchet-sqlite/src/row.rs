@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use ratchet_core::model::{
-    AttemptRecord, AttemptOutcome, Claimed, ConcurrencyKey, JobId, JobRecord, JobSpec, JobState,
+    AttemptOutcome, AttemptRecord, Claimed, ConcurrencyKey, JobId, JobRecord, JobSpec, JobState,
     LeaseId, RunNotes, Token,
 };
 use ratchet_core::store::{MAX_LOG_LINES, Wake};

@@ -20,7 +20,7 @@ pub(crate) struct Session<'a> {
     pub(crate) templates: &'a Templates,
     pub(crate) effects: &'a mut Effects,
     /// The most blocked jobs that a claim may skip before it sets them aside.
-    pub(crate) patience: usize,
+    pub(crate) max_skipped: usize,
     /// Check for existing ids before inserting, instead of relying on the unique index.
     pub(crate) careful: bool,
     /// SQLite has reported that the file is damaged. Outcomes are still written, but nothing is claimed.

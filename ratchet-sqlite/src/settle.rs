@@ -55,7 +55,8 @@ impl Session<'_> {
         }
         if let Some((first, _)) = events.first() {
             let first = *first;
-            let effects = self.propagate(events.into_iter().map(|(_, event)| event).collect()).await?;
+            let effects =
+                self.propagate(events.into_iter().map(|(_, event)| event).collect()).await?;
             if let Settled::Applied(applied) = &mut settled[first] {
                 applied.effects = effects;
             }

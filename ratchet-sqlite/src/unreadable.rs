@@ -216,8 +216,11 @@ impl Session<'_> {
             let stored: &[u8] = row.try_get(0)?;
             if !ended && let Ok(id) = job_id(stored) {
                 let member = lost_member(id, row.try_get(3)?, row.try_get(4)?, self.now);
-                self.propagate(vec![ratchet_core::graph::GraphEvent::Ended { member, condition_results: Vec::new() }])
-                    .await?;
+                self.propagate(vec![ratchet_core::graph::GraphEvent::Ended {
+                    member,
+                    condition_results: Vec::new(),
+                }])
+                .await?;
             }
             if let Ok(state) = state {
                 self.effects.count(row.try_get(2)?, state, -1);

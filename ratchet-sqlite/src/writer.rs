@@ -27,7 +27,7 @@ pub(crate) struct Writer {
     pub(crate) conn: SqliteConnection,
     pub(crate) inbox: mpsc::UnboundedReceiver<Box<dyn Request>>,
     pub(crate) shared: Arc<Shared>,
-    pub(crate) patience: usize,
+    pub(crate) max_skipped: usize,
     pub(crate) watch: Duration,
     /// The number of requests in the last transaction.
     pub(crate) last_group_len: usize,
@@ -144,18 +144,20 @@ impl Writer {
     async fn shorten_log(&mut self) -> bool {
         const NOT_BEFORE: Duration = Duration::from_secs(1);
         // Writes wait in the meantime, so do not wait long for readers.
-        const PATIENCE: Duration = Duration::from_millis(100);
+        const FIRST_WAIT: Duration = Duration::from_millis(100);
         if self.in_vain.is_some_and(|tried| tried.elapsed() < NOT_BEFORE) {
             return false;
         }
-        let patience = |wait: Duration| {
+        let busy_timeout_pragma = |wait: Duration| {
             AssertSqlSafe(format!("PRAGMA busy_timeout = {}", wait.as_millis().min(86_400_000)))
         };
-        let impatient =
-            sqlx::query(patience(PATIENCE.min(self.busy_timeout))).execute(&mut self.conn).await;
+        let shortened = sqlx::query(busy_timeout_pragma(FIRST_WAIT.min(self.busy_timeout)))
+            .execute(&mut self.conn)
+            .await;
         let moved = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(&mut self.conn).await;
-        let patient = sqlx::query(patience(self.busy_timeout)).execute(&mut self.conn).await;
-        if let Err(error) = impatient.and(patient) {
+        let restored =
+            sqlx::query(busy_timeout_pragma(self.busy_timeout)).execute(&mut self.conn).await;
+        if let Err(error) = shortened.and(restored) {
             tracing::debug!(%error, "the time to wait for other writers could not be changed");
         }
         match moved.and_then(|row| row.try_get::<i64, _>(0)) {
@@ -209,7 +211,7 @@ impl Writer {
             now: self.shared.clock.now(),
             templates: &self.shared.templates,
             effects,
-            patience: self.patience,
+            max_skipped: self.max_skipped,
             careful,
             damaged: self.shared.damage.get().is_some(),
         };

@@ -38,13 +38,13 @@ fn sequences() -> u64 {
     std::env::var("RATCHET_SEQUENCES").ok().and_then(|text| text.parse().ok()).unwrap_or(125)
 }
 
-async fn agree(first: u64, patience: usize) {
-    agree_on(generate, first, patience).await;
+async fn agree(first: u64, max_skipped: usize) {
+    agree_on(generate, first, max_skipped).await;
 }
 
-async fn agree_on(generate: fn(u64, usize) -> Vec<Op>, first: u64, patience: usize) {
+async fn agree_on(generate: fn(u64, usize) -> Vec<Op>, first: u64, max_skipped: usize) {
     for seed in first..first + sequences() {
-        let sqlite = SqliteHarness::with_patience(patience).await;
+        let sqlite = SqliteHarness::with_max_skipped(max_skipped).await;
         let same = run_both(&Memory::fresh().await, &sqlite, &generate(seed, 100)).await;
         if let Err(divergence) = same {
             panic!("seed {seed}: {divergence}");

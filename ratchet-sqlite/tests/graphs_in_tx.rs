@@ -13,7 +13,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use sqlx::{Sqlite, Transaction};
 
 /// The timeout of the tests.
-const PATIENCE: Duration = Duration::from_secs(30);
+const LONGEST: Duration = Duration::from_secs(30);
 
 /// The poll interval. It is long, so that work must be found by the wake-up after the commit.
 const HOUR: Duration = Duration::from_hours(1);
@@ -66,7 +66,7 @@ async fn s_07_chain_runs_after_the_commit_and_its_handle_is_typed() {
     assert!(chain.record().await.expect("reads").is_none(), "not before the commit");
     assert_eq!(shop.seen().await, (0, 0));
     tx.commit().await.expect("commits");
-    let ended = chain.wait_for(PATIENCE).await.expect("ends");
+    let ended = chain.wait_for(LONGEST).await.expect("ends");
     assert_eq!((ended.name.as_str(), ended.state), ("loud", GroupState::Succeeded));
     assert_eq!(chain.output().await.expect("succeeds"), "HELLO ADA");
     worker.stop().await;
@@ -82,11 +82,11 @@ async fn s_07_batch_in_a_transaction_counts_exactly() {
     let batch = batch.in_tx(&mut tx).await.expect("submits");
     assert_eq!(shop.seen().await, (0, 0), "nothing before the commit");
     tx.commit().await.expect("commits");
-    let ended = batch.wait_for(PATIENCE).await.expect("ends");
+    let ended = batch.wait_for(LONGEST).await.expect("ends");
     assert_eq!((ended.counts.total, ended.counts.succeeded), (20, 20));
     let callback = batch.view().await.expect("reads").expect("is there").followers.remove(0).id;
     let callback = shop.ratchet.handle::<Greet>(callback);
-    assert_eq!(callback.wait_for(PATIENCE).await.expect("runs"), "hello everybody");
+    assert_eq!(callback.wait_for(LONGEST).await.expect("runs"), "hello everybody");
     let counts = shop.store.counts().await.expect("counts");
     assert_eq!(counts.state(JobState::Succeeded), 21);
     worker.stop().await;
@@ -104,7 +104,7 @@ async fn s_07_workflow_runs_after_the_commit() {
     let flow = flow.in_tx(&mut tx).await.expect("submits");
     assert_eq!(shop.seen().await, (0, 0), "nothing before the commit");
     tx.commit().await.expect("commits");
-    let ended = flow.wait_for(PATIENCE).await.expect("ends");
+    let ended = flow.wait_for(LONGEST).await.expect("ends");
     assert_eq!((ended.state, ended.counts.succeeded), (GroupState::Succeeded, 3));
     worker.stop().await;
 }

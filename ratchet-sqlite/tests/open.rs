@@ -13,7 +13,12 @@ use uuid::Uuid;
 
 fn job(payload: Vec<u8>) -> NewJob {
     let id = JobId::from_uuid(Uuid::now_v7());
-    NewJob { id, spec: JobSpec::new("mail", payload), due: Due::Now, on_conflict: OnConflict::Refuse }
+    NewJob {
+        id,
+        spec: JobSpec::new("mail", payload),
+        due: Due::Now,
+        on_conflict: OnConflict::Refuse,
+    }
 }
 
 async fn connect(path: &Path) -> SqliteConnection {

@@ -9,9 +9,9 @@ use std::time::Duration;
 use node::{Node, job, succeeded};
 use ratchet_core::graph::link;
 use ratchet_core::model::{
-    AttemptOutcome, CancelCause, Channel, Command, CommandError, Edge, Filter, GroupId, GroupKind,
-    GroupRecord, GroupState, JobId, JobOutcome, NewGraph, NewHandOff, NewJob, NodeId, NodeInfo,
-    Notice, PageRequest, Vertex, Settled, Settlement, Step, Verdict, EdgeTrigger,
+    AttemptOutcome, CancelCause, Channel, Command, CommandError, Edge, EdgeTrigger, Filter,
+    GroupId, GroupKind, GroupRecord, GroupState, JobId, JobOutcome, NewGraph, NewHandOff, NewJob,
+    NodeId, NodeInfo, Notice, PageRequest, Settled, Settlement, Step, Verdict, Vertex,
 };
 use ratchet_core::store::Store as _;
 use ratchet_core::{JobState, StoreErrorKind};

@@ -72,7 +72,10 @@ fn e_02_through_anyhow_with_context() {
     let failed = |error: PaymentError| -> anyhow::Error {
         anyhow::Error::new(Step(error)).context("paying").context("closing the order")
     };
-    assert_eq!(reason(&HandlerError::anyhow(failed(PaymentError::Declined))), Some("the issuer said no"));
+    assert_eq!(
+        reason(&HandlerError::anyhow(failed(PaymentError::Declined))),
+        Some("the issuer said no")
+    );
     assert_eq!(reason(&HandlerError::anyhow(failed(PaymentError::Timeout))), None);
 }
 
@@ -82,7 +85,10 @@ fn e_02_through_eyre_with_context() {
     let failed = |error: PaymentError| -> eyre::Report {
         eyre::Report::new(Step(error)).wrap_err("paying").wrap_err("closing the order")
     };
-    assert_eq!(reason(&HandlerError::eyre(failed(PaymentError::Declined))), Some("the issuer said no"));
+    assert_eq!(
+        reason(&HandlerError::eyre(failed(PaymentError::Declined))),
+        Some("the issuer said no")
+    );
     assert_eq!(reason(&HandlerError::eyre(failed(PaymentError::Timeout))), None);
 }
 
@@ -90,7 +96,10 @@ fn e_02_through_eyre_with_context() {
 fn e_02_through_a_box() {
     // spec: E-02
     let boxed = |error: PaymentError| -> Box<dyn Error + Send + Sync> { Box::new(Step(error)) };
-    assert_eq!(reason(&HandlerError::boxed(boxed(PaymentError::Declined))), Some("the issuer said no"));
+    assert_eq!(
+        reason(&HandlerError::boxed(boxed(PaymentError::Declined))),
+        Some("the issuer said no")
+    );
     assert_eq!(reason(&HandlerError::boxed(boxed(PaymentError::Timeout))), None);
 }
 

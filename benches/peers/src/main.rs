@@ -37,8 +37,8 @@ async fn main() {
     };
     let quick = flag("--quick");
     let size = match quick {
-        true => Size { part: 0.3, seconds: 5, starts: 80, many: 100_000, patience: 25 },
-        false => Size { part: 1.0, seconds: 60, starts: 500, many: 1_000_000, patience: 240 },
+        true => Size { part: 0.3, seconds: 5, starts: 80, many: 100_000, timeout: 25 },
+        false => Size { part: 1.0, seconds: 60, starts: 500, many: 1_000_000, timeout: 240 },
     };
     let only = value("--only").map(|list| list.split(',').map(str::to_owned).collect::<Vec<_>>());
     let of = value("--systems").map(|list| list.split(',').map(str::to_owned).collect::<Vec<_>>());

@@ -19,11 +19,11 @@ pub struct Caller<'a> {
     /// Additional environment variables of the adapter.
     pub with: Vec<(&'static str, String)>,
     /// The time limit of a phase, in seconds.
-    pub patience: u64,
+    pub timeout: u64,
 }
 
 impl<'a> Caller<'a> {
-    pub fn new(system: &'a System, url: String, patience: u64) -> Self {
+    pub fn new(system: &'a System, url: String, timeout: u64) -> Self {
         Self { system, url, with: Vec::new(), patience }
     }
 
@@ -53,7 +53,7 @@ impl<'a> Caller<'a> {
 
     /// Runs a phase to its end. `None` if it failed or took too long.
     pub async fn run(&self, phase: &str, jobs: usize) -> Option<Value> {
-        finish(self.start(phase, jobs), self.patience).await
+        finish(self.start(phase, jobs), self.timeout).await
     }
 
     /// Submits jobs in the fastest way that the system supports.

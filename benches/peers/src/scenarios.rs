@@ -99,7 +99,7 @@ pub struct Size {
     /// The number of existing jobs in `finished` and `pending`.
     pub many: usize,
     /// The time limit of a phase, in seconds. If it is exceeded, the cell stays empty.
-    pub patience: u64,
+    pub timeout: u64,
 }
 
 impl Size {
@@ -124,7 +124,7 @@ impl Bench {
             let folder = std::env::temp_dir().join(name);
             std::fs::create_dir(&folder).expect("a folder");
             let file = folder.join("jobs.db").display().to_string();
-            let caller = Caller::new(system, file, self.size.patience)
+            let caller = Caller::new(system, file, self.size.timeout)
                 .with("STORE", "sqlite")
                 .with("SYNC", "full");
             caller.run("setup", 0).await;
@@ -134,7 +134,7 @@ impl Bench {
         }
         self.sql(&format!("CREATE DATABASE {name}")).await;
         let url = self.server.url_of(&name);
-        let caller = Caller::new(system, url.clone(), self.size.patience);
+        let caller = Caller::new(system, url.clone(), self.size.timeout);
         for file in migrations(system) {
             let mut db = PgConnection::connect(&url).await.expect("connects");
             db.execute(sqlx::raw_sql(AssertSqlSafe(file))).await.expect("migrates");
@@ -227,7 +227,7 @@ impl Bench {
         });
         let (mut first, mut last) = (f64::MAX, 0.0_f64);
         for child in children {
-            let told = numbers(&finish(child, self.size.patience).await?)?;
+            let told = numbers(&finish(child, self.size.timeout).await?)?;
             first = first.min(told["start"]);
             last = last.max(told["end"]);
         }

@@ -51,7 +51,7 @@ impl Opened {
             Kind::Sqlite => Self::Sqlite(SqliteStore::open(address).await?),
             Kind::Pg => {
                 let options = PgOptions::new(address)?.connections(5);
-                Self::Pg(PgStore::open(options.patience(Duration::from_secs(5))).await?)
+                Self::Pg(PgStore::open(options.acquire_timeout(Duration::from_secs(5))).await?)
             }
         })
     }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use ratchet_core::model::{
-    CallResult, BreakerChange, BreakerUpdate, BreakerSettings, BreakerState, Claimed, NewJob, Settled,
-    Settlement, BreakerSample,
+    BreakerChange, BreakerSample, BreakerSettings, BreakerState, BreakerUpdate, CallResult,
+    Claimed, NewJob, Settled, Settlement,
 };
 
 use crate::World;
@@ -24,7 +24,8 @@ trait Votes {
 impl Votes for Settlement {
     fn sampling(mut self, run: &Claimed, result: CallResult) -> Settlement {
         let service = run.spec.service.clone().expect("the job has a service");
-        self.sample = Some(BreakerSample { service, result, probe: run.probe, settings: settings() });
+        self.sample =
+            Some(BreakerSample { service, result, probe: run.probe, settings: settings() });
         self
     }
 }

@@ -1,8 +1,8 @@
 //! Published outcomes: at least once, and in commit order for each job.
 
 use ratchet_core::model::{
-    Channel, Claimed, Delivery, DeliveryBody, GroupKind, JobId, JobOutcome, JobState, OutcomeKind,
-    EdgeTrigger,
+    Channel, Claimed, Delivery, DeliveryBody, EdgeTrigger, GroupKind, JobId, JobOutcome, JobState,
+    OutcomeKind,
 };
 
 use crate::World;

@@ -86,7 +86,14 @@ async fn clear(world: &World, id: JobId) {
 
 pub async fn l_01_pause_from_every_state(world: &World) {
     let moves = [(Pending, JobState::Paused), (Failed, JobState::Paused)];
-    everywhere(world, TransitionKind::Pause, Command::Pause, &moves, &[PausedPending, PausedFailed]).await;
+    everywhere(
+        world,
+        TransitionKind::Pause,
+        Command::Pause,
+        &moves,
+        &[PausedPending, PausedFailed],
+    )
+    .await;
 }
 
 pub async fn l_01_resume_from_every_state(world: &World) {
@@ -102,7 +109,8 @@ pub async fn l_01_cancel_from_every_state(world: &World) {
 
 pub async fn l_01_reschedule_from_every_state(world: &World) {
     let reschedule = |id| Command::Reschedule(id, Due::In(secs(60)));
-    everywhere(world, TransitionKind::Reschedule, reschedule, &[(Pending, JobState::Pending)], &[]).await;
+    everywhere(world, TransitionKind::Reschedule, reschedule, &[(Pending, JobState::Pending)], &[])
+        .await;
 }
 
 pub async fn l_01_manual_retry_from_every_state(world: &World) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use fastrand::Rng;
 use ratchet_core::model::{
-    CancelCause, Edge, GroupId, GroupKind, JobId, NewGraph, Vertex, WaitMode, EdgeTrigger,
+    CancelCause, Edge, EdgeTrigger, GroupId, GroupKind, JobId, NewGraph, Vertex, WaitMode,
 };
 
 use crate::World;
@@ -58,7 +58,9 @@ pub(super) fn sketch(world: &World, rng: &mut Rng, jobs: usize) -> NewGraph {
             let when = match (rng.u8(..6), parent) {
                 (0, _) => EdgeTrigger::Failure,
                 (1, _) => EdgeTrigger::Always,
-                (2, Vertex::Job(_)) => EdgeTrigger::Condition(["yes", "no"][rng.usize(..2)].to_owned()),
+                (2, Vertex::Job(_)) => {
+                    EdgeTrigger::Condition(["yes", "no"][rng.usize(..2)].to_owned())
+                }
                 (2, Vertex::Group(_)) => EdgeTrigger::Rate(rng.u32(..1_000_000)),
                 _ => EdgeTrigger::Success,
             };
@@ -182,7 +184,8 @@ fn resolve(
         (Fate::Failed | Fate::Canceled | Fate::Skipped, _) => Err(Fate::Canceled),
     };
     let first_match = graph.jobs.iter().any(|job| {
-        Vertex::Job(job.id) == edge.parent && job.spec.step.as_ref().is_some_and(|it| it.first_match)
+        Vertex::Job(job.id) == edge.parent
+            && job.spec.step.as_ref().is_some_and(|it| it.first_match)
     });
     let earlier = graph
         .edges

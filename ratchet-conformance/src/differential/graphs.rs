@@ -2,8 +2,8 @@
 
 use ratchet_core::graph::link;
 use ratchet_core::model::{
-    Command, Due, Edge, Extend, GraphKey, GroupId, GroupKind, GroupRecord, JobId, NewGraph, NewJob,
-    Vertex, Step, Wait, WaitMode, EdgeTrigger,
+    Command, Due, Edge, EdgeTrigger, Extend, GraphKey, GroupId, GroupKind, GroupRecord, JobId,
+    NewGraph, NewJob, Step, Vertex, Wait, WaitMode,
 };
 
 use super::generate::Generator;
@@ -158,6 +158,10 @@ fn follow(graph: &mut NewGraph, chain: GroupId) {
     let steps: Vec<_> =
         graph.jobs.iter().filter(|job| job.owner() == Some(chain)).map(|job| job.id).collect();
     for pair in steps.windows(2) {
-        graph.edges.push(Edge::new(Vertex::Job(pair[0]), Vertex::Job(pair[1]), EdgeTrigger::Success));
+        graph.edges.push(Edge::new(
+            Vertex::Job(pair[0]),
+            Vertex::Job(pair[1]),
+            EdgeTrigger::Success,
+        ));
     }
 }

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use ratchet_core::model::{
-    Alert, Applied, AttemptRecord, BreakerChange, BreakerState, Claimed, CommandReply, DeliveryBody,
-    Envelope, Explanation, GraphInserted, GroupRecord, JobRecord, LeaseId, NodeRecord, GraphEffects,
-    Waiting,
+    Alert, Applied, AttemptRecord, BreakerChange, BreakerState, Claimed, CommandReply,
+    DeliveryBody, Envelope, Explanation, GraphEffects, GraphInserted, GroupRecord, JobRecord,
+    LeaseId, NodeRecord, Waiting,
 };
 use uuid::Uuid;
 

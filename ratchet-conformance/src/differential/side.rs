@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_core::model::{
-    Isolation, CallResult, BreakerSettings, CancelCause, Channel, ClaimRequest, Claimed, Command, Filter,
-    GroupFilter, GroupId, Heartbeat, JobId, KnownJobs, NodeId, NodeInfo, PageRequest, Vertex,
-    Progress, QueueDemand, GraphEffects, RunNotes, Settled, Settlement, Token, BreakerSample,
+    BreakerSample, BreakerSettings, CallResult, CancelCause, Channel, ClaimRequest, Claimed,
+    Command, Filter, GraphEffects, GroupFilter, GroupId, Heartbeat, Isolation, JobId, KnownJobs,
+    NodeId, NodeInfo, PageRequest, Progress, QueueDemand, RunNotes, Settled, Settlement, Token,
+    Vertex,
 };
 use ratchet_core::store::{Store, StoreError};
 
@@ -102,7 +103,9 @@ impl<'a> Side<'a> {
                 heartbeat(ok(store.heartbeat(*node, TICK * *ticks).await))
             }
             Op::Leave(node) => format!("{:?}", ok(store.leave(*node).await)),
-            Op::Lead(node, ticks) => format!("{:?}", ok(store.try_lead(*node, TICK * *ticks).await)),
+            Op::Lead(node, ticks) => {
+                format!("{:?}", ok(store.try_lead(*node, TICK * *ticks).await))
+            }
             Op::Claim { node, limit, idle } => self.claim(*node, *limit, *idle).await,
             Op::Settle(endings) => self.settle(endings).await,
             Op::Report(ago, percent) => match self.run(*ago) {
@@ -169,7 +172,11 @@ impl<'a> Side<'a> {
             node,
             queues: vec![demand("default"), demand("other")],
             known: known(),
-            isolation: if idle { Isolation::Allowed { after_crashes: 2 } } else { Isolation::NotNow { after_crashes: 2 } },
+            isolation: if idle {
+                Isolation::Allowed { after_crashes: 2 }
+            } else {
+                Isolation::NotNow { after_crashes: 2 }
+            },
             starting: true,
         };
         let reply = ok(self.store.claim(request).await);
@@ -329,6 +336,7 @@ fn end(run: &Claimed, ending: &Ending) -> Settlement {
     });
     let step = run.spec.step.as_deref().filter(|_| ending.how == How::Succeed);
     let conditions = step.map(|step| step.conditions.clone()).unwrap_or_default();
-    settlement.condition_results = conditions.into_iter().map(|name| (name, ending.holds)).collect();
+    settlement.condition_results =
+        conditions.into_iter().map(|name| (name, ending.holds)).collect();
     settlement.spawning(ending.children.clone()).bringing(ending.graphs.clone())
 }

@@ -7,13 +7,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use ratchet_core::model::{
-    Alert, AttemptRecord, BreakerChange, BreakerUpdate, BreakerRecord, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
-    Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
-    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Vertex, QueueUpdate, QueueRecord, QueueDemand,
-    Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
-    Settlement, ClaimContext, Token, Unreadable, Verdict, WriteSchedule,
+    Alert, AttemptRecord, BreakerChange, BreakerRecord, BreakerUpdate, Channel, ClaimContext,
+    ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId,
+    Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats,
+    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
+    NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueDemand, QueueRecord,
+    QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
+    Settled, Settlement, Token, Unreadable, Verdict, Vertex, WriteSchedule,
 };
 use ratchet_core::store::{Store, StoreError, StoreErrorKind, Wake};
 use tokio::runtime::Handle;
@@ -355,7 +355,11 @@ impl Store for Flaky {
         self.inner.runtime()
     }
 
-    async fn has_competing_claimers(&self, node: NodeId, queues: &[QueueDemand]) -> Result<bool, StoreError> {
+    async fn has_competing_claimers(
+        &self,
+        node: NodeId,
+        queues: &[QueueDemand],
+    ) -> Result<bool, StoreError> {
         self.switches.looks.fetch_add(1, Ordering::SeqCst);
         drop(self.switches.looking.lock().await);
         let competing = self.switches.competing.load(Ordering::SeqCst);

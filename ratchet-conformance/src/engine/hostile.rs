@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use ratchet_core::{
-    Clock, Finished, JobContext, JobError, DedicatedEngineThread, Registration, Sleep, Spawn, State,
-    SystemClock, Task,
+    Clock, DedicatedEngineThread, Finished, JobContext, JobError, Registration, Sleep, Spawn,
+    State, SystemClock, Task,
 };
 use ratchet_macros::job;
 use serde::{Deserialize, Serialize};

@@ -7,10 +7,10 @@ use std::time::Duration;
 use super::{Core, Ratchet};
 use crate::config::{BreakerConfig, Config, QueueConfig, breaker_settings};
 use crate::decide::{Contained, Policies, RetryPolicy};
+use crate::env::{Clock, Entropy, OsEntropy, SystemClock};
 use crate::failure::{Classifier, DefaultSanitizer, ErrorSanitizer, Panics};
 use crate::job::{Need, States, collect_conditions};
 use crate::registry::{InvocationResolver, Registration, Registry, RegistryError};
-use crate::env::{Clock, Entropy, OsEntropy, SystemClock};
 use crate::store::Store;
 use crate::worker::{
     AlertSink, DeadLetterSink, HealthCheck, Middleware, OutcomeSink, SinkError, Sinks,

@@ -7,12 +7,14 @@ use std::time::Duration;
 use super::depth::Depths;
 use crate::config::Config;
 use crate::decide::{Outcome, Policies, sample};
+use crate::env::{Clock, Entropy, IdSource, OsEntropy, SystemClock};
 use crate::events::Events;
 use crate::failure::{Classifier, DefaultSanitizer, PanicReport, Panics, catch_panic};
 use crate::job::{Callback, ConditionDef, JobDef, States};
-use crate::model::{BreakerSettings, Claimed, JobSpec, KnownJobs, RunOptions, Token, BreakerSample};
+use crate::model::{
+    BreakerSample, BreakerSettings, Claimed, JobSpec, KnownJobs, RunOptions, Token,
+};
 use crate::registry::{InvocationResolver, Registration, Registry};
-use crate::env::{Clock, Entropy, IdSource, OsEntropy, SystemClock};
 use crate::store::{MemoryStore, Store};
 use crate::worker::{HealthCheck, Middleware, Sinks};
 

@@ -7,8 +7,8 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::Core;
-use crate::model::JobId;
 use crate::env::Clock;
+use crate::model::JobId;
 use crate::store::Wake;
 
 /// A subscription to the ends of jobs. Create it before the first read of the job, so that no end is missed in between.

@@ -7,7 +7,7 @@ use crate::crash::{CrashPoint, crash_point};
 use crate::events::Event;
 use crate::model::limits::{self, Field};
 use crate::model::{
-    BreakerUpdate, BreakerRecord, Explanation, JobId, QueueLimits, QueueUpdate, QueueRecord,
+    BreakerRecord, BreakerUpdate, Explanation, JobId, QueueLimits, QueueRecord, QueueUpdate,
 };
 use crate::store::StoreError;
 

@@ -9,8 +9,8 @@ use super::{Core, Ratchet, SubmitError, submit};
 use crate::job::{Begins, JobDef};
 use crate::model::limits::{self, Field, brief};
 use crate::model::{
-    ConcurrencyKey, Due, JobId, JobSpec, Missed, NewJob, OnConflict, ScheduleRecord, ScheduleWritten,
-    WriteSchedule,
+    ConcurrencyKey, Due, JobId, JobSpec, Missed, NewJob, OnConflict, ScheduleRecord,
+    ScheduleWritten, WriteSchedule,
 };
 use crate::recurring::{Cron, CronError};
 use crate::registry::Registration;

@@ -4,7 +4,7 @@
 use super::Outcome;
 use crate::failure::{Failure, Retryability};
 use crate::job::{Backoff, BreakerDef, Jitter};
-use crate::model::{CallResult, BreakerSettings, Claimed, Deferral, FailureKind, BreakerSample};
+use crate::model::{BreakerSample, BreakerSettings, CallResult, Claimed, Deferral, FailureKind};
 
 /// Returns the breaker sample of a run, or `None` if its job has no breaker.
 pub(crate) fn sample(

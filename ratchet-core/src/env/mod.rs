@@ -11,4 +11,4 @@ mod spawn;
 pub use clock::{Clock, Sleep, SystemClock, VirtualClock};
 pub use entropy::{Entropy, OsEntropy, SeededEntropy};
 pub use ids::IdSource;
-pub use spawn::{SingleRuntime, DedicatedEngineThread, Spawn, Task, Tasks};
+pub use spawn::{DedicatedEngineThread, SingleRuntime, Spawn, Task, Tasks};

@@ -8,7 +8,9 @@ use std::time::Duration;
 use super::handler_error::source;
 use super::sanitize::{ErrorSanitizer, RawError};
 use super::text::{bounded, clip, plain};
-use super::{HandlerError, Directive, PanicReport, Panics, fingerprint, catch_panic, permanent_reason};
+use super::{
+    Directive, HandlerError, PanicReport, Panics, catch_panic, fingerprint, permanent_reason,
+};
 use crate::job::shorten;
 use crate::model::{FailureKind, FailureRecord, limits};
 

@@ -4,7 +4,7 @@ use std::any::type_name;
 use std::error::Error;
 use std::fmt;
 
-use super::{PanicReport, drop_catching_panics, catch_panic};
+use super::{PanicReport, catch_panic, drop_catching_panics};
 
 /// An error that a handler returned. Gives access to its source chain regardless of its type.
 pub struct HandlerError {

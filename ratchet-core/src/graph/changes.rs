@@ -1,7 +1,7 @@
 //! The changes computed by a propagation. The store writes them in the commit of their cause.
 
 use crate::model::{
-    CancelCause, CanceledMember, Edge, GroupRecord, JobId, Member, Vertex, GraphEffects, Wait,
+    CancelCause, CanceledMember, Edge, GraphEffects, GroupRecord, JobId, Member, Vertex, Wait,
 };
 
 /// All rows to write.

@@ -180,8 +180,10 @@ fn names(graph: &NewGraph, circle: &BTreeSet<Moment>) -> Vec<String> {
         let step = job.spec.step.as_ref().and_then(|step| step.name.clone());
         step.unwrap_or_else(|| job.spec.name.clone())
     });
-    let groups =
-        graph.groups.iter().filter(|group| circle.contains(&Moment::begin(Vertex::Group(group.id))));
+    let groups = graph
+        .groups
+        .iter()
+        .filter(|group| circle.contains(&Moment::begin(Vertex::Group(group.id))));
     let groups = groups.map(|group| group.step.clone().unwrap_or_else(|| group.name.clone()));
     jobs.chain(groups).map(|name| format!("`{name}`")).collect()
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::model::{
-    Due, Edge, GroupCounts, GroupId, GroupState, JobSpec, NewGraph, NewJob, Vertex, Step, Wait,
-    WaitMode, EdgeTrigger,
+    Due, Edge, EdgeTrigger, GroupCounts, GroupId, GroupState, JobSpec, NewGraph, NewJob, Step,
+    Vertex, Wait, WaitMode,
 };
 
 /// Fills in the derived fields: waits, edge marks and totals. If a vertex already has a wait, its mode is kept. Edges

@@ -18,5 +18,5 @@ pub use changes::{Changes, JobChange};
 pub use check::{GraphError, check};
 pub(crate) use digest::{digest, identity};
 pub use link::link;
-pub use propagate::{GraphRows, GroupContents, GraphEvent, propagate};
+pub use propagate::{GraphEvent, GraphRows, GroupContents, propagate};
 pub use rules::is_new_member;

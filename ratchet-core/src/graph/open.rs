@@ -3,7 +3,7 @@
 use super::propagate::{GraphRows, Propagation, Work};
 use super::rules::{EndClass, WaitStatus};
 use crate::model::{
-    CancelCause, Edge, GroupId, GroupRecord, GroupState, JobState, Member, Vertex, Resolution, Wait,
+    CancelCause, Edge, GroupId, GroupRecord, GroupState, JobState, Member, Resolution, Vertex, Wait,
 };
 
 impl<R: GraphRows> Propagation<'_, R> {

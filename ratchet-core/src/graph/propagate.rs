@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::Timestamp;
 
 use super::changes::{Changes, JobChange};
-use super::rules::{EndClass, End, WaitStatus, resolve};
+use super::rules::{End, EndClass, WaitStatus, resolve};
 use crate::model::{
-    CancelCause, Edge, GroupId, GroupRecord, GroupState, JobId, JobState, Member, Vertex, Resolution,
+    CancelCause, Edge, GroupId, GroupRecord, GroupState, JobId, JobState, Member, Resolution,
+    Vertex,
 };
 
 /// Access to the rows of a graph, within the transaction that will write the changes. If transactions can overlap, the

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use crate::model::{
-    CancelCause, Edge, GroupCounts, GroupKind, GroupRecord, GroupState, InsertError, Inserted,
-    JobState, Member, NewJob, Vertex, Resolution, Wait, WaitMode, EdgeTrigger,
+    CancelCause, Edge, EdgeTrigger, GroupCounts, GroupKind, GroupRecord, GroupState, InsertError,
+    Inserted, JobState, Member, NewJob, Resolution, Vertex, Wait, WaitMode,
 };
 
 /// How an ended member counts in its group.
@@ -167,7 +167,9 @@ pub(super) fn resolve(edges: &[Edge], end: &End<'_>) -> Vec<Resolution> {
     let mut fired = false;
     let resolve = |edge: &Edge| {
         let resolution = match end {
-            End::Job { member, condition_results } => after_job(&edge.when, member, condition_results),
+            End::Job { member, condition_results } => {
+                after_job(&edge.when, member, condition_results)
+            }
             End::Group(group) => after_group(&edge.when, group),
         };
         match resolution {
@@ -212,7 +214,9 @@ fn after_group(when: &EdgeTrigger, group: &GroupRecord) -> Resolution {
     };
     match (fires, when) {
         (true, _) => Resolution::Fired,
-        (false, EdgeTrigger::Failure | EdgeTrigger::Condition(_)) => not_taken(Vertex::Group(group.id)),
+        (false, EdgeTrigger::Failure | EdgeTrigger::Condition(_)) => {
+            not_taken(Vertex::Group(group.id))
+        }
         (false, _) if group.counts.failed > 0 => {
             Resolution::Dead { cause: CancelCause::UpstreamFailed, root: group.root() }
         }

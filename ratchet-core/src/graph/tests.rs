@@ -8,9 +8,9 @@ use uuid::Uuid;
 use super::rules::{End, WaitStatus, resolve};
 use super::{GraphError, check, link};
 use crate::model::{
-    CancelCause, ClaimRequest, Edge, GroupId, GroupKind, GroupRecord, GroupState, JobId, JobRecord,
-    JobSpec, JobState, KnownJobs, Member, NewGraph, NewJob, NodeInfo, Vertex, Resolution, Step,
-    Wait, WaitMode, EdgeTrigger,
+    CancelCause, ClaimRequest, Edge, EdgeTrigger, GroupId, GroupKind, GroupRecord, GroupState,
+    JobId, JobRecord, JobSpec, JobState, KnownJobs, Member, NewGraph, NewJob, NodeInfo, Resolution,
+    Step, Vertex, Wait, WaitMode,
 };
 use crate::{MemoryStore, Store};
 
@@ -69,7 +69,8 @@ fn w_04_when_an_edge_of_a_job_fires() {
 // spec: W-04
 #[test]
 fn w_04_condition_that_was_not_judged_does_not_hold() {
-    let real = after(EdgeTrigger::Condition("big".to_owned()), &member(JobState::Succeeded, None), &[]);
+    let real =
+        after(EdgeTrigger::Condition("big".to_owned()), &member(JobState::Succeeded, None), &[]);
     assert_eq!(real, dead(CancelCause::NotTaken));
 }
 
@@ -128,8 +129,9 @@ fn graph(jobs: u128, edges: &[(u128, u128)]) -> NewGraph {
             on_conflict: crate::model::OnConflict::Refuse,
         }
     };
-    let edge =
-        |&(a, b): &(u128, u128)| Edge::new(Vertex::Job(id(a)), Vertex::Job(id(b)), EdgeTrigger::Success);
+    let edge = |&(a, b): &(u128, u128)| {
+        Edge::new(Vertex::Job(id(a)), Vertex::Job(id(b)), EdgeTrigger::Success)
+    };
     let mut graph = NewGraph {
         jobs: (1..=jobs).map(job).collect(),
         edges: edges.iter().map(edge).collect(),

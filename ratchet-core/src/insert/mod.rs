@@ -7,4 +7,4 @@ mod plan;
 mod tests;
 
 pub use idempotency_record::IdempotencyRecord;
-pub use plan::{Answers, Keys, Plan, Existing};
+pub use plan::{Answers, Existing, Keys, Plan};

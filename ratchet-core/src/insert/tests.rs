@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Answers, IdempotencyRecord, Keys, Plan, Existing};
+use super::{Answers, Existing, IdempotencyRecord, Keys, Plan};
 use crate::model::{Due, InsertError, Inserted, JobId, JobSpec, NewJob, OnConflict};
 
 fn id(number: u128) -> JobId {
@@ -75,7 +75,8 @@ fn s_06_a_batch_sees_its_own_keys() {
 // spec: S-06
 #[test]
 fn s_06_all_taken_keys_are_told_and_other_refusals_come_first() {
-    let taken = [held(1, OnConflict::Refuse), held(2, OnConflict::Refuse), held(3, OnConflict::Refuse)];
+    let taken =
+        [held(1, OnConflict::Refuse), held(2, OnConflict::Refuse), held(3, OnConflict::Refuse)];
     match all(&taken) {
         Err(InsertError::BusinessKeysTaken(keys)) => {
             let told: Vec<_> = keys.iter().map(|key| (key.job, key.holder)).collect();

@@ -6,8 +6,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::{
-    CancelCause, Claimed, FailureRecord, JobRecord, JobState, LeaseId, Vertex, Token, Verdict, Wait,
-    later,
+    CancelCause, Claimed, FailureRecord, JobRecord, JobState, LeaseId, Token, Verdict, Vertex,
+    Wait, later,
 };
 
 impl JobRecord {

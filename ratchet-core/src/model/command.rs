@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Due, Filter, GroupId, GroupState, JobId, JobState, TransitionKind, GraphEffects};
+use super::{Due, Filter, GraphEffects, GroupId, GroupState, JobId, JobState, TransitionKind};
 use crate::store::StoreError;
 
 /// A command on a job, a set of failed jobs, or a group.

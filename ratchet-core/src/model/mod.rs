@@ -1,6 +1,7 @@
 //! The data types shared by the client, the engine and the stores. They contain no I/O, and the rules on them are pure
 //! functions.
 
+mod apply;
 mod attempt;
 mod breaker;
 mod claim;
@@ -13,7 +14,6 @@ mod group;
 mod id;
 mod items;
 pub mod limits;
-mod apply;
 pub(crate) mod nesting;
 mod new_job;
 mod node;
@@ -28,17 +28,17 @@ mod state;
 mod step;
 mod unreadable;
 
-pub use attempt::{AttemptRecord, AttemptOutcome, LogLevel, LogLine};
+pub use attempt::{AttemptOutcome, AttemptRecord, LogLevel, LogLine};
 pub use breaker::{
-    Admission, CallResult, Breaker, BreakerChange, BreakerUpdate, BreakerRecord, BreakerSettings,
-    BreakerState, BreakerSample,
+    Admission, Breaker, BreakerChange, BreakerRecord, BreakerSample, BreakerSettings, BreakerState,
+    BreakerUpdate, CallResult,
 };
-pub use claim::{Isolation, ClaimReply, ClaimRequest, Claimed, KnownJobs, Orphan, QueueDemand};
+pub use claim::{ClaimReply, ClaimRequest, Claimed, Isolation, KnownJobs, Orphan, QueueDemand};
 pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};
 pub use envelope::{Envelope, FailureKind, FailureRecord, TerminalReason};
-pub use explain::{Explanation, ClaimContext, Waiting};
+pub use explain::{ClaimContext, Explanation, Waiting};
 pub use filter::{Counts, Filter, Page, PageRequest, QueueCounts};
-pub use graph::{CanceledMember, Extend, GraphInserted, GraphKey, NewGraph, GraphEffects};
+pub use graph::{CanceledMember, Extend, GraphEffects, GraphInserted, GraphKey, NewGraph};
 pub use group::{GroupCounts, GroupFilter, GroupKind, GroupRecord, GroupState, GroupView};
 pub use id::{GroupId, JobId, LeaseId, NodeId, Token};
 pub use items::{HandOff, HandOffStats, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup};
@@ -47,7 +47,7 @@ pub use new_job::{Due, InsertError, Inserted, NewJob, OnConflict, TakenKey};
 pub use node::{Heartbeat, NodeInfo, NodeRecord};
 pub use notice::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Notice};
 pub use outcome::{JobOutcome, OutcomeKind};
-pub use queue::{Gate, QueueLimits, QueueUpdate, QueueRecord, QueueRules, Rate};
+pub use queue::{Gate, QueueLimits, QueueRecord, QueueRules, QueueUpdate, Rate};
 pub use record::{JobRecord, Progress};
 pub(crate) use record::{NOT_KEPT, not_kept};
 pub use schedule::{Missed, ScheduleRecord, ScheduleWritten, WriteSchedule};
@@ -55,6 +55,6 @@ pub use settlement::{
     Applied, Deferral, DroppedChild, DroppedGraph, RunNotes, Settled, Settlement, Verdict,
 };
 pub use spec::{ConcurrencyKey, FinishedOutcome, FinishedParent, JobSpec, RunOptions};
-pub use state::{JobState, TransitionKind, TRANSITIONS, Transition};
-pub use step::{Edge, Member, Vertex, Resolution, Step, StepInput, Wait, WaitMode, EdgeTrigger};
+pub use state::{JobState, TRANSITIONS, Transition, TransitionKind};
+pub use step::{Edge, EdgeTrigger, Member, Resolution, Step, StepInput, Vertex, Wait, WaitMode};
 pub use unreadable::Unreadable;

@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AttemptOutcome, BreakerChange, Envelope, FailureRecord, GroupId, GroupKind, InsertError, JobId,
-    JobState, LogLine, NewGraph, NewHandOff, NewJob, NewReject, Notice, Progress, GraphEffects, Token,
-    BreakerSample,
+    AttemptOutcome, BreakerChange, BreakerSample, Envelope, FailureRecord, GraphEffects, GroupId,
+    GroupKind, InsertError, JobId, JobState, LogLine, NewGraph, NewHandOff, NewJob, NewReject,
+    Notice, Progress, Token,
 };
 
 /// How a claimed job is to be settled, with everything that must commit in the same transaction.

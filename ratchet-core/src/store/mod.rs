@@ -22,13 +22,13 @@ use tokio::runtime::Handle;
 use tokio::sync::broadcast;
 
 use crate::model::{
-    Alert, AttemptRecord, BreakerChange, BreakerUpdate, BreakerRecord, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
-    Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
-    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Vertex, QueueUpdate, QueueRecord, QueueDemand,
-    Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
-    Settlement, ClaimContext, Token, Unreadable, WriteSchedule,
+    Alert, AttemptRecord, BreakerChange, BreakerRecord, BreakerUpdate, Channel, ClaimContext,
+    ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId,
+    Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats,
+    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
+    NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueDemand, QueueRecord,
+    QueueUpdate, Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten,
+    Settled, Settlement, Token, Unreadable, Vertex, WriteSchedule,
 };
 
 /// The maximum number of log lines kept per job. The newest are kept, so that the last run can be diagnosed.
@@ -285,7 +285,11 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     ///
     /// Overlapping claims skip each other's locked jobs one by one, so the engine claims larger batches while other
     /// nodes compete. A store in which overlapping claims are cheap returns `false`.
-    async fn has_competing_claimers(&self, _node: NodeId, _queues: &[QueueDemand]) -> Result<bool, StoreError> {
+    async fn has_competing_claimers(
+        &self,
+        _node: NodeId,
+        _queues: &[QueueDemand],
+    ) -> Result<bool, StoreError> {
         Ok(false)
     }
 

@@ -7,15 +7,19 @@ use std::time::Duration;
 
 use crate::client::Core;
 use crate::context::JobContext;
-use crate::model::Claimed;
 use crate::env::{Clock as _, SingleRuntime, VirtualClock};
+use crate::model::Claimed;
 use crate::worker::{AttemptResult, StopCause, attempt};
 
 /// Runs an attempt on the same code path as a worker.
 ///
 /// Sleeping by the context's clock takes no real time. A handler that exceeds its timeout by that clock times out.
 /// Waiting for anything else takes as long as it takes.
-pub(super) async fn drive(core: &Arc<Core>, job: &Arc<Claimed>, clock: &VirtualClock) -> AttemptResult {
+pub(super) async fn drive(
+    core: &Arc<Core>,
+    job: &Arc<Claimed>,
+    clock: &VirtualClock,
+) -> AttemptResult {
     let ctx = JobContext::new(Arc::clone(core), Arc::clone(job), Arc::default());
     let deadline = clock.monotonic().saturating_add(job.spec.options.timeout);
     let mut run = pin!(attempt(core, &ctx, &SingleRuntime, &()));

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use super::drive::drive;
 use crate::client::{BuildError, Builder, Ratchet};
-use crate::model::{Isolation, ClaimRequest, Claimed, NodeInfo, QueueDemand, Settled, Verdict};
-use crate::registry::Registration;
 use crate::env::{SeededEntropy, VirtualClock};
+use crate::model::{ClaimRequest, Claimed, Isolation, NodeInfo, QueueDemand, Settled, Verdict};
+use crate::registry::Registration;
 use crate::store::{MemoryStore, StoreError};
-use crate::worker::{Deliveries, AttemptResult, deliver, publish};
+use crate::worker::{AttemptResult, Deliveries, deliver, publish};
 
 /// A runtime over a memory store and a virtual clock that runs jobs only on request. Derefs to [`Ratchet`].
 #[derive(Debug, Clone)]

@@ -5,21 +5,21 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 
-use super::stop_signal::StopCause;
 use super::handler::{self, HandlerExit, ThreadExit};
 use super::middleware::RunReport;
+use super::stop_signal::StopCause;
 use super::{conditions, step_inputs};
 use crate::client::Core;
 use crate::context::JobContext;
 use crate::crash::{CrashPoint, crash_point};
 use crate::decide::{Outcome, Policies, after_probe, decide, follow_up};
+use crate::env::Spawn;
 use crate::failure::{
-    Classified, Classifier, Failure, JobError, PanicReport, debug, display, catch_panic,
+    Classified, Classifier, Failure, JobError, PanicReport, catch_panic, debug, display,
 };
 use crate::job::Output;
 use crate::model::{Claimed, Deferral, NOT_KEPT, NewJob, RunNotes, Settlement};
 use crate::registry::Prepared;
-use crate::env::Spawn;
 
 /// How an attempt ended.
 #[derive(Debug)]
@@ -77,7 +77,13 @@ fn panicked(core: &Core, panic: PanicReport) -> Outcome {
 }
 
 /// Decides on an outcome, unless the job was canceled in the meantime.
-fn end(core: &Core, ctx: &JobContext, outcome: Outcome, duration: Duration, effects: RunEffects) -> AttemptResult {
+fn end(
+    core: &Core,
+    ctx: &JobContext,
+    outcome: Outcome,
+    duration: Duration,
+    effects: RunEffects,
+) -> AttemptResult {
     let (job, lingering) = (ctx.claimed(), effects.lingering);
     if ctx.stop_signal().cause() == Some(StopCause::Canceled) {
         return AttemptResult::Discard { lingering };

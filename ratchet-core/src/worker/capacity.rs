@@ -156,7 +156,8 @@ impl QueueCapacity {
         for demand in demands {
             self.requested = self.requested.saturating_sub(demand.limit);
             if let Some(at) = self.by_name.get(&demand.queue) {
-                self.queues[*at].requested = self.queues[*at].requested.saturating_sub(demand.limit);
+                self.queues[*at].requested =
+                    self.queues[*at].requested.saturating_sub(demand.limit);
             }
         }
     }

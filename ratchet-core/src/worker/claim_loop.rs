@@ -18,12 +18,12 @@ use tokio::sync::broadcast;
 use self::next_exchange::Competition;
 use self::runaway::Undecided;
 use super::attempt::AttemptResult;
-use super::exchange::{Exchange, Exchanged};
-use super::running::{Due, RunningJobs, Run};
+use super::capacity::QueueCapacity;
 use super::claim_pacing::ClaimPacer;
+use super::exchange::{Exchange, Exchanged};
 use super::launch::Launched;
 use super::publish::job_ref;
-use super::capacity::QueueCapacity;
+use super::running::{Due, Run, RunningJobs};
 use super::settler::{PendingSettlement, Settler};
 use super::shared::{Message, Shared};
 use crate::crash::{CrashPoint, crash_point};
@@ -202,7 +202,13 @@ impl ClaimLoop {
         self.isolated_waiting = reply.isolated_waiting;
         let got = u32::try_from(reply.jobs.len()).unwrap_or(u32::MAX);
         shared.counters.claimed.fetch_add(u64::from(got), Ordering::Relaxed);
-        self.pacer.on_reply(now, got >= requested, got > 0, reply.next_due, shared.core.entropy.next_u64());
+        self.pacer.on_reply(
+            now,
+            got >= requested,
+            got > 0,
+            reply.next_due,
+            shared.core.entropy.next_u64(),
+        );
         // While the claim was in flight, the worker may have begun to stop, fenced itself, or lost its last free
         // thread.
         let closed = self.stop.is_some()
@@ -370,8 +376,9 @@ impl ClaimLoop {
 
     fn is_done(&self) -> bool {
         let Some(stop) = self.stop else { return false };
-        let landed =
-            self.running_jobs.only_runaways() && self.settler.is_empty() && self.holds_to_release.is_empty();
+        let landed = self.running_jobs.only_runaways()
+            && self.settler.is_empty()
+            && self.holds_to_release.is_empty();
         let landed = landed && self.undecided.is_empty();
         (landed && self.in_flight.exchanges == 0) || self.now() >= stop.give_up
     }

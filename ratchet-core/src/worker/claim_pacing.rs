@@ -116,7 +116,10 @@ mod tests {
         pacer.on_request_sent();
         pacer.on_wakeup();
         pacer.on_reply(Duration::ZERO, false, false, None, 0);
-        assert!(pacer.should_claim(Duration::ZERO), "the answer may be older than the announcement");
+        assert!(
+            pacer.should_claim(Duration::ZERO),
+            "the answer may be older than the announcement"
+        );
     }
 
     #[test]

@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 
+use super::claim_loop::ClaimLoop;
 use super::health_checks::run_health_checks;
-use super::stop_signal::StopCause;
 use super::heartbeat::run_heartbeat;
 use super::maintenance::run_maintenance;
-use super::claim_loop::ClaimLoop;
 use super::shared::Shared;
+use super::stop_signal::StopCause;
 use super::watchdog::run_watchdog;
-use crate::failure::PanicReport;
 use crate::env::Task;
+use crate::failure::PanicReport;
 
 /// A part of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

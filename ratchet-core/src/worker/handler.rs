@@ -8,9 +8,9 @@ use tokio::sync::oneshot;
 use super::middleware::{HandlerFuture, Next};
 use crate::client::Core;
 use crate::context::JobContext;
-use crate::failure::{JobError, PanicReport, drop_catching_panics, catch_panic};
-use crate::job::{Returned, RunFuture, Work};
 use crate::env::Spawn;
+use crate::failure::{JobError, PanicReport, catch_panic, drop_catching_panics};
+use crate::job::{Returned, RunFuture, Work};
 
 /// How the handler ended.
 #[derive(Debug)]
@@ -120,14 +120,14 @@ fn on_thread(
             on_late_end();
         }
     }));
-    let future: HandlerFuture = Box::pin(async move {
-        match result_rx.await {
-            Ok(returned) => returned,
-            Err(_) => {
-                Err(JobError::msg("the blocking thread ended without a result").into_handler_error())
+    let future: HandlerFuture =
+        Box::pin(async move {
+            match result_rx.await {
+                Ok(returned) => returned,
+                Err(_) => Err(JobError::msg("the blocking thread ended without a result")
+                    .into_handler_error()),
             }
-        }
-    });
+        });
     (future, Thread { panic: panic_rx, ended: ended_rx })
 }
 
@@ -137,8 +137,8 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
-    use crate::job::Output;
     use crate::env::SingleRuntime;
+    use crate::job::Output;
     use crate::worker::StopCause;
 
     // spec: P-03

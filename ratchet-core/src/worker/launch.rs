@@ -8,8 +8,8 @@ use super::handler::ThreadExit;
 use super::shared::{Message, Shared};
 use crate::context::JobContext;
 use crate::decide::{decide_orphan, follow_up};
-use crate::model::{AttemptOutcome, Claimed, Orphan, Settlement, Verdict};
 use crate::env::Task;
+use crate::model::{AttemptOutcome, Claimed, Orphan, Settlement, Verdict};
 
 impl Shared {
     /// Creates the run of a claimed job. It begins when it is [started](Self::start).

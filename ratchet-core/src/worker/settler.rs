@@ -114,7 +114,11 @@ impl Settler {
 }
 
 /// Counts and publishes the results of a batch. Returns the blocked settlements.
-pub(super) fn record_results(shared: &Shared, batch: Vec<PendingSettlement>, settled: &[Settled]) -> Vec<PendingSettlement> {
+pub(super) fn record_results(
+    shared: &Shared,
+    batch: Vec<PendingSettlement>,
+    settled: &[Settled],
+) -> Vec<PendingSettlement> {
     let mut blocked = Vec::new();
     for (pending, settled) in batch.into_iter().zip(settled) {
         let counter = match settled {
@@ -138,7 +142,10 @@ pub(super) fn record_results(shared: &Shared, batch: Vec<PendingSettlement>, set
 ///
 /// If that is refused too, the job stays claimed, is counted as stuck, and is rescued when this node is gone. Returns
 /// the settlements that are blocked or could not be tried because the store became unavailable.
-pub(super) async fn settle_bisecting(shared: &Shared, batch: Vec<PendingSettlement>) -> Vec<PendingSettlement> {
+pub(super) async fn settle_bisecting(
+    shared: &Shared,
+    batch: Vec<PendingSettlement>,
+) -> Vec<PendingSettlement> {
     let (mut left, mut refused) = (Vec::new(), vec![batch]);
     while let Some(mut batch) = refused.pop() {
         if batch.len() > 1 {
@@ -177,7 +184,10 @@ pub(super) async fn settle_bisecting(shared: &Shared, batch: Vec<PendingSettleme
     left
 }
 
-async fn settle_half(shared: &Shared, half: &[PendingSettlement]) -> Result<Vec<PendingSettlement>, StoreError> {
+async fn settle_half(
+    shared: &Shared,
+    half: &[PendingSettlement],
+) -> Result<Vec<PendingSettlement>, StoreError> {
     let settlements = half.iter().map(|pending| pending.settlement.clone()).collect();
     let settled = shared.core.store.settle(settlements).await?;
     Ok(record_results(shared, half.to_vec(), &settled))
@@ -191,14 +201,21 @@ enum SingleResult {
 }
 
 /// Settles one outcome, completely or else in its minimal form. An error means that it can be retried.
-async fn settle_one(shared: &Shared, pending: &PendingSettlement) -> Result<SingleResult, StoreError> {
+async fn settle_one(
+    shared: &Shared,
+    pending: &PendingSettlement,
+) -> Result<SingleResult, StoreError> {
     let store = &shared.core.store;
     for settlement in [pending.settlement.clone(), minimal(pending.settlement.clone())] {
         match store.settle(vec![settlement.clone()]).await {
             Ok(settled) => {
                 let sent = vec![PendingSettlement { job: Arc::clone(&pending.job), settlement }];
                 let blocked = record_results(shared, sent, &settled);
-                return Ok(if blocked.is_empty() { SingleResult::Settled } else { SingleResult::Blocked });
+                return Ok(if blocked.is_empty() {
+                    SingleResult::Settled
+                } else {
+                    SingleResult::Blocked
+                });
             }
             Err(error) if !error.is_about_data() => return Err(error),
             Err(error) => {

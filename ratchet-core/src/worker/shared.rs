@@ -16,8 +16,8 @@ use super::sinks::delivery_limit;
 use super::trouble::Trouble;
 use crate::client::Core;
 use crate::context::JobContext;
-use crate::model::{KnownJobs, NodeId, NodeInfo, Token};
 use crate::env::Spawn;
+use crate::model::{KnownJobs, NodeId, NodeInfo, Token};
 
 /// A message to the claim loop.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use crate::failure::{clip, plain};
 use crate::store::StoreError;
 
 /// How long claims or settlements may fail before the worker is not ready.
-const PATIENCE: Duration = Duration::from_secs(10);
+const NOT_READY_AFTER: Duration = Duration::from_secs(10);
 
 /// An operation of the store whose failures are tracked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,8 @@ impl Trouble {
         let told = what.iter().zip(verbs.iter()).filter_map(|(what, slot)| {
             let (since, error) = slot.as_ref()?;
             let lasting = now.saturating_sub(*since);
-            (lasting > PATIENCE).then(|| format!("{what} for {}s: {error}", lasting.as_secs()))
+            (lasting > NOT_READY_AFTER)
+                .then(|| format!("{what} for {}s: {error}", lasting.as_secs()))
         });
         told.collect()
     }

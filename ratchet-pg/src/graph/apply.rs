@@ -14,10 +14,10 @@ use super::finished_at;
 use super::rows::Rows;
 use crate::db;
 use crate::fault::{Fault, exactly};
-use crate::moving::{Moving, bind_all};
+use crate::job_row::{WaitingRow, bind_all};
 use crate::record::text;
-use crate::settle::{Ends, Left, News, RunEnd};
-use crate::spec::{instant, small, whole};
+use crate::settle::{Ends, Left, PostCommit, RunEnd};
+use crate::spec::{instant, to_i32, to_u64};
 use crate::store::Inner;
 use sqlx::{PgConnection, Row};
 
@@ -40,14 +40,14 @@ impl Inner {
         db: &mut PgConnection,
         events: Vec<GraphEvent>,
         now: i64,
-        news: &mut News,
+        post_commit: &mut PostCommit,
     ) -> Result<GraphEffects, Fault> {
         if events.is_empty() {
             return Ok(GraphEffects::default());
         }
         let changes = self.walk(db, events, now).await?;
         crash_point(CrashPoint::GraphWalked);
-        self.apply(db, changes, now, news).await
+        self.apply(db, changes, now, post_commit).await
     }
 
     pub(crate) async fn walk(
@@ -65,7 +65,7 @@ impl Inner {
         db: &mut PgConnection,
         changes: Changes,
         now: i64,
-        news: &mut News,
+        post_commit: &mut PostCommit,
     ) -> Result<GraphEffects, Fault> {
         let (mut marks, mut canceled) = (Marks::default(), HashMap::new());
         let (mut released, mut reopened) = (Vec::new(), Vec::new());
@@ -88,7 +88,7 @@ impl Inner {
                 }
             }
         }
-        self.call_off(db, canceled, now, news).await?;
+        self.call_off(db, canceled, now, post_commit).await?;
         self.reopen(db, reopened).await?;
         if !marks.job.is_empty() {
             let many = marks.job.iter().collect::<HashSet<_>>().len();
@@ -101,8 +101,8 @@ impl Inner {
                 .bind(now)
                 .fetch_all(&mut *db)
                 .await?;
-            news.unsettled = true;
-            news.hints.extend(queues.into_iter().map(|queue| Wake::Work { queue }.into()));
+            post_commit.unsettled = true;
+            post_commit.hints.extend(queues.into_iter().map(|queue| Wake::Work { queue }.into()));
         }
         crash_point(CrashPoint::GraphReleased);
         self.save_groups(db, &changes.groups).await?;
@@ -118,7 +118,7 @@ impl Inner {
         db: &mut PgConnection,
         mut left: HashMap<Uuid, CancelCause>,
         now: i64,
-        news: &mut News,
+        post_commit: &mut PostCommit,
     ) -> Result<(), Fault> {
         if left.is_empty() {
             return Ok(());
@@ -130,10 +130,10 @@ impl Inner {
             let jobs: Vec<_> = left.keys().copied().collect();
             let taken = db::query(self.sql.take_steps()).bind(jobs).fetch_all(&mut *db).await?;
             for row in &taken {
-                let row = Moving::read(row)?;
+                let row = WaitingRow::read(row)?;
                 let cause = left.remove(&row.job);
                 ends.push(&row, None, JobState::Canceled, Left { cause, ..Left::default() });
-                news.hints.push(Wake::Finished(JobId::from_uuid(row.job)).into());
+                post_commit.hints.push(Wake::Finished(JobId::from_uuid(row.job)).into());
                 keyed.extend(row.keyed.then_some(row.job));
             }
             if left.is_empty() {
@@ -156,11 +156,13 @@ impl Inner {
                 let duration = now.saturating_sub(member.started_at).max(0);
                 let end = RunEnd { outcome: AttemptOutcome::Canceled, duration };
                 let canceled = Left { cause, ..Left::default() };
-                ends.push(&member.moving, Some((&member, end)), JobState::Canceled, canceled);
-                let (lease, version) = (LeaseId::from_uuid(member.lease), member.moving.version);
-                let token = Token { job, lease, version: whole(version) };
-                news.hints.extend([Wake::Finished(job).into(), Wake::Canceled(token).into()]);
-                leavers.push((member.lease, member.moving.job));
+                ends.push(&member.row, Some((&member, end)), JobState::Canceled, canceled);
+                let (lease, version) = (LeaseId::from_uuid(member.lease), member.row.version);
+                let token = Token { job, lease, version: to_u64(version) };
+                post_commit
+                    .hints
+                    .extend([Wake::Finished(job).into(), Wake::Canceled(token).into()]);
+                leavers.push((member.lease, member.row.job));
                 runs.push(token);
                 nodes.push(member.node);
             }
@@ -169,7 +171,7 @@ impl Inner {
             }
         }
         if !left.is_empty() {
-            return Err(Fault::Met);
+            return Err(Fault::Conflict);
         }
         ends.write(self, db, now).await?;
         self.leave_leases(db, leavers).await?;
@@ -188,14 +190,14 @@ impl Inner {
         let wanted = jobs.len();
         let back = db::query(self.sql.reopen_steps()).bind(jobs).fetch_all(db).await?;
         // If a step was purged in the meantime, the walk is repeated without it.
-        if back.len() == wanted { Ok(()) } else { Err(Fault::Met) }
+        if back.len() == wanted { Ok(()) } else { Err(Fault::Conflict) }
     }
 
     /// Returns steps to waiting for their parents.
     pub(crate) async fn put_waiting(
         &self,
         db: &mut PgConnection,
-        rows: &[Moving],
+        rows: &[WaitingRow],
     ) -> Result<(), Fault> {
         bind_all(db::query(self.sql.insert_waiting()), rows).execute(db).await?;
         Ok(())
@@ -225,7 +227,7 @@ impl Inner {
         let resolution = |edge: &Edge| edge.resolution.as_ref().and_then(text);
         db::query(self.sql.update_edges())
             .bind(edges.iter().map(|edge| edge.parent.uuid()).collect::<Vec<_>>())
-            .bind(edges.iter().map(|edge| small(edge.ordinal)).collect::<Vec<_>>())
+            .bind(edges.iter().map(|edge| to_i32(edge.ordinal)).collect::<Vec<_>>())
             .bind(edges.iter().map(resolution).collect::<Vec<_>>())
             .execute(db)
             .await?;

@@ -26,8 +26,8 @@ use crate::db;
 use crate::fault::{Fault, transact};
 use crate::insert::{Ids, Stored};
 use crate::record::text;
-use crate::settle::News;
-use crate::spec::{instant, micros, small};
+use crate::settle::PostCommit;
+use crate::spec::{instant, micros, to_i32};
 use crate::store::Inner;
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
@@ -125,11 +125,11 @@ impl Inner {
         self.check_ids(&graph.jobs)?;
         // Ids are assumed to be new. If one is not, the second try finds out which.
         let mut ids = Ids::Trusted;
-        let (inserted, news) = transact!(self, |db| {
+        let (inserted, post_commit) = transact!(self, |db| {
             let stored = Stored { ids: std::mem::take(&mut ids), ..Stored::default() };
             self.insert_graph_within(db, &graph, stored).await?
         })?;
-        self.tell(news);
+        self.tell(post_commit);
         Ok(inserted)
     }
 
@@ -139,9 +139,9 @@ impl Inner {
         db: &mut PgConnection,
         graph: &NewGraph,
         stored: Stored,
-    ) -> Result<(GraphInserted, News), Fault> {
+    ) -> Result<(GraphInserted, PostCommit), Fault> {
         if let Some(original) = self.reserve_graph(db, graph).await? {
-            return Ok((GraphInserted::repeat_of(original), News::default()));
+            return Ok((GraphInserted::repeat_of(original), PostCommit::default()));
         }
         let ids: Vec<_> = graph.groups.iter().map(|group| group.id).collect();
         if let Some(there) = self.read_groups(db, &ids).await?.first() {
@@ -170,19 +170,20 @@ impl Inner {
         self.write_groups(db, id, &groups).await?;
         crash_point(CrashPoint::InsertGroups);
         self.write_edges(db, &graph.edges).await?;
-        let mut news = News { hints: fresh.hints(), unsettled: true, ..News::default() };
+        let mut post_commit =
+            PostCommit { hints: fresh.hints(), unsettled: true, ..PostCommit::default() };
         let events = ids.into_iter().map(GraphEvent::Check).collect();
-        let effects = self.propagate(db, events, now, &mut news).await?;
-        Ok((GraphInserted { jobs, effects, original: None }, news))
+        let effects = self.propagate(db, events, now, &mut post_commit).await?;
+        Ok((GraphInserted { jobs, effects, original: None }, post_commit))
     }
 
     pub(crate) async fn add_members(&self, extend: Extend) -> Result<GraphInserted, Fault> {
         self.check_ids(&extend.jobs)?;
         let mut ids = Ids::Trusted;
-        let (inserted, news) = transact!(self, |db| {
+        let (inserted, post_commit) = transact!(self, |db| {
             self.extend_within(db, &extend, std::mem::take(&mut ids)).await?
         })?;
-        self.tell(news);
+        self.tell(post_commit);
         Ok(inserted)
     }
 
@@ -191,7 +192,7 @@ impl Inner {
         db: &mut PgConnection,
         extend: &Extend,
         ids: Ids,
-    ) -> Result<(GraphInserted, News), Fault> {
+    ) -> Result<(GraphInserted, PostCommit), Fault> {
         let id = extend.group;
         let Some((graph, mut group)) = self.lock_group(db, id).await? else {
             return Err(Fault::Insert(InsertError::GroupNotFound(id)));
@@ -206,16 +207,18 @@ impl Inner {
         group.counts.total += u64::try_from(more).unwrap_or(u64::MAX);
         group.sealed = extend.seal;
         self.save_groups(db, &[group]).await?;
-        let mut news = News { hints: fresh.hints(), unsettled: true, ..News::default() };
-        let effects = self.propagate(db, vec![GraphEvent::Check(id)], now, &mut news).await?;
-        Ok((GraphInserted { jobs, effects, original: None }, news))
+        let mut post_commit =
+            PostCommit { hints: fresh.hints(), unsettled: true, ..PostCommit::default() };
+        let effects =
+            self.propagate(db, vec![GraphEvent::Check(id)], now, &mut post_commit).await?;
+        Ok((GraphInserted { jobs, effects, original: None }, post_commit))
     }
 
     pub(crate) async fn cancel_group(
         &self,
         db: &mut PgConnection,
         id: GroupId,
-        news: &mut News,
+        post_commit: &mut PostCommit,
     ) -> Result<CommandReply, Fault> {
         let Some((_, group)) = self.lock_group(db, id).await? else {
             return Err(Fault::Command(CommandError::GroupNotFound(id)));
@@ -224,7 +227,8 @@ impl Inner {
             return Ok(CommandReply::GroupUnchanged { state: group.state });
         }
         let now = self.now(&mut *db).await?;
-        let effects = self.propagate(db, vec![GraphEvent::CancelGroup(id)], now, news).await?;
+        let effects =
+            self.propagate(db, vec![GraphEvent::CancelGroup(id)], now, post_commit).await?;
         Ok(CommandReply::GroupCanceled(Box::new(effects)))
     }
 
@@ -280,7 +284,7 @@ impl Inner {
         }
         db::query(self.sql.insert_edges())
             .bind(edges.iter().map(|edge| edge.parent.uuid()).collect::<Vec<_>>())
-            .bind(edges.iter().map(|edge| small(edge.ordinal)).collect::<Vec<_>>())
+            .bind(edges.iter().map(|edge| to_i32(edge.ordinal)).collect::<Vec<_>>())
             .bind(edges.iter().map(|edge| edge.child.uuid()).collect::<Vec<_>>())
             .bind(edges.iter().map(|edge| edge.parent.group().is_some()).collect::<Vec<_>>())
             .bind(edges.iter().map(|edge| edge.child.group().is_some()).collect::<Vec<_>>())

@@ -10,7 +10,7 @@ use super::Place;
 use crate::db;
 use crate::fault::Fault;
 use crate::record::{numbered_cause, numbered_state, parsed};
-use crate::spec::{json, natural};
+use crate::spec::{json, to_u32};
 use crate::store::Inner;
 use crate::unreadable::{or_report, readable};
 use sqlx::postgres::PgRow;
@@ -113,7 +113,7 @@ pub(super) fn edge(row: &PgRow) -> Result<Edge, sqlx::Error> {
     };
     Ok(Edge {
         parent: point("parent", "parent_group")?,
-        ordinal: natural(row.try_get("ordinal")?),
+        ordinal: to_u32(row.try_get("ordinal")?),
         child: point("child", "child_group")?,
         when: json(row.try_get("condition")?)?,
         resolution: parsed(row, "resolution")?,

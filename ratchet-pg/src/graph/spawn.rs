@@ -4,7 +4,7 @@ use ratchet_core::model::{DroppedGraph, GraphInserted, NewGraph, Settled, Settle
 
 use crate::fault::Fault;
 use crate::insert::Stored;
-use crate::settle::{News, Notes};
+use crate::settle::{Notes, PostCommit};
 use crate::store::Inner;
 use sqlx::{Connection, PgConnection};
 
@@ -16,14 +16,14 @@ impl Inner {
         db: &mut PgConnection,
         settlements: &[&Settlement],
         answers: &mut [Settled],
-        news: &mut News,
+        post_commit: &mut PostCommit,
         now: i64,
     ) -> Result<(), Fault> {
         let mut notes = Notes::default();
         for (settlement, answer) in settlements.iter().zip(answers) {
             let Settled::Applied(applied) = answer else { continue };
             for graph in &settlement.graphs {
-                match self.spawn_graph(db, graph, news, now).await {
+                match self.spawn_graph(db, graph, post_commit, now).await {
                     Ok(inserted) => {
                         applied.spawned.extend(inserted.created());
                         applied.effects.append(inserted.effects);
@@ -45,15 +45,15 @@ impl Inner {
         &self,
         db: &mut PgConnection,
         graph: &NewGraph,
-        news: &mut News,
+        post_commit: &mut PostCommit,
         now: i64,
     ) -> Result<GraphInserted, Fault> {
         let mut part = db.begin().await?;
         let stored = Stored { now: Some(now), ..Stored::default() };
         let (inserted, more) = self.insert_graph_within(&mut part, graph, stored).await?;
         part.commit().await?;
-        news.unsettled |= more.unsettled;
-        news.hints.extend(more.hints);
+        post_commit.unsettled |= more.unsettled;
+        post_commit.hints.extend(more.hints);
         Ok(inserted)
     }
 }

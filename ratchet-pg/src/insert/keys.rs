@@ -73,7 +73,7 @@ impl Inner {
                 break;
             }
         }
-        Err(Fault::Met)
+        Err(Fault::Conflict)
     }
 
     /// Returns the recorded uses of idempotency keys.

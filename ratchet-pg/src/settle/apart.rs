@@ -45,8 +45,9 @@ impl Inner {
         let mut settled = vec![None; settlements.len()];
         if !calm.is_empty() {
             let those: Vec<_> = calm.iter().map(|index| &settlements[*index]).collect();
-            let (answers, news) = transact!(self, |db| self.settle_closely(db, &those).await?)?;
-            self.tell(news);
+            let (answers, post_commit) =
+                transact!(self, |db| self.settle_general(db, &those).await?)?;
+            self.tell(post_commit);
             for (index, answer) in calm.into_iter().zip(answers) {
                 settled[index] = Some(answer);
             }
@@ -56,9 +57,9 @@ impl Inner {
             let one = [&settlements[index]];
             let answer = match Instant::now() < until {
                 false => None,
-                true => match transact!(self, |db| self.settle_closely(db, &one).await?) {
-                    Ok((mut answers, news)) => {
-                        self.tell(news);
+                true => match transact!(self, |db| self.settle_general(db, &one).await?) {
+                    Ok((mut answers, post_commit)) => {
+                        self.tell(post_commit);
                         answers.pop()
                     }
                     Err(fault) if is_blocked(&fault) => None,

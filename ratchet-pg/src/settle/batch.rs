@@ -14,13 +14,13 @@ use uuid::Uuid;
 use super::apart::needs_keys;
 use super::moves::Member;
 use super::notes::Notes;
-use super::{Ends, Left, Lines, News, RunEnd, Tokens};
+use super::{Ends, Left, Lines, PostCommit, RunEnd, Tokens};
 use crate::db;
 use crate::fault::{Fault, exactly};
 use crate::items::Items;
-use crate::moving::{Moving, bind_all};
+use crate::job_row::{WaitingRow, bind_all};
 use crate::record::{due_micros, reason_name, text};
-use crate::spec::{clean, clean_option, instant, micros, small};
+use crate::spec::{clean, clean_option, instant, micros, to_i32};
 use crate::store::Inner;
 use crate::wake::Hint;
 use sqlx::PgConnection;
@@ -31,7 +31,7 @@ struct Gathered {
     ends: Ends,
     lines: Lines,
     notes: Notes,
-    back: Vec<Moving>,
+    back: Vec<WaitingRow>,
     left: Vec<(Uuid, Uuid)>,
     lingering: Vec<(Token, Uuid)>,
     /// Runs that have ended and release their slot.
@@ -50,7 +50,7 @@ impl Inner {
         &self,
         db: &mut PgConnection,
         settlements: &[&Settlement],
-    ) -> Result<(Vec<Settled>, News), Fault> {
+    ) -> Result<(Vec<Settled>, PostCommit), Fault> {
         let tokens: Vec<_> = settlements.iter().map(|settlement| settlement.token).collect();
         let (now, mut members) = self.members(db, &tokens).await?;
         let others = tokens.iter().map(|token| token.job).filter(|job| !members.contains_key(job));
@@ -79,23 +79,23 @@ impl Inner {
         }
         let (places, events): (Vec<_>, Vec<_>) =
             std::mem::take(&mut batch.events).into_iter().unzip();
-        let mut news = self.write_batch(db, batch, now).await?;
+        let mut post_commit = self.write_batch(db, batch, now).await?;
         if let Some(first) = places.first()
             && let Settled::Applied(applied) = &mut answers[*first]
         {
-            applied.effects = self.propagate(db, events, now, &mut news).await?;
+            applied.effects = self.propagate(db, events, now, &mut post_commit).await?;
         }
         let waits = settlements.iter().any(|settlement| needs_keys(settlement));
         if waits {
             self.limit_key_waits(db).await?;
         }
-        self.spawn(db, settlements, &mut answers, &mut news, now).await?;
-        self.spawn_graphs(db, settlements, &mut answers, &mut news, now).await?;
+        self.spawn(db, settlements, &mut answers, &mut post_commit, now).await?;
+        self.spawn_graphs(db, settlements, &mut answers, &mut post_commit, now).await?;
         if waits {
             self.unlimit_key_waits(db).await?;
         }
         crash_point(CrashPoint::SettleSpawned);
-        Ok((answers, news))
+        Ok((answers, post_commit))
     }
 
     /// Locks the leases of the tokens and reads their members.
@@ -115,7 +115,7 @@ impl Inner {
         let mut members = HashMap::new();
         for row in &rows {
             let member = Member::read(row)?;
-            members.insert(JobId::from_uuid(member.moving.job), member);
+            members.insert(JobId::from_uuid(member.row.job), member);
         }
         Ok((now, members))
     }
@@ -136,16 +136,16 @@ impl Inner {
         db: &mut PgConnection,
         batch: Gathered,
         now: i64,
-    ) -> Result<News, Fault> {
-        let mut news = News { hints: batch.hints, ..News::default() };
+    ) -> Result<PostCommit, Fault> {
+        let mut post_commit = PostCommit { hints: batch.hints, ..PostCommit::default() };
         batch.lines.write(self, db).await?;
         crash_point(CrashPoint::SettleHistory);
         batch.ends.write(self, db, now).await?;
         self.leave_leases(db, batch.left).await?;
         crash_point(CrashPoint::SettleMoved);
         if !batch.back.is_empty() {
-            news.unsettled = true;
-            self.put_back(db, &batch.back, now, &mut news.hints).await?;
+            post_commit.unsettled = true;
+            self.put_back(db, &batch.back, now, &mut post_commit.hints).await?;
             crash_point(CrashPoint::SettleRetry);
         }
         batch.notes.write(self, db).await?;
@@ -154,10 +154,10 @@ impl Inner {
         self.linger(db, &runs, nodes, false).await?;
         let mut freed = self.free(db, &batch.freed, batch.ended).await?;
         freed.extend(self.let_go_within(db, &batch.stale).await?);
-        news.unsettled |= !freed.is_empty();
-        news.hints.extend(freed);
+        post_commit.unsettled |= !freed.is_empty();
+        post_commit.hints.extend(freed);
         crash_point(CrashPoint::SettleFreed);
-        Ok(news)
+        Ok(post_commit)
     }
 
     /// Removes members from their leases, and deletes leases without members.
@@ -181,7 +181,7 @@ impl Inner {
     pub(crate) async fn put_back(
         &self,
         db: &mut PgConnection,
-        rows: &[Moving],
+        rows: &[WaitingRow],
         now: i64,
         hints: &mut Vec<Hint>,
     ) -> Result<(), Fault> {
@@ -224,7 +224,7 @@ impl Inner {
         db: &mut PgConnection,
         settlements: &[&Settlement],
         answers: &mut [Settled],
-        news: &mut News,
+        post_commit: &mut PostCommit,
         now: i64,
     ) -> Result<(), Fault> {
         let (mut parents, mut children) = (Vec::new(), Vec::<NewJob>::new());
@@ -253,8 +253,8 @@ impl Inner {
             }
         }
         notes.write(self, db).await?;
-        news.unsettled = true;
-        news.hints.extend(fresh.hints());
+        post_commit.unsettled = true;
+        post_commit.hints.extend(fresh.hints());
         Ok(())
     }
 }
@@ -262,7 +262,7 @@ impl Inner {
 fn is_current(token: &Token, members: &HashMap<JobId, Member>) -> bool {
     members.get(&token.job).is_some_and(|member| {
         member.lease == token.lease.uuid()
-            && crate::spec::whole(member.moving.version) == token.version
+            && crate::spec::to_u64(member.row.version) == token.version
     })
 }
 
@@ -270,7 +270,7 @@ fn is_current(token: &Token, members: &HashMap<JobId, Member>) -> bool {
 fn ended(member: &Member, applied: &Applied, settlement: &Settlement) -> Option<GraphEvent> {
     let place = member.step.as_ref().filter(|_| applied.state.is_terminal())?;
     let id = settlement.token.job;
-    let member = place.member(id, &member.moving.name, applied.state);
+    let member = place.member(id, &member.row.name, applied.state);
     Some(GraphEvent::Ended { member, condition_results: settlement.condition_results.clone() })
 }
 
@@ -280,22 +280,22 @@ impl Gathered {
         let token = settlement.token;
         let end = RunEnd { outcome: settlement.outcome, duration: micros(settlement.duration) };
         self.notes.push(token.job.uuid(), &settlement.notes);
-        self.items.push(settlement, &member.moving);
-        self.left.push((member.lease, member.moving.job));
+        self.items.push(settlement, &member.row);
+        self.left.push((member.lease, member.row.job));
         if settlement.lingering {
             self.lingering.push((token, member.node));
         } else if member.held {
             self.freed.push(token);
         }
-        let mut row = member.moving.clone();
+        let mut row = member.row.clone();
         let ended = match &settlement.verdict {
             Verdict::Succeed { output } => Some((
                 JobState::Succeeded,
                 Left { output: clean_option(output.as_ref()), ..Left::default() },
             )),
             Verdict::Fail { attempts, crashes, envelope } => {
-                row.attempts = small(*attempts);
-                row.crashes = small(*crashes);
+                row.attempts = to_i32(*attempts);
+                row.crashes = to_i32(*crashes);
                 let mut envelope = envelope.clone();
                 envelope.at = instant(now);
                 let left = Left {
@@ -326,12 +326,12 @@ impl Gathered {
 }
 
 /// Applies a verdict that does not end the job to its row. Returns the error and the note for the history.
-fn go_back(verdict: &Verdict, row: &mut Moving, now: i64) -> (Option<String>, Option<String>) {
+fn go_back(verdict: &Verdict, row: &mut WaitingRow, now: i64) -> (Option<String>, Option<String>) {
     let after = |delay| due_micros(ratchet_core::model::Due::In(delay), now);
     match verdict {
         Verdict::Retry { delay, attempts, failure } => {
             row.due_at(after(*delay));
-            row.attempts = small(*attempts);
+            row.attempts = to_i32(*attempts);
             (text(failure), None)
         }
         Verdict::Defer { delay, why: _, note } => {
@@ -341,7 +341,7 @@ fn go_back(verdict: &Verdict, row: &mut Moving, now: i64) -> (Option<String>, Op
         }
         Verdict::Rescue { delay, crashes } => {
             row.due_at(after(*delay));
-            row.crashes = small(*crashes);
+            row.crashes = to_i32(*crashes);
             (None, None)
         }
         // The due time stays, so the job keeps its place in the queue.

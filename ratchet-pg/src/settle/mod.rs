@@ -23,9 +23,9 @@ pub(crate) use self::notes::Notes;
 use self::steps::{Plain, any_step, told_as_one};
 use crate::db;
 use crate::exchange::Successes;
-use crate::fault::{Fault, is_blocked, met, transact};
+use crate::fault::{Fault, is_blocked, is_retryable, transact};
 use crate::leases::Known;
-use crate::spec::{instant, large};
+use crate::spec::{instant, to_i64};
 use crate::store::Inner;
 use crate::unclaimable::is_unclaimable;
 use crate::unconfirmed_claims::ClaimInFlight;
@@ -34,7 +34,7 @@ use sqlx::PgConnection;
 
 /// The notifications to send after a settlement is committed.
 #[derive(Debug, Default)]
-pub(crate) struct News {
+pub(crate) struct PostCommit {
     pub(crate) hints: Vec<Hint>,
     /// Jobs may have become claimable, possibly before the bounds of claims.
     pub(crate) unsettled: bool,
@@ -42,7 +42,7 @@ pub(crate) struct News {
     pub(crate) closed: bool,
 }
 
-impl News {
+impl PostCommit {
     pub(crate) fn add(&mut self, more: Self) {
         self.hints.extend(more.hints);
         self.unsettled |= more.unsettled;
@@ -89,14 +89,14 @@ impl Inner {
         let sorted = self.sort(settlements);
         if sorted.rest.is_empty() {
             let in_flight = self.unconfirmed_claims.begin();
-            match self.settle_alike(settlements, &sorted.plain, request, &in_flight).await {
-                Ok((settled, news, reply)) => {
+            match self.settle_all_plain(settlements, &sorted.plain, request, &in_flight).await {
+                Ok((settled, post_commit, reply)) => {
                     in_flight.confirm();
-                    self.tell(news);
+                    self.tell(post_commit);
                     return Ok((self.settle_late(settlements, settled).await?, reply));
                 }
                 // One of them was settled before, or there was a conflict in a graph. The slow path decides.
-                Err(fault) if met(&fault) => {}
+                Err(fault) if is_retryable(&fault) => {}
                 // A waiting job may be the cause. The settlements must not depend on it.
                 Err(fault) if request.is_some() && is_unclaimable(&fault) => {
                     return Box::pin(self.settle_then(settlements, None)).await;
@@ -110,14 +110,14 @@ impl Inner {
                     return Ok((self.settle_apart(settlements).await?, None));
                 }
                 // There was a conflict in a graph.
-                Err(fault) if met(&fault) => {}
+                Err(fault) if is_retryable(&fault) => {}
                 Err(fault) => return Err(fault),
             }
         }
         let all: Vec<_> = settlements.iter().collect();
-        match transact!(self, |db| self.settle_closely(db, &all).await?) {
-            Ok((settled, news)) => {
-                self.tell(news);
+        match transact!(self, |db| self.settle_general(db, &all).await?) {
+            Ok((settled, post_commit)) => {
+                self.tell(post_commit);
                 Ok((settled, None))
             }
             Err(fault) if is_blocked(&fault) => Ok((self.settle_apart(settlements).await?, None)),
@@ -127,13 +127,13 @@ impl Inner {
 
     /// Settles a batch of plain successes. Takes one statement, unless they are steps of a graph, carry breaker
     /// samples, or have outcomes to deliver.
-    async fn settle_alike(
+    async fn settle_all_plain(
         &self,
         settlements: &[Settlement],
         plain: &[Plain<'_>],
         request: Option<&ClaimRequest>,
         in_flight: &ClaimInFlight<'_>,
-    ) -> Result<(Vec<Option<Settled>>, News, Option<ClaimReply>), Fault> {
+    ) -> Result<(Vec<Option<Settled>>, PostCommit, Option<ClaimReply>), Fault> {
         let count = settlements.len();
         let silent = |asked: &Settlement| asked.sample.is_none() && asked.notices.is_empty();
         let silent = settlements.iter().all(silent);
@@ -148,33 +148,33 @@ impl Inner {
         let request = request.filter(|_| !any_step(plain));
         let mut tx = self.pool.begin().await?;
         self.lock_graphs_of(&mut tx, plain.iter().map(|(_, settlement, _)| *settlement)).await?;
-        let (mut settled, mut news, reply) =
+        let (mut settled, mut post_commit, reply) =
             self.settle_plain(&mut tx, count, plain, request, in_flight).await?;
-        self.propagate_plain(&mut tx, plain, &mut settled, &mut news).await?;
+        self.propagate_plain(&mut tx, plain, &mut settled, &mut post_commit).await?;
         let answers = settled.iter().map(Option::as_ref);
         self.record_applied(&mut tx, settlements.iter().zip(answers)).await?;
         let all: Vec<_> = settlements.iter().collect();
         let mut answers: Vec<_> = settled.iter_mut().map(Option::as_mut).collect();
-        news.closed = self.count_samples(&mut tx, &all, &mut answers).await?;
+        post_commit.closed = self.count_samples(&mut tx, &all, &mut answers).await?;
         crash_point(CrashPoint::CommitBefore);
         tx.commit().await?;
         crash_point(CrashPoint::CommitAfter);
-        Ok((settled, news, reply))
+        Ok((settled, post_commit, reply))
     }
 
     /// Settles any settlements on the slow path, and counts their breaker samples.
-    pub(crate) async fn settle_closely(
+    pub(crate) async fn settle_general(
         &self,
         db: &mut PgConnection,
         settlements: &[&Settlement],
-    ) -> Result<(Vec<Settled>, News), Fault> {
+    ) -> Result<(Vec<Settled>, PostCommit), Fault> {
         self.lock_graphs_of(db, settlements.iter().copied()).await?;
-        let (mut settled, mut news) = self.settle_batch(db, settlements).await?;
+        let (mut settled, mut post_commit) = self.settle_batch(db, settlements).await?;
         let applied = settlements.iter().copied().zip(settled.iter().map(Some));
         self.record_applied(db, applied).await?;
         let mut answers: Vec<_> = settled.iter_mut().map(Some).collect();
-        news.closed = self.count_samples(db, settlements, &mut answers).await?;
-        Ok((settled, news))
+        post_commit.closed = self.count_samples(db, settlements, &mut answers).await?;
+        Ok((settled, post_commit))
     }
 
     /// Settles plain successes on the fast path and the rest on the slow path, in one commit.
@@ -193,10 +193,10 @@ impl Inner {
         let in_flight = self.unconfirmed_claims.begin();
         let plain =
             self.settle_plain(&mut tx, settlements.len(), &sorted.plain, None, &in_flight).await?;
-        let (mut settled, mut news, _) = plain;
-        self.propagate_plain(&mut tx, &sorted.plain, &mut settled, &mut news).await?;
+        let (mut settled, mut post_commit, _) = plain;
+        self.propagate_plain(&mut tx, &sorted.plain, &mut settled, &mut post_commit).await?;
         let (answers, more) = self.settle_batch(&mut tx, &rest).await?;
-        news.add(more);
+        post_commit.add(more);
         for ((index, _), answer) in sorted.rest.iter().zip(answers) {
             settled[*index] = Some(answer);
         }
@@ -205,11 +205,11 @@ impl Inner {
         self.record_applied(&mut tx, settlements.iter().zip(answers)).await?;
         let all: Vec<_> = settlements.iter().collect();
         let mut answers: Vec<_> = settled.iter_mut().map(Option::as_mut).collect();
-        news.closed = self.count_samples(&mut tx, &all, &mut answers).await?;
+        post_commit.closed = self.count_samples(&mut tx, &all, &mut answers).await?;
         crash_point(CrashPoint::CommitBefore);
         tx.commit().await?;
         crash_point(CrashPoint::CommitAfter);
-        self.tell(news);
+        self.tell(post_commit);
         Ok(settled)
     }
 
@@ -224,8 +224,9 @@ impl Inner {
         let late: Vec<_> = (0..settlements.len()).filter(late).collect();
         if !late.is_empty() {
             let those: Vec<_> = late.iter().map(|index| &settlements[*index]).collect();
-            let (answers, news) = transact!(self, |db| self.settle_closely(db, &those).await?)?;
-            self.tell(news);
+            let (answers, post_commit) =
+                transact!(self, |db| self.settle_general(db, &those).await?)?;
+            self.tell(post_commit);
             for (index, answer) in late.into_iter().zip(answers) {
                 settled[index] = Some(answer);
             }
@@ -259,23 +260,24 @@ impl Inner {
         plain: &[Plain<'_>],
         request: Option<&ClaimRequest>,
         in_flight: &ClaimInFlight<'_>,
-    ) -> Result<(Vec<Option<Settled>>, News, Option<ClaimReply>), Fault> {
+    ) -> Result<(Vec<Option<Settled>>, PostCommit, Option<ClaimReply>), Fault> {
         let placed: Vec<_> = plain.iter().map(|(_, asked, place)| (*asked, *place)).collect();
         let (told, reply) = self.exchange(db, Successes::new(&placed), request, in_flight).await?;
         let applied: Option<HashSet<_>> = told.applied.as_ref().map(|jobs| jobs.iter().collect());
         let mut settled = vec![None; count];
-        let mut news = News { unsettled: !told.freed.is_empty(), ..News::default() };
+        let mut post_commit =
+            PostCommit { unsettled: !told.freed.is_empty(), ..PostCommit::default() };
         let at = instant(told.now);
         for (index, asked, _) in plain {
             if applied.as_ref().is_none_or(|jobs| jobs.contains(&asked.token.job.uuid())) {
                 let done = Applied::new(JobState::Succeeded, at, None);
                 settled[*index] = Some(Settled::Applied(done));
-                news.hints.push(Wake::Finished(asked.token.job).into());
+                post_commit.hints.push(Wake::Finished(asked.token.job).into());
             }
         }
         let reply = request.filter(|_| told.answered()).map(|_| reply);
-        news.hints.extend(told.freed.into_iter().map(|queue| Wake::Work { queue }.into()));
-        Ok((settled, news, reply))
+        post_commit.hints.extend(told.freed.into_iter().map(|queue| Wake::Work { queue }.into()));
+        Ok((settled, post_commit, reply))
     }
 
     /// Separates the plain successes from the rest.
@@ -313,12 +315,12 @@ impl Inner {
     }
 
     /// Sends the notifications of a committed settlement.
-    pub(crate) fn tell(&self, news: News) {
-        if news.unsettled {
+    pub(crate) fn tell(&self, post_commit: PostCommit) {
+        if post_commit.unsettled {
             self.bounds.clear();
         }
-        self.wakes.send(news.hints);
-        if news.closed {
+        self.wakes.send(post_commit.hints);
+        if post_commit.closed {
             self.unblocked();
         }
     }
@@ -406,7 +408,7 @@ impl Tokens {
         Self {
             job: tokens.iter().map(|token| token.job.uuid()).collect(),
             lease: tokens.iter().map(|token| token.lease.uuid()).collect(),
-            version: tokens.iter().map(|token| large(token.version)).collect(),
+            version: tokens.iter().map(|token| to_i64(token.version)).collect(),
         }
     }
 }

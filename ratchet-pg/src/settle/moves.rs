@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::db;
 use crate::fault::Fault;
 use crate::graph::Place;
-use crate::moving::Moving;
+use crate::job_row::WaitingRow;
 use crate::record::{cause_number, outcome_number, state_number};
 use crate::store::Inner;
 use sqlx::postgres::PgRow;
@@ -15,7 +15,7 @@ use sqlx::{PgConnection, Row};
 /// A member of a lease: a run that has not ended, with the row of its job.
 #[derive(Debug, Clone)]
 pub(crate) struct Member {
-    pub(crate) moving: Moving,
+    pub(crate) row: WaitingRow,
     pub(crate) lease: Uuid,
     pub(crate) node: Uuid,
     pub(crate) started_at: i64,
@@ -28,7 +28,7 @@ pub(crate) struct Member {
 impl Member {
     pub(crate) fn read(row: &PgRow) -> Result<Self, sqlx::Error> {
         Ok(Self {
-            moving: Moving::read(row)?,
+            row: WaitingRow::read(row)?,
             lease: row.try_get("lease")?,
             node: row.try_get("node")?,
             started_at: row.try_get("started_at")?,
@@ -38,7 +38,7 @@ impl Member {
     }
 
     pub(crate) fn attempt(&self) -> i32 {
-        self.moving.attempts.saturating_add(1)
+        self.row.attempts.saturating_add(1)
     }
 }
 
@@ -89,7 +89,7 @@ impl Ends {
     /// Adds an ended job. `run` is the run that ended it, if any.
     pub(crate) fn push(
         &mut self,
-        row: &Moving,
+        row: &WaitingRow,
         run: Option<(&Member, RunEnd)>,
         state: JobState,
         left: Left,
@@ -183,15 +183,15 @@ impl Lines {
         error: Option<String>,
         note: Option<String>,
     ) {
-        self.job.push(member.moving.job);
-        self.run.push(member.moving.run);
+        self.job.push(member.row.job);
+        self.run.push(member.row.run);
         self.started_at.push(member.started_at);
         self.finished_at.push(now);
-        self.due.push(member.moving.due);
+        self.due.push(member.row.due);
         self.duration.push(end.duration);
         self.node.push(member.node);
         self.attempt.push(member.attempt());
-        self.generation.push(member.moving.generation);
+        self.generation.push(member.row.generation);
         self.result.push(outcome_number(end.outcome));
         self.error.push(error);
         self.note.push(note);

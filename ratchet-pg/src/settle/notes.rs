@@ -10,7 +10,7 @@ use super::Tokens;
 use crate::db;
 use crate::fault::Fault;
 use crate::record::{level_number, text};
-use crate::spec::{clean, large, micros};
+use crate::spec::{clean, micros, to_i64};
 use crate::store::Inner;
 use sqlx::PgConnection;
 
@@ -50,7 +50,7 @@ impl Notes {
         self.warnings[row].extend(notes.warnings.iter().map(|warning| clean(warning)));
         for line in &notes.logs {
             self.logs.job.push(job);
-            self.logs.run.push(large(line.run));
+            self.logs.run.push(to_i64(line.run));
             self.logs.after.push(micros(line.after));
             self.logs.level.push(level_number(line.level));
             self.logs.message.push(clean(&line.message));

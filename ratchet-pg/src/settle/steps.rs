@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use ratchet_core::graph::GraphEvent;
 use ratchet_core::model::{GraphEffects, JobState, Settled, Settlement};
 
-use super::News;
+use super::PostCommit;
 use crate::fault::Fault;
 use crate::leases::Place;
 use crate::store::Inner;
@@ -26,7 +26,7 @@ impl Inner {
         db: &mut PgConnection,
         plain: &[Plain<'_>],
         settled: &mut [Option<Settled>],
-        news: &mut News,
+        post_commit: &mut PostCommit,
     ) -> Result<(), Fault> {
         let (mut first, mut events) = (None, Vec::new());
         for (index, settlement, place) in plain {
@@ -42,7 +42,7 @@ impl Inner {
             });
         }
         if let Some((index, now)) = first {
-            let effects = self.propagate(db, events, now, news).await?;
+            let effects = self.propagate(db, events, now, post_commit).await?;
             if let Some(Settled::Applied(applied)) = &mut settled[index] {
                 applied.effects = effects;
             }

@@ -46,7 +46,7 @@ impl Database {
     }
 
     pub(crate) fn options(&self) -> PgOptions {
-        PgOptions::new(&self.url()).expect("a URL").patience(Duration::from_secs(20))
+        PgOptions::new(&self.url()).expect("a URL").acquire_timeout(Duration::from_secs(20))
     }
 
     /// Returns options with settings for every session.

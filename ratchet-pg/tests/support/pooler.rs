@@ -93,7 +93,7 @@ impl Pooler {
     /// Returns options for a poll-only store behind this pooler.
     pub(crate) fn options(&self) -> PgOptions {
         let options = PgOptions::new(&self.url()).expect("a URL");
-        options.patience(Duration::from_secs(20)).poll_only()
+        options.acquire_timeout(Duration::from_secs(20)).poll_only()
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use jiff::{SignedDuration, Timestamp};
 use ratchet_core::model::{
-    Breaker, BreakerUpdate, BreakerSettings, Claimed, QueueLimits, QueueUpdate, Settlement,
+    Breaker, BreakerSettings, BreakerUpdate, Claimed, QueueLimits, QueueUpdate, Settlement,
 };
 use ratchet_core::store::Inspection;
 
@@ -77,7 +77,10 @@ impl Oracle {
         let wrong =
             self.breakers.iter().find(|(service, breaker)| view.breaker(service) != Some(breaker));
         let wrong = wrong.map(|(service, breaker)| {
-            format!("breaker `{service}` is {:?}, its samples say {breaker:?}", view.breaker(service))
+            format!(
+                "breaker `{service}` is {:?}, its samples say {breaker:?}",
+                view.breaker(service)
+            )
         });
         if let Some(wrong) = wrong {
             self.accuse(|| wrong);

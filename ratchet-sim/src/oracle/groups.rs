@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use ratchet_core::JobState;
 use ratchet_core::model::{
-    CancelCause, Edge, GroupCounts, GroupId, GroupRecord, GroupState, JobRecord, Vertex, Resolution,
-    WaitMode, EdgeTrigger,
+    CancelCause, Edge, EdgeTrigger, GroupCounts, GroupId, GroupRecord, GroupState, JobRecord,
+    Resolution, Vertex, WaitMode,
 };
 use ratchet_core::store::Inspection;
 
@@ -86,7 +86,9 @@ fn allows(edge: &Edge, view: &Inspection<'_>) -> bool {
         Vertex::Job(id) => {
             let Some(parent) = view.jobs().find(|job| job.id == id) else { return false };
             match edge.when {
-                EdgeTrigger::Success | EdgeTrigger::Condition(_) => parent.state == JobState::Succeeded,
+                EdgeTrigger::Success | EdgeTrigger::Condition(_) => {
+                    parent.state == JobState::Succeeded
+                }
                 EdgeTrigger::Failure => parent.state == JobState::Failed || parent.generation > 1,
                 EdgeTrigger::Always => {
                     parent.state.is_terminal() && parent.state != JobState::Canceled

@@ -18,7 +18,7 @@ pub(crate) struct SqliteHarness {
 #[async_trait]
 impl Harness for SqliteHarness {
     async fn fresh() -> Self {
-        Self::with_patience(64).await
+        Self::with_max_skipped(64).await
     }
 
     fn store(&self) -> Arc<dyn Store> {
@@ -32,14 +32,14 @@ impl Harness for SqliteHarness {
 
 impl SqliteHarness {
     /// Opens a store that sets jobs aside after it has skipped this many.
-    pub(crate) async fn with_patience(jobs: usize) -> Self {
+    pub(crate) async fn with_max_skipped(jobs: usize) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let clock = VirtualClock::new();
         let store = SqliteStore::options(folder.path().join("jobs.db"))
             // These tests do not simulate a power loss.
             .synchronous(Synchronous::Normal)
             .clock(Arc::new(clock.clone()))
-            .patience(jobs)
+            .max_skipped(jobs)
             .open()
             .await
             .expect("a store opens");

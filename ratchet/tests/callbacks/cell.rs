@@ -8,7 +8,7 @@ use ratchet::{JobState, Ratchet, Registry, SqliteStore};
 use serde::{Deserialize, Serialize};
 
 use super::hostile::{
-    CALLS, CELL, Follow, Hostile, IS_FINE, Evaluated, Other, Resolver, Subject, Validated, check,
+    CALLS, CELL, Evaluated, Follow, Hostile, IS_FINE, Other, Resolver, Subject, Validated, check,
 };
 use super::log::{Log, logged};
 

@@ -15,8 +15,7 @@ use ratchet::model::{Alert, Envelope, JobOutcome};
 use ratchet::prelude::*;
 use ratchet::{
     AlertSink, DeadLetterSink, ErrorSanitizer, Failure, InvocationResolver, JobError, Middleware,
-    OutcomeSink, Registration, Registry, RetryPolicy, RunReport, SinkError, RawError,
-    async_trait,
+    OutcomeSink, RawError, Registration, Registry, RetryPolicy, RunReport, SinkError, async_trait,
 };
 use serde::{Deserialize, Serialize, Serializer};
 

@@ -16,7 +16,7 @@ use crate::jobs::{Doomed, First, Next, Parent, Report, Spawner, Work};
 pub const LEASE: Duration = Duration::from_secs(2);
 
 async fn store(address: &str) -> Result<PgStore, Problem> {
-    let options = PgOptions::new(address)?.connections(6).patience(Duration::from_secs(2));
+    let options = PgOptions::new(address)?.connections(6).acquire_timeout(Duration::from_secs(2));
     Ok(PgStore::open(options.statement_timeout(Duration::from_secs(2))).await?)
 }
 

@@ -1,8 +1,8 @@
 //! Batches: children that run in parallel.
 
 use ratchet_core::model::{
-    CancelCause, Extend, GroupCounts, GroupId, GroupKind, GroupState, InsertError, Inserted, JobId,
-    JobState, NewJob, Vertex, Settled, EdgeTrigger,
+    CancelCause, EdgeTrigger, Extend, GroupCounts, GroupId, GroupKind, GroupState, InsertError,
+    Inserted, JobId, JobState, NewJob, Settled, Vertex,
 };
 
 use crate::World;
@@ -63,7 +63,12 @@ pub async fn w_03_progress_is_counted(world: &World) {
 
 pub async fn w_03_callbacks_of_a_success(world: &World) {
     let node = world.node().await;
-    let conditions = [EdgeTrigger::Success, EdgeTrigger::Failure, EdgeTrigger::Rate(900_000), EdgeTrigger::Always];
+    let conditions = [
+        EdgeTrigger::Success,
+        EdgeTrigger::Failure,
+        EdgeTrigger::Rate(900_000),
+        EdgeTrigger::Always,
+    ];
     let (id, _, callbacks) = batch(world, 3, &conditions).await;
     end(world, &node, 3, 0).await;
     assert_eq!(world.group_state(id).await, GroupState::Succeeded);
@@ -74,8 +79,13 @@ pub async fn w_03_callbacks_of_a_success(world: &World) {
 
 pub async fn w_03_callbacks_of_a_failure(world: &World) {
     let node = world.node().await;
-    let conditions =
-        [EdgeTrigger::Success, EdgeTrigger::Failure, EdgeTrigger::Rate(750_000), EdgeTrigger::Rate(750_001), EdgeTrigger::Always];
+    let conditions = [
+        EdgeTrigger::Success,
+        EdgeTrigger::Failure,
+        EdgeTrigger::Rate(750_000),
+        EdgeTrigger::Rate(750_001),
+        EdgeTrigger::Always,
+    ];
     let (id, _, callbacks) = batch(world, 4, &conditions).await;
     end(world, &node, 3, 1).await;
     assert_eq!(world.group_state(id).await, GroupState::Failed);
@@ -96,7 +106,12 @@ pub async fn w_03_callbacks_wait_for_the_last_child(world: &World) {
 
 pub async fn w_03_child_that_was_called_off_is_neither_success_nor_failure(world: &World) {
     let node = world.node().await;
-    let conditions = [EdgeTrigger::Success, EdgeTrigger::Failure, EdgeTrigger::Rate(500_000), EdgeTrigger::Always];
+    let conditions = [
+        EdgeTrigger::Success,
+        EdgeTrigger::Failure,
+        EdgeTrigger::Rate(500_000),
+        EdgeTrigger::Always,
+    ];
     let (id, ids, callbacks) = batch(world, 2, &conditions).await;
     world.cancel(ids[1]).await;
     end(world, &node, 1, 0).await;

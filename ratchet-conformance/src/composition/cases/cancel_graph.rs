@@ -1,8 +1,8 @@
 //! Canceling a step or a whole group.
 
 use ratchet_core::model::{
-    CancelCause, Command, CommandError, CommandReply, Extend, GroupId, GroupKind, GroupState,
-    Heartbeat, InsertError, JobState, Vertex, EdgeTrigger,
+    CancelCause, Command, CommandError, CommandReply, EdgeTrigger, Extend, GroupId, GroupKind,
+    GroupState, Heartbeat, InsertError, JobState, Vertex,
 };
 
 use crate::World;
@@ -100,14 +100,15 @@ pub async fn w_06_canceled_group_fires_no_edge(world: &World) {
     let mut sketch = Sketch::new();
     let batch = sketch.group(world, GroupKind::Batch);
     let child = sketch.add(Some(batch), world.job());
-    let callbacks: Vec<_> = [EdgeTrigger::Success, EdgeTrigger::Failure, EdgeTrigger::Rate(0), EdgeTrigger::Always]
-        .into_iter()
-        .map(|when| {
-            let id = sketch.add(None, world.job());
-            sketch.edge(batch, id, when);
-            id
-        })
-        .collect();
+    let callbacks: Vec<_> =
+        [EdgeTrigger::Success, EdgeTrigger::Failure, EdgeTrigger::Rate(0), EdgeTrigger::Always]
+            .into_iter()
+            .map(|when| {
+                let id = sketch.add(None, world.job());
+                sketch.edge(batch, id, when);
+                id
+            })
+            .collect();
     world.insert_graph(sketch).await;
     cancel(world, batch).await;
     assert_eq!(world.state(child).await, Canceled);

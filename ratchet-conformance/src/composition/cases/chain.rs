@@ -7,7 +7,7 @@ use ratchet_core::store::Wake;
 
 use crate::World;
 use crate::fixture::{RunExt, SettlementExt, Sketch, hours, secs};
-use ratchet_core::model::{GroupKind, EdgeTrigger};
+use ratchet_core::model::{EdgeTrigger, GroupKind};
 
 use JobState::{Canceled, Failed, Pending, Succeeded};
 

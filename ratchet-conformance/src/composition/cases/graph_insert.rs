@@ -1,8 +1,8 @@
 //! Inserting and reading graphs.
 
 use ratchet_core::model::{
-    Edge, GroupFilter, GroupKind, GroupRecord, GroupState, InsertError, JobState, Vertex,
-    Resolution, Wait, WaitMode, EdgeTrigger,
+    Edge, EdgeTrigger, GroupFilter, GroupKind, GroupRecord, GroupState, InsertError, JobState,
+    Resolution, Vertex, Wait, WaitMode,
 };
 
 use crate::World;

@@ -1,7 +1,7 @@
 //! The idempotency key of a whole graph.
 
 use ratchet_core::model::{
-    GraphKey, GroupId, GroupKind, InsertError, Inserted, JobId, JobState, NewGraph, EdgeTrigger,
+    EdgeTrigger, GraphKey, GroupId, GroupKind, InsertError, Inserted, JobId, JobState, NewGraph,
 };
 
 use crate::World;

@@ -1,7 +1,7 @@
 //! Chains, batches and workflows that are inserted with the settlement of a run.
 
 use ratchet_core::model::{
-    GraphKey, GroupKind, GroupState, Inserted, JobState, NewGraph, Settled, EdgeTrigger,
+    EdgeTrigger, GraphKey, GroupKind, GroupState, Inserted, JobState, NewGraph, Settled,
 };
 
 use crate::World;

@@ -1,7 +1,7 @@
 //! Nested groups.
 
 use ratchet_core::model::{
-    CancelCause, Claimed, GroupId, GroupKind, GroupState, JobId, JobState, Vertex, EdgeTrigger,
+    CancelCause, Claimed, EdgeTrigger, GroupId, GroupKind, GroupState, JobId, JobState, Vertex,
 };
 
 use crate::World;

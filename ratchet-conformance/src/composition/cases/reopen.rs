@@ -1,7 +1,8 @@
 //! Retrying a failed step also reopens the steps that were canceled because of it.
 
 use ratchet_core::model::{
-    Claimed, Command, CommandError, CommandReply, Filter, GroupKind, GroupState, JobState, EdgeTrigger,
+    Claimed, Command, CommandError, CommandReply, EdgeTrigger, Filter, GroupKind, GroupState,
+    JobState,
 };
 
 use crate::World;

@@ -1,7 +1,7 @@
 //! Workflows: steps connected by edges.
 
 use ratchet_core::model::{
-    CancelCause, GroupId, GroupKind, GroupState, JobId, JobState, Vertex, EdgeTrigger,
+    CancelCause, EdgeTrigger, GroupId, GroupKind, GroupState, JobId, JobState, Vertex,
 };
 
 use crate::World;

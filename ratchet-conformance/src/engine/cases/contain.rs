@@ -7,8 +7,8 @@ use std::time::Duration;
 use ratchet_core::model::{AttemptOutcome, Envelope, TerminalReason};
 use ratchet_core::{
     Builder, DeadLetterSink, ErrorSanitizer, Failure, InvocationResolver, JobContext, JobError,
-    JobState, Middleware, Ratchet, Registration, Registry, RetryPolicy, RunReport, SinkError,
-    RawError, Worker, async_trait,
+    JobState, Middleware, Ratchet, RawError, Registration, Registry, RetryPolicy, RunReport,
+    SinkError, Worker, async_trait,
 };
 
 use crate::engine::bench::{Bench, eventually, outcomes, start};

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ratchet_core::model::{
-    Isolation, AttemptOutcome, ClaimRequest, KnownJobs, NodeInfo, QueueDemand, TerminalReason,
+    AttemptOutcome, ClaimRequest, Isolation, KnownJobs, NodeInfo, QueueDemand, TerminalReason,
 };
 use ratchet_core::{Event, IdSource, JobId, JobState, OsEntropy, Ratchet, SystemClock};
 

@@ -8,7 +8,7 @@ use super::{Chain, GroupHandle, Workflow};
 use crate::client::{Core, Enqueue, SubmitError};
 use crate::context::JobContext;
 use crate::job::{Begins, Job};
-use crate::model::{GroupKind, NewGraph, EdgeTrigger};
+use crate::model::{EdgeTrigger, GroupKind, NewGraph};
 use crate::store::Store;
 
 /// A batch about to be submitted: add jobs and callbacks, then `.await`.

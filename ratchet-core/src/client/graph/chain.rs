@@ -14,7 +14,9 @@ use crate::client::handle::read_output;
 use crate::client::{Core, Enqueue, SubmitError, WaitError};
 use crate::context::JobContext;
 use crate::job::{Follows, Job, NoOutput};
-use crate::model::{GroupId, GroupKind, GroupState, JobId, JobState, NewGraph, Vertex, EdgeTrigger};
+use crate::model::{
+    EdgeTrigger, GroupId, GroupKind, GroupState, JobId, JobState, NewGraph, Vertex,
+};
 use crate::store::{Store, StoreError};
 
 /// A chain about to be submitted: add steps, then `.await`. `T` is the output of its last step.

@@ -16,8 +16,8 @@ use crate::graph::{GraphError, check, link};
 use crate::job::{InputDef, Job};
 use crate::model::limits::{self, Field, brief};
 use crate::model::{
-    Due, Edge, GraphInserted, GraphKey, GroupId, GroupKind, GroupRecord, InsertError, JobId,
-    NewGraph, NewJob, OnConflict, Vertex, Step, StepInput, EdgeTrigger,
+    Due, Edge, EdgeTrigger, GraphInserted, GraphKey, GroupId, GroupKind, GroupRecord, InsertError,
+    JobId, NewGraph, NewJob, OnConflict, Step, StepInput, Vertex,
 };
 
 /// A graph under construction. The first error is kept and returned by the submit.

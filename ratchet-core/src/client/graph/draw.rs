@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::model::{Edge, GroupView, JobState, Member, Vertex, EdgeTrigger};
+use crate::model::{Edge, EdgeTrigger, GroupView, JobState, Member, Vertex};
 
 /// Renders one line per step: its name, its state, and its parents.
 pub(super) fn text(view: &GroupView) -> String {
@@ -140,12 +140,8 @@ fn write_dot(out: &mut String, view: &GroupView, depth: usize) {
 fn write_node(out: &mut String, member: &Member, name: &str, depth: usize) {
     let indent = "  ".repeat(depth);
     let text = quoted(&format!("{name}\n{}", status(member)));
-    let _ = writeln!(
-        out,
-        "{indent}\"{}\" [label={text}, fillcolor=\"{}\"];",
-        member.id,
-        color(member)
-    );
+    let _ =
+        writeln!(out, "{indent}\"{}\" [label={text}, fillcolor=\"{}\"];", member.id, color(member));
 }
 
 /// Returns the fill color of a job by its state.

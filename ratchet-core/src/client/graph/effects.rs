@@ -2,7 +2,7 @@
 
 use crate::client::Core;
 use crate::events::{Event, GroupRef};
-use crate::model::{GroupKind, GroupRecord, GroupState, GraphEffects};
+use crate::model::{GraphEffects, GroupKind, GroupRecord, GroupState};
 
 /// Publishes events for the jobs that a commit canceled and for the groups that it changed.
 pub(crate) fn publish_effects(core: &Core, effects: &GraphEffects) {

@@ -12,7 +12,7 @@ use crate::events::JobRef;
 use crate::job::Begins;
 use crate::model::{
     Command, CommandError, CommandReply, Edge, Extend, GroupFilter, GroupId, GroupRecord,
-    GroupView, Inserted, JobId, Member, NewJob, Vertex, Step,
+    GroupView, Inserted, JobId, Member, NewJob, Step, Vertex,
 };
 use crate::store::{Store, StoreError};
 

@@ -4,17 +4,17 @@ mod batch;
 mod chain;
 mod draft;
 mod draw;
+mod effects;
 mod handle;
 mod report;
-mod effects;
 mod svg;
 mod workflow;
 
 pub use batch::Batch;
 pub use chain::{Chain, ChainHandle};
+pub(crate) use effects::publish_effects;
 pub use handle::GroupHandle;
 pub use report::GroupReport;
-pub(crate) use effects::publish_effects;
 pub use workflow::{StepRef, Whole, Wiring, Workflow, Yields};
 
 use std::sync::Arc;

@@ -17,7 +17,7 @@ use crate::context::JobContext;
 use crate::graph::GraphError;
 use crate::job::Job;
 use crate::model::limits::Field;
-use crate::model::{GroupKind, NewGraph, Vertex, EdgeTrigger};
+use crate::model::{EdgeTrigger, GroupKind, NewGraph, Vertex};
 use crate::store::Store;
 
 /// A workflow about to be submitted: add steps, then `.await`.

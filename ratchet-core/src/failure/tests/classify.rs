@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::failure::{
-    HandlerError, Classified, Classifier, DefaultSanitizer, ErrorSanitizer, Failure, JobError,
-    PanicReport, Retryability, RawError, fatal, catch_panic, invalid, reject, retry_after, snooze,
+    Classified, Classifier, DefaultSanitizer, ErrorSanitizer, Failure, HandlerError, JobError,
+    PanicReport, RawError, Retryability, catch_panic, fatal, invalid, reject, retry_after, snooze,
 };
 use crate::model::FailureKind;
 
@@ -137,7 +137,8 @@ fn z_01_a_sanitizer_can_be_replaced_and_may_fail() {
         panic!("a failure")
     };
     assert_eq!(plain.record.message, "Inner");
-    let Classified::Failure(rude) = classifier.error(JobError::msg("panic").into_handler_error()) else {
+    let Classified::Failure(rude) = classifier.error(JobError::msg("panic").into_handler_error())
+    else {
         panic!("a failure")
     };
     assert_eq!(rude.record.message, "[the sanitizer panicked on this message]");
@@ -230,7 +231,8 @@ fn s_17_whatever_a_sanitizer_returns_is_bounded_and_clean() {
     assert!(record.message.starts_with("red\n\txxx"), "{:?}", &record.message[..20]);
     assert_eq!(record.message.len(), crate::model::limits::MESSAGE);
     assert_eq!(record.code.len(), crate::model::limits::CODE);
-    let Classified::Reject(why) = classifier.error(JobError::from(reject(long())).into_handler_error())
+    let Classified::Reject(why) =
+        classifier.error(JobError::from(reject(long())).into_handler_error())
     else {
         panic!("a reject")
     };

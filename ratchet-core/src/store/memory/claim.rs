@@ -11,8 +11,8 @@ use super::ready::{Lane, Place};
 use super::row::Claim;
 use super::tables::Tables;
 use crate::model::{
-    Admission, Isolation, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, JobId, JobState, LeaseId,
-    QueueDemand,
+    Admission, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, Isolation, JobId, JobState,
+    LeaseId, QueueDemand,
 };
 
 impl Tables {
@@ -75,7 +75,8 @@ impl Tables {
         if matches!(request.isolation, Isolation::NotNow { .. }) {
             return None;
         }
-        let open = |demand: &&QueueDemand| demand.limit > 0 && self.gate(&demand.queue, now).most() > 0;
+        let open =
+            |demand: &&QueueDemand| demand.limit > 0 && self.gate(&demand.queue, now).most() > 0;
         let with_room = request.queues.iter().filter(open);
         let firsts = with_room.filter_map(|demand| self.first(&demand.queue, request, now));
         let (place, isolated) = firsts.min()?;

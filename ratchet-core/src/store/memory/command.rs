@@ -7,7 +7,7 @@ use super::tables::{Held, Tables};
 use crate::graph::GraphEvent;
 use crate::model::{
     AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, Filter, GroupId, JobId,
-    JobRecord, JobState, TransitionKind, Vertex, Redriven,
+    JobRecord, JobState, Redriven, TransitionKind, Vertex,
 };
 use crate::store::Wake;
 

@@ -8,8 +8,9 @@ use jiff::Timestamp;
 use super::keys::Slot;
 use super::tables::Tables;
 use crate::model::{
-    Admission, Breaker, BreakerChange, BreakerUpdate, BreakerRecord, BreakerSettings, ClaimRequest,
-    Gate, JobId, JobState, QueueUpdate, QueueRecord, QueueRules, ClaimContext, BreakerSample,
+    Admission, Breaker, BreakerChange, BreakerRecord, BreakerSample, BreakerSettings,
+    BreakerUpdate, ClaimContext, ClaimRequest, Gate, JobId, JobState, QueueRecord, QueueRules,
+    QueueUpdate,
 };
 use crate::store::Wake;
 
@@ -46,7 +47,11 @@ impl Tables {
         breaker.admits(self.probing(service, breaker), now)
     }
 
-    pub(super) fn count_sample(&mut self, sample: &BreakerSample, now: Timestamp) -> Option<BreakerChange> {
+    pub(super) fn count_sample(
+        &mut self,
+        sample: &BreakerSample,
+        now: Timestamp,
+    ) -> Option<BreakerChange> {
         let change = self.breaker(&sample.service, sample.settings, now).count(sample, now);
         self.wake_if_closed(change);
         change

@@ -9,11 +9,11 @@ use jiff::Timestamp;
 
 use super::keys::{Scoped, business_key};
 use super::tables::Tables;
-use crate::graph::{self, Changes, GraphRows, GroupContents, JobChange, GraphEvent};
+use crate::graph::{self, Changes, GraphEvent, GraphRows, GroupContents, JobChange};
 use crate::insert::{IdempotencyRecord, Plan};
 use crate::model::{
-    CommandError, Edge, Extend, GraphInserted, GroupFilter, GroupId, GroupRecord, InsertError,
-    JobId, JobRecord, Member, NewGraph, Vertex, GraphEffects,
+    CommandError, Edge, Extend, GraphEffects, GraphInserted, GroupFilter, GroupId, GroupRecord,
+    InsertError, JobId, JobRecord, Member, NewGraph, Vertex,
 };
 
 #[derive(Debug, Default)]
@@ -166,7 +166,11 @@ impl Tables {
     }
 
     /// Returns the seed of a propagation if this job has ended and is part of a graph.
-    pub(super) fn ended(&self, id: JobId, condition_results: Vec<(String, bool)>) -> Option<GraphEvent> {
+    pub(super) fn ended(
+        &self,
+        id: JobId,
+        condition_results: Vec<(String, bool)>,
+    ) -> Option<GraphEvent> {
         let job = self.jobs.get(&id).map(|row| &row.job)?;
         let ended = job.spec.step.is_some() && job.state.is_terminal();
         ended.then(|| GraphEvent::Ended { member: job.member(), condition_results })

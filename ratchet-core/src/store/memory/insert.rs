@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::keys::{Scoped, business_key, idempotency_key};
 use super::row::Row;
 use super::tables::Tables;
-use crate::insert::{Answers, IdempotencyRecord, Keys, Plan, Existing};
+use crate::insert::{Answers, Existing, IdempotencyRecord, Keys, Plan};
 use crate::model::{InsertError, Inserted, JobRecord, NewJob};
 
 impl Tables {

@@ -30,16 +30,16 @@ use tokio::sync::broadcast;
 pub use self::inspect::Inspection;
 use self::tables::Tables;
 use super::{Store, StoreError, Wake};
-use crate::model::{
-    Alert, AttemptRecord, BreakerChange, BreakerUpdate, BreakerRecord, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
-    Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
-    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, Vertex, QueueUpdate, QueueRecord, Reject,
-    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    ClaimContext, Token, WriteSchedule,
-};
 use crate::env::{Clock, SystemClock};
+use crate::model::{
+    Alert, AttemptRecord, BreakerChange, BreakerRecord, BreakerUpdate, Channel, ClaimContext,
+    ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId,
+    Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats,
+    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
+    NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate,
+    Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
+    Settlement, Token, Vertex, WriteSchedule,
+};
 
 /// The number of wake-ups buffered for a slow subscriber. If it falls further back it loses some, and finds the work at
 /// its next poll.

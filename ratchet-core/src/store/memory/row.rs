@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 
 use crate::model::{
-    AttemptRecord, AttemptOutcome, Claimed, JobRecord, JobState, LeaseId, LogLine, RunNotes, Token,
+    AttemptOutcome, AttemptRecord, Claimed, JobRecord, JobState, LeaseId, LogLine, RunNotes, Token,
 };
 use crate::store::MAX_LOG_LINES;
 

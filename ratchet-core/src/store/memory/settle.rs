@@ -17,12 +17,15 @@ impl Tables {
         let mut events = Vec::new();
         for mut settlement in settlements {
             let (parent, children) = (settlement.token.job, mem::take(&mut settlement.spawned));
-            let (sample, condition_results) = (settlement.sample.take(), mem::take(&mut settlement.condition_results));
+            let (sample, condition_results) =
+                (settlement.sample.take(), mem::take(&mut settlement.condition_results));
             graphs.push(mem::take(&mut settlement.graphs));
             let mut settled = self.settle_one(settlement, now);
             if let Settled::Applied(applied) = &mut settled {
                 applied.breaker = sample.and_then(|sample| self.count_sample(&sample, now));
-                events.extend(self.ended(parent, condition_results).map(|event| (families.len(), event)));
+                events.extend(
+                    self.ended(parent, condition_results).map(|event| (families.len(), event)),
+                );
             }
             families.push((parent, children, settled));
         }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::ClaimLoop;
-use crate::model::{Isolation, ClaimRequest};
+use crate::model::{ClaimRequest, Isolation};
 use crate::worker::exchange::{Exchange, exchange};
 
 /// Whether other nodes claim from the same queues, according to the last check.
@@ -68,7 +68,8 @@ impl ClaimLoop {
         // A claim waits to be sent together with pending settlements, unless there are none or it is urgent.
         let worthwhile = !busy || self.capacity.free() as usize >= portion;
         let claim = claim && (settle || urgent || (self.settler.is_idle(now) && worthwhile));
-        let lets_go = self.holds_to_release.iter().any(|token| !self.unsettled_lingering.contains(token));
+        let lets_go =
+            self.holds_to_release.iter().any(|token| !self.unsettled_lingering.contains(token));
         if !settle && !claim && !lets_go {
             return None;
         }
@@ -77,9 +78,16 @@ impl ClaimLoop {
         // Check only with exchanges that settle and claim. A single job is latency-sensitive; batches are not.
         let check_competition = settle && claim && self.competition.is_check_due(now);
         self.pacer.on_request_sent();
-        let holds_to_release = self.holds_to_release.extract_if(.., |token| !self.unsettled_lingering.contains(token));
+        let holds_to_release =
+            self.holds_to_release.extract_if(.., |token| !self.unsettled_lingering.contains(token));
         let holds_to_release = holds_to_release.collect();
-        Some(Box::pin(exchange(Arc::clone(&self.shared), batch, request, holds_to_release, check_competition)))
+        Some(Box::pin(exchange(
+            Arc::clone(&self.shared),
+            batch,
+            request,
+            holds_to_release,
+            check_competition,
+        )))
     }
 
     fn wants_work(&self, now: Duration) -> bool {
@@ -113,7 +121,11 @@ impl ClaimLoop {
             node: self.shared.node(),
             queues: self.capacity.allot(portion),
             known: Arc::clone(&self.shared.known),
-            isolation: if idle { Isolation::Allowed { after_crashes } } else { Isolation::NotNow { after_crashes } },
+            isolation: if idle {
+                Isolation::Allowed { after_crashes }
+            } else {
+                Isolation::NotNow { after_crashes }
+            },
             starting: true,
         }
     }

@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use super::svg;
 use crate::model::{
-    CancelCause, Edge, GroupCounts, GroupId, GroupKind, GroupRecord, GroupState, GroupView, JobId,
-    JobRecord, JobSpec, JobState, Member, Vertex, Resolution, Wait, WaitMode, EdgeTrigger,
+    CancelCause, Edge, EdgeTrigger, GroupCounts, GroupId, GroupKind, GroupRecord, GroupState,
+    GroupView, JobId, JobRecord, JobSpec, JobState, Member, Resolution, Vertex, Wait, WaitMode,
 };
 
 fn member(number: u32, name: Option<&str>, state: JobState) -> Member {
@@ -107,7 +107,8 @@ fn w_06_thousand_steps_are_drawn_in_bounded_work() {
     let mut flow = view(5_000, GroupKind::Workflow, "large");
     flow.members = (0..1_000).map(|it| member(it, None, JobState::Pending)).collect();
     // Every step waits for the 20 steps before it.
-    let near = |to: u32| (to.saturating_sub(20)..to).map(move |from| edge(from, to, EdgeTrigger::Success));
+    let near =
+        |to: u32| (to.saturating_sub(20)..to).map(move |from| edge(from, to, EdgeTrigger::Success));
     flow.edges = (0..1_000).flat_map(near).collect();
     let drawn = svg(&flow);
     assert_eq!(drawn.matches("<g>").count(), 1_000);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::wiring::Parent;
 use super::{StepPlan, Workflow};
 use crate::graph::GraphError;
-use crate::model::{GroupKind, Vertex, Wait, WaitMode, EdgeTrigger};
+use crate::model::{EdgeTrigger, GroupKind, Vertex, Wait, WaitMode};
 
 impl Workflow<'_> {
     /// Adds the edges and inputs of all steps to the draft.

@@ -42,11 +42,11 @@ pub(crate) async fn make(pool: &Pool, sql: &Sql, range: Duration) -> Result<(), 
 
 /// When to examine old partitions again. Finding the jobs that must be kept reads a whole partition.
 #[derive(Debug, Default)]
-pub(crate) struct Patience {
+pub(crate) struct DropBackoff {
     until: Mutex<Option<Instant>>,
 }
 
-impl Patience {
+impl DropBackoff {
     /// The most jobs to move out of a partition. If more must be kept, the partition stays and its old jobs are purged
     /// one by one.
     const MOST_KEPT: i32 = 10_000;
@@ -67,11 +67,11 @@ impl Inner {
     /// Drops the partitions whose succeeded jobs all ended at least `age` ago. Returns the number of jobs removed.
     pub(crate) async fn drop_parts(&self, age: Duration) -> u64 {
         let mut gone = 0;
-        while self.patience.is_over() {
+        while self.drop_backoff.is_over() {
             let dropped: Result<Option<i64>, Fault> = transact!(self, |db| {
                 db::query_scalar(self.sql.drop_part())
                     .bind(micros(age))
-                    .bind(Patience::MOST_KEPT)
+                    .bind(DropBackoff::MOST_KEPT)
                     .fetch_one(&mut *db)
                     .await?
             });
@@ -80,7 +80,7 @@ impl Inner {
                     tracing::info!(jobs, "a range of old jobs was dropped");
                     gone += u64::try_from(jobs).unwrap_or(0);
                 }
-                Ok(Some(_)) => self.patience.begin(),
+                Ok(Some(_)) => self.drop_backoff.begin(),
                 Ok(None) => break,
                 // The partition is in use. The next sweep tries again, and meanwhile old jobs are purged one by one.
                 Err(fault) => {

@@ -7,15 +7,15 @@ use tokio::time::Instant;
 
 /// The first hint is sent at once, if possible with the commit it refers to. Later hints are sent together after this
 /// time.
-pub(crate) const PACE: Duration = Duration::from_millis(4);
+pub(crate) const INTERVAL: Duration = Duration::from_millis(4);
 
 /// The time of the last hint.
 #[derive(Debug, Default)]
-pub(crate) struct Pace {
+pub(crate) struct NotifyThrottle {
     last: Mutex<Option<Instant>>,
 }
 
-impl Pace {
+impl NotifyThrottle {
     fn last(&self) -> MutexGuard<'_, Option<Instant>> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -24,7 +24,7 @@ impl Pace {
     pub(crate) fn wait(&self) -> Duration {
         let now = Instant::now();
         let mut last = self.last();
-        let at = last.map_or(now, |last| now.max(last + PACE));
+        let at = last.map_or(now, |last| now.max(last + INTERVAL));
         *last = Some(at);
         at - now
     }
@@ -33,7 +33,7 @@ impl Pace {
     pub(crate) fn is_free(&self) -> bool {
         let now = Instant::now();
         let mut last = self.last();
-        let free = last.is_none_or(|last| last + PACE <= now);
+        let free = last.is_none_or(|last| last + INTERVAL <= now);
         if free {
             *last = Some(now);
         }

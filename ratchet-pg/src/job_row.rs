@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 /// The narrow row of a job, which moves between the tables of waiting jobs.
 #[derive(Debug, Clone)]
-pub(crate) struct Moving {
+pub(crate) struct WaitingRow {
     pub(crate) job: Uuid,
     pub(crate) sort_key: i64,
     pub(crate) due: i64,
@@ -27,7 +27,7 @@ pub(crate) struct Moving {
     pub(crate) judges: Option<String>,
 }
 
-impl Moving {
+impl WaitingRow {
     pub(crate) fn read(row: &PgRow) -> Result<Self, sqlx::Error> {
         Ok(Self {
             job: row.try_get("job")?,
@@ -61,9 +61,9 @@ impl Moving {
 /// Binds many rows as columns.
 pub(crate) fn bind_all<'q>(
     query: Query<'q, Postgres, PgArguments>,
-    rows: &[Moving],
+    rows: &[WaitingRow],
 ) -> Query<'q, Postgres, PgArguments> {
-    fn column<T>(rows: &[Moving], value: impl Fn(&Moving) -> T) -> Vec<T> {
+    fn column<T>(rows: &[WaitingRow], value: impl Fn(&WaitingRow) -> T) -> Vec<T> {
         rows.iter().map(value).collect()
     }
     query
