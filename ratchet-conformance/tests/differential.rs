@@ -1,9 +1,9 @@
 //! Tests of the differential runner: two equal stores must agree, and a faulty store must be detected.
 
-mod faulty;
+mod broken_stores;
 mod harness;
 
-use faulty::{Fault, Faulty};
+use broken_stores::{Fault, Faulty};
 use harness::{Memory, Ticking};
 use ratchet_conformance::Harness;
 use ratchet_conformance::differential::{Divergence, Op, generate, generate_graphs, run_both};

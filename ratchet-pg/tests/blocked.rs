@@ -4,7 +4,7 @@ mod support;
 
 use ratchet_core::model::{CancelCause, Claimed, Command, JobId, JobState};
 use ratchet_core::store::Store;
-use support::Lane;
+use support::QueueDriver;
 
 fn ids(runs: &[Claimed]) -> Vec<JobId> {
     runs.iter().map(Claimed::id).collect()
@@ -12,7 +12,7 @@ fn ids(runs: &[Claimed]) -> Vec<JobId> {
 
 #[tokio::test]
 async fn c_03_names_that_nobody_knows_leave_the_head_of_the_queue() {
-    let lane = Lane::fresh().await;
+    let lane = QueueDriver::fresh().await;
     let strange = lane.submit("strange", None, 6000).await;
     let mail = lane.submit("mail", None, 3).await;
     let node = lane.node(&["mail"]).await;
@@ -33,7 +33,7 @@ async fn c_03_names_that_nobody_knows_leave_the_head_of_the_queue() {
 
 #[tokio::test]
 async fn q_03_jobs_of_a_full_key_leave_the_head_of_the_queue() {
-    let lane = Lane::fresh().await;
+    let lane = QueueDriver::fresh().await;
     let node = lane.node(&["mail"]).await;
     let first = lane.submit("mail", Some("k"), 1).await;
     let run = lane.claim(node, &["mail"], 1).await.remove(0);
@@ -60,7 +60,7 @@ async fn q_03_jobs_of_a_full_key_leave_the_head_of_the_queue() {
 
 #[tokio::test]
 async fn q_03_sweep_is_the_floor_when_nobody_has_put_the_next_in_line() {
-    let lane = Lane::fresh().await;
+    let lane = QueueDriver::fresh().await;
     let node = lane.node(&["mail"]).await;
     lane.submit("mail", Some("k"), 1).await;
     let run = lane.claim(node, &["mail"], 1).await.remove(0);
@@ -76,7 +76,7 @@ async fn q_03_sweep_is_the_floor_when_nobody_has_put_the_next_in_line() {
 
 #[tokio::test]
 async fn q_03_few_that_wait_are_left_where_they_are() {
-    let lane = Lane::fresh().await;
+    let lane = QueueDriver::fresh().await;
     let node = lane.node(&["mail"]).await;
     lane.submit("mail", Some("k"), 50).await;
     lane.claim(node, &["mail"], 1).await;

@@ -7,23 +7,23 @@ use std::time::Duration;
 use ratchet_conformance::Harness;
 use ratchet_core::model::{Claimed, NodeId, QueueDemand};
 use ratchet_core::store::Store;
-use support::Lane;
+use support::QueueDriver;
 
 /// The clock cannot be stopped, and more than a second may pass before the answer, so the test tries several times.
 const TRIES: usize = 3;
 
-async fn has_competing_claimers(lane: &Lane, node: NodeId, queue: &str) -> bool {
+async fn has_competing_claimers(lane: &QueueDriver, node: NodeId, queue: &str) -> bool {
     let demands = [QueueDemand { queue: queue.to_owned(), limit: 1 }];
     lane.pg.store.has_competing_claimers(node, &demands).await.expect("looks around")
 }
 
-async fn run_on(lane: &Lane, node: NodeId) -> Claimed {
+async fn run_on(lane: &QueueDriver, node: NodeId) -> Claimed {
     lane.submit("mail", None, 1).await;
     lane.claim(node, &["mail"], 1).await.remove(0)
 }
 
 /// Returns whether a node detects another node that has just claimed.
-async fn is_told_of(lane: &Lane, node: NodeId, other: NodeId) -> bool {
+async fn is_told_of(lane: &QueueDriver, node: NodeId, other: NodeId) -> bool {
     let mut told = false;
     for _ in 0..TRIES {
         run_on(lane, other).await;
@@ -34,7 +34,7 @@ async fn is_told_of(lane: &Lane, node: NodeId, other: NodeId) -> bool {
 
 #[tokio::test]
 async fn c_03_company_is_who_claims_from_the_same_queues() {
-    let lane = Lane::fresh().await;
+    let lane = QueueDriver::fresh().await;
     let (node, other) = (lane.node(&["mail"]).await, lane.node(&["mail"]).await);
     assert!(!has_competing_claimers(&lane, node, "default").await, "who claims nothing is none");
     run_on(&lane, node).await;
@@ -59,7 +59,7 @@ async fn c_03_company_is_who_claims_from_the_same_queues() {
 
 #[tokio::test]
 async fn c_03_company_is_who_lives() {
-    let lane = Lane::fresh().await;
+    let lane = QueueDriver::fresh().await;
     let (node, other) = (lane.node(&["mail"]).await, lane.node(&["mail"]).await);
     assert!(is_told_of(&lane, node, other).await);
     lane.pg.store.leave(other).await.expect("leaves");

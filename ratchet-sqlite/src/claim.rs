@@ -73,7 +73,7 @@ struct Candidate {
 
 /// The jobs that a claim has examined so far.
 #[derive(Debug, Default)]
-struct Haul {
+struct Selection {
     chosen: Vec<Candidate>,
     /// The number of runs per concurrency key, including the chosen jobs.
     slots: HashMap<String, u64>,
@@ -120,14 +120,14 @@ impl Session<'_> {
         }
 
         let lease = new_lease();
-        let mut haul = Haul::default();
+        let mut selection = Selection::default();
         for demand in &request.queues {
-            self.choose(demand, request, lease, &mut haul, &mut gates).await?;
+            self.choose(demand, request, lease, &mut selection, &mut gates).await?;
         }
-        for (seq, error) in std::mem::take(&mut haul.unreadable) {
+        for (seq, error) in std::mem::take(&mut selection.unreadable) {
             self.set_unreadable(seq, &error).await?;
         }
-        if haul.isolated_seen
+        if selection.isolated_seen
             && matches!(request.isolation, Isolation::Allowed { .. })
             && let Some(mut first) = self.first_if_isolated(request, lease, &gates).await?
         {
@@ -137,25 +137,26 @@ impl Session<'_> {
             {
                 first.claimed.probe = Some(opening);
             }
-            haul = Haul { chosen: vec![first], ..Haul::default() };
+            selection = Selection { chosen: vec![first], ..Selection::default() };
         }
-        if haul.passed.len() > self.max_skipped {
-            let jobs = haul.passed.iter().filter(|(candidate, _)| candidate.claimed.crashes == 0);
+        if selection.passed.len() > self.max_skipped {
+            let jobs =
+                selection.passed.iter().filter(|(candidate, _)| candidate.claimed.crashes == 0);
             let jobs =
                 jobs.map(|(candidate, known)| (candidate.seq, &*candidate.claimed.spec, *known));
             self.set_aside(jobs.collect()).await?;
         }
-        self.start(&haul.chosen, lease, request).await?;
+        self.start(&selection.chosen, lease, request).await?;
         let mut claimed = BTreeMap::<String, u32>::new();
-        for candidate in &haul.chosen {
+        for candidate in &selection.chosen {
             *claimed.entry(candidate.claimed.spec.queue.clone()).or_default() += 1;
         }
         self.spend(&claimed, &mut gates).await?;
         next_due = [next_due, gates.opens_in(self.now)].into_iter().flatten().min();
         Ok(ClaimReply {
-            jobs: haul.chosen.into_iter().map(|candidate| candidate.claimed).collect(),
-            isolated_waiting: haul.isolated_waiting,
-            next_due: if haul.more { Some(Duration::ZERO) } else { next_due },
+            jobs: selection.chosen.into_iter().map(|candidate| candidate.claimed).collect(),
+            isolated_waiting: selection.isolated_waiting,
+            next_due: if selection.more { Some(Duration::ZERO) } else { next_due },
         })
     }
 
@@ -192,7 +193,7 @@ impl Session<'_> {
         demand: &QueueDemand,
         request: &ClaimRequest,
         lease: LeaseId,
-        haul: &mut Haul,
+        selection: &mut Selection,
         gates: &mut Gates,
     ) -> Result<(), sqlx::Error> {
         let most = demand.limit.min(gates.most(&demand.queue, self.now));
@@ -216,27 +217,27 @@ impl Session<'_> {
                 let mut candidate = match self.candidate(row, place, &line, request, lease).await {
                     Ok(candidate) => candidate,
                     Err(error) if is_unreadable(&error) => {
-                        haul.unreadable.push((seq, error));
+                        selection.unreadable.push((seq, error));
                         continue;
                     }
                     Err(error) => return Err(error),
                 };
                 let isolated = is_isolated(&candidate, request.isolation);
-                haul.isolated_seen |= isolated;
+                selection.isolated_seen |= isolated;
                 let known = knows(&candidate, request);
                 let service = candidate.claimed.spec.service.as_deref();
                 let pass = gates.pass(service, self.now);
-                if !known || pass == Pass::No || !self.has_slot(&candidate, haul).await? {
-                    haul.passed.push((candidate, known));
+                if !known || pass == Pass::No || !self.has_slot(&candidate, selection).await? {
+                    selection.passed.push((candidate, known));
                 } else if isolated {
-                    haul.isolated_waiting = true;
+                    selection.isolated_waiting = true;
                 } else {
                     if let Pass::Probe(opening) = pass {
                         gates.probe(service);
                         candidate.claimed.probe = Some(opening);
                     }
-                    take_slot(&candidate, haul);
-                    haul.chosen.push(candidate);
+                    take_slot(&candidate, selection);
+                    selection.chosen.push(candidate);
                     left -= 1;
                 }
             }
@@ -244,7 +245,7 @@ impl Session<'_> {
                 break;
             }
             if looked >= LOOK_MOST {
-                haul.more |= left > 0;
+                selection.more |= left > 0;
                 break;
             }
         }
@@ -260,7 +261,7 @@ impl Session<'_> {
     ) -> Result<Option<Candidate>, sqlx::Error> {
         let mut first: Option<Candidate> = None;
         // Slots are counted again, without the chosen jobs.
-        let mut haul = Haul::default();
+        let mut selection = Selection::default();
         let now = self.now;
         let open = |demand: &&QueueDemand| demand.limit > 0 && gates.most(&demand.queue, now) > 0;
         for demand in request.queues.iter().filter(open) {
@@ -280,7 +281,7 @@ impl Session<'_> {
                     let service = candidate.claimed.spec.service.as_deref();
                     if knows(&candidate, request)
                         && gates.pass(service, now) != Pass::No
-                        && self.has_slot(&candidate, &mut haul).await?
+                        && self.has_slot(&candidate, &mut selection).await?
                     {
                         let sooner =
                             first.as_ref().is_none_or(|first| candidate.place < first.place);
@@ -407,14 +408,14 @@ impl Session<'_> {
     async fn has_slot(
         &mut self,
         candidate: &Candidate,
-        haul: &mut Haul,
+        selection: &mut Selection,
     ) -> Result<bool, sqlx::Error> {
         let Some(slot) = &candidate.claimed.spec.concurrency else { return Ok(true) };
-        let taken = match haul.slots.get(&slot.key) {
+        let taken = match selection.slots.get(&slot.key) {
             Some(taken) => *taken,
             None => self.slots_taken(&slot.key).await?,
         };
-        haul.slots.insert(slot.key.clone(), taken);
+        selection.slots.insert(slot.key.clone(), taken);
         Ok(slot.has_room(taken))
     }
 
@@ -476,9 +477,9 @@ fn is_isolated(candidate: &Candidate, isolation: Isolation) -> bool {
     candidate.claimed.crashes >= isolation.after_crashes()
 }
 
-fn take_slot(candidate: &Candidate, haul: &mut Haul) {
+fn take_slot(candidate: &Candidate, selection: &mut Selection) {
     if let Some(slot) = &candidate.claimed.spec.concurrency {
-        *haul.slots.entry(slot.key.clone()).or_default() += 1;
+        *selection.slots.entry(slot.key.clone()).or_default() += 1;
     }
 }
 

@@ -120,9 +120,9 @@ impl Session<'_> {
         graph: &NewGraph,
         applied: &mut Applied,
     ) -> Result<Option<DroppedGraph>, sqlx::Error> {
-        let careful = std::mem::replace(&mut self.careful, true);
+        let check_ids = std::mem::replace(&mut self.check_ids, true);
         let inserted = self.insert_graph(graph).await;
-        self.careful = careful;
+        self.check_ids = check_ids;
         Ok(match inserted? {
             Ok(inserted) => {
                 applied.spawned.extend(inserted.created());

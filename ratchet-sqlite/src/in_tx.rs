@@ -224,7 +224,7 @@ fn session<'a>(
         templates,
         effects,
         max_skipped: usize::MAX,
-        careful: true,
+        check_ids: true,
         damaged: false,
     }
 }

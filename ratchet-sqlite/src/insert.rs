@@ -8,7 +8,7 @@ use sqlx::{Arguments as _, Row as _};
 
 use crate::session::Session;
 use crate::sql;
-use crate::template::Own;
+use crate::template::PerJobFields;
 use crate::value::{business_key, bytes, changed, idempotency_key, job_id, optional_json};
 
 /// The encoded tenant and key.
@@ -43,10 +43,10 @@ impl Session<'_> {
     ) -> Result<Result<Planned, InsertError>, sqlx::Error> {
         Ok(match self.plan(jobs, key).await? {
             // A repeated id takes precedence over other refusals, so check for it.
-            Err(_) if !self.careful => {
-                self.careful = true;
+            Err(_) if !self.check_ids => {
+                self.check_ids = true;
                 let plan = self.plan(jobs, key).await;
-                self.careful = false;
+                self.check_ids = false;
                 plan?
             }
             planned => planned,
@@ -117,7 +117,7 @@ impl Session<'_> {
                 return Ok(there);
             }
         }
-        there.exists = self.careful && self.exists(job.id).await?;
+        there.exists = self.check_ids && self.exists(job.id).await?;
         if let Some(key) = keys.business.as_ref().filter(|key| !plan.business.contains_key(*key)) {
             there.holder = self.holder(key).await?;
         }
@@ -166,7 +166,7 @@ impl Session<'_> {
             arguments.add(self.now.as_microsecond())?;
             arguments.add(template)?;
             arguments.add(spec.payload.as_slice())?;
-            arguments.add(Own::of(spec)?)?;
+            arguments.add(PerJobFields::of(spec)?)?;
             arguments.add(business_key(spec))?;
             arguments.add(slot.map(|slot| slot.key.as_str()))?;
             arguments.add(slot.map(|slot| i64::from(slot.limit)))?;

@@ -23,8 +23,8 @@
 
 #![forbid(unsafe_code)]
 
-mod aside;
 mod backup;
+mod blocked;
 mod claim;
 mod command;
 mod error;

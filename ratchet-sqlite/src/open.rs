@@ -16,13 +16,13 @@ use crate::options::SqliteOptions;
 use crate::readers::Readers;
 use crate::store::Shared;
 use crate::template::Templates;
-use crate::verb::Request;
+use crate::verb::AnyRequest;
 use crate::writer::Writer;
 
 /// The capacity of a wake-up channel. A slow receiver that falls behind further loses wake-ups, which costs a poll.
 const WAKES_KEPT: usize = 1024;
 
-type Opened = (Arc<Shared>, mpsc::UnboundedSender<Box<dyn Request>>, Arc<Readers>);
+type Opened = (Arc<Shared>, mpsc::UnboundedSender<Box<dyn AnyRequest>>, Arc<Readers>);
 
 pub(crate) async fn open(options: SqliteOptions) -> Result<Opened, StoreError> {
     let connect = options.connect_options()?;

@@ -71,9 +71,9 @@ impl Session<'_> {
         crash_point(CrashPoint::FireMoved);
         let (mut created, mut dropped) = (Vec::new(), Vec::new());
         for job in &write.jobs {
-            let careful = std::mem::replace(&mut self.careful, true);
+            let check_ids = std::mem::replace(&mut self.check_ids, true);
             let inserted = self.insert(std::slice::from_ref(job)).await;
-            self.careful = careful;
+            self.check_ids = check_ids;
             match inserted?.as_deref() {
                 Ok([Inserted::Created(id)]) => created.push(*id),
                 Ok(_) => {}

@@ -22,7 +22,7 @@ pub(crate) struct Session<'a> {
     /// The most blocked jobs that a claim may skip before it sets them aside.
     pub(crate) max_skipped: usize,
     /// Check for existing ids before inserting, instead of relying on the unique index.
-    pub(crate) careful: bool,
+    pub(crate) check_ids: bool,
     /// SQLite has reported that the file is damaged. Outcomes are still written, but nothing is claimed.
     pub(crate) damaged: bool,
 }

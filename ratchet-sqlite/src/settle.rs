@@ -207,7 +207,7 @@ impl Session<'_> {
             settled.iter().map(|settled| matches!(settled, Settled::Applied(_))).collect();
         let born = || families().zip(&applied).filter(|(_, applied)| **applied);
         let all: Vec<_> = born().flat_map(|(children, _)| children).collect();
-        let plain = !self.careful && all.iter().all(|child| is_plain(child));
+        let plain = !self.check_ids && all.iter().all(|child| is_plain(child));
         if plain {
             self.insert_rows(&all).await?;
         }
@@ -251,9 +251,9 @@ impl Session<'_> {
         child: &NewJob,
         applied: &mut Applied,
     ) -> Result<(), sqlx::Error> {
-        let careful = std::mem::replace(&mut self.careful, true);
+        let check_ids = std::mem::replace(&mut self.check_ids, true);
         let inserted = self.insert(std::slice::from_ref(child)).await;
-        self.careful = careful;
+        self.check_ids = check_ids;
         match inserted?.as_deref() {
             Ok([Inserted::Created(id)]) => applied.spawned.push(*id),
             Ok(_) => {}

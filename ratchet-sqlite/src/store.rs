@@ -30,10 +30,10 @@ use crate::readers::Readers;
 use crate::template::Templates;
 use crate::unreadable::refusal_of;
 use crate::verb::{
-    Asked, Beat, Carry, ChangeSchedule, Claim, Delivered, DropUnreadable, FinishHandOffs,
-    ForgetRejects, HandOut, Insert, InsertGraph, Join, Lead, Leave, Lengthen, LetGo, LookAgain,
-    OrderBreaker, OrderQueue, Orphans, Purge, RepairUnreadable, Report, Request, Settle,
-    SettleAndClaim, TakeHandOffs, Verb,
+    AckDeliveries, AddMembers, AnyRequest, ChangeSchedule, Claim, DropUnreadable, FinishHandOffs,
+    ForgetRejects, Insert, InsertGraph, Join, Lead, Leave, LookAgain, Orphans, Purge, ReleaseHolds,
+    RenewLease, RepairUnreadable, Report, Request, RunCommand, Settle, SettleAndClaim,
+    TakeDeliveries, TakeHandOffs, UpdateBreaker, UpdateQueue, Verb,
 };
 
 /// A [`Store`] in one SQLite file, the embedded default. Clones share the connections.
@@ -52,7 +52,7 @@ use crate::verb::{
 #[derive(Clone)]
 pub struct SqliteStore {
     pub(crate) shared: Arc<Shared>,
-    writer: mpsc::UnboundedSender<Box<dyn Request>>,
+    writer: mpsc::UnboundedSender<Box<dyn AnyRequest>>,
     readers: Arc<Readers>,
 }
 
@@ -112,7 +112,7 @@ impl SqliteStore {
 
     /// Sends an operation to the writer and waits for its answer.
     async fn write<V: Verb>(&self, verb: V) -> Result<V::Answer, StoreError> {
-        let (asked, answer) = Asked::new(verb);
+        let (asked, answer) = Request::new(verb);
         let gone = || {
             let why = format!("the writer of the job database {} has ended", self.path().display());
             StoreError::new(StoreErrorKind::Unavailable, why)
@@ -124,7 +124,7 @@ impl SqliteStore {
     /// Sends jobs that could not be read to the writer, which sets them aside. Does not wait for it.
     fn set_aside(&self, jobs: Vec<i64>) {
         if !jobs.is_empty() {
-            let (asked, _) = Asked::new(LookAgain { jobs });
+            let (asked, _) = Request::new(LookAgain { jobs });
             // An error means that there is no writer, so nothing is claimed either.
             let _ = self.writer.send(Box::new(asked));
         }
@@ -196,7 +196,7 @@ impl Store for SqliteStore {
     }
 
     async fn add_members(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
-        self.write(Lengthen { extend }).await?
+        self.write(AddMembers { extend }).await?
     }
 
     async fn group(&self, id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
@@ -296,7 +296,7 @@ impl Store for SqliteStore {
     }
 
     async fn release_holds(&self, tokens: Vec<Token>) -> Result<(), StoreError> {
-        self.write(LetGo { tokens }).await
+        self.write(ReleaseHolds { tokens }).await
     }
 
     async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError> {
@@ -304,7 +304,7 @@ impl Store for SqliteStore {
     }
 
     async fn heartbeat(&self, node: NodeId, lease: Duration) -> Result<Heartbeat, StoreError> {
-        self.write(Beat { node, lease }).await
+        self.write(RenewLease { node, lease }).await
     }
 
     async fn leave(&self, node: NodeId) -> Result<(), StoreError> {
@@ -324,11 +324,11 @@ impl Store for SqliteStore {
     }
 
     async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
-        self.write(Carry { command }).await?
+        self.write(RunCommand { command }).await?
     }
 
     async fn update_queue(&self, queue: &str, order: QueueUpdate) -> Result<bool, StoreError> {
-        self.write(OrderQueue { queue: queue.to_owned(), order }).await
+        self.write(UpdateQueue { queue: queue.to_owned(), order }).await
     }
 
     async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError> {
@@ -340,7 +340,7 @@ impl Store for SqliteStore {
         service: &str,
         order: BreakerUpdate,
     ) -> Result<Option<BreakerChange>, StoreError> {
-        self.write(OrderBreaker { service: service.to_owned(), order }).await
+        self.write(UpdateBreaker { service: service.to_owned(), order }).await
     }
 
     async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError> {
@@ -393,11 +393,11 @@ impl Store for SqliteStore {
         limit: u32,
         hold: Duration,
     ) -> Result<Vec<Delivery>, StoreError> {
-        self.write(HandOut { channel, limit, hold }).await
+        self.write(TakeDeliveries { channel, limit, hold }).await
     }
 
     async fn ack_deliveries(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
-        self.write(Delivered { deliveries }).await
+        self.write(AckDeliveries { deliveries }).await
     }
 
     async fn unreadable(&self, limit: u32) -> Result<Vec<Unreadable>, StoreError> {

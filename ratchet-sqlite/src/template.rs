@@ -23,7 +23,7 @@ pub(crate) struct Templates {
 struct Known {
     by_id: HashMap<i64, Arc<JobSpec>>,
     /// By a hash of the fields that usually distinguish templates.
-    by_look: HashMap<u64, Vec<(i64, Arc<JobSpec>)>>,
+    by_hash: HashMap<u64, Vec<(i64, Arc<JobSpec>)>>,
 }
 
 /// The most templates to cache. Options that differ for every job must not exhaust memory.
@@ -36,7 +36,7 @@ impl Templates {
 
     pub(crate) fn find(&self, spec: &JobSpec) -> Option<i64> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        find(known.by_look.get(&look(spec))?, spec)
+        find(known.by_hash.get(&look(spec))?, spec)
     }
 
     pub(crate) fn add(&self, id: i64, template: Arc<JobSpec>) {
@@ -45,7 +45,7 @@ impl Templates {
             *known = Known::default();
         }
         if known.by_id.insert(id, Arc::clone(&template)).is_none() {
-            known.by_look.entry(look(&template)).or_default().push((id, template));
+            known.by_hash.entry(look(&template)).or_default().push((id, template));
         }
     }
 }
@@ -108,7 +108,7 @@ pub(crate) async fn load(
 /// The fields of a spec that are not part of its template, except the payload.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Own {
+pub(crate) struct PerJobFields {
     #[serde(skip_serializing_if = "Option::is_none")]
     business_key: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -129,7 +129,7 @@ pub(crate) struct Own {
     step: Option<Box<Step>>,
 }
 
-impl Own {
+impl PerJobFields {
     /// Returns the stored form, or `None` if all fields are empty.
     pub(crate) fn of(spec: &JobSpec) -> Result<Option<String>, sqlx::Error> {
         let plain = spec.business_key.is_none()
@@ -170,7 +170,7 @@ pub(crate) fn spec(
     spec.payload = payload;
     spec.concurrency = concurrency;
     if let Some(own) = own {
-        let own: Own = in_column("own", serde_json::from_str(own).map_err(unreadable))?;
+        let own: PerJobFields = in_column("own", serde_json::from_str(own).map_err(unreadable))?;
         spec.business_key = own.business_key;
         spec.idempotency_key = own.idempotency_key;
         spec.tags = own.tags;

@@ -42,7 +42,7 @@ pub(crate) trait Verb: Send + Sync + 'static {
 }
 
 /// An operation with the reply channel of its caller.
-pub(crate) struct Asked<V: Verb> {
+pub(crate) struct Request<V: Verb> {
     verb: V,
     answer: Option<V::Answer>,
     caller: oneshot::Sender<Result<V::Answer, StoreError>>,
@@ -50,7 +50,7 @@ pub(crate) struct Asked<V: Verb> {
 
 /// A type-erased operation.
 #[async_trait]
-pub(crate) trait Request: Send {
+pub(crate) trait AnyRequest: Send {
     /// Runs the operation and keeps the answer.
     async fn run(&mut self, session: &mut Session<'_>) -> Result<(), sqlx::Error>;
     fn kind(&self) -> Kind;
@@ -62,7 +62,7 @@ pub(crate) trait Request: Send {
     fn failed(self: Box<Self>, fault: Fault);
 }
 
-impl<V: Verb> Asked<V> {
+impl<V: Verb> Request<V> {
     pub(crate) fn new(verb: V) -> (Self, oneshot::Receiver<Result<V::Answer, StoreError>>) {
         let (caller, answer) = oneshot::channel();
         (Self { verb, answer: None, caller }, answer)
@@ -70,7 +70,7 @@ impl<V: Verb> Asked<V> {
 }
 
 #[async_trait]
-impl<V: Verb> Request for Asked<V> {
+impl<V: Verb> AnyRequest for Request<V> {
     async fn run(&mut self, session: &mut Session<'_>) -> Result<(), sqlx::Error> {
         self.answer = Some(self.verb.run(session).await?);
         Ok(())
@@ -122,25 +122,25 @@ verbs! {
     Claim as NewWork { request: ClaimRequest } -> ClaimReply = |session, this| session.claim(&this.request);
     Settle { settlements: Vec<Settlement> } -> Vec<Settled> = |session, this| session.settle(&this.settlements);
     Report { notes: Vec<(Token, RunNotes)> } -> Vec<bool> = |session, this| session.report(&this.notes);
-    LetGo { tokens: Vec<Token> } -> () = |session, this| session.let_go_all(&this.tokens);
+    ReleaseHolds { tokens: Vec<Token> } -> () = |session, this| session.let_go_all(&this.tokens);
     Join { node: NodeInfo, lease: Duration } -> Result<(), StoreError> =
         |session, this| session.join(&this.node, this.lease);
-    Beat as Heartbeat { node: NodeId, lease: Duration } -> Heartbeat = |session, this| session.heartbeat(this.node, this.lease);
+    RenewLease as Heartbeat { node: NodeId, lease: Duration } -> Heartbeat = |session, this| session.heartbeat(this.node, this.lease);
     Leave { node: NodeId } -> () = |session, this| session.leave(this.node);
     Orphans { limit: u32 } -> Vec<Orphan> = |session, this| session.orphans(this.limit);
     Lead { node: NodeId, lease: Duration } -> bool = |session, this| session.try_lead(this.node, this.lease);
     Purge { state: JobState, age: Duration, limit: u32 } -> u64 =
         |session, this| session.purge(this.state, this.age, this.limit);
-    Carry { command: Command } -> Result<CommandReply, CommandError> = |session, this| session.command(&this.command);
-    OrderQueue { queue: String, order: QueueUpdate } -> bool =
+    RunCommand { command: Command } -> Result<CommandReply, CommandError> = |session, this| session.command(&this.command);
+    UpdateQueue { queue: String, order: QueueUpdate } -> bool =
         |session, this| session.update_queue(&this.queue, this.order);
-    OrderBreaker { service: String, order: BreakerUpdate } -> Option<BreakerChange> =
+    UpdateBreaker { service: String, order: BreakerUpdate } -> Option<BreakerChange> =
         |session, this| session.update_breaker(&this.service, this.order);
-    HandOut { channel: Channel, limit: u32, hold: Duration } -> Vec<Delivery> =
+    TakeDeliveries { channel: Channel, limit: u32, hold: Duration } -> Vec<Delivery> =
         |session, this| session.hand_out(this.channel, this.limit, this.hold);
     InsertGraph as NewWork { graph: NewGraph } -> Result<GraphInserted, InsertError> =
         |session, this| session.insert_graph(&this.graph);
-    Lengthen as NewWork { extend: Extend } -> Result<GraphInserted, InsertError> = |session, this| session.extend(&this.extend);
+    AddMembers as NewWork { extend: Extend } -> Result<GraphInserted, InsertError> = |session, this| session.extend(&this.extend);
     ChangeSchedule { write: WriteSchedule } -> ScheduleWritten = |session, this| session.write_schedule(&this.write);
     ForgetRejects { rejects: Vec<(JobId, u64)> } -> () = |session, this| session.forget_rejects(&this.rejects);
     TakeHandOffs { pipeline: String, limit: u32, hold: Duration } -> Vec<HandOff> =
@@ -150,7 +150,7 @@ verbs! {
     LookAgain { jobs: Vec<i64> } -> () = |session, this| session.look_again(&this.jobs);
     RepairUnreadable { job: JobId } -> bool = |session, this| session.repair_unreadable(this.job);
     DropUnreadable { job: JobId } -> bool = |session, this| session.drop_unreadable(this.job);
-    Delivered { deliveries: Vec<DeliveryId> } -> () = |session, this| session.ack_deliveries(&this.deliveries);
+    AckDeliveries { deliveries: Vec<DeliveryId> } -> () = |session, this| session.ack_deliveries(&this.deliveries);
 }
 
 /// Settles, then claims, in one transaction.

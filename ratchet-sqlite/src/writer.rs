@@ -17,7 +17,7 @@ use crate::readers::Readers;
 use crate::session::{Effects, Session};
 use crate::sql;
 use crate::store::Shared;
-use crate::verb::{Kind, Request};
+use crate::verb::{AnyRequest, Kind};
 
 /// The most requests per transaction. Longer transactions would delay callers and readers of the log.
 const GROUP: usize = 256;
@@ -25,7 +25,7 @@ const GROUP: usize = 256;
 /// The writer and its connection. It ends when the last handle of the store is dropped.
 pub(crate) struct Writer {
     pub(crate) conn: SqliteConnection,
-    pub(crate) inbox: mpsc::UnboundedReceiver<Box<dyn Request>>,
+    pub(crate) inbox: mpsc::UnboundedReceiver<Box<dyn AnyRequest>>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) max_skipped: usize,
     pub(crate) watch: Duration,
@@ -53,7 +53,7 @@ impl Writer {
                     if count == 0 {
                         break;
                     }
-                    self.wait_for_company(&mut group);
+                    self.wait_for_more(&mut group);
                     self.carry_out(std::mem::take(&mut group)).await;
                 }
                 () = tokio::time::sleep_until(self.looked + self.watch), if listened => {}
@@ -76,7 +76,7 @@ impl Writer {
     /// Waits briefly for further requests, until the group is as large as the last one. Callers that were answered
     /// together send their next requests almost together, and the first should not pay for a commit of its own. After a
     /// group of one there is no wait.
-    fn wait_for_company(&mut self, group: &mut Vec<Box<dyn Request>>) {
+    fn wait_for_more(&mut self, group: &mut Vec<Box<dyn AnyRequest>>) {
         const MOMENT: Duration = Duration::from_micros(40);
         for _ in 0..4 {
             if group.len() + self.inbox.len() >= self.last_group_len {
@@ -93,7 +93,7 @@ impl Writer {
         self.last_group_len = group.len();
     }
 
-    async fn carry_out(&mut self, group: Vec<Box<dyn Request>>) {
+    async fn carry_out(&mut self, group: Vec<Box<dyn AnyRequest>>) {
         let beats = group.iter().any(|request| request.kind() == Kind::Heartbeat);
         if (beats || self.file.is_due())
             && let Err(fault) = self.file.look(&self.shared.files)
@@ -132,7 +132,7 @@ impl Writer {
 
     /// Refuses new work once the file is known to be damaged, because its outcome could not be stored. Returns the
     /// remaining requests.
-    fn refuse_new_work(&self, group: Vec<Box<dyn Request>>) -> Vec<Box<dyn Request>> {
+    fn refuse_new_work(&self, group: Vec<Box<dyn AnyRequest>>) -> Vec<Box<dyn AnyRequest>> {
         let Some(damage) = self.shared.damage.get() else { return group };
         let (new, others) = group.into_iter().partition(|request| request.kind() == Kind::NewWork);
         fail(new, damage);
@@ -180,15 +180,15 @@ impl Writer {
     /// Runs requests in one transaction. The flag of an error is set if the transaction could not begin.
     async fn transaction(
         &mut self,
-        group: &mut [Box<dyn Request>],
-        careful: bool,
+        group: &mut [Box<dyn AnyRequest>],
+        check_ids: bool,
     ) -> Result<Effects, (sqlx::Error, bool)> {
         sqlx::query("BEGIN IMMEDIATE")
             .execute(&mut self.conn)
             .await
             .map_err(|error| (error, true))?;
         let mut effects = Effects::default();
-        match self.run_all(group, &mut effects, careful).await {
+        match self.run_all(group, &mut effects, check_ids).await {
             Ok(()) => Ok(effects),
             Err(error) => {
                 // If SQLite has already rolled back, this statement fails, which is fine.
@@ -201,9 +201,9 @@ impl Writer {
     /// Runs requests and commits.
     async fn run_all(
         &mut self,
-        group: &mut [Box<dyn Request>],
+        group: &mut [Box<dyn AnyRequest>],
         effects: &mut Effects,
-        careful: bool,
+        check_ids: bool,
     ) -> Result<(), sqlx::Error> {
         let mut session = Session {
             conn: &mut self.conn,
@@ -212,11 +212,11 @@ impl Writer {
             templates: &self.shared.templates,
             effects,
             max_skipped: self.max_skipped,
-            careful,
+            check_ids,
             damaged: self.shared.damage.get().is_some(),
         };
         let (plain, others): (Vec<_>, Vec<_>) =
-            group.iter_mut().partition(|request| !careful && request.plain_insert().is_some());
+            group.iter_mut().partition(|request| !check_ids && request.plain_insert().is_some());
         let jobs: Vec<_> =
             plain.iter().filter_map(|request| request.plain_insert()).flatten().collect();
         if !jobs.is_empty() {
@@ -235,11 +235,11 @@ impl Writer {
         Ok(())
     }
 
-    fn publish(&self, group: Vec<Box<dyn Request>>, effects: Effects) {
+    fn publish(&self, group: Vec<Box<dyn AnyRequest>>, effects: Effects) {
         for (id, template) in effects.templates {
             self.shared.templates.add(id, template);
         }
-        group.into_iter().for_each(Request::committed);
+        group.into_iter().for_each(AnyRequest::committed);
         for wake in effects.wakes {
             let listeners = match wake {
                 Wake::Finished(_) => &self.shared.ends,
@@ -275,7 +275,7 @@ impl Writer {
     }
 }
 
-fn fail(group: Vec<Box<dyn Request>>, fault: &Fault) {
+fn fail(group: Vec<Box<dyn AnyRequest>>, fault: &Fault) {
     for request in group {
         request.failed(fault.clone());
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use ratchet_core::model::{Filter, JobRecord, JobState, PageRequest};
 
 use crate::World;
-use crate::differential::{Side, generate};
+use crate::differential::{Driver, generate};
 
 const ROUNDS: usize = 12;
 const OPS_PER_ROUND: usize = 30;
@@ -16,11 +16,11 @@ async fn amid_chaos<'a, F: Future<Output = ()>>(
     seed: u64,
     look: impl Fn(&'a World, Vec<JobRecord>) -> F,
 ) {
-    let mut side = Side::new(world.harness()).await;
+    let mut driver = Driver::new(world.harness()).await;
     let ops = generate(seed, ROUNDS * OPS_PER_ROUND);
     for round in ops.chunks(OPS_PER_ROUND) {
         for op in round {
-            side.act(op).await;
+            driver.act(op).await;
         }
         let everything = PageRequest { before: None, limit: 100_000 };
         let page = world.store.list(&Filter::any(), everything).await.expect("a page");

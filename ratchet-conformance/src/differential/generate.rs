@@ -10,8 +10,8 @@ use ratchet_core::model::{
 };
 use uuid::{Builder, Uuid};
 
+use super::driver::TICK;
 use super::op::{Ending, How, Op};
-use super::side::TICK;
 use crate::fixture::JobExt;
 
 /// Generates operations for [`run_both`](super::run_both). The same seed gives the same operations.

@@ -11,18 +11,18 @@
 //! # }
 //! ```
 
+mod driver;
 mod generate;
 mod graphs;
-mod normal;
+mod normalize;
 mod op;
-mod side;
 
 use std::fmt;
 
 pub use generate::{generate, generate_graphs};
 pub use op::{Ending, How, Op};
 
-pub(crate) use self::side::Side;
+pub(crate) use self::driver::Driver;
 use crate::Harness;
 
 /// The number of operations between two full comparisons of the stored data.
@@ -67,7 +67,7 @@ pub async fn run_both(
     right: &dyn Harness,
     ops: &[Op],
 ) -> Result<(), Divergence> {
-    let (mut a, mut b) = (Side::new(left).await, Side::new(right).await);
+    let (mut a, mut b) = (Driver::new(left).await, Driver::new(right).await);
     for (step, op) in ops.iter().enumerate() {
         let same = |left: String, right: String| {
             if left == right {
@@ -119,7 +119,7 @@ mod tests {
         let mut told = String::new();
         for seed in 0..60 {
             let memory = Memory::fresh().await;
-            let mut side = Side::new(&memory).await;
+            let mut side = Driver::new(&memory).await;
             let ops = if seed < 30 { generate(seed, 400) } else { generate_graphs(seed, 400) };
             for op in ops {
                 told += &side.act(&op).await;

@@ -1,16 +1,16 @@
 //! The cases about the engine, for any store. They use real workers and handlers, and no sleeps for synchronization.
 
-mod bench;
 #[doc(hidden)]
 pub mod cases;
-pub mod compose;
+pub mod composition;
+mod fixture;
 mod flaky;
 mod hostile;
 mod script;
 mod suite;
 
 #[doc(hidden)]
-pub use bench::Bench;
+pub use fixture::EngineFixture;
 pub use flaky::{Flaky, Switches};
 #[doc(hidden)]
 pub use suite::run_engine;

@@ -2,7 +2,7 @@
 
 use tokio::runtime::Builder;
 
-use super::Bench;
+use super::EngineFixture;
 use crate::Harness;
 
 /// Runs one engine case on a fresh store.
@@ -14,7 +14,7 @@ use crate::Harness;
 pub fn run_engine<H, C, F>(case: C)
 where
     H: Harness,
-    C: FnOnce(Bench) -> F,
+    C: FnOnce(EngineFixture) -> F,
     F: Future<Output = ()>,
 {
     // The cases about stuck handlers rely on four threads.
@@ -23,7 +23,7 @@ where
         .enable_all()
         .build()
         .expect("a runtime can be built");
-    runtime.block_on(async { case(Bench::new::<H>().await).await });
+    runtime.block_on(async { case(EngineFixture::new::<H>().await).await });
     // A handler that is still blocked must not prevent the test from ending.
     runtime.shutdown_background();
 }

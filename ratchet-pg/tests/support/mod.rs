@@ -5,9 +5,9 @@
 
 mod database;
 mod held;
-mod lane;
-mod own;
 mod pooler;
+mod private_server;
+mod queue_driver;
 mod server;
 mod settlements;
 
@@ -22,9 +22,9 @@ pub(crate) use database::Database;
 pub(crate) use held::{
     Held, ended_or_waits, ended_or_waits_beside, hold, meet, meet_and_notice, start, thread_of,
 };
-pub(crate) use lane::Lane;
-pub(crate) use own::OwnServer;
 pub(crate) use pooler::Pooler;
+pub(crate) use private_server::OwnServer;
+pub(crate) use queue_driver::QueueDriver;
 pub(crate) use settlements::{fail, lingering, release, retry, succeed};
 
 /// A store on a clean database with an adjustable clock.

@@ -10,7 +10,7 @@ use ratchet_pg::PgOptions;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{Connection as _, PgConnection};
 
-use super::own::{OwnServer, own};
+use super::private_server::{OwnServer, own};
 use super::server::unprivileged;
 
 /// A running pooler. Dropping it stops the process.

@@ -8,7 +8,7 @@ use ratchet::{JobState, Ratchet, Registry, SqliteStore};
 use serde::{Deserialize, Serialize};
 
 use super::hostile::{
-    CALLS, CELL, Evaluated, Follow, Hostile, IS_FINE, Other, Resolver, Subject, Validated, check,
+    CALLS, CELL, Follow, Hostile, IS_FINE, Judged, Other, Resolver, Subject, Validated, check,
 };
 use super::log::{Log, logged};
 
@@ -231,7 +231,7 @@ async fn submit(ratchet: &Ratchet, callback: Callback, trick: Trick) -> (Option<
             }
             Callback::Condition => {
                 let mut flow = client.workflow("judged");
-                let judged = flow.step("judged", Evaluated {}, |step| step);
+                let judged = flow.step("judged", Judged {}, |step| step);
                 flow.step("follow", Follow {}, |step| step.after_if(&judged, IS_FINE));
                 let flow = flow.await.expect("submits");
                 let members = flow.members(None, 10).await.expect("reads");

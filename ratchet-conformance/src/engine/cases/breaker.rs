@@ -5,7 +5,7 @@ use std::time::Duration;
 use ratchet_core::model::AttemptOutcome;
 use ratchet_core::{BreakerState, BuildError, Event, Explanation, Job, JobState, Waiting};
 
-use crate::engine::bench::{Bench, event, eventually, outcomes, start};
+use crate::engine::fixture::{EngineFixture, event, eventually, outcomes, start};
 use crate::engine::script::{Ignoring, Paying, Profiled, Recording, Step};
 
 async fn state(ratchet: &ratchet_core::Ratchet, service: &str) -> Option<BreakerState> {
@@ -17,8 +17,8 @@ fn down() -> Step {
 }
 
 /// In an outage, jobs fail until the breaker opens. Then they wait without using attempts and are retried by probes.
-pub async fn b_02_an_outage_from_end_to_end(bench: Bench) {
-    let (ratchet, worker) = start(bench.builder().concurrency(1)).await;
+pub async fn b_02_an_outage_from_end_to_end(fixture: EngineFixture) {
+    let (ratchet, worker) = start(fixture.builder().concurrency(1)).await;
     let mut events = ratchet.events();
     let mut jobs = Vec::new();
     for _ in 0..6 {
@@ -27,7 +27,7 @@ pub async fn b_02_an_outage_from_end_to_end(bench: Bench) {
     let opened = event(&mut events, |event| matches!(event, Event::BreakerOpened { .. })).await;
     assert!(matches!(opened, Event::BreakerOpened { service, until: Some(_) } if service == "pay"));
     // Three calls opened the breaker; the remaining jobs have not run.
-    let untouched: Vec<_> = jobs.iter().filter(|job| bench.stage().runs(job.id()) == 0).collect();
+    let untouched: Vec<_> = jobs.iter().filter(|job| fixture.stage().runs(job.id()) == 0).collect();
     assert_eq!(untouched.len(), 3);
     let why = ratchet.explain(untouched[0].id()).await.expect("reads").expect("exists");
     assert!(
@@ -35,7 +35,7 @@ pub async fn b_02_an_outage_from_end_to_end(bench: Bench) {
         "{why}"
     );
     for job in &jobs {
-        bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+        fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
     }
     event(&mut events, |event| matches!(event, Event::BreakerClosed { .. })).await;
     assert_eq!(state(&ratchet, "pay").await, Some(BreakerState::Closed));
@@ -43,12 +43,12 @@ pub async fn b_02_an_outage_from_end_to_end(bench: Bench) {
 }
 
 /// A probe that fails is deferred and does not use an attempt.
-pub async fn b_02_a_failed_probe_uses_no_attempt(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn b_02_a_failed_probe_uses_no_attempt(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     ratchet.breakers().open("pay", Some(Duration::from_secs(30))).await.expect("opens");
     let steps = [down(), down(), Step::Ok];
     let job = ratchet.enqueue(Paying::of(steps)).max_retries(0).await.expect("enqueues");
-    let done = bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+    let done = fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
     assert_eq!((done.attempts, done.deferrals), (0, 2));
     let told = outcomes(&ratchet, job.id()).await;
     assert_eq!(
@@ -59,18 +59,18 @@ pub async fn b_02_a_failed_probe_uses_no_attempt(bench: Bench) {
 }
 
 /// E-11: with `max_deferrals`, the application can limit the number of failed probes.
-pub async fn e_11_failed_probes_count_as_deferrals(bench: Bench) {
-    let (ratchet, worker) = start(bench.builder().max_deferrals(2)).await;
+pub async fn e_11_failed_probes_count_as_deferrals(fixture: EngineFixture) {
+    let (ratchet, worker) = start(fixture.builder().max_deferrals(2)).await;
     ratchet.breakers().open("pay", Some(Duration::from_secs(30))).await.expect("opens");
     let job = ratchet.enqueue(Paying::of([down()])).await.expect("enqueues");
-    let failed = bench.until(&ratchet, job.id(), JobState::Failed).await;
+    let failed = fixture.until(&ratchet, job.id(), JobState::Failed).await;
     let reason = failed.envelope.expect("an envelope").reason;
     assert_eq!(reason, ratchet_core::model::TerminalReason::DeferralExhausted);
     worker.stop().await;
 }
 
-pub async fn b_05_what_says_nothing_of_the_service_does_not_count(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn b_05_what_says_nothing_of_the_service_does_not_count(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     let steps =
         [Step::Permanent, Step::Fatal, Step::Invalid, Step::Snooze, Step::Reject, Step::Listen];
     for step in steps {
@@ -79,10 +79,10 @@ pub async fn b_05_what_says_nothing_of_the_service_does_not_count(bench: Bench) 
             let job = ratchet.enqueue(Paying::of([step.clone(), Step::Permanent])).await;
             let job = job.expect("enqueues");
             if listens {
-                eventually("it runs", async || bench.stage().runs(job.id()) == 1).await;
+                eventually("it runs", async || fixture.stage().runs(job.id()) == 1).await;
                 ratchet.cancel(job.id()).await.expect("cancels");
             }
-            bench.ended(&ratchet, job.id()).await;
+            fixture.ended(&ratchet, job.id()).await;
         }
     }
     let breaker = ratchet.breakers().get("pay").await.expect("reads");
@@ -90,12 +90,12 @@ pub async fn b_05_what_says_nothing_of_the_service_does_not_count(bench: Bench) 
     worker.stop().await;
 }
 
-pub async fn b_05_panics_and_timeouts_count(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn b_05_panics_and_timeouts_count(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     for step in [Step::Panic("boom".to_owned()), Step::Hang, down()] {
         let job = ratchet.enqueue(Paying::of([step])).max_retries(0);
         let job = job.timeout(Duration::from_millis(100)).await.expect("enqueues");
-        bench.ended(&ratchet, job.id()).await;
+        fixture.ended(&ratchet, job.id()).await;
     }
     let record = ratchet.breakers().get("pay").await.expect("reads").expect("it has seen them");
     assert!(!record.breaker.is_closed());
@@ -103,8 +103,8 @@ pub async fn b_05_panics_and_timeouts_count(bench: Bench) {
 }
 
 /// `ignore` and `record` apply to every error in the source chain.
-pub async fn b_05_lists_refine_what_counts(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn b_05_lists_refine_what_counts(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     let seen = async |service| {
         let record = ratchet.breakers().get(service).await.expect("reads").expect("it was asked");
         record.breaker.seen()
@@ -114,7 +114,7 @@ pub async fn b_05_lists_refine_what_counts(bench: Bench) {
         let one = ratchet.enqueue(Ignoring { what: what.clone() }).await.expect("enqueues").id();
         let two = ratchet.enqueue(Recording { what: what.clone() }).await.expect("enqueues").id();
         for id in [one, two] {
-            bench.until(&ratchet, id, JobState::Failed).await;
+            fixture.until(&ratchet, id, JobState::Failed).await;
         }
         assert_eq!(seen("ignoring").await, (ignoring, ignoring), "{what}");
         assert_eq!(seen("recording").await, (recording, recording), "{what}");
@@ -122,38 +122,38 @@ pub async fn b_05_lists_refine_what_counts(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn b_07_a_refusal_before_the_run_does_not_trip_it(bench: Bench) {
+pub async fn b_07_a_refusal_before_the_run_does_not_trip_it(fixture: EngineFixture) {
     let job = {
-        let ratchet = bench.ratchet().await;
+        let ratchet = fixture.ratchet().await;
         ratchet.enqueue(Paying::of([Step::Ok])).await.expect("enqueues")
     };
     let (ratchet, worker) =
-        start(bench.builder().queue("default", |queue| queue.allow(["test.script"]))).await;
-    bench.until(&ratchet, job.id(), JobState::Failed).await;
+        start(fixture.builder().queue("default", |queue| queue.allow(["test.script"]))).await;
+    fixture.until(&ratchet, job.id(), JobState::Failed).await;
     let breaker = ratchet.breakers().get("pay").await.expect("reads");
     assert!(breaker.is_none_or(|record| record.breaker.seen() == (0, 0)));
     worker.stop().await;
 }
 
-pub async fn b_06_operators_open_close_and_inspect(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn b_06_operators_open_close_and_inspect(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     let mut events = ratchet.events();
     ratchet.breakers().open("pay", None).await.expect("opens");
     event(&mut events, |event| matches!(event, Event::BreakerOpened { until: None, .. })).await;
     let job = ratchet.enqueue(Paying::of([Step::Ok])).await.expect("enqueues");
-    let other = bench.play(&ratchet, [Step::Ok]).await;
-    bench.until(&ratchet, other.id(), JobState::Succeeded).await;
-    assert_eq!(bench.stage().runs(job.id()), 0);
+    let other = fixture.play(&ratchet, [Step::Ok]).await;
+    fixture.until(&ratchet, other.id(), JobState::Succeeded).await;
+    assert_eq!(fixture.stage().runs(job.id()), 0);
     assert_eq!(state(&ratchet, "pay").await, Some(BreakerState::Open { until: None }));
     ratchet.breakers().close("pay").await.expect("closes");
     event(&mut events, |event| matches!(event, Event::BreakerClosed { .. })).await;
-    bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+    fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
     worker.stop().await;
 }
 
-pub async fn b_08_profiles_and_configuration(bench: Bench) {
+pub async fn b_08_profiles_and_configuration(fixture: EngineFixture) {
     let jobs = || [Profiled::JOB];
-    let unknown = bench.builder().jobs(jobs()).build().await;
+    let unknown = fixture.builder().jobs(jobs()).build().await;
     let Err(BuildError::Config(problems)) = unknown else { panic!("nobody defined the profile") };
     assert!(
         problems[0].contains("careful") && problems[0].contains("breaker_profile"),
@@ -161,12 +161,12 @@ pub async fn b_08_profiles_and_configuration(bench: Bench) {
     );
 
     let builder = || {
-        let builder = bench.builder().jobs(jobs());
+        let builder = fixture.builder().jobs(jobs());
         builder.breaker_profile("careful", |breaker| breaker.min_calls(1).failure_rate(10))
     };
     let (ratchet, worker) = start(builder().breaker("slow", |breaker| breaker.probes(7))).await;
     let job = ratchet.enqueue(Profiled {}).await.expect("enqueues");
-    bench.until(&ratchet, job.id(), JobState::Failed).await;
+    fixture.until(&ratchet, job.id(), JobState::Failed).await;
     let record = ratchet.breakers().get("slow").await.expect("reads").expect("it was asked");
     let set = record.breaker.settings;
     assert!(!record.breaker.is_closed(), "one call was enough");
@@ -181,9 +181,9 @@ pub async fn b_08_profiles_and_configuration(bench: Bench) {
 }
 
 /// Two jobs that share a service must not configure its breaker differently.
-pub async fn b_01_jobs_that_share_a_service_agree(bench: Bench) {
+pub async fn b_01_jobs_that_share_a_service_agree(fixture: EngineFixture) {
     let jobs = [Profiled::JOB, crate::engine::script::Contrary::JOB];
-    let built = bench.builder().jobs(jobs).breaker_profile("careful", |it| it).build().await;
+    let built = fixture.builder().jobs(jobs).breaker_profile("careful", |it| it).build().await;
     let Err(BuildError::Config(problems)) = built else { panic!("they contradict each other") };
     assert!(problems[0].contains("share the breaker of `slow`"), "{problems:?}");
 }

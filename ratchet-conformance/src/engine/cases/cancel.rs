@@ -3,20 +3,20 @@
 use ratchet_core::model::AttemptOutcome;
 use ratchet_core::{Event, JobState};
 
-use crate::engine::bench::{Bench, event, eventually, outcomes};
+use crate::engine::fixture::{EngineFixture, event, eventually, outcomes};
 use crate::engine::script::{Block, Script, Step};
 
-pub async fn l_04_the_handler_is_told_and_its_result_discarded(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
-    let job = bench.play(&ratchet, [Step::Listen]).await;
-    eventually("it runs", async || bench.stage().running() == 1).await;
+pub async fn l_04_the_handler_is_told_and_its_result_discarded(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
+    let job = fixture.play(&ratchet, [Step::Listen]).await;
+    eventually("it runs", async || fixture.stage().running() == 1).await;
     assert!(job.cancel().await.expect("cancels"));
     assert_eq!(
         job.status().await.expect("reads"),
         Some(JobState::Canceled),
         "at once in the store"
     );
-    eventually("the handler heard", async || bench.stage().notes() == ["heard"]).await;
+    eventually("the handler heard", async || fixture.stage().notes() == ["heard"]).await;
     eventually("it ended", async || worker.stats().running == 0).await;
     assert_eq!(job.status().await.expect("reads"), Some(JobState::Canceled));
     assert_eq!(outcomes(&ratchet, job.id()).await, [AttemptOutcome::Canceled]);
@@ -24,18 +24,18 @@ pub async fn l_04_the_handler_is_told_and_its_result_discarded(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn l_04_a_deaf_handler_is_dropped_after_the_grace_time(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
-    let job = bench.play(&ratchet, [Step::Hang]).await;
-    eventually("it runs", async || bench.stage().running() == 1).await;
+pub async fn l_04_a_deaf_handler_is_dropped_after_the_grace_time(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
+    let job = fixture.play(&ratchet, [Step::Hang]).await;
+    eventually("it runs", async || fixture.stage().running() == 1).await;
     assert!(job.cancel().await.expect("cancels"));
-    eventually("it was dropped", async || bench.stage().running() == 0).await;
+    eventually("it was dropped", async || fixture.stage().running() == 0).await;
     eventually("its place is free", async || worker.stats().running == 0).await;
     worker.stop().await;
 }
 
-pub async fn l_04_the_key_stays_taken_until_the_handler_has_ended(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn l_04_the_key_stays_taken_until_the_handler_has_ended(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     let job = ratchet.enqueue(Block {}).business_key("only-one").await.expect("enqueues");
     eventually("it runs", async || {
         ratchet
@@ -47,7 +47,7 @@ pub async fn l_04_the_key_stays_taken_until_the_handler_has_ended(bench: Bench) 
     job.cancel().await.expect("cancels");
     eventually("it is given up on", async || worker.stats().runaways == 1).await;
     assert!(ratchet.enqueue(Script::of([Step::Ok])).business_key("only-one").await.is_err());
-    bench.stage().open_gate();
+    fixture.stage().open_gate();
     eventually("the key is free", async || {
         ratchet.enqueue(Script::of([Step::Ok])).business_key("only-one").await.is_ok()
     })
@@ -55,19 +55,19 @@ pub async fn l_04_the_key_stays_taken_until_the_handler_has_ended(bench: Bench) 
     worker.stop().await;
 }
 
-pub async fn l_03_canceling_what_has_ended_changes_nothing(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
-    let job = bench.play(&ratchet, [Step::Ok]).await;
-    bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+pub async fn l_03_canceling_what_has_ended_changes_nothing(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
+    let job = fixture.play(&ratchet, [Step::Ok]).await;
+    fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
     assert!(!job.cancel().await.expect("answers"));
     assert_eq!(job.status().await.expect("reads"), Some(JobState::Succeeded));
     worker.stop().await;
 }
 
-pub async fn v_01_commands_are_told(bench: Bench) {
-    let ratchet = bench.ratchet().await;
+pub async fn v_01_commands_are_told(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
     let mut events = ratchet.events();
-    let job = bench.play(&ratchet, [Step::Ok]).await;
+    let job = fixture.play(&ratchet, [Step::Ok]).await;
     ratchet.pause(job.id()).await.expect("pauses");
     ratchet.pause(job.id()).await.expect("pauses again");
     ratchet.resume(job.id()).await.expect("resumes");

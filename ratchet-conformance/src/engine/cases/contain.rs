@@ -11,23 +11,23 @@ use ratchet_core::{
     SinkError, Worker, async_trait,
 };
 
-use crate::engine::bench::{Bench, eventually, outcomes, start};
+use crate::engine::fixture::{EngineFixture, eventually, outcomes, start};
 use crate::engine::hostile::{self, Hostile, HostileBlocking, Losing, Nasty, Trick};
 use crate::engine::script::{self, Script, Step};
 
-fn with_hostile(bench: &Bench) -> Builder {
-    bench.builder().jobs(hostile::jobs())
+fn with_hostile(fixture: &EngineFixture) -> Builder {
+    fixture.builder().jobs(hostile::jobs())
 }
 
 /// Asserts that the worker is alive and can still run a job.
-async fn assert_well(bench: &Bench, ratchet: &Ratchet, worker: &Worker) {
-    let canary = bench.play(ratchet, [Step::Ok]).await;
-    bench.until(ratchet, canary.id(), JobState::Succeeded).await;
+async fn assert_well(fixture: &EngineFixture, ratchet: &Ratchet, worker: &Worker) {
+    let canary = fixture.play(ratchet, [Step::Ok]).await;
+    fixture.until(ratchet, canary.id(), JobState::Succeeded).await;
     assert!(worker.liveness().ok, "{:?}", worker.liveness());
 }
 
-pub async fn x_09_a_panic_in_user_code_is_a_failed_attempt(bench: Bench) {
-    let (ratchet, worker) = start(with_hostile(&bench)).await;
+pub async fn x_09_a_panic_in_user_code_is_a_failed_attempt(fixture: EngineFixture) {
+    let (ratchet, worker) = start(with_hostile(&fixture)).await;
     let tricks = [
         (Trick::Panic, "the handler panics"),
         (Trick::Display, "[its Display panicked]"),
@@ -45,16 +45,16 @@ pub async fn x_09_a_panic_in_user_code_is_a_failed_attempt(bench: Bench) {
             jobs.push(ratchet.enqueue(thread).await.expect("enqueues").id());
         }
         for id in jobs {
-            let record = bench.ended(&ratchet, id).await;
+            let record = fixture.ended(&ratchet, id).await;
             let envelope = record.envelope.expect("an envelope");
             assert_eq!(envelope.reason, TerminalReason::RetryExhausted, "{trick:?}");
             assert!(envelope.failure.message.contains(message), "{}", envelope.failure.message);
             assert_eq!((record.attempts, record.crashes), (2, 0), "{trick:?}");
-            assert_eq!(bench.stage().runs(id), 2, "{trick:?} ran once per attempt");
+            assert_eq!(fixture.stage().runs(id), 2, "{trick:?} ran once per attempt");
         }
     }
     assert_eq!(worker.stats().vanished, 0);
-    assert_well(&bench, &ratchet, &worker).await;
+    assert_well(&fixture, &ratchet, &worker).await;
     worker.stop().await;
 }
 
@@ -94,10 +94,10 @@ impl Middleware for Rude {
     }
 }
 
-pub async fn x_09_a_panic_of_a_component_is_counted_and_changes_no_outcome(bench: Bench) {
+pub async fn x_09_a_panic_of_a_component_is_counted_and_changes_no_outcome(fixture: EngineFixture) {
     let well = Arc::new(AtomicBool::new(false));
     let answer = Arc::clone(&well);
-    let builder = with_hostile(&bench)
+    let builder = with_hostile(&fixture)
         .retry_policy(Rude)
         .sanitizer(Rude)
         .middleware(Rude)
@@ -112,8 +112,8 @@ pub async fn x_09_a_panic_of_a_component_is_counted_and_changes_no_outcome(bench
     })
     .await;
     well.store(true, Ordering::SeqCst);
-    let job = bench.play(&ratchet, [Step::Error("once".into()), Step::Ok]).await;
-    let record = bench.ended(&ratchet, job.id()).await;
+    let job = fixture.play(&ratchet, [Step::Error("once".into()), Step::Ok]).await;
+    let record = fixture.ended(&ratchet, job.id()).await;
     assert_eq!((record.state, record.attempts), (JobState::Succeeded, 1));
     assert_eq!(
         outcomes(&ratchet, job.id()).await,
@@ -121,13 +121,13 @@ pub async fn x_09_a_panic_of_a_component_is_counted_and_changes_no_outcome(bench
     );
     let failing = ratchet.enqueue(Script::of([Step::Error("always".into())])).max_retries(2);
     let failing = failing.await.expect("enqueues");
-    let record = bench.ended(&ratchet, failing.id()).await;
+    let record = fixture.ended(&ratchet, failing.id()).await;
     assert_eq!((record.state, record.attempts), (JobState::Failed, 3));
     let panics = worker.panics();
     for component in ["retry policy", "sanitizer", "middleware"] {
         assert!(panics.get(component).is_some_and(|count| *count > 0), "{component}: {panics:?}");
     }
-    assert_well(&bench, &ratchet, &worker).await;
+    assert_well(&fixture, &ratchet, &worker).await;
     worker.stop().await;
 }
 
@@ -153,13 +153,13 @@ impl DeadLetterSink for Sink {
     }
 }
 
-pub async fn x_09_a_sink_whose_error_panics_is_asked_again(bench: Bench) {
+pub async fn x_09_a_sink_whose_error_panics_is_asked_again(fixture: EngineFixture) {
     let sink = Sink::default();
-    let (ratchet, worker) = start(with_hostile(&bench).dead_letter_sink(sink.clone())).await;
+    let (ratchet, worker) = start(with_hostile(&fixture).dead_letter_sink(sink.clone())).await;
     let job = ratchet.enqueue(Script::of([Step::Fatal])).await.expect("enqueues");
-    bench.until(&ratchet, job.id(), JobState::Failed).await;
+    fixture.until(&ratchet, job.id(), JobState::Failed).await;
     eventually("the sink has it", async || {
-        bench.advance(Duration::from_millis(10)).await;
+        fixture.advance(Duration::from_millis(10)).await;
         sink.taken.load(Ordering::SeqCst) == 1
     })
     .await;
@@ -185,63 +185,63 @@ impl InvocationResolver for Forgetful {
     }
 }
 
-pub async fn x_09_a_resolver_that_panics_fails_the_attempt(bench: Bench) {
+pub async fn x_09_a_resolver_that_panics_fails_the_attempt(fixture: EngineFixture) {
     let registry = Registry::new(script::jobs()).expect("no clashes");
     let resolver = Forgetful { registry, asked: AtomicU32::new(0) };
-    let (ratchet, worker) = start(bench.builder().resolver(resolver)).await;
-    let job = bench.play(&ratchet, [Step::Ok]).await;
-    let record = bench.ended(&ratchet, job.id()).await;
+    let (ratchet, worker) = start(fixture.builder().resolver(resolver)).await;
+    let job = fixture.play(&ratchet, [Step::Ok]).await;
+    let record = fixture.ended(&ratchet, job.id()).await;
     assert_eq!((record.state, record.attempts, record.run), (JobState::Succeeded, 1, 2));
     assert_eq!(worker.panics().get("resolver"), Some(&1));
     worker.stop().await;
 }
 
-pub async fn x_09_a_task_that_vanishes_is_counted_and_limited(bench: Bench) {
+pub async fn x_09_a_task_that_vanishes_is_counted_and_limited(fixture: EngineFixture) {
     let spawn = Losing::new(None);
-    let ratchet = bench.builder().crash_limit(1).build().await.expect("builds");
+    let ratchet = fixture.builder().crash_limit(1).build().await.expect("builds");
     let worker = ratchet.start_on(spawn.clone()).await.expect("starts");
-    let job = bench.play(&ratchet, [Step::Hang]).await;
+    let job = fixture.play(&ratchet, [Step::Hang]).await;
     eventually("it is given up", async || {
-        if bench.stage().running() > 0 {
+        if fixture.stage().running() > 0 {
             spawn.lose();
         }
-        bench.advance(Duration::from_secs(1)).await;
+        fixture.advance(Duration::from_secs(1)).await;
         let job = ratchet.get(job.id()).await.expect("reads").expect("is there");
         job.state == JobState::Failed
     })
     .await;
     let record = ratchet.get(job.id()).await.expect("reads").expect("is there");
     assert_eq!(record.envelope.expect("an envelope").reason, TerminalReason::Poisoned);
-    assert_eq!((record.crashes, bench.stage().runs(job.id())), (2, 2));
+    assert_eq!((record.crashes, fixture.stage().runs(job.id())), (2, 2));
     assert_eq!(worker.stats().vanished, 2);
-    assert_well(&bench, &ratchet, &worker).await;
+    assert_well(&fixture, &ratchet, &worker).await;
     worker.stop().await;
 }
 
-pub async fn x_09_a_runtime_that_takes_no_tasks_stops_claiming(bench: Bench) {
+pub async fn x_09_a_runtime_that_takes_no_tasks_stops_claiming(fixture: EngineFixture) {
     let spawn = Losing::new(None);
     // The watchdog would detect it only after an hour.
-    let builder = bench.builder().config(|config| config.stall_after = Duration::from_hours(1));
+    let builder = fixture.builder().config(|config| config.stall_after = Duration::from_hours(1));
     let ratchet = builder.build().await.expect("builds");
     let worker = ratchet.start_on(spawn.clone()).await.expect("starts");
     spawn.closed.store(true, Ordering::SeqCst);
-    let job = bench.play(&ratchet, [Step::Ok]).await;
+    let job = fixture.play(&ratchet, [Step::Ok]).await;
     eventually("it is not alive", async || !worker.liveness().ok).await;
     spawn.closed.store(false, Ordering::SeqCst);
-    let record = bench.ended(&ratchet, job.id()).await;
+    let record = fixture.ended(&ratchet, job.id()).await;
     assert_eq!((record.state, record.attempts, record.crashes), (JobState::Succeeded, 0, 0));
     assert!(worker.stats().vanished >= 1);
     worker.stop().await;
 }
 
-pub async fn x_09_an_endless_display_is_cut_off(bench: Bench) {
-    let (ratchet, worker) = start(with_hostile(&bench)).await;
+pub async fn x_09_an_endless_display_is_cut_off(fixture: EngineFixture) {
+    let (ratchet, worker) = start(with_hostile(&fixture)).await;
     for trick in [Trick::EndlessDisplay, Trick::RudeDisplay] {
         let job = ratchet.enqueue(Hostile { trick }).max_retries(0).await.expect("enqueues");
-        let record = bench.ended(&ratchet, job.id()).await;
+        let record = fixture.ended(&ratchet, job.id()).await;
         let message = record.envelope.expect("an envelope").failure.message;
         assert!(message.starts_with("endless endless") && message.len() <= 2000, "{message}");
     }
-    assert_well(&bench, &ratchet, &worker).await;
+    assert_well(&fixture, &ratchet, &worker).await;
     worker.stop().await;
 }

@@ -9,13 +9,13 @@ use ratchet_core::model::{
 };
 use ratchet_core::{Event, IdSource, JobId, JobState, OsEntropy, Ratchet, SystemClock};
 
-use crate::engine::bench::{Bench, event, eventually, name, outcomes, start};
+use crate::engine::fixture::{EngineFixture, event, eventually, name, outcomes, start};
 use crate::engine::script::{Script, Step};
 
 /// Claims all waiting jobs for a node and lets its lease expire. `started` states whether its handlers had started.
-pub(super) async fn die_with(bench: &Bench, started: bool) {
+pub(super) async fn die_with(fixture: &EngineFixture, started: bool) {
     let node = IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy)).node();
-    let store = bench.store();
+    let store = fixture.store();
     store.join(NodeInfo::new(node), Duration::from_secs(15)).await.expect("joins");
     let request = ClaimRequest {
         node,
@@ -26,22 +26,22 @@ pub(super) async fn die_with(bench: &Bench, started: bool) {
     };
     let claimed = store.claim(request).await.expect("claims");
     assert!(!claimed.jobs.is_empty(), "there was something to claim");
-    bench.advance(Duration::from_secs(20)).await;
+    fixture.advance(Duration::from_secs(20)).await;
 }
 
 async fn crashes(ratchet: &Ratchet, id: JobId) -> u32 {
     ratchet.get(id).await.expect("reads").expect("exists").crashes
 }
 
-pub async fn p_01_p_05_orphans_are_brought_back_by_any_node(bench: Bench) {
-    let ratchet = bench.ratchet().await;
-    let job = bench.play(&ratchet, [Step::Ok]).await;
-    die_with(&bench, true).await;
-    let (ratchet, worker) = bench.start().await;
+pub async fn p_01_p_05_orphans_are_brought_back_by_any_node(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
+    let job = fixture.play(&ratchet, [Step::Ok]).await;
+    die_with(&fixture, true).await;
+    let (ratchet, worker) = fixture.start().await;
     let mut events = ratchet.events();
     let orphaned = event(&mut events, |event| matches!(event, Event::Orphaned { .. })).await;
     assert!(matches!(orphaned, Event::Orphaned { crashes: 1, .. }));
-    let record = bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+    let record = fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
     assert_eq!((record.attempts, record.crashes), (0, 1));
     assert_eq!(
         outcomes(&ratchet, job.id()).await,
@@ -51,23 +51,23 @@ pub async fn p_01_p_05_orphans_are_brought_back_by_any_node(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn p_02_a_job_that_had_not_started_is_not_charged(bench: Bench) {
-    let ratchet = bench.ratchet().await;
-    let job = bench.play(&ratchet, [Step::Ok]).await;
-    die_with(&bench, false).await;
-    let (ratchet, worker) = bench.start().await;
-    bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+pub async fn p_02_a_job_that_had_not_started_is_not_charged(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
+    let job = fixture.play(&ratchet, [Step::Ok]).await;
+    die_with(&fixture, false).await;
+    let (ratchet, worker) = fixture.start().await;
+    fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
     assert_eq!(crashes(&ratchet, job.id()).await, 0);
     worker.stop().await;
 }
 
-pub async fn p_02_a_job_that_keeps_killing_its_worker_is_poison(bench: Bench) {
-    let ratchet = bench.ratchet().await;
-    let job = bench.play(&ratchet, [Step::Ok]).await;
+pub async fn p_02_a_job_that_keeps_killing_its_worker_is_poison(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
+    let job = fixture.play(&ratchet, [Step::Ok]).await;
     for dead in 1..=3 {
-        die_with(&bench, true).await;
+        die_with(&fixture, true).await;
         // A worker that only rescues, because it knows no job of this name.
-        let rescuer = bench
+        let rescuer = fixture
             .builder()
             .crash_limit(2)
             .jobs([])
@@ -78,7 +78,7 @@ pub async fn p_02_a_job_that_keeps_killing_its_worker_is_poison(bench: Bench) {
         let worker = rescuer.start().await.expect("starts");
         eventually("it is rescued", async || crashes(&ratchet, job.id()).await == dead).await;
         worker.stop().await;
-        bench.advance(Duration::from_mins(2)).await;
+        fixture.advance(Duration::from_mins(2)).await;
     }
     let record = ratchet.get(job.id()).await.expect("reads").expect("exists");
     assert_eq!((record.state, record.attempts), (JobState::Failed, 0));
@@ -99,12 +99,12 @@ impl ratchet_core::InvocationResolver for Rescuer {
     }
 }
 
-pub async fn p_02_a_suspect_runs_alone(bench: Bench) {
-    let ratchet = bench.ratchet().await;
-    let suspect = bench.play(&ratchet, [Step::Gate]).await;
+pub async fn p_02_a_suspect_runs_alone(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
+    let suspect = fixture.play(&ratchet, [Step::Gate]).await;
     for _ in 0..2 {
-        die_with(&bench, true).await;
-        let rescuer = bench.builder().jobs([]).resolver(Rescuer).build().await.expect("builds");
+        die_with(&fixture, true).await;
+        let rescuer = fixture.builder().jobs([]).resolver(Rescuer).build().await.expect("builds");
         let worker = rescuer.start().await.expect("starts");
         eventually("it is rescued", async || {
             rescuer
@@ -114,42 +114,42 @@ pub async fn p_02_a_suspect_runs_alone(bench: Bench) {
         })
         .await;
         worker.stop().await;
-        bench.advance(Duration::from_mins(2)).await;
+        fixture.advance(Duration::from_mins(2)).await;
     }
     assert_eq!(crashes(&ratchet, suspect.id()).await, 2);
-    let (ratchet, worker) = start(bench.builder()).await;
-    eventually("the suspect runs", async || bench.stage().runs(suspect.id()) == 1).await;
+    let (ratchet, worker) = start(fixture.builder()).await;
+    eventually("the suspect runs", async || fixture.stage().runs(suspect.id()) == 1).await;
     // Another worker takes the remaining jobs; this one runs only the suspect.
     let other = ratchet.start().await.expect("starts");
     for _ in 0..50 {
-        let job = bench.play(&ratchet, [Step::Ok]).await;
-        bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+        let job = fixture.play(&ratchet, [Step::Ok]).await;
+        fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
     }
     assert_eq!((worker.stats().claimed, other.stats().claimed), (1, 50));
     other.stop().await;
-    bench.stage().let_one_pass();
-    let record = bench.until(&ratchet, suspect.id(), JobState::Succeeded).await;
-    assert_eq!((record.crashes, bench.stage().runs(suspect.id())), (2, 1));
-    let after = bench.play(&ratchet, [Step::Ok]).await;
-    bench.until(&ratchet, after.id(), JobState::Succeeded).await;
+    fixture.stage().let_one_pass();
+    let record = fixture.until(&ratchet, suspect.id(), JobState::Succeeded).await;
+    assert_eq!((record.crashes, fixture.stage().runs(suspect.id())), (2, 1));
+    let after = fixture.play(&ratchet, [Step::Ok]).await;
+    fixture.until(&ratchet, after.id(), JobState::Succeeded).await;
     worker.stop().await;
 }
 
-pub async fn l_06_a_zombie_cannot_overwrite_a_newer_attempt(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn l_06_a_zombie_cannot_overwrite_a_newer_attempt(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     let mut events = ratchet.events();
-    let job = bench.play(&ratchet, [Step::Gate, Step::Ok]).await;
-    eventually("it runs", async || bench.stage().running() == 1).await;
+    let job = fixture.play(&ratchet, [Step::Gate, Step::Ok]).await;
+    eventually("it runs", async || fixture.stage().running() == 1).await;
     // Remove its node while it still runs; the job is then rescued.
-    bench.switches().stop_heartbeats().await;
-    bench.store().leave(worker.node()).await.expect("leaves");
+    fixture.switches().stop_heartbeats().await;
+    fixture.store().leave(worker.node()).await.expect("leaves");
     eventually("it is rescued", async || crashes(&ratchet, job.id()).await == 1).await;
-    bench.stage().let_one_pass();
+    fixture.stage().let_one_pass();
     event(&mut events, |event| matches!(event, Event::Stale { job: it } if it.id == job.id()))
         .await;
     assert_eq!(worker.stats().stale, 1);
-    bench.switches().no_heartbeat.store(false, Ordering::SeqCst);
-    let record = bench.ended(&ratchet, job.id()).await;
+    fixture.switches().no_heartbeat.store(false, Ordering::SeqCst);
+    let record = fixture.ended(&ratchet, job.id()).await;
     assert_eq!((record.state, record.run), (JobState::Succeeded, 2));
     assert_eq!(
         outcomes(&ratchet, job.id()).await,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use ratchet_core::model::{Alert, Envelope};
 use ratchet_core::{AlertSink, DeadLetterSink, Filter, JobState, Redrive, SinkError, async_trait};
 
-use crate::engine::bench::{Bench, eventually, outcomes, start};
+use crate::engine::fixture::{EngineFixture, eventually, outcomes, start};
 use crate::engine::script::{Script, Step};
 
 /// A sink that stores dead letters. It refuses the first one.
@@ -46,7 +46,7 @@ impl DeadLetterSink for Sink {
 }
 
 async fn bury(
-    bench: &Bench,
+    fixture: &EngineFixture,
     ratchet: &ratchet_core::Ratchet,
     message: &str,
 ) -> ratchet_core::JobId {
@@ -55,18 +55,18 @@ async fn bury(
         .max_retries(0)
         .await
         .expect("enqueues");
-    bench.until(ratchet, job.id(), JobState::Failed).await;
+    fixture.until(ratchet, job.id(), JobState::Failed).await;
     job.id()
 }
 
-pub async fn d_03_an_alert_reaches_its_sink_at_least_once(bench: Bench) {
+pub async fn d_03_an_alert_reaches_its_sink_at_least_once(fixture: EngineFixture) {
     let sink = Sink::default();
-    let (ratchet, worker) = start(bench.builder().alert_sink(sink.clone())).await;
-    bury(&bench, &ratchet, "order 1 is lost").await;
-    bury(&bench, &ratchet, "order 2 is lost").await;
-    bench.advance(Duration::from_secs(1)).await;
+    let (ratchet, worker) = start(fixture.builder().alert_sink(sink.clone())).await;
+    bury(&fixture, &ratchet, "order 1 is lost").await;
+    bury(&fixture, &ratchet, "order 2 is lost").await;
+    fixture.advance(Duration::from_secs(1)).await;
     eventually("the sink has it although it refused at first", async || {
-        bench.advance(Duration::from_millis(10)).await;
+        fixture.advance(Duration::from_millis(10)).await;
         sink.taken() == ["order 1 is lost"]
     })
     .await;
@@ -75,16 +75,16 @@ pub async fn d_03_an_alert_reaches_its_sink_at_least_once(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn d_07_every_dead_letter_reaches_its_sink_at_least_once(bench: Bench) {
+pub async fn d_07_every_dead_letter_reaches_its_sink_at_least_once(fixture: EngineFixture) {
     let sink = Sink::default();
-    let (ratchet, worker) = start(bench.builder().dead_letter_sink(sink.clone())).await;
+    let (ratchet, worker) = start(fixture.builder().dead_letter_sink(sink.clone())).await;
     let mut expected = vec![
-        bury(&bench, &ratchet, "a").await.to_string(),
-        bury(&bench, &ratchet, "a").await.to_string(),
+        bury(&fixture, &ratchet, "a").await.to_string(),
+        bury(&fixture, &ratchet, "a").await.to_string(),
     ];
     expected.sort();
     eventually("the sink has both", async || {
-        bench.advance(Duration::from_millis(10)).await;
+        fixture.advance(Duration::from_millis(10)).await;
         let mut taken = sink.taken();
         taken.sort();
         taken.dedup();
@@ -94,26 +94,26 @@ pub async fn d_07_every_dead_letter_reaches_its_sink_at_least_once(bench: Bench)
     worker.stop().await;
 }
 
-pub async fn d_04_a_dead_job_can_be_tried_again(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn d_04_a_dead_job_can_be_tried_again(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     let job = ratchet
         .enqueue(Script::of([Step::Error("once".into()), Step::Ok]))
         .max_retries(0)
         .await
         .expect("enqueues");
-    bench.until(&ratchet, job.id(), JobState::Failed).await;
+    fixture.until(&ratchet, job.id(), JobState::Failed).await;
     ratchet.retry(job.id()).await.expect("retries");
-    let record = bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+    let record = fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
     assert_eq!((record.generation, record.attempts, record.envelope), (2, 0, None));
     assert_eq!(outcomes(&ratchet, job.id()).await.len(), 2, "the history stays");
     worker.stop().await;
 }
 
-pub async fn d_04_a_redrive_is_bounded_and_repeatable(bench: Bench) {
-    let ratchet = bench.ratchet().await;
+pub async fn d_04_a_redrive_is_bounded_and_repeatable(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
     let worker = ratchet.start().await.expect("starts");
     for _ in 0..7 {
-        bury(&bench, &ratchet, "down").await;
+        bury(&fixture, &ratchet, "down").await;
     }
     worker.stop().await;
     let redrive = |limit| Redrive::new(Filter::any()).limit(limit).batch(2).pace(Duration::ZERO);
@@ -131,33 +131,33 @@ pub async fn d_04_a_redrive_is_bounded_and_repeatable(bench: Bench) {
     assert_eq!(ratchet.counts().await.expect("reads").state(JobState::Pending), 7);
 }
 
-pub async fn d_05_what_was_kept_long_enough_is_purged(bench: Bench) {
-    purged(bench, false).await;
+pub async fn d_05_what_was_kept_long_enough_is_purged(fixture: EngineFixture) {
+    purged(fixture, false).await;
 }
 
-pub async fn d_05_a_purge_that_failed_is_retried_by_the_next_sweep(bench: Bench) {
-    purged(bench, true).await;
+pub async fn d_05_a_purge_that_failed_is_retried_by_the_next_sweep(fixture: EngineFixture) {
+    purged(fixture, true).await;
 }
 
 /// Asserts that the job is purged long before the next regular purge, even if the first purge fails.
-async fn purged(bench: Bench, fails: bool) {
+async fn purged(fixture: EngineFixture, fails: bool) {
     let day = Duration::from_hours(24);
-    let builder = bench.builder().config(|config| {
+    let builder = fixture.builder().config(|config| {
         config.lease = Duration::from_hours(24 * 365);
         config.keep_failed = Some(Duration::from_hours(24 * 30));
     });
     let (ratchet, worker) = start(builder).await;
-    let dead = bury(&bench, &ratchet, "old").await;
+    let dead = bury(&fixture, &ratchet, "old").await;
     worker.stop().await;
-    bench.advance(day * 31).await;
+    fixture.advance(day * 31).await;
     // A worker purges in its first sweep.
-    let keep = bench
+    let keep = fixture
         .builder()
         .config(move |config| config.keep_failed = Some(day * 30))
         .build()
         .await
         .expect("builds");
-    bench.switches().fail_purge.store(fails, Ordering::SeqCst);
+    fixture.switches().fail_purge.store(fails, Ordering::SeqCst);
     let worker = keep.start().await.expect("starts");
     eventually("it is gone", async || ratchet.get(dead).await.is_ok_and(|job| job.is_none())).await;
     worker.stop().await;

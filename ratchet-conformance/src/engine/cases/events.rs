@@ -2,7 +2,7 @@
 
 use ratchet_core::{Event, JobState};
 
-use crate::engine::bench::{Bench, event, eventually};
+use crate::engine::fixture::{EngineFixture, event, eventually};
 use crate::engine::script::{Script, Step};
 
 fn kind(event: &Event) -> String {
@@ -10,12 +10,12 @@ fn kind(event: &Event) -> String {
     debug.split([' ', '{']).next().unwrap_or_default().to_owned()
 }
 
-pub async fn v_01_the_life_of_a_job_is_told_in_order(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn v_01_the_life_of_a_job_is_told_in_order(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     let mut events = ratchet.events();
     let steps = [Step::Error("once".into()), Step::Snooze, Step::Reject, Step::Fatal];
-    let job = bench.play(&ratchet, steps).await;
-    bench.until(&ratchet, job.id(), JobState::Failed).await;
+    let job = fixture.play(&ratchet, steps).await;
+    fixture.until(&ratchet, job.id(), JobState::Failed).await;
     let mut told = Vec::new();
     loop {
         let event = event(&mut events, |event| event.job_id() == Some(job.id())).await;
@@ -41,15 +41,15 @@ pub async fn v_01_the_life_of_a_job_is_told_in_order(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn v_01_failed_says_whether_it_will_be_retried(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn v_01_failed_says_whether_it_will_be_retried(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     let mut events = ratchet.events();
     let job = ratchet
         .enqueue(Script::of([Step::Error("x".into())]))
         .max_retries(1)
         .await
         .expect("enqueues");
-    bench.until(&ratchet, job.id(), JobState::Failed).await;
+    fixture.until(&ratchet, job.id(), JobState::Failed).await;
     let mut will_retry = Vec::new();
     while will_retry.len() < 2 {
         if let Event::Failed { will_retry: again, .. } =
@@ -62,8 +62,8 @@ pub async fn v_01_failed_says_whether_it_will_be_retried(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn v_01_a_slow_subscriber_blocks_nobody_and_is_counted(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn v_01_a_slow_subscriber_blocks_nobody_and_is_counted(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     let mut slow = ratchet.events();
     ratchet.bulk().jobs((0..3000).map(|_| Script::of([Step::Ok]))).await.expect("enqueues");
     eventually("all are done", async || {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ratchet_core::{Builder, JobState};
 
-use crate::engine::bench::{Bench, eventually, start};
+use crate::engine::fixture::{EngineFixture, eventually, start};
 use crate::engine::script::{Script, Step};
 
 /// A dependency that can be switched off.
@@ -43,70 +43,70 @@ fn quick(builder: Builder) -> Builder {
     })
 }
 
-pub async fn h_01_an_unhealthy_worker_claims_nothing_and_picks_up_again(bench: Bench) {
+pub async fn h_01_an_unhealthy_worker_claims_nothing_and_picks_up_again(fixture: EngineFixture) {
     let database = Database::default();
     let ping = database.clone();
-    let builder = quick(bench.builder()).health_check("database", move || ping.ping());
+    let builder = quick(fixture.builder()).health_check("database", move || ping.ping());
     let (ratchet, worker) = start(builder).await;
-    let running = bench.play(&ratchet, [Step::Gate]).await;
-    eventually("it runs", async || bench.stage().runs(running.id()) == 1).await;
+    let running = fixture.play(&ratchet, [Step::Gate]).await;
+    eventually("it runs", async || fixture.stage().runs(running.id()) == 1).await;
     assert!(worker.readiness().ok);
 
     database.set_down(true);
     eventually("it is not ready", async || !worker.readiness().ok).await;
     assert!(worker.readiness().problems[0].contains("connection refused"));
     assert!(worker.liveness().ok, "it is alive all the same");
-    let waiting = bench.play(&ratchet, [Step::Ok]).await;
+    let waiting = fixture.play(&ratchet, [Step::Ok]).await;
     // Running jobs may finish.
-    bench.stage().let_one_pass();
-    bench.until(&ratchet, running.id(), JobState::Succeeded).await;
+    fixture.stage().let_one_pass();
+    fixture.until(&ratchet, running.id(), JobState::Succeeded).await;
     let asked = database.asked();
     eventually("it was asked again and again", async || database.asked() > asked + 3).await;
     let job = ratchet.get(waiting.id()).await.expect("reads").expect("exists");
     // A claim that was in flight may have been released; the handler was not called.
     assert_eq!((job.state, job.attempts), (JobState::Pending, 0));
-    assert_eq!(bench.stage().runs(waiting.id()), 0);
+    assert_eq!(fixture.stage().runs(waiting.id()), 0);
 
     database.set_down(false);
-    bench.until(&ratchet, waiting.id(), JobState::Succeeded).await;
+    fixture.until(&ratchet, waiting.id(), JobState::Succeeded).await;
     eventually("it is ready", async || worker.readiness().ok).await;
     worker.stop().await;
 }
 
-pub async fn h_01_a_check_may_guard_some_queues_only(bench: Bench) {
+pub async fn h_01_a_check_may_guard_some_queues_only(fixture: EngineFixture) {
     let database = Database::default();
     database.set_down(true);
     let ping = database.clone();
-    let builder = quick(bench.builder()).queue("guarded", |queue| queue);
+    let builder = quick(fixture.builder()).queue("guarded", |queue| queue);
     let builder = builder.health_check_of("gateway", ["guarded"], move || ping.ping());
     let (ratchet, worker) = start(builder).await;
     let guarded = ratchet.enqueue(Script::of([Step::Ok])).queue("guarded").await.expect("enqueues");
-    let free = bench.play(&ratchet, [Step::Ok]).await;
-    bench.until(&ratchet, free.id(), JobState::Succeeded).await;
-    assert_eq!(bench.stage().runs(guarded.id()), 0);
+    let free = fixture.play(&ratchet, [Step::Ok]).await;
+    fixture.until(&ratchet, free.id(), JobState::Succeeded).await;
+    assert_eq!(fixture.stage().runs(guarded.id()), 0);
     database.set_down(false);
-    bench.until(&ratchet, guarded.id(), JobState::Succeeded).await;
+    fixture.until(&ratchet, guarded.id(), JobState::Succeeded).await;
     worker.stop().await;
 }
 
 /// A worker must not claim before the first check has succeeded.
-pub async fn h_01_a_worker_asks_before_it_claims(bench: Bench) {
-    let ratchet = bench.ratchet().await;
-    let job = bench.play(&ratchet, [Step::Ok]).await;
+pub async fn h_01_a_worker_asks_before_it_claims(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
+    let job = fixture.play(&ratchet, [Step::Ok]).await;
     let database = Database::default();
     database.set_down(true);
     let ping = database.clone();
-    let builder = quick(bench.builder()).health_check("database", move || ping.ping());
+    let builder = quick(fixture.builder()).health_check("database", move || ping.ping());
     let (ratchet, worker) = start(builder).await;
     eventually("it was asked", async || database.asked() > 3).await;
-    assert_eq!(bench.stage().runs(job.id()), 0);
+    assert_eq!(fixture.stage().runs(job.id()), 0);
     database.set_down(false);
-    bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+    fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
     worker.stop().await;
 }
 
-pub async fn h_01_a_check_that_hangs_or_panics_fails(bench: Bench) {
-    let builder = quick(bench.builder())
+pub async fn h_01_a_check_that_hangs_or_panics_fails(fixture: EngineFixture) {
+    let builder = quick(fixture.builder())
         .config(|config| config.health_timeout = Duration::from_millis(50))
         .health_check("hangs", std::future::pending::<Result<(), String>>)
         .health_check("panics", explode);
@@ -122,38 +122,38 @@ pub async fn h_01_a_check_that_hangs_or_panics_fails(bench: Bench) {
 }
 
 /// A rejected job triggers the checks immediately, although the next regular check is an hour away.
-pub async fn h_04_a_rejection_makes_it_ask_before_it_claims_more(bench: Bench) {
+pub async fn h_04_a_rejection_makes_it_ask_before_it_claims_more(fixture: EngineFixture) {
     let database = Database::default();
     let ping = database.clone();
-    let builder = bench.builder().concurrency(1).config(|config| {
+    let builder = fixture.builder().concurrency(1).config(|config| {
         config.health_every = Duration::from_hours(1);
         config.health_retry = Duration::from_millis(5);
     });
     let builder = builder.health_check("database", move || ping.ping());
     let (ratchet, worker) = start(builder).await;
     eventually("it was asked", async || database.asked() == 1).await;
-    let gate = bench.play(&ratchet, [Step::Gate]).await;
-    eventually("it runs", async || bench.stage().runs(gate.id()) == 1).await;
+    let gate = fixture.play(&ratchet, [Step::Gate]).await;
+    eventually("it runs", async || fixture.stage().runs(gate.id()) == 1).await;
     // The next job rejects its run, and the database is down by then.
-    let rejected = bench.play(&ratchet, [Step::Reject, Step::Ok]).await;
-    let behind = bench.play(&ratchet, [Step::Ok]).await;
+    let rejected = fixture.play(&ratchet, [Step::Reject, Step::Ok]).await;
+    let behind = fixture.play(&ratchet, [Step::Ok]).await;
     database.set_down(true);
-    bench.stage().let_one_pass();
+    fixture.stage().let_one_pass();
     eventually("it asked again", async || database.asked() > 3).await;
-    assert_eq!(bench.stage().runs(rejected.id()), 1);
-    assert_eq!(bench.stage().runs(behind.id()), 0, "nothing more is claimed");
+    assert_eq!(fixture.stage().runs(rejected.id()), 1);
+    assert_eq!(fixture.stage().runs(behind.id()), 0, "nothing more is claimed");
     database.set_down(false);
-    bench.until(&ratchet, behind.id(), JobState::Succeeded).await;
-    bench.until(&ratchet, rejected.id(), JobState::Succeeded).await;
+    fixture.until(&ratchet, behind.id(), JobState::Succeeded).await;
+    fixture.until(&ratchet, rejected.id(), JobState::Succeeded).await;
     worker.stop().await;
 }
 
 /// Without checks, a rejection must not delay other jobs.
-pub async fn h_04_without_checks_a_rejection_holds_up_nobody(bench: Bench) {
-    let (ratchet, worker) = start(bench.builder().concurrency(1)).await;
-    let rejected = bench.play(&ratchet, [Step::Reject, Step::Ok]).await;
-    let behind = bench.play(&ratchet, [Step::Ok]).await;
-    bench.until(&ratchet, behind.id(), JobState::Succeeded).await;
-    bench.until(&ratchet, rejected.id(), JobState::Succeeded).await;
+pub async fn h_04_without_checks_a_rejection_holds_up_nobody(fixture: EngineFixture) {
+    let (ratchet, worker) = start(fixture.builder().concurrency(1)).await;
+    let rejected = fixture.play(&ratchet, [Step::Reject, Step::Ok]).await;
+    let behind = fixture.play(&ratchet, [Step::Ok]).await;
+    fixture.until(&ratchet, behind.id(), JobState::Succeeded).await;
+    fixture.until(&ratchet, rejected.id(), JobState::Succeeded).await;
     worker.stop().await;
 }

@@ -5,67 +5,67 @@ use std::time::Duration;
 
 use ratchet_core::{Explanation, JobState, SubmitError, Waiting};
 
-use crate::engine::bench::{Bench, eventually, start};
+use crate::engine::fixture::{EngineFixture, eventually, start};
 use crate::engine::script::{Script, Step};
 
-pub async fn c_03_a_worker_takes_no_more_than_it_has_room_for(bench: Bench) {
-    let (ratchet, worker) = start(bench.builder().concurrency(5)).await;
+pub async fn c_03_a_worker_takes_no_more_than_it_has_room_for(fixture: EngineFixture) {
+    let (ratchet, worker) = start(fixture.builder().concurrency(5)).await;
     for _ in 0..20 {
-        bench.play(&ratchet, [Step::Gate]).await;
+        fixture.play(&ratchet, [Step::Gate]).await;
     }
-    eventually("it is full", async || bench.stage().running() == 5).await;
+    eventually("it is full", async || fixture.stage().running() == 5).await;
     assert_eq!(ratchet.counts().await.expect("reads").state(JobState::Running), 5);
-    bench.stage().open_gate();
+    fixture.stage().open_gate();
     eventually("all are done", async || {
         ratchet.counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 20)
     })
     .await;
-    assert_eq!(bench.stage().most_at_once(), 5);
+    assert_eq!(fixture.stage().most_at_once(), 5);
     worker.stop().await;
 }
 
-pub async fn c_03_with_company_a_worker_asks_for_all_it_may_run(bench: Bench) {
-    let (ratchet, worker) = start(bench.builder().concurrency(6)).await;
+pub async fn c_03_with_company_a_worker_asks_for_all_it_may_run(fixture: EngineFixture) {
+    let (ratchet, worker) = start(fixture.builder().concurrency(6)).await;
     for (competing, jobs) in [(false, 3), (true, 6), (false, 3)] {
-        bench.switches().competing.store(competing, Ordering::SeqCst);
+        fixture.switches().competing.store(competing, Ordering::SeqCst);
         eventually("alone one half, so that the other can run", async || {
             // The worker only checks for competing claimers if some jobs end while others wait.
             let several = (0..12).map(|_| Script::of([Step::Ok]));
             ratchet.bulk().jobs(several).await.expect("enqueues");
-            bench.switches().asked.load(Ordering::SeqCst) == jobs
+            fixture.switches().asked.load(Ordering::SeqCst) == jobs
         })
         .await;
     }
     worker.stop().await;
 }
 
-pub async fn c_03_jobs_do_not_wait_for_a_look_around(bench: Bench) {
-    let (ratchet, worker) = start(bench.builder().concurrency(2)).await;
+pub async fn c_03_jobs_do_not_wait_for_a_look_around(fixture: EngineFixture) {
+    let (ratchet, worker) = start(fixture.builder().concurrency(2)).await;
     for _ in 0..20 {
-        bench.play(&ratchet, [Step::Gate]).await;
+        fixture.play(&ratchet, [Step::Gate]).await;
     }
-    let hanging = bench.switches().looking.lock().await;
-    bench.stage().open_gate();
+    let hanging = fixture.switches().looking.lock().await;
+    fixture.stage().open_gate();
     eventually("all are done", async || {
         ratchet.counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 20)
     })
     .await;
-    assert!(bench.switches().looks.load(Ordering::SeqCst) > 0, "it has looked around");
+    assert!(fixture.switches().looks.load(Ordering::SeqCst) > 0, "it has looked around");
     drop(hanging);
     worker.stop().await;
 }
 
-pub async fn q_01_a_queue_has_a_limit_of_its_own(bench: Bench) {
+pub async fn q_01_a_queue_has_a_limit_of_its_own(fixture: EngineFixture) {
     let (ratchet, worker) =
-        start(bench.builder().queue("narrow", |queue| queue.concurrency(1))).await;
+        start(fixture.builder().queue("narrow", |queue| queue.concurrency(1))).await;
     for _ in 0..4 {
         ratchet.enqueue(Script::of([Step::Gate])).queue("narrow").await.expect("enqueues");
     }
-    eventually("one runs", async || bench.stage().running() == 1).await;
-    let other = bench.play(&ratchet, [Step::Ok]).await;
-    bench.until(&ratchet, other.id(), JobState::Succeeded).await;
+    eventually("one runs", async || fixture.stage().running() == 1).await;
+    let other = fixture.play(&ratchet, [Step::Ok]).await;
+    fixture.until(&ratchet, other.id(), JobState::Succeeded).await;
     assert_eq!(ratchet.counts().await.expect("reads").on("narrow", JobState::Running), 1);
-    bench.stage().open_gate();
+    fixture.stage().open_gate();
     eventually("all are done", async || {
         ratchet.counts().await.is_ok_and(|counts| counts.on("narrow", JobState::Succeeded) == 4)
     })
@@ -73,8 +73,8 @@ pub async fn q_01_a_queue_has_a_limit_of_its_own(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn q_02_a_concurrency_key_limits_runs(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn q_02_a_concurrency_key_limits_runs(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     for _ in 0..6 {
         ratchet
             .enqueue(Script::of([Step::Gate]))
@@ -82,49 +82,49 @@ pub async fn q_02_a_concurrency_key_limits_runs(bench: Bench) {
             .await
             .expect("enqueues");
     }
-    eventually("two run", async || bench.stage().running() == 2).await;
-    let other = bench.play(&ratchet, [Step::Ok]).await;
-    bench.until(&ratchet, other.id(), JobState::Succeeded).await;
-    bench.stage().open_gate();
+    eventually("two run", async || fixture.stage().running() == 2).await;
+    let other = fixture.play(&ratchet, [Step::Ok]).await;
+    fixture.until(&ratchet, other.id(), JobState::Succeeded).await;
+    fixture.stage().open_gate();
     eventually("all are done", async || {
         ratchet.counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 7)
     })
     .await;
-    assert!(bench.stage().most_at_once() <= 3, "two of the key and the other");
+    assert!(fixture.stage().most_at_once() <= 3, "two of the key and the other");
     worker.stop().await;
 }
 
-pub async fn q_01_cluster_limits_are_declared_by_the_worker(bench: Bench) {
-    let limited = || bench.builder().queue("default", |queue| queue.cluster_concurrency(2));
+pub async fn q_01_cluster_limits_are_declared_by_the_worker(fixture: EngineFixture) {
+    let limited = || fixture.builder().queue("default", |queue| queue.cluster_concurrency(2));
     let (ratchet, one) = start(limited()).await;
     let (_, two) = start(limited()).await;
     for _ in 0..6 {
-        bench.play(&ratchet, [Step::Gate]).await;
+        fixture.play(&ratchet, [Step::Gate]).await;
     }
-    eventually("two run", async || bench.stage().running() == 2).await;
-    let waiting = bench.play(&ratchet, [Step::Ok]).await;
+    eventually("two run", async || fixture.stage().running() == 2).await;
+    let waiting = fixture.play(&ratchet, [Step::Ok]).await;
     let why = ratchet.explain(waiting.id()).await.expect("reads").expect("exists");
     let full = Waiting::QueueFull { queue: "default".to_owned(), limit: 2 };
     assert_eq!(why, Explanation::Waits(vec![full]));
-    bench.stage().open_gate();
+    fixture.stage().open_gate();
     eventually("all are done", async || {
         ratchet.counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 7)
     })
     .await;
-    assert_eq!(bench.stage().most_at_once(), 2);
+    assert_eq!(fixture.stage().most_at_once(), 2);
     one.stop().await;
     two.stop().await;
 }
 
-pub async fn q_01_a_rate_is_waited_for(bench: Bench) {
+pub async fn q_01_a_rate_is_waited_for(fixture: EngineFixture) {
     let rate = |queue: ratchet_core::QueueConfig| queue.rate(3, Duration::from_mins(1));
-    let (ratchet, worker) = start(bench.builder().queue("default", rate)).await;
+    let (ratchet, worker) = start(fixture.builder().queue("default", rate)).await;
     let mut jobs = Vec::new();
     for _ in 0..7 {
-        jobs.push(bench.play(&ratchet, [Step::Ok]).await);
+        jobs.push(fixture.play(&ratchet, [Step::Ok]).await);
     }
     for job in &jobs {
-        bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+        fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
     }
     let mut started = Vec::new();
     for job in &jobs {
@@ -138,23 +138,23 @@ pub async fn q_01_a_rate_is_waited_for(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn q_01_a_queue_can_be_paused_and_resumed(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn q_01_a_queue_can_be_paused_and_resumed(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     ratchet.queues().pause("default").await.expect("pauses");
-    let job = bench.play(&ratchet, [Step::Ok]).await;
+    let job = fixture.play(&ratchet, [Step::Ok]).await;
     let why = ratchet.explain(job.id()).await.expect("reads").expect("exists");
     assert_eq!(why.to_string(), "queue `default` is paused");
     assert!(ratchet.queues().list().await.expect("lists")[0].rules.paused);
     ratchet.queues().resume("default").await.expect("resumes");
-    bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+    fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
     worker.stop().await;
 }
 
-pub async fn h_03_a_deep_queue_refuses(bench: Bench) {
-    let ratchet = bench.builder().queue("default", |queue| queue.depth(3)).build().await;
+pub async fn h_03_a_deep_queue_refuses(fixture: EngineFixture) {
+    let ratchet = fixture.builder().queue("default", |queue| queue.depth(3)).build().await;
     let ratchet = ratchet.expect("builds");
     for _ in 0..3 {
-        bench.play(&ratchet, [Step::Ok]).await;
+        fixture.play(&ratchet, [Step::Ok]).await;
     }
     let refused = ratchet.enqueue(Script::of([Step::Ok])).await;
     let Err(SubmitError::QueueFull { queue, depth: 3, limit: 3, .. }) = refused else {
@@ -167,21 +167,21 @@ pub async fn h_03_a_deep_queue_refuses(bench: Bench) {
     assert_eq!(ratchet.counts().await.expect("counts").on("default", JobState::Pending), 3);
 
     // Once another process has drained the queue, submits are accepted again.
-    let (other, worker) = bench.start().await;
+    let (other, worker) = fixture.start().await;
     eventually("it is empty", async || {
         other.counts().await.is_ok_and(|counts| counts.on("default", JobState::Succeeded) == 3)
     })
     .await;
     worker.stop().await;
-    bench.play(&ratchet, [Step::Ok]).await;
+    fixture.play(&ratchet, [Step::Ok]).await;
 }
 
-pub async fn h_03_a_deep_queue_warns_if_asked(bench: Bench) {
-    let ratchet = bench.builder().queue("default", |queue| queue.warn_depth(2)).build().await;
+pub async fn h_03_a_deep_queue_warns_if_asked(fixture: EngineFixture) {
+    let ratchet = fixture.builder().queue("default", |queue| queue.warn_depth(2)).build().await;
     let ratchet = ratchet.expect("builds");
     let deep = |warnings: &[String]| warnings.iter().any(|warning| warning.contains("more than 2"));
     for _ in 0..2 {
-        assert!(!deep(bench.play(&ratchet, [Step::Ok]).await.warnings()));
+        assert!(!deep(fixture.play(&ratchet, [Step::Ok]).await.warnings()));
     }
-    assert!(deep(bench.play(&ratchet, [Step::Ok]).await.warnings()));
+    assert!(deep(fixture.play(&ratchet, [Step::Ok]).await.warnings()));
 }

@@ -6,7 +6,7 @@ use ratchet_core::{
     Backoff, Entropy, Filter, JobId, JobState, PageRequest, Ratchet, SeededEntropy,
 };
 
-use crate::engine::bench::{Bench, eventually, start};
+use crate::engine::fixture::{EngineFixture, eventually, start};
 use crate::engine::script::{Script, Step};
 
 /// The behavior of one job.
@@ -56,9 +56,9 @@ fn predict(plan: &Plan) -> Option<(JobState, u32)> {
     }
 }
 
-async fn all_ended(bench: &Bench, ratchet: &Ratchet, jobs: u64) {
+async fn all_ended(fixture: &EngineFixture, ratchet: &Ratchet, jobs: u64) {
     eventually("every job has ended", async || {
-        bench.advance(Duration::from_secs(5)).await;
+        fixture.advance(Duration::from_secs(5)).await;
         let counts = ratchet.counts().await.expect("reads");
         JobState::ALL
             .into_iter()
@@ -81,12 +81,12 @@ fn quiet_about(message: &'static str) {
 }
 
 /// Runs 10,000 jobs, 50 at a time: errors, panics, timeouts, cancellations, snoozes, rejections.
-pub async fn x_01_ten_thousand_random_jobs_end_as_the_model_predicts(bench: Bench) {
+pub async fn x_01_ten_thousand_random_jobs_end_as_the_model_predicts(fixture: EngineFixture) {
     const JOBS: usize = 10_000;
     quiet_about("random");
     let entropy = SeededEntropy::new(42);
     let before = tokio::runtime::Handle::current().metrics().num_alive_tasks();
-    let builder = bench
+    let builder = fixture
         .builder()
         .concurrency(50)
         .config(|config| config.lease = Duration::from_hours(24 * 365));
@@ -111,20 +111,20 @@ pub async fn x_01_ten_thousand_random_jobs_end_as_the_model_predicts(bench: Benc
             ratchet.cancel(*id).await.expect("answers");
         }
     }
-    all_ended(&bench, &ratchet, JOBS as u64).await;
+    all_ended(&fixture, &ratchet, JOBS as u64).await;
     for (id, plan) in &plans {
         let job = ratchet.get(*id).await.expect("reads").expect("exists");
         let (state, runs) = predict(plan).expect("predicted");
         if plan.cancel && job.state == JobState::Canceled {
             continue;
         }
-        assert_eq!((job.state, bench.stage().runs(*id)), (state, runs), "{:?}", plan.steps);
+        assert_eq!((job.state, fixture.stage().runs(*id)), (state, runs), "{:?}", plan.steps);
         let history = ratchet.attempts(*id).await.expect("reads");
         assert_eq!(history.len(), runs as usize, "a line per run");
     }
     worker.stop().await;
     assert_eq!(
-        (bench.stage().running(), worker.stats().running, worker.stats().runaways),
+        (fixture.stage().running(), worker.stats().running, worker.stats().runaways),
         (0, 0, 0)
     );
     assert_eq!(ratchet.counts().await.expect("reads").state(JobState::Running), 0);

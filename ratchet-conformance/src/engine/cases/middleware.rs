@@ -5,7 +5,7 @@ use ratchet_core::{
     HandlerError, JobContext, JobError, JobState, Middleware, Next, Output, RunReport, async_trait,
 };
 
-use crate::engine::bench::{Bench, start};
+use crate::engine::fixture::{EngineFixture, start};
 use crate::engine::script::{Stage, Step};
 
 /// A middleware that records its calls.
@@ -18,8 +18,8 @@ struct Layer {
 }
 
 impl Layer {
-    fn new(name: &'static str, bench: &Bench) -> Self {
-        Self { name, stage: bench.stage().clone(), fail_before: false, fail_after: false }
+    fn new(name: &'static str, fixture: &EngineFixture) -> Self {
+        Self { name, stage: fixture.stage().clone(), fail_before: false, fail_after: false }
     }
 }
 
@@ -44,12 +44,14 @@ impl Middleware for Layer {
     }
 }
 
-pub async fn x_04_layers_are_passed_in_order(bench: Bench) {
-    let builder =
-        bench.builder().middleware(Layer::new("a", &bench)).middleware(Layer::new("b", &bench));
+pub async fn x_04_layers_are_passed_in_order(fixture: EngineFixture) {
+    let builder = fixture
+        .builder()
+        .middleware(Layer::new("a", &fixture))
+        .middleware(Layer::new("b", &fixture));
     let (ratchet, worker) = start(builder).await;
-    let job = bench.play(&ratchet, [Step::Ok]).await;
-    bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+    let job = fixture.play(&ratchet, [Step::Ok]).await;
+    fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
     let expected = [
         "before a",
         "before b",
@@ -60,33 +62,33 @@ pub async fn x_04_layers_are_passed_in_order(bench: Bench) {
         "after b Success",
         "after a Success",
     ];
-    assert_eq!(bench.stage().notes(), expected);
+    assert_eq!(fixture.stage().notes(), expected);
     worker.stop().await;
 }
 
-pub async fn x_04_a_failing_before_fails_the_attempt(bench: Bench) {
-    let layer = Layer { fail_before: true, ..Layer::new("a", &bench) };
-    let (ratchet, worker) = start(bench.builder().middleware(layer)).await;
+pub async fn x_04_a_failing_before_fails_the_attempt(fixture: EngineFixture) {
+    let layer = Layer { fail_before: true, ..Layer::new("a", &fixture) };
+    let (ratchet, worker) = start(fixture.builder().middleware(layer)).await;
     let job = ratchet
         .enqueue(crate::engine::script::Script::of([Step::Ok]))
         .max_retries(0)
         .await
         .expect("enqueues");
-    let record = bench.ended(&ratchet, job.id()).await;
+    let record = fixture.ended(&ratchet, job.id()).await;
     assert_eq!(record.state, JobState::Failed);
     assert_eq!(
-        (record.error.expect("an error").message.as_str(), bench.stage().runs(job.id())),
+        (record.error.expect("an error").message.as_str(), fixture.stage().runs(job.id())),
         ("refused before", 0)
     );
     worker.stop().await;
 }
 
-pub async fn x_04_a_failing_after_changes_nothing(bench: Bench) {
-    let layer = Layer { fail_after: true, ..Layer::new("a", &bench) };
-    let (ratchet, worker) = start(bench.builder().middleware(layer)).await;
-    let good = bench.play(&ratchet, [Step::Ok]).await;
-    bench.until(&ratchet, good.id(), JobState::Succeeded).await;
-    let bad = bench.play(&ratchet, [Step::Fatal]).await;
-    bench.until(&ratchet, bad.id(), JobState::Failed).await;
+pub async fn x_04_a_failing_after_changes_nothing(fixture: EngineFixture) {
+    let layer = Layer { fail_after: true, ..Layer::new("a", &fixture) };
+    let (ratchet, worker) = start(fixture.builder().middleware(layer)).await;
+    let good = fixture.play(&ratchet, [Step::Ok]).await;
+    fixture.until(&ratchet, good.id(), JobState::Succeeded).await;
+    let bad = fixture.play(&ratchet, [Step::Fatal]).await;
+    fixture.until(&ratchet, bad.id(), JobState::Failed).await;
     worker.stop().await;
 }

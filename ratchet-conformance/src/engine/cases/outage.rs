@@ -6,39 +6,39 @@ use std::time::Duration;
 use ratchet_core::JobState;
 use ratchet_core::model::AttemptOutcome;
 
-use crate::engine::bench::{Bench, eventually, outcomes, start};
+use crate::engine::fixture::{EngineFixture, eventually, outcomes, start};
 use crate::engine::script::Step;
 
-pub async fn x_08_outcomes_are_held_through_an_outage(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn x_08_outcomes_are_held_through_an_outage(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     let mut jobs = Vec::new();
     for _ in 0..10 {
-        jobs.push(bench.play(&ratchet, [Step::Gate]).await);
+        jobs.push(fixture.play(&ratchet, [Step::Gate]).await);
     }
-    eventually("all run", async || bench.stage().running() == 10).await;
-    bench.switches().down.store(true, Ordering::SeqCst);
-    bench.stage().open_gate();
+    eventually("all run", async || fixture.stage().running() == 10).await;
+    fixture.switches().down.store(true, Ordering::SeqCst);
+    fixture.stage().open_gate();
     eventually("all ended", async || worker.stats().running == 0).await;
     assert_eq!(worker.stats().settled, 0);
-    bench.switches().down.store(false, Ordering::SeqCst);
+    fixture.switches().down.store(false, Ordering::SeqCst);
     for job in jobs {
-        let record = bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+        let record = fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
         assert_eq!(record.run, 1, "nothing ran twice");
     }
-    let after = bench.play(&ratchet, [Step::Ok]).await;
-    bench.until(&ratchet, after.id(), JobState::Succeeded).await;
+    let after = fixture.play(&ratchet, [Step::Ok]).await;
+    fixture.until(&ratchet, after.id(), JobState::Succeeded).await;
     worker.stop().await;
 }
 
-pub async fn p_03_a_node_that_cannot_renew_its_lease_fences_itself(bench: Bench) {
-    let (ratchet, worker) = start(bench.builder().lease(Duration::from_millis(600))).await;
-    let job = bench.play(&ratchet, [Step::Hang, Step::Ok]).await;
-    eventually("it runs", async || bench.stage().running() == 1).await;
-    bench.switches().no_heartbeat.store(true, Ordering::SeqCst);
-    eventually("it stops what it runs", async || bench.stage().running() == 0).await;
+pub async fn p_03_a_node_that_cannot_renew_its_lease_fences_itself(fixture: EngineFixture) {
+    let (ratchet, worker) = start(fixture.builder().lease(Duration::from_millis(600))).await;
+    let job = fixture.play(&ratchet, [Step::Hang, Step::Ok]).await;
+    eventually("it runs", async || fixture.stage().running() == 1).await;
+    fixture.switches().no_heartbeat.store(true, Ordering::SeqCst);
+    eventually("it stops what it runs", async || fixture.stage().running() == 0).await;
     eventually("it is not ready", async || !worker.readiness().ok).await;
     assert!(worker.liveness().ok, "only readiness fails");
-    bench.switches().no_heartbeat.store(false, Ordering::SeqCst);
+    fixture.switches().no_heartbeat.store(false, Ordering::SeqCst);
     eventually("it is ready again", async || worker.readiness().ok).await;
     // The clock must not advance: the lease in this test is shorter than one step of the clock.
     eventually("it runs again", async || {
@@ -49,31 +49,33 @@ pub async fn p_03_a_node_that_cannot_renew_its_lease_fences_itself(bench: Bench)
     worker.stop().await;
 }
 
-pub async fn p_03_claim_that_is_answered_after_the_lease_ran_out_is_not_started(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn p_03_claim_that_is_answered_after_the_lease_ran_out_is_not_started(
+    fixture: EngineFixture,
+) {
+    let (ratchet, worker) = fixture.start().await;
     let before = worker.node();
-    let answering = bench.switches().answering.lock().await;
-    let job = bench.play(&ratchet, [Step::Ok]).await;
+    let answering = fixture.switches().answering.lock().await;
+    let job = fixture.play(&ratchet, [Step::Ok]).await;
     eventually("it is claimed", async || {
         job.status().await.is_ok_and(|state| state == Some(JobState::Running))
     })
     .await;
-    bench.advance(Duration::from_hours(2)).await;
+    fixture.advance(Duration::from_hours(2)).await;
     eventually("it has a new name", async || worker.node() != before).await;
     eventually("it works again", async || worker.readiness().ok).await;
     drop(answering);
-    let record = bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+    let record = fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
     assert_eq!(record.run, 2, "rescued, or given back");
-    assert_eq!(bench.stage().runs(job.id()), 1, "the first claim came to nothing");
+    assert_eq!(fixture.stage().runs(job.id()), 1, "the first claim came to nothing");
     worker.stop().await;
 }
 
-pub async fn c_04_a_node_that_lost_its_lease_joins_under_a_new_name(bench: Bench) {
-    let (ratchet, worker) = start(bench.builder().lease(Duration::from_millis(600))).await;
+pub async fn c_04_a_node_that_lost_its_lease_joins_under_a_new_name(fixture: EngineFixture) {
+    let (ratchet, worker) = start(fixture.builder().lease(Duration::from_millis(600))).await;
     let before = worker.node();
-    bench.advance(Duration::from_mins(1)).await;
+    fixture.advance(Duration::from_mins(1)).await;
     eventually("it has a new name", async || worker.node() != before).await;
-    let job = bench.play(&ratchet, [Step::Ok]).await;
+    let job = fixture.play(&ratchet, [Step::Ok]).await;
     // The clock does not advance from here on, so the new lease remains valid.
     eventually("it works again", async || {
         job.status().await.is_ok_and(|state| state == Some(JobState::Succeeded))
@@ -82,11 +84,13 @@ pub async fn c_04_a_node_that_lost_its_lease_joins_under_a_new_name(bench: Bench
     worker.stop().await;
 }
 
-pub async fn h_05_a_success_is_settled_without_its_result_rather_than_not_at_all(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
-    bench.switches().refuse_outputs.store(true, Ordering::SeqCst);
-    let job = bench.play(&ratchet, [Step::Spawn(2)]).await;
-    let record = bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+pub async fn h_05_a_success_is_settled_without_its_result_rather_than_not_at_all(
+    fixture: EngineFixture,
+) {
+    let (ratchet, worker) = fixture.start().await;
+    fixture.switches().refuse_outputs.store(true, Ordering::SeqCst);
+    let job = fixture.play(&ratchet, [Step::Spawn(2)]).await;
+    let record = fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
     assert_eq!(record.output, None);
     assert!(
         record.warnings.iter().any(|warning| warning.contains("could not be stored")),
@@ -107,18 +111,18 @@ pub async fn h_05_a_success_is_settled_without_its_result_rather_than_not_at_all
     worker.stop().await;
 }
 
-pub async fn h_05_what_cannot_be_settled_is_counted_as_stuck_and_rescued(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
-    bench.switches().refuse_settles.store(true, Ordering::SeqCst);
-    let job = bench.play(&ratchet, [Step::Ok]).await;
+pub async fn h_05_what_cannot_be_settled_is_counted_as_stuck_and_rescued(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
+    fixture.switches().refuse_settles.store(true, Ordering::SeqCst);
+    let job = fixture.play(&ratchet, [Step::Ok]).await;
     eventually("it is stuck", async || worker.stats().stuck == 1).await;
-    bench.switches().refuse_settles.store(false, Ordering::SeqCst);
-    let neighbour = bench.play(&ratchet, [Step::Ok]).await;
-    bench.until(&ratchet, neighbour.id(), JobState::Succeeded).await;
+    fixture.switches().refuse_settles.store(false, Ordering::SeqCst);
+    let neighbour = fixture.play(&ratchet, [Step::Ok]).await;
+    fixture.until(&ratchet, neighbour.id(), JobState::Succeeded).await;
     assert_eq!(job.status().await.expect("reads"), Some(JobState::Running));
     worker.stop().await;
-    let (ratchet, worker) = bench.start().await;
-    bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+    let (ratchet, worker) = fixture.start().await;
+    fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
     assert_eq!(
         outcomes(&ratchet, job.id()).await,
         [AttemptOutcome::Crashed, AttemptOutcome::Success]

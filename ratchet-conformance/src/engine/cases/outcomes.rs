@@ -9,7 +9,7 @@ use ratchet_core::model::{JobOutcome, OutcomeKind};
 use ratchet_core::{JobId, JobState, OutcomeSink, SinkError, async_trait};
 
 use super::crash::{Rescuer, die_with};
-use crate::engine::bench::{Bench, eventually, start};
+use crate::engine::fixture::{EngineFixture, eventually, start};
 use crate::engine::script::{Script, Step};
 
 /// A sink that stores outcomes. If `refuses` is set, it returns an error or panics at the first delivery of each.
@@ -49,17 +49,17 @@ impl OutcomeSink for Sink {
     }
 }
 
-async fn until(bench: &Bench, what: &str, holds: impl Fn() -> bool) {
+async fn until(fixture: &EngineFixture, what: &str, holds: impl Fn() -> bool) {
     eventually(what, async || {
-        bench.advance(Duration::from_millis(10)).await;
+        fixture.advance(Duration::from_millis(10)).await;
         holds()
     })
     .await;
 }
 
-pub async fn i_04_every_end_reaches_the_sink(bench: Bench) {
+pub async fn i_04_every_end_reaches_the_sink(fixture: EngineFixture) {
     let sink = Sink::default();
-    let (ratchet, worker) = start(bench.builder().outcome_sink(sink.clone())).await;
+    let (ratchet, worker) = start(fixture.builder().outcome_sink(sink.clone())).await;
     let wanted = [
         (Step::Big(3), OutcomeKind::Success),
         (Step::Error("down".into()), OutcomeKind::Failure),
@@ -74,9 +74,9 @@ pub async fn i_04_every_end_reaches_the_sink(bench: Bench) {
     let called_off = ratchet.enqueue(Script::of([Step::Ok])).delay(Duration::from_hours(1));
     let called_off = called_off.await.expect("enqueues").id();
     ratchet.cancel(called_off).await.expect("cancels");
-    until(&bench, "all are told", || sink.taken().len() >= jobs.len()).await;
+    until(&fixture, "all are told", || sink.taken().len() >= jobs.len()).await;
     for (job, kind) in jobs {
-        let record = bench.ended(&ratchet, job).await;
+        let record = fixture.ended(&ratchet, job).await;
         let told = sink.of(job);
         let outcome = told.first().unwrap_or_else(|| panic!("{kind:?} was not told"));
         assert_eq!((outcome.kind, outcome.run, outcome.generation), (kind, 1, 1));
@@ -90,19 +90,19 @@ pub async fn i_04_every_end_reaches_the_sink(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn i_04_a_job_that_is_tried_again_ends_in_order(bench: Bench) {
+pub async fn i_04_a_job_that_is_tried_again_ends_in_order(fixture: EngineFixture) {
     let sink = Sink { refuses: true, not_yet: Arc::new(1.into()), ..Sink::default() };
-    let (ratchet, worker) = start(bench.builder().outcome_sink(sink.clone())).await;
+    let (ratchet, worker) = start(fixture.builder().outcome_sink(sink.clone())).await;
     let steps = [Step::Error("down".into()), Step::Error("down".into()), Step::Ok];
     let job = ratchet.enqueue(Script::of(steps)).max_retries(0).await.expect("enqueues").id();
     for _ in 0..2 {
-        bench.until(&ratchet, job, JobState::Failed).await;
+        fixture.until(&ratchet, job, JobState::Failed).await;
         ratchet.retry(job).await.expect("retries");
     }
-    bench.until(&ratchet, job, JobState::Succeeded).await;
+    fixture.until(&ratchet, job, JobState::Succeeded).await;
     assert!(sink.of(job).is_empty(), "the first is refused, the others wait for it");
     sink.not_yet.store(0, Ordering::SeqCst);
-    until(&bench, "the last end is told", || {
+    until(&fixture, "the last end is told", || {
         sink.of(job).iter().any(|outcome| outcome.kind == OutcomeKind::Success)
     })
     .await;
@@ -113,15 +113,15 @@ pub async fn i_04_a_job_that_is_tried_again_ends_in_order(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn i_04_a_refused_outcome_comes_again_and_holds_up_nobody_else(bench: Bench) {
+pub async fn i_04_a_refused_outcome_comes_again_and_holds_up_nobody_else(fixture: EngineFixture) {
     let sink = Sink { refuses: true, ..Sink::default() };
-    let (ratchet, worker) = start(bench.builder().outcome_sink(sink.clone())).await;
+    let (ratchet, worker) = start(fixture.builder().outcome_sink(sink.clone())).await;
     let mut jobs = HashSet::new();
     for step in [Step::Ok, Step::Error("down".into()), Step::Ok] {
         let job = ratchet.enqueue(Script::of([step])).max_retries(0).await.expect("enqueues");
         jobs.insert(job.id());
     }
-    until(&bench, "all are told although each was refused once", || {
+    until(&fixture, "all are told although each was refused once", || {
         sink.taken().iter().map(|outcome| outcome.job_id).collect::<HashSet<_>>() == jobs
     })
     .await;
@@ -129,14 +129,14 @@ pub async fn i_04_a_refused_outcome_comes_again_and_holds_up_nobody_else(bench: 
     worker.stop().await;
 }
 
-pub async fn i_04_poison_is_told(bench: Bench) {
+pub async fn i_04_poison_is_told(fixture: EngineFixture) {
     let sink = Sink::default();
-    let ratchet = bench.ratchet().await;
-    let job = bench.play(&ratchet, [Step::Ok]).await.id();
-    die_with(&bench, true).await;
-    let rescuer = bench.builder().crash_limit(0).jobs([]).resolver(Rescuer);
+    let ratchet = fixture.ratchet().await;
+    let job = fixture.play(&ratchet, [Step::Ok]).await.id();
+    die_with(&fixture, true).await;
+    let rescuer = fixture.builder().crash_limit(0).jobs([]).resolver(Rescuer);
     let (_, worker) = start(rescuer.outcome_sink(sink.clone())).await;
-    until(&bench, "it is told", || !sink.of(job).is_empty()).await;
+    until(&fixture, "it is told", || !sink.of(job).is_empty()).await;
     assert_eq!(sink.of(job)[0].kind, OutcomeKind::Exception);
     worker.stop().await;
 }

@@ -4,22 +4,22 @@ use std::time::Duration;
 
 use ratchet_core::{JobState, WaitError};
 
-use crate::engine::bench::{Bench, history};
+use crate::engine::fixture::{EngineFixture, history};
 use crate::engine::script::{BlockPanic, OddOutput, Script, Step};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-pub async fn l_08_the_output_is_typed_again(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
-    let job = bench.play(&ratchet, [Step::Ok]).await;
+pub async fn l_08_the_output_is_typed_again(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
+    let job = fixture.play(&ratchet, [Step::Ok]).await;
     assert_eq!(job.wait_for(PATIENCE).await.expect("succeeds"), "done");
     worker.stop().await;
 }
 
-pub async fn l_08_an_oversized_output_is_a_warning(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
-    let job = bench.play(&ratchet, [Step::Big(64 * 1024 + 1)]).await;
-    let record = bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+pub async fn l_08_an_oversized_output_is_a_warning(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
+    let job = fixture.play(&ratchet, [Step::Big(64 * 1024 + 1)]).await;
+    let record = fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
     assert_eq!(record.output, None);
     assert!(
         record.warnings[0].contains("65539 bytes, the limit is 65536"),
@@ -31,19 +31,19 @@ pub async fn l_08_an_oversized_output_is_a_warning(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn l_08_an_unserializable_output_is_a_warning(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn l_08_an_unserializable_output_is_a_warning(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     let job = ratchet.enqueue(OddOutput {}).await.expect("enqueues");
-    let record = bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+    let record = fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
     assert!(record.warnings[0].contains("cannot be written as JSON"), "{:?}", record.warnings);
     worker.stop().await;
 }
 
-pub async fn l_08_waiting_tells_failure_cancel_and_time_apart(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn l_08_waiting_tells_failure_cancel_and_time_apart(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     let failing = ratchet.enqueue(Script::of([Step::Fatal])).await.expect("enqueues");
     assert!(matches!(failing.wait_for(PATIENCE).await, Err(WaitError::Failed(_))));
-    let slow = bench.play(&ratchet, [Step::Gate]).await;
+    let slow = fixture.play(&ratchet, [Step::Gate]).await;
     assert!(matches!(
         slow.wait_for(Duration::from_millis(30)).await,
         Err(WaitError::TimedOut { .. })
@@ -53,10 +53,10 @@ pub async fn l_08_waiting_tells_failure_cancel_and_time_apart(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn l_07_every_run_is_timed(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
-    let job = bench.play(&ratchet, [Step::Error("once".into()), Step::Ok]).await;
-    let record = bench.ended(&ratchet, job.id()).await;
+pub async fn l_07_every_run_is_timed(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
+    let job = fixture.play(&ratchet, [Step::Error("once".into()), Step::Ok]).await;
+    let record = fixture.ended(&ratchet, job.id()).await;
     let lines = history(&ratchet, job.id()).await;
     assert_eq!(
         lines.iter().map(|line| (line.run, line.attempt)).collect::<Vec<_>>(),
@@ -74,10 +74,10 @@ pub async fn l_07_every_run_is_timed(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn x_02_a_panic_on_a_blocking_thread_is_caught(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn x_02_a_panic_on_a_blocking_thread_is_caught(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     let job = ratchet.enqueue(BlockPanic {}).await.expect("enqueues");
-    let record = bench.until(&ratchet, job.id(), JobState::Failed).await;
+    let record = fixture.until(&ratchet, job.id(), JobState::Failed).await;
     let message = record.envelope.expect("an envelope").failure.message;
     assert!(message.contains("on a thread") && message.contains("script.rs:"), "{message}");
     worker.stop().await;

@@ -10,7 +10,7 @@ use ratchet_core::{
     SubmitError, WaitError, Wiring,
 };
 
-use crate::engine::bench::{Bench, eventually, start};
+use crate::engine::fixture::{EngineFixture, eventually, start};
 use crate::engine::hostile::{
     self, Bottomless, Coded, Fall, Giving, Keyed, Nested, Parent, Taking, deep,
 };
@@ -18,8 +18,8 @@ use crate::engine::script::{Script, Step};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn builder(bench: &Bench) -> Builder {
-    bench.builder().jobs(hostile::jobs())
+fn builder(fixture: &EngineFixture) -> Builder {
+    fixture.builder().jobs(hostile::jobs())
 }
 
 /// Returns test values for a field, each with whether it is valid.
@@ -57,8 +57,8 @@ const OPTIONS: [(Field, Set); 7] = [
     (Field::Tag, |job, text| job.tag(text)),
 ];
 
-pub async fn s_17_every_text_of_a_submit_has_a_limit(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn s_17_every_text_of_a_submit_has_a_limit(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     for (field, set) in OPTIONS {
         for (text, fits) in texts(field) {
             let submitted = set(ratchet.enqueue(Script::of([Step::Ok])), text.clone()).await;
@@ -77,7 +77,7 @@ pub async fn s_17_every_text_of_a_submit_has_a_limit(bench: Bench) {
                     };
                     assert_eq!(found, Some(&text), "{field:?} is read back as it was given");
                     if field != Field::Queue {
-                        bench.until(&ratchet, job.id(), JobState::Succeeded).await;
+                        fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
                     }
                 }
                 other => panic!("{field:?} of {} bytes: {other:?}", text.len()),
@@ -90,28 +90,28 @@ pub async fn s_17_every_text_of_a_submit_has_a_limit(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn s_17_children_and_callbacks_have_the_same_limits(bench: Bench) {
-    let (ratchet, worker) = start(builder(&bench)).await;
+pub async fn s_17_children_and_callbacks_have_the_same_limits(fixture: EngineFixture) {
+    let (ratchet, worker) = start(builder(&fixture)).await;
     // A key of this length once blocked all claims on PostgreSQL.
     let long = 2800;
     let parent = ratchet.enqueue(Parent { length: long }).await.expect("enqueues");
-    let record = bench.ended(&ratchet, parent.id()).await;
+    let record = fixture.ended(&ratchet, parent.id()).await;
     let message = record.envelope.expect("an envelope").failure.message;
     assert!(message.contains("concurrency key has 2800 bytes"), "{message}");
     let parent = ratchet.enqueue(Parent { length: limits::KEY }).await.expect("enqueues");
-    bench.until(&ratchet, parent.id(), JobState::Succeeded).await;
+    fixture.until(&ratchet, parent.id(), JobState::Succeeded).await;
     let template = |length: usize| Keyed { key: "k".repeat(length) };
     let error = ratchet.enqueue(template(long)).await.expect_err("too long");
     assert_refused(&error, Field::ConcurrencyKey);
     let callback = ratchet.enqueue(Giving { bytes: None }).on_success(template(long));
     assert_refused(&callback.await.expect_err("too long"), Field::ConcurrencyKey);
     let fits = ratchet.enqueue(template(limits::KEY - "key-".len())).await.expect("enqueues");
-    bench.until(&ratchet, fits.id(), JobState::Succeeded).await;
+    fixture.until(&ratchet, fits.id(), JobState::Succeeded).await;
     worker.stop().await;
 }
 
-pub async fn s_17_graphs_have_the_same_limits(bench: Bench) {
-    let ratchet = bench.ratchet().await;
+pub async fn s_17_graphs_have_the_same_limits(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
     let job = || Script::of([Step::Ok]);
     for (text, fits) in texts(Field::Group) {
         let named = [
@@ -154,8 +154,8 @@ pub async fn s_17_graphs_have_the_same_limits(bench: Bench) {
     }
 }
 
-pub async fn s_17_schedules_have_the_same_limits(bench: Bench) {
-    let ratchet = builder(&bench).build().await.expect("builds");
+pub async fn s_17_schedules_have_the_same_limits(fixture: EngineFixture) {
+    let ratchet = builder(&fixture).build().await.expect("builds");
     let job = || Script::of([Step::Ok]);
     let schedules = ratchet.schedules();
     for (text, fits) in texts(Field::Schedule) {
@@ -180,8 +180,8 @@ pub async fn s_17_schedules_have_the_same_limits(bench: Bench) {
     assert!(error.to_string().len() < 1000, "an error does not repeat a megabyte");
 }
 
-pub async fn s_17_operator_verbs_have_the_same_limits(bench: Bench) {
-    let ratchet = bench.ratchet().await;
+pub async fn s_17_operator_verbs_have_the_same_limits(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
     for (text, fits) in texts(Field::Queue) {
         let queues = ratchet.queues();
         let mut limits = QueueLimits::default();
@@ -214,9 +214,13 @@ pub async fn s_17_operator_verbs_have_the_same_limits(bench: Bench) {
     }
 }
 
-pub async fn s_17_tags_and_ids_count_towards_the_payload(bench: Bench) {
-    let ratchet =
-        bench.builder().config(|config| config.payload_limit = 600).build().await.expect("builds");
+pub async fn s_17_tags_and_ids_count_towards_the_payload(fixture: EngineFixture) {
+    let ratchet = fixture
+        .builder()
+        .config(|config| config.payload_limit = 600)
+        .build()
+        .await
+        .expect("builds");
     let job = || ratchet.enqueue(Script::of([Step::Ok]));
     job().tag("t".repeat(300)).await.expect("fits");
     for large in [
@@ -228,8 +232,8 @@ pub async fn s_17_tags_and_ids_count_towards_the_payload(bench: Bench) {
     }
 }
 
-pub async fn s_17_nested_arguments_are_refused_and_what_is_accepted_runs(bench: Bench) {
-    let (ratchet, worker) = start(builder(&bench)).await;
+pub async fn s_17_nested_arguments_are_refused_and_what_is_accepted_runs(fixture: EngineFixture) {
+    let (ratchet, worker) = start(builder(&fixture)).await;
     let nested = |levels| Nested { value: deep(levels), levels: 1 };
     let job = ratchet.enqueue(nested(limits::DEPTH)).await.expect("enqueues");
     assert_eq!(job.wait_for(PATIENCE).await.expect("runs"), deep(1));
@@ -243,8 +247,8 @@ pub async fn s_17_nested_arguments_are_refused_and_what_is_accepted_runs(bench: 
     worker.stop().await;
 }
 
-pub async fn s_17_an_output_that_cannot_be_read_back_is_not_kept(bench: Bench) {
-    let (ratchet, worker) = start(builder(&bench)).await;
+pub async fn s_17_an_output_that_cannot_be_read_back_is_not_kept(fixture: EngineFixture) {
+    let (ratchet, worker) = start(builder(&fixture)).await;
     let nested = |levels| Nested { value: deep(1), levels };
     let job = ratchet.enqueue(nested(limits::DEPTH)).await.expect("enqueues");
     assert_eq!(job.wait_for(PATIENCE).await.expect("is kept"), deep(limits::DEPTH));
@@ -257,8 +261,8 @@ pub async fn s_17_an_output_that_cannot_be_read_back_is_not_kept(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn s_17_a_graph_with_too_many_edges_is_refused(bench: Bench) {
-    let ratchet = bench.ratchet().await;
+pub async fn s_17_a_graph_with_too_many_edges_is_refused(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
     let wide = 320;
     let mut flow = ratchet.workflow("wide");
     let job = || Script::of([Step::Ok]);
@@ -277,8 +281,8 @@ async fn assert_empty(ratchet: &Ratchet) {
     assert!(page.jobs.is_empty(), "nothing is half-inserted");
 }
 
-pub async fn s_17_codes_and_messages_are_bounded_and_clean(bench: Bench) {
-    let (ratchet, worker) = start(builder(&bench)).await;
+pub async fn s_17_codes_and_messages_are_bounded_and_clean(fixture: EngineFixture) {
+    let (ratchet, worker) = start(builder(&fixture)).await;
     let cases = [
         ("card_declined", "card_declined"),
         ("a\0b\u{1b}[31mc", "abc"),
@@ -287,23 +291,24 @@ pub async fn s_17_codes_and_messages_are_bounded_and_clean(bench: Bench) {
     for (given, stored) in cases {
         let job = Coded { code: given.to_owned(), message: given.to_owned() };
         let job = ratchet.enqueue(job).await.expect("enqueues");
-        let failure = bench.ended(&ratchet, job.id()).await.envelope.expect("an envelope").failure;
+        let failure =
+            fixture.ended(&ratchet, job.id()).await.envelope.expect("an envelope").failure;
         assert_eq!((&*failure.code, &*failure.message), (stored, stored));
     }
     let job = Coded { code: "é".repeat(40_000), message: "m".to_owned() };
     let job = ratchet.enqueue(job).await.expect("enqueues");
-    let failure = bench.ended(&ratchet, job.id()).await.envelope.expect("an envelope").failure;
+    let failure = fixture.ended(&ratchet, job.id()).await.envelope.expect("an envelope").failure;
     assert!(failure.code.len() <= limits::CODE && failure.code.ends_with("é…"), "{}", failure.code);
     worker.stop().await;
 }
 
-pub async fn l_08_an_output_that_was_not_kept_is_an_error_for_all_who_ask(bench: Bench) {
-    let (ratchet, worker) = start(builder(&bench)).await;
+pub async fn l_08_an_output_that_was_not_kept_is_an_error_for_all_who_ask(fixture: EngineFixture) {
+    let (ratchet, worker) = start(builder(&fixture)).await;
     let none = ratchet.enqueue(Giving { bytes: None }).on_success(Taking {});
     let none = none.await.expect("enqueues");
     assert_eq!(none.wait_for(PATIENCE).await.expect("succeeds"), None);
     eventually("its callback is told", async || {
-        bench.stage().notes().contains(&"taken Ok(None)".to_owned())
+        fixture.stage().notes().contains(&"taken Ok(None)".to_owned())
     })
     .await;
     let lost = ratchet.enqueue(Giving { bytes: Some(70_000) }).on_success(Taking {});
@@ -323,12 +328,12 @@ pub async fn l_08_an_output_that_was_not_kept_is_an_error_for_all_who_ask(bench:
         })
     })
     .await;
-    assert_eq!(bench.stage().notes(), ["taken Ok(None)"]);
+    assert_eq!(fixture.stage().notes(), ["taken Ok(None)"]);
     worker.stop().await;
 }
 
-pub async fn s_17_a_schedule_that_never_fires_is_refused(bench: Bench) {
-    let ratchet = bench.ratchet().await;
+pub async fn s_17_a_schedule_that_never_fires_is_refused(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
     let schedules = ratchet.schedules();
     let declare = |cron: &str| schedules.declare("never", cron, Script::of([Step::Ok]));
     for cron in ["0 0 30 2 *", "0 0 31 4,6,9,11 *"] {

@@ -2,11 +2,11 @@
 
 use ratchet_core::{Filter, JobState, PageRequest, Ratchet, Registry, StartError};
 
-use crate::engine::bench::{Bench, eventually};
+use crate::engine::fixture::{EngineFixture, eventually};
 use crate::engine::script::{self, Step};
 
-pub async fn x_06_every_missing_state_is_listed_at_start(bench: Bench) {
-    let ratchet = Ratchet::builder_over(bench.store())
+pub async fn x_06_every_missing_state_is_listed_at_start(fixture: EngineFixture) {
+    let ratchet = Ratchet::builder_over(fixture.store())
         .jobs(script::jobs())
         .build()
         .await
@@ -29,19 +29,19 @@ pub async fn x_06_every_missing_state_is_listed_at_start(bench: Bench) {
     assert!(ratchet.nodes().await.expect("reads").is_empty(), "it has not joined");
 }
 
-pub async fn z_04_a_worker_without_jobs_does_not_start(bench: Bench) {
-    let ratchet = Ratchet::builder_over(bench.store()).jobs([]).build().await.expect("builds");
+pub async fn z_04_a_worker_without_jobs_does_not_start(fixture: EngineFixture) {
+    let ratchet = Ratchet::builder_over(fixture.store()).jobs([]).build().await.expect("builds");
     assert!(matches!(ratchet.start().await, Err(StartError::NoJobs)));
 }
 
-pub async fn z_04_only_names_of_the_registry_can_run(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn z_04_only_names_of_the_registry_can_run(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     let mut smuggled =
         ratchet.prepare(ratchet.enqueue(script::Script::of([Step::Ok]))).expect("prepares");
     smuggled.spec.name = "std::process::exit".to_owned();
     ratchet.store().insert(vec![smuggled.clone()]).await.expect("inserts");
-    let known = bench.play(&ratchet, [Step::Ok]).await;
-    bench.until(&ratchet, known.id(), JobState::Succeeded).await;
+    let known = fixture.play(&ratchet, [Step::Ok]).await;
+    fixture.until(&ratchet, known.id(), JobState::Succeeded).await;
     assert_eq!(ratchet.get(smuggled.id).await.expect("reads").expect("exists").run, 0);
     let message =
         Registry::new(script::jobs()).expect("no clash").unknown_name("std::process::exit");
@@ -49,8 +49,8 @@ pub async fn z_04_only_names_of_the_registry_can_run(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn c_04_nodes_tell_what_they_serve_and_know(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn c_04_nodes_tell_what_they_serve_and_know(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     let nodes = ratchet.nodes().await.expect("reads");
     assert_eq!((nodes.len(), nodes[0].info.id, nodes[0].alive), (1, worker.node(), true));
     assert!(
@@ -59,11 +59,11 @@ pub async fn c_04_nodes_tell_what_they_serve_and_know(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn c_01_two_workers_share_the_work(bench: Bench) {
-    let (ratchet, first) = bench.start().await;
+pub async fn c_01_two_workers_share_the_work(fixture: EngineFixture) {
+    let (ratchet, first) = fixture.start().await;
     let second = ratchet.start().await.expect("starts");
     for _ in 0..200 {
-        bench.play(&ratchet, [Step::Ok]).await;
+        fixture.play(&ratchet, [Step::Ok]).await;
     }
     eventually("all are done", async || {
         ratchet.counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 200)

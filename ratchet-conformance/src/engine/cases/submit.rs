@@ -5,11 +5,11 @@ use std::time::Duration;
 use ratchet_core::model::{Inserted, TerminalReason};
 use ratchet_core::{Backoff, JobState, Priority, SubmitError};
 
-use crate::engine::bench::{Bench, event, name, start};
+use crate::engine::fixture::{EngineFixture, event, name, start};
 use crate::engine::script::{Elsewhere, Even, Script, Step};
 
-pub async fn s_02_defaults_are_those_of_the_contract(bench: Bench) {
-    let ratchet = bench.ratchet().await;
+pub async fn s_02_defaults_are_those_of_the_contract(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
     let job = ratchet.enqueue(Elsewhere {}).await.expect("enqueues");
     let spec = job.record().await.expect("reads").expect("exists").spec;
     assert_eq!((spec.options.max_retries, spec.options.timeout), (5, Duration::from_mins(30)));
@@ -20,8 +20,8 @@ pub async fn s_02_defaults_are_those_of_the_contract(bench: Bench) {
     assert_eq!((spec.queue.as_str(), spec.priority), ("elsewhere", Priority::Normal));
 }
 
-pub async fn s_02_every_option_can_be_set_per_call(bench: Bench) {
-    let ratchet = bench.ratchet().await;
+pub async fn s_02_every_option_can_be_set_per_call(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
     let backoff = Backoff::fixed(Duration::from_secs(9));
     let job = ratchet
         .enqueue(Script::of([Step::Ok]))
@@ -61,8 +61,8 @@ pub async fn s_02_every_option_can_be_set_per_call(bench: Bench) {
     assert_eq!(record.due.duration_since(record.queued_at).as_secs(), 60);
 }
 
-pub async fn s_03_a_repeat_answers_with_the_original(bench: Bench) {
-    let ratchet = bench.ratchet().await;
+pub async fn s_03_a_repeat_answers_with_the_original(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
     let enqueue =
         |steps: [Step; 1]| ratchet.enqueue(Script::of(steps)).idempotency_key("request-1");
     let first = enqueue([Step::Ok]).await.expect("enqueues");
@@ -75,8 +75,8 @@ pub async fn s_03_a_repeat_answers_with_the_original(bench: Bench) {
     assert_eq!(ratchet.counts().await.expect("reads").state(JobState::Pending), 1);
 }
 
-pub async fn s_04_a_taken_key_names_its_holder(bench: Bench) {
-    let ratchet = bench.ratchet().await;
+pub async fn s_04_a_taken_key_names_its_holder(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
     let enqueue = || ratchet.enqueue(Script::of([Step::Ok])).business_key("order-1");
     let first = enqueue().await.expect("enqueues");
     let error = enqueue().await.expect_err("taken");
@@ -87,8 +87,8 @@ pub async fn s_04_a_taken_key_names_its_holder(bench: Bench) {
     assert_eq!(enqueue().or_existing().await.expect("answers").id(), first.id());
 }
 
-pub async fn s_06_bulk_is_all_or_nothing(bench: Bench) {
-    let ratchet = bench.ratchet().await;
+pub async fn s_06_bulk_is_all_or_nothing(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
     let thousand =
         ratchet.bulk().jobs((0..1000).map(|_| Script::of([Step::Ok]))).await.expect("enqueues");
     assert!(
@@ -105,8 +105,8 @@ pub async fn s_06_bulk_is_all_or_nothing(bench: Bench) {
     assert_eq!(ratchet.counts().await.expect("reads").state(JobState::Pending), 1001);
 }
 
-pub async fn s_10_too_large_is_refused_with_both_sizes(bench: Bench) {
-    let ratchet = bench.ratchet().await;
+pub async fn s_10_too_large_is_refused_with_both_sizes(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
     let error = ratchet
         .enqueue(Script::of([Step::Error("x".repeat(100 * 1024))]))
         .await
@@ -118,22 +118,22 @@ pub async fn s_10_too_large_is_refused_with_both_sizes(bench: Bench) {
     assert_eq!(ratchet.counts().await.expect("reads").queues.len(), 0);
 }
 
-pub async fn s_11_refused_arguments_are_refused_twice(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn s_11_refused_arguments_are_refused_twice(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     let error = ratchet.enqueue(Even { number: 3 }).await.expect_err("odd");
     assert!(matches!(&error, SubmitError::Refused { why, .. } if why == "3 is odd"), "{error}");
     let mut smuggled = ratchet.prepare(ratchet.enqueue(Even { number: 4 })).expect("prepares");
     smuggled.spec.payload = b"{\"number\":5}".to_vec();
     let id = smuggled.id;
     ratchet.store().insert(vec![smuggled]).await.expect("inserts");
-    let envelope = bench.ended(&ratchet, id).await.envelope.expect("an envelope");
+    let envelope = fixture.ended(&ratchet, id).await.envelope.expect("an envelope");
     assert_eq!(envelope.reason, TerminalReason::Invalid);
     assert!(envelope.failure.message.contains("5 is odd"), "{}", envelope.failure.message);
     worker.stop().await;
 }
 
-pub async fn q_01_a_job_not_allowed_is_refused_at_submit_and_at_dispatch(bench: Bench) {
-    let narrow = || bench.builder().queue("narrow", |queue| queue.allow([name::<Even>()]));
+pub async fn q_01_a_job_not_allowed_is_refused_at_submit_and_at_dispatch(fixture: EngineFixture) {
+    let narrow = || fixture.builder().queue("narrow", |queue| queue.allow([name::<Even>()]));
     let (ratchet, worker) = start(narrow()).await;
     let error =
         ratchet.enqueue(Script::of([Step::Ok])).queue("narrow").await.expect_err("not allowed");
@@ -142,16 +142,16 @@ pub async fn q_01_a_job_not_allowed_is_refused_at_submit_and_at_dispatch(bench: 
         "{error}"
     );
     // Another process that does not have the rule.
-    let careless = bench.ratchet().await;
+    let careless = fixture.ratchet().await;
     let job = careless.enqueue(Script::of([Step::Ok])).queue("narrow").await.expect("enqueues");
-    let envelope = bench.ended(&ratchet, job.id()).await.envelope.expect("an envelope");
+    let envelope = fixture.ended(&ratchet, job.id()).await.envelope.expect("an envelope");
     assert_eq!(envelope.reason, TerminalReason::Invalid);
-    assert_eq!(bench.stage().runs(job.id()), 0);
+    assert_eq!(fixture.stage().runs(job.id()), 0);
     worker.stop().await;
 }
 
-pub async fn q_05_a_queue_nobody_serves_is_a_warning(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn q_05_a_queue_nobody_serves_is_a_warning(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     let served = ratchet.enqueue(Script::of([Step::Ok])).await.expect("enqueues");
     assert!(served.warnings().is_empty());
     let lost = ratchet
@@ -167,8 +167,8 @@ pub async fn q_05_a_queue_nobody_serves_is_a_warning(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn s_02_bad_options_are_typed_errors(bench: Bench) {
-    let ratchet = bench.ratchet().await;
+pub async fn s_02_bad_options_are_typed_errors(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
     let job = || ratchet.enqueue(Script::of([Step::Ok]));
     for (bad, what) in [
         (job().queue("no spaces"), "queue"),
@@ -187,18 +187,18 @@ pub async fn s_02_bad_options_are_typed_errors(bench: Bench) {
     assert_eq!(ratchet.counts().await.expect("reads").queues.len(), 0);
 }
 
-pub async fn s_09_new_work_wakes_an_idle_worker(bench: Bench) {
+pub async fn s_09_new_work_wakes_an_idle_worker(fixture: EngineFixture) {
     let hour = Duration::from_hours(1);
     let (ratchet, worker) =
-        start(bench.builder().config(move |config| config.poll = (hour, hour))).await;
+        start(fixture.builder().config(move |config| config.poll = (hour, hour))).await;
     let mut events = ratchet.events();
     // The worker has found no jobs and is waiting for a wake-up.
-    crate::engine::bench::eventually("it is idle", async || {
+    crate::engine::fixture::eventually("it is idle", async || {
         ratchet.nodes().await.is_ok_and(|nodes| !nodes.is_empty())
     })
     .await;
     for _ in 0..3 {
-        let job = bench.play(&ratchet, [Step::Ok]).await;
+        let job = fixture.play(&ratchet, [Step::Ok]).await;
         event(&mut events, |event| matches!(event, ratchet_core::Event::Succeeded { job: it, .. } if it.id == job.id())).await;
     }
     worker.stop().await;

@@ -5,13 +5,13 @@ use std::time::Duration;
 use ratchet_core::model::{AttemptOutcome, FailureKind, TerminalReason};
 use ratchet_core::{Event, Failure, JobState, RetryPolicy};
 
-use crate::engine::bench::{Bench, event, eventually, outcomes, start};
+use crate::engine::fixture::{EngineFixture, event, eventually, outcomes, start};
 use crate::engine::script::{Block, Script, Step};
 
 const SHORT: Duration = Duration::from_millis(100);
 
-pub async fn x_03_a_run_is_warned_then_dropped(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn x_03_a_run_is_warned_then_dropped(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     let mut events = ratchet.events();
     let job =
         ratchet.enqueue(Script::of([Step::Hang, Step::Ok])).timeout(SHORT).await.expect("enqueues");
@@ -21,8 +21,8 @@ pub async fn x_03_a_run_is_warned_then_dropped(bench: Bench) {
     )
     .await;
     event(&mut events, |event| matches!(event, Event::TimedOut { job: it, runaway: false, .. } if it.id == job.id())).await;
-    assert_eq!(bench.stage().running(), 0, "the future was dropped");
-    let record = bench.ended(&ratchet, job.id()).await;
+    assert_eq!(fixture.stage().running(), 0, "the future was dropped");
+    let record = fixture.ended(&ratchet, job.id()).await;
     assert_eq!((record.state, record.attempts), (JobState::Succeeded, 1));
     assert_eq!(
         outcomes(&ratchet, job.id()).await,
@@ -31,15 +31,15 @@ pub async fn x_03_a_run_is_warned_then_dropped(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn x_03_a_timeout_counts_as_an_attempt(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn x_03_a_timeout_counts_as_an_attempt(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     let job = ratchet
         .enqueue(Script::of([Step::Hang]))
         .timeout(SHORT)
         .max_retries(1)
         .await
         .expect("enqueues");
-    let envelope = bench.ended(&ratchet, job.id()).await.envelope.expect("an envelope");
+    let envelope = fixture.ended(&ratchet, job.id()).await.envelope.expect("an envelope");
     assert_eq!(
         (envelope.reason, envelope.failure.kind),
         (TerminalReason::RetryExhausted, FailureKind::Timeout)
@@ -57,31 +57,31 @@ impl RetryPolicy for NoTimeouts {
     }
 }
 
-pub async fn d_02_a_policy_may_forbid_retrying_a_run_that_never_yields(bench: Bench) {
-    let (ratchet, worker) = start(bench.builder().retry_policy(NoTimeouts)).await;
+pub async fn d_02_a_policy_may_forbid_retrying_a_run_that_never_yields(fixture: EngineFixture) {
+    let (ratchet, worker) = start(fixture.builder().retry_policy(NoTimeouts)).await;
     let job = ratchet.enqueue(Script::of([Step::Block])).timeout(SHORT).await.expect("enqueues");
-    let record = bench.ended(&ratchet, job.id()).await;
+    let record = fixture.ended(&ratchet, job.id()).await;
     assert_eq!(record.envelope.expect("an envelope").reason, TerminalReason::TimedOut);
-    bench.stage().open_gate();
+    fixture.stage().open_gate();
     worker.stop().await;
 }
 
-pub async fn d_02_a_policy_may_forbid_retrying_timeouts(bench: Bench) {
-    let (ratchet, worker) = start(bench.builder().retry_policy(NoTimeouts)).await;
+pub async fn d_02_a_policy_may_forbid_retrying_timeouts(fixture: EngineFixture) {
+    let (ratchet, worker) = start(fixture.builder().retry_policy(NoTimeouts)).await;
     let job = ratchet.enqueue(Script::of([Step::Hang])).timeout(SHORT).await.expect("enqueues");
-    let record = bench.ended(&ratchet, job.id()).await;
+    let record = fixture.ended(&ratchet, job.id()).await;
     assert_eq!(record.envelope.expect("an envelope").reason, TerminalReason::TimedOut);
     worker.stop().await;
 }
 
-pub async fn x_03_a_blocking_run_cannot_be_killed_but_is_timed_out(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn x_03_a_blocking_run_cannot_be_killed_but_is_timed_out(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     let mut events = ratchet.events();
     let job = ratchet.enqueue(Block {}).timeout(SHORT).await.expect("enqueues");
     event(&mut events, |event| matches!(event, Event::TimedOut { runaway: true, .. })).await;
-    assert_eq!(bench.until(&ratchet, job.id(), JobState::Failed).await.output, None);
+    assert_eq!(fixture.until(&ratchet, job.id(), JobState::Failed).await.output, None);
     eventually("the runaway is counted", async || worker.stats().runaways == 1).await;
-    bench.stage().open_gate();
+    fixture.stage().open_gate();
     eventually("its thread is free", async || worker.stats().runaways == 0).await;
     let record = ratchet.get(job.id()).await.expect("reads").expect("exists");
     assert_eq!(
@@ -92,19 +92,19 @@ pub async fn x_03_a_blocking_run_cannot_be_killed_but_is_timed_out(bench: Bench)
     worker.stop().await;
 }
 
-pub async fn x_03_an_async_run_that_never_yields_is_timed_out(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn x_03_an_async_run_that_never_yields_is_timed_out(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     let job = ratchet
         .enqueue(Script::of([Step::Block]))
         .timeout(SHORT)
         .max_retries(0)
         .await
         .expect("enqueues");
-    bench.until(&ratchet, job.id(), JobState::Failed).await;
+    fixture.until(&ratchet, job.id(), JobState::Failed).await;
     assert_eq!(worker.stats().runaways, 1);
-    let next = bench.play(&ratchet, [Step::Ok]).await;
-    bench.until(&ratchet, next.id(), JobState::Succeeded).await;
-    bench.stage().open_gate();
+    let next = fixture.play(&ratchet, [Step::Ok]).await;
+    fixture.until(&ratchet, next.id(), JobState::Succeeded).await;
+    fixture.stage().open_gate();
     eventually("its thread is free", async || worker.stats().runaways == 0).await;
     assert_eq!(
         ratchet.get(job.id()).await.expect("reads").expect("exists").state,
@@ -113,14 +113,16 @@ pub async fn x_03_an_async_run_that_never_yields_is_timed_out(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn q_02_a_timed_out_run_keeps_its_business_key_until_its_thread_ends(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn q_02_a_timed_out_run_keeps_its_business_key_until_its_thread_ends(
+    fixture: EngineFixture,
+) {
+    let (ratchet, worker) = fixture.start().await;
     let job =
         ratchet.enqueue(Block {}).timeout(SHORT).business_key("only-one").await.expect("enqueues");
-    bench.until(&ratchet, job.id(), JobState::Failed).await;
+    fixture.until(&ratchet, job.id(), JobState::Failed).await;
     let second = ratchet.enqueue(Script::of([Step::Ok])).business_key("only-one").await;
     assert!(second.is_err(), "the thread still works on it");
-    bench.stage().open_gate();
+    fixture.stage().open_gate();
     eventually("the key is free", async || {
         ratchet.enqueue(Script::of([Step::Ok])).business_key("only-one").await.is_ok()
     })
@@ -128,14 +130,14 @@ pub async fn q_02_a_timed_out_run_keeps_its_business_key_until_its_thread_ends(b
     worker.stop().await;
 }
 
-pub async fn q_02_a_run_that_never_yields_lets_go_when_its_thread_ends(bench: Bench) {
-    let (ratchet, worker) = bench.start().await;
+pub async fn q_02_a_run_that_never_yields_lets_go_when_its_thread_ends(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
     let stuck = ratchet.enqueue(Script::of([Step::Block])).timeout(SHORT).max_retries(0);
     let job = stuck.business_key("only-one").await.expect("enqueues");
-    bench.until(&ratchet, job.id(), JobState::Failed).await;
+    fixture.until(&ratchet, job.id(), JobState::Failed).await;
     let second = ratchet.enqueue(Script::of([Step::Ok])).business_key("only-one").await;
     assert!(second.is_err(), "the thread still works on it");
-    bench.stage().open_gate();
+    fixture.stage().open_gate();
     eventually("the key is free", async || {
         ratchet.enqueue(Script::of([Step::Ok])).business_key("only-one").await.is_ok()
     })

@@ -7,11 +7,11 @@ use ratchet_core::{Event, JobState, SubmitError, WaitError};
 
 use super::ended;
 use super::jobs::{Charge, Double, Mark, Order, Place, Receipt, Tell};
-use crate::engine::bench::{Bench, event, eventually};
+use crate::engine::fixture::{EngineFixture, event, eventually};
 use crate::engine::script::{Script, Step};
 
-pub async fn w_02_a_step_takes_what_the_one_before_returned(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn w_02_a_step_takes_what_the_one_before_returned(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let chain = ratchet
         .chain(Place { amount: 5 })
         .then(Double {})
@@ -21,14 +21,14 @@ pub async fn w_02_a_step_takes_what_the_one_before_returned(bench: Bench) {
         .await
         .expect("submits");
     assert_eq!(chain.output().await.expect("succeeds"), Receipt("paid 20".to_owned()));
-    assert_eq!(bench.stage().notes(), ["place 5", "double 5", "double 10", "charge 20"]);
+    assert_eq!(fixture.stage().notes(), ["place 5", "double 5", "double 10", "charge 20"]);
     let record = chain.record().await.expect("reads").expect("is there");
     assert_eq!((record.name.as_str(), record.counts.succeeded), ("shop", 4));
     worker.stop().await;
 }
 
-pub async fn w_01_the_next_step_starts_at_once(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn w_01_the_next_step_starts_at_once(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let mut events = ratchet.events();
     let chain = ratchet.chain(Mark::ok("a")).then(Mark::ok("b")).await.expect("submits");
     ended(&chain).await;
@@ -38,8 +38,8 @@ pub async fn w_01_the_next_step_starts_at_once(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn w_01_the_first_step_keeps_its_delay(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn w_01_the_first_step_keeps_its_delay(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let mut flow = ratchet.workflow("later");
     let first = flow.step("first", Mark::ok("a"), |step| {
         step.options(|enqueue| enqueue.delay(std::time::Duration::from_hours(1)))
@@ -52,8 +52,8 @@ pub async fn w_01_the_first_step_keeps_its_delay(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn w_01_failure_is_told_and_a_retry_goes_on(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn w_01_failure_is_told_and_a_retry_goes_on(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let mut events = ratchet.events();
     let chain = ratchet
         .chain(Mark::ok("a"))
@@ -74,31 +74,32 @@ pub async fn w_01_failure_is_told_and_a_retry_goes_on(bench: Bench) {
     .await;
     ratchet.retry(envelope.job_id).await.expect("retries");
     assert_eq!(chain.output().await.expect("goes on"), "c");
-    assert_eq!(bench.stage().notes(), ["a", "b", "b", "c"]);
+    assert_eq!(fixture.stage().notes(), ["a", "b", "b", "c"]);
     worker.stop().await;
 }
 
-pub async fn w_02_a_step_on_its_own_is_refused(bench: Bench) {
-    let ratchet = bench.ratchet().await;
+pub async fn w_02_a_step_on_its_own_is_refused(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
     let refused = ratchet.enqueue(Charge {}).await.expect_err("it has no order");
     assert!(matches!(refused, SubmitError::NeedsParent { argument: "order", .. }), "{refused}");
     assert!(ratchet.counts().await.expect("counts").queues.is_empty());
 }
 
-pub async fn w_02_output_that_was_not_kept_is_told(bench: Bench) {
-    let builder = bench.builder().jobs(super::jobs::all()).config(|config| config.output_limit = 4);
-    let (ratchet, worker) = crate::engine::bench::start(builder).await;
+pub async fn w_02_output_that_was_not_kept_is_told(fixture: EngineFixture) {
+    let builder =
+        fixture.builder().jobs(super::jobs::all()).config(|config| config.output_limit = 4);
+    let (ratchet, worker) = crate::engine::fixture::start(builder).await;
     let chain = ratchet.chain(Place { amount: 5 }).then(Double {}).await.expect("submits");
     let step = chain.members(None, 10).await.expect("reads").remove(1);
     // No attempt can read the output. The clock advances between the attempts.
-    let job = bench.until(&ratchet, step.id, JobState::Failed).await;
+    let job = fixture.until(&ratchet, step.id, JobState::Failed).await;
     let message = job.envelope.expect("it failed").failure.message;
     assert!(message.contains("was not kept"), "{message}");
     worker.stop().await;
 }
 
-pub async fn s_08_callback_of_a_chain_is_told(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn s_08_callback_of_a_chain_is_told(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     ratchet
         .chain(Mark::failing("a"))
         .then(Mark::ok("b"))
@@ -108,26 +109,26 @@ pub async fn s_08_callback_of_a_chain_is_told(bench: Bench) {
         .await
         .expect("submits");
     eventually("the callback ran", async || {
-        bench.stage().notes() == ["a", "bad: chain pair FAILED 0+1/2"]
+        fixture.stage().notes() == ["a", "bad: chain pair FAILED 0+1/2"]
     })
     .await;
     worker.stop().await;
 }
 
-pub async fn l_05_cancel_of_a_running_step_cancels_the_rest(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn l_05_cancel_of_a_running_step_cancels_the_rest(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let chain =
         ratchet.chain(Script::of([Step::Listen])).then(Mark::ok("never")).await.expect("submits");
     let first = chain.members(None, 1).await.expect("reads").remove(0);
-    bench.until(&ratchet, first.id, JobState::Running).await;
+    fixture.until(&ratchet, first.id, JobState::Running).await;
     assert!(ratchet.cancel(first.id).await.expect("cancels"));
     assert_eq!(ended(&chain).await.state, GroupState::Canceled);
-    eventually("the handler heard", async || bench.stage().notes() == ["heard"]).await;
+    eventually("the handler heard", async || fixture.stage().notes() == ["heard"]).await;
     worker.stop().await;
 }
 
-pub async fn w_06_whole_chain_is_canceled_and_drawn(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn w_06_whole_chain_is_canceled_and_drawn(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let mut events = ratchet.events();
     let chain = ratchet
         .chain(Mark::ok("a"))
@@ -137,7 +138,7 @@ pub async fn w_06_whole_chain_is_canceled_and_drawn(bench: Bench) {
         .await
         .expect("submits");
     let second = chain.members(None, 3).await.expect("reads").remove(1);
-    bench.until(&ratchet, second.id, JobState::Running).await;
+    fixture.until(&ratchet, second.id, JobState::Running).await;
     let before = chain.draw().await.expect("draws");
     assert_eq!(
         before,
@@ -147,14 +148,14 @@ pub async fn w_06_whole_chain_is_canceled_and_drawn(bench: Bench) {
     assert!(chain.cancel().await.expect("cancels"));
     assert!(!chain.cancel().await.expect("once"), "it has ended");
     event(&mut events, |event| matches!(event, Event::GroupCanceled { .. })).await;
-    eventually("the handler heard", async || bench.stage().notes() == ["a", "heard"]).await;
+    eventually("the handler heard", async || fixture.stage().notes() == ["a", "heard"]).await;
     let after = chain.draw().await.expect("draws");
     assert!(after.contains("3. test.mark CANCELED (requested)"), "{after}");
     worker.stop().await;
 }
 
-pub async fn w_01_step_survives_a_store_outage(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn w_01_step_survives_a_store_outage(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let chain = ratchet
         .chain(Script::of([Step::Gate]))
         .then(Place { amount: 1 })
@@ -162,11 +163,11 @@ pub async fn w_01_step_survives_a_store_outage(bench: Bench) {
         .await
         .expect("submits");
     let first = chain.members(None, 1).await.expect("reads").remove(0);
-    bench.until(&ratchet, first.id, JobState::Running).await;
-    bench.switches().down.store(true, Ordering::SeqCst);
-    bench.stage().let_one_pass();
-    eventually("the run has ended", async || bench.stage().running() == 0).await;
-    bench.switches().down.store(false, Ordering::SeqCst);
+    fixture.until(&ratchet, first.id, JobState::Running).await;
+    fixture.switches().down.store(true, Ordering::SeqCst);
+    fixture.stage().let_one_pass();
+    eventually("the run has ended", async || fixture.stage().running() == 0).await;
+    fixture.switches().down.store(false, Ordering::SeqCst);
     assert_eq!(chain.output().await.expect("goes on"), Order { amount: 2 });
     worker.stop().await;
 }

@@ -6,10 +6,10 @@ use ratchet_core::{Event, Filter, JobState, PageRequest, SubmitError, Wiring};
 
 use super::ended;
 use super::jobs::{BREAKS, Charge, Double, IS_BIG, Mark, Place, Summary};
-use crate::engine::bench::{Bench, event};
+use crate::engine::fixture::{EngineFixture, event};
 
-pub async fn w_04_conditions_choose_the_branch(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn w_04_conditions_choose_the_branch(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     for (amount, expected) in [(500, "charge 500"), (5, "otherwise")] {
         let mut flow = ratchet.workflow("order");
         let order = flow.step("order", Place { amount }, Wiring::first_match);
@@ -18,13 +18,13 @@ pub async fn w_04_conditions_choose_the_branch(bench: Bench) {
         let flow = flow.await.expect("submits");
         let record = ended(&flow).await;
         assert_eq!((record.state, record.counts.skipped), (GroupState::Succeeded, 1));
-        assert_eq!(bench.stage().notes().last().map(String::as_str), Some(expected));
+        assert_eq!(fixture.stage().notes().last().map(String::as_str), Some(expected));
     }
     worker.stop().await;
 }
 
-pub async fn w_04_fan_in_takes_outputs_by_name(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn w_04_fan_in_takes_outputs_by_name(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let mut flow = ratchet.workflow("order");
     let order = flow.step("order", Place { amount: 7 }, |step| step);
     let charge = flow.step("charge", Charge {}, |step| step.after(&order));
@@ -37,8 +37,8 @@ pub async fn w_04_fan_in_takes_outputs_by_name(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn w_04_refund_runs_when_shipping_fails(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn w_04_refund_runs_when_shipping_fails(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let mut flow = ratchet.workflow("order");
     let charge = flow.step("charge", Mark::ok("charge"), |step| step);
     let ship = flow.step("ship", Mark::failing("ship"), |step| step.after(&charge));
@@ -48,14 +48,14 @@ pub async fn w_04_refund_runs_when_shipping_fails(bench: Bench) {
     let flow = flow.await.expect("submits");
     let record = ended(&flow).await;
     assert_eq!((record.state, record.counts.succeeded), (GroupState::Failed, 3));
-    let mut notes = bench.stage().notes();
+    let mut notes = fixture.stage().notes();
     notes.sort();
     assert_eq!(notes, ["archive", "charge", "refund", "ship"]);
     worker.stop().await;
 }
 
-pub async fn w_04_any_takes_the_output_of_the_one_that_succeeded(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn w_04_any_takes_the_output_of_the_one_that_succeeded(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let mut flow = ratchet.workflow("fallback");
     let main = flow.step("main", Mark::failing("main"), |step| step);
     let order = flow.step("backup", Place { amount: 3 }, |step| step.after_failure(&main));
@@ -77,8 +77,8 @@ async fn refused(flow: ratchet_core::Workflow<'_>) -> GraphError {
     }
 }
 
-pub async fn w_04_mistakes_are_typed_errors_and_nothing_is_inserted(bench: Bench) {
-    let ratchet = bench.ratchet().await;
+pub async fn w_04_mistakes_are_typed_errors_and_nothing_is_inserted(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
     let empty = refused(ratchet.workflow("empty")).await;
     assert!(matches!(&empty, GraphError::Empty { name, .. } if name == "empty"), "{empty}");
 
@@ -131,8 +131,8 @@ pub async fn w_04_mistakes_are_typed_errors_and_nothing_is_inserted(bench: Bench
     assert!(page.jobs.is_empty(), "nothing is half-inserted");
 }
 
-pub async fn w_04_condition_that_panics_fails_its_step(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn w_04_condition_that_panics_fails_its_step(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let mut flow = ratchet.workflow("order");
     let order = flow.step("order", Place { amount: 1 }, |step| step);
     flow.step("charge", Charge {}, |step| step.after_if(&order, BREAKS));
@@ -145,8 +145,8 @@ pub async fn w_04_condition_that_panics_fails_its_step(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn w_04_groups_are_steps(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn w_04_groups_are_steps(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let mut flow = ratchet.workflow("outer");
     let first = flow.step("first", Mark::ok("first"), |step| step);
     let children = (0..3).map(|_| Mark::ok("child"));
@@ -159,7 +159,7 @@ pub async fn w_04_groups_are_steps(bench: Bench) {
     let record = ended(&flow).await;
     assert_eq!((record.state, record.counts.succeeded), (GroupState::Succeeded, 4));
     let expected = ["first", "child", "child", "child", "place 2", "charge 2", "last"];
-    assert_eq!(bench.stage().notes(), expected);
+    assert_eq!(fixture.stage().notes(), expected);
     let drawn = flow.draw().await.expect("draws");
     for line in ["rows: batch `rows` SUCCEEDED 3/3 ← first", "last SUCCEEDED ← pair"] {
         assert!(drawn.contains(line), "{drawn}");
@@ -167,8 +167,8 @@ pub async fn w_04_groups_are_steps(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn w_06_dot_shows_steps_and_states(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn w_06_dot_shows_steps_and_states(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let mut flow = ratchet.workflow("a \"quoted\" name");
     let a = flow.step("a", Mark::failing("a"), |step| step);
     flow.step("b", Mark::ok("b"), |step| step.after(&a));
@@ -191,8 +191,8 @@ pub async fn w_06_dot_shows_steps_and_states(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn w_06_svg_shows_steps_and_states(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn w_06_svg_shows_steps_and_states(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let mut flow = ratchet.workflow("a <b> & c");
     let a = flow.step("a", Mark::failing("a"), |step| step);
     flow.step("b", Mark::ok("b"), |step| step.after(&a));
@@ -214,8 +214,8 @@ pub async fn w_06_svg_shows_steps_and_states(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn v_01_end_of_a_workflow_is_told(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn v_01_end_of_a_workflow_is_told(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let mut events = ratchet.events();
     let mut flow = ratchet.workflow("good");
     flow.step("a", Mark::ok("a"), |step| step);

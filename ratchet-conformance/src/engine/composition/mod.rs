@@ -15,9 +15,9 @@ use std::time::Duration;
 use ratchet_core::model::GroupRecord;
 use ratchet_core::{GroupHandle, Ratchet, Worker};
 
-use super::bench::{Bench, start};
+use super::fixture::{EngineFixture, start};
 
-impl Bench {
+impl EngineFixture {
     /// Builds a runtime with the jobs of this module and starts its worker.
     async fn start_composed(&self) -> (Ratchet, Worker) {
         start(self.builder().jobs(jobs::all())).await
@@ -106,7 +106,7 @@ macro_rules! __composition_engine_themes {
             $(
                 #[test]
                 fn $case() {
-                    $crate::run_engine::<super::EngineHarness, _, _>($crate::engine::compose::$theme::$case);
+                    $crate::run_engine::<super::EngineHarness, _, _>($crate::engine::composition::$theme::$case);
                 }
             )*
         }

@@ -12,22 +12,22 @@ use super::script::{self, Script, Stage, Step};
 use crate::Harness;
 
 /// The store and the stage of scripted jobs that one engine case uses.
-pub struct Bench {
+pub struct EngineFixture {
     harness: Box<dyn Harness>,
     store: Arc<Flaky>,
     stage: Stage,
 }
 
-impl std::fmt::Debug for Bench {
+impl std::fmt::Debug for EngineFixture {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Bench").field("store", &self.store).finish_non_exhaustive()
+        f.debug_struct("EngineFixture").field("store", &self.store).finish_non_exhaustive()
     }
 }
 
 /// The upper bound of every wait in a case.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-impl Bench {
+impl EngineFixture {
     /// Creates a bench with a fresh store.
     pub async fn new<H: Harness>() -> Self {
         let harness = Box::new(H::fresh().await);

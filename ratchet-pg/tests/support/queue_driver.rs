@@ -13,12 +13,12 @@ use ratchet_core::{IdSource, OsEntropy, SystemClock};
 
 use super::PgHarness;
 
-pub(crate) struct Lane {
+pub(crate) struct QueueDriver {
     pub(crate) pg: PgHarness,
     ids: IdSource,
 }
 
-impl Lane {
+impl QueueDriver {
     pub(crate) async fn fresh() -> Self {
         let ids = IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy));
         Self { pg: PgHarness::fresh().await, ids }

@@ -6,7 +6,7 @@ use ratchet_core::model::Missed;
 use ratchet_core::{Filter, JobState, PageRequest, Ratchet, ScheduleError};
 
 use super::jobs::{Mark, Nightly};
-use crate::engine::bench::{Bench, eventually};
+use crate::engine::fixture::{EngineFixture, eventually};
 
 const NAME: &str = "test.nightly";
 
@@ -17,12 +17,12 @@ async fn count(ratchet: &Ratchet, tag: &str) -> usize {
 }
 
 /// Advances the store's clock until the schedule has created `jobs` jobs. Panics if it creates more.
-async fn until(bench: &Bench, ratchet: &Ratchet, name: &str, jobs: usize) {
+async fn until(fixture: &EngineFixture, ratchet: &Ratchet, name: &str, jobs: usize) {
     eventually("the occurrence is fired", async || {
         let made = count(ratchet, name).await;
         assert!(made <= jobs, "{made} instead of {jobs}");
         if made < jobs {
-            bench.advance(Duration::from_mins(10)).await;
+            fixture.advance(Duration::from_mins(10)).await;
             tokio::time::sleep(Duration::from_millis(30)).await;
         }
         made == jobs
@@ -30,8 +30,8 @@ async fn until(bench: &Bench, ratchet: &Ratchet, name: &str, jobs: usize) {
     .await;
 }
 
-pub async fn t_01_cron_on_a_job_is_declared_and_fires(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn t_01_cron_on_a_job_is_declared_and_fires(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let view = ratchet.schedules().get(NAME).await.expect("reads").expect("is declared");
     assert_eq!(
         (view.schedule.expression.as_str(), view.schedule.zone.as_str()),
@@ -41,9 +41,9 @@ pub async fn t_01_cron_on_a_job_is_declared_and_fires(bench: Bench) {
     assert_eq!(view.schedule.spec.queue, "default");
     assert_eq!(view.schedule.spec.options.max_retries, 2, "it inherits the job's own options");
     assert_eq!(view.schedule.spec.concurrency.as_ref().map(|key| key.key.as_str()), Some(NAME));
-    until(&bench, &ratchet, NAME, 1).await;
+    until(&fixture, &ratchet, NAME, 1).await;
     eventually("it ran", async || {
-        bench.stage().notes().iter().any(|note| note.starts_with("nightly"))
+        fixture.stage().notes().iter().any(|note| note.starts_with("nightly"))
     })
     .await;
     let fired = ratchet.schedules().get(NAME).await.expect("reads").expect("is there").schedule;
@@ -51,11 +51,11 @@ pub async fn t_01_cron_on_a_job_is_declared_and_fires(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn t_05_declaring_again_changes_nothing(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn t_05_declaring_again_changes_nothing(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let before = ratchet.schedules().get(NAME).await.expect("reads").expect("is there");
     worker.stop().await;
-    let (again, worker) = bench.start_composed().await;
+    let (again, worker) = fixture.start_composed().await;
     let after = again.schedules().get(NAME).await.expect("reads").expect("is there");
     assert_eq!(before.schedule, after.schedule);
     let schedules = again.schedules();
@@ -74,14 +74,14 @@ pub async fn t_05_declaring_again_changes_nothing(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn t_02_competing_nodes_fire_each_occurrence_once(bench: Bench) {
+pub async fn t_02_competing_nodes_fire_each_occurrence_once(fixture: EngineFixture) {
     let mut nodes = Vec::new();
     for _ in 0..5 {
-        nodes.push(bench.start_composed().await);
+        nodes.push(fixture.start_composed().await);
     }
     let ratchet = nodes[0].0.clone();
     for jobs in 1..=3 {
-        until(&bench, &ratchet, NAME, jobs).await;
+        until(&fixture, &ratchet, NAME, jobs).await;
     }
     for (_, worker) in nodes {
         worker.stop().await;
@@ -89,15 +89,15 @@ pub async fn t_02_competing_nodes_fire_each_occurrence_once(bench: Bench) {
     assert_eq!(count(&ratchet, NAME).await, 3);
 }
 
-pub async fn t_04_pause_resume_run_now_and_remove(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn t_04_pause_resume_run_now_and_remove(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let schedules = ratchet.schedules();
     schedules.declare("yearly", "0 0 1 1 *", Mark::ok("yearly")).await.expect("declares");
     schedules.pause("yearly").await.expect("pauses");
     assert!(schedules.get("yearly").await.expect("reads").expect("is there").schedule.paused);
     let id = schedules.run_now("yearly").await.expect("runs").expect("a job");
-    bench.until(&ratchet, id, JobState::Succeeded).await;
-    assert_eq!(bench.stage().notes(), ["yearly"]);
+    fixture.until(&ratchet, id, JobState::Succeeded).await;
+    assert_eq!(fixture.stage().notes(), ["yearly"]);
     schedules.resume("yearly").await.expect("resumes");
     schedules.set_missed("yearly", Missed::Skip).await.expect("changes");
     schedules.reschedule("yearly", "0 0 1 2 *", "UTC").await.expect("changes");
@@ -113,8 +113,8 @@ pub async fn t_04_pause_resume_run_now_and_remove(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn t_01_bad_schedules_are_refused(bench: Bench) {
-    let ratchet = bench.ratchet().await;
+pub async fn t_01_bad_schedules_are_refused(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
     let schedules = ratchet.schedules();
     let bad =
         schedules.declare("x", "61 * * * *", Mark::ok("x")).await.expect_err("no such minute");
@@ -126,16 +126,20 @@ pub async fn t_01_bad_schedules_are_refused(bench: Bench) {
     assert!(schedules.list().await.expect("reads").is_empty());
 }
 
-pub async fn t_04_schedule_without_code_is_shown_and_not_fired(bench: Bench) {
+pub async fn t_04_schedule_without_code_is_shown_and_not_fired(fixture: EngineFixture) {
     // The program that declares the schedule knows the job; the one with the worker does not.
-    let knowing =
-        bench.builder().jobs([<Nightly as ratchet_core::Job>::JOB]).build().await.expect("builds");
+    let knowing = fixture
+        .builder()
+        .jobs([<Nightly as ratchet_core::Job>::JOB])
+        .build()
+        .await
+        .expect("builds");
     knowing.schedules().declare("lost", "* * * * * *", Nightly {}).await.expect("declares");
-    let (ratchet, worker) = bench.start().await;
+    let (ratchet, worker) = fixture.start().await;
     let view = ratchet.schedules().get("lost").await.expect("reads").expect("is there");
     assert!(!view.known);
     for _ in 0..10 {
-        bench.advance(Duration::from_mins(1)).await;
+        fixture.advance(Duration::from_mins(1)).await;
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let after = ratchet.schedules().get("lost").await.expect("reads").expect("is there");

@@ -6,10 +6,10 @@ use ratchet_core::JobState;
 use ratchet_core::model::RejectFilter;
 
 use super::jobs::Import;
-use crate::engine::bench::Bench;
+use crate::engine::fixture::EngineFixture;
 
-pub async fn i_01_items_are_set_aside_and_the_run_goes_on(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn i_01_items_are_set_aside_and_the_run_goes_on(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let rows = vec!["1".to_owned(), "two".to_owned(), "3".to_owned(), "four".to_owned()];
     let job = ratchet.enqueue(Import { rows, most: None }).await.expect("enqueues");
     assert_eq!(job.wait().await.expect("succeeds"), 4);
@@ -26,12 +26,12 @@ pub async fn i_01_items_are_set_aside_and_the_run_goes_on(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn i_01_threshold_makes_the_run_a_failure(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn i_01_threshold_makes_the_run_a_failure(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let rows: Vec<_> =
         (0..10).map(|row| if row < 3 { "bad".to_owned() } else { "1".to_owned() }).collect();
     let job = ratchet.enqueue(Import { rows, most: Some(2) }).await.expect("enqueues");
-    let failed = bench.until(&ratchet, job.id(), JobState::Failed).await;
+    let failed = fixture.until(&ratchet, job.id(), JobState::Failed).await;
     let message = failed.envelope.expect("it failed").failure.message;
     assert!(message.contains("3 items were set aside"), "{message}");
     let found = ratchet.rejects().list(&RejectFilter::any(), None, 10).await.expect("reads");
@@ -41,8 +41,8 @@ pub async fn i_01_threshold_makes_the_run_a_failure(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn i_03_checkpoint_is_handed_on_once(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn i_03_checkpoint_is_handed_on_once(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     for _ in 0..2 {
         let job = ratchet.enqueue(Import { rows: vec!["1".to_owned()], most: None }).await;
         job.expect("enqueues").wait().await.expect("succeeds");

@@ -13,7 +13,7 @@ use ratchet_core::model::{
 };
 use ratchet_core::store::{Store, StoreError};
 
-use super::normal::{Normal, span};
+use super::normalize::{Normal, span};
 use super::op::{Ending, How, Op};
 use crate::Harness;
 use crate::fixture::{RunExt, SettlementExt};
@@ -25,7 +25,7 @@ pub(super) const TICK: Duration = Duration::from_mins(10);
 /// the other.
 const NUDGE: Duration = Duration::from_millis(1);
 
-pub(crate) struct Side<'a> {
+pub(crate) struct Driver<'a> {
     harness: &'a dyn Harness,
     store: Arc<dyn Store>,
     normal: Normal,
@@ -33,7 +33,7 @@ pub(crate) struct Side<'a> {
     runs: Vec<Claimed>,
 }
 
-impl<'a> Side<'a> {
+impl<'a> Driver<'a> {
     pub(crate) async fn new(harness: &'a dyn Harness) -> Self {
         let store = harness.store();
         let start = ok(store.now().await);

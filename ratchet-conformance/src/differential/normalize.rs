@@ -10,7 +10,7 @@ use ratchet_core::model::{
 };
 use uuid::Uuid;
 
-use super::side::TICK;
+use super::driver::TICK;
 
 /// Rounds times to ticks since the start. This removes the milliseconds that a real clock adds.
 #[derive(Debug, Clone, Copy)]

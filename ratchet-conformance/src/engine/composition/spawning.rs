@@ -5,14 +5,14 @@ use ratchet_core::{Event, JobContext, JobState, SubmitError};
 
 use super::ended;
 use super::jobs::{Charge, Double, Mark, Place, Plan, Receipt};
-use crate::engine::bench::{Bench, event};
+use crate::engine::fixture::{EngineFixture, event};
 
 fn plan(fail: bool) -> Plan {
     Plan { key: None, fail }
 }
 
-pub async fn s_08_graphs_come_with_the_success_of_a_run(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn s_08_graphs_come_with_the_success_of_a_run(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let mut events = ratchet.events();
     let planned = ratchet.enqueue(plan(false)).await.expect("enqueues");
     let [chain, batch, flow] = planned.wait_for(super::PATIENCE).await.expect("succeeds");
@@ -20,7 +20,7 @@ pub async fn s_08_graphs_come_with_the_success_of_a_run(bench: Bench) {
         let record = ended(&ratchet.group(id)).await;
         assert_eq!((record.state, record.counts.succeeded), (GroupState::Succeeded, members));
     }
-    let notes = bench.stage().notes();
+    let notes = fixture.stage().notes();
     assert!(notes.contains(&"double 7".to_owned()), "{notes:?}");
     let planner = planned.id();
     event(&mut events, |event| matches!(event, Event::Succeeded { job, .. } if job.id == planner))
@@ -33,25 +33,25 @@ pub async fn s_08_graphs_come_with_the_success_of_a_run(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn s_08_a_failed_run_leaves_no_graph(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn s_08_a_failed_run_leaves_no_graph(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let planned = ratchet.enqueue(plan(true)).await.expect("enqueues");
-    bench.until(&ratchet, planned.id(), JobState::Failed).await;
+    fixture.until(&ratchet, planned.id(), JobState::Failed).await;
     let groups = ratchet.groups(&GroupFilter::any(), None, 10).await.expect("reads");
     assert_eq!(groups, []);
     assert_eq!(ratchet.counts().await.expect("counts").state(JobState::Pending), 0);
     worker.stop().await;
 }
 
-pub async fn s_08_a_refused_graph_is_a_warning_on_the_run(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn s_08_a_refused_graph_is_a_warning_on_the_run(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let mut events = ratchet.events();
     ratchet.enqueue(Mark::ok("other")).idempotency_key("plan").await.expect("enqueues");
     let refused = Plan { key: Some("plan".to_owned()), fail: false };
     let planned = ratchet.enqueue(refused).await.expect("enqueues");
     let id = planned.id();
     event(&mut events, |event| matches!(event, Event::Warning { job, .. } if job.id == id)).await;
-    let record = bench.until(&ratchet, id, JobState::Succeeded).await;
+    let record = fixture.until(&ratchet, id, JobState::Succeeded).await;
     let [warning] = record.warnings.as_slice() else { panic!("{:?}", record.warnings) };
     assert!(warning.starts_with("chain `planned`") && warning.contains("plan"), "{warning}");
     let groups = ratchet.groups(&GroupFilter::any(), None, 10).await.expect("reads");
@@ -59,22 +59,22 @@ pub async fn s_08_a_refused_graph_is_a_warning_on_the_run(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn s_08_a_run_that_is_over_takes_no_graph(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn s_08_a_run_that_is_over_takes_no_graph(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let ctx = JobContext::for_test();
     ctx.chain(Place { amount: 1 }).then(Double {}).await.expect("taken");
     ctx.batch("marks").job(Mark::ok("a")).await.expect("taken");
     assert_eq!(ctx.graphs().iter().map(|graph| graph.jobs.len()).collect::<Vec<_>>(), [2, 1]);
-    let job = bench.play(&ratchet, [crate::engine::script::Step::LeakContext]).await;
-    bench.until(&ratchet, job.id(), JobState::Succeeded).await;
-    let late = bench.stage().leaked();
+    let job = fixture.play(&ratchet, [crate::engine::script::Step::LeakContext]).await;
+    fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
+    let late = fixture.stage().leaked();
     let error = late.batch("late").job(Mark::ok("a")).await.expect_err("too late");
     assert!(matches!(error, SubmitError::RunOver(id) if id == job.id()), "{error}");
     worker.stop().await;
 }
 
-pub async fn s_03_a_chain_under_a_key_is_one_chain(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn s_03_a_chain_under_a_key_is_one_chain(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let order = |amount| {
         let chain = ratchet.chain(Place { amount }).then(Double {}).then(Charge {});
         chain.idempotency_key("order 7")
@@ -84,7 +84,7 @@ pub async fn s_03_a_chain_under_a_key_is_one_chain(bench: Bench) {
     assert_eq!(again.id(), first.id());
     assert_eq!(again.output().await.expect("succeeds"), Receipt("paid 10".to_owned()));
     assert_eq!(order(5).await.expect("answers").id(), first.id(), "also when it has ended");
-    assert_eq!(bench.stage().notes(), ["place 5", "double 5", "charge 10"], "it ran once");
+    assert_eq!(fixture.stage().notes(), ["place 5", "double 5", "charge 10"], "it ran once");
     let other = order(6).await.expect_err("another amount");
     let original = |id: ratchet_core::JobId| id.uuid() == first.id().uuid();
     assert!(
@@ -95,8 +95,8 @@ pub async fn s_03_a_chain_under_a_key_is_one_chain(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn s_03_a_workflow_under_a_key_is_one_workflow(bench: Bench) {
-    let ratchet = bench.builder().jobs(super::jobs::all()).build().await.expect("builds");
+pub async fn s_03_a_workflow_under_a_key_is_one_workflow(fixture: EngineFixture) {
+    let ratchet = fixture.builder().jobs(super::jobs::all()).build().await.expect("builds");
     let submit = async |tenant: &str| {
         let mut flow = ratchet.workflow("order");
         let place = flow.step("place", Place { amount: 1 }, |step| step);
@@ -114,8 +114,8 @@ pub async fn s_03_a_workflow_under_a_key_is_one_workflow(bench: Bench) {
     assert_eq!(ratchet.groups(&GroupFilter::any(), None, 10).await.expect("reads").len(), 3);
 }
 
-pub async fn s_03_a_key_of_a_part_is_refused(bench: Bench) {
-    let ratchet = bench.builder().jobs(super::jobs::all()).build().await.expect("builds");
+pub async fn s_03_a_key_of_a_part_is_refused(fixture: EngineFixture) {
+    let ratchet = fixture.builder().jobs(super::jobs::all()).build().await.expect("builds");
     let inner = || ratchet.chain(Mark::ok("a")).idempotency_key("part");
     let refused = ratchet.batch("whole").chain(inner()).await.expect_err("only the whole");
     assert!(matches!(refused, SubmitError::BadOption { .. }), "{refused}");
@@ -126,8 +126,8 @@ pub async fn s_03_a_key_of_a_part_is_refused(bench: Bench) {
     assert_eq!(ratchet.groups(&GroupFilter::any(), None, 10).await.expect("reads"), []);
 }
 
-pub async fn s_02_tenant_of_a_graph_is_that_of_its_steps(bench: Bench) {
-    let ratchet = bench.builder().jobs(super::jobs::all()).build().await.expect("builds");
+pub async fn s_02_tenant_of_a_graph_is_that_of_its_steps(fixture: EngineFixture) {
+    let ratchet = fixture.builder().jobs(super::jobs::all()).build().await.expect("builds");
     let inner = ratchet.chain(Mark::ok("a")).tenant("inner");
     let batch = ratchet
         .batch("all")

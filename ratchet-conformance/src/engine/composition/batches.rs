@@ -7,14 +7,14 @@ use ratchet_core::{Event, GroupHandle, JobState, SubmitError};
 
 use super::ended;
 use super::jobs::{self, Mark, Tell};
-use crate::engine::bench::{Bench, event, eventually};
+use crate::engine::fixture::{EngineFixture, event, eventually};
 
 fn tell(word: &str) -> Tell {
     Tell { word: word.to_owned() }
 }
 
-pub async fn w_03_progress_and_completion_are_told(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn w_03_progress_and_completion_are_told(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let mut events = ratchet.events();
     let children = (0..20).map(|number| Mark::ok(&format!("{number}")));
     let batch = ratchet.batch("import").jobs(children).await.expect("submits");
@@ -40,8 +40,8 @@ pub async fn w_03_progress_and_completion_are_told(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn w_03_callbacks_are_told_of_the_batch(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn w_03_callbacks_are_told_of_the_batch(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let batch = ratchet
         .batch("mixed")
         .jobs([Mark::ok("a"), Mark::ok("b"), Mark::failing("c"), Mark::ok("d")])
@@ -58,7 +58,7 @@ pub async fn w_03_callbacks_are_told_of_the_batch(bench: Bench) {
         .into();
     expected.sort();
     eventually("the callbacks ran", async || {
-        let mut notes = bench.stage().notes();
+        let mut notes = fixture.stage().notes();
         notes.retain(|note| note.contains(':'));
         notes.sort();
         notes == expected
@@ -67,18 +67,18 @@ pub async fn w_03_callbacks_are_told_of_the_batch(bench: Bench) {
     worker.stop().await;
 }
 
-pub async fn w_03_waiting_for_a_large_batch_reads_it_seldom(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn w_03_waiting_for_a_large_batch_reads_it_seldom(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let children = (0..2000).map(|number| Mark::ok(&format!("{number}")));
     let batch = ratchet.batch("large").jobs(children).await.expect("submits");
     assert_eq!(batch.wait().await.expect("ends").counts.succeeded, 2000);
-    let reads = bench.switches().group_reads.load(Ordering::SeqCst);
+    let reads = fixture.switches().group_reads.load(Ordering::SeqCst);
     assert!(reads < 400, "read {reads} times");
     worker.stop().await;
 }
 
-pub async fn w_03_children_come_as_a_stream(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn w_03_children_come_as_a_stream(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let batch =
         ratchet.batch("stream").open().on_complete(tell("complete")).await.expect("submits");
     for chunk in 0..5 {
@@ -96,14 +96,14 @@ pub async fn w_03_children_come_as_a_stream(bench: Bench) {
     let refused = batch.add([Mark::ok("late")]).await.expect_err("it is sealed");
     assert!(matches!(refused, SubmitError::GroupSealed(id) if id == batch.id()), "{refused}");
     eventually("the callback ran", async || {
-        bench.stage().notes().contains(&"complete: batch stream SUCCEEDED 50+0/50".to_owned())
+        fixture.stage().notes().contains(&"complete: batch stream SUCCEEDED 50+0/50".to_owned())
     })
     .await;
     worker.stop().await;
 }
 
-pub async fn w_03_bad_rates_and_names_are_refused(bench: Bench) {
-    let ratchet = bench.ratchet().await;
+pub async fn w_03_bad_rates_and_names_are_refused(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
     let refused = ratchet.batch("b").on_rate(1.5, Mark::ok("x")).await.expect_err("over 100 %");
     assert!(matches!(refused, SubmitError::BadOption { .. }), "{refused}");
     let refused = ratchet.batch("").job(Mark::ok("x")).await.expect_err("no name");
@@ -111,8 +111,8 @@ pub async fn w_03_bad_rates_and_names_are_refused(bench: Bench) {
     assert!(ratchet.counts().await.expect("counts").queues.is_empty());
 }
 
-pub async fn d_06_callback_of_an_empty_batch_runs(bench: Bench) {
-    let (ratchet, worker) = bench.start_composed().await;
+pub async fn d_06_callback_of_an_empty_batch_runs(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
     let batch = ratchet
         .batch("empty")
         .jobs(Vec::<Mark>::new())
@@ -122,14 +122,14 @@ pub async fn d_06_callback_of_an_empty_batch_runs(bench: Bench) {
     let record = ended(&batch).await;
     assert_eq!((record.state, record.counts), (GroupState::Succeeded, GroupCounts::of(0)));
     eventually("the callback ran", async || {
-        bench.stage().notes() == ["done: batch empty SUCCEEDED 0+0/0"]
+        fixture.stage().notes() == ["done: batch empty SUCCEEDED 0+0/0"]
     })
     .await;
     worker.stop().await;
 }
 
-pub async fn h_03_a_deep_queue_refuses_a_batch(bench: Bench) {
-    let builder = bench.builder().jobs(jobs::all()).queue("default", |queue| queue.depth(4));
+pub async fn h_03_a_deep_queue_refuses_a_batch(fixture: EngineFixture) {
+    let builder = fixture.builder().jobs(jobs::all()).queue("default", |queue| queue.depth(4));
     let ratchet = builder.build().await.expect("builds");
     let marks = |count| (0..count).map(|number: u32| Mark::ok(&number.to_string()));
     let batch = ratchet.batch("some").open().jobs(marks(3)).await.expect("there is room");
@@ -146,8 +146,8 @@ pub async fn h_03_a_deep_queue_refuses_a_batch(bench: Bench) {
     assert_eq!(counts.on("default", JobState::Pending), 4, "nothing half-inserted");
 }
 
-pub async fn h_03_a_batch_warns_of_its_queues(bench: Bench) {
-    let builder = bench.builder().jobs(jobs::all()).queue("default", |queue| queue.warn_depth(2));
+pub async fn h_03_a_batch_warns_of_its_queues(fixture: EngineFixture) {
+    let builder = fixture.builder().jobs(jobs::all()).queue("default", |queue| queue.warn_depth(2));
     let ratchet = builder.build().await.expect("builds");
     let marks = || (0..3).map(|number: u32| Mark::ok(&number.to_string()));
     let batch = ratchet.batch("deep").jobs(marks()).await.expect("submits");
@@ -156,7 +156,7 @@ pub async fn h_03_a_batch_warns_of_its_queues(bench: Bench) {
     };
     assert_eq!(warns(&batch, "more than 2"), 1, "{:?}", batch.warnings());
     assert_eq!(warns(&batch, "no live worker serves queue `default`"), 1);
-    let (served, worker) = bench.start_composed().await;
+    let (served, worker) = fixture.start_composed().await;
     ended(&batch).await;
     let batch = served.batch("served").jobs(marks().take(2)).await.expect("submits");
     assert_eq!(batch.warnings(), &[] as &[String]);
