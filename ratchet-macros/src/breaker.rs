@@ -128,17 +128,17 @@ impl Breaker {
 const RANGES: [(&str, Range); 4] = [
     (
         "failure_rate",
-        Range { of: 1..=100, rule: "`failure_rate` is a percentage between 1 and 100" },
+        Range { of: 1..=100, rule: "`failure_rate` must be a percentage between 1 and 100" },
     ),
-    ("window", Range { of: 1..=10_000, rule: "`window` is between 1 and 10000 calls" }),
-    ("min_calls", Range { of: 1..=10_000, rule: "`min_calls` is between 1 and 10000" }),
-    ("probes", Range { of: 1..=10_000, rule: "`probes` is between 1 and 10000" }),
+    ("window", Range { of: 1..=10_000, rule: "`window` must be between 1 and 10000 calls" }),
+    ("min_calls", Range { of: 1..=10_000, rule: "`min_calls` must be between 1 and 10000" }),
+    ("probes", Range { of: 1..=10_000, rule: "`probes` must be between 1 and 10000" }),
 ];
 
 fn open_for(entry: &Entry, errors: &mut Errors) -> Option<Value<Duration>> {
     let value = values::duration(entry, errors)?;
     if value.literal().is_some_and(Duration::is_zero) {
-        errors.push(&value, "`open_for` is longer than zero");
+        errors.push(&value, "`open_for` must be longer than zero");
         return None;
     }
     Some(value)

@@ -410,7 +410,7 @@ fn candidate(row: &PgRow) -> Result<Candidate, sqlx::Error> {
     let key: Option<String> = row.try_get("ckey")?;
     let limit = row.try_get::<Option<i32>, _>("climit")?.unwrap_or(1);
     Ok(Candidate {
-        ctid: row.try_get("ctid")?,
+        ctid: row.try_get("row_id")?,
         rank: Rank {
             sort_key: row.try_get("sort_key")?,
             due: row.try_get("due")?,

@@ -48,7 +48,7 @@ impl Inner {
                 }
                 tried += rows.len();
                 for row in &rows {
-                    let ctid: String = row.try_get("ctid")?;
+                    let ctid: String = row.try_get("row_id")?;
                     after = Rank {
                         sort_key: row.try_get("sort_key")?,
                         due: row.try_get("due")?,

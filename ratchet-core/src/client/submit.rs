@@ -253,7 +253,7 @@ pub(super) fn check(core: &Core, spec: &mut JobSpec) -> Result<(), SubmitError> 
         return Err(SubmitError::TooDeep { job: spec.name.clone(), limit: limits::DEPTH });
     }
     if spec.options.timeout.is_zero() {
-        let problem = "`timeout` is longer than zero".to_owned();
+        let problem = "`timeout` must be longer than zero".to_owned();
         return Err(SubmitError::BadOption { job: spec.name.clone(), problem });
     }
     if !core.config.allows(&spec.queue, &spec.name) {

@@ -103,12 +103,12 @@ impl BreakerConfig {
             }
         };
         let rate = self.failure_rate.unwrap_or(1);
-        check((1..=100).contains(&rate), "`failure_rate` is a percentage between 1 and 100");
+        check((1..=100).contains(&rate), "`failure_rate` must be a percentage between 1 and 100");
         let window = self.window.unwrap_or(1);
-        check((1..=10_000).contains(&window), "`window` is between 1 and 10000 calls");
-        check(self.min_calls != Some(0), "`min_calls` is at least 1");
-        check(self.open_for != Some(Duration::ZERO), "`open_for` is longer than zero");
-        check(self.probes != Some(0), "`probes` is at least 1");
+        check((1..=10_000).contains(&window), "`window` must be between 1 and 10000 calls");
+        check(self.min_calls != Some(0), "`min_calls` must be at least 1");
+        check(self.open_for != Some(Duration::ZERO), "`open_for` must be longer than zero");
+        check(self.probes != Some(0), "`probes` must be at least 1");
     }
 }
 

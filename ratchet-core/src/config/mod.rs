@@ -135,24 +135,24 @@ impl Config {
                 problems.push(problem.to_owned());
             }
         };
-        check(self.concurrency >= 1, "`concurrency` is at least 1");
-        check(self.batch >= 1, "`batch` is at least 1");
-        check(self.lease >= Duration::from_millis(100), "`lease` is at least 100 ms");
-        check(self.lease <= 10 * YEAR, "`lease` is at most 10 years");
+        check(self.concurrency >= 1, "`concurrency` must be at least 1");
+        check(self.batch >= 1, "`batch` must be at least 1");
+        check(self.lease >= Duration::from_millis(100), "`lease` must be at least 100 ms");
+        check(self.lease <= 10 * YEAR, "`lease` must be at most 10 years");
         check(
             self.heartbeat.saturating_mul(2) <= self.lease,
-            "`heartbeat` is at most half of `lease`, or one lost beat ends the lease",
+            "`heartbeat` must be at most half of `lease`, or one lost beat ends the lease",
         );
-        check(self.heartbeat >= MILLISECOND, "`heartbeat` is at least 1 ms");
+        check(self.heartbeat >= MILLISECOND, "`heartbeat` must be at least 1 ms");
         check(
             (MILLISECOND..=DAY).contains(&self.sweep),
-            "`sweep` is at least 1 ms and at most a day: orphans are looked for that often",
+            "`sweep` must be at least 1 ms and at most a day: orphans are looked for that often",
         );
         let (shortest, longest) = self.poll;
         check(shortest <= longest, "`poll` has its lower bound first");
         check(
             shortest >= MILLISECOND && longest <= DAY,
-            "`poll` is at least 1 ms and at most a day: a store may lose every wake-up",
+            "`poll` must be at least 1 ms and at most a day: a store may lose every wake-up",
         );
         check(
             self.health_every >= MILLISECOND && self.health_retry >= MILLISECOND,

@@ -114,13 +114,13 @@ impl QueueConfig {
                 problems.push(problem);
             }
         };
-        let of = |what: &str| format!("`{what}` of queue `{name}` is at least 1");
+        let of = |what: &str| format!("`{what}` of queue `{name}` must be at least 1");
         check(self.concurrency != Some(0), of("concurrency"));
         check(self.cluster.concurrency != Some(0), of("cluster_concurrency"));
         check(self.weight >= 1, of("weight"));
         check(
             self.cluster.rate.is_none_or(|rate| rate.jobs >= 1 && !rate.per.is_zero()),
-            format!("`rate` of queue `{name}` is at least one job in a time longer than zero"),
+            format!("`rate` of queue `{name}` must be at least one job in a time longer than zero"),
         );
         check(
             crate::client::is_name(name),

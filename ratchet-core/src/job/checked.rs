@@ -6,13 +6,13 @@ use std::time::Duration;
 /// Checks that a name is not empty, is not too long, and contains only characters that stores and URLs accept.
 pub const fn name(name: &'static str) -> &'static str {
     let bytes = name.as_bytes();
-    assert!(!bytes.is_empty(), "a job's or queue's name is not empty");
-    assert!(bytes.len() <= 200, "a job's or queue's name has at most 200 characters");
+    assert!(!bytes.is_empty(), "the name of a job or queue must not be empty");
+    assert!(bytes.len() <= 200, "the name of a job or queue must have at most 200 characters");
     let mut i = 0;
     while i < bytes.len() {
         let ok = bytes[i].is_ascii_alphanumeric()
             || matches!(bytes[i], b'_' | b'-' | b'.' | b'/' | b':');
-        assert!(ok, "a job's or queue's name holds letters, digits and `_ - . / :` only");
+        assert!(ok, "the name of a job or queue must contain only letters, digits and `_ - . / :`");
         i += 1;
     }
     name
@@ -20,66 +20,66 @@ pub const fn name(name: &'static str) -> &'static str {
 
 /// Checks the version of a job.
 pub const fn version(version: u32) -> u32 {
-    assert!(version >= 1, "`version` starts at 1");
+    assert!(version >= 1, "`version` must be at least 1");
     version
 }
 
 /// Checks the number of retries.
 pub const fn max_retries(retries: u32) -> u32 {
-    assert!(retries <= 1000, "`max_retries` is at most 1000");
+    assert!(retries <= 1000, "`max_retries` must be at most 1000");
     retries
 }
 
 /// Checks the maximum duration of a run.
 pub const fn timeout(timeout: Duration) -> Duration {
-    assert!(!timeout.is_zero(), "`timeout` is longer than zero");
+    assert!(!timeout.is_zero(), "`timeout` must be longer than zero");
     timeout
 }
 
 /// Checks the duration after which a warning is emitted.
 pub const fn soft_timeout(timeout: Duration) -> Duration {
-    assert!(!timeout.is_zero(), "`soft_timeout` is longer than zero");
+    assert!(!timeout.is_zero(), "`soft_timeout` must be longer than zero");
     timeout
 }
 
 /// Checks the number of jobs with one concurrency key that can run at once.
 pub const fn concurrency_limit(limit: u32) -> u32 {
-    assert!(limit >= 1, "`concurrency_limit` is at least 1");
+    assert!(limit >= 1, "`concurrency_limit` must be at least 1");
     limit
 }
 
 /// Checks the factor of an exponential backoff.
 pub const fn factor(factor: f64) -> f64 {
-    assert!(factor >= 1.0 && factor <= 1000.0, "the factor of a backoff is between 1 and 1000");
+    assert!(factor >= 1.0 && factor <= 1000.0, "the factor of a backoff must be between 1 and 1000");
     factor
 }
 
 /// Checks the failure rate of a breaker, in percent.
 pub const fn failure_rate(percent: u8) -> u8 {
-    assert!(percent >= 1 && percent <= 100, "`failure_rate` is a percentage between 1 and 100");
+    assert!(percent >= 1 && percent <= 100, "`failure_rate` must be a percentage between 1 and 100");
     percent
 }
 
 /// Checks the number of calls that a breaker evaluates.
 pub const fn window(calls: u32) -> u32 {
-    assert!(calls >= 1 && calls <= 10_000, "`window` is between 1 and 10000 calls");
+    assert!(calls >= 1 && calls <= 10_000, "`window` must be between 1 and 10000 calls");
     calls
 }
 
 /// Checks the minimum number of calls of a breaker.
 pub const fn min_calls(calls: u32) -> u32 {
-    assert!(calls >= 1, "`min_calls` is at least 1");
+    assert!(calls >= 1, "`min_calls` must be at least 1");
     calls
 }
 
 /// Checks how long a breaker stays open.
 pub const fn open_for(duration: Duration) -> Duration {
-    assert!(!duration.is_zero(), "`open_for` is longer than zero");
+    assert!(!duration.is_zero(), "`open_for` must be longer than zero");
     duration
 }
 
 /// Checks the number of probes that close a breaker.
 pub const fn probes(probes: u32) -> u32 {
-    assert!(probes >= 1, "`probes` is at least 1");
+    assert!(probes >= 1, "`probes` must be at least 1");
     probes
 }

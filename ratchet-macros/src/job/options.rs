@@ -169,14 +169,14 @@ impl Options {
     }
 }
 
-const VERSION: Range = Range { of: 1..=u32::MAX, rule: "`version` starts at 1" };
-const RETRIES: Range = Range { of: 0..=1000, rule: "`max_retries` is between 0 and 1000" };
-const LIMIT: Range = Range { of: 1..=u32::MAX, rule: "`concurrency_limit` is at least 1" };
+const VERSION: Range = Range { of: 1..=u32::MAX, rule: "`version` must be at least 1" };
+const RETRIES: Range = Range { of: 0..=1000, rule: "`max_retries` must be between 0 and 1000" };
+const LIMIT: Range = Range { of: 1..=u32::MAX, rule: "`concurrency_limit` must be at least 1" };
 
 fn positive(entry: &Entry, errors: &mut Errors) -> Option<Value<Duration>> {
     let value = values::duration(entry, errors)?;
     if value.literal().is_some_and(Duration::is_zero) {
-        errors.push(&value, format_args!("`{}` is longer than zero", entry.option.key));
+        errors.push(&value, format_args!("`{}` must be longer than zero", entry.option.key));
         return None;
     }
     Some(value)

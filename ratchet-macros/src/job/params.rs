@@ -187,12 +187,12 @@ fn input_step(attr: &Attribute, errors: &mut Errors) -> Option<LitStr> {
     let entries = entries::read(&INPUT, arguments(attr), errors).entries;
     match crate::values::text(entries.first()?, errors)? {
         crate::values::Value::Literal(name, _) if name.is_empty() => {
-            errors.push(attr, "the name of a step is not empty");
+            errors.push(attr, "the name of a step must not be empty");
             None
         }
         crate::values::Value::Literal(name, lit) => Some(LitStr::new(&name, lit.span())),
         crate::values::Value::Constant(constant) => {
-            errors.push(constant, "the name of a step is written out here");
+            errors.push(constant, "the name of a step must be a string literal here");
             None
         }
     }

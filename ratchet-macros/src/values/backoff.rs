@@ -196,7 +196,7 @@ fn factor(value: &Expr, errors: &mut Errors) -> Option<Value<f64>> {
     match number {
         Some(number) if (1.0..=1000.0).contains(&number) => Some(Value::Literal(number, lit)),
         _ => {
-            errors.push(value, "the factor of a backoff is between 1 and 1000");
+            errors.push(value, "the factor of a backoff must be between 1 and 1000");
             None
         }
     }

@@ -42,7 +42,7 @@ fn check_name(what: &str, name: &str, at: impl ToTokens, errors: &mut Errors) ->
             format_args!("{what} name cannot contain {bad:?}; use letters, digits and `_ - . / :`"),
         );
     } else if name.len() > 200 {
-        errors.push(at, format_args!("{what} name has at most 200 characters"));
+        errors.push(at, format_args!("{what} name must have at most 200 characters"));
     } else {
         return Some(());
     }

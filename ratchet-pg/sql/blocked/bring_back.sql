@@ -31,14 +31,14 @@ free AS MATERIALIZED (
     WHERE c.cause IS NOT NULL
 ),
 first AS MATERIALIZED (
-    SELECT b.spot
+    SELECT b.row_id
     FROM free f CROSS JOIN LATERAL (
-        SELECT b.ctid AS spot FROM ratchet.blocked b
+        SELECT b.ctid AS row_id FROM ratchet.blocked b
         WHERE b.cause = f.cause AND f.room > 0
         ORDER BY b.sort_key, b.due, b.job LIMIT f.room FOR UPDATE SKIP LOCKED
     ) b
 ),
-moved AS (DELETE FROM ratchet.blocked WHERE ctid = ANY (ARRAY(SELECT spot FROM first)) RETURNING *),
+moved AS (DELETE FROM ratchet.blocked WHERE ctid = ANY (ARRAY(SELECT row_id FROM first)) RETURNING *),
 put AS (
     INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
         queue, name, ckey, service, judges)

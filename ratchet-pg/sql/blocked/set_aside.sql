@@ -14,14 +14,14 @@ shut AS MATERIALIZED (
 ),
 -- The heads of the queues. A job that has crashed its worker waits for other reasons.
 head AS MATERIALIZED (
-    SELECT r.spot, CASE
+    SELECT r.row_id, CASE
         WHEN NOT EXISTS (SELECT FROM known k WHERE k.name = r.name AND r.job_version <= k.version)
             THEN 'name:' || r.name || ':' || r.job_version
         WHEN (SELECT count(*) FROM ratchet.slot s WHERE s.key = r.ckey AND NOT s.probe) >= r.climit THEN 'key:' || r.ckey
         WHEN r.service IN (SELECT service FROM shut) THEN 'service:' || r.service
     END AS cause
     FROM queues q CROSS JOIN LATERAL (
-        SELECT r.ctid AS spot, r.name, r.job_version, r.ckey, r.climit, r.service,
+        SELECT r.ctid AS row_id, r.name, r.job_version, r.ckey, r.climit, r.service,
             r.crashes
         FROM ratchet.ready r WHERE r.queue = q.queue
         ORDER BY r.sort_key, r.due, r.job LIMIT $1
@@ -30,12 +30,12 @@ head AS MATERIALIZED (
 ),
 -- A few jobs are skipped faster than they are moved.
 many AS MATERIALIZED (SELECT cause FROM head WHERE cause IS NOT NULL GROUP BY cause HAVING count(*) >= $2),
-chosen AS MATERIALIZED (SELECT h.spot FROM head h WHERE h.cause IN (SELECT cause FROM many)),
+chosen AS MATERIALIZED (SELECT h.row_id FROM head h WHERE h.cause IN (SELECT cause FROM many)),
 locked AS MATERIALIZED (
-    SELECT r.ctid AS spot FROM ratchet.ready r
-    WHERE r.ctid = ANY (ARRAY(SELECT spot FROM chosen)) FOR UPDATE SKIP LOCKED
+    SELECT r.ctid AS row_id FROM ratchet.ready r
+    WHERE r.ctid = ANY (ARRAY(SELECT row_id FROM chosen)) FOR UPDATE SKIP LOCKED
 ),
-moved AS (DELETE FROM ratchet.ready WHERE ctid = ANY (ARRAY(SELECT spot FROM locked)) RETURNING *),
+moved AS (DELETE FROM ratchet.ready WHERE ctid = ANY (ARRAY(SELECT row_id FROM locked)) RETURNING *),
 stored AS (
     INSERT INTO ratchet.blocked (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
         queue, name, ckey, service, judges, cause)

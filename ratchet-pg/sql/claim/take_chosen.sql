@@ -3,11 +3,11 @@ WITH asked AS MATERIALIZED (
     SELECT * FROM unnest($2::text[], $3::uuid[]) WITH ORDINALITY AS a(queue, lease, place)
 ),
 -- The rows of the probes, and the slot keys that they hold.
-probe AS MATERIALIZED (SELECT p.spot, p.key FROM unnest($7::text[]::tid[], $8::text[]) AS p(spot, key)),
+probe AS MATERIALIZED (SELECT p.row_id, p.key FROM unnest($7::text[]::tid[], $8::text[]) AS p(row_id, key)),
 taken AS (
     DELETE FROM ratchet.ready r USING asked a
     WHERE r.ctid = ANY ($1::text[]::tid[]) AND a.queue = r.queue
-    RETURNING r.*, a.lease, a.place, (SELECT p.key FROM probe p WHERE p.spot = r.ctid) AS probe
+    RETURNING r.*, a.lease, a.place, (SELECT p.key FROM probe p WHERE p.row_id = r.ctid) AS probe
 ),
 -- One lease per queue, with its members in the order in which they are returned below.
 leased AS (

@@ -18,7 +18,7 @@ asked AS MATERIALIZED (
 picked AS MATERIALIZED (
     SELECT a.place, r.*
     FROM asked a CROSS JOIN LATERAL (
-        SELECT r.ctid AS spot, r.job, r.due, r.version, r.run, r.attempts, r.crashes, r.deferrals, r.generation, r.keyed,
+        SELECT r.ctid AS row_id, r.job, r.due, r.version, r.run, r.attempts, r.crashes, r.deferrals, r.generation, r.keyed,
             r.sort_key, r.name, r.job_version, r.service, r.payload,
             r.ckey IS NOT NULL OR r.crashes >= $8 OR r.service = ANY (a.tried) AS odd
         FROM ratchet.ready r

@@ -11,7 +11,7 @@ asked AS MATERIALIZED (
 picked AS MATERIALIZED (
     SELECT a.place, r.*
     FROM asked a CROSS JOIN LATERAL (
-        SELECT r.ctid AS spot, r.job, r.due, r.sort_key, r.name, r.job_version, r.service, r.payload,
+        SELECT r.ctid AS row_id, r.job, r.due, r.sort_key, r.name, r.job_version, r.service, r.payload,
             r.payload IS NULL OR r.ckey IS NOT NULL OR r.crashes >= $8 AS odd
         FROM ratchet.ready r
         WHERE r.queue = a.queue AND (r.sort_key, r.due, r.job) >= (a.sort_key, a.due, a.job)

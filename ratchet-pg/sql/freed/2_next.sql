@@ -1,12 +1,12 @@
 -- The jobs that waited for these slots, as many as were freed.
 next AS MATERIALIZED (
-    SELECT b.spot
+    SELECT b.row_id
     FROM (SELECT key, count(*) AS n FROM freed WHERE NOT probe GROUP BY key) f CROSS JOIN LATERAL (
-        SELECT b.ctid AS spot FROM ratchet.blocked b WHERE b.cause = 'key:' || f.key
+        SELECT b.ctid AS row_id FROM ratchet.blocked b WHERE b.cause = 'key:' || f.key
         ORDER BY b.sort_key, b.due, b.job LIMIT f.n FOR UPDATE SKIP LOCKED
     ) b
 ),
-unblocked AS (DELETE FROM ratchet.blocked WHERE ctid = ANY (ARRAY(SELECT spot FROM next)) RETURNING *),
+unblocked AS (DELETE FROM ratchet.blocked WHERE ctid = ANY (ARRAY(SELECT row_id FROM next)) RETURNING *),
 put AS (
     INSERT INTO ratchet.ready (job, sort_key, due, version, run, job_version, attempts, crashes, deferrals, generation, climit, keyed,
         queue, name, ckey, service, judges)

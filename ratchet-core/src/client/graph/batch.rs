@@ -121,7 +121,7 @@ impl<'a> Batch<'a> {
     pub fn on_rate<J: Job>(mut self, rate: f64, job: J) -> Self {
         if !(0.0..=1.0).contains(&rate) {
             let job = self.draft.root().name.clone();
-            let problem = format!("a success rate is between 0 and 1, not {rate}");
+            let problem = format!("a success rate must be between 0 and 1, not {rate}");
             self.draft.fail(SubmitError::BadOption { job, problem });
             return self;
         }
