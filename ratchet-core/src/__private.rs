@@ -10,16 +10,17 @@ pub use std::string::{String, ToString};
 
 pub use inventory::submit;
 
-pub use crate::context::JobContext;
 pub use crate::failure::{PermanentError, permanent};
+pub use crate::job::Registration;
 pub use crate::job::{
-    Arg, ArgDef, Backoff, BackoffKind, BreakerDef, Callback, Condition, ConditionDef, CronDef,
-    DecodeError, Decoder, EncodeError, Encoder, ErrorMatcher, Fallible, Follows, InjectError,
-    Injected, Injection, Input, InputDef, Jitter, Job, JobDef, Keys, Location, PanicPolicy, Plain,
-    Priority, Probe, ProbeFallback, ReturnShape, RunFuture, State, arg, checked, default_value,
-    evaluate, inject, injected, injection, input, key_part, run, run_blocking,
+    Arg, ArgDef, BreakerDef, Callback, Condition, ConditionDef, CronDef, DecodeError, Decoder,
+    EncodeError, Encoder, ErrorMatcher, Fallible, Follows, InjectError, Injected, Injection, Input,
+    InputDef, Job, JobDef, Keys, Location, Plain, Probe, ProbeFallback, ReturnShape, RunFuture,
+    State, arg, checked, default_value, evaluate, inject, injected, injection, input, key_part,
+    run, run_blocking,
 };
-pub use crate::registry::Registration;
+pub use crate::model::{Backoff, BackoffKind, Jitter, PanicPolicy, Priority};
+pub use crate::runtime::JobContext;
 
 pub mod options;
 

@@ -5,7 +5,6 @@
 
 mod client;
 mod config;
-mod context;
 mod decide;
 mod env;
 mod events;
@@ -15,7 +14,7 @@ pub mod insert;
 mod job;
 pub mod model;
 pub mod recurring;
-mod registry;
+mod runtime;
 pub mod store;
 pub mod testing;
 mod worker;
@@ -29,7 +28,6 @@ pub use client::{
     Workflow, Yields,
 };
 pub use config::{BreakerConfig, Config, Depth, QueueConfig};
-pub use context::{JobContext, KeepError};
 pub use decide::{AlwaysRetry, Outcome, Policies, RetryPolicy, decide};
 #[doc(hidden)]
 pub use env::crash;
@@ -48,24 +46,24 @@ pub use failure::{
 };
 pub use job::JobOutput;
 pub use job::{
-    Arg, ArgDef, Backoff, BackoffKind, Begins, BreakerDef, Callback, Condition, ConditionDef,
-    CronDef, DecodeError, Decoder, EncodeError, Encoder, ErrorMatcher, Follows, Inject,
-    InjectError, Injection, Input, InputDef, IntoFailure, Jitter, Job, JobArg, JobDef, KeyPart,
-    Keys, Location, Need, NoOutput, Output, PanicPolicy, Priority, RunFuture, State, States,
+    Arg, ArgDef, Begins, BreakerDef, Callback, Condition, ConditionDef, CronDef, DecodeError,
+    Decoder, EncodeError, Encoder, ErrorMatcher, Follows, Inject, InjectError, Injection, Input,
+    InputDef, IntoFailure, Job, JobArg, JobDef, KeyPart, Keys, Location, Need, NoOutput, Output,
+    RunFuture, State, States,
 };
+pub use job::{InvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError};
 pub use model::{
-    BreakerState, Due, Explanation, Filter, GroupFilter, GroupId, JobId, JobRecord, JobState,
-    Missed, PageRequest, QueueLimits, Rate, Waiting,
+    Backoff, BackoffKind, BreakerState, Due, Explanation, Filter, GroupFilter, GroupId, Jitter,
+    JobId, JobRecord, JobState, Missed, PageRequest, PanicPolicy, Priority, QueueLimits, Rate,
+    Waiting,
 };
-pub use registry::{
-    InvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
+pub use runtime::{
+    AlertSink, DeadLetterSink, JobContext, KeepError, Middleware, Next, OutcomeSink, RunReport,
+    SinkError,
 };
 pub use store::MemoryStore;
 pub use store::{Store, StoreError, StoreErrorKind};
-pub use worker::{
-    AlertSink, DeadLetterSink, EngineDied, EnginePart, Health, Middleware, Next, OutcomeSink,
-    RunReport, SinkError, StartError, Stopped, Worker, WorkerStats,
-};
+pub use worker::{EngineDied, EnginePart, Health, StartError, Stopped, Worker, WorkerStats};
 
 #[doc(hidden)]
 pub mod __private;

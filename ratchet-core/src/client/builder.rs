@@ -4,17 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Core, Ratchet};
+use super::Ratchet;
 use crate::config::{BreakerConfig, Config, QueueConfig, breaker_settings};
 use crate::decide::{Contained, Policies, RetryPolicy};
 use crate::env::{Clock, Entropy, OsEntropy, SystemClock};
 use crate::failure::{Classifier, DefaultSanitizer, ErrorSanitizer, Panics};
+use crate::job::{InvocationResolver, Registration, Registry, RegistryError};
 use crate::job::{Need, States, collect_conditions};
-use crate::registry::{InvocationResolver, Registration, Registry, RegistryError};
-use crate::store::Store;
-use crate::worker::{
+use crate::runtime::Core;
+use crate::runtime::{
     AlertSink, DeadLetterSink, HealthCheck, Middleware, OutcomeSink, SinkError, Sinks,
 };
+use crate::store::Store;
 
 /// Builds a [`Ratchet`].
 #[derive(Debug)]

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::enqueue::insert;
-use super::{Core, Enqueue, SubmitError};
+use super::{Enqueue, SubmitError};
 use crate::job::Job;
 use crate::model::{Inserted, NewJob};
+use crate::runtime::Core;
 
 /// Jobs to be inserted together: all of them or none. Add jobs, then `.await`.
 ///

@@ -6,9 +6,9 @@ use std::time::Duration;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::Core;
 use crate::env::Clock;
 use crate::model::JobId;
+use crate::runtime::Core;
 use crate::store::Wake;
 
 /// A subscription to the ends of jobs. Create it before the first read of the job, so that no end is missed in between.

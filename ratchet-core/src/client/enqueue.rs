@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::{Core, JobHandle, SubmitError, submit};
-use crate::context::JobContext;
+use super::{JobHandle, SubmitError, submit};
 use crate::crash::{CrashPoint, crash_point};
 use crate::events::JobRef;
-use crate::job::{Backoff, Job, Priority};
+use crate::job::Job;
+use crate::model::{Backoff, Priority};
 use crate::model::{ConcurrencyKey, Due, Inserted, JobSpec, NewJob, OnConflict};
+use crate::runtime::Core;
+use crate::runtime::JobContext;
 use crate::store::{Store, StoreError, StoreErrorKind};
 
 /// A job about to be enqueued: add options, then `.await`.
@@ -47,6 +49,17 @@ impl<'a> Target<'a> {
         match self {
             Self::Store(core) | Self::Run(_, core) => core,
         }
+    }
+}
+
+impl JobContext {
+    /// Enqueues a job that is stored **with this run's success**, in the same commit.
+    ///
+    /// If the run fails, or its job has been canceled or rescued in the meantime, the child is never stored. A key
+    /// conflict at commit drops the child and adds a warning to this job.
+    #[allow(clippy::needless_pass_by_value)] // by value: the caller is done with the job
+    pub fn enqueue<J: Job>(&self, job: J) -> Enqueue<'_, J> {
+        Enqueue::within(self, self.core(), &job)
     }
 }
 

@@ -2,9 +2,10 @@
 
 use serde::de::DeserializeOwned;
 
-use crate::context::JobContext;
-use crate::job::{Decoder, Inject, InjectError, Job, Need, shorten};
+use crate::failure::shorten;
+use crate::job::{Decoder, Inject, InjectError, Job, Need};
 use crate::model::{Envelope, FinishedOutcome, JobId};
+use crate::runtime::JobContext;
 
 /// The job a callback follows: its arguments and how it ended.
 ///

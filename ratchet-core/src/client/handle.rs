@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
+use super::Ratchet;
 use super::ends::Ends;
-use super::{Core, Ratchet};
 use crate::job::Job;
 use crate::model::{CommandError, Envelope, GroupId, GroupState, JobId, JobRecord, JobState};
+use crate::runtime::Core;
 use crate::store::StoreError;
 
 /// A handle to an enqueued job of type `J`. Cheap to clone. Dropping it does not affect the job.

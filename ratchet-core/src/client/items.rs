@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Core, Ratchet};
+use super::Ratchet;
 use crate::model::{HandOff, HandOffStats, JobId, Reject, RejectFilter, RejectGroup};
+use crate::runtime::Core;
 use crate::store::StoreError;
 
 impl Ratchet {

@@ -2,7 +2,6 @@
 
 mod builder;
 mod bulk;
-mod core;
 mod depth;
 mod ends;
 mod enqueue;
@@ -18,7 +17,6 @@ mod submit;
 
 pub use builder::{BuildError, Builder};
 pub use bulk::Bulk;
-pub(crate) use core::Core;
 pub use enqueue::Enqueue;
 pub use finished::Finished;
 pub use gates::{Breakers, Queues};
@@ -32,13 +30,13 @@ pub use manage::Redrive;
 pub use schedules::{Declare, ScheduleError, ScheduleView, Schedules};
 pub(crate) use schedules::{declare, definition, job as schedule_job};
 pub use submit::SubmitError;
-pub(crate) use submit::is_name;
 
 use std::sync::Arc;
 
 use crate::events::EventStream;
 use crate::job::Job;
 use crate::model::NewJob;
+use crate::runtime::Core;
 use crate::store::Store;
 
 /// A runtime over a store: enqueues jobs and starts workers. Cheap to clone.

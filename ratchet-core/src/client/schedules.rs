@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{Core, Ratchet, SubmitError, submit};
+use super::{Ratchet, SubmitError, submit};
+use crate::job::Registration;
 use crate::job::{Begins, JobDef};
 use crate::model::limits::{self, Field, brief};
 use crate::model::{
@@ -13,7 +14,7 @@ use crate::model::{
     ScheduleWritten, WriteSchedule,
 };
 use crate::recurring::{Cron, CronError};
-use crate::registry::Registration;
+use crate::runtime::Core;
 use crate::store::StoreError;
 
 impl Ratchet {

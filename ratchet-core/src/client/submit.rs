@@ -4,11 +4,11 @@ use crate::events::JobRef;
 use crate::failure::catch_panic;
 use crate::graph::GraphError;
 use crate::job::{EncodeError, Encoder, Job};
-use crate::model::limits::{self, Field, LimitError};
+use crate::model::limits::{self, LimitError};
 use crate::model::{GroupId, InsertError, JobId, JobSpec, NewGraph, TakenKey, nesting};
 use crate::store::StoreError;
 
-use super::Core;
+use crate::runtime::Core;
 
 /// An error returned when jobs are not enqueued. Nothing was stored.
 #[derive(Debug, thiserror::Error)]
@@ -270,9 +270,4 @@ pub(super) fn check(core: &Core, spec: &mut JobSpec) -> Result<(), SubmitError> 
 fn size(spec: &JobSpec) -> usize {
     let ids = [&spec.tenant, &spec.correlation_id].into_iter().flatten();
     spec.payload.len() + spec.tags.iter().chain(ids).map(String::len).sum::<usize>()
-}
-
-/// Returns whether a text is a valid name of a job or a queue.
-pub(crate) fn is_name(name: &str) -> bool {
-    limits::check(Field::Queue, name).is_ok()
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::Config;
 use crate::job::BreakerDef;
+use crate::job::Registration;
 use crate::model::BreakerSettings;
-use crate::registry::Registration;
 
 /// Settings of a breaker. A setting that is `None` is taken from the next lower level of precedence.
 ///

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::model::limits::brief;
+use crate::model::limits::{self, Field, brief};
 use crate::model::{QueueLimits, Rate};
 
 /// The configuration of one queue.
@@ -123,7 +123,7 @@ impl QueueConfig {
             format!("`rate` of queue `{name}` must be at least one job in a time longer than zero"),
         );
         check(
-            crate::client::is_name(name),
+            limits::check(Field::Queue, name).is_ok(),
             format!("queue `{}` has a name of letters, digits and `_ - . / :`", brief(name)),
         );
     }

@@ -3,7 +3,8 @@
 
 use super::Outcome;
 use crate::failure::{Failure, Retryability};
-use crate::job::{Backoff, BreakerDef, Jitter};
+use crate::job::BreakerDef;
+use crate::model::{Backoff, Jitter};
 use crate::model::{BreakerSample, BreakerSettings, CallResult, Claimed, Deferral, FailureKind};
 
 /// Returns the breaker sample of a run, or `None` if its job has no breaker.

@@ -26,7 +26,7 @@ pub(crate) use policy::Contained;
 pub use policy::{AlwaysRetry, Policies, RetryPolicy};
 
 use crate::failure::{Failure, Retryability};
-use crate::job::PanicPolicy;
+use crate::model::PanicPolicy;
 use crate::model::{
     AttemptOutcome, Claimed, Deferral, Envelope, FailureKind, FailureRecord, OutcomeKind,
     TerminalReason, Verdict,

@@ -7,18 +7,18 @@ use proptest::prelude::*;
 
 use super::{Contained, Outcome, Policies, RetryPolicy, decide, decide_orphan, follow_up};
 use crate::failure::{Failure, Panics, Retryability, record};
-use crate::job::{Backoff, Jitter, PanicPolicy};
 use crate::model::{
     AttemptOutcome, Claimed, Deferral, FailureKind, FinishedOutcome, JobSpec, Notice, Orphan,
     OutcomeKind, Settlement, TerminalReason, Verdict,
 };
+use crate::model::{Backoff, Jitter, PanicPolicy};
 
 /// A claimed job that has failed `attempts` times and may be retried `max_retries` times.
 fn job(attempts: u32, max_retries: u32) -> Claimed {
     let mut spec = JobSpec::new("shop.charge", b"{\"id\":1}".to_vec());
     spec.options.max_retries = max_retries;
     spec.options.backoff = Backoff::fixed(Duration::from_secs(7));
-    let mut job = crate::client::Core::for_test().claim_for_test();
+    let mut job = crate::runtime::Core::for_test().claim_for_test();
     job.spec = Arc::new(spec);
     job.attempts = attempts;
     job
@@ -303,7 +303,7 @@ fn d_06_a_callback_follows_the_end_and_nothing_else() {
     let spawned = |verdict| {
         let mut settlement = Settlement::new(job.token, verdict, AttemptOutcome::Success);
         follow_up(&job, &mut settlement, &Policies::default(), || {
-            crate::client::Core::for_test().ids.job()
+            crate::runtime::Core::for_test().ids.job()
         });
         settlement.spawned
     };
@@ -340,7 +340,7 @@ fn d_03_d_07_every_dead_letter_alerts_and_is_published_if_somebody_listens() {
     let notices = |policies: &Policies| {
         let verdict = decide(&job, &failed(failure(FailureKind::Error)), policies, 0);
         let mut settlement = Settlement::new(job.token, verdict, AttemptOutcome::Failure);
-        follow_up(&job, &mut settlement, policies, || crate::client::Core::for_test().ids.job());
+        follow_up(&job, &mut settlement, policies, || crate::runtime::Core::for_test().ids.job());
         settlement.notices
     };
     assert!(
@@ -356,7 +356,7 @@ fn i_04_every_end_is_told_if_somebody_listens_and_nothing_else_is() {
     let told = |outcome: &Outcome, policies: &Policies| {
         let verdict = decide(&job, outcome, policies, 0);
         let mut settlement = Settlement::new(job.token, verdict, outcome.in_history());
-        follow_up(&job, &mut settlement, policies, || crate::client::Core::for_test().ids.job());
+        follow_up(&job, &mut settlement, policies, || crate::runtime::Core::for_test().ids.job());
         let notices = settlement.notices.into_iter();
         let kind = |notice| match notice {
             Notice::Outcome(outcome) => Some(outcome.kind),

@@ -7,11 +7,10 @@ use std::time::Duration;
 
 use super::handler_error::source;
 use super::sanitize::{ErrorSanitizer, RawError};
-use super::text::{bounded, clip, plain};
+use super::text::{bounded, clip, plain, shorten};
 use super::{
     Directive, HandlerError, PanicReport, Panics, catch_panic, fingerprint, permanent_reason,
 };
-use crate::job::shorten;
 use crate::model::{FailureKind, FailureRecord, limits};
 
 /// A failed attempt, as input to the retry decision.

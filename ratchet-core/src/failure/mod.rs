@@ -19,4 +19,4 @@ pub use handler_error::{HandlerError, JobError};
 pub(crate) use panics::{PanicReport, Panics, catch_panic, drop_catching_panics, install_hook};
 pub use permanent::{PermanentError, permanent, permanent_reason};
 pub use sanitize::{DefaultSanitizer, ErrorSanitizer, RawError};
-pub(crate) use text::{clip, debug, display, plain};
+pub(crate) use text::{clip, debug, display, plain, shorten};

@@ -94,3 +94,18 @@ pub(crate) fn clip(mut text: String, limit: usize) -> String {
     }
     text
 }
+
+/// Removes the module path of every name in a type name.
+pub(crate) fn shorten(path: &str) -> String {
+    let mut short = String::with_capacity(path.len());
+    let mut word_at = 0;
+    for c in path.chars() {
+        short.push(c);
+        if short.ends_with("::") {
+            short.truncate(word_at);
+        } else if !(c.is_alphanumeric() || c == '_' || c == ':') {
+            word_at = short.len();
+        }
+    }
+    short
+}

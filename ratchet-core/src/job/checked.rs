@@ -50,13 +50,15 @@ pub const fn concurrency_limit(limit: u32) -> u32 {
 
 /// Checks the factor of an exponential backoff.
 pub const fn factor(factor: f64) -> f64 {
-    assert!(factor >= 1.0 && factor <= 1000.0, "the factor of a backoff must be between 1 and 1000");
-    factor
+    crate::model::valid_factor(factor)
 }
 
 /// Checks the failure rate of a breaker, in percent.
 pub const fn failure_rate(percent: u8) -> u8 {
-    assert!(percent >= 1 && percent <= 100, "`failure_rate` must be a percentage between 1 and 100");
+    assert!(
+        percent >= 1 && percent <= 100,
+        "`failure_rate` must be a percentage between 1 and 100"
+    );
     percent
 }
 

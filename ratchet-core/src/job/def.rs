@@ -3,11 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
-use super::{
-    ArgDef, Backoff, BreakerDef, Callback, CronDef, Injection, InputDef, Priority, checked,
-};
+use super::{ArgDef, BreakerDef, Callback, CronDef, Injection, InputDef, checked};
+use crate::model::{Backoff, JobSpec, PanicPolicy, Priority, RunOptions};
 
 /// The static definition of a job: its name, options, arguments and source location.
 ///
@@ -63,17 +60,6 @@ pub struct JobDef {
     pub location: Location,
 }
 
-/// How a panic in a handler is handled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PanicPolicy {
-    /// As a failed attempt.
-    #[default]
-    Retry,
-    /// The job goes to the dead-letter queue without another attempt.
-    Dlq,
-}
-
 /// A location in the user's source code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Location {
@@ -98,11 +84,11 @@ impl fmt::Display for Location {
 
 impl JobDef {
     /// The queue of jobs that do not name one.
-    pub const DEFAULT_QUEUE: &'static str = "default";
+    pub const DEFAULT_QUEUE: &'static str = JobSpec::DEFAULT_QUEUE;
     /// The default number of retries.
-    pub const DEFAULT_MAX_RETRIES: u32 = 5;
+    pub const DEFAULT_MAX_RETRIES: u32 = RunOptions::DEFAULT_MAX_RETRIES;
     /// The default maximum duration of a run.
-    pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(30);
+    pub const DEFAULT_TIMEOUT: Duration = RunOptions::DEFAULT_TIMEOUT;
     /// The maximum length of a job or queue name, in bytes.
     pub const MAX_NAME: usize = crate::model::limits::NAME;
 

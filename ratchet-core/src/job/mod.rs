@@ -3,7 +3,6 @@
 //! This module does not depend on stores or workers.
 
 mod arg;
-mod backoff;
 mod breaker;
 mod callback;
 #[doc(hidden)]
@@ -16,33 +15,32 @@ mod fuzz;
 mod inject;
 mod input;
 mod keys;
-mod priority;
+mod registry;
 mod returns;
 mod schedule;
 mod state;
 
 pub use arg::{Arg, ArgDef, JobArg, arg, default_value};
-pub use backoff::{Backoff, BackoffKind, Jitter};
 pub use breaker::{BreakerDef, ErrorMatcher};
 pub use callback::Callback;
 pub use codec::{DecodeError, Decoder, EncodeError, Encoder};
 pub(crate) use condition::collect as collect_conditions;
 pub use condition::{Condition, ConditionDef, evaluate};
-pub use def::{JobDef, Location, PanicPolicy};
+pub use def::{JobDef, Location};
 pub use inject::{Inject, InjectError, Injected, Injection, Need, inject, injected, injection};
 pub use input::{Begins, Follows, Input, InputDef, NoOutput, input};
 pub use keys::{KeyPart, Keys, key_part};
-pub use priority::Priority;
+pub use registry::{
+    InvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
+};
 pub use returns::Output;
 pub use returns::{Fallible, Plain, ProbeFallback};
 pub use returns::{IntoFailure, JobOutput, Probe, ReturnShape, RunFuture, run, run_blocking};
 pub(crate) use returns::{Returned, Work};
 pub use schedule::CronDef;
-pub(crate) use state::shorten;
 pub use state::{State, States};
 
-use crate::context::JobContext;
-use crate::registry::Registration;
+use crate::runtime::JobContext;
 
 /// An invocation of a `#[job]` function: its arguments, and how to store and run them.
 ///

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::failure::shorten;
+
 /// A shared value of the application that is injected into jobs, such as a client, a pool or a configuration.
 ///
 /// Registered with `.state(value)` on the builder. Cheap to clone; dereferences to the value.
@@ -69,19 +71,4 @@ impl States {
 /// Returns the name of a type without module paths, including its generics, such as `State<Gateway>`.
 pub(crate) fn short_type_name<T: ?Sized>() -> String {
     shorten(type_name::<T>())
-}
-
-/// Removes the module path of every name in `path`.
-pub(crate) fn shorten(path: &str) -> String {
-    let mut short = String::with_capacity(path.len());
-    let mut word_at = 0;
-    for c in path.chars() {
-        short.push(c);
-        if short.ends_with("::") {
-            short.truncate(word_at);
-        } else if !(c.is_alphanumeric() || c == '_' || c == ':') {
-            word_at = short.len();
-        }
-    }
-    short
 }

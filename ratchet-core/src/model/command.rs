@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Due, Filter, GraphEffects, GroupId, GroupState, JobId, JobState, TransitionKind};
-use crate::store::StoreError;
+use super::{
+    Due, Filter, GraphEffects, GroupId, GroupState, JobId, JobState, StoreError, TransitionKind,
+};
 
 /// A command on a job, a set of failed jobs, or a group.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,6 +3,7 @@
 
 mod apply;
 mod attempt;
+mod backoff;
 mod breaker;
 mod claim;
 mod command;
@@ -19,6 +20,7 @@ mod new_job;
 mod node;
 mod notice;
 mod outcome;
+mod priority;
 mod queue;
 mod record;
 mod schedule;
@@ -26,9 +28,12 @@ mod settlement;
 mod spec;
 mod state;
 mod step;
+mod store_error;
 mod unreadable;
 
 pub use attempt::{AttemptOutcome, AttemptRecord, LogLevel, LogLine};
+pub(crate) use backoff::valid_factor;
+pub use backoff::{Backoff, BackoffKind, Jitter};
 pub use breaker::{
     Admission, Breaker, BreakerChange, BreakerRecord, BreakerSample, BreakerSettings, BreakerState,
     BreakerUpdate, CallResult,
@@ -47,6 +52,7 @@ pub use new_job::{Due, InsertError, Inserted, NewJob, OnConflict, TakenKey};
 pub use node::{Heartbeat, NodeInfo, NodeRecord};
 pub use notice::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Notice};
 pub use outcome::{JobOutcome, OutcomeKind};
+pub use priority::Priority;
 pub use queue::{Gate, QueueLimits, QueueRecord, QueueRules, QueueUpdate, Rate};
 pub use record::{JobRecord, Progress};
 pub(crate) use record::{NOT_KEPT, not_kept};
@@ -54,7 +60,8 @@ pub use schedule::{Missed, ScheduleRecord, ScheduleWritten, WriteSchedule};
 pub use settlement::{
     Applied, Deferral, DroppedChild, DroppedGraph, RunNotes, Settled, Settlement, Verdict,
 };
-pub use spec::{ConcurrencyKey, FinishedOutcome, FinishedParent, JobSpec, RunOptions};
+pub use spec::{ConcurrencyKey, FinishedOutcome, FinishedParent, JobSpec, PanicPolicy, RunOptions};
 pub use state::{JobState, TRANSITIONS, Transition, TransitionKind};
 pub use step::{Edge, EdgeTrigger, Member, Resolution, Step, StepInput, Vertex, Wait, WaitMode};
+pub use store_error::{StoreError, StoreErrorKind};
 pub use unreadable::Unreadable;

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::{GroupId, JobId, JobSpec};
-use crate::store::StoreError;
+use super::{GroupId, JobId, JobSpec, StoreError};
 
 /// A job to insert.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Envelope, JobId, Step};
-use crate::job::{Backoff, JobDef, PanicPolicy, Priority};
+use super::{Backoff, Envelope, JobId, Priority, Step};
 
 /// The immutable part of a job, as it was submitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,6 +47,17 @@ pub struct JobSpec {
     /// The position in a chain, batch or workflow; `None` for a job outside of a group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<Box<Step>>,
+}
+
+/// How a panic in a handler is handled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PanicPolicy {
+    /// As a failed attempt.
+    #[default]
+    Retry,
+    /// The job goes to the dead-letter queue without another attempt.
+    Dlq,
 }
 
 /// Options for the runs of a job.
@@ -109,6 +119,9 @@ pub enum FinishedOutcome {
 }
 
 impl JobSpec {
+    /// The queue of a job that names none.
+    pub const DEFAULT_QUEUE: &'static str = "default";
+
     /// The default boost: one level of priority per 15 minutes of waiting.
     pub const DEFAULT_BOOST: Duration = Duration::from_mins(15);
 
@@ -117,7 +130,7 @@ impl JobSpec {
         Self {
             name: name.into(),
             version: 1,
-            queue: JobDef::DEFAULT_QUEUE.to_owned(),
+            queue: Self::DEFAULT_QUEUE.to_owned(),
             priority: Priority::Normal,
             payload,
             options: RunOptions::default(),
@@ -197,12 +210,20 @@ impl JobSpec {
     }
 }
 
+impl RunOptions {
+    /// The number of retries unless set otherwise.
+    pub const DEFAULT_MAX_RETRIES: u32 = 5;
+
+    /// The maximum duration of a run unless set otherwise.
+    pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(30);
+}
+
 impl Default for RunOptions {
     fn default() -> Self {
         Self {
-            max_retries: JobDef::DEFAULT_MAX_RETRIES,
+            max_retries: Self::DEFAULT_MAX_RETRIES,
             backoff: Backoff::DEFAULT,
-            timeout: JobDef::DEFAULT_TIMEOUT,
+            timeout: Self::DEFAULT_TIMEOUT,
             soft_timeout: None,
             panic: PanicPolicy::Retry,
         }

@@ -6,10 +6,9 @@
 //!
 //! Every store must pass the test suite in `ratchet-conformance`.
 
-mod error;
 mod memory;
 
-pub use error::{StoreError, StoreErrorKind};
+pub use crate::model::{StoreError, StoreErrorKind};
 pub use memory::{Inspection, MemoryStore};
 
 use std::any::Any;

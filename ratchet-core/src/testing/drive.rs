@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use crate::client::Core;
-use crate::context::JobContext;
 use crate::env::{Clock as _, SingleRuntime, VirtualClock};
 use crate::model::Claimed;
-use crate::worker::{AttemptResult, StopCause, attempt};
+use crate::runtime::Core;
+use crate::runtime::JobContext;
+use crate::runtime::StopCause;
+use crate::worker::{AttemptResult, attempt};
 
 /// Runs an attempt on the same code path as a worker.
 ///

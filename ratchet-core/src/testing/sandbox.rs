@@ -7,8 +7,8 @@ use std::time::Duration;
 use super::drive::drive;
 use crate::client::{BuildError, Builder, Ratchet};
 use crate::env::{SeededEntropy, VirtualClock};
+use crate::job::Registration;
 use crate::model::{ClaimRequest, Claimed, Isolation, NodeInfo, QueueDemand, Settled, Verdict};
-use crate::registry::Registration;
 use crate::store::{MemoryStore, StoreError};
 use crate::worker::{AttemptResult, Deliveries, deliver, publish};
 

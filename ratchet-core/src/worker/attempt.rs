@@ -6,11 +6,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 
 use super::handler::{self, HandlerExit, ThreadExit};
-use super::middleware::RunReport;
-use super::stop_signal::StopCause;
 use super::{conditions, step_inputs};
-use crate::client::Core;
-use crate::context::JobContext;
 use crate::crash::{CrashPoint, crash_point};
 use crate::decide::{Outcome, Policies, after_probe, decide, follow_up};
 use crate::env::Spawn;
@@ -18,8 +14,12 @@ use crate::failure::{
     Classified, Classifier, Failure, JobError, PanicReport, catch_panic, debug, display,
 };
 use crate::job::Output;
+use crate::job::Prepared;
 use crate::model::{Claimed, Deferral, NOT_KEPT, NewJob, RunNotes, Settlement};
-use crate::registry::Prepared;
+use crate::runtime::Core;
+use crate::runtime::JobContext;
+use crate::runtime::RunReport;
+use crate::runtime::StopCause;
 
 /// How an attempt ended.
 #[derive(Debug)]

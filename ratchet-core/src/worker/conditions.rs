@@ -1,9 +1,9 @@
 //! Evaluates the conditions on the edges that leave a step.
 
-use crate::client::Core;
 use crate::failure::{Failure, catch_panic};
 use crate::job::Output;
 use crate::model::Claimed;
+use crate::runtime::Core;
 
 /// Evaluates the conditions on the edges that leave a step. A condition that cannot be evaluated fails the attempt,
 /// because neither branch would be right.

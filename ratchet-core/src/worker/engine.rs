@@ -11,10 +11,10 @@ use super::health_checks::run_health_checks;
 use super::heartbeat::run_heartbeat;
 use super::maintenance::run_maintenance;
 use super::shared::Shared;
-use super::stop_signal::StopCause;
 use super::watchdog::run_watchdog;
 use crate::env::Task;
 use crate::failure::PanicReport;
+use crate::runtime::StopCause;
 
 /// A part of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

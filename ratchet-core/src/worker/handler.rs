@@ -5,12 +5,12 @@ use std::panic::AssertUnwindSafe;
 use futures_util::FutureExt as _;
 use tokio::sync::oneshot;
 
-use super::middleware::{HandlerFuture, Next};
-use crate::client::Core;
-use crate::context::JobContext;
 use crate::env::Spawn;
 use crate::failure::{JobError, PanicReport, catch_panic, drop_catching_panics};
 use crate::job::{Returned, RunFuture, Work};
+use crate::runtime::Core;
+use crate::runtime::JobContext;
+use crate::runtime::{HandlerFuture, Next};
 
 /// How the handler ended.
 #[derive(Debug)]
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use crate::env::SingleRuntime;
     use crate::job::Output;
-    use crate::worker::StopCause;
+    use crate::runtime::StopCause;
 
     // spec: P-03
     #[tokio::test]

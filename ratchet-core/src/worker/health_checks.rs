@@ -1,9 +1,6 @@
 //! Runs the health checks of the application. While one fails, nothing is claimed from the queues it guards.
 
-use std::collections::BTreeSet;
-use std::fmt;
 use std::panic::AssertUnwindSafe;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -11,50 +8,8 @@ use futures_util::FutureExt as _;
 use tokio::sync::oneshot;
 
 use super::shared::{Message, Shared};
-use super::sinks::SinkError;
 use crate::failure::{PanicReport, display};
-
-type Checking = Pin<Box<dyn Future<Output = Result<(), SinkError>> + Send>>;
-
-/// A health check of the application.
-#[derive(Clone)]
-pub(crate) struct HealthCheck {
-    name: String,
-    /// The queues it guards. Empty means all queues.
-    queues: BTreeSet<String>,
-    run: Arc<dyn Fn() -> Checking + Send + Sync>,
-}
-
-impl HealthCheck {
-    pub(crate) fn new<F, E>(
-        name: String,
-        queues: BTreeSet<String>,
-        check: impl Fn() -> F + Send + Sync + 'static,
-    ) -> Self
-    where
-        F: Future<Output = Result<(), E>> + Send + 'static,
-        E: Into<SinkError>,
-    {
-        let run = move || -> Checking {
-            let checking = check();
-            Box::pin(async move { checking.await.map_err(Into::into) })
-        };
-        Self { name, queues, run: Arc::new(run) }
-    }
-
-    pub(super) fn guards(&self, queue: &str) -> bool {
-        self.queues.is_empty() || self.queues.contains(queue)
-    }
-}
-
-impl fmt::Debug for HealthCheck {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HealthCheck")
-            .field("name", &self.name)
-            .field("queues", &self.queues)
-            .finish_non_exhaustive()
-    }
-}
+use crate::runtime::HealthCheck;
 
 /// Runs all checks periodically: more often while one fails, and immediately when a handler rejects a job.
 pub(super) async fn run_health_checks(shared: Arc<Shared>) {

@@ -6,10 +6,10 @@ use std::sync::atomic::Ordering;
 use super::attempt::{AttemptResult, attempt};
 use super::handler::ThreadExit;
 use super::shared::{Message, Shared};
-use crate::context::JobContext;
 use crate::decide::{decide_orphan, follow_up};
 use crate::env::Task;
 use crate::model::{AttemptOutcome, Claimed, Orphan, Settlement, Verdict};
+use crate::runtime::JobContext;
 
 impl Shared {
     /// Creates the run of a claimed job. It begins when it is [started](Self::start).

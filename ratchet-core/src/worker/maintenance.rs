@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use super::deliver::deliver;
 use super::publish::publish;
 use super::recurring::fire_due;
 use super::shared::{Message, Shared};
-use super::sinks::deliver;
 use crate::crash::{CrashPoint, crash_point};
 use crate::decide::{decide_orphan, follow_up};
-use crate::job::{Backoff, Jitter};
+use crate::model::{Backoff, Jitter};
 use crate::model::{JobState, Settled};
 use crate::store::StoreError;
 

@@ -1,11 +1,12 @@
 //! Declares and fires the schedules of recurring jobs. Any node may fire a schedule; its version ensures that only one
 //! does.
 
-use crate::client::{Core, ScheduleError, declare, definition, schedule_job};
+use crate::client::{ScheduleError, declare, definition, schedule_job};
 use crate::crash::{CrashPoint, crash_point};
 use crate::events::{Event, JobRef};
 use crate::model::{Due, ScheduleRecord, ScheduleWritten, WriteSchedule};
 use crate::recurring::{Cron, fire};
+use crate::runtime::Core;
 use crate::store::{StoreError, StoreErrorKind};
 
 /// Declares the schedules of this program's jobs.

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::stop_signal::StopCause;
 use crate::config::Config;
-use crate::context::JobContext;
 use crate::model::{Claimed, Token};
+use crate::runtime::JobContext;
+use crate::runtime::StopCause;
 
 /// A run in progress.
 #[derive(Debug)]

@@ -102,7 +102,7 @@ impl Settler {
     pub(super) fn failed(&mut self, batch: Vec<PendingSettlement>, now: Duration, jitter: u64) {
         const LONGEST: Duration = Duration::from_secs(5);
         self.failures = self.failures.saturating_add(1);
-        let backoff = crate::job::Backoff::exponential(Duration::from_millis(50), LONGEST);
+        let backoff = crate::model::Backoff::exponential(Duration::from_millis(50), LONGEST);
         self.not_before = Some(now.saturating_add(backoff.delay(self.failures, jitter)));
         if !batch.is_empty() {
             self.since.get_or_insert(now);

@@ -9,15 +9,15 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::attempt::AttemptResult;
+use super::deliver::delivery_limit;
 use super::deliveries::Deliveries;
 use super::engine::EngineDied;
 use super::mailbox::Mailbox;
-use super::sinks::delivery_limit;
 use super::trouble::Trouble;
-use crate::client::Core;
-use crate::context::JobContext;
 use crate::env::Spawn;
 use crate::model::{KnownJobs, NodeId, NodeInfo, Token};
+use crate::runtime::Core;
+use crate::runtime::JobContext;
 
 /// A message to the claim loop.
 #[derive(Debug)]

@@ -8,11 +8,12 @@ use super::recurring::declare_all;
 use super::shared::{Message, Shared};
 use super::signals::Signals;
 use super::status::{Health, WorkerStats, liveness, readiness, stats};
-use crate::client::{Core, Ratchet};
+use crate::client::Ratchet;
 use crate::crash::{CrashPoint, crash_point};
 use crate::env::{DedicatedEngineThread, Spawn};
 use crate::job::Need;
 use crate::model::{NodeId, QueueUpdate};
+use crate::runtime::Core;
 use crate::store::StoreError;
 
 /// A handle to a running worker. Dropping it does not stop the worker; call [`Worker::stop`].

@@ -6,10 +6,8 @@ use std::sync::Arc;
 
 use super::handle::GroupHandle;
 use super::publish_effects;
-use crate::client::depth::by_queue;
 use crate::client::enqueue::unserved;
-use crate::client::{Core, Enqueue, SubmitError};
-use crate::context::JobContext;
+use crate::client::{Enqueue, SubmitError};
 use crate::crash::{CrashPoint, crash_point};
 use crate::events::JobRef;
 use crate::graph::{GraphError, check, link};
@@ -19,6 +17,9 @@ use crate::model::{
     Due, Edge, EdgeTrigger, GraphInserted, GraphKey, GroupId, GroupKind, GroupRecord, InsertError,
     JobId, NewGraph, NewJob, OnConflict, Step, StepInput, Vertex,
 };
+use crate::runtime::Core;
+use crate::runtime::JobContext;
+use crate::runtime::by_queue;
 
 /// A graph under construction. The first error is kept and returned by the submit.
 #[derive(Debug)]

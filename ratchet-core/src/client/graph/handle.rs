@@ -7,13 +7,14 @@ use std::time::Duration;
 use super::draft::insert;
 use super::{draw, svg};
 use crate::client::ends::Ends;
-use crate::client::{Core, Enqueue, Ratchet, SubmitError, WaitError};
+use crate::client::{Enqueue, Ratchet, SubmitError, WaitError};
 use crate::events::JobRef;
 use crate::job::Begins;
 use crate::model::{
     Command, CommandError, CommandReply, Edge, Extend, GroupFilter, GroupId, GroupRecord,
     GroupView, Inserted, JobId, Member, NewJob, Step, Vertex,
 };
+use crate::runtime::Core;
 use crate::store::{Store, StoreError};
 
 /// A handle to a submitted chain, batch or workflow. Cheap to clone. Dropping it does not affect the group.

@@ -20,9 +20,9 @@ pub use workflow::{StepRef, Whole, Wiring, Workflow, Yields};
 use std::sync::Arc;
 
 use super::Ratchet;
-use crate::context::JobContext;
 use crate::job::Begins;
 use crate::model::{GroupFilter, GroupId, GroupRecord};
+use crate::runtime::JobContext;
 use crate::store::StoreError;
 
 impl Ratchet {

@@ -12,12 +12,13 @@ use self::wiring::Parent;
 pub use self::wiring::{StepRef, Whole, Wiring, Yields};
 use super::draft::{Draft, Types};
 use super::{Batch, Chain, GroupHandle};
-use crate::client::{Core, SubmitError};
-use crate::context::JobContext;
+use crate::client::SubmitError;
 use crate::graph::GraphError;
 use crate::job::Job;
 use crate::model::limits::Field;
 use crate::model::{EdgeTrigger, GroupKind, NewGraph, Vertex};
+use crate::runtime::Core;
+use crate::runtime::JobContext;
 use crate::store::Store;
 
 /// A workflow about to be submitted: add steps, then `.await`.

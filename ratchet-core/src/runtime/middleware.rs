@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::context::JobContext;
+use super::JobContext;
 use crate::failure::{HandlerError, JobError};
 use crate::job::Output;
 use crate::model::{AttemptOutcome, FailureRecord};
@@ -68,11 +68,11 @@ pub struct Next<'a> {
 }
 
 /// The future of the handler.
-pub(super) type HandlerFuture =
+pub(crate) type HandlerFuture =
     std::pin::Pin<Box<dyn Future<Output = Result<Output, HandlerError>> + Send>>;
 
 impl<'a> Next<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         rest: &'a [Arc<dyn Middleware>],
         ctx: &'a JobContext,
         handler: HandlerFuture,

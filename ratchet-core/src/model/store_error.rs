@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::model::limits::LimitError;
+use super::limits::LimitError;
 
 /// A failure of the store itself, never of a job.
 #[derive(Debug)]

@@ -4,8 +4,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::checked;
-
 /// The delay before the next attempt of a failed job: a curve with jitter.
 ///
 /// ```
@@ -100,7 +98,7 @@ impl Backoff {
     ///
     /// Panics if the factor is not between 1 and 1000: at compile time if the backoff is a constant.
     pub const fn factor(self, factor: f64) -> Self {
-        let factor = checked::factor(factor);
+        let factor = valid_factor(factor);
         match self.kind {
             BackoffKind::Exponential { base, max, .. } => {
                 Self { kind: BackoffKind::Exponential { base, factor, max }, jitter: self.jitter }
@@ -175,4 +173,12 @@ fn fraction(whole: Duration, seed: u64) -> Duration {
     #[allow(clippy::cast_possible_truncation)] // less than a billion by construction
     let rest = (part % 1_000_000_000) as u32;
     Duration::new(secs, rest)
+}
+/// Checks the factor of an exponential backoff.
+pub(crate) const fn valid_factor(factor: f64) -> f64 {
+    assert!(
+        factor >= 1.0 && factor <= 1000.0,
+        "the factor of a backoff must be between 1 and 1000"
+    );
+    factor
 }

@@ -4,19 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::depth::Depths;
+use super::{Depths, HealthCheck, Middleware, Sinks};
 use crate::config::Config;
 use crate::decide::{Outcome, Policies, sample};
 use crate::env::{Clock, Entropy, IdSource, OsEntropy, SystemClock};
 use crate::events::Events;
 use crate::failure::{Classifier, DefaultSanitizer, PanicReport, Panics, catch_panic};
 use crate::job::{Callback, ConditionDef, JobDef, States};
+use crate::job::{InvocationResolver, Registration, Registry};
 use crate::model::{
     BreakerSample, BreakerSettings, Claimed, JobSpec, KnownJobs, RunOptions, Token,
 };
-use crate::registry::{InvocationResolver, Registration, Registry};
 use crate::store::{MemoryStore, Store};
-use crate::worker::{HealthCheck, Middleware, Sinks};
 
 /// One runtime: the store, the registry, the settings, and the clock and randomness it uses.
 #[derive(Debug)]
@@ -41,7 +40,7 @@ pub(crate) struct Core {
     pub(crate) panics: Arc<Panics>,
     /// The queues that live workers serve, and when they were last read.
     served: Mutex<Option<(Duration, BTreeSet<String>)>>,
-    pub(super) depths: Depths,
+    pub(crate) depths: Depths,
 }
 
 impl Core {

@@ -16,14 +16,13 @@ use tokio_util::sync::CancellationToken;
 pub use self::left::KeepError;
 pub(crate) use self::left::RunItems;
 use self::left::{Left, line};
-use crate::client::{Core, Enqueue};
+use super::{Core, StopSignal};
 use crate::failure::JobError;
-use crate::job::{Job, State};
+use crate::job::State;
 use crate::model::{
     Claimed, FinishedParent, GroupId, GroupRecord, JobId, LogLevel, LogLine, NewGraph, NewHandOff,
     NewJob, NewReject, Progress, RunNotes,
 };
-use crate::worker::StopSignal;
 
 /// The context of one run, injected with `#[inject] ctx: JobContext`. Cheap to clone.
 ///
@@ -299,16 +298,6 @@ impl JobContext {
     pub fn due(&self) -> jiff::Timestamp {
         self.run.job.due
     }
-
-    /// Enqueues a job that is stored **with this run's success**, in the same commit.
-    ///
-    /// If the run fails, or its job has been canceled or rescued in the meantime, the child is never stored. A key
-    /// conflict at commit drops the child and adds a warning to this job.
-    #[allow(clippy::needless_pass_by_value)] // by value: the caller is done with the job
-    pub fn enqueue<J: Job>(&self, job: J) -> Enqueue<'_, J> {
-        Enqueue::within(self, &self.run.core, &job)
-    }
-
     /// Returns the jobs that this run has enqueued so far, for unit tests of the bare function.
     pub fn enqueued(&self) -> Vec<NewJob> {
         self.left().spawned.clone()
