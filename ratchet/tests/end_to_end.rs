@@ -56,7 +56,7 @@ async fn a_job_runs_and_its_output_is_typed() {
     let error = bad.wait_for(Duration::from_secs(10)).await.expect_err("fails");
     let WaitError::Failed(envelope) = error else { panic!("{error}") };
     assert!(envelope.failure.message.contains("boom"), "{envelope:?}");
-    assert!(envelope.failure.message.contains("skeleton.rs"), "{envelope:?}");
+    assert!(envelope.failure.message.contains("end_to_end.rs"), "{envelope:?}");
     assert_eq!(bad.status().await.expect("reads"), Some(JobState::Failed));
     worker.stop().await;
 }

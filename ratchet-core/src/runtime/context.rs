@@ -1,6 +1,6 @@
 //! [`JobContext`]: the handle through which a running job reads its own data and records notes, children and rejects.
 
-mod left;
+mod recorded;
 #[cfg(test)]
 mod tests;
 
@@ -13,9 +13,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
-pub use self::left::KeepError;
-pub(crate) use self::left::RunItems;
-use self::left::{Left, line};
+pub use self::recorded::KeepError;
+pub(crate) use self::recorded::RunItems;
+use self::recorded::{Recorded, line};
 use super::{Core, StopSignal};
 use crate::failure::JobError;
 use crate::job::State;
@@ -50,7 +50,7 @@ struct Run {
     started: Duration,
     stop_signal: StopSignal,
     stopping: Arc<CancellationToken>,
-    left: Mutex<Left>,
+    recorded: Mutex<Recorded>,
     /// Whether notes were written since the last report.
     dirty: AtomicBool,
     /// The outputs of earlier steps, read when the run begins.
@@ -73,7 +73,7 @@ impl JobContext {
         stopping: Arc<CancellationToken>,
     ) -> Self {
         let started = core.clock.monotonic();
-        let left = Mutex::new(Left::default());
+        let recorded = Mutex::new(Recorded::default());
         Self {
             run: Arc::new(Run {
                 core,
@@ -81,7 +81,7 @@ impl JobContext {
                 started,
                 stop_signal: StopSignal::default(),
                 stopping,
-                left,
+                recorded,
                 dirty: AtomicBool::new(false),
                 step_inputs: OnceLock::new(),
             }),
@@ -190,27 +190,27 @@ impl JobContext {
     pub fn progress(&self, percent: f32, message: impl Into<String>) {
         let percent = if percent.is_finite() { percent.clamp(0.0, 100.0) } else { 0.0 };
         let message = line(message.into());
-        self.write(|left| left.notes.progress = Some(Progress { percent, message }));
+        self.write(|recorded| recorded.notes.progress = Some(Progress { percent, message }));
     }
 
     /// Returns the progress reported last, by this run or an earlier one.
     pub fn last_progress(&self) -> Option<Progress> {
-        self.left().notes.progress.clone().or_else(|| self.run.job.progress.clone())
+        self.recorded().notes.progress.clone().or_else(|| self.run.job.progress.clone())
     }
 
     /// Saves a checkpoint from which the next attempt can continue. It must take at most
     /// [`limits::CHECKPOINT`](crate::model::limits::CHECKPOINT) bytes of JSON and must be nested at most
     /// [`limits::DEPTH`](crate::model::limits::DEPTH) levels deep.
     pub fn save_checkpoint<T: Serialize>(&self, state: &T) -> Result<(), KeepError> {
-        let value = left::value("checkpoint", state)?;
-        self.write(|left| left.notes.checkpoint = Some(value));
+        let value = recorded::value("checkpoint", state)?;
+        self.write(|recorded| recorded.notes.checkpoint = Some(value));
         Ok(())
     }
 
     /// Returns the checkpoint saved last, by this run or an earlier one.
     pub fn checkpoint<T: DeserializeOwned>(&self) -> Result<Option<T>, serde_json::Error> {
         let saved =
-            self.left().notes.checkpoint.clone().or_else(|| self.run.job.checkpoint.clone());
+            self.recorded().notes.checkpoint.clone().or_else(|| self.run.job.checkpoint.clone());
         saved.map(serde_json::from_value).transpose()
     }
 
@@ -226,7 +226,7 @@ impl JobContext {
             message: line(message.into()),
             run: self.run.job.run,
         };
-        self.write(|left| left.log(line));
+        self.write(|recorded| recorded.log(line));
     }
 
     /// Logs a line at level info.
@@ -252,7 +252,7 @@ impl JobContext {
         error: impl Into<JobError>,
         item: &T,
     ) -> Result<(), KeepError> {
-        let payload = left::json("rejected item", item)?;
+        let payload = recorded::json("rejected item", item)?;
         self.reject(index, error.into(), Some(payload));
         Ok(())
     }
@@ -266,12 +266,12 @@ impl JobContext {
             fingerprint: record.fingerprint,
             payload,
         };
-        self.left().items.reject(reject);
+        self.recorded().items.reject(reject);
     }
 
     /// Sets how many items this run may reject. If it rejects more, the run fails when its handler returns.
     pub fn allow_rejects(&self, most: u64) {
-        self.left().items.most = Some(most);
+        self.recorded().items.most = Some(most);
     }
 
     /// Sets the share of `items` that this run may reject: 0.01 is one in a hundred.
@@ -289,9 +289,9 @@ impl JobContext {
         key: impl Into<String>,
         checkpoint: &T,
     ) -> Result<(), KeepError> {
-        let checkpoint = left::value("hand-off", checkpoint)?;
+        let checkpoint = recorded::value("hand-off", checkpoint)?;
         let hand_off = NewHandOff { pipeline: pipeline.into(), key: key.into(), checkpoint };
-        self.left().items.hand_off(hand_off)
+        self.recorded().items.hand_off(hand_off)
     }
 
     /// Returns when this run became due. For the first attempt of a recurring job, this is the time of the occurrence.
@@ -300,12 +300,12 @@ impl JobContext {
     }
     /// Returns the jobs that this run has enqueued so far, for unit tests of the bare function.
     pub fn enqueued(&self) -> Vec<NewJob> {
-        self.left().spawned.clone()
+        self.recorded().spawned.clone()
     }
 
     /// Adds a child job. Returns `false` if the run has ended and the child would be lost.
     pub(crate) fn spawn(&self, job: NewJob) -> bool {
-        let mut left = self.left();
+        let mut left = self.recorded();
         if !left.closed {
             left.spawned.push(job);
         }
@@ -315,12 +315,12 @@ impl JobContext {
     /// Returns the chains, batches and workflows that this run has submitted so far, for unit tests of the bare
     /// function.
     pub fn graphs(&self) -> Vec<NewGraph> {
-        self.left().graphs.clone()
+        self.recorded().graphs.clone()
     }
 
     /// Adds a graph. Returns `false` if the run has ended and the graph would be lost.
     pub(crate) fn spawn_graph(&self, graph: NewGraph) -> bool {
-        let mut left = self.left();
+        let mut left = self.recorded();
         if !left.closed {
             left.graphs.push(graph);
         }
@@ -377,13 +377,13 @@ impl JobContext {
 
     /// Closes the context and takes everything that must commit with the run.
     pub(crate) fn take(&self) -> (RunNotes, Vec<NewJob>, Vec<NewGraph>, RunItems) {
-        let left = self.left().close();
+        let left = self.recorded().close();
         (left.notes, left.spawned, left.graphs, left.items)
     }
 
     /// If the run has rejected more items than allowed, returns their number and the limit.
     pub(crate) fn too_many_rejects(&self) -> Option<(u64, u64)> {
-        let left = self.left();
+        let left = self.recorded();
         let most = left.items.most?;
         let count = left.items.rejected();
         (count > most).then_some((count, most))
@@ -395,18 +395,18 @@ impl JobContext {
         if !self.run.dirty.swap(false, Ordering::Relaxed) {
             return None;
         }
-        let mut left = self.left();
+        let mut left = self.recorded();
         let logs = std::mem::take(&mut left.notes.logs);
         Some(RunNotes { logs, ..left.notes.clone() })
     }
 
-    fn write(&self, change: impl FnOnce(&mut Left)) {
-        change(&mut self.left());
+    fn write(&self, change: impl FnOnce(&mut Recorded)) {
+        change(&mut self.recorded());
         self.run.dirty.store(true, Ordering::Relaxed);
     }
 
-    fn left(&self) -> MutexGuard<'_, Left> {
-        self.run.left.lock().unwrap_or_else(PoisonError::into_inner)
+    fn recorded(&self) -> MutexGuard<'_, Recorded> {
+        self.run.recorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::model::{LogLine, NewGraph, NewHandOff, NewJob, NewReject, RunNotes, n
 
 /// Everything the handler has recorded so far.
 #[derive(Default)]
-pub(super) struct Left {
+pub(super) struct Recorded {
     pub(super) notes: RunNotes,
     pub(super) spawned: Vec<NewJob>,
     pub(super) graphs: Vec<NewGraph>,
@@ -141,7 +141,7 @@ pub(super) fn line(mut text: String) -> String {
     plain(&text).into_owned()
 }
 
-impl Left {
+impl Recorded {
     /// How many lines a run may log between two reports. Further lines are replaced by one final line that says so.
     const MAX_LOG_LINES: usize = 1000;
 
