@@ -1,4 +1,7 @@
-//! Checks that the state table in ARCHITECTURE.md matches the code.
+//! Checks that the state table and the import diagram in ARCHITECTURE.md match the code.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use ratchet_core::JobState;
 use ratchet_core::model::{TRANSITIONS, TransitionKind};
@@ -27,4 +30,106 @@ fn l_01_no_terminal_state_but_failed_is_ever_left() {
         assert!(left.is_none() || left == Some(JobState::Failed), "{row:?}");
     }
     assert!(!JobState::Running.allows(TransitionKind::Pause), "a running job cannot be paused");
+}
+
+/// The modules of the import diagram, and for each module those that it may import.
+fn documented_imports() -> BTreeMap<String, BTreeSet<String>> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../ARCHITECTURE.md");
+    let text = std::fs::read_to_string(path).expect("ARCHITECTURE.md");
+    let diagram = text.split("<!-- imports:begin -->").nth(1).expect("the marker");
+    let diagram = diagram.split("<!-- imports:end -->").next().expect("the marker");
+    let mut allowed: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    // Two statements can be on one line, separated by several spaces.
+    let statements = diagram.lines().flat_map(|line| line.split("      "));
+    for statement in statements.filter(|statement| statement.contains("◀─")) {
+        let groups: Vec<Vec<String>> = statement
+            .split("◀─")
+            .map(|group| group.split(',').map(|module| module.trim().to_owned()).collect())
+            .collect();
+        for pair in groups.windows(2) {
+            for left in &pair[0] {
+                allowed.entry(left.clone()).or_default();
+            }
+            for right in &pair[1] {
+                allowed.entry(right.clone()).or_default().extend(pair[0].iter().cloned());
+            }
+        }
+    }
+    // A module may import everything to its left, however far.
+    loop {
+        let before = allowed.clone();
+        for lower in allowed.values_mut() {
+            let further: Vec<_> = lower.iter().filter_map(|name| before.get(name)).collect();
+            lower.extend(further.into_iter().flatten().cloned());
+        }
+        if allowed == before {
+            return allowed;
+        }
+    }
+}
+
+/// Every import of one module of the crate by another, outside of tests.
+fn imports() -> BTreeSet<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let (mut folders, mut found) = (vec![root.clone()], BTreeSet::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            if path.is_dir() {
+                if name != "tests" {
+                    folders.push(path);
+                }
+                continue;
+            }
+            if !name.ends_with(".rs") || name == "tests.rs" || name == "fuzz.rs" {
+                continue;
+            }
+            let inside = path.strip_prefix(&root).expect("is inside");
+            let module = inside.iter().next().expect("a module").to_string_lossy();
+            let module = module.trim_end_matches(".rs").to_owned();
+            let source = std::fs::read_to_string(&path).expect("reads");
+            let source = source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+            let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
+            for line in code {
+                for imported in line.split("crate::").skip(1) {
+                    let word = |c: char| !(c.is_alphanumeric() || c == '_');
+                    let imported = imported.split(word).next().unwrap_or_default();
+                    if !imported.is_empty() && imported != module {
+                        found.insert((module.clone(), imported.to_owned()));
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn modules_import_only_what_the_diagram_allows() {
+    /// The `Job` trait takes the context of a run.
+    const EXCEPTION: (&str, &str) = ("job", "runtime");
+    let (allowed, imports) = (documented_imports(), imports());
+    assert!(allowed.len() > 12, "the diagram is read: {allowed:?}");
+    assert!(imports.len() > 50, "the sources are read: {imports:?}");
+    for (module, lower) in &allowed {
+        assert!(!lower.contains(module), "`{module}` is in a cycle of the diagram");
+    }
+    let is_allowed = |(module, imported): &(String, String)| {
+        // The root and what macros use re-export everything. Crash points are a part of `env` with a path of its own.
+        let root = matches!(module.as_str(), "lib" | "__private");
+        let imported = if imported == "crash" { "env" } else { imported };
+        root || module == imported
+            || allowed.get(module).is_some_and(|lower| lower.contains(imported))
+    };
+    let wrong: Vec<_> = imports.iter().filter(|import| !is_allowed(import)).collect();
+    assert_eq!(wrong, [&(EXCEPTION.0.to_owned(), EXCEPTION.1.to_owned())], "see ARCHITECTURE.md");
+    let modules: BTreeSet<_> = imports.iter().map(|(module, _)| module).collect();
+    let unknown: Vec<_> = modules
+        .into_iter()
+        .filter(|module| {
+            !matches!(module.as_str(), "lib" | "__private") && !allowed.contains_key(*module)
+        })
+        .collect();
+    assert!(unknown.is_empty(), "not in the diagram: {unknown:?}");
 }

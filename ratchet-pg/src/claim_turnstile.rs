@@ -16,7 +16,7 @@ const MAX_WAIT: Duration = Duration::from_millis(20);
 pub(crate) struct ClaimTurnstile(Mutex<()>);
 
 impl ClaimTurnstile {
-    /// Waits for a turn in first-come order, at most `PATIENCE`.
+    /// Waits for a turn in first-come order, at most `MAX_WAIT`.
     pub(crate) async fn wait(&self) -> Turn<'_> {
         Turn(tokio::time::timeout(MAX_WAIT, self.0.lock()).await.ok())
     }

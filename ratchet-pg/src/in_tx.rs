@@ -40,7 +40,7 @@ use sqlx::{Connection, PgConnection};
 ///     charge: J,
 /// ) -> Result<(), Box<dyn std::error::Error>> {
 ///     let mut tx = pool.begin().await?;
-///     db::query("INSERT INTO orders (total) VALUES (42)").execute(&mut *tx).await?;
+///     sqlx::query("INSERT INTO orders (total) VALUES (42)").execute(&mut *tx).await?;
 ///     let job = ratchet.enqueue(charge).in_tx(&mut tx).await?;
 ///     tx.commit().await?; // both, or neither
 ///     println!("job {} is on its way", job.id());

@@ -24,6 +24,7 @@ mod handler;
 mod health_checks;
 mod heartbeat;
 mod launch;
+mod lease_timer;
 mod mailbox;
 mod maintenance;
 mod publish;

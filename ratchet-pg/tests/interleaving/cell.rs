@@ -50,7 +50,7 @@ pub(crate) async fn run(depth: Depth) -> Table {
     let lanes = (0..LANES).map(|_| {
         let (todo, table) = (Arc::clone(&todo), Arc::clone(&table));
         tokio::spawn(async move {
-            let lane = QueueDriver::open().await;
+            let lane = Lane::open().await;
             loop {
                 let Some((place, first)) = todo.lock().expect("not poisoned").pop() else { break };
                 Box::pin(lane.row(place, first, depth, &table)).await;
@@ -75,14 +75,14 @@ fn is_wanted(what: &str, it: impl std::fmt::Debug) -> bool {
 }
 
 /// A database and the stores that use it.
-struct QueueDriver {
+struct Lane {
     database: Database,
     first: PgStore,
     second: PgStore,
     auditor: PgStore,
 }
 
-impl QueueDriver {
+impl Lane {
     async fn open() -> Self {
         let database = Database::take().await;
         let open = || async { PgStore::open(database.options()).await.expect("opens") };

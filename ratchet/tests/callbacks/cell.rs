@@ -116,7 +116,7 @@ impl Callback {
 }
 
 /// The upper bound of every wait.
-const LONGEST: Duration = Duration::from_secs(120);
+const LONGEST: Duration = Duration::from_mins(2);
 
 /// The result of a cell.
 #[derive(Debug, Default, Serialize, Deserialize)]
