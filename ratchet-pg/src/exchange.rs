@@ -168,7 +168,7 @@ impl Inner {
             }
         }
         let ((told, emptied), next_due) =
-            told.ok_or_else(|| protocol_error("an exchange told nothing"))?;
+            told.ok_or_else(|| protocol_error("an exchange returned no status row"))?;
         self.leases.forget(&emptied);
         if !rest.is_empty() || told.long {
             self.plain_claims.lookup_needed();

@@ -53,7 +53,7 @@ impl Inner {
     ) -> Result<Heartbeat, Fault> {
         if let Err(fault) = self.give_back_lost(true).await {
             let error = StoreError::from(fault);
-            tracing::debug!(%error, "what a lost claim took is given back later");
+            tracing::debug!(%error, "jobs of a lost claim are released later");
         }
         let renewed: Option<Uuid> = db::query_scalar(self.sql.renew_node())
             .bind(node.uuid())

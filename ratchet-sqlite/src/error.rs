@@ -29,7 +29,7 @@ impl Fault {
             ),
             StoreErrorKind::Full => {
                 format!(
-                    "there is no space left for the job database {file}; free some and work goes on"
+                    "there is no space left for the job database {file}; free some space to continue"
                 )
             }
             StoreErrorKind::Corrupt => format!(

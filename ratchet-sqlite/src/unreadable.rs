@@ -122,7 +122,7 @@ impl Session<'_> {
         if new.is_some() {
             tracing::warn!(
                 job.id = %id, column, why,
-                "a stored job cannot be read and is set aside; all others go on"
+                "a stored job cannot be read and is set aside; other jobs are not affected"
             );
         }
         Ok(())

@@ -81,7 +81,7 @@ impl Feature {
         match self {
             Self::Plain => "eight jobs without anything special",
             Self::Retry => "jobs that fail twice and then succeed",
-            Self::DeadLetter => "jobs that fail for good: one alert, a dead letter each",
+            Self::DeadLetter => "jobs that fail permanently: one alert, a dead letter each",
             Self::Chain => "two chains of three steps, each takes what the one before returned",
             Self::Batch => "a batch with a failing member and a callback that is told the counts",
             Self::Workflow => "a diamond: two steps after one, one after both",
@@ -90,7 +90,7 @@ impl Feature {
             Self::Keys => "every submit made twice with an idempotency key, and a business key",
             Self::Callbacks => "a callback for success, a callback for failure",
             Self::Children => "jobs that enqueue two more as part of their success",
-            Self::Cancel => "waiting, running and chained jobs that are called off",
+            Self::Cancel => "waiting, running and chained jobs that are canceled",
             Self::Transaction => "submits in the caller's own transaction, beside a row of his",
             Self::Rescue => "the jobs of a process that was aborted before",
             Self::Migration => "a store of an older version with jobs in it is opened",
@@ -101,7 +101,7 @@ impl Feature {
             Self::Limits => "a queue of which one job may run at a time",
             Self::Snooze => "jobs that put themselves off twice",
             Self::Purge => "jobs with idempotency keys that are done, purged, and submitted again",
-            Self::Again => "jobs that have failed for good and are tried again by hand",
+            Self::Again => "jobs that have failed permanently and are retried manually",
         }
     }
 

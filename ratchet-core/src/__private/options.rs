@@ -101,7 +101,7 @@ pub mod job {
     /// `on_success = SendReceipt`
     pub const on_success: () = ();
 
-    /// The job that runs when this one has failed for good.
+    /// The job that runs when this one has failed permanently.
     ///
     /// `on_failure = TellSupport`
     pub const on_failure: () = ();

@@ -24,7 +24,7 @@ impl Ratchet {
     }
 }
 
-/// The schedules of recurring jobs. The schedules of `#[job(cron = "…")]` are declared when a worker starts.
+/// The schedules of recurring jobs. The schedules of `#[job(cron = "…")]` are declared when a worker has started.
 #[derive(Debug, Clone)]
 pub struct Schedules {
     core: Arc<Core>,
@@ -167,7 +167,7 @@ impl Schedules {
     }
 
     /// Removes a schedule. Returns `false` if there was none. A schedule declared with `#[job(cron = "…")]` is declared
-    /// again when a worker starts.
+    /// again when a worker has started.
     pub async fn remove(&self, name: &str) -> Result<bool, ScheduleError> {
         for _ in 0..TRIES {
             let Some(schedule) = self.core.store.schedule(name).await? else { return Ok(false) };

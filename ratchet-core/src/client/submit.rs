@@ -134,7 +134,7 @@ pub enum SubmitError {
     Graph(#[from] GraphError),
     /// The idempotency key or business key of a step belongs to a job that already exists.
     #[error(
-        "cannot submit step `{job}`: its key belongs to job {original}, which exists already; nobody can wait for it here"
+        "cannot submit step `{job}`: its key belongs to job {original}, which exists already; it cannot be awaited in this group"
     )]
     StepExists {
         /// The name of the step's job.
@@ -146,7 +146,7 @@ pub enum SubmitError {
     #[error("cannot add to group {0}: there is no such group")]
     GroupNotFound(GroupId),
     /// The group is sealed or was canceled.
-    #[error("cannot add to group {0}: it is sealed, or was called off")]
+    #[error("cannot add to group {0}: it is sealed or canceled")]
     GroupSealed(GroupId),
     /// The store failed.
     #[error("cannot enqueue: {0}")]

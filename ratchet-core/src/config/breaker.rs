@@ -127,7 +127,7 @@ pub(crate) fn breaker_settings(
             match config.breaker_profiles.get(profile) {
                 Some(profile) => own = own.or(*profile),
                 None => problems.push(format!(
-                    "job `{}` ({}) names the breaker profile `{profile}`, which nobody defined; \
+                    "job `{}` ({}) names the breaker profile `{profile}`, which is not defined; \
                      call `.breaker_profile(\"{profile}\", |breaker| …)` on the builder",
                     job.def.name, job.def.location
                 )),

@@ -26,7 +26,7 @@ pub struct QueueConfig {
     /// The waiting time that counts as one level of priority. Zero disables aging; `None` uses the default of the
     /// configuration.
     pub boost: Option<Duration>,
-    /// Cluster-wide limits. Stored when a worker starts, so the worker that started last determines them.
+    /// Cluster-wide limits. Stored when a worker has started, so the worker that started last determines them.
     pub cluster: QueueLimits,
     /// How many jobs can wait; `None` for no limit.
     pub depth: Option<Depth>,

@@ -127,7 +127,7 @@ fn beyond_retry(job: &Claimed, failure: &Failure) -> Option<(TerminalReason, Opt
         (_, Retryability::Fatal) => Some((TerminalReason::NonRetryable, None)),
         (FailureKind::Panic, _) if job.spec.options.panic == PanicPolicy::Dlq => Some((
             TerminalReason::NonRetryable,
-            Some("the job asks that a panic is not retried".to_owned()),
+            Some("the option `panic = \"dlq\"` forbids retries after a panic".to_owned()),
         )),
         _ => None,
     }
@@ -143,7 +143,7 @@ fn decide_deferred(
 ) -> Verdict {
     let deferrals = job.deferrals.saturating_add(1);
     if policies.max_deferrals.is_some_and(|most| deferrals > most) {
-        let message = format!("put off {deferrals} times, last: {note}");
+        let message = format!("deferred {deferrals} times, last: {note}");
         let record =
             crate::failure::record(FailureKind::Deferral, "Deferred".to_owned(), message, None);
         let envelope =

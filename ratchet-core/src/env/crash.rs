@@ -67,7 +67,7 @@ points! {
     HandlerBefore = "handler.before",
     /// a handler has returned, nothing is decided
     HandlerAfter = "handler.after",
-    /// the outcome of a run is decided, and nobody but this process knows
+    /// the outcome of a run is decided, and only this process knows it
     SettleDecided = "settle.decided",
     /// a batch of outcomes is about to be sent
     SettleBefore = "settle.before",
@@ -85,7 +85,7 @@ points! {
     SettleFreed = "settle.freed",
     /// what follows in a graph is known, nothing of it is written
     GraphWalked = "graph.walked",
-    /// the next steps are released or called off, no group is counted
+    /// the next steps are released or canceled, no group is counted
     GraphReleased = "graph.released",
     /// groups are counted, what their edges came to is not written
     GraphCounted = "graph.counted",
@@ -103,15 +103,15 @@ points! {
     RescueFound = "rescue.found",
     /// what becomes of orphans is decided, nothing is sent
     RescueDecided = "rescue.decided",
-    /// orphans are settled, nobody has been told
+    /// orphans are settled, no event is published yet
     RescueAnswered = "rescue.answered",
     /// a recurring job is due, its occurrences are made, nothing is sent
     FireDecided = "fire.decided",
-    /// the schedule has moved on, its jobs are not stored
+    /// the schedule has advanced, its jobs are not stored
     FireMoved = "fire.moved",
-    /// the schedule has moved on and its jobs are stored, nothing is committed
+    /// the schedule has advanced and its jobs are stored, nothing is committed
     FireStored = "fire.stored",
-    /// a firing is durable, nobody has been told
+    /// a firing is durable, the caller does not know it yet
     FireAnswered = "fire.answered",
     /// a command is about to be sent
     CommandBefore = "command.before",
@@ -127,7 +127,7 @@ points! {
     NodeRenewed = "node.renewed",
     /// everything of a transaction is written, it is about to commit
     CommitBefore = "commit.before",
-    /// a transaction is durable, nobody has been told
+    /// a transaction is durable, the caller does not know it yet
     CommitAfter = "commit.after",
 }
 

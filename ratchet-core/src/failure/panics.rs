@@ -52,7 +52,7 @@ impl Panics {
         *self.counts().entry(component).or_default() += 1;
         let PanicReport { message, location } = panic;
         let location = location.as_deref().unwrap_or("an unknown place");
-        tracing::error!(component, location, panic = %message, "a {component} panicked; the worker goes on");
+        tracing::error!(component, location, panic = %message, "a {component} panicked; the worker continues");
     }
 
     /// Returns how often each component has panicked.

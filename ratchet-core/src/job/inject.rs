@@ -12,7 +12,7 @@ use crate::runtime::JobContext;
     note = "`#[inject]` arguments are `JobContext`, `State<T>` for what was registered with `.state(value)`, `Finished<J>` in a callback, or `GroupReport` in the callback of a batch"
 )]
 pub trait Inject: Sized + Send + 'static {
-    /// Returns the requirement of the injection. It is checked when a worker starts.
+    /// Returns the requirement of the injection. It is checked when a worker has started.
     fn need() -> Need;
 
     /// Returns the value for one run.

@@ -89,7 +89,7 @@ impl<T, E> ReturnShape<true> for Result<T, E> {
     message = "`{Self}` cannot be the result of a job",
     label = "this type cannot be stored and read back",
     note = "a job's result is saved as JSON: it must implement `serde::Serialize` and `serde::Deserialize`, and be `Send + 'static`",
-    note = "return `()` if nobody reads the result"
+    note = "return `()` if the result is not needed"
 )]
 pub trait JobReturn<const FALLIBLE: bool, M>: 'static {
     /// Converts the value.
@@ -109,7 +109,7 @@ pub struct Fallible<M>(PhantomData<M>);
     message = "`{Self}` cannot be the result of a job",
     label = "this type cannot be stored and read back",
     note = "a job's result is saved as JSON: it must implement `serde::Serialize` and `serde::Deserialize`, and be `Send + 'static`",
-    note = "return `()` if nobody reads the result"
+    note = "return `()` if the result is not needed"
 )]
 pub trait JobOutput: Sized + Send + 'static {
     #[doc(hidden)]

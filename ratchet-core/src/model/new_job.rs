@@ -123,7 +123,7 @@ pub enum InsertError {
     DuplicateId(JobId),
     /// The key of a step belongs to a job that already exists. Steps that depend on it would wait forever.
     #[error(
-        "step {job} stands for job {original}, which exists already; a step cannot share its key with another job"
+        "step {job} has the key of job {original}, which already exists; a step cannot share its key with another job"
     )]
     StepExists {
         /// The step that could not be inserted.
@@ -135,7 +135,7 @@ pub enum InsertError {
     #[error("there is no group {0}")]
     GroupNotFound(GroupId),
     /// The group is sealed or was canceled, and accepts no more members.
-    #[error("group {0} takes no more members: it is sealed, or was called off")]
+    #[error("group {0} takes no more members: it is sealed or canceled")]
     GroupSealed(GroupId),
     /// The store failed.
     #[error(transparent)]

@@ -194,7 +194,7 @@ async fn run(
     match end {
         HandlerExit::Returned(Ok(output)) => {
             if let Some((count, most)) = ctx.too_many_rejects() {
-                let why = format!("{count} items were set aside, {most} may be");
+                let why = format!("{count} items were rejected, the limit is {most}");
                 return failed(core, JobError::msg(why));
             }
             // Conditions see the returned value even if it is too large to be kept.

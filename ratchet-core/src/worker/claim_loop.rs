@@ -157,7 +157,7 @@ impl ClaimLoop {
         for due in self.running_jobs.tick(now, &core.config) {
             match due {
                 Due::Soft(job, after) => {
-                    tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, ?after, "a run has used most of its time");
+                    tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, ?after, "a run has used most of its timeout");
                     core.events.publish(|| Event::SoftTimeout { job: job_ref(&job), after });
                 }
                 Due::Runaway(token, cause) => self.give_up_on(token, cause, now),
@@ -391,7 +391,7 @@ impl ClaimLoop {
 
     async fn leave(self) {
         if let Err(error) = self.shared.core.store.leave(self.shared.node()).await {
-            tracing::warn!(%error, "the node could not sign off; its lease will run out");
+            tracing::warn!(%error, "the node could not sign off; its lease will expire");
         }
     }
 }

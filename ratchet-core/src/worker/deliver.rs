@@ -73,7 +73,7 @@ async fn taken(
     match offered {
         Ok(Ok(())) => return Some(delivery.id),
         Ok(Err(error)) => {
-            tracing::warn!(?channel, %error, "a sink failed; the delivery is tried again");
+            tracing::warn!(?channel, %error, "a sink failed; the delivery will be repeated");
         }
         Err(payload) => core.panics.note("sink", &PanicReport::new(payload)),
     }

@@ -50,7 +50,7 @@ impl fmt::Display for EnginePart {
 /// The engine of a worker ended unexpectedly. Its running jobs are rescued when its lease has expired. This process
 /// claims nothing until a new worker is started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the engine has died: its {part} {cause}; restart the process, or start a new worker")]
+#[error("the engine has died: its {part} {cause}; restart the process or start a new worker")]
 #[non_exhaustive]
 pub struct EngineDied {
     /// The part that ended first.
@@ -95,7 +95,7 @@ async fn supervised(shared: &Shared, part: EnginePart, run: Task) {
             shared.over.cancel();
         }
         Ok(()) if shared.over.is_cancelled() => {}
-        Ok(()) => shared.die(part, "ended without a reason".to_owned()),
+        Ok(()) => shared.die(part, "ended unexpectedly".to_owned()),
         Err(payload) => {
             let PanicReport { message, location } = PanicReport::new(payload);
             let place = location.map(|place| format!(" at {place}")).unwrap_or_default();
@@ -110,7 +110,7 @@ struct Living(Arc<Shared>);
 impl Drop for Living {
     fn drop(&mut self) {
         if !self.0.over.is_cancelled() {
-            self.0.die(EnginePart::Whole, "was dropped by the runtime it lived on".to_owned());
+            self.0.die(EnginePart::Whole, "was dropped by its runtime".to_owned());
         }
     }
 }
@@ -120,7 +120,7 @@ impl Shared {
     /// be rescued.
     fn die(&self, part: EnginePart, cause: String) {
         let died = EngineDied { part, cause };
-        tracing::error!(node = %self.node(), part = %died.part, cause = %died.cause, "the engine of a worker has died; nothing is claimed any more");
+        tracing::error!(node = %self.node(), part = %died.part, cause = %died.cause, "the engine of a worker has died; the worker claims no more jobs");
         // Only the first cause is kept. Parts that end later do so because of it.
         let _ = self.died.set(died);
         self.over.cancel();

@@ -101,7 +101,7 @@ pub(super) async fn exchange(
             }
         }
         Err(error) if !error.is_about_data() || batch.is_empty() => {
-            tracing::warn!(%error, held = batch.len(), "the store is not available; outcomes are held");
+            tracing::warn!(%error, held = batch.len(), "the store is unavailable; outcomes are kept until it is back");
             Exchanged {
                 settled: false,
                 unsettled: batch,
@@ -115,7 +115,7 @@ pub(super) async fn exchange(
             }
         }
         Err(error) => {
-            tracing::error!(%error, "the store refuses a batch of outcomes; they are settled in halves");
+            tracing::error!(%error, "the store refused a batch of outcomes; it is split to find the one at fault");
             let unsettled = settle_bisecting(&shared, batch).await;
             lingering.retain(|token| unsettled.iter().all(|left| left.settlement.token != *token));
             Exchanged {
@@ -199,7 +199,7 @@ async fn release_holds(shared: &Shared, tokens: Vec<Token>) -> Vec<Token> {
     match shared.core.store.release_holds(tokens.clone()).await {
         Ok(()) => Vec::new(),
         Err(error) => {
-            tracing::warn!(%error, "what ended runs held could not be freed; it is tried again");
+            tracing::warn!(%error, "slots and keys of ended runs could not be released; the worker tries again");
             tokens
         }
     }

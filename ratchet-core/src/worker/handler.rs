@@ -102,7 +102,7 @@ fn on_thread(
     spawn.blocking(Box::new(move || {
         // The run may have been aborted while it waited for a thread. Then the function must not start.
         let outcome = if ctx.stop_signal().is_aborted() {
-            Ok(Err(JobError::msg("it was called off before it began").into_handler_error()))
+            Ok(Err(JobError::msg("the run was stopped before it began").into_handler_error()))
         } else {
             catch_panic(call)
         };

@@ -63,13 +63,13 @@ impl Launched {
             // flag when one of its probes succeeds.
             if !self.shared.stalled.swap(true, Ordering::Relaxed) {
                 tracing::error!(
-                    "the runtime of the handlers drops tasks before they begin; claiming stops"
+                    "the runtime of the handlers drops tasks before they start; the worker stops claiming"
                 );
             }
             return release;
         }
         // Treated like a crash: counted, delayed, and finally failed as poisoned.
-        tracing::error!(job.id = %job.id(), job.name = %job.spec.name, "the task of a run vanished");
+        tracing::error!(job.id = %job.id(), job.name = %job.spec.name, "the runtime dropped the task of a run");
         let orphan = Orphan { claimed: Claimed::clone(job), started: true };
         let mut settlement = decide_orphan(&orphan, &core.policies, core.entropy.next_u64());
         follow_up(job, &mut settlement, &core.policies, || core.ids.job());

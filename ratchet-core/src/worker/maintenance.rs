@@ -156,7 +156,7 @@ fn deliver_elsewhere(shared: &Arc<Shared>) {
     let round = Round(Arc::clone(shared));
     shared.spawn.handler(Box::pin(async move {
         if let Err(error) = deliver(&round.0.core, &round.0.deliveries).await {
-            tracing::warn!(%error, "notices could not be delivered; they are tried again");
+            tracing::warn!(%error, "deliveries could not be read or acknowledged; the worker tries again");
         }
     }));
 }

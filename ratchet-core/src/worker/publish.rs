@@ -22,7 +22,7 @@ pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settl
     let applied = match settled {
         Settled::Applied(applied) => applied,
         Settled::Stale { state } => {
-            tracing::info!(job.id = %job.id(), job.name = %job.spec.name, ?state, "a run ended after its job had moved on; discarded");
+            tracing::info!(job.id = %job.id(), job.name = %job.spec.name, ?state, "a run ended after its job had changed; its outcome is discarded");
             events.publish(|| Event::Stale { job: job_ref(job) });
             return;
         }
@@ -35,7 +35,7 @@ pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settl
             Verdict::Rescue { crashes, .. } | Verdict::Fail { crashes, .. } => *crashes,
             _ => job.crashes,
         };
-        tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, node = %job.node, crashes, "the worker of a job died");
+        tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, node = %job.node, crashes, "the worker of a job has died");
         events.publish(|| Event::Orphaned { job: job_ref(job), node: job.node, crashes });
     }
     match &settlement.verdict {
@@ -45,7 +45,7 @@ pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settl
         }
         Verdict::Retry { attempts, failure, .. } => {
             timed_out(core, job, settlement, failure.kind);
-            tracing::info!(job.id = %job.id(), job.name = %job.spec.name, attempt = attempts, error = %failure.message, "an attempt failed and will be retried");
+            tracing::info!(job.id = %job.id(), job.name = %job.spec.name, attempt = attempts, error = %failure.message, "an attempt has failed and will be retried");
             events.publish(|| Event::Failed {
                 job: job_ref(job),
                 attempt: *attempts,
@@ -62,7 +62,7 @@ pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settl
         Verdict::Fail { attempts, envelope, .. } => {
             let failure = &envelope.failure;
             timed_out(core, job, settlement, failure.kind);
-            tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, reason = %envelope.reason, error = %failure.message, "a job failed for good");
+            tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, reason = %envelope.reason, error = %failure.message, "a job has failed permanently");
             events.publish(|| Event::Failed {
                 job: job_ref(job),
                 attempt: *attempts,

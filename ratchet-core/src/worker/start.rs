@@ -59,7 +59,7 @@ impl Ratchet {
         declare_all(core).await?;
         tracing::info!(
             node = %shared.node(), queues = ?shared.queues, jobs = ?jobs.iter().map(|job| job.def.name).collect::<Vec<_>>(),
-            "a worker starts"
+            "a worker has started"
         );
         shared.record_tick();
         let home = core.store.runtime();
@@ -101,7 +101,7 @@ impl Worker {
             stopped = self.stopped() => return ended(stopped),
             () = signals.next() => {}
         }
-        tracing::info!("asked to stop; a second signal stops at once");
+        tracing::info!("stopping; a second signal stops immediately");
         self.shared.send(Message::Stop);
         tokio::select! {
             stopped = self.stopped() => return ended(stopped),

@@ -43,7 +43,7 @@ pub(super) fn liveness(shared: &Shared) -> Health {
     let mut problems: Vec<_> = shared.died.get().map(ToString::to_string).into_iter().collect();
     let still = shared.since_last_tick();
     if still > STUCK_AFTER && !shared.over.is_cancelled() {
-        problems.push(format!("the claim loop has not turned for {still:?}"));
+        problems.push(format!("the claim loop has been stuck for {still:?}"));
     }
     if shared.stalled.load(Ordering::Relaxed) {
         problems.push("every handler thread is stuck".to_owned());

@@ -36,7 +36,7 @@ pub(super) async fn read(core: &Core, job: &Claimed, ctx: &JobContext) -> Result
                 return Ok(());
             }
             Err(error) => {
-                tracing::warn!(job.id = %job.id(), %error, "what a step takes could not be read; it is tried again");
+                tracing::warn!(job.id = %job.id(), %error, "the inputs of a step could not be read; the worker tries again");
             }
         }
         let pause = Backoff::exponential(Duration::from_millis(50), Duration::from_secs(1));

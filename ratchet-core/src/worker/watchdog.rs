@@ -26,7 +26,7 @@ pub(super) async fn run_watchdog(shared: Arc<Shared>) {
         match &probe {
             Some((back, _)) if back.load(Ordering::Acquire) => {
                 if shared.stalled.swap(false, Ordering::Relaxed) {
-                    tracing::info!("a handler thread is free again; claiming goes on");
+                    tracing::info!("a handler thread is free again; claiming continues");
                 }
                 probe = None;
             }

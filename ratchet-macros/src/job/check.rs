@@ -105,7 +105,7 @@ fn check_schedule(job: &JobModel, errors: &mut Errors) {
         let name = idents::plain(&arg.ident);
         errors.push(
             cron,
-            format_args!("nobody fills in argument `{name}` of a recurring job; mark it `#[job(default)]` or `#[inject]`"),
+            format_args!("a recurring job cannot have a required argument: give `{name}` a default with `#[job(default)]`, or mark it `#[inject]`"),
         );
     }
 }

@@ -40,7 +40,7 @@ pub(crate) const OPTIONS: Table = Table {
         opt("cron", Takes::Text, r#"cron = "0 3 * * *""#, "Runs by itself on this schedule."),
         opt("tz", Takes::Text, r#"tz = "Europe/Berlin""#, "The time zone of `cron`; UTC unless given."),
         opt("on_success", Takes::Path, "on_success = SendReceipt", "The job that runs when this one has succeeded."),
-        opt("on_failure", Takes::Path, "on_failure = TellSupport", "The job that runs when this one has failed for good."),
+        opt("on_failure", Takes::Path, "on_failure = TellSupport", "The job that runs when this one has failed permanently."),
         opt("panic", Takes::Text, r#"panic = "dlq""#, "What a panic does: \"retry\" or \"dlq\"."),
         opt("blocking", Takes::Flag, "blocking", "The function is a plain `fn` and may block its thread."),
         opt("validate", Takes::Path, "validate = check_order", "A `fn(&Struct) -> Result<(), impl Display>` that refuses bad arguments."),

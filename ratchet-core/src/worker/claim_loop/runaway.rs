@@ -22,7 +22,7 @@ impl ClaimLoop {
     pub(super) fn give_up_on(&mut self, token: Token, cause: StopCause, now: Duration) {
         let Some(run) = self.running_jobs.get(token) else { return };
         let job = Arc::clone(run.job());
-        tracing::error!(job.id = %job.id(), job.name = %job.spec.name, ?cause, "a handler does not stop and keeps its thread");
+        tracing::error!(job.id = %job.id(), job.name = %job.spec.name, ?cause, "a handler ignored cancellation and still occupies its thread; its run is settled without it");
         if cause == StopCause::Canceled {
             return;
         }
