@@ -82,7 +82,8 @@ fn imports() -> BTreeSet<(String, String)> {
                 }
                 continue;
             }
-            if !name.ends_with(".rs") || name == "tests.rs" || name == "fuzz.rs" {
+            let is_source = path.extension().is_some_and(|extension| extension == "rs");
+            if !is_source || name == "tests.rs" || name == "fuzz.rs" {
                 continue;
             }
             let inside = path.strip_prefix(&root).expect("is inside");
