@@ -11,6 +11,7 @@ pub use std::string::{String, ToString};
 pub use inventory::submit;
 
 pub use crate::failure::{PermanentError, permanent};
+pub use crate::job::JobContext;
 pub use crate::job::Registration;
 pub use crate::job::{
     Arg, ArgDef, BreakerDef, Callback, Condition, ConditionDef, CronDef, DecodeError, Decoder,
@@ -20,7 +21,6 @@ pub use crate::job::{
     run, run_blocking,
 };
 pub use crate::model::{Backoff, BackoffKind, Jitter, PanicPolicy, Priority};
-pub use crate::runtime::JobContext;
 
 pub mod options;
 

@@ -44,7 +44,6 @@ pub use failure::{
     RawError, Retryability, fatal, fingerprint, invalid, permanent_reason, reject, retry_after,
     snooze,
 };
-pub use job::JobOutput;
 pub use job::{
     Arg, ArgDef, Begins, BreakerDef, Callback, Condition, ConditionDef, CronDef, DecodeError,
     Decoder, EncodeError, Encoder, ErrorMatcher, Follows, Inject, InjectError, Injection, Input,
@@ -52,15 +51,13 @@ pub use job::{
     RunFuture, State, States,
 };
 pub use job::{InvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError};
+pub use job::{JobContext, JobOutput, KeepError};
 pub use model::{
     Backoff, BackoffKind, BreakerState, Due, Explanation, Filter, GroupFilter, GroupId, Jitter,
     JobId, JobRecord, JobState, Missed, PageRequest, PanicPolicy, Priority, QueueLimits, Rate,
     Waiting,
 };
-pub use runtime::{
-    AlertSink, DeadLetterSink, JobContext, KeepError, Middleware, Next, OutcomeSink, RunReport,
-    SinkError,
-};
+pub use runtime::{AlertSink, DeadLetterSink, Middleware, Next, OutcomeSink, RunReport, SinkError};
 pub use store::MemoryStore;
 pub use store::{Store, StoreError, StoreErrorKind};
 pub use worker::{EngineDied, EnginePart, Health, StartError, Stopped, Worker, WorkerStats};

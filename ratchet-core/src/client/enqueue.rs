@@ -11,10 +11,10 @@ use super::{JobHandle, SubmitError, submit};
 use crate::crash::{CrashPoint, crash_point};
 use crate::events::JobRef;
 use crate::job::Job;
+use crate::job::JobContext;
 use crate::model::{Backoff, Priority};
 use crate::model::{ConcurrencyKey, Due, Inserted, JobSpec, NewJob, OnConflict};
 use crate::runtime::Core;
-use crate::runtime::JobContext;
 use crate::store::{Store, StoreError, StoreErrorKind};
 
 /// A job about to be enqueued: add options, then `.await`.

@@ -3,9 +3,9 @@
 use serde::de::DeserializeOwned;
 
 use crate::failure::shorten;
+use crate::job::JobContext;
 use crate::job::{Decoder, Inject, InjectError, Job, Need};
 use crate::model::{Envelope, FinishedOutcome, JobId};
-use crate::runtime::JobContext;
 
 /// The job a callback follows: its arguments and how it ended.
 ///

@@ -2,8 +2,8 @@
 
 use std::any::TypeId;
 
+use super::JobContext;
 use super::state::{State, short_type_name};
-use crate::runtime::JobContext;
 
 /// A type that the runtime can inject into a job: the type of an argument marked `#[inject]`.
 #[diagnostic::on_unimplemented(

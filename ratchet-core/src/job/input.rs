@@ -2,9 +2,9 @@
 
 use std::any::type_name;
 
+use super::JobContext;
 use super::{InjectError, Job, JobArg};
 use crate::failure::shorten;
-use crate::runtime::JobContext;
 
 /// A job that can follow a job that returns `P` in a chain or workflow.
 ///

@@ -9,9 +9,11 @@ mod callback;
 pub mod checked;
 mod codec;
 mod condition;
+mod context;
 mod def;
 #[cfg(test)]
 mod fuzz;
+mod host;
 mod inject;
 mod input;
 mod keys;
@@ -19,6 +21,7 @@ mod registry;
 mod returns;
 mod schedule;
 mod state;
+mod stop_signal;
 
 pub use arg::{Arg, ArgDef, JobArg, arg, default_value};
 pub use breaker::{BreakerDef, ErrorMatcher};
@@ -26,7 +29,10 @@ pub use callback::Callback;
 pub use codec::{DecodeError, Decoder, EncodeError, Encoder};
 pub(crate) use condition::collect as collect_conditions;
 pub use condition::{Condition, ConditionDef, evaluate};
+pub(crate) use context::StepInputs;
+pub use context::{JobContext, KeepError};
 pub use def::{JobDef, Location};
+pub(crate) use host::RunHost;
 pub use inject::{Inject, InjectError, Injected, Injection, Need, inject, injected, injection};
 pub use input::{Begins, Follows, Input, InputDef, NoOutput, input};
 pub use keys::{KeyPart, Keys, key_part};
@@ -39,8 +45,7 @@ pub use returns::{IntoFailure, JobOutput, Probe, ReturnShape, RunFuture, run, ru
 pub(crate) use returns::{Returned, Work};
 pub use schedule::CronDef;
 pub use state::{State, States};
-
-use crate::runtime::JobContext;
+pub(crate) use stop_signal::{StopCause, StopSignal};
 
 /// An invocation of a `#[job]` function: its arguments, and how to store and run them.
 ///

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
+use super::JobContext;
 use super::{DecodeError, Decoder, InjectError, Job, JobDef, Keys, RunFuture};
-use crate::runtime::JobContext;
 
 /// A registered job: its definition, and how to decode and run a stored invocation.
 #[derive(Clone, Copy)]

@@ -1,5 +1,6 @@
 //! [`Core`]: the state shared by client, worker and job contexts.
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -10,7 +11,7 @@ use crate::decide::{Outcome, Policies, sample};
 use crate::env::{Clock, Entropy, IdSource, OsEntropy, SystemClock};
 use crate::events::Events;
 use crate::failure::{Classifier, DefaultSanitizer, PanicReport, Panics, catch_panic};
-use crate::job::{Callback, ConditionDef, JobDef, States};
+use crate::job::{Callback, ConditionDef, JobContext, JobDef, RunHost, States};
 use crate::job::{InvocationResolver, Registration, Registry};
 use crate::model::{
     BreakerSample, BreakerSettings, Claimed, JobSpec, KnownJobs, RunOptions, Token,
@@ -211,5 +212,34 @@ impl Core {
         let is_served = queues.contains(queue);
         *self.served.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, queues));
         is_served
+    }
+}
+
+impl RunHost for Arc<Core> {
+    fn clock(&self) -> &dyn Clock {
+        self.clock.as_ref()
+    }
+
+    fn states(&self) -> &States {
+        &self.states
+    }
+
+    fn classifier(&self) -> &Classifier {
+        &self.classifier
+    }
+}
+
+impl JobContext {
+    /// Creates a context for calling the bare function of a job in a unit test: attempt 1 of a job that is not stored.
+    pub fn for_test() -> Self {
+        let core = Arc::new(Core::for_test());
+        let job = Arc::new(core.claim_for_test());
+        Self::new(Arc::new(core), job, Arc::default())
+    }
+
+    /// Returns the runtime that executes the run.
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        let host: &dyn Any = self.host();
+        host.downcast_ref().expect("the host of every run is a runtime")
     }
 }

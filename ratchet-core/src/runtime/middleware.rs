@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::JobContext;
 use crate::failure::{HandlerError, JobError};
+use crate::job::JobContext;
 use crate::job::Output;
 use crate::model::{AttemptOutcome, FailureRecord};
 

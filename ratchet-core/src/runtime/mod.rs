@@ -1,15 +1,11 @@
-//! The state that client, worker and running jobs share, the context of a run, and the hooks of the application.
+//! The state that client, worker and running jobs share, and the hooks of the application.
 
-mod context;
 mod core;
 mod health_check;
 mod middleware;
 mod queue_depth;
 mod sinks;
-mod stop_signal;
 
-pub(crate) use context::StepInputs;
-pub use context::{JobContext, KeepError};
 pub(crate) use core::Core;
 pub(crate) use health_check::HealthCheck;
 pub(crate) use middleware::HandlerFuture;
@@ -17,4 +13,3 @@ pub use middleware::{Middleware, Next, RunReport};
 pub(crate) use queue_depth::{Depths, by_queue};
 pub(crate) use sinks::Sinks;
 pub use sinks::{AlertSink, DeadLetterSink, OutcomeSink, SinkError};
-pub(crate) use stop_signal::{StopCause, StopSignal};

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use super::Sandbox;
 use crate::client::Ratchet;
+use crate::job::JobContext;
 use crate::job::{Encoder, Job};
 use crate::model::{Filter, JobState, PageRequest};
-use crate::runtime::JobContext;
 
 /// A place where jobs are enqueued: a [`Ratchet`], a [`Sandbox`] or the [`JobContext`] of a bare function.
 pub trait Enqueued {

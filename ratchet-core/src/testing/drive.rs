@@ -6,10 +6,10 @@ use std::task::Poll;
 use std::time::Duration;
 
 use crate::env::{Clock as _, SingleRuntime, VirtualClock};
+use crate::job::JobContext;
+use crate::job::StopCause;
 use crate::model::Claimed;
 use crate::runtime::Core;
-use crate::runtime::JobContext;
-use crate::runtime::StopCause;
 use crate::worker::{AttemptResult, attempt};
 
 /// Runs an attempt on the same code path as a worker.
@@ -21,7 +21,7 @@ pub(super) async fn drive(
     job: &Arc<Claimed>,
     clock: &VirtualClock,
 ) -> AttemptResult {
-    let ctx = JobContext::new(Arc::clone(core), Arc::clone(job), Arc::default());
+    let ctx = JobContext::new(Arc::new(Arc::clone(core)), Arc::clone(job), Arc::default());
     let deadline = clock.monotonic().saturating_add(job.spec.options.timeout);
     let mut run = pin!(attempt(core, &ctx, &SingleRuntime, &()));
     std::future::poll_fn(|cx| {

@@ -13,13 +13,13 @@ use crate::env::Spawn;
 use crate::failure::{
     Classified, Classifier, Failure, JobError, PanicReport, catch_panic, debug, display,
 };
+use crate::job::JobContext;
 use crate::job::Output;
 use crate::job::Prepared;
+use crate::job::StopCause;
 use crate::model::{Claimed, Deferral, NOT_KEPT, NewJob, RunNotes, Settlement};
 use crate::runtime::Core;
-use crate::runtime::JobContext;
 use crate::runtime::RunReport;
-use crate::runtime::StopCause;
 
 /// How an attempt ended.
 #[derive(Debug)]

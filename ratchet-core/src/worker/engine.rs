@@ -14,7 +14,7 @@ use super::shared::Shared;
 use super::watchdog::run_watchdog;
 use crate::env::Task;
 use crate::failure::PanicReport;
-use crate::runtime::StopCause;
+use crate::job::StopCause;
 
 /// A part of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

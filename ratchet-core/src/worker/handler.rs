@@ -7,9 +7,9 @@ use tokio::sync::oneshot;
 
 use crate::env::Spawn;
 use crate::failure::{JobError, PanicReport, catch_panic, drop_catching_panics};
+use crate::job::JobContext;
 use crate::job::{Returned, RunFuture, Work};
 use crate::runtime::Core;
-use crate::runtime::JobContext;
 use crate::runtime::{HandlerFuture, Next};
 
 /// How the handler ended.
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use crate::env::SingleRuntime;
     use crate::job::Output;
-    use crate::runtime::StopCause;
+    use crate::job::StopCause;
 
     // spec: P-03
     #[tokio::test]

@@ -8,14 +8,14 @@ use super::handler::ThreadExit;
 use super::shared::{Message, Shared};
 use crate::decide::{decide_orphan, follow_up};
 use crate::env::Task;
+use crate::job::JobContext;
 use crate::model::{AttemptOutcome, Claimed, Orphan, Settlement, Verdict};
-use crate::runtime::JobContext;
 
 impl Shared {
     /// Creates the run of a claimed job. It begins when it is [started](Self::start).
     pub(super) fn launch(self: &Arc<Self>, job: Arc<Claimed>) -> (JobContext, Launched) {
         let token = job.token;
-        let ctx = JobContext::new(Arc::clone(&self.core), job, Arc::clone(&self.stopping));
+        let ctx = JobContext::new(Arc::clone(&self.host), job, Arc::clone(&self.stopping));
         self.runs().insert(token, ctx.clone());
         (ctx.clone(), Launched { shared: Arc::clone(self), ctx, began: false, reported: false })
     }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::Config;
+use crate::job::JobContext;
+use crate::job::StopCause;
 use crate::model::{Claimed, Token};
-use crate::runtime::JobContext;
-use crate::runtime::StopCause;
 
 /// A run in progress.
 #[derive(Debug)]

@@ -15,9 +15,9 @@ use super::engine::EngineDied;
 use super::mailbox::Mailbox;
 use super::trouble::Trouble;
 use crate::env::Spawn;
+use crate::job::{JobContext, RunHost};
 use crate::model::{KnownJobs, NodeId, NodeInfo, Token};
 use crate::runtime::Core;
-use crate::runtime::JobContext;
 
 /// A message to the claim loop.
 #[derive(Debug)]
@@ -45,6 +45,8 @@ pub(super) enum Message {
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) core: Arc<Core>,
+    /// The core, as the contexts of runs see it.
+    pub(super) host: Arc<dyn RunHost>,
     pub(super) spawn: Arc<dyn Spawn>,
     pub(super) known: Arc<KnownJobs>,
     pub(super) queues: Vec<String>,
@@ -93,8 +95,10 @@ impl Shared {
     pub(super) fn new(core: Arc<Core>, spawn: Arc<dyn Spawn>, queues: Vec<String>) -> Self {
         let node = core.ids.node();
         let known = Arc::new(core.known_jobs());
+        let host: Arc<dyn RunHost> = Arc::new(Arc::clone(&core));
         Self {
             core,
+            host,
             spawn,
             known,
             queues,

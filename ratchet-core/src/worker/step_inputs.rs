@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use crate::decide::Outcome;
+use crate::job::{JobContext, StepInputs};
 use crate::model::Backoff;
 use crate::model::{Claimed, Deferral, JobState, Step};
 use crate::runtime::Core;
-use crate::runtime::{JobContext, StepInputs};
 use crate::store::StoreError;
 
 /// Reads the inputs of a step into its context. A job without inputs reads nothing.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::draft::Draft;
 use super::{Chain, GroupHandle, Workflow};
 use crate::client::{Enqueue, SubmitError};
+use crate::job::JobContext;
 use crate::job::{Begins, Job};
 use crate::model::{EdgeTrigger, GroupKind, NewGraph};
 use crate::runtime::Core;
-use crate::runtime::JobContext;
 use crate::store::Store;
 
 /// A batch about to be submitted: add jobs and callbacks, then `.await`.

@@ -12,12 +12,12 @@ use super::draft::Draft;
 use super::{Batch, GroupHandle, Workflow};
 use crate::client::handle::read_output;
 use crate::client::{Enqueue, SubmitError, WaitError};
+use crate::job::JobContext;
 use crate::job::{Follows, Job, NoOutput};
 use crate::model::{
     EdgeTrigger, GroupId, GroupKind, GroupState, JobId, JobState, NewGraph, Vertex,
 };
 use crate::runtime::Core;
-use crate::runtime::JobContext;
 use crate::store::{Store, StoreError};
 
 /// A chain about to be submitted: add steps, then `.await`. `T` is the output of its last step.

@@ -11,6 +11,7 @@ use crate::client::{Enqueue, SubmitError};
 use crate::crash::{CrashPoint, crash_point};
 use crate::events::JobRef;
 use crate::graph::{GraphError, check, link};
+use crate::job::JobContext;
 use crate::job::{InputDef, Job};
 use crate::model::limits::{self, Field, brief};
 use crate::model::{
@@ -18,7 +19,6 @@ use crate::model::{
     JobId, NewGraph, NewJob, OnConflict, Step, StepInput, Vertex,
 };
 use crate::runtime::Core;
-use crate::runtime::JobContext;
 use crate::runtime::by_queue;
 
 /// A graph under construction. The first error is kept and returned by the submit.

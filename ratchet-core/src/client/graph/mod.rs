@@ -21,8 +21,8 @@ use std::sync::Arc;
 
 use super::Ratchet;
 use crate::job::Begins;
+use crate::job::JobContext;
 use crate::model::{GroupFilter, GroupId, GroupRecord};
-use crate::runtime::JobContext;
 use crate::store::StoreError;
 
 impl Ratchet {

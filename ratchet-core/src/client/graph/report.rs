@@ -1,8 +1,8 @@
 //! [`GroupReport`]: the ended group, injected into its callback.
 
+use crate::job::JobContext;
 use crate::job::{Inject, InjectError, Need};
 use crate::model::{GroupCounts, GroupId, GroupKind, GroupState};
-use crate::runtime::JobContext;
 
 /// The group that a callback follows: `#[inject] batch: GroupReport`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -15,10 +15,10 @@ use super::{Batch, Chain, GroupHandle};
 use crate::client::SubmitError;
 use crate::graph::GraphError;
 use crate::job::Job;
+use crate::job::JobContext;
 use crate::model::limits::Field;
 use crate::model::{EdgeTrigger, GroupKind, NewGraph, Vertex};
 use crate::runtime::Core;
-use crate::runtime::JobContext;
 use crate::store::Store;
 
 /// A workflow about to be submitted: add steps, then `.await`.

@@ -8,8 +8,8 @@ use tokio::sync::oneshot;
 
 use super::ClaimLoop;
 use crate::decide::{AlwaysRetry, Outcome, Policies};
+use crate::job::StopCause;
 use crate::model::{Claimed, RunNotes, Token};
-use crate::runtime::StopCause;
 use crate::worker::attempt;
 use crate::worker::settler::PendingSettlement;
 use crate::worker::shared::Shared;

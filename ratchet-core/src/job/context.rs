@@ -16,9 +16,8 @@ use tokio_util::sync::CancellationToken;
 pub use self::recorded::KeepError;
 pub(crate) use self::recorded::RunItems;
 use self::recorded::{Recorded, line};
-use super::{Core, StopSignal};
+use super::{RunHost, State, StopSignal};
 use crate::failure::JobError;
-use crate::job::State;
 use crate::model::{
     Claimed, FinishedParent, GroupId, GroupRecord, JobId, LogLevel, LogLine, NewGraph, NewHandOff,
     NewJob, NewReject, Progress, RunNotes,
@@ -44,7 +43,7 @@ pub struct JobContext {
 
 /// The state of one run, shared by its handler and the engine.
 struct Run {
-    core: Arc<Core>,
+    host: Arc<dyn RunHost>,
     job: Arc<Claimed>,
     /// Monotonic time at which the run began.
     started: Duration,
@@ -68,15 +67,15 @@ pub(crate) struct StepInputs {
 
 impl JobContext {
     pub(crate) fn new(
-        core: Arc<Core>,
+        host: Arc<dyn RunHost>,
         job: Arc<Claimed>,
         stopping: Arc<CancellationToken>,
     ) -> Self {
-        let started = core.clock.monotonic();
+        let started = host.clock().monotonic();
         let recorded = Mutex::new(Recorded::default());
         Self {
             run: Arc::new(Run {
-                core,
+                host,
                 job,
                 started,
                 stop_signal: StopSignal::default(),
@@ -86,13 +85,6 @@ impl JobContext {
                 step_inputs: OnceLock::new(),
             }),
         }
-    }
-
-    /// Creates a context for calling the bare function of a job in a unit test: attempt 1 of a job that is not stored.
-    pub fn for_test() -> Self {
-        let core = Arc::new(Core::for_test());
-        let job = Arc::new(core.claim_for_test());
-        Self::new(core, job, Arc::default())
     }
 
     /// Returns the id of the job.
@@ -147,7 +139,7 @@ impl JobContext {
 
     /// Returns the time since this run began.
     pub fn elapsed(&self) -> Duration {
-        self.run.core.clock.monotonic().saturating_sub(self.run.started)
+        self.run.host.clock().monotonic().saturating_sub(self.run.started)
     }
 
     /// Returns a key that is the same for all attempts of the job until it is retried by hand. Pass it to downstream
@@ -177,12 +169,12 @@ impl JobContext {
 
     /// Sleeps by the runtime's clock, so that tests with a virtual clock do not really wait.
     pub async fn sleep(&self, duration: Duration) {
-        self.run.core.clock.sleep(duration).await;
+        self.run.host.clock().sleep(duration).await;
     }
 
     /// Returns the state of type `T`, or `None` if none was registered with the builder.
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<State<T>> {
-        self.run.core.states.get()
+        self.run.host.states().get()
     }
 
     /// Reports the progress of the run, in percent. It is kept across attempts. A message longer than
@@ -258,7 +250,7 @@ impl JobContext {
     }
 
     fn reject(&self, index: u64, error: JobError, payload: Option<String>) {
-        let record = self.run.core.classifier.record(error.into_handler_error());
+        let record = self.run.host.classifier().record(error.into_handler_error());
         let reject = NewReject {
             index,
             error_type: record.error_type,
@@ -305,11 +297,11 @@ impl JobContext {
 
     /// Adds a child job. Returns `false` if the run has ended and the child would be lost.
     pub(crate) fn spawn(&self, job: NewJob) -> bool {
-        let mut left = self.recorded();
-        if !left.closed {
-            left.spawned.push(job);
+        let mut recorded = self.recorded();
+        if !recorded.closed {
+            recorded.spawned.push(job);
         }
-        !left.closed
+        !recorded.closed
     }
 
     /// Returns the chains, batches and workflows that this run has submitted so far, for unit tests of the bare
@@ -320,15 +312,15 @@ impl JobContext {
 
     /// Adds a graph. Returns `false` if the run has ended and the graph would be lost.
     pub(crate) fn spawn_graph(&self, graph: NewGraph) -> bool {
-        let mut left = self.recorded();
-        if !left.closed {
-            left.graphs.push(graph);
+        let mut recorded = self.recorded();
+        if !recorded.closed {
+            recorded.graphs.push(graph);
         }
-        !left.closed
+        !recorded.closed
     }
 
-    pub(crate) fn core(&self) -> &Arc<Core> {
-        &self.run.core
+    pub(crate) fn host(&self) -> &dyn RunHost {
+        self.run.host.as_ref()
     }
 
     pub(crate) fn finished_parent(&self) -> Option<&FinishedParent> {
@@ -377,15 +369,15 @@ impl JobContext {
 
     /// Closes the context and takes everything that must commit with the run.
     pub(crate) fn take(&self) -> (RunNotes, Vec<NewJob>, Vec<NewGraph>, RunItems) {
-        let left = self.recorded().close();
-        (left.notes, left.spawned, left.graphs, left.items)
+        let recorded = self.recorded().close();
+        (recorded.notes, recorded.spawned, recorded.graphs, recorded.items)
     }
 
     /// If the run has rejected more items than allowed, returns their number and the limit.
     pub(crate) fn too_many_rejects(&self) -> Option<(u64, u64)> {
-        let left = self.recorded();
-        let most = left.items.most?;
-        let count = left.items.rejected();
+        let recorded = self.recorded();
+        let most = recorded.items.most?;
+        let count = recorded.items.rejected();
         (count > most).then_some((count, most))
     }
 
@@ -395,9 +387,9 @@ impl JobContext {
         if !self.run.dirty.swap(false, Ordering::Relaxed) {
             return None;
         }
-        let mut left = self.recorded();
-        let logs = std::mem::take(&mut left.notes.logs);
-        Some(RunNotes { logs, ..left.notes.clone() })
+        let mut recorded = self.recorded();
+        let logs = std::mem::take(&mut recorded.notes.logs);
+        Some(RunNotes { logs, ..recorded.notes.clone() })
     }
 
     fn write(&self, change: impl FnOnce(&mut Recorded)) {
