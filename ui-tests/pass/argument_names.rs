@@ -42,6 +42,6 @@ impl Service {
 }
 
 fn main() {
-    let _ = TransitionKind { r#type: String::new(), ctx: 1, injected_2: 2 };
+    let _ = Move { r#type: String::new(), ctx: 1, injected_2: 2 };
     let _ = ServiceNames { service: 1, arg_1: 2, ctx: 3, r#fn: 4 };
 }
