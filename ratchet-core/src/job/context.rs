@@ -290,6 +290,7 @@ impl JobContext {
     pub fn due(&self) -> jiff::Timestamp {
         self.run.job.due
     }
+
     /// Returns the jobs that this run has enqueued so far, for unit tests of the bare function.
     pub fn enqueued(&self) -> Vec<NewJob> {
         self.recorded().spawned.clone()
