@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_core::StoreError;
-use ratchet_core::graph::link;
-use ratchet_core::model::{
+use ratchet_store::Store;
+use ratchet_store::model::{
     AttemptOutcome, Channel, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, Due, Edge,
     EdgeTrigger, Filter, GroupFilter, GroupId, GroupKind, GroupRecord, Isolation, JobId,
     JobOutcome, JobSpec, JobState, KnownJobs, NewGraph, NewHandOff, NewJob, NewReject, NodeId,
     NodeInfo, Notice, OnConflict, Orphan, PageRequest, QueueDemand, RejectFilter, ScheduleRecord,
     Settled, Settlement, Step, Verdict, Vertex, WriteSchedule,
 };
-use ratchet_core::store::Store;
+use ratchet_store::rules::graph::link;
 use uuid::Uuid;
 
 /// The lease of a worker in these tests.

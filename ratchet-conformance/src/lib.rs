@@ -7,7 +7,7 @@
 //! use std::time::Duration;
 //!
 //! use ratchet_conformance::{Harness, async_trait};
-//! use ratchet_core::store::Store;
+//! use ratchet_store::Store;
 //! use ratchet_core::{MemoryStore, VirtualClock};
 //!
 //! struct Memory {
@@ -51,7 +51,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use async_trait::async_trait;
-use ratchet_core::store::Store;
+use ratchet_store::Store;
 
 #[doc(hidden)]
 pub use engine::run_engine;

@@ -20,7 +20,7 @@ pub use crate::job::{
     State, arg, checked, default_value, evaluate, inject, injected, injection, input, key_part,
     run, run_blocking,
 };
-pub use crate::model::{Backoff, BackoffKind, Jitter, PanicPolicy, Priority};
+pub use ratchet_store::model::{Backoff, BackoffKind, Jitter, PanicPolicy, Priority};
 
 pub mod options;
 

@@ -12,7 +12,7 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
 use self::progress::Progress;
-use crate::model::{
+use ratchet_store::model::{
     BreakerChange, CancelCause, Deferral, Envelope, FailureRecord, GroupCounts, GroupId, GroupKind,
     GroupRecord, JobId, NewJob, NodeId, Vertex,
 };

@@ -6,16 +6,11 @@
 mod client;
 mod config;
 mod decide;
-mod env;
 mod events;
 mod failure;
-pub mod graph;
-pub mod insert;
 mod job;
-pub mod model;
-pub mod recurring;
 mod runtime;
-pub mod store;
+#[cfg(feature = "testing")]
 pub mod testing;
 mod worker;
 
@@ -29,15 +24,6 @@ pub use client::{
 };
 pub use config::{BreakerConfig, Config, Depth, QueueConfig};
 pub use decide::{AlwaysRetry, Outcome, Policies, RetryPolicy, decide};
-#[doc(hidden)]
-pub use env::crash;
-#[cfg(feature = "crash-points")]
-#[doc(hidden)]
-pub use env::pause;
-pub use env::{
-    Clock, DedicatedEngineThread, Entropy, IdSource, OsEntropy, SeededEntropy, SingleRuntime,
-    Sleep, Spawn, SystemClock, Task, Tasks, VirtualClock,
-};
 pub use events::{Event, EventStream, GroupRef, JobRef};
 pub use failure::{
     DefaultSanitizer, Directive, ErrorSanitizer, Failure, HandlerError, JobError, PermanentError,
@@ -52,14 +38,19 @@ pub use job::{
 };
 pub use job::{InvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError};
 pub use job::{JobContext, JobOutput, KeepError};
-pub use model::{
-    Backoff, BackoffKind, BreakerState, Due, Explanation, Filter, GroupFilter, GroupId, Jitter,
-    JobId, JobRecord, JobState, Missed, PageRequest, PanicPolicy, Priority, QueueLimits, Rate,
-    Waiting,
+pub use ratchet_store::env::{
+    Clock, Entropy, IdSource, OsEntropy, SeededEntropy, Sleep, SystemClock, VirtualClock,
 };
-pub use runtime::{AlertSink, DeadLetterSink, Middleware, Next, OutcomeSink, RunReport, SinkError};
-pub use store::MemoryStore;
-pub use store::{Store, StoreError, StoreErrorKind};
+pub use ratchet_store::model::{
+    Backoff, BackoffKind, BreakerState, Due, Filter, GroupFilter, GroupId, Jitter, JobId,
+    JobRecord, JobState, Missed, PageRequest, PanicPolicy, Priority, QueueLimits, Rate,
+};
+pub use ratchet_store::rules::{Explanation, Waiting};
+pub use ratchet_store::{Store, StoreError, StoreErrorKind};
+pub use runtime::{
+    AlertSink, DeadLetterSink, DedicatedEngineThread, Middleware, Next, OutcomeSink, RunReport,
+    SingleRuntime, SinkError, Spawn, Task, Tasks,
+};
 pub use worker::{EngineDied, EnginePart, Health, StartError, Stopped, Worker, WorkerStats};
 
 #[doc(hidden)]

@@ -1,10 +1,10 @@
-//! Checks that the state table and the import diagram in ARCHITECTURE.md match the code.
+//! Checks that the state table, the import diagram and the table of crates in ARCHITECTURE.md match the code.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ratchet_core::JobState;
-use ratchet_core::model::{TRANSITIONS, TransitionKind};
+use ratchet_store::model::{TRANSITIONS, TransitionKind};
 
 #[test]
 fn l_01_the_documented_transitions_are_those_of_the_code() {
@@ -32,16 +32,27 @@ fn l_01_no_terminal_state_but_failed_is_ever_left() {
     assert!(!JobState::Running.allows(TransitionKind::Pause), "a running job cannot be paused");
 }
 
-/// The modules of the import diagram, and for each module those that it may import.
-fn documented_imports() -> BTreeMap<String, BTreeSet<String>> {
+/// Returns the part of ARCHITECTURE.md between two markers.
+fn documented(marker: &str) -> String {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../ARCHITECTURE.md");
     let text = std::fs::read_to_string(path).expect("ARCHITECTURE.md");
-    let diagram = text.split("<!-- imports:begin -->").nth(1).expect("the marker");
-    let diagram = diagram.split("<!-- imports:end -->").next().expect("the marker");
+    let part = text.split(&format!("<!-- {marker}:begin -->")).nth(1).expect("the marker");
+    part.split(&format!("<!-- {marker}:end -->")).next().expect("the marker").to_owned()
+}
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name)
+}
+
+/// The modules of a crate in the import diagram, and for each module those that it may import.
+fn documented_imports(crate_name: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let diagram = documented("imports");
+    let mut lines =
+        diagram.lines().filter_map(|line| line.strip_prefix(crate_name)?.strip_prefix(':'));
+    let line = lines.next().expect("the crate is in the diagram");
     let mut allowed: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     // Two statements can be on one line, separated by several spaces.
-    let statements = diagram.lines().flat_map(|line| line.split("      "));
-    for statement in statements.filter(|statement| statement.contains("◀─")) {
+    for statement in line.split("      ").filter(|statement| statement.contains("◀─")) {
         let groups: Vec<Vec<String>> = statement
             .split("◀─")
             .map(|group| group.split(',').map(|module| module.trim().to_owned()).collect())
@@ -68,9 +79,9 @@ fn documented_imports() -> BTreeMap<String, BTreeSet<String>> {
     }
 }
 
-/// Every import of one module of the crate by another, outside of tests.
-fn imports() -> BTreeSet<(String, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+/// Every import of one module of a crate by another, outside of tests.
+fn imports(crate_name: &str) -> BTreeSet<(String, String)> {
+    let root = folder(crate_name).join("src");
     let (mut folders, mut found) = (vec![root.clone()], BTreeSet::new());
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).expect("a folder") {
@@ -108,27 +119,52 @@ fn imports() -> BTreeSet<(String, String)> {
 
 #[test]
 fn modules_import_only_what_the_diagram_allows() {
-    let (allowed, imports) = (documented_imports(), imports());
-    assert!(allowed.len() > 12, "the diagram is read: {allowed:?}");
-    assert!(imports.len() > 50, "the sources are read: {imports:?}");
-    for (module, lower) in &allowed {
-        assert!(!lower.contains(module), "`{module}` is in a cycle of the diagram");
+    for (crate_name, modules_at_least) in [("ratchet-store", 5), ("ratchet-core", 9)] {
+        let (allowed, imports) = (documented_imports(crate_name), imports(crate_name));
+        assert!(allowed.len() >= modules_at_least, "the diagram is read: {allowed:?}");
+        assert!(imports.len() >= modules_at_least, "the sources are read: {imports:?}");
+        for (module, lower) in &allowed {
+            assert!(!lower.contains(module), "`{module}` is in a cycle of the diagram");
+        }
+        // The root and what macros use re-export everything.
+        let is_root = |module: &str| matches!(module, "lib" | "__private");
+        // Types are imported from the root of `ratchet-store`, which re-exports them.
+        let is_module = |name: &str| name.starts_with(char::is_lowercase);
+        let is_allowed = |(module, imported): &(String, String)| {
+            is_root(module)
+                || !is_module(imported)
+                || allowed.get(module).is_some_and(|lower| lower.contains(imported))
+        };
+        let wrong: Vec<_> = imports.iter().filter(|import| !is_allowed(import)).collect();
+        assert!(wrong.is_empty(), "not allowed by the diagram in ARCHITECTURE.md: {wrong:?}");
+        let modules: BTreeSet<_> = imports.iter().map(|(module, _)| module.as_str()).collect();
+        let is_known = |module: &&str| is_root(module) || allowed.contains_key(*module);
+        let unknown: Vec<_> = modules.into_iter().filter(|module| !is_known(module)).collect();
+        assert!(unknown.is_empty(), "not in the diagram of {crate_name}: {unknown:?}");
     }
-    let is_allowed = |(module, imported): &(String, String)| {
-        // The root and what macros use re-export everything. Crash points are a part of `env` with a path of its own.
-        let root = matches!(module.as_str(), "lib" | "__private");
-        let imported = if imported == "crash" { "env" } else { imported };
-        root || module == imported
-            || allowed.get(module).is_some_and(|lower| lower.contains(imported))
-    };
-    let wrong: Vec<_> = imports.iter().filter(|import| !is_allowed(import)).collect();
-    assert!(wrong.is_empty(), "not allowed by the diagram in ARCHITECTURE.md: {wrong:?}");
-    let modules: BTreeSet<_> = imports.iter().map(|(module, _)| module).collect();
-    let unknown: Vec<_> = modules
-        .into_iter()
-        .filter(|module| {
-            !matches!(module.as_str(), "lib" | "__private") && !allowed.contains_key(*module)
-        })
-        .collect();
-    assert!(unknown.is_empty(), "not in the diagram: {unknown:?}");
+}
+
+/// The crates of this workspace that a crate depends on, outside of tests.
+fn dependencies(crate_name: &str) -> BTreeSet<String> {
+    let manifest = std::fs::read_to_string(folder(crate_name).join("Cargo.toml")).expect("reads");
+    let section = manifest.split("\n[dependencies]\n").nth(1).unwrap_or_default();
+    let section = section.split("\n[").next().unwrap_or_default();
+    let names = section.lines().filter_map(|line| line.split(" =").next());
+    names.filter(|name| name.starts_with("ratchet")).map(str::to_owned).collect()
+}
+
+#[test]
+fn crates_depend_only_on_what_the_table_says() {
+    let table = documented("crates");
+    let rows: Vec<_> = table.trim().lines().skip(2).collect();
+    assert_eq!(rows.len(), 9, "every crate has a row");
+    for row in rows {
+        let cells: Vec<_> = row.split('|').map(str::trim).collect();
+        let quoted = |cell: &str| -> BTreeSet<String> {
+            let words = cell.split('`').skip(1).step_by(2);
+            words.filter(|word| word.starts_with("ratchet")).map(str::to_owned).collect()
+        };
+        let crate_name = quoted(cells[1]).pop_first().expect("the name of a crate");
+        assert_eq!(dependencies(&crate_name), quoted(cells[3]), "{crate_name}");
+    }
 }

@@ -7,7 +7,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use ratchet_core::store::Wake;
+use ratchet_store::Wake;
 
 use crate::db;
 use crate::fault::Fault;

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::model::{ClaimReply, ClaimRequest, Isolation, QueueDemand};
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{ClaimReply, ClaimRequest, Isolation, QueueDemand};
 use uuid::Uuid;
 
 use crate::db;

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::vec::IntoIter;
 
-use ratchet_core::Priority;
-use ratchet_core::model::{Claimed, JobId, JobSpec, Token};
+use ratchet_store::model::Priority;
+use ratchet_store::model::{Claimed, JobId, JobSpec, Token};
 use uuid::Uuid;
 
 use crate::decode_claim::{self, Claim};

@@ -7,8 +7,8 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use ratchet_core::store::{StoreError, StoreErrorKind};
-use ratchet_core::{Clock as _, SystemClock};
+use ratchet_store::env::{Clock as _, SystemClock};
+use ratchet_store::{StoreError, StoreErrorKind};
 use uuid::Uuid;
 
 /// How far ahead an id may be. With the default partition size its partition exists. Otherwise the rows are moved when

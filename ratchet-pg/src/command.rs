@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::graph::GraphEvent;
-use ratchet_core::model::{
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{
     AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, JobRecord, JobState,
     LeaseId, Token, TransitionKind,
 };
-use ratchet_core::store::{StoreError, StoreErrorKind, Wake};
+use ratchet_store::rules::graph::GraphEvent;
+use ratchet_store::{StoreError, StoreErrorKind, Wake};
 use uuid::Uuid;
 
 use crate::db;
@@ -53,7 +53,9 @@ impl Inner {
             | Command::Reschedule(id, _)
             | Command::Retry(id) => *id,
             Command::CancelGroup(id) => return self.cancel_group(db, *id, post_commit).await,
-            _ => return Err(unavailable("this store does not know the command")),
+            Command::Redrive { .. } => {
+                return Err(unavailable("a redrive is not one transaction"));
+            }
         };
         self.lock_graphs(db, vec![id.uuid()], BTreeSet::new()).await?;
         for _ in 0..LOOKS {
@@ -70,7 +72,9 @@ impl Inner {
                     self.cancel_step(db, &job, *cause, post_commit).await?
                 }
                 Command::Reschedule(_, due) => self.reschedule(db, &job, *due, post_commit).await?,
-                _ => self.retry(db, &job, post_commit).await?,
+                Command::Retry(_) | Command::Redrive { .. } | Command::CancelGroup(_) => {
+                    self.retry(db, &job, post_commit).await?
+                }
             };
             if let Some(reply) = done {
                 crash_point(CrashPoint::CommandDone);

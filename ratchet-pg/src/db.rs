@@ -2,7 +2,7 @@
 //! on a connection. Behind a transaction pooler it must not, because the next transaction may use another server
 //! connection.
 
-use ratchet_core::crash::statement_point;
+use ratchet_store::env::crash::statement_point;
 use sqlx::database::HasStatementCache;
 use sqlx::query::{Query, QueryScalar};
 use sqlx::{Database, FromRow};

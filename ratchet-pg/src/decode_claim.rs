@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ratchet_core::model::{ClaimRequest, Claimed, JobId, LeaseId, NodeId, Token};
+use ratchet_store::model::{ClaimRequest, Claimed, JobId, LeaseId, NodeId, Token};
 use uuid::Uuid;
 
 use crate::claimed_columns::ClaimedColumns;

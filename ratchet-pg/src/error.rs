@@ -1,6 +1,6 @@
 //! Converts database errors to store errors, and classifies them.
 
-use ratchet_core::store::{StoreError, StoreErrorKind};
+use ratchet_store::{StoreError, StoreErrorKind};
 use sqlx::error::DatabaseError;
 use sqlx::postgres::PgDatabaseError;
 

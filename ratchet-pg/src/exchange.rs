@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::model::{
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{
     ClaimReply, ClaimRequest, Claimed, JobId, JobSpec, NodeId, Settlement, Verdict,
 };
 use tokio::time::Instant;

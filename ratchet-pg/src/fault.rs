@@ -1,8 +1,8 @@
 //! The error of a transaction, and the macro that retries transactions after a conflict.
 
-use ratchet_core::StoreErrorKind;
-use ratchet_core::model::{CommandError, InsertError};
-use ratchet_core::store::StoreError;
+use ratchet_store::StoreError;
+use ratchet_store::StoreErrorKind;
+use ratchet_store::model::{CommandError, InsertError};
 
 use crate::error::{is_conflict, is_lock_timeout, is_unique_violation, store_error};
 
@@ -77,9 +77,13 @@ macro_rules! transact {
                 let mut tx = $inner.pool.begin().await?;
                 let $db: &mut sqlx::PgConnection = &mut tx;
                 let answer = $body;
-                ratchet_core::crash::crash_point(ratchet_core::crash::CrashPoint::CommitBefore);
+                ratchet_store::env::crash::crash_point(
+                    ratchet_store::env::crash::CrashPoint::CommitBefore,
+                );
                 tx.commit().await?;
-                ratchet_core::crash::crash_point(ratchet_core::crash::CrashPoint::CommitAfter);
+                ratchet_store::env::crash::crash_point(
+                    ratchet_store::env::crash::CrashPoint::CommitAfter,
+                );
                 Ok::<_, $crate::fault::Fault>(answer)
             };
             match attempt.await {

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::model::{
-    Admission, Breaker, BreakerChange, BreakerRecord, BreakerSettings, BreakerState, BreakerUpdate,
-    ClaimContext, ClaimRequest, JobId, QueueRecord, QueueRules, QueueUpdate, Settled, Settlement,
+use ratchet_store::Wake;
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{
+    Breaker, BreakerChange, BreakerRecord, BreakerSettings, BreakerState, BreakerUpdate,
+    ClaimRequest, JobId, QueueRecord, QueueRules, QueueUpdate, Settled, Settlement,
 };
-use ratchet_core::store::Wake;
+use ratchet_store::rules::{Admission, ClaimContext};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;

@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ratchet_core::model::{Inserted, NewJob};
-use ratchet_core::store::{StoreError, StoreErrorKind};
+use ratchet_store::model::{Inserted, NewJob};
+use ratchet_store::{StoreError, StoreErrorKind};
 use tokio::sync::oneshot;
 
 use crate::error::store_error;

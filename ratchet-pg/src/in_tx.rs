@@ -1,19 +1,15 @@
 //! Enqueues, cancels and reschedules jobs in a transaction of the caller, so that they commit together with the
 //! caller's data.
 
-use std::any::Any;
 use std::collections::BTreeSet;
 use std::future::Future;
 
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::model::{
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{
     CancelCause, Command, CommandError, CommandReply, Due, GraphInserted, InsertError, Inserted,
     JobId, NewGraph, NewJob,
 };
-use ratchet_core::store::Store;
-use ratchet_core::{
-    Batch, Chain, ChainHandle, Enqueue, GroupHandle, Job, JobHandle, SubmitError, Workflow,
-};
+use ratchet_store::{InsertInTx, Submission};
 
 use crate::db;
 use crate::fault::{Fault, TRIES};
@@ -64,92 +60,18 @@ use sqlx::{Connection, PgConnection};
 ///     Ok(())
 /// }
 /// ```
-pub trait EnqueueInTx: Sized {
-    /// The handle of the enqueued job or group.
-    type Handle;
-
+pub trait EnqueueInTx: Submission {
     /// Enqueues in a transaction of the caller. Returns the handle of an existing job or group instead if the
     /// idempotency key was used before, or if the submit is set to return the holder of its business key.
     fn in_tx(
         self,
         tx: &mut PgConnection,
-    ) -> impl Future<Output = Result<Self::Handle, SubmitError>> + Send;
-}
-
-impl<J: Job> EnqueueInTx for Enqueue<'_, J> {
-    type Handle = JobHandle<J>;
-
-    async fn in_tx(self, tx: &mut PgConnection) -> Result<JobHandle<J>, SubmitError> {
-        let store = here(self.store());
-        let (job, handle) = self.into_parts()?;
-        let name = job.spec.name.clone();
-        let store = store.ok_or_else(|| elsewhere(&name))?;
-        let inserted = store.insert_in_tx(tx, &[job]).await;
-        let inserted = inserted.map_err(|refused| SubmitError::refused(refused, &name))?;
-        Ok(inserted.first().map_or_else(|| handle.clone(), |inserted| handle.at(inserted.id())))
+    ) -> impl Future<Output = Result<Self::Handle, Self::Error>> + Send {
+        self.submit_in_tx::<PgStore>(tx)
     }
 }
 
-impl<T> EnqueueInTx for Chain<'_, T> {
-    type Handle = ChainHandle<T>;
-
-    async fn in_tx(self, tx: &mut PgConnection) -> Result<ChainHandle<T>, SubmitError> {
-        let store = here(self.store());
-        let (graph, handle) = self.into_parts()?;
-        Ok(match insert_graph(store, tx, &graph).await?.original {
-            Some(original) => handle.at(original),
-            None => handle,
-        })
-    }
-}
-
-impl EnqueueInTx for Batch<'_> {
-    type Handle = GroupHandle;
-
-    async fn in_tx(self, tx: &mut PgConnection) -> Result<GroupHandle, SubmitError> {
-        let store = here(self.store());
-        let (graph, handle) = self.into_parts()?;
-        Ok(match insert_graph(store, tx, &graph).await?.original {
-            Some(original) => handle.at(original),
-            None => handle,
-        })
-    }
-}
-
-impl EnqueueInTx for Workflow<'_> {
-    type Handle = GroupHandle;
-
-    async fn in_tx(self, tx: &mut PgConnection) -> Result<GroupHandle, SubmitError> {
-        let store = here(self.store());
-        let (graph, handle) = self.into_parts()?;
-        Ok(match insert_graph(store, tx, &graph).await?.original {
-            Some(original) => handle.at(original),
-            None => handle,
-        })
-    }
-}
-
-/// Returns the store of a runtime if it is a [`PgStore`].
-fn here(store: &dyn Store) -> Option<PgStore> {
-    let store: &dyn Any = store;
-    store.downcast_ref::<PgStore>().cloned()
-}
-
-fn elsewhere(name: &str) -> SubmitError {
-    let problem = "`in_tx` needs a runtime whose store is a `PgStore`".to_owned();
-    SubmitError::BadOption { job: name.to_owned(), problem }
-}
-
-async fn insert_graph(
-    store: Option<PgStore>,
-    tx: &mut PgConnection,
-    graph: &NewGraph,
-) -> Result<GraphInserted, SubmitError> {
-    let name = graph.groups.first().map(|root| root.name.as_str()).unwrap_or_default();
-    let store = store.ok_or_else(|| elsewhere(name))?;
-    let inserted = store.insert_graph_in_tx(tx, graph).await;
-    inserted.map_err(|refused| SubmitError::refused_graph(refused, graph))
-}
+impl<T: Submission> EnqueueInTx for T {}
 
 /// Runs a part of the caller's transaction in a savepoint, and retries it after a conflict. The body may return early
 /// with `?`, which leaves the transaction usable.
@@ -172,9 +94,10 @@ macro_rules! part {
     }};
 }
 
-impl PgStore {
-    /// Inserts jobs in a transaction of the caller, all or none. Intended for bulk submits.
-    pub async fn insert_in_tx(
+impl InsertInTx for PgStore {
+    type Connection = PgConnection;
+
+    async fn insert_in_tx(
         &self,
         tx: &mut PgConnection,
         jobs: &[NewJob],
@@ -189,8 +112,7 @@ impl PgStore {
         Ok(inserted?)
     }
 
-    /// Inserts a chain, batch or workflow in a transaction of the caller, all or nothing.
-    pub async fn insert_graph_in_tx(
+    async fn insert_graph_in_tx(
         &self,
         tx: &mut PgConnection,
         graph: &NewGraph,
@@ -205,11 +127,13 @@ impl PgStore {
         crash_point(CrashPoint::InsertInTx);
         Ok(inserted?)
     }
+}
 
+impl PgStore {
     /// Cancels a job in a transaction of the caller. A running handler is notified when the transaction commits.
     ///
     /// ```no_run
-    /// # use ratchet_core::model::{CommandError, JobId};
+    /// # use ratchet_store::model::{CommandError, JobId};
     /// # use ratchet_pg::PgStore;
     /// # async fn demo(store: &PgStore, tx: &mut sqlx::PgConnection, id: JobId) -> Result<(), CommandError> {
     /// store.cancel_in_tx(tx, id).await?;
@@ -226,7 +150,7 @@ impl PgStore {
     /// Sets the due time of a pending job in a transaction of the caller.
     ///
     /// ```no_run
-    /// # use ratchet_core::model::{CommandError, Due, JobId};
+    /// # use ratchet_store::model::{CommandError, Due, JobId};
     /// # use ratchet_pg::PgStore;
     /// # async fn demo(store: &PgStore, tx: &mut sqlx::PgConnection, id: JobId) -> Result<(), CommandError> {
     /// store.reschedule_in_tx(tx, id, Due::In(std::time::Duration::from_secs(60))).await?;

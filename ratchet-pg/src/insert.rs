@@ -7,9 +7,9 @@ mod rows;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::graph::is_new_member;
-use ratchet_core::model::{InsertError, Inserted, JobId, NewJob};
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{InsertError, Inserted, JobId, NewJob};
+use ratchet_store::rules::graph::is_new_member;
 
 use self::keys::Reserved;
 use self::plan::Plan;

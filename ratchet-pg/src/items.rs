@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     Due, HandOff, HandOffStats, JobId, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup,
     Settlement,
 };

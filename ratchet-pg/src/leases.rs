@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ratchet_core::model::{JobId, Token};
+use ratchet_store::model::{JobId, Token};
 use uuid::Uuid;
 
 use crate::graph;

@@ -1,7 +1,7 @@
 //! The PostgreSQL store of Ratchet, for any number of worker processes.
 //!
 //! ```no_run
-//! # async fn demo() -> Result<(), ratchet_core::store::StoreError> {
+//! # async fn demo() -> Result<(), ratchet_store::StoreError> {
 //! let store = ratchet_pg::PgStore::connect("postgres://localhost/shop").await?;
 //! # Ok(()) }
 //! ```

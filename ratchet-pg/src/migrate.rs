@@ -1,7 +1,7 @@
 //! Migrates the schema when a store is opened.
 
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::store::{StoreError, StoreErrorKind};
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::{StoreError, StoreErrorKind};
 
 use crate::db;
 use crate::error::store_error;

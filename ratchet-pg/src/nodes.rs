@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     Heartbeat, KnownJobs, NodeId, NodeInfo, NodeRecord, Orphan, RunNotes, Token,
 };
-use ratchet_core::store::{StoreError, StoreErrorKind};
+use ratchet_store::{StoreError, StoreErrorKind};
 use uuid::Uuid;
 
 use crate::db;

@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Weak};
 
-use ratchet_core::store::StoreError;
-use ratchet_core::{IdSource, OsEntropy, SystemClock};
+use ratchet_store::StoreError;
+use ratchet_store::env::{IdSource, OsEntropy, SystemClock};
 use tokio::sync::mpsc;
 
 use crate::blocked::Causes;

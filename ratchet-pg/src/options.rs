@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ratchet_core::store::{StoreError, StoreErrorKind};
+use ratchet_store::{StoreError, StoreErrorKind};
 use sqlx::postgres::PgConnectOptions;
 
 /// Options for opening a [`PgStore`](crate::PgStore): how to connect, and which limits apply.
@@ -103,7 +103,7 @@ impl PgOptions {
     /// round trips per operation and plans every statement each time. Workers are faster with a direct connection.
     ///
     /// ```no_run
-    /// # async fn demo() -> Result<(), ratchet_core::store::StoreError> {
+    /// # async fn demo() -> Result<(), ratchet_store::StoreError> {
     /// use ratchet_pg::{PgOptions, PgStore};
     ///
     /// let options = PgOptions::new("postgres://localhost:6432/shop")?.poll_only();

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::model::{
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{
     Alert, Channel, Delivery, DeliveryBody, DeliveryId, Envelope, JobId, Notice, Settled,
     Settlement,
 };
@@ -60,7 +60,6 @@ impl Inner {
                         outcomes.push(outcome);
                     }
                 }
-                _ => {}
             }
         }
         if !letters.is_empty() {
@@ -183,15 +182,8 @@ impl Inner {
         limit: u32,
         hold: Duration,
     ) -> Result<Vec<Delivery>, Fault> {
-        let number = match channel {
-            Channel::Alerts => 0_i16,
-            Channel::DeadLetters => 1,
-            Channel::Outcomes => 2,
-            // An unknown channel has no deliveries.
-            _ => -1,
-        };
         let rows = db::query(self.sql.hold_deliveries())
-            .bind(number)
+            .bind(channel.code())
             .bind(i64::from(limit))
             .bind(micros(hold))
             .fetch_all(&self.pool)

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use ratchet_core::store::StoreError;
+use ratchet_store::StoreError;
 use tokio::time::Instant;
 
 use crate::db;

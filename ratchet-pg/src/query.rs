@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::model::{
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{
     AttemptRecord, Counts, Filter, JobId, JobRecord, JobState, LogLine, Page, PageRequest,
+    TerminalReason,
 };
 use uuid::Uuid;
 
 use crate::db;
 use crate::fault::{Fault, transact};
-use crate::record::{attempt, log, numbered_state, reason_name, state_number};
+use crate::record::{attempt, log, state};
 use crate::spec::{clean_option, micros, to_u64};
 use crate::store::Inner;
 use crate::unreadable::{or_report, readable};
@@ -53,7 +54,7 @@ impl Inner {
     pub(crate) async fn counts(&self) -> Result<Counts, Fault> {
         let mut counts = Counts::default();
         for row in db::query(self.sql.select_counts()).fetch_all(&self.pool).await? {
-            let Some(state) = or_report("count", numbered_state(row.try_get("state")?))? else {
+            let Some(state) = or_report("count", state(row.try_get("state")?))? else {
                 continue;
             };
             let queue = counts.queues.entry(row.try_get("queue")?).or_default();
@@ -115,7 +116,7 @@ impl Inner {
         limit: u32,
     ) -> Result<i64, Fault> {
         let old = db::query(self.sql.lock_old())
-            .bind(state_number(state))
+            .bind(state.code())
             .bind(micros(age))
             .bind(i64::from(limit))
             .fetch_all(&mut *db)
@@ -131,7 +132,7 @@ impl Inner {
         let leases = db::query_scalar(self.sql.try_lock_leases()).bind(leases);
         let leases: Vec<Uuid> = leases.fetch_all(&mut *db).await?;
         let removed = db::query(self.sql.purge_jobs())
-            .bind(state_number(state))
+            .bind(state.code())
             .bind(jobs)
             .bind(graphs)
             .bind(leases)
@@ -148,7 +149,7 @@ pub(crate) fn bind_filter<'q>(
     query: QueryScalar<'q, Postgres, Uuid, PgArguments>,
     filter: &Filter,
 ) -> QueryScalar<'q, Postgres, Uuid, PgArguments> {
-    let states: Vec<_> = filter.states.iter().map(|state| state_number(*state)).collect();
+    let states: Vec<_> = filter.states.iter().map(|state| state.code()).collect();
     query
         .bind(states)
         .bind(clean_option(filter.queue.as_ref()))
@@ -157,7 +158,7 @@ pub(crate) fn bind_filter<'q>(
         .bind(clean_option(filter.tenant.as_ref()))
         .bind(clean_option(filter.business_key.as_ref()))
         .bind(clean_option(filter.correlation_id.as_ref()))
-        .bind(filter.reason.map(reason_name))
+        .bind(filter.reason.map(TerminalReason::name))
         .bind(clean_option(filter.fingerprint.as_ref()))
         .bind(filter.queued_before.map(jiff::Timestamp::as_microsecond))
         .bind(filter.queued_after.map(jiff::Timestamp::as_microsecond))

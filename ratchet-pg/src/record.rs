@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     AttemptOutcome, AttemptRecord, CancelCause, Claimed, Due, Envelope, JobId, JobRecord, JobState,
-    LeaseId, LogLevel, LogLine, NodeId, TerminalReason, Token,
+    LeaseId, LogLevel, LogLine, NodeId, Token,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -16,63 +16,17 @@ use uuid::Uuid;
 pub(crate) use crate::spec::notes_of;
 use crate::spec::{duration, instant, json_in, spec, to_u32, to_u64};
 
-/// The outcomes of runs by their number in the database. The order must never change.
-const OUTCOMES: [AttemptOutcome; 10] = [
-    AttemptOutcome::Success,
-    AttemptOutcome::Failure,
-    AttemptOutcome::Exception,
-    AttemptOutcome::Invalid,
-    AttemptOutcome::Snoozed,
-    AttemptOutcome::Rejected,
-    AttemptOutcome::BreakerOpen,
-    AttemptOutcome::Released,
-    AttemptOutcome::Crashed,
-    AttemptOutcome::Canceled,
-];
-const CAUSES: [CancelCause; 4] = [
-    CancelCause::Requested,
-    CancelCause::UpstreamFailed,
-    CancelCause::UpstreamCanceled,
-    CancelCause::NotTaken,
-];
-const LEVELS: [LogLevel; 4] = [LogLevel::Debug, LogLevel::Info, LogLevel::Warn, LogLevel::Error];
-
-fn number<T: PartialEq>(all: &[T], one: &T) -> i16 {
-    let place = all.iter().position(|other| other == one).unwrap_or(0);
-    i16::try_from(place).unwrap_or(0)
+/// Returns the value that a stored code stands for, given the result of `from_code`.
+pub(crate) fn known<T>(code: i16, value: Option<T>) -> Result<T, sqlx::Error> {
+    value.ok_or_else(|| sqlx::Error::Decode(format!("no such code: {code}").into()))
 }
 
-fn numbered<T: Copy>(all: &[T], number: i16) -> Result<T, sqlx::Error> {
-    let found = usize::try_from(number).ok().and_then(|number| all.get(number).copied());
-    found.ok_or_else(|| sqlx::Error::Decode(format!("no such number: {number}").into()))
+pub(crate) fn state(code: i16) -> Result<JobState, sqlx::Error> {
+    known(code, JobState::from_code(code))
 }
 
-pub(crate) fn outcome_number(outcome: AttemptOutcome) -> i16 {
-    number(&OUTCOMES, &outcome)
-}
-
-pub(crate) fn cause_number(cause: CancelCause) -> i16 {
-    number(&CAUSES, &cause)
-}
-
-pub(crate) fn numbered_cause(number: i16) -> Result<CancelCause, sqlx::Error> {
-    numbered(&CAUSES, number)
-}
-
-pub(crate) fn level_number(level: LogLevel) -> i16 {
-    number(&LEVELS, &level)
-}
-
-pub(crate) fn state_number(state: JobState) -> i16 {
-    number(&JobState::ALL, &state)
-}
-
-pub(crate) fn numbered_state(number: i16) -> Result<JobState, sqlx::Error> {
-    numbered(&JobState::ALL, number)
-}
-
-pub(crate) fn reason_name(reason: TerminalReason) -> &'static str {
-    reason.name()
+pub(crate) fn cancel_cause(code: i16) -> Result<CancelCause, sqlx::Error> {
+    known(code, CancelCause::from_code(code))
 }
 
 /// Serializes a value as JSON for a text column. JSON escapes NUL characters.
@@ -121,7 +75,7 @@ pub(crate) fn job(row: &PgRow) -> Result<JobRecord, sqlx::Error> {
     let queued_at = instant(row.try_get("queued_at")?);
     let due = instant(row.try_get("due")?);
     let mut job = JobRecord::pending(id, spec(row)?, due, queued_at);
-    job.state = numbered_state(row.try_get("state")?)?;
+    job.state = state(row.try_get("state")?)?;
     let failed = row.try_get::<Option<bool>, _>("failed")?;
     let from = |failed: bool| if failed { JobState::Failed } else { JobState::Pending };
     job.paused_from = failed.map(from);
@@ -146,7 +100,7 @@ pub(crate) fn job(row: &PgRow) -> Result<JobRecord, sqlx::Error> {
         None => parsed(row, "error")?,
     };
     let cause = row.try_get::<Option<i16>, _>("cause")?;
-    job.canceled = cause.map(numbered_cause).transpose()?;
+    job.canceled = cause.map(cancel_cause).transpose()?;
     job.wait = parsed(row, "wait")?;
     job.root_cause = parsed(row, "root")?;
     job.warnings = row.try_get::<Option<Vec<String>>, _>("warnings")?.unwrap_or_default();
@@ -161,7 +115,7 @@ pub(crate) fn attempt(row: &PgRow) -> Result<AttemptRecord, sqlx::Error> {
             lease: LeaseId::from_uuid(Uuid::nil()),
             version: 0,
         },
-        spec: Arc::new(ratchet_core::model::JobSpec::new(String::new(), Vec::new())),
+        spec: Arc::new(ratchet_store::model::JobSpec::new(String::new(), Vec::new())),
         attempts: to_u32(row.try_get("attempt")?).saturating_sub(1),
         crashes: 0,
         deferrals: 0,
@@ -175,7 +129,8 @@ pub(crate) fn attempt(row: &PgRow) -> Result<AttemptRecord, sqlx::Error> {
         checkpoint: None,
         probe: None,
     };
-    let result = numbered(&OUTCOMES, row.try_get("result")?)?;
+    let result = row.try_get("result")?;
+    let result = known(result, AttemptOutcome::from_code(result))?;
     let mut line = AttemptRecord::new(&claimed, instant(row.try_get("finished_at")?), result);
     line.duration = duration(row.try_get("duration")?);
     line.error = match parsed::<Envelope>(row, "envelope")? {
@@ -187,9 +142,10 @@ pub(crate) fn attempt(row: &PgRow) -> Result<AttemptRecord, sqlx::Error> {
 }
 
 pub(crate) fn log(row: &PgRow) -> Result<LogLine, sqlx::Error> {
+    let level = row.try_get("level")?;
     Ok(LogLine {
         after: duration(row.try_get("after")?),
-        level: numbered(&LEVELS, row.try_get("level")?)?,
+        level: known(level, LogLevel::from_code(level))?,
         message: row.try_get("message")?,
         run: to_u64(row.try_get("run")?),
     })

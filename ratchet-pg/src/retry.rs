@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::graph::{Changes, GraphEvent};
-use ratchet_core::model::{
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{
     CommandError, CommandReply, Envelope, Filter, JobId, JobRecord, JobState, Redriven,
     TransitionKind,
 };
+use ratchet_store::rules::graph::{Changes, GraphEvent};
 use uuid::Uuid;
 
 use crate::command::{Looked, illegal};

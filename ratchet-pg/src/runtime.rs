@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use ratchet_core::store::{StoreError, StoreErrorKind};
+use ratchet_store::{StoreError, StoreErrorKind};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 #[derive(Debug)]

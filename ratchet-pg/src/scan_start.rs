@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ratchet_core::model::{Claimed, NodeId, QueueDemand};
+use ratchet_store::model::{Claimed, NodeId, QueueDemand};
 use tokio::time::Instant;
 use uuid::Uuid;
 

@@ -1,8 +1,10 @@
 //! Schedules of recurring jobs: one row each, fenced by its version.
 
 use jiff::Timestamp;
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::model::{DroppedChild, Inserted, ScheduleRecord, ScheduleWritten, WriteSchedule};
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{
+    DroppedChild, Inserted, ScheduleRecord, ScheduleWritten, WriteSchedule,
+};
 
 use crate::db;
 use crate::fault::{Fault, exactly, transact};

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use ratchet_core::Priority;
-use ratchet_core::model::{
+use ratchet_store::model::Priority;
+use ratchet_store::model::{
     ConcurrencyKey, Due, FinishedParent, JobSpec, NewJob, Progress, RunOptions, Step,
 };
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use ratchet_core::store::Wake;
+use ratchet_store::Wake;
 use tokio::time::Instant;
 use uuid::Uuid;
 

@@ -3,7 +3,7 @@
 //! A claim is one statement for many jobs. If one row makes it fail, for example because a number is out of range, no
 //! job of the queue could be claimed. Therefore the rows are tried one by one, and those that fail are set aside.
 
-use ratchet_core::model::{ClaimRequest, JobId};
+use ratchet_store::model::{ClaimRequest, JobId};
 use uuid::Uuid;
 
 use crate::db;

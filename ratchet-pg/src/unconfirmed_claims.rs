@@ -8,7 +8,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ratchet_core::model::{AttemptOutcome, Settlement, Verdict};
+use ratchet_store::model::{AttemptOutcome, Settlement, Verdict};
 use tokio::time::Instant;
 use uuid::Uuid;
 

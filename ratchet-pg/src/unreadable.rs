@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ratchet_core::graph::GraphEvent;
-use ratchet_core::model::{
+use ratchet_store::model::{
     AttemptOutcome, CancelCause, JobId, JobRecord, JobState, LeaseId, Settlement, Token,
     Unreadable, Verdict,
 };
-use ratchet_core::store::{StoreError, StoreErrorKind};
+use ratchet_store::rules::graph::GraphEvent;
+use ratchet_store::{StoreError, StoreErrorKind};
 use uuid::Uuid;
 
 use crate::db;

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use ratchet_core::model::{JobId, LeaseId, Token};
-use ratchet_core::store::Wake;
+use ratchet_store::Wake;
+use ratchet_store::model::{JobId, LeaseId, Token};
 use tokio::sync::{broadcast, mpsc};
 use tokio::time::Instant;
 use uuid::Uuid;

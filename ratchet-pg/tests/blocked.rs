@@ -2,8 +2,8 @@
 
 mod support;
 
-use ratchet_core::model::{CancelCause, Claimed, Command, JobId, JobState};
-use ratchet_core::store::Store;
+use ratchet_store::Store;
+use ratchet_store::model::{CancelCause, Claimed, Command, JobId, JobState};
 use support::QueueDriver;
 
 fn ids(runs: &[Claimed]) -> Vec<JobId> {

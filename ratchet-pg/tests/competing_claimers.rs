@@ -5,8 +5,8 @@ mod support;
 use std::time::Duration;
 
 use ratchet_conformance::Harness;
-use ratchet_core::model::{Claimed, NodeId, QueueDemand};
-use ratchet_core::store::Store;
+use ratchet_store::Store;
+use ratchet_store::model::{Claimed, NodeId, QueueDemand};
 use support::QueueDriver;
 
 /// The clock cannot be stopped, and more than a second may pass before the answer, so the test tries several times.

@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use ratchet_conformance::damage::Live;
-use ratchet_core::model::{JobId, QueueUpdate};
-use ratchet_core::store::Store as _;
 use ratchet_pg::PgStore;
+use ratchet_store::Store as _;
+use ratchet_store::model::{JobId, QueueUpdate};
 use sqlx::{AssertSqlSafe, PgPool, Row as _};
 use support::Database;
 use uuid::Uuid;

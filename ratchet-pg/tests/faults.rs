@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_conformance::Harness;
-use ratchet_core::model::{
+use ratchet_core::{IdSource, OsEntropy, Priority, SystemClock};
+use ratchet_pg::PgStore;
+use ratchet_store::model::{
     CancelCause, ClaimRequest, Command, Due, Inserted, Isolation, JobSpec, KnownJobs, NewJob,
     NodeInfo, OnConflict, QueueDemand, QueueUpdate,
 };
-use ratchet_core::store::{Store, StoreErrorKind, Wake};
-use ratchet_core::{IdSource, OsEntropy, Priority, SystemClock};
-use ratchet_pg::PgStore;
+use ratchet_store::{Store, StoreErrorKind, Wake};
 use support::{Database, PgHarness};
 use tokio::task::JoinSet;
 
@@ -46,7 +46,7 @@ async fn x_08_lost_connections_are_replaced() {
         let job = job();
         persists(async || match pg.store.insert(vec![job.clone()]).await {
             // The answer of an earlier attempt was lost.
-            Err(ratchet_core::model::InsertError::DuplicateId(_)) => Ok(()),
+            Err(ratchet_store::model::InsertError::DuplicateId(_)) => Ok(()),
             other => other.map(|_| ()),
         })
         .await;
@@ -178,7 +178,7 @@ async fn x_08_read_only_database_is_told_apart() {
     assert_eq!((error.kind(), error.is_transient()), (StoreErrorKind::ReadOnly, true));
 }
 
-fn node() -> ratchet_core::model::NodeId {
+fn node() -> ratchet_store::model::NodeId {
     IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy)).node()
 }
 
@@ -190,7 +190,7 @@ async fn x_08_statement_that_takes_too_long_is_unavailable() {
     let mut tx = pg.database.pool.begin().await.expect("begins");
     sqlx::query("LOCK TABLE ratchet.job").execute(&mut *tx).await.expect("locks");
     let error = store.insert(vec![job()]).await.expect_err("it waits for the lock");
-    let ratchet_core::model::InsertError::Store(error) = error else { panic!("{error}") };
+    let ratchet_store::model::InsertError::Store(error) = error else { panic!("{error}") };
     assert_eq!(error.kind(), StoreErrorKind::Unavailable);
     tx.rollback().await.expect("rolls back");
     store.insert(vec![job()]).await.expect("the lock is gone");

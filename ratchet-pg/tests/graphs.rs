@@ -6,16 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_conformance::Harness;
-use ratchet_core::graph::link;
-use ratchet_core::model::{
+use ratchet_core::{IdSource, OsEntropy, SystemClock};
+use ratchet_pg::PgStore;
+use ratchet_store::Store;
+use ratchet_store::model::{
     AttemptOutcome, CancelCause, ClaimRequest, Claimed, Command, CommandReply, Due, Edge,
     EdgeTrigger, GroupId, GroupKind, GroupRecord, GroupState, Isolation, JobId, JobSpec, JobState,
     KnownJobs, NewGraph, NewJob, NodeId, NodeInfo, OnConflict, QueueDemand, Settled, Settlement,
     Step, Verdict, Vertex,
 };
-use ratchet_core::store::Store;
-use ratchet_core::{IdSource, OsEntropy, SystemClock};
-use ratchet_pg::PgStore;
+use ratchet_store::rules::graph::link;
 use support::PgHarness;
 
 struct Cluster {

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use jobs::{Greet, Shout};
 use ratchet_conformance::Harness;
-use ratchet_core::model::{GroupFilter, GroupState, JobState, TakenKey};
-use ratchet_core::store::Store as _;
-use ratchet_core::{ChainHandle, Job as _, MemoryStore, Ratchet, SubmitError};
+use ratchet_core::{ChainHandle, Job as _, Ratchet, SubmitError};
+use ratchet_memory::MemoryStore;
 use ratchet_pg::{EnqueueInTx as _, PgStore};
+use ratchet_store::Store as _;
+use ratchet_store::model::{GroupFilter, GroupState, JobState, TakenKey};
 use sqlx::{Postgres, Transaction};
 use support::PgHarness;
 

@@ -5,9 +5,9 @@ mod support;
 use std::sync::Arc;
 
 use ratchet_conformance::Harness;
-use ratchet_core::model::{Due, InsertError, Inserted, JobSpec, NewJob, OnConflict};
-use ratchet_core::store::Store;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
+use ratchet_store::Store;
+use ratchet_store::model::{Due, InsertError, Inserted, JobSpec, NewJob, OnConflict};
 use support::PgHarness;
 use tokio::task::JoinSet;
 

@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ratchet_core::model::{
-    ClaimRequest, Due, Isolation, JobSpec, KnownJobs, NewJob, NodeInfo, OnConflict, QueueDemand,
-};
-use ratchet_core::store::Store;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_pg::{PgOptions, PgStore};
+use ratchet_store::Store;
+use ratchet_store::model::{
+    ClaimRequest, Due, Isolation, JobSpec, KnownJobs, NewJob, NodeInfo, OnConflict, QueueDemand,
+};
 use sqlx::Connection as _;
 use support::OwnServer;
 
@@ -234,6 +234,6 @@ async fn p_03_claim_that_commits_after_it_was_looked_for_is_given_back_too() {
 
     store.heartbeat(node, lease).await.expect("a sign of life");
     let reply = store.claim(request).await.expect("claims");
-    let claimed: Vec<_> = reply.jobs.iter().map(ratchet_core::model::Claimed::id).collect();
+    let claimed: Vec<_> = reply.jobs.iter().map(ratchet_store::model::Claimed::id).collect();
     assert_eq!(claimed, [id], "nobody runs it, and nobody would have looked for it");
 }

@@ -5,9 +5,10 @@ mod support;
 
 use jobs::Greet;
 use ratchet_conformance::Harness;
-use ratchet_core::model::JobState;
-use ratchet_core::{Job as _, MemoryStore, Ratchet, SubmitError};
+use ratchet_core::{Job as _, Ratchet, SubmitError};
+use ratchet_memory::MemoryStore;
 use ratchet_pg::EnqueueInTx as _;
+use ratchet_store::model::JobState;
 use support::PgHarness;
 
 async fn shop() -> (PgHarness, Ratchet) {

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use ratchet_core::model::{Due, InsertError, JobSpec, NewJob, OnConflict};
-use ratchet_core::store::{Store, StoreErrorKind};
 use ratchet_core::{
     Builder, IdSource, Job as _, JobError, JobState, OsEntropy, Ratchet, State, SystemClock, Worker,
 };
 use ratchet_macros::job;
 use ratchet_pg::PgStore;
+use ratchet_store::model::{Due, InsertError, JobSpec, NewJob, OnConflict};
+use ratchet_store::{Store, StoreErrorKind};
 use support::{Database, OwnServer, Pooler};
 
 /// The number of handler calls.

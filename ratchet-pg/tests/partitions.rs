@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_conformance::Harness;
-use ratchet_core::model::{
+use ratchet_core::{IdSource, OsEntropy, SystemClock};
+use ratchet_pg::PgStore;
+use ratchet_store::Store;
+use ratchet_store::model::{
     AttemptOutcome, ClaimRequest, Claimed, Due, Envelope, FailureKind, FailureRecord, GroupId,
     GroupKind, GroupRecord, Isolation, JobId, JobSpec, JobState, KnownJobs, NewGraph, NewJob,
     NodeInfo, OnConflict, QueueDemand, Settlement, Step, TerminalReason, Verdict,
 };
-use ratchet_core::store::Store;
-use ratchet_core::{IdSource, OsEntropy, SystemClock};
-use ratchet_pg::PgStore;
 use support::PgHarness;
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -90,7 +90,7 @@ impl Parts {
         };
         let groups = vec![GroupRecord::new(batch, GroupKind::Batch, name)];
         let mut graph = NewGraph { groups, jobs: vec![job(), job()], ..NewGraph::default() };
-        ratchet_core::graph::link(&mut graph);
+        ratchet_store::rules::graph::link(&mut graph);
         self.store.insert_graph(graph).await.expect("inserted");
         batch
     }
@@ -204,7 +204,7 @@ async fn d_05_what_lives_and_what_failed_outlives_its_range() {
     assert_eq!(parts.store.attempts(failed.id()).await.expect("reads").len(), 1);
     parts.succeed(&running).await;
     assert_eq!(parts.state(running.id()).await, Some(JobState::Succeeded), "its token still holds");
-    parts.store.command(ratchet_core::model::Command::Retry(failed.id())).await.expect("retries");
+    parts.store.command(ratchet_store::model::Command::Retry(failed.id())).await.expect("retries");
     assert_eq!(parts.state(failed.id()).await, Some(JobState::Pending));
 }
 

@@ -8,9 +8,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use ratchet_conformance::Harness;
-use ratchet_core::model::{NodeId, NodeInfo};
-use ratchet_core::store::Store;
 use ratchet_pg::PgStore;
+use ratchet_store::Store;
+use ratchet_store::model::{NodeId, NodeInfo};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row};
 use support::PgHarness;
 

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_conformance::Harness;
-use ratchet_core::model::{
+use ratchet_core::{IdSource, OsEntropy, SystemClock};
+use ratchet_pg::PgStore;
+use ratchet_store::Store;
+use ratchet_store::model::{
     AttemptOutcome, ClaimRequest, Due, Isolation, JobSpec, KnownJobs, NewJob, NodeId, NodeInfo,
     OnConflict, QueueDemand, Settlement, Verdict,
 };
-use ratchet_core::store::Store;
-use ratchet_core::{IdSource, OsEntropy, SystemClock};
-use ratchet_pg::PgStore;
 use sqlx::{Connection as _, PgConnection};
 use support::PgHarness;
 use tokio::time::Instant;

@@ -3,10 +3,10 @@
 mod support;
 
 use ratchet_core::JobState;
-use ratchet_core::model::limits::{DEPTH, Field, TAGS, check};
-use ratchet_core::model::{Filter, PageRequest};
-use ratchet_core::store::Store as _;
 use ratchet_pg::PgStore;
+use ratchet_store::Store as _;
+use ratchet_store::model::limits::{DEPTH, Field, TAGS, check};
+use ratchet_store::model::{Filter, PageRequest};
 use sqlx::AssertSqlSafe;
 use support::Database;
 use uuid::Uuid;

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use ratchet_conformance::Harness;
-use ratchet_core::model::{Due, JobSpec, NewJob, OnConflict, QueueUpdate};
-use ratchet_core::store::Store;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
+use ratchet_store::Store;
+use ratchet_store::model::{Due, JobSpec, NewJob, OnConflict, QueueUpdate};
 use sqlx::postgres::{PgListener, PgNotification};
 use support::PgHarness;
 use tokio::time::Instant;

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ratchet_core::model::{ClaimRequest, Isolation, KnownJobs, NodeId, NodeInfo, QueueDemand};
-use ratchet_core::store::{Store, StoreErrorKind};
 use ratchet_core::{Job as _, JobError, JobState, Ratchet, State, Worker};
 use ratchet_macros::job;
 use ratchet_pg::{EnqueueInTx as _, PgOptions, PgStore};
+use ratchet_store::model::{ClaimRequest, Isolation, KnownJobs, NodeId, NodeInfo, QueueDemand};
+use ratchet_store::{Store, StoreErrorKind};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{Connection as _, PgConnection, Row as _};
 use support::{Database, Pooler};

@@ -5,12 +5,13 @@ mod support;
 use std::time::Duration;
 
 use ratchet_conformance::Harness;
-use ratchet_core::model::{
+use ratchet_core::{IdSource, OsEntropy, SystemClock};
+use ratchet_store::InsertInTx as _;
+use ratchet_store::model::{
     ClaimRequest, CommandReply, Due, InsertError, Inserted, Isolation, JobId, JobSpec, JobState,
     KnownJobs, NewJob, NodeInfo, OnConflict, QueueDemand,
 };
-use ratchet_core::store::{Store, Wake};
-use ratchet_core::{IdSource, OsEntropy, SystemClock};
+use ratchet_store::{Store, Wake};
 use sqlx::Row;
 use std::sync::Arc;
 use support::PgHarness;

@@ -4,15 +4,15 @@
 mod support;
 
 use ratchet_conformance::damage::{Node, job, succeeded};
-use ratchet_core::graph::link;
-use ratchet_core::model::{
+use ratchet_core::{JobState, StoreErrorKind};
+use ratchet_pg::PgStore;
+use ratchet_store::Store as _;
+use ratchet_store::model::{
     AttemptOutcome, CancelCause, Claimed, Command, CommandError, Edge, EdgeTrigger, Filter,
     GroupId, GroupKind, GroupRecord, JobId, NewGraph, NewJob, PageRequest, Settled, Settlement,
     Step, Verdict, Vertex,
 };
-use ratchet_core::store::Store as _;
-use ratchet_core::{JobState, StoreErrorKind};
-use ratchet_pg::PgStore;
+use ratchet_store::rules::graph::link;
 use sqlx::Row as _;
 use support::Database;
 use uuid::Uuid;
@@ -335,7 +335,7 @@ async fn c_07_damaged_gates_hold_up_no_other() {
     assert!(bench.store.queues().await.expect("lists").iter().all(|queue| queue.rules.paused));
     bench
         .store
-        .update_queue("default", ratchet_core::model::QueueUpdate::Resume)
+        .update_queue("default", ratchet_store::model::QueueUpdate::Resume)
         .await
         .expect("obeys");
     assert_eq!(worker.drain(&bench.store).await.len(), 1);

@@ -3,7 +3,7 @@
 //! A counter that is updated outside of its commit cannot be injected at the wire. `bugs/` contains it as a patch of
 //! the memory store.
 
-use ratchet_core::model::{Orphan, Settlement};
+use ratchet_store::model::{Orphan, Settlement};
 
 use crate::world::World;
 

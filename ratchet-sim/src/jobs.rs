@@ -5,11 +5,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ratchet_core::model::{JobId, JobRecord};
 use ratchet_core::{
     Finished, GroupReport, Job, JobContext, JobError, Registration, State, fatal, reject, snooze,
 };
 use ratchet_macros::job;
+use ratchet_store::model::{JobId, JobRecord};
 use serde::{Deserialize, Serialize};
 
 use crate::exec::Owner;

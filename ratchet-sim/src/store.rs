@@ -5,16 +5,17 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use ratchet_core::model::{
-    Alert, AttemptRecord, BreakerChange, BreakerRecord, BreakerUpdate, Channel, ClaimContext,
-    ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId,
-    Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats,
-    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
-    NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate,
-    Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
-    Settlement, Token, Unreadable, Vertex, WriteSchedule,
+use ratchet_store::model::{
+    Alert, AttemptRecord, BreakerChange, BreakerRecord, BreakerUpdate, Channel, ClaimReply,
+    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
+    Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject,
+    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
+    Token, Unreadable, Vertex, WriteSchedule,
 };
-use ratchet_core::store::{Store, StoreError, Wake};
+use ratchet_store::rules::ClaimContext;
+use ratchet_store::{Store, StoreError, Wake};
 use tokio::sync::broadcast;
 
 use crate::bugs;

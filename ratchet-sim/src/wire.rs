@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use ratchet_core::MemoryStore;
-use ratchet_core::model::{
+use ratchet_memory::Inspection;
+use ratchet_memory::MemoryStore;
+use ratchet_store::model::{
     AttemptOutcome, ClaimReply, ClaimRequest, Settled, Settlement, Token, Verdict,
 };
-use ratchet_core::store::{Inspection, Store as _, StoreError, StoreErrorKind};
+use ratchet_store::{Store as _, StoreError, StoreErrorKind};
 use tokio::sync::oneshot;
 
 use crate::bugs;

@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use fastrand::Rng;
-use ratchet_core::model::{Due, JobId};
-use ratchet_core::store::Store as _;
 use ratchet_core::{
     Clock as _, Enqueue, Filter, GroupHandle, Job, JobHandle, Priority, Ratchet, Redrive,
     SubmitError, Wiring,
 };
+use ratchet_store::Store as _;
+use ratchet_store::model::{Due, JobId};
 
 use crate::jobs::{Block, Deed, Note, Pay, Step, Tally, Work};
 use crate::world::World;

@@ -5,8 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use fastrand::Rng;
-use ratchet_core::store::{Inspection, Store as _, Wake};
-use ratchet_core::{Clock as _, MemoryStore, Task, VirtualClock, Worker};
+use ratchet_core::{Clock as _, Task, VirtualClock, Worker};
+use ratchet_memory::Inspection;
+use ratchet_memory::MemoryStore;
+use ratchet_store::{Store as _, Wake};
 use tokio::sync::broadcast;
 
 use crate::exec::Owner;

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use ratchet_core::model::{ClaimRequest, JobSpec};
+use ratchet_store::model::{ClaimRequest, JobSpec};
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::model::{
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{
     ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, Isolation, JobSpec, JobState, LeaseId,
     QueueDemand, Token,
 };

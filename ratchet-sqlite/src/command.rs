@@ -1,11 +1,11 @@
 //! Commands on jobs from operators and clients.
 
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::model::{
+use ratchet_store::Wake;
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{
     AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Due, Filter, JobState,
     Redriven, TransitionKind, Vertex,
 };
-use ratchet_core::store::Wake;
 use sqlx::Row as _;
 
 use crate::graph::ended;
@@ -29,7 +29,6 @@ impl Session<'_> {
                 return Ok(Ok(self.redrive(filter, *limit).await?));
             }
             Command::CancelGroup(id) => return self.cancel_group(*id).await,
-            _ => return Ok(Err(unknown_command())),
         };
         let Some(mut row) = self.load(id).await? else {
             return Ok(Err(match self.find_unreadable(id).await? {
@@ -42,7 +41,9 @@ impl Session<'_> {
             Command::Resume(_) => self.resume(&mut row).await,
             Command::Cancel(_, cause) => self.cancel(&mut row, *cause).await,
             Command::Reschedule(_, due) => self.reschedule(&mut row, *due).await,
-            _ => self.retry(&mut row).await,
+            Command::Retry(_) | Command::Redrive { .. } | Command::CancelGroup(_) => {
+                self.retry(&mut row).await
+            }
         };
         crash_point(CrashPoint::CommandDone);
         done
@@ -193,9 +194,4 @@ fn refuse(row: &JobRow, verb: TransitionKind) -> Option<CommandError> {
 
 fn illegal(row: &JobRow, verb: TransitionKind) -> CommandError {
     CommandError::IllegalTransition { job: row.job.id, state: row.job.state, verb }
-}
-
-fn unknown_command() -> CommandError {
-    let why = "this version of ratchet-sqlite does not know the command; update it together with ratchet-core";
-    ratchet_core::StoreError::new(ratchet_core::StoreErrorKind::Config, why).into()
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ratchet_core::{StoreError, StoreErrorKind};
+use ratchet_store::{StoreError, StoreErrorKind};
 
 /// A failure that can be cloned for several callers. Errors of the driver cannot.
 #[derive(Debug, Clone)]

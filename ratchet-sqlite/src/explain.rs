@@ -1,7 +1,8 @@
 //! Reads the claim context of a job, and lists queue rules and breakers.
 
 use jiff::Timestamp;
-use ratchet_core::model::{Breaker, BreakerRecord, ClaimContext, JobId, QueueRecord};
+use ratchet_store::model::{Breaker, BreakerRecord, JobId, QueueRecord};
+use ratchet_store::rules::ClaimContext;
 use sqlx::Row as _;
 
 use crate::gates::{breaker, probes, rules_or_paused, runs};

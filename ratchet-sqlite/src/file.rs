@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ratchet_core::StoreErrorKind;
+use ratchet_store::StoreErrorKind;
 use tokio::time::Instant;
 
 use crate::error::Fault;

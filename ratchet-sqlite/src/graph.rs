@@ -5,14 +5,14 @@ mod read;
 use std::collections::HashSet;
 
 use jiff::Timestamp;
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::graph::{Changes, GraphEvent, JobChange, is_new_member, propagate};
-use ratchet_core::insert::IdempotencyRecord;
-use ratchet_core::model::{
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{
     Applied, CommandError, CommandReply, DroppedGraph, Edge, Extend, GraphEffects, GraphInserted,
     GroupId, GroupRecord, InsertError, Inserted, JobId, JobRecord, JobState, Member, NewGraph,
     NewJob, Vertex,
 };
+use ratchet_store::rules::graph::{Changes, GraphEvent, JobChange, is_new_member, propagate};
+use ratchet_store::rules::insert::IdempotencyRecord;
 use sqlx::Row as _;
 
 pub(crate) use self::read::group_id;
@@ -238,7 +238,7 @@ impl Session<'_> {
         if linked && let Some(member) = self.member(id).await? {
             return Ok(member);
         }
-        let spec = ratchet_core::model::JobSpec::new("", Vec::new());
+        let spec = ratchet_store::model::JobSpec::new("", Vec::new());
         let mut member = JobRecord::pending(id, spec, self.now, self.now).member();
         member.state = JobState::Succeeded;
         // Empty or damaged: the step counts in no group.

@@ -4,15 +4,12 @@
 use std::future::Future;
 
 use jiff::Timestamp;
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::model::{
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{
     Command, CommandError, CommandReply, Due, GraphInserted, InsertError, Inserted, JobId,
     NewGraph, NewJob,
 };
-use ratchet_core::{
-    Batch, Chain, ChainHandle, Clock as _, Enqueue, GroupHandle, Job, JobHandle, SubmitError,
-    SystemClock, Workflow,
-};
+use ratchet_store::{InsertInTx, Submission};
 use sqlx::SqliteConnection;
 
 use crate::SqliteStore;
@@ -43,77 +40,23 @@ use crate::template::Templates;
 ///     Ok(())
 /// }
 /// ```
-pub trait EnqueueInTx: Sized {
-    /// The handle of the enqueued job or group.
-    type Handle;
-
+pub trait EnqueueInTx: Submission {
     /// Enqueues in a transaction of the caller. Returns the handle of an existing job or group instead if the
     /// idempotency key was used before, or if the submit is set to return the holder of its business key.
     fn in_tx(
         self,
         tx: &mut SqliteConnection,
-    ) -> impl Future<Output = Result<Self::Handle, SubmitError>> + Send;
-}
-
-impl<J: Job> EnqueueInTx for Enqueue<'_, J> {
-    type Handle = JobHandle<J>;
-
-    async fn in_tx(self, tx: &mut SqliteConnection) -> Result<JobHandle<J>, SubmitError> {
-        let (job, handle) = self.into_parts()?;
-        let name = job.spec.name.clone();
-        let inserted = insert(tx, &[job], SystemClock::default().now()).await;
-        let inserted = inserted.map_err(|refused| SubmitError::refused(refused, &name))?;
-        Ok(inserted.first().map_or_else(|| handle.clone(), |inserted| handle.at(inserted.id())))
+    ) -> impl Future<Output = Result<Self::Handle, Self::Error>> + Send {
+        self.submit_in_tx::<SqliteStore>(tx)
     }
 }
 
-impl<T> EnqueueInTx for Chain<'_, T> {
-    type Handle = ChainHandle<T>;
+impl<T: Submission> EnqueueInTx for T {}
 
-    async fn in_tx(self, tx: &mut SqliteConnection) -> Result<ChainHandle<T>, SubmitError> {
-        let (graph, handle) = self.into_parts()?;
-        Ok(match submit_graph(tx, &graph).await?.original {
-            Some(original) => handle.at(original),
-            None => handle,
-        })
-    }
-}
+impl InsertInTx for SqliteStore {
+    type Connection = SqliteConnection;
 
-impl EnqueueInTx for Batch<'_> {
-    type Handle = GroupHandle;
-
-    async fn in_tx(self, tx: &mut SqliteConnection) -> Result<GroupHandle, SubmitError> {
-        let (graph, handle) = self.into_parts()?;
-        Ok(match submit_graph(tx, &graph).await?.original {
-            Some(original) => handle.at(original),
-            None => handle,
-        })
-    }
-}
-
-impl EnqueueInTx for Workflow<'_> {
-    type Handle = GroupHandle;
-
-    async fn in_tx(self, tx: &mut SqliteConnection) -> Result<GroupHandle, SubmitError> {
-        let (graph, handle) = self.into_parts()?;
-        Ok(match submit_graph(tx, &graph).await?.original {
-            Some(original) => handle.at(original),
-            None => handle,
-        })
-    }
-}
-
-async fn submit_graph(
-    tx: &mut SqliteConnection,
-    graph: &NewGraph,
-) -> Result<GraphInserted, SubmitError> {
-    let inserted = insert_graph(tx, graph, SystemClock::default().now()).await;
-    inserted.map_err(|refused| SubmitError::refused_graph(refused, graph))
-}
-
-impl SqliteStore {
-    /// Inserts jobs in a transaction of the caller, all or none. Intended for bulk submits.
-    pub async fn insert_in_tx(
+    async fn insert_in_tx(
         &self,
         tx: &mut SqliteConnection,
         jobs: &[NewJob],
@@ -121,20 +64,21 @@ impl SqliteStore {
         insert(tx, jobs, self.shared.clock.now()).await
     }
 
-    /// Inserts a chain, batch or workflow in a transaction of the caller, all or nothing.
-    pub async fn insert_graph_in_tx(
+    async fn insert_graph_in_tx(
         &self,
         tx: &mut SqliteConnection,
         graph: &NewGraph,
     ) -> Result<GraphInserted, InsertError> {
         insert_graph(tx, graph, self.shared.clock.now()).await
     }
+}
 
+impl SqliteStore {
     /// Cancels a job in a transaction of the caller. A running handler is notified with the next heartbeat of its
     /// worker.
     ///
     /// ```
-    /// # use ratchet_core::model::{CommandError, JobId};
+    /// # use ratchet_store::model::{CommandError, JobId};
     /// # use ratchet_sqlite::SqliteStore;
     /// # async fn demo(store: &SqliteStore, tx: &mut sqlx::SqliteConnection, id: JobId) -> Result<(), CommandError> {
     /// store.cancel_in_tx(tx, id).await?;
@@ -147,7 +91,7 @@ impl SqliteStore {
     ) -> Result<CommandReply, CommandError> {
         command(
             tx,
-            &Command::Cancel(id, ratchet_core::model::CancelCause::Requested),
+            &Command::Cancel(id, ratchet_store::model::CancelCause::Requested),
             self.shared.clock.now(),
         )
         .await
@@ -156,7 +100,7 @@ impl SqliteStore {
     /// Sets the due time of a pending job in a transaction of the caller.
     ///
     /// ```
-    /// # use ratchet_core::model::{CommandError, Due, JobId};
+    /// # use ratchet_store::model::{CommandError, Due, JobId};
     /// # use ratchet_sqlite::SqliteStore;
     /// # async fn demo(store: &SqliteStore, tx: &mut sqlx::SqliteConnection, id: JobId) -> Result<(), CommandError> {
     /// store.reschedule_in_tx(tx, id, Due::In(std::time::Duration::from_secs(60))).await?;

@@ -1,8 +1,8 @@
 //! Inserts jobs: plans a batch first, then writes it, so that a refused batch writes nothing.
 
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::insert::{Answers, Existing, IdempotencyRecord, Keys, Plan};
-use ratchet_core::model::{InsertError, Inserted, JobId, JobState, NewJob};
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{InsertError, Inserted, JobId, JobState, NewJob};
+use ratchet_store::rules::insert::{Answers, Existing, IdempotencyRecord, Keys, Plan};
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments as _, Row as _};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     Due, HandOff, HandOffStats, JobId, JobRecord, NewHandOff, Reject, RejectFilter, RejectGroup,
     Settlement,
 };

@@ -1,6 +1,6 @@
 //! Slots and business keys. Slots are counted from live runs, never from a stored counter.
 
-use ratchet_core::model::{JobSpec, Token};
+use ratchet_store::model::{JobSpec, Token};
 use sqlx::Row as _;
 
 use crate::row::JobRow;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use jiff::Timestamp;
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::{StoreError, StoreErrorKind};
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::{StoreError, StoreErrorKind};
 use sqlx::{Row as _, SqliteConnection};
 
 use crate::error::Fault;

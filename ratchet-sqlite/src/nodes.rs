@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::{Due, Heartbeat, NodeId, NodeInfo, Orphan, Token};
-use ratchet_core::{StoreError, StoreErrorKind};
+use ratchet_store::model::{Due, Heartbeat, NodeId, NodeInfo, Orphan, Token};
+use ratchet_store::{StoreError, StoreErrorKind};
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use ratchet_core::{StoreError, StoreErrorKind};
+use ratchet_store::{StoreError, StoreErrorKind};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, SqliteConnection};
 use tokio::sync::{Notify, broadcast, mpsc};

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ratchet_core::{Clock, StoreError, StoreErrorKind, SystemClock};
+use ratchet_store::env::{Clock, SystemClock};
+use ratchet_store::{StoreError, StoreErrorKind};
 use sqlx::ConnectOptions as _;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 

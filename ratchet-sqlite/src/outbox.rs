@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     Alert, Channel, Delivery, DeliveryBody, DeliveryId, Due, Envelope, JobId, Notice,
 };
 use sqlx::Row as _;
@@ -13,16 +13,6 @@ use crate::session::Session;
 use crate::sql;
 use crate::unreadable::or_report;
 use crate::value::{bytes, job_id, json, number, parse, time};
-
-fn channel_number(channel: Channel) -> i64 {
-    match channel {
-        Channel::Alerts => 0,
-        Channel::DeadLetters => 1,
-        Channel::Outcomes => 2,
-        // An unknown channel has no deliveries.
-        _ => -1,
-    }
-}
 
 impl Session<'_> {
     pub(crate) async fn record(&mut self, notices: &[Notice]) -> Result<(), sqlx::Error> {
@@ -40,9 +30,6 @@ impl Session<'_> {
                     let outcome = Some(json(&outcome.clone().with_commit_time(self.now))?);
                     self.deliver(Channel::Outcomes, None, outcome, job).await?;
                 }
-                _ => tracing::warn!(
-                    "a notice that this version of ratchet-sqlite does not know was not stored"
-                ),
             }
         }
         Ok(())
@@ -83,7 +70,7 @@ impl Session<'_> {
         in_line: Option<JobId>,
     ) -> Result<(), sqlx::Error> {
         sqlx::query(sql::outbox::INSERT_DELIVERY)
-            .bind(channel_number(channel))
+            .bind(channel.code())
             .bind(alert)
             .bind(body)
             .bind(in_line.map(|job| bytes(job.uuid())))
@@ -99,7 +86,7 @@ impl Session<'_> {
         hold: Duration,
     ) -> Result<Vec<Delivery>, sqlx::Error> {
         let rows = sqlx::query(sql::outbox::LIST_DELIVERIES)
-            .bind(channel_number(channel))
+            .bind(channel.code())
             .bind(self.micros())
             .bind(i64::from(limit))
             .fetch_all(&mut *self.conn)

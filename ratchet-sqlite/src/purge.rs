@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::model::JobState;
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::JobState;
 use sqlx::Row as _;
 
 use crate::session::Session;
 use crate::sql;
-use crate::value::{json, state_number};
+use crate::value::json;
 
 impl Session<'_> {
     pub(crate) async fn purge(
@@ -22,7 +22,7 @@ impl Session<'_> {
             return Ok(0);
         }
         let old = sqlx::query(sql::purge::LIST_FINISHED)
-            .bind(state_number(state))
+            .bind(state.code())
             .bind(until.as_microsecond())
             .bind(i64::from(limit))
             .fetch_all(&mut *self.conn)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     Alert, AttemptRecord, Counts, Filter, JobId, JobSpec, JobState, KnownJobs, LogLine, NodeInfo,
     NodeRecord, Page, PageRequest,
 };
@@ -16,7 +16,7 @@ use crate::row::{JobRow, job_row};
 use crate::sql;
 use crate::template::{self, Templates};
 use crate::unreadable::{or_report, readable};
-use crate::value::{bytes, node_id, number, parse, state, state_number, time};
+use crate::value::{bytes, node_id, number, parse, state, time};
 
 /// A read connection with the context needed to decode rows.
 pub(crate) struct Look<'a> {
@@ -46,8 +46,7 @@ impl Look<'_> {
     ) -> Result<Page, sqlx::Error> {
         let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
         let states = if filter.states.is_empty() { &JobState::ALL[..] } else { &filter.states };
-        let states: i64 =
-            states.iter().map(|state| 1 << state_number(*state)).fold(0, |a, b| a | b);
+        let states: i64 = states.iter().map(|state| 1 << state.code()).fold(0, |a, b| a | b);
         // One more than the limit shows whether there is another page.
         let chunk = limit.saturating_add(1).clamp(2, 1000);
         // Longer than every id, so it sorts after all of them.

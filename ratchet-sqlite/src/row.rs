@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use ratchet_core::model::{
+use ratchet_store::model::{
     AttemptOutcome, AttemptRecord, Claimed, ConcurrencyKey, JobId, JobRecord, JobSpec, JobState,
     LeaseId, RunNotes, Token,
 };
-use ratchet_core::store::{MAX_LOG_LINES, Wake};
+use ratchet_store::{MAX_LOG_LINES, Wake};
 use serde::de::DeserializeOwned;
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
@@ -15,7 +15,7 @@ use sqlx::sqlite::SqliteRow;
 use crate::session::Session;
 use crate::value::{
     bytes, changed, counter, in_column, job_id, json, lease_id, nanos, node_id, number,
-    optional_json, parse_optional, signed, state, state_number, time,
+    optional_json, parse_optional, signed, state, time,
 };
 use crate::{sql, template};
 
@@ -212,7 +212,7 @@ impl Session<'_> {
         let warnings = Some(&job.warnings).filter(|warnings| !warnings.is_empty());
         let saved = sqlx::query(sql::job::SAVE_JOB)
             .bind(row.seq)
-            .bind(state_number(job.state))
+            .bind(job.state.code())
             .bind(readiness(job, self.now))
             .bind(job.spec.sort_key(due))
             .bind(due)
@@ -225,7 +225,7 @@ impl Session<'_> {
             .bind(row.lease.map(|_| row.handler_started))
             .bind(job.finished_at.map(Timestamp::as_microsecond))
             .bind(job.duration.map(nanos))
-            .bind(job.paused_from.map(state_number))
+            .bind(job.paused_from.map(JobState::code))
             .bind(optional_json(job.canceled.as_ref())?)
             .bind(optional_json(job.progress.as_ref())?)
             .bind(optional_json(job.checkpoint.as_ref())?)

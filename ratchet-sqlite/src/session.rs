@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use ratchet_core::model::{JobSpec, JobState};
-use ratchet_core::store::Wake;
+use ratchet_store::Wake;
+use ratchet_store::model::{JobSpec, JobState};
 use sqlx::SqliteConnection;
 
 use crate::sql;
 use crate::template::{self, Templates};
-use crate::value::{json, state_number};
+use crate::value::json;
 
 /// A transaction in progress. The operations of the store are methods of this type, implemented in the other modules.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Effects {
             .counts
             .drain()
             .filter(|(_, jobs)| *jobs != 0)
-            .map(|((template, state), jobs)| (template, state_number(state), jobs))
+            .map(|((template, state), jobs)| (template, state.code(), jobs))
             .collect();
         if changes.is_empty() { Ok(None) } else { json(&changes).map(Some) }
     }

@@ -4,13 +4,13 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::graph::GraphEvent;
-use ratchet_core::model::{
+use ratchet_store::Wake;
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{
     Applied, AttemptOutcome, DroppedChild, Inserted, JobId, JobState, Member, NewJob, Notice,
     RunNotes, Settled, Settlement, Token, Verdict,
 };
-use ratchet_core::store::Wake;
+use ratchet_store::rules::graph::GraphEvent;
 use sqlx::Row as _;
 
 use crate::insert::is_plain;

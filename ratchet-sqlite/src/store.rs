@@ -7,17 +7,19 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use ratchet_core::model::{
-    Alert, AttemptRecord, BreakerChange, BreakerRecord, BreakerUpdate, Channel, ClaimContext,
-    ClaimReply, ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId,
-    Edge, Extend, Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats,
-    Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
-    NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate,
-    Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
-    Settlement, Token, Unreadable, Vertex, WriteSchedule,
+use ratchet_store::env::Clock;
+use ratchet_store::model::{
+    Alert, AttemptRecord, BreakerChange, BreakerRecord, BreakerUpdate, Channel, ClaimReply,
+    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
+    Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
+    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
+    NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject,
+    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
+    Token, Unreadable, Vertex, WriteSchedule,
 };
-use ratchet_core::store::{Store, Wake};
-use ratchet_core::{Clock, StoreError, StoreErrorKind};
+use ratchet_store::rules::ClaimContext;
+use ratchet_store::{Store, Wake};
+use ratchet_store::{StoreError, StoreErrorKind};
 use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::{Notify, broadcast, mpsc};
 
@@ -39,7 +41,7 @@ use crate::verb::{
 /// A [`Store`] in one SQLite file, the embedded default. Clones share the connections.
 ///
 /// ```
-/// use ratchet_core::store::Store;
+/// use ratchet_store::Store;
 /// use ratchet_sqlite::SqliteStore;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use ratchet_core::model::{ConcurrencyKey, FinishedParent, JobSpec, Step};
+use ratchet_store::model::{ConcurrencyKey, FinishedParent, JobSpec, Step};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use sqlx::{Row as _, SqliteConnection};

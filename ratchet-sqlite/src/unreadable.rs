@@ -4,8 +4,8 @@
 //! job is taken out of the line (`ready` is 4). A job whose run is over becomes pending and is taken out of the line.
 //! An operator can list these jobs, and return them to the queue or delete them.
 
-use ratchet_core::model::{JobId, JobRecord, JobSpec, JobState, Member, Token, Unreadable};
-use ratchet_core::{StoreError, StoreErrorKind};
+use ratchet_store::model::{JobId, JobRecord, JobSpec, JobState, Member, Token, Unreadable};
+use ratchet_store::{StoreError, StoreErrorKind};
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 use uuid::Builder;
@@ -216,7 +216,7 @@ impl Session<'_> {
             let stored: &[u8] = row.try_get(0)?;
             if !ended && let Ok(id) = job_id(stored) {
                 let member = lost_member(id, row.try_get(3)?, row.try_get(4)?, self.now);
-                self.propagate(vec![ratchet_core::graph::GraphEvent::Ended {
+                self.propagate(vec![ratchet_store::rules::graph::GraphEvent::Ended {
                     member,
                     condition_results: Vec::new(),
                 }])
@@ -264,9 +264,9 @@ impl Session<'_> {
     /// Writes a graph change to a step that cannot be read, so that the step has the right state after it is repaired.
     pub(crate) async fn change_unreadable(
         &mut self,
-        change: &ratchet_core::graph::JobChange,
+        change: &ratchet_store::rules::graph::JobChange,
     ) -> Result<(), sqlx::Error> {
-        use ratchet_core::graph::JobChange;
+        use ratchet_store::rules::graph::JobChange;
         let save = |job: JobId, wait: Option<String>| {
             sqlx::query(sql::unreadable::SAVE_WAIT).bind(bytes(job.uuid())).bind(wait)
         };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use ratchet_core::model::{GraphKey, JobId, JobSpec, JobState, LeaseId, NodeId};
+use ratchet_store::model::{GraphKey, JobId, JobSpec, JobState, LeaseId, NodeId};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -12,29 +12,9 @@ use uuid::Uuid;
 
 use crate::error::unreadable;
 
-const STATES: [JobState; 6] = [
-    JobState::Pending,
-    JobState::Running,
-    JobState::Succeeded,
-    JobState::Failed,
-    JobState::Paused,
-    JobState::Canceled,
-];
-
-pub(crate) fn state_number(state: JobState) -> i64 {
-    match state {
-        JobState::Pending => 0,
-        JobState::Running => 1,
-        JobState::Succeeded => 2,
-        JobState::Failed => 3,
-        JobState::Paused => 4,
-        JobState::Canceled => 5,
-    }
-}
-
-pub(crate) fn state(number: i64) -> Result<JobState, sqlx::Error> {
-    let known = usize::try_from(number).ok().and_then(|number| STATES.get(number));
-    known.copied().ok_or_else(|| sqlx::Error::Decode(format!("{number} is not a state").into()))
+pub(crate) fn state(code: i64) -> Result<JobState, sqlx::Error> {
+    JobState::from_code(code)
+        .ok_or_else(|| sqlx::Error::Decode(format!("{code} is not a state").into()))
 }
 
 /// Reads a timestamp in microseconds. [`Timestamp::MAX`] is not a whole number of microseconds, so it is handled

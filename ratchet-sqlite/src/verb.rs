@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ratchet_core::StoreError;
-use ratchet_core::model::{
+use ratchet_store::StoreError;
+use ratchet_store::model::{
     BreakerChange, BreakerUpdate, Channel, ClaimReply, ClaimRequest, Command, CommandError,
     CommandReply, Delivery, DeliveryId, Extend, GraphInserted, HandOff, Heartbeat, InsertError,
     Inserted, JobId, JobState, NewGraph, NewJob, NodeId, NodeInfo, Orphan, QueueUpdate, RunNotes,

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ratchet_core::StoreErrorKind;
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::store::Wake;
+use ratchet_store::StoreErrorKind;
+use ratchet_store::Wake;
+use ratchet_store::env::crash::{CrashPoint, crash_point};
 use sqlx::{AssertSqlSafe, Connection as _, Row as _, SqliteConnection};
 use tokio::sync::mpsc;
 use tokio::time::Instant;

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use node::{Node, job};
-use ratchet_core::model::{Filter, JobId, PageRequest};
-use ratchet_core::store::Store as _;
 use ratchet_core::{JobState, StoreErrorKind};
 use ratchet_sqlite::{SqliteStore, Synchronous};
+use ratchet_store::Store as _;
+use ratchet_store::model::{Filter, JobId, PageRequest};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Row as _};
 

@@ -8,8 +8,9 @@ use std::time::Duration;
 use harness::SqliteHarness;
 use ratchet_conformance::differential::{Op, generate, generate_graphs, run_both};
 use ratchet_conformance::{Harness, async_trait};
-use ratchet_core::store::Store;
-use ratchet_core::{MemoryStore, VirtualClock};
+use ratchet_core::VirtualClock;
+use ratchet_memory::MemoryStore;
+use ratchet_store::Store;
 
 struct Memory {
     store: MemoryStore,

@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use node::{LEASE, Node, job};
-use ratchet_core::model::{Due, InsertError, JobId, NewJob};
-use ratchet_core::store::Store as _;
 use ratchet_core::{JobState, StoreError, StoreErrorKind};
 use ratchet_sqlite::{SqliteStore, Synchronous};
+use ratchet_store::Store as _;
+use ratchet_store::model::{Due, InsertError, JobId, NewJob};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _, SqliteConnection};
 use tempfile::TempDir;

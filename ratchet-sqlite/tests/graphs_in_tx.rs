@@ -5,10 +5,10 @@ mod jobs;
 use std::time::Duration;
 
 use jobs::{Greet, Shout};
-use ratchet_core::model::{GroupFilter, GroupState, JobState, TakenKey};
-use ratchet_core::store::Store as _;
 use ratchet_core::{ChainHandle, Job as _, Ratchet, SubmitError};
 use ratchet_sqlite::{EnqueueInTx as _, SqliteStore};
+use ratchet_store::Store as _;
+use ratchet_store::model::{GroupFilter, GroupState, JobState, TakenKey};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use sqlx::{Sqlite, Transaction};
 

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use jobs::Greet;
-use ratchet_core::model::{CommandReply, Due};
-use ratchet_core::store::{Store, Wake};
 use ratchet_core::{Job as _, JobState, Ratchet, SubmitError};
 use ratchet_sqlite::{EnqueueInTx as _, SqliteStore};
+use ratchet_store::model::{CommandReply, Due};
+use ratchet_store::{Store, Wake};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 
 struct Shop {

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ratchet_core::model::{Due, JobId, JobSpec, NewJob, OnConflict};
-use ratchet_core::store::Store;
 use ratchet_core::{JobState, StoreError, StoreErrorKind};
 use ratchet_sqlite::SqliteStore;
+use ratchet_store::Store;
+use ratchet_store::model::{Due, JobId, JobSpec, NewJob, OnConflict};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, SqliteConnection};
 use uuid::Uuid;
@@ -114,7 +114,7 @@ async fn damaged_file_is_told() {
         Ok(fresh) => loop {
             match fresh.insert((0..100).map(|_| job(vec![7; 200])).collect()).await {
                 Ok(_) => {}
-                Err(ratchet_core::model::InsertError::Store(error)) => break error,
+                Err(ratchet_store::model::InsertError::Store(error)) => break error,
                 Err(other) => panic!("{other}"),
             }
             let all = ratchet_core::PageRequest { before: None, limit: 5000 };
@@ -138,7 +138,7 @@ async fn locked_by_another_program_is_told() {
     let mut other = connect(&path).await;
     sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.expect("locks");
     let error = store.insert(vec![job(vec![1])]).await.expect_err("locked");
-    let ratchet_core::model::InsertError::Store(error) = error else { panic!("{error}") };
+    let ratchet_store::model::InsertError::Store(error) = error else { panic!("{error}") };
     assert_eq!(error.kind(), StoreErrorKind::Locked);
     assert!(error.to_string().contains(".in_tx") && error.is_transient(), "{error}");
     assert_eq!(refused(&path).await.kind(), StoreErrorKind::Locked);
@@ -157,7 +157,7 @@ async fn full_disk_is_told_and_survived() {
     let error = loop {
         match store.insert((0..10).map(|_| job(vec![7; 1000])).collect()).await {
             Ok(_) => stored += 10,
-            Err(ratchet_core::model::InsertError::Store(error)) => break error,
+            Err(ratchet_store::model::InsertError::Store(error)) => break error,
             Err(other) => panic!("{other}"),
         }
     };
@@ -227,7 +227,7 @@ async fn any_bytes_can_be_stored() {
     strange.spec.tenant = Some("t\0".to_owned());
     strange.spec.business_key = Some("\0\u{ffff}".to_owned());
     strange.spec.concurrency =
-        Some(ratchet_core::model::ConcurrencyKey { key: "k\0k".to_owned(), limit: 1 });
+        Some(ratchet_store::model::ConcurrencyKey { key: "k\0k".to_owned(), limit: 1 });
     let other = job(vec![1]);
     store.insert(vec![strange.clone(), other.clone()]).await.expect("inserts");
     let read = store.get(strange.id).await.expect("reads").expect("is there");

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use node::{Node, job};
 use ratchet_core::JobState;
-use ratchet_core::model::{
+use ratchet_sqlite::{SqliteStore, Synchronous};
+use ratchet_store::Store as _;
+use ratchet_store::model::{
     AttemptOutcome, ConcurrencyKey, Filter, JobId, PageRequest, Settlement, Verdict,
 };
-use ratchet_core::store::Store as _;
-use ratchet_sqlite::{SqliteStore, Synchronous};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, SqliteConnection};
 use tempfile::TempDir;

@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use node::{Node, job, succeeded};
-use ratchet_core::graph::link;
-use ratchet_core::model::{
+use ratchet_core::{JobState, StoreErrorKind};
+use ratchet_sqlite::{SqliteStore, Synchronous};
+use ratchet_store::Store as _;
+use ratchet_store::model::{
     AttemptOutcome, CancelCause, Channel, Command, CommandError, Edge, EdgeTrigger, Filter,
     GroupId, GroupKind, GroupRecord, GroupState, JobId, JobOutcome, NewGraph, NewHandOff, NewJob,
     NodeId, NodeInfo, Notice, PageRequest, Settled, Settlement, Step, Verdict, Vertex,
 };
-use ratchet_core::store::Store as _;
-use ratchet_core::{JobState, StoreErrorKind};
-use ratchet_sqlite::{SqliteStore, Synchronous};
+use ratchet_store::rules::graph::link;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _, SqliteConnection};
 use tempfile::TempDir;
@@ -71,7 +71,7 @@ impl Bench {
     }
 }
 
-fn retry(claimed: &ratchet_core::model::Claimed) -> Settlement {
+fn retry(claimed: &ratchet_store::model::Claimed) -> Settlement {
     Settlement::new(claimed.token, Verdict::Release, AttemptOutcome::Released)
 }
 
@@ -243,7 +243,7 @@ async fn c_07_damaged_hand_offs_and_deliveries_hold_up_no_other() {
     bench.insert(&[job("mail"), job("mail"), job("mail")]).await;
     let worker = Node::join(&bench.store, &["mail"]).await;
     let claimed = worker.claim(&bench.store, 10).await.expect("claims").jobs;
-    let settle = |(number, claimed): (usize, &ratchet_core::model::Claimed)| {
+    let settle = |(number, claimed): (usize, &ratchet_store::model::Claimed)| {
         let mut settlement = succeeded(claimed);
         let checkpoint = serde_json::json!(number);
         let (pipeline, key) = ("next".to_owned(), number.to_string());
@@ -383,7 +383,7 @@ async fn c_07_damaged_gates_and_nodes_hold_up_nobody_else() {
     assert!(
         bench
             .store
-            .update_queue("other", ratchet_core::model::QueueUpdate::Resume)
+            .update_queue("other", ratchet_store::model::QueueUpdate::Resume)
             .await
             .expect("resumes")
     );

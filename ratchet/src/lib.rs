@@ -1,6 +1,10 @@
 #![doc = include_str!("tour.md")]
 
 pub use ratchet_core::*;
+#[cfg(feature = "memory")]
+pub use ratchet_memory::MemoryStore;
+pub use ratchet_store as store;
+pub use ratchet_store::model;
 
 #[cfg(any(doc, doctest))]
 pub mod guide;

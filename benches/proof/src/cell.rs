@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet::JobId;
-use ratchet_core::crash::CrashPoint;
+use ratchet_store::env::crash::CrashPoint;
 use tokio::process::{Child, Command};
 
 use crate::Problem;

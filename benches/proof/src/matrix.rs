@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use ratchet_core::crash::CrashPoint;
+use ratchet_store::env::crash::CrashPoint;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use ratchet_core::crash::CrashPoint;
+use ratchet_store::env::crash::CrashPoint;
 
 use crate::Problem;
 use crate::address::Kind;

@@ -1,6 +1,6 @@
 //! Alerts: raised once per suppression window.
 
-use ratchet_core::model::{Channel, JobId, NewJob};
+use ratchet_store::model::{Channel, JobId, NewJob};
 
 use crate::World;
 use crate::fixture::{JobExt, RunExt, SettlementExt, mins, secs};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     BreakerChange, BreakerSample, BreakerSettings, BreakerState, BreakerUpdate, CallResult,
     Claimed, NewJob, Settled, Settlement,
 };

@@ -1,6 +1,6 @@
 //! Bulk inserts: either all jobs are inserted or none.
 
-use ratchet_core::model::{Filter, InsertError, Inserted, JobState, TakenKey};
+use ratchet_store::model::{Filter, InsertError, Inserted, JobState, TakenKey};
 
 use crate::World;
 use crate::fixture::JobExt;

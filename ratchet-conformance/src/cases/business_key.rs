@@ -1,6 +1,6 @@
 //! Business keys: at most one live job holds a key.
 
-use ratchet_core::model::{Command, CommandError, InsertError, Inserted, JobId, NewJob};
+use ratchet_store::model::{Command, CommandError, InsertError, Inserted, JobId, NewJob};
 
 use crate::World;
 use crate::fixture::{JobExt, RunExt, secs};

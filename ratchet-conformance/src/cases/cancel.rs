@@ -1,6 +1,6 @@
 //! Canceling jobs.
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     AttemptOutcome, CancelCause, Command, CommandError, CommandReply, Heartbeat, JobState, Token,
 };
 

@@ -1,6 +1,6 @@
 //! Jobs spawned by the settlement of another job.
 
-use ratchet_core::model::{Filter, JobState, Settled};
+use ratchet_store::model::{Filter, JobState, Settled};
 
 use crate::World;
 use crate::fixture::{JobExt, RunExt, SettlementExt, hours, secs};

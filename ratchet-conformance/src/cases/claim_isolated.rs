@@ -1,6 +1,6 @@
 //! Isolation: jobs that have crashed their worker must run by themselves.
 
-use ratchet_core::model::{ClaimReply, Claimed, JobId, NewJob};
+use ratchet_store::model::{ClaimReply, Claimed, JobId, NewJob};
 
 use crate::World;
 use crate::fixture::{JobExt, RunExt, secs};

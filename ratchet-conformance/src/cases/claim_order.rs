@@ -1,7 +1,7 @@
 //! The order in which jobs are claimed.
 
 use ratchet_core::Priority;
-use ratchet_core::model::Due;
+use ratchet_store::model::Due;
 
 use crate::World;
 use crate::fixture::{JobExt, RunExt, hours, mins, secs};

@@ -1,6 +1,6 @@
 //! The set of jobs that a claim may return: state, queues, known jobs and the node's lease.
 
-use ratchet_core::model::{ClaimRequest, Claimed, QueueDemand, Settled};
+use ratchet_store::model::{ClaimRequest, Claimed, QueueDemand, Settled};
 
 use crate::World;
 use crate::fixture::{JobExt, RunExt, hours, secs};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use ratchet_core::Priority;
-use ratchet_core::model::{JobState, NewJob, Settled};
+use ratchet_store::model::{JobState, NewJob, Settled};
 
 use crate::World;
 use crate::fixture::{JobExt, RunExt, secs};
@@ -97,7 +97,7 @@ pub async fn c_04_a_job_that_moved_is_still_whole(world: &World) {
     world.submit_all(vec![paused.clone(), rescheduled.clone()]).await;
     world.pause(paused.id).await;
     world.resume(paused.id).await;
-    world.reschedule(rescheduled.id, ratchet_core::model::Due::In(secs(1))).await;
+    world.reschedule(rescheduled.id, ratchet_store::model::Due::In(secs(1))).await;
     world.pass(secs(2)).await;
     let runs = node.claim(10).await;
     let mut runs: HashMap<_, _> = runs.into_iter().map(|run| (run.id(), run)).collect();

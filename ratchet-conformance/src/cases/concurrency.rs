@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     CancelCause, Channel, Command, CommandReply, Delivery, DeliveryBody, InsertError, Inserted,
     JobState, NewJob, Settled,
 };

@@ -1,6 +1,6 @@
 //! Deliveries to sinks: at least once.
 
-use ratchet_core::model::{Channel, Delivery, DeliveryBody, JobId};
+use ratchet_store::model::{Channel, Delivery, DeliveryBody, JobId};
 
 use crate::World;
 use crate::fixture::{RunExt, SettlementExt, secs};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::Due;
+use ratchet_store::model::Due;
 
 use crate::World;
 use crate::fixture::{JobExt, hours, mins, secs};

@@ -1,9 +1,8 @@
 //! Explanations of why a job waits, derived from the state of the store.
 
 use ratchet_core::JobState;
-use ratchet_core::model::{
-    BreakerUpdate, Explanation, JobId, QueueLimits, QueueUpdate, Rate, Waiting,
-};
+use ratchet_store::model::{BreakerUpdate, JobId, QueueLimits, QueueUpdate, Rate};
+use ratchet_store::rules::{Explanation, Waiting};
 
 use crate::World;
 use crate::fixture::{JobExt, Node, RunExt, secs};

@@ -1,6 +1,6 @@
 //! Fencing: a call with a stale token must not change anything.
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     AttemptOutcome, Channel, Due, Filter, JobState, RunNotes, Settled, Settlement, Token, Verdict,
 };
 

@@ -1,6 +1,6 @@
 //! The history of a job: one line per ended run.
 
-use ratchet_core::model::AttemptOutcome;
+use ratchet_store::model::AttemptOutcome;
 
 use crate::World;
 use crate::fixture::{RunExt, SettlementExt, failure, secs};

@@ -1,6 +1,6 @@
 //! Idempotency keys: at most one job is ever created for a key.
 
-use ratchet_core::model::{Filter, InsertError, Inserted, JobState};
+use ratchet_store::model::{Filter, InsertError, Inserted, JobState};
 
 use crate::World;
 use crate::fixture::{JobExt, hours};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ratchet_core::Priority;
-use ratchet_core::model::{InsertError, Inserted, JobRecord, JobSpec, JobState, NewJob};
+use ratchet_store::model::{InsertError, Inserted, JobRecord, JobSpec, JobState, NewJob};
 
 use crate::World;
 use crate::fixture::{JobExt, hours, secs};

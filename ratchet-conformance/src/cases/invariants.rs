@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use ratchet_core::model::{Filter, JobRecord, JobState, PageRequest};
+use ratchet_store::model::{Filter, JobRecord, JobState, PageRequest};
 
 use crate::World;
 use crate::differential::{Driver, generate};

@@ -1,7 +1,7 @@
 //! Nodes: leases, heartbeats and leadership.
 
-use ratchet_core::model::{Heartbeat, NodeRecord};
-use ratchet_core::store::StoreErrorKind;
+use ratchet_store::StoreErrorKind;
+use ratchet_store::model::{Heartbeat, NodeRecord};
 
 use crate::World;
 use crate::fixture::{JobExt, RunExt, hours, secs};

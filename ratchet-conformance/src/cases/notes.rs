@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::{Claimed, JobId, LogLevel, LogLine, Progress, RunNotes};
-use ratchet_core::store::MAX_LOG_LINES;
+use ratchet_store::MAX_LOG_LINES;
+use ratchet_store::model::{Claimed, JobId, LogLevel, LogLine, Progress, RunNotes};
 
 use crate::World;
 use crate::fixture::{RunExt, SettlementExt, ms, secs};

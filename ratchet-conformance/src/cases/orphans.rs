@@ -1,6 +1,6 @@
 //! Orphans: jobs whose node's lease has expired.
 
-use ratchet_core::model::{AttemptOutcome, ClaimRequest, Heartbeat, JobState, Verdict};
+use ratchet_store::model::{AttemptOutcome, ClaimRequest, Heartbeat, JobState, Verdict};
 
 use crate::World;
 use crate::fixture::{RunExt, hours, secs};

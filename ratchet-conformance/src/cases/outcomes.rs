@@ -1,6 +1,6 @@
 //! Published outcomes: at least once, and in commit order for each job.
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     Channel, Claimed, Delivery, DeliveryBody, EdgeTrigger, GroupKind, JobId, JobOutcome, JobState,
     OutcomeKind,
 };

@@ -1,6 +1,6 @@
 //! Pausing and resuming jobs.
 
-use ratchet_core::model::{Command, CommandError, CommandReply, Filter, JobState, TransitionKind};
+use ratchet_store::model::{Command, CommandError, CommandReply, Filter, JobState, TransitionKind};
 
 use crate::World;
 use crate::fixture::{JobExt, hours};
@@ -69,7 +69,7 @@ pub async fn l_02_failed_job_resumes_as_failed(world: &World) {
 pub async fn l_02_paused_failed_job_is_not_cancelable(world: &World) {
     let id = world.paused_failed(world.job()).await;
     let before = world.get(id).await;
-    let cause = ratchet_core::model::CancelCause::Requested;
+    let cause = ratchet_store::model::CancelCause::Requested;
     match world.command(Command::Cancel(id, cause)).await {
         Err(CommandError::IllegalTransition { job, state, verb }) => {
             assert_eq!((job, state, verb), (id, JobState::Paused, TransitionKind::Cancel));

@@ -1,6 +1,6 @@
 //! Purging ended jobs.
 
-use ratchet_core::model::{Filter, JobState};
+use ratchet_store::model::{Filter, JobState};
 
 use crate::World;
 use crate::fixture::{RunExt, SettlementExt, hours, mins};
@@ -62,7 +62,7 @@ pub async fn d_05_purge_is_bounded_and_takes_the_oldest(world: &World) {
 
 pub async fn d_05_purge_takes_history_and_log_along(world: &World) {
     let run = world.run(world.job()).await;
-    let mut notes = ratchet_core::model::RunNotes::default();
+    let mut notes = ratchet_store::model::RunNotes::default();
     notes.logs.push(super::notes::line(&run, "hello"));
     world.apply(run.succeed().notes(notes)).await;
     assert_eq!(world.logs(run.id()).await, ["hello"]);

@@ -1,6 +1,6 @@
 //! Runs that end without using an attempt: deferred or released.
 
-use ratchet_core::model::{AttemptOutcome, JobState};
+use ratchet_store::model::{AttemptOutcome, JobState};
 
 use crate::World;
 use crate::fixture::{RunExt, secs};

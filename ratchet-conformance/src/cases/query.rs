@@ -1,6 +1,6 @@
 //! Listing, filtering and counting jobs.
 
-use ratchet_core::model::{Filter, JobId, JobState, PageRequest, TerminalReason};
+use ratchet_store::model::{Filter, JobId, JobState, PageRequest, TerminalReason};
 
 use crate::World;
 use crate::fixture::{JobExt, RunExt, secs};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::{Gate, QueueLimits, QueueUpdate, Rate};
+use ratchet_store::model::{Gate, QueueLimits, QueueUpdate, Rate};
 
 use crate::World;
 use crate::fixture::{JobExt, RunExt, SettlementExt, secs};

@@ -1,6 +1,6 @@
 //! Manual retries of failed jobs.
 
-use ratchet_core::model::{CommandReply, Filter, JobState, TerminalReason};
+use ratchet_store::model::{CommandReply, Filter, JobState, TerminalReason};
 
 use crate::World;
 use crate::fixture::{JobExt, RunExt, failure, hours, secs};

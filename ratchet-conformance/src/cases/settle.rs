@@ -1,6 +1,6 @@
 //! Settling a run: success, retry, failure.
 
-use ratchet_core::model::{JobState, TerminalReason};
+use ratchet_store::model::{JobState, TerminalReason};
 
 use crate::World;
 use crate::fixture::{JobExt, RunExt, SettlementExt, failure, secs};
@@ -127,7 +127,7 @@ pub async fn d_02_reason_reads_back(world: &World) {
     ] {
         let run = world.run_on(&node, world.job()).await;
         let mut settlement = run.fail();
-        if let ratchet_core::model::Verdict::Fail { envelope, .. } = &mut settlement.verdict {
+        if let ratchet_store::model::Verdict::Fail { envelope, .. } = &mut settlement.verdict {
             envelope.reason = reason;
             envelope.explanation = Some("said so".to_owned());
         }
@@ -141,7 +141,7 @@ pub async fn d_02_reason_reads_back(world: &World) {
 pub async fn p_02_poisoned_job_keeps_its_crashes(world: &World) {
     let run = world.run(world.job()).await;
     let mut settlement = run.fail();
-    if let ratchet_core::model::Verdict::Fail { attempts, crashes, .. } = &mut settlement.verdict {
+    if let ratchet_store::model::Verdict::Fail { attempts, crashes, .. } = &mut settlement.verdict {
         (*attempts, *crashes) = (0, 11);
     }
     world.apply(settlement).await;

@@ -1,6 +1,6 @@
 //! Every command in every state: an illegal transition must be rejected without a change.
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     CancelCause, Command, CommandError, CommandReply, Due, JobId, JobState, TransitionKind,
 };
 

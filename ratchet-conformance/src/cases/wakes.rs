@@ -1,7 +1,7 @@
 //! Wake-ups: hints that there may be work or that a job has ended.
 
-use ratchet_core::model::{BreakerUpdate, QueueLimits, QueueUpdate};
-use ratchet_core::store::Wake;
+use ratchet_store::Wake;
+use ratchet_store::model::{BreakerUpdate, QueueLimits, QueueUpdate};
 
 use crate::World;
 use crate::fixture::{JobExt, RunExt, SettlementExt, hours, secs};
@@ -68,7 +68,7 @@ pub async fn s_09_commands_that_make_work_wake(world: &World) {
     world.pause(id).await;
     wakes(world, work("default"), world.resume(id)).await;
     let later = world.submit(world.job().queue("q").due_in(hours(1))).await;
-    let now = ratchet_core::model::Due::Now;
+    let now = ratchet_store::model::Due::Now;
     wakes(world, work("q"), world.reschedule(later, now)).await;
     let run = world.node().await.claim_one().await;
     world.apply(run.fail()).await;

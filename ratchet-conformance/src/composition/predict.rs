@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use fastrand::Rng;
-use ratchet_core::model::{
+use ratchet_store::model::{
     CancelCause, Edge, EdgeTrigger, GroupId, GroupKind, JobId, NewGraph, Vertex, WaitMode,
 };
 

@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     BreakerSample, BreakerSettings, CallResult, CancelCause, Channel, ClaimRequest, Claimed,
     Command, Filter, GraphEffects, GroupFilter, GroupId, Heartbeat, Isolation, JobId, KnownJobs,
     NodeId, NodeInfo, PageRequest, Progress, QueueDemand, RunNotes, Settled, Settlement, Token,
     Vertex,
 };
-use ratchet_core::store::{Store, StoreError};
+use ratchet_store::{Store, StoreError};
 
 use super::normalize::{Normal, span};
 use super::op::{Ending, How, Op};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use ratchet_core::Priority;
-use ratchet_core::model::{
+use ratchet_store::model::{
     BreakerUpdate, CancelCause, Channel, Command, Due, Filter, GroupId, JobId, JobSpec, JobState,
     NewJob, NodeId, OnConflict, QueueLimits, QueueUpdate, Rate,
 };

@@ -1,10 +1,10 @@
 //! Generates small chains, batches and workflows.
 
-use ratchet_core::graph::link;
-use ratchet_core::model::{
+use ratchet_store::model::{
     Command, Due, Edge, EdgeTrigger, Extend, GraphKey, GroupId, GroupKind, GroupRecord, JobId,
     NewGraph, NewJob, Step, Vertex, Wait, WaitMode,
 };
+use ratchet_store::rules::graph::link;
 
 use super::generate::Generator;
 use super::op::Op;

@@ -90,8 +90,9 @@ mod tests {
     use std::time::Duration;
 
     use async_trait::async_trait;
-    use ratchet_core::store::Store;
-    use ratchet_core::{MemoryStore, VirtualClock};
+    use ratchet_core::VirtualClock;
+    use ratchet_memory::MemoryStore;
+    use ratchet_store::Store;
 
     use super::*;
 

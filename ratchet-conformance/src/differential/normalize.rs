@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use ratchet_core::model::{
+use ratchet_store::model::{
     Alert, Applied, AttemptRecord, BreakerChange, BreakerState, Claimed, CommandReply,
-    DeliveryBody, Envelope, Explanation, GraphEffects, GraphInserted, GroupRecord, JobRecord,
-    LeaseId, NodeRecord, Waiting,
+    DeliveryBody, Envelope, GraphEffects, GraphInserted, GroupRecord, JobRecord, LeaseId,
+    NodeRecord,
 };
+use ratchet_store::rules::{Explanation, Waiting};
 use uuid::Uuid;
 
 use super::driver::TICK;
@@ -151,7 +152,6 @@ impl Normal {
                 let at = self.time(outcome.at);
                 DeliveryBody::Outcome(Box::new(outcome.with_commit_time(at)))
             }
-            other => other,
         }
     }
 

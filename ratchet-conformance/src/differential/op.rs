@@ -1,6 +1,6 @@
 //! The operations that a differential test runs on a store.
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     BreakerUpdate, Channel, Command, Extend, Filter, GroupId, JobId, JobState, NewGraph, NewJob,
     NodeId, QueueUpdate,
 };

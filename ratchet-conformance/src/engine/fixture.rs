@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ratchet_core::model::{AttemptRecord, JobRecord};
-use ratchet_core::store::Store;
 use ratchet_core::{Builder, Event, EventStream, Job, JobHandle, JobId, JobState, Ratchet, Worker};
+use ratchet_store::Store;
+use ratchet_store::model::{AttemptRecord, JobRecord};
 
 use super::flaky::{Flaky, Switches};
 use super::script::{self, Script, Stage, Step};
@@ -151,7 +151,7 @@ pub(super) async fn event(events: &mut EventStream, fits: impl Fn(&Event) -> boo
 pub(super) async fn outcomes(
     ratchet: &Ratchet,
     id: JobId,
-) -> Vec<ratchet_core::model::AttemptOutcome> {
+) -> Vec<ratchet_store::model::AttemptOutcome> {
     history(ratchet, id).await.into_iter().map(|line| line.outcome).collect()
 }
 

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use ratchet_conformance::{Harness, async_trait};
-use ratchet_core::store::Store;
-use ratchet_core::{Clock, MemoryStore, Sleep, SystemClock, VirtualClock};
+use ratchet_core::{Clock, Sleep, SystemClock, VirtualClock};
+use ratchet_memory::MemoryStore;
+use ratchet_store::Store;
 
 pub(crate) struct Memory {
     store: MemoryStore,

@@ -7,7 +7,6 @@ use std::time::Duration;
 use super::Ratchet;
 use crate::config::{BreakerConfig, Config, QueueConfig, breaker_settings};
 use crate::decide::{Contained, Policies, RetryPolicy};
-use crate::env::{Clock, Entropy, OsEntropy, SystemClock};
 use crate::failure::{Classifier, DefaultSanitizer, ErrorSanitizer, Panics};
 use crate::job::{InvocationResolver, Registration, Registry, RegistryError};
 use crate::job::{Need, States, collect_conditions};
@@ -15,7 +14,8 @@ use crate::runtime::Core;
 use crate::runtime::{
     AlertSink, DeadLetterSink, HealthCheck, Middleware, OutcomeSink, SinkError, Sinks,
 };
-use crate::store::Store;
+use ratchet_store::Store;
+use ratchet_store::env::{Clock, Entropy, OsEntropy, SystemClock};
 
 /// Builds a [`Ratchet`].
 #[derive(Debug)]
@@ -153,7 +153,8 @@ impl Builder {
     /// it is not ready. It resumes when the check passes.
     ///
     /// ```
-    /// # use ratchet_core::{MemoryStore, Ratchet};
+    /// # use ratchet_core::Ratchet;
+    /// # use ratchet_memory::MemoryStore;
     /// # async fn ping() -> Result<(), std::io::Error> { Ok(()) }
     /// let builder = Ratchet::builder(MemoryStore::new()).health_check("database", || ping());
     /// ```

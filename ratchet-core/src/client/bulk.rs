@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::enqueue::insert;
 use super::{Enqueue, SubmitError};
 use crate::job::Job;
-use crate::model::{Inserted, NewJob};
 use crate::runtime::Core;
+use ratchet_store::model::{Inserted, NewJob};
 
 /// Jobs to be inserted together: all of them or none. Add jobs, then `.await`.
 ///

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::SubmitError;
 use crate::config::Depth;
 use crate::events::JobRef;
-use crate::model::JobState;
 use crate::runtime::{Core, by_queue};
+use ratchet_store::model::JobState;
 
 impl Core {
     /// Refuses jobs that would make a queue deeper than its limit. Returns warnings by queue.

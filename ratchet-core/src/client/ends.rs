@@ -6,10 +6,10 @@ use std::time::Duration;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::env::Clock;
-use crate::model::JobId;
 use crate::runtime::Core;
-use crate::store::Wake;
+use ratchet_store::Wake;
+use ratchet_store::env::Clock;
+use ratchet_store::model::JobId;
 
 /// A subscription to the ends of jobs. Create it before the first read of the job, so that no end is missed in between.
 #[derive(Debug)]

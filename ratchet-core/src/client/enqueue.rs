@@ -8,14 +8,14 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::{JobHandle, SubmitError, submit};
-use crate::crash::{CrashPoint, crash_point};
 use crate::events::JobRef;
 use crate::job::Job;
 use crate::job::JobContext;
-use crate::model::{Backoff, Priority};
-use crate::model::{ConcurrencyKey, Due, Inserted, JobSpec, NewJob, OnConflict};
 use crate::runtime::Core;
-use crate::store::{Store, StoreError, StoreErrorKind};
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{Backoff, Priority};
+use ratchet_store::model::{ConcurrencyKey, Due, Inserted, JobSpec, NewJob, OnConflict};
+use ratchet_store::{StoreError, StoreErrorKind};
 
 /// A job about to be enqueued: add options, then `.await`.
 ///
@@ -217,11 +217,6 @@ impl<'a, J: Job> Enqueue<'a, J> {
 
 // No bound `J: Job` here: `enqueue` has already rejected a type that is not a job, and one compiler error is enough.
 impl<J> Enqueue<'_, J> {
-    /// Returns the store of the runtime. The `in_tx` of a store downcasts it to its own type.
-    pub fn store(&self) -> &dyn Store {
-        self.target.core().store.as_ref()
-    }
-
     /// Returns the checked row without storing it, for stores that insert within the caller's transaction.
     pub fn into_new_job(self) -> Result<NewJob, SubmitError> {
         let mut job = self.job?;
@@ -229,9 +224,8 @@ impl<J> Enqueue<'_, J> {
         Ok(job)
     }
 
-    /// Returns the checked row and its future handle without storing anything, for stores that insert within the
-    /// caller's transaction. If the store returns another job, [`JobHandle::at`] creates its handle.
-    pub fn into_parts(self) -> Result<(NewJob, JobHandle<J>), SubmitError> {
+    /// Returns the checked row and its future handle without storing anything.
+    pub(crate) fn into_parts(self) -> Result<(NewJob, JobHandle<J>), SubmitError> {
         let core = Arc::clone(self.target.core());
         let job = self.into_new_job()?;
         let handle = JobHandle::new(job.id, core, Vec::new());

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use crate::failure::shorten;
 use crate::job::JobContext;
 use crate::job::{Decoder, Inject, InjectError, Job, Need};
-use crate::model::{Envelope, FinishedOutcome, JobId};
+use ratchet_store::model::{Envelope, FinishedOutcome, JobId};
 
 /// The job a callback follows: its arguments and how it ended.
 ///

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use super::Ratchet;
-use crate::crash::{CrashPoint, crash_point};
 use crate::events::Event;
-use crate::model::limits::{self, Field};
-use crate::model::{
-    BreakerRecord, BreakerUpdate, Explanation, JobId, QueueLimits, QueueRecord, QueueUpdate,
+use ratchet_store::StoreError;
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::limits::{self, Field};
+use ratchet_store::model::{
+    BreakerRecord, BreakerUpdate, JobId, QueueLimits, QueueRecord, QueueUpdate,
 };
-use crate::store::StoreError;
+use ratchet_store::rules::Explanation;
 
 /// Controls the queues of the cluster; see [`Ratchet::queues`].
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +24,8 @@ impl Ratchet {
     /// Returns a handle that pauses, resumes, limits and lists queues.
     ///
     /// ```
-    /// # use ratchet_core::{MemoryStore, Ratchet};
+    /// # use ratchet_core::Ratchet;
+    /// # use ratchet_memory::MemoryStore;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let ratchet = Ratchet::builder(MemoryStore::new()).build().await?;

@@ -10,14 +10,16 @@ use serde::de::DeserializeOwned;
 use super::Ratchet;
 use super::ends::Ends;
 use crate::job::Job;
-use crate::model::{CommandError, Envelope, GroupId, GroupState, JobId, JobRecord, JobState};
 use crate::runtime::Core;
-use crate::store::StoreError;
+use ratchet_store::StoreError;
+use ratchet_store::model::{
+    CommandError, Envelope, GroupId, GroupState, JobId, JobRecord, JobState,
+};
 
 /// A handle to an enqueued job of type `J`. Cheap to clone. Dropping it does not affect the job.
 pub struct JobHandle<J> {
     id: JobId,
-    core: Arc<Core>,
+    pub(super) core: Arc<Core>,
     warnings: Vec<String>,
     _job: PhantomData<fn() -> J>,
 }
@@ -28,7 +30,7 @@ impl<J> JobHandle<J> {
     }
 
     /// Returns the handle of another job of the same type.
-    pub fn at(&self, id: JobId) -> Self {
+    pub(crate) fn at(&self, id: JobId) -> Self {
         Self::new(id, Arc::clone(&self.core), Vec::new())
     }
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Ratchet;
-use crate::model::{HandOff, HandOffStats, JobId, Reject, RejectFilter, RejectGroup};
 use crate::runtime::Core;
-use crate::store::StoreError;
+use ratchet_store::StoreError;
+use ratchet_store::model::{HandOff, HandOffStats, JobId, Reject, RejectFilter, RejectGroup};
 
 impl Ratchet {
     /// Returns access to the items that jobs have rejected.

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::{Ratchet, publish_effects};
-use crate::crash::{CrashPoint, crash_point};
 use crate::events::Event;
-use crate::model::{
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{
     CancelCause, Command, CommandError, CommandReply, Due, Filter, JobId, JobState, Redriven,
 };
 

@@ -9,6 +9,7 @@ mod finished;
 mod gates;
 mod graph;
 mod handle;
+mod in_tx;
 mod items;
 mod manage;
 mod query;
@@ -35,16 +36,17 @@ use std::sync::Arc;
 
 use crate::events::EventStream;
 use crate::job::Job;
-use crate::model::NewJob;
 use crate::runtime::Core;
-use crate::store::Store;
+use ratchet_store::Store;
+use ratchet_store::model::NewJob;
 
 /// A runtime over a store: enqueues jobs and starts workers. Cheap to clone.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use ratchet_core::{MemoryStore, Ratchet};
+/// use ratchet_core::Ratchet;
+/// use ratchet_memory::MemoryStore;
 ///
 /// let ratchet = Ratchet::builder(MemoryStore::new()).build().await?;
 /// assert_eq!(ratchet.counts().await?.queues.len(), 0);
@@ -86,7 +88,7 @@ impl Ratchet {
     }
 
     /// Returns the handle of a job that was enqueued earlier. Does not check that the job exists.
-    pub fn handle<J: Job>(&self, id: crate::model::JobId) -> JobHandle<J> {
+    pub fn handle<J: Job>(&self, id: ratchet_store::model::JobId) -> JobHandle<J> {
         JobHandle::new(id, Arc::clone(&self.core), Vec::new())
     }
 

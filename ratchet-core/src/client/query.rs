@@ -1,10 +1,10 @@
 //! Queries: one job, many jobs, counts, history.
 
 use super::Ratchet;
-use crate::model::{
+use ratchet_store::StoreError;
+use ratchet_store::model::{
     Alert, AttemptRecord, Counts, Filter, JobId, JobRecord, LogLine, NodeRecord, Page, PageRequest,
 };
-use crate::store::StoreError;
 
 impl Ratchet {
     /// Returns the record of a job; `None` if it does not exist or was purged.

@@ -8,14 +8,14 @@ use jiff::Timestamp;
 use super::{Ratchet, SubmitError, submit};
 use crate::job::Registration;
 use crate::job::{Begins, JobDef};
-use crate::model::limits::{self, Field, brief};
-use crate::model::{
+use crate::runtime::Core;
+use ratchet_store::StoreError;
+use ratchet_store::model::limits::{self, Field, brief};
+use ratchet_store::model::{
     ConcurrencyKey, Due, JobId, JobSpec, Missed, NewJob, OnConflict, ScheduleRecord,
     ScheduleWritten, WriteSchedule,
 };
-use crate::recurring::{Cron, CronError};
-use crate::runtime::Core;
-use crate::store::StoreError;
+use ratchet_store::rules::recurring::{Cron, CronError};
 
 impl Ratchet {
     /// Returns access to the schedules of recurring jobs.

@@ -2,11 +2,11 @@
 
 use crate::events::JobRef;
 use crate::failure::catch_panic;
-use crate::graph::GraphError;
 use crate::job::{EncodeError, Encoder, Job};
-use crate::model::limits::{self, LimitError};
-use crate::model::{GroupId, InsertError, JobId, JobSpec, NewGraph, TakenKey, nesting};
-use crate::store::StoreError;
+use ratchet_store::StoreError;
+use ratchet_store::model::limits::{self, LimitError};
+use ratchet_store::model::{GroupId, InsertError, JobId, JobSpec, NewGraph, TakenKey, nesting};
+use ratchet_store::rules::graph::GraphError;
 
 use crate::runtime::Core;
 
@@ -159,13 +159,13 @@ impl SubmitError {
         Self::BadOption { job: limits::brief(job), problem: error.to_string() }
     }
 
-    /// Converts the insert error of one job, for stores that insert within the caller's transaction.
-    pub fn refused(error: InsertError, job: &str) -> Self {
+    /// Converts the insert error of one job.
+    pub(super) fn refused(error: InsertError, job: &str) -> Self {
         Self::from_insert(error, |_| job.to_owned(), true)
     }
 
-    /// Converts the insert error of a graph, for stores that insert within the caller's transaction.
-    pub fn refused_graph(error: InsertError, graph: &NewGraph) -> Self {
+    /// Converts the insert error of a graph.
+    pub(super) fn refused_graph(error: InsertError, graph: &NewGraph) -> Self {
         let name = graph.root().map(|root| root.name.as_str()).unwrap_or_default();
         Self::from_graph(error, &JobRef::of_all(&graph.jobs), name)
     }
@@ -235,9 +235,10 @@ pub(super) fn spec<J: Job>(job: &J) -> Result<JobSpec, SubmitError> {
     let keys = job.keys();
     spec.business_key = keys.business;
     spec.idempotency_key = keys.idempotency;
-    spec.concurrency = keys
-        .concurrency
-        .map(|key| crate::model::ConcurrencyKey { key, limit: def.concurrency_limit.unwrap_or(1) });
+    spec.concurrency = keys.concurrency.map(|key| ratchet_store::model::ConcurrencyKey {
+        key,
+        limit: def.concurrency_limit.unwrap_or(1),
+    });
     Ok(spec)
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::Config;
 use crate::job::BreakerDef;
 use crate::job::Registration;
-use crate::model::BreakerSettings;
+use ratchet_store::model::BreakerSettings;
 
 /// Settings of a breaker. A setting that is `None` is taken from the next lower level of precedence.
 ///
@@ -86,14 +86,13 @@ impl BreakerConfig {
     }
 
     fn settings(self) -> BreakerSettings {
-        let default = BreakerSettings::default();
-        BreakerSettings {
-            failure_rate: self.failure_rate.unwrap_or(default.failure_rate),
-            window: self.window.unwrap_or(default.window),
-            min_calls: self.min_calls.unwrap_or(default.min_calls),
-            open_for: self.open_for.unwrap_or(default.open_for),
-            probes: self.probes.unwrap_or(default.probes),
-        }
+        let mut settings = BreakerSettings::default();
+        settings.failure_rate = self.failure_rate.unwrap_or(settings.failure_rate);
+        settings.window = self.window.unwrap_or(settings.window);
+        settings.min_calls = self.min_calls.unwrap_or(settings.min_calls);
+        settings.open_for = self.open_for.unwrap_or(settings.open_for);
+        settings.probes = self.probes.unwrap_or(settings.probes);
+        settings
     }
 
     pub(super) fn problems(&self, name: &str, problems: &mut Vec<String>) {

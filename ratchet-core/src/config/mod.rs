@@ -10,8 +10,8 @@ pub use breaker::BreakerConfig;
 pub(crate) use breaker::breaker_settings;
 pub use queue::{Depth, QueueConfig};
 
-use crate::model::JobSpec;
-use crate::model::limits::{self, Field};
+use ratchet_store::model::JobSpec;
+use ratchet_store::model::limits::{self, Field};
 
 /// The configuration of a runtime. Every field has a default and a method on the builder.
 #[derive(Debug, Clone, PartialEq)]

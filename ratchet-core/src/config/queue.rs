@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::model::limits::{self, Field, brief};
-use crate::model::{QueueLimits, Rate};
+use ratchet_store::model::limits::{self, Field, brief};
+use ratchet_store::model::{QueueLimits, Rate};
 
 /// The configuration of one queue.
 ///

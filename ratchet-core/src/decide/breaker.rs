@@ -4,8 +4,10 @@
 use super::Outcome;
 use crate::failure::{Failure, Retryability};
 use crate::job::BreakerDef;
-use crate::model::{Backoff, Jitter};
-use crate::model::{BreakerSample, BreakerSettings, CallResult, Claimed, Deferral, FailureKind};
+use ratchet_store::model::{Backoff, Jitter};
+use ratchet_store::model::{
+    BreakerSample, BreakerSettings, CallResult, Claimed, Deferral, FailureKind,
+};
 
 /// Returns the breaker sample of a run, or `None` if its job has no breaker.
 pub(crate) fn sample(
@@ -56,10 +58,6 @@ fn blames_service(failure: &Failure, def: Option<&BreakerDef>) -> bool {
         return false;
     }
     match failure.record.kind {
-        FailureKind::Invalid
-        | FailureKind::Signature
-        | FailureKind::Deferral
-        | FailureKind::Crash => false,
         // There is no error to match. A handler that hangs is assumed to be waiting for the service.
         FailureKind::Timeout => true,
         FailureKind::Error | FailureKind::Panic => def.is_none_or(|def| {
@@ -68,5 +66,7 @@ fn blames_service(failure: &Failure, def: Option<&BreakerDef>) -> bool {
             };
             !matches(def.ignore) && (def.record.is_empty() || matches(def.record))
         }),
+        // The service was not called, or the worker crashed.
+        _ => false,
     }
 }

@@ -1,7 +1,7 @@
 //! The jobs and notices that commit together with a verdict: callbacks, alerts, dead letters, outcomes.
 
 use super::Policies;
-use crate::model::{
+use ratchet_store::model::{
     Claimed, Due, FinishedOutcome, FinishedParent, JobId, JobOutcome, JobSpec, NewJob, Notice,
     OnConflict, Settlement, Verdict, not_kept,
 };
@@ -61,16 +61,7 @@ fn callback_job(
     outcome: FinishedOutcome,
     id: JobId,
 ) -> NewJob {
-    let parent = FinishedParent {
-        id: job.id(),
-        name: job.spec.name.clone(),
-        generation: job.generation,
-        payload: job.spec.payload.clone(),
-        attempts,
-        tags: job.spec.tags.clone(),
-        outcome,
-        not_kept: None,
-    };
+    let parent = FinishedParent::new(job, attempts, outcome);
     let mut spec = callback.clone();
     spec.finished = Some(Box::new(parent));
     spec.tenant = spec.tenant.or_else(|| job.spec.tenant.clone());

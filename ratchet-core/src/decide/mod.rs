@@ -26,8 +26,8 @@ pub(crate) use policy::Contained;
 pub use policy::{AlwaysRetry, Policies, RetryPolicy};
 
 use crate::failure::{Failure, Retryability};
-use crate::model::PanicPolicy;
-use crate::model::{
+use ratchet_store::model::PanicPolicy;
+use ratchet_store::model::{
     AttemptOutcome, Claimed, Deferral, Envelope, FailureKind, FailureRecord, OutcomeKind,
     TerminalReason, Verdict,
 };
@@ -168,15 +168,14 @@ fn envelope(
     policies: &Policies,
 ) -> Envelope {
     let spec = &job.spec;
-    Envelope {
-        tenant: spec.tenant.clone(),
-        execution_key: job.execution_key(),
-        transition_key: job.transition_key(),
-        correlation_id: spec.correlation_id.clone(),
-        queue: spec.queue.clone(),
-        explanation,
-        attempts,
-        binary_version: policies.binary_version.clone(),
-        ..Envelope::new(job.id(), spec.name.clone(), reason, failure, job.node)
-    }
+    let mut envelope = Envelope::new(job.id(), spec.name.clone(), reason, failure, job.node);
+    envelope.tenant = spec.tenant.clone();
+    envelope.execution_key = job.execution_key();
+    envelope.transition_key = job.transition_key();
+    envelope.correlation_id = spec.correlation_id.clone();
+    envelope.queue = spec.queue.clone();
+    envelope.explanation = explanation;
+    envelope.attempts = attempts;
+    envelope.binary_version = policies.binary_version.clone();
+    envelope
 }

@@ -1,7 +1,9 @@
 //! The verdict on an orphan: a job whose node's lease expired.
 
 use super::{Policies, envelope};
-use crate::model::{AttemptOutcome, FailureKind, Orphan, Settlement, TerminalReason, Verdict};
+use ratchet_store::model::{
+    AttemptOutcome, FailureKind, Orphan, Settlement, TerminalReason, Verdict,
+};
 
 /// Returns an orphan to the queue without using an attempt, or fails it as poisoned after too many crashes.
 ///

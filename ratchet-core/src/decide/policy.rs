@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::failure::{Failure, Panics, catch_panic};
-use crate::model::Backoff;
+use ratchet_store::model::Backoff;
 
 /// Decides whether and when a failed attempt is retried.
 ///

@@ -7,11 +7,11 @@ use proptest::prelude::*;
 
 use super::{Contained, Outcome, Policies, RetryPolicy, decide, decide_orphan, follow_up};
 use crate::failure::{Failure, Panics, Retryability, record};
-use crate::model::{
+use ratchet_store::model::{
     AttemptOutcome, Claimed, Deferral, FailureKind, FinishedOutcome, JobSpec, Notice, Orphan,
     OutcomeKind, Settlement, TerminalReason, Verdict,
 };
-use crate::model::{Backoff, Jitter, PanicPolicy};
+use ratchet_store::model::{Backoff, Jitter, PanicPolicy};
 
 /// A claimed job that has failed `attempts` times and may be retried `max_retries` times.
 fn job(attempts: u32, max_retries: u32) -> Claimed {

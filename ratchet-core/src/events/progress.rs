@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::model::GroupId;
+use ratchet_store::model::GroupId;
 
 /// The last reported progress of each batch. The oldest entries are evicted first.
 #[derive(Debug, Default)]

@@ -11,7 +11,7 @@ use super::text::{bounded, clip, plain, shorten};
 use super::{
     Directive, HandlerError, PanicReport, Panics, catch_panic, fingerprint, permanent_reason,
 };
-use crate::model::{FailureKind, FailureRecord, limits};
+use ratchet_store::model::{FailureKind, FailureRecord, limits};
 
 /// A failed attempt, as input to the retry decision.
 #[derive(Debug, Clone)]
@@ -196,18 +196,7 @@ pub(crate) fn record(
     message: String,
     code: Option<String>,
 ) -> FailureRecord {
-    let code = code.unwrap_or_else(|| {
-        match kind {
-            FailureKind::Error => "error",
-            FailureKind::Panic => "panic",
-            FailureKind::Timeout => "timed_out",
-            FailureKind::Invalid => "invalid",
-            FailureKind::Signature => "signature",
-            FailureKind::Crash => "crashed",
-            FailureKind::Deferral => "deferred",
-        }
-        .to_owned()
-    });
+    let code = code.unwrap_or_else(|| kind.default_code().to_owned());
     let fingerprint = fingerprint(&error_type, &message);
     let retryable = !matches!(kind, FailureKind::Invalid | FailureKind::Signature);
     FailureRecord { kind, error_type, message, code, fingerprint, retryable }

@@ -22,7 +22,7 @@ pub trait JobArg: Sized + Send + 'static {
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned + Send + 'static> JobArg for T {
     fn write(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
-        crate::model::nesting::write(out, self)
+        ratchet_store::model::nesting::write(out, self)
     }
 
     fn read(json: &str) -> Result<Self, serde_json::Error> {

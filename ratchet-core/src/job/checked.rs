@@ -50,7 +50,7 @@ pub const fn concurrency_limit(limit: u32) -> u32 {
 
 /// Checks the factor of an exponential backoff.
 pub const fn factor(factor: f64) -> f64 {
-    crate::model::valid_factor(factor)
+    ratchet_store::model::valid_factor(factor)
 }
 
 /// Checks the failure rate of a breaker, in percent.

@@ -18,7 +18,7 @@ pub(crate) use self::recorded::RunItems;
 use self::recorded::{Recorded, line};
 use super::{RunHost, State, StopSignal};
 use crate::failure::JobError;
-use crate::model::{
+use ratchet_store::model::{
     Claimed, FinishedParent, GroupId, GroupRecord, JobId, LogLevel, LogLine, NewGraph, NewHandOff,
     NewJob, NewReject, Progress, RunNotes,
 };
@@ -178,7 +178,7 @@ impl JobContext {
     }
 
     /// Reports the progress of the run, in percent. It is kept across attempts. A message longer than
-    /// [`limits::LOG_LINE`](crate::model::limits::LOG_LINE) is truncated.
+    /// [`limits::LOG_LINE`](ratchet_store::model::limits::LOG_LINE) is truncated.
     pub fn progress(&self, percent: f32, message: impl Into<String>) {
         let percent = if percent.is_finite() { percent.clamp(0.0, 100.0) } else { 0.0 };
         let message = line(message.into());
@@ -191,8 +191,8 @@ impl JobContext {
     }
 
     /// Saves a checkpoint from which the next attempt can continue. It must take at most
-    /// [`limits::CHECKPOINT`](crate::model::limits::CHECKPOINT) bytes of JSON and must be nested at most
-    /// [`limits::DEPTH`](crate::model::limits::DEPTH) levels deep.
+    /// [`limits::CHECKPOINT`](ratchet_store::model::limits::CHECKPOINT) bytes of JSON and must be nested at most
+    /// [`limits::DEPTH`](ratchet_store::model::limits::DEPTH) levels deep.
     pub fn save_checkpoint<T: Serialize>(&self, state: &T) -> Result<(), KeepError> {
         let value = recorded::value("checkpoint", state)?;
         self.write(|recorded| recorded.notes.checkpoint = Some(value));
@@ -208,8 +208,8 @@ impl JobContext {
 
     /// Logs a line that is stored with the job.
     ///
-    /// A line longer than [`limits::LOG_LINE`](crate::model::limits::LOG_LINE) is truncated. After
-    /// [`limits::LOG`](crate::model::limits::LOG) bytes in one run, further lines are dropped with a warning on the
+    /// A line longer than [`limits::LOG_LINE`](ratchet_store::model::limits::LOG_LINE) is truncated. After
+    /// [`limits::LOG`](ratchet_store::model::limits::LOG) bytes in one run, further lines are dropped with a warning on the
     /// job.
     pub fn log(&self, level: LogLevel, message: impl Into<String>) {
         let line = LogLine {
@@ -390,7 +390,9 @@ impl JobContext {
         }
         let mut recorded = self.recorded();
         let logs = std::mem::take(&mut recorded.notes.logs);
-        Some(RunNotes { logs, ..recorded.notes.clone() })
+        let mut notes = recorded.notes.clone();
+        notes.logs = logs;
+        Some(notes)
     }
 
     fn write(&self, change: impl FnOnce(&mut Recorded)) {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::{ArgDef, BreakerDef, Callback, CronDef, Injection, InputDef, checked};
-use crate::model::{Backoff, JobSpec, PanicPolicy, Priority, RunOptions};
+use ratchet_store::model::{Backoff, JobSpec, PanicPolicy, Priority, RunOptions};
 
 /// The static definition of a job: its name, options, arguments and source location.
 ///
@@ -90,7 +90,7 @@ impl JobDef {
     /// The default maximum duration of a run.
     pub const DEFAULT_TIMEOUT: Duration = RunOptions::DEFAULT_TIMEOUT;
     /// The maximum length of a job or queue name, in bytes.
-    pub const MAX_NAME: usize = crate::model::limits::NAME;
+    pub const MAX_NAME: usize = ratchet_store::model::limits::NAME;
 
     /// Creates a definition with default options.
     ///

@@ -4,8 +4,8 @@ use std::any::Any;
 use std::fmt;
 
 use super::States;
-use crate::env::Clock;
 use crate::failure::Classifier;
+use ratchet_store::env::Clock;
 
 /// The runtime of a run, as the context of the run sees it. Client and worker know the runtime itself.
 pub(crate) trait RunHost: Any + fmt::Debug + Send + Sync {

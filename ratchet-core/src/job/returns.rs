@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::failure::{HandlerError, JobError};
-use crate::model::nesting;
+use ratchet_store::model::nesting;
 
 /// The result of a run: the output as JSON, or the error that the handler returned.
 pub(crate) type Returned = Result<Output, HandlerError>;

@@ -8,15 +8,13 @@ use std::time::Duration;
 use super::{Depths, HealthCheck, Middleware, Sinks};
 use crate::config::Config;
 use crate::decide::{Outcome, Policies, sample};
-use crate::env::{Clock, Entropy, IdSource, OsEntropy, SystemClock};
 use crate::events::Events;
-use crate::failure::{Classifier, DefaultSanitizer, PanicReport, Panics, catch_panic};
+use crate::failure::{Classifier, PanicReport, Panics, catch_panic};
 use crate::job::{Callback, ConditionDef, JobContext, JobDef, RunHost, States};
-use crate::job::{InvocationResolver, Registration, Registry};
-use crate::model::{
-    BreakerSample, BreakerSettings, Claimed, JobSpec, KnownJobs, RunOptions, Token,
-};
-use crate::store::{MemoryStore, Store};
+use crate::job::{InvocationResolver, Registration};
+use ratchet_store::Store;
+use ratchet_store::env::{Clock, Entropy, IdSource};
+use ratchet_store::model::{BreakerSample, BreakerSettings, Claimed, JobSpec, KnownJobs};
 
 /// One runtime: the store, the registry, the settings, and the clock and randomness it uses.
 #[derive(Debug)]
@@ -85,60 +83,17 @@ impl Core {
         }
     }
 
-    /// Creates a runtime over an empty memory store, for contexts in unit tests.
-    pub(crate) fn for_test() -> Self {
-        Self::new(
-            Arc::new(MemoryStore::new()),
-            Arc::new(Registry::default()),
-            Config::default(),
-            Policies::default(),
-            BTreeMap::new(),
-            Classifier::new(Arc::new(DefaultSanitizer::default())),
-            States::default(),
-            Vec::new(),
-            Sinks::default(),
-            Vec::new(),
-            Arc::new(SystemClock::default()),
-            Arc::new(OsEntropy),
-            BTreeMap::new(),
-            Arc::default(),
-        )
-    }
-
-    /// Creates the first claim of a job that is not stored.
-    pub(crate) fn claim_for_test(&self) -> Claimed {
-        let now = self.clock.now();
-        Claimed {
-            token: Token { job: self.ids.job(), lease: self.ids.lease(), version: 1 },
-            spec: Arc::new(JobSpec::new("test", b"{}".to_vec())),
-            attempts: 0,
-            crashes: 0,
-            deferrals: 0,
-            generation: 1,
-            run: 1,
-            queued_at: now,
-            due: now,
-            claimed_at: now,
-            node: self.ids.node(),
-            progress: None,
-            checkpoint: None,
-            probe: None,
-        }
-    }
-
     /// Creates the spec of a job from its definition, without options of the submit.
     fn spec_of(def: &JobDef, payload: Vec<u8>) -> JobSpec {
         let mut spec = JobSpec::new(def.name, payload);
         spec.version = def.version;
         spec.queue = def.queue.to_owned();
         spec.priority = def.priority;
-        spec.options = RunOptions {
-            max_retries: def.max_retries,
-            backoff: def.backoff,
-            timeout: def.timeout,
-            soft_timeout: def.soft_timeout,
-            panic: def.panic,
-        };
+        spec.options.max_retries = def.max_retries;
+        spec.options.backoff = def.backoff;
+        spec.options.timeout = def.timeout;
+        spec.options.soft_timeout = def.soft_timeout;
+        spec.options.panic = def.panic;
         spec.tags = def.tags.iter().map(ToString::to_string).collect();
         spec.service = def.breaker.map(|breaker| breaker.service.to_owned());
         spec
@@ -230,13 +185,6 @@ impl RunHost for Arc<Core> {
 }
 
 impl JobContext {
-    /// Creates a context for calling the bare function of a job in a unit test: attempt 1 of a job that is not stored.
-    pub fn for_test() -> Self {
-        let core = Arc::new(Core::for_test());
-        let job = Arc::new(core.claim_for_test());
-        Self::new(Arc::new(core), job, Arc::default())
-    }
-
     /// Returns the runtime that executes the run.
     pub(crate) fn core(&self) -> &Arc<Core> {
         let host: &dyn Any = self.host();

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use crate::failure::{HandlerError, JobError};
 use crate::job::JobContext;
 use crate::job::Output;
-use crate::model::{AttemptOutcome, FailureRecord};
+use ratchet_store::model::{AttemptOutcome, FailureRecord};
 
 /// Hooks that wrap every run of every job.
 ///

@@ -1,10 +1,13 @@
 //! The state that client, worker and running jobs share, and the hooks of the application.
 
 mod core;
+#[cfg(any(test, feature = "testing"))]
+mod for_test;
 mod health_check;
 mod middleware;
 mod queue_depth;
 mod sinks;
+mod spawn;
 
 pub(crate) use core::Core;
 pub(crate) use health_check::HealthCheck;
@@ -13,3 +16,4 @@ pub use middleware::{Middleware, Next, RunReport};
 pub(crate) use queue_depth::{Depths, by_queue};
 pub(crate) use sinks::Sinks;
 pub use sinks::{AlertSink, DeadLetterSink, OutcomeSink, SinkError};
+pub use spawn::{DedicatedEngineThread, SingleRuntime, Spawn, Task, Tasks};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::model::{Alert, Channel, Envelope, JobOutcome};
+use ratchet_store::model::{Alert, Channel, Envelope, JobOutcome};
 
 /// The error of a sink. The delivery is retried later.
 pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
@@ -32,7 +32,7 @@ pub trait DeadLetterSink: Send + Sync + fmt::Debug + 'static {
 /// accepted. Outcomes of different jobs are delivered concurrently.
 ///
 /// ```
-/// use ratchet_core::model::JobOutcome;
+/// use ratchet_store::model::JobOutcome;
 /// use ratchet_core::{OutcomeSink, SinkError, async_trait};
 ///
 /// #[derive(Debug)]

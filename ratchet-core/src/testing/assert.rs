@@ -6,7 +6,7 @@ use super::Sandbox;
 use crate::client::Ratchet;
 use crate::job::JobContext;
 use crate::job::{Encoder, Job};
-use crate::model::{Filter, JobState, PageRequest};
+use ratchet_store::model::{Filter, JobState, PageRequest};
 
 /// A place where jobs are enqueued: a [`Ratchet`], a [`Sandbox`] or the [`JobContext`] of a bare function.
 pub trait Enqueued {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use crate::env::{Clock as _, SingleRuntime, VirtualClock};
 use crate::job::JobContext;
 use crate::job::StopCause;
-use crate::model::Claimed;
 use crate::runtime::Core;
+use crate::runtime::SingleRuntime;
 use crate::worker::{AttemptResult, attempt};
+use ratchet_store::env::{Clock as _, VirtualClock};
+use ratchet_store::model::Claimed;
 
 /// Runs an attempt on the same code path as a worker.
 ///

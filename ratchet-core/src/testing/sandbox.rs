@@ -6,11 +6,14 @@ use std::time::Duration;
 
 use super::drive::drive;
 use crate::client::{BuildError, Builder, Ratchet};
-use crate::env::{SeededEntropy, VirtualClock};
 use crate::job::Registration;
-use crate::model::{ClaimRequest, Claimed, Isolation, NodeInfo, QueueDemand, Settled, Verdict};
-use crate::store::{MemoryStore, StoreError};
 use crate::worker::{AttemptResult, Deliveries, deliver, publish};
+use ratchet_memory::MemoryStore;
+use ratchet_store::StoreError;
+use ratchet_store::env::{SeededEntropy, VirtualClock};
+use ratchet_store::model::{
+    ClaimRequest, Claimed, Isolation, NodeInfo, QueueDemand, Settled, Verdict,
+};
 
 /// A runtime over a memory store and a virtual clock that runs jobs only on request. Derefs to [`Ratchet`].
 #[derive(Debug, Clone)]
@@ -147,13 +150,13 @@ impl Sandbox {
     }
 
     /// Claims at most one job from any queue.
-    async fn ask(&self) -> Result<crate::model::ClaimReply, StoreError> {
+    async fn ask(&self) -> Result<ratchet_store::model::ClaimReply, StoreError> {
         let core = &self.ratchet.core;
         // Each claim gets its own node, so that no lease expires while the test advances the clock.
         let node = core.ids.node();
         core.store.join(NodeInfo::new(node), Duration::from_hours(24 * 365)).await?;
         let counts = core.store.counts().await?;
-        let mut last = crate::model::ClaimReply::default();
+        let mut last = ratchet_store::model::ClaimReply::default();
         for queue in counts.queues.into_keys() {
             let request = ClaimRequest {
                 node,

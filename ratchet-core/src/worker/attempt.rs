@@ -7,9 +7,7 @@ use futures_util::FutureExt as _;
 
 use super::handler::{self, HandlerExit, ThreadExit};
 use super::{conditions, step_inputs};
-use crate::crash::{CrashPoint, crash_point};
 use crate::decide::{Outcome, Policies, after_probe, decide, follow_up};
-use crate::env::Spawn;
 use crate::failure::{
     Classified, Classifier, Failure, JobError, PanicReport, catch_panic, debug, display,
 };
@@ -17,9 +15,11 @@ use crate::job::JobContext;
 use crate::job::Output;
 use crate::job::Prepared;
 use crate::job::StopCause;
-use crate::model::{Claimed, Deferral, NOT_KEPT, NewJob, RunNotes, Settlement};
 use crate::runtime::Core;
 use crate::runtime::RunReport;
+use crate::runtime::Spawn;
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{Claimed, Deferral, NOT_KEPT, NewJob, RunNotes, Settlement};
 
 /// How an attempt ended.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::Config;
-use crate::model::QueueDemand;
+use ratchet_store::model::QueueDemand;
 
 /// The queues of a worker, their limits, and the number of running jobs of each.
 #[derive(Debug)]

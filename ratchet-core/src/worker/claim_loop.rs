@@ -26,10 +26,10 @@ use super::publish::job_ref;
 use super::running::{Due, Run, RunningJobs};
 use super::settler::{PendingSettlement, Settler};
 use super::shared::{Message, Shared};
-use crate::crash::{CrashPoint, crash_point};
 use crate::events::Event;
-use crate::model::{AttemptOutcome, Claimed, Deferral, Settlement, Token, Verdict};
-use crate::store::Wake;
+use ratchet_store::Wake;
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{AttemptOutcome, Claimed, Deferral, Settlement, Token, Verdict};
 
 /// The loop and the state that only it may access.
 #[derive(Debug)]

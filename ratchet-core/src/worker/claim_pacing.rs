@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::model::{Backoff, Jitter};
+use ratchet_store::model::{Backoff, Jitter};
 
 /// Paces the claims of a worker: wake-ups make it claim immediately, empty replies make it poll less often.
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 
 use crate::failure::{Failure, catch_panic};
 use crate::job::Output;
-use crate::model::Claimed;
 use crate::runtime::Core;
+use ratchet_store::model::Claimed;
 
 /// Evaluates the conditions on the edges that leave a step. A condition that cannot be evaluated fails the attempt,
 /// because neither branch would be right.

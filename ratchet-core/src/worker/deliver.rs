@@ -8,9 +8,9 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use super::deliveries::Deliveries;
 use crate::config::Config;
 use crate::failure::{PanicReport, display};
-use crate::model::{Channel, Delivery, DeliveryBody, DeliveryId};
 use crate::runtime::{Core, SinkError, Sinks};
-use crate::store::StoreError;
+use ratchet_store::StoreError;
+use ratchet_store::model::{Channel, Delivery, DeliveryBody, DeliveryId};
 
 /// Delivers all waiting notices. Those that a sink does not accept are delivered again later.
 pub(crate) async fn deliver(core: &Core, deliveries: &Deliveries) -> Result<(), StoreError> {

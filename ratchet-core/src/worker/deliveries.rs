@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::model::Channel;
+use ratchet_store::model::Channel;
 
 /// The round of deliveries in progress. There is one round at a time, in one task, so a sink that blocks its thread
 /// stops all deliveries.

@@ -12,9 +12,9 @@ use super::heartbeat::run_heartbeat;
 use super::maintenance::run_maintenance;
 use super::shared::Shared;
 use super::watchdog::run_watchdog;
-use crate::env::Task;
 use crate::failure::PanicReport;
 use crate::job::StopCause;
+use crate::runtime::Task;
 
 /// A part of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

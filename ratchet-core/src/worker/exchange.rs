@@ -9,9 +9,9 @@ use futures_util::future::{Either, select};
 use super::settler::{PendingSettlement, record_results, settle_bisecting};
 use super::shared::Shared;
 use super::trouble::Verb;
-use crate::crash::{CrashPoint, crash_point};
-use crate::model::{ClaimReply, ClaimRequest, QueueDemand, Settled, Token};
-use crate::store::StoreError;
+use ratchet_store::StoreError;
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{ClaimReply, ClaimRequest, QueueDemand, Settled, Token};
 
 /// The result of an exchange with the store.
 pub(super) struct Exchanged {

@@ -5,11 +5,11 @@ use std::panic::AssertUnwindSafe;
 use futures_util::FutureExt as _;
 use tokio::sync::oneshot;
 
-use crate::env::Spawn;
 use crate::failure::{JobError, PanicReport, catch_panic, drop_catching_panics};
 use crate::job::JobContext;
 use crate::job::{Returned, RunFuture, Work};
 use crate::runtime::Core;
+use crate::runtime::Spawn;
 use crate::runtime::{HandlerFuture, Next};
 
 /// How the handler ended.
@@ -137,9 +137,9 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
-    use crate::env::SingleRuntime;
     use crate::job::Output;
     use crate::job::StopCause;
+    use crate::runtime::SingleRuntime;
 
     // spec: P-03
     #[tokio::test]
@@ -177,13 +177,13 @@ mod tests {
     impl Spawn for Busy {
         fn engine(
             &self,
-            _: crate::env::Task,
+            _: crate::runtime::Task,
             _: Option<tokio::runtime::Handle>,
         ) -> std::io::Result<()> {
             Ok(())
         }
 
-        fn handler(&self, _: crate::env::Task) {}
+        fn handler(&self, _: crate::runtime::Task) {}
 
         fn blocking(&self, work: Box<dyn FnOnce() + Send>) {
             self.0.lock().expect("lock").push(work);

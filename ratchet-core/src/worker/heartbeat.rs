@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use super::lease_timer::LeaseTimer;
 use super::shared::{Message, Shared};
-use crate::crash::{CrashPoint, crash_point};
-use crate::model::Heartbeat;
-use crate::store::{StoreError, StoreErrorKind};
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::Heartbeat;
+use ratchet_store::{StoreError, StoreErrorKind};
 
 /// Renews the node's lease until the worker has stopped.
 pub(super) async fn run_heartbeat(shared: Arc<Shared>) {

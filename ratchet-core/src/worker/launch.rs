@@ -7,9 +7,9 @@ use super::attempt::{AttemptResult, attempt};
 use super::handler::ThreadExit;
 use super::shared::{Message, Shared};
 use crate::decide::{decide_orphan, follow_up};
-use crate::env::Task;
 use crate::job::JobContext;
-use crate::model::{AttemptOutcome, Claimed, Orphan, Settlement, Verdict};
+use crate::runtime::Task;
+use ratchet_store::model::{AttemptOutcome, Claimed, Orphan, Settlement, Verdict};
 
 impl Shared {
     /// Creates the run of a claimed job. It begins when it is [started](Self::start).

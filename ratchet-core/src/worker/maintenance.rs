@@ -9,11 +9,11 @@ use super::deliver::deliver;
 use super::publish::publish;
 use super::recurring::fire_due;
 use super::shared::{Message, Shared};
-use crate::crash::{CrashPoint, crash_point};
 use crate::decide::{decide_orphan, follow_up};
-use crate::model::{Backoff, Jitter};
-use crate::model::{JobState, Settled};
-use crate::store::StoreError;
+use ratchet_store::StoreError;
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{Backoff, Jitter};
+use ratchet_store::model::{JobState, Settled};
 
 /// Sweeps until the worker has stopped.
 pub(super) async fn run_maintenance(shared: Arc<Shared>) {

@@ -39,10 +39,14 @@ mod step_inputs;
 mod trouble;
 mod watchdog;
 
-pub(crate) use attempt::{AttemptResult, attempt};
-pub(crate) use deliver::deliver;
-pub(crate) use deliveries::Deliveries;
 pub use engine::{EngineDied, EnginePart, Stopped};
-pub(crate) use publish::publish;
 pub use start::{StartError, Worker};
 pub use status::{Health, WorkerStats};
+
+#[cfg(feature = "testing")]
+pub(crate) use self::{
+    attempt::{AttemptResult, attempt},
+    deliver::deliver,
+    deliveries::Deliveries,
+    publish::publish,
+};

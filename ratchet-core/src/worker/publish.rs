@@ -4,8 +4,10 @@ use std::collections::HashSet;
 
 use crate::client::publish_effects;
 use crate::events::{Event, JobRef};
-use crate::model::{AttemptOutcome, Claimed, Deferral, FailureKind, Settled, Settlement, Verdict};
 use crate::runtime::Core;
+use ratchet_store::model::{
+    AttemptOutcome, Claimed, Deferral, FailureKind, Settled, Settlement, Verdict,
+};
 
 /// Returns the reference to a claimed job for use in events.
 pub(super) fn job_ref(job: &Claimed) -> JobRef {

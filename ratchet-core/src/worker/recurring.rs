@@ -2,12 +2,12 @@
 //! does.
 
 use crate::client::{ScheduleError, declare, definition, schedule_job};
-use crate::crash::{CrashPoint, crash_point};
 use crate::events::{Event, JobRef};
-use crate::model::{Due, ScheduleRecord, ScheduleWritten, WriteSchedule};
-use crate::recurring::{Cron, fire};
 use crate::runtime::Core;
-use crate::store::{StoreError, StoreErrorKind};
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{Due, ScheduleRecord, ScheduleWritten, WriteSchedule};
+use ratchet_store::rules::recurring::{Cron, fire};
+use ratchet_store::{StoreError, StoreErrorKind};
 
 /// Declares the schedules of this program's jobs.
 pub(super) async fn declare_all(core: &Core) -> Result<(), StoreError> {
@@ -75,8 +75,9 @@ async fn fire_one(
         .collect();
     let (name, replaces) = (schedule.name.clone(), Some(schedule.version));
     let last = firing.occurrences.last().copied().or(schedule.last);
-    let record = Some(ScheduleRecord { next: firing.next, last, ..schedule });
-    let write = WriteSchedule { name: name.clone(), replaces, record, jobs };
+    let mut record = schedule;
+    (record.next, record.last) = (firing.next, last);
+    let write = WriteSchedule { name: name.clone(), replaces, record: Some(record), jobs };
     crash_point(CrashPoint::FireDecided);
     let written = core.store.write_schedule(write).await?;
     crash_point(CrashPoint::FireAnswered);

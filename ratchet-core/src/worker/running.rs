@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::config::Config;
 use crate::job::JobContext;
 use crate::job::StopCause;
-use crate::model::{Claimed, Token};
+use ratchet_store::model::{Claimed, Token};
 
 /// A run in progress.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use super::publish::publish;
 use super::shared::Shared;
-use crate::model::{Claimed, NOT_KEPT, Notice, RunNotes, Settled, Settlement, Verdict};
-use crate::store::StoreError;
+use ratchet_store::StoreError;
+use ratchet_store::model::{Claimed, NOT_KEPT, Notice, RunNotes, Settled, Settlement, Verdict};
 
 /// A settlement and the claimed job it belongs to.
 #[derive(Debug, Clone)]
@@ -102,7 +102,8 @@ impl Settler {
     pub(super) fn failed(&mut self, batch: Vec<PendingSettlement>, now: Duration, jitter: u64) {
         const LONGEST: Duration = Duration::from_secs(5);
         self.failures = self.failures.saturating_add(1);
-        let backoff = crate::model::Backoff::exponential(Duration::from_millis(50), LONGEST);
+        let backoff =
+            ratchet_store::model::Backoff::exponential(Duration::from_millis(50), LONGEST);
         self.not_before = Some(now.saturating_add(backoff.delay(self.failures, jitter)));
         if !batch.is_empty() {
             self.since.get_or_insert(now);

@@ -14,10 +14,10 @@ use super::deliveries::Deliveries;
 use super::engine::EngineDied;
 use super::mailbox::Mailbox;
 use super::trouble::Trouble;
-use crate::env::Spawn;
 use crate::job::{JobContext, RunHost};
-use crate::model::{KnownJobs, NodeId, NodeInfo, Token};
 use crate::runtime::Core;
+use crate::runtime::Spawn;
+use ratchet_store::model::{KnownJobs, NodeId, NodeInfo, Token};
 
 /// A message to the claim loop.
 #[derive(Debug)]
@@ -131,14 +131,13 @@ impl Shared {
     }
 
     pub(super) fn info(&self) -> NodeInfo {
-        NodeInfo {
-            host: host(),
-            pid: std::process::id(),
-            binary_version: self.core.policies.binary_version.clone(),
-            queues: self.queues.iter().cloned().collect(),
-            known: Arc::clone(&self.known),
-            ..NodeInfo::new(self.node())
-        }
+        let mut node = NodeInfo::new(self.node());
+        node.host = host();
+        node.pid = std::process::id();
+        node.binary_version = self.core.policies.binary_version.clone();
+        node.queues = self.queues.iter().cloned().collect();
+        node.known = Arc::clone(&self.known);
+        node
     }
 
     /// How long a sink may block its thread before it is reported. A sink that waits without blocking times out

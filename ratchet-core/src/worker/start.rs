@@ -9,12 +9,12 @@ use super::shared::{Message, Shared};
 use super::signals::Signals;
 use super::status::{Health, WorkerStats, liveness, readiness, stats};
 use crate::client::Ratchet;
-use crate::crash::{CrashPoint, crash_point};
-use crate::env::{DedicatedEngineThread, Spawn};
 use crate::job::Need;
-use crate::model::{NodeId, QueueUpdate};
 use crate::runtime::Core;
-use crate::store::StoreError;
+use crate::runtime::{DedicatedEngineThread, Spawn};
+use ratchet_store::StoreError;
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{NodeId, QueueUpdate};
 
 /// A handle to a running worker. Dropping it does not stop the worker; call [`Worker::stop`].
 #[derive(Debug, Clone)]

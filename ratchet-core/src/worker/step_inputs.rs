@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use crate::decide::Outcome;
 use crate::job::{JobContext, StepInputs};
-use crate::model::Backoff;
-use crate::model::{Claimed, Deferral, JobState, Step};
 use crate::runtime::Core;
-use crate::store::StoreError;
+use ratchet_store::StoreError;
+use ratchet_store::model::Backoff;
+use ratchet_store::model::{Claimed, Deferral, JobState, Step};
 
 /// Reads the inputs of a step into its context. A job without inputs reads nothing.
 pub(super) async fn read(core: &Core, job: &Claimed, ctx: &JobContext) -> Result<(), Outcome> {

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::failure::{clip, plain};
-use crate::store::StoreError;
+use ratchet_store::StoreError;
 
 /// How long claims or settlements may fail before the worker is not ready.
 const NOT_READY_AFTER: Duration = Duration::from_secs(10);
@@ -56,7 +56,7 @@ impl Trouble {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::StoreErrorKind;
+    use ratchet_store::StoreErrorKind;
 
     const SECOND: Duration = Duration::from_secs(1);
 

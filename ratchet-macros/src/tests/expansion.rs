@@ -1,6 +1,6 @@
 //! Snapshot tests: `tests/expand/<job>.in.rs` expands to `<job>.out.rs`.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p ratchet-macros` rewrites the snapshots. Review their diff with every macro change.
+//! `UPDATE_EXPECT=1 cargo test -p ratchet-jobs-macros` rewrites the snapshots. Review their diff with every macro change.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,12 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::graph::{Changes, GraphEvent, JobChange, propagate};
-use ratchet_core::model::{
+use ratchet_store::Wake;
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{
     AttemptOutcome, CancelCause, Edge, GraphEffects, GroupRecord, JobId, JobState, LeaseId, Token,
 };
-use ratchet_core::store::Wake;
+use ratchet_store::rules::graph::{Changes, GraphEvent, JobChange, propagate};
 use uuid::Uuid;
 
 use super::finished_at;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ratchet_core::insert::IdempotencyRecord;
-use ratchet_core::model::{GroupId, NewGraph};
+use ratchet_store::model::{GroupId, NewGraph};
+use ratchet_store::rules::insert::IdempotencyRecord;
 
 use crate::fault::Fault;
 use crate::spec::{clean, scope};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::{Edge, GroupFilter, GroupId, GroupRecord, JobId, Member, Vertex};
+use ratchet_store::model::{Edge, GroupFilter, GroupId, GroupRecord, JobId, Member, Vertex};
 use uuid::Uuid;
 
 use super::rows::edge;
@@ -111,7 +111,7 @@ impl Inner {
         let ids = self.member_ids(&mut db, group, after, i64::from(limit)).await?;
         let jobs = self.jobs(&mut db, ids.into_iter().map(JobId::uuid).collect()).await?;
         // `jobs` returns them newest first.
-        Ok(jobs.iter().rev().map(ratchet_core::JobRecord::member).collect())
+        Ok(jobs.iter().rev().map(ratchet_store::model::JobRecord::member).collect())
     }
 
     pub(crate) async fn edges(&self, parents: &[Vertex]) -> Result<Vec<Edge>, Fault> {

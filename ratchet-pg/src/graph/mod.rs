@@ -1,4 +1,4 @@
-//! Graphs of jobs that depend on each other. [`ratchet_core::graph`] decides how a change propagates; this module
+//! Graphs of jobs that depend on each other. [`ratchet_store::rules::graph`] decides how a change propagates; this module
 //! reads, locks and writes the rows.
 //!
 //! Every change to a graph locks the row of the graph first, then leases, then keys. Therefore the rows that a walk has
@@ -14,12 +14,12 @@ mod spawn;
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::graph::GraphEvent;
-use ratchet_core::model::{
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{
     CommandError, CommandReply, Edge, Extend, GraphInserted, GroupId, GroupRecord, InsertError,
     JobId, JobRecord, JobSpec, JobState, KnownJobs, Member, NewGraph, NewJob, Step,
 };
+use ratchet_store::rules::graph::GraphEvent;
 use uuid::Uuid;
 
 use crate::db;

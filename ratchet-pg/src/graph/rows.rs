@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use ratchet_core::graph::{GraphRows, GroupContents};
-use ratchet_core::model::{Edge, GroupId, GroupRecord, JobId, JobState, Member, Vertex};
+use ratchet_store::model::{Edge, GroupId, GroupRecord, JobId, JobState, Member, Vertex};
+use ratchet_store::rules::graph::{GraphRows, GroupContents};
 use uuid::Uuid;
 
 use super::Place;
 use crate::db;
 use crate::fault::Fault;
-use crate::record::{numbered_cause, numbered_state, parsed};
+use crate::record::{cancel_cause, parsed, state};
 use crate::spec::{json, to_u32};
 use crate::store::Inner;
 use crate::unreadable::{or_report, readable};
@@ -139,7 +139,7 @@ fn step(row: &PgRow) -> Result<Member, sqlx::Error> {
     let (state, paused_from) = match (paused, ended) {
         (Some(true), _) => (JobState::Paused, Some(JobState::Failed)),
         (Some(false), _) => (JobState::Paused, Some(JobState::Pending)),
-        (None, Some(state)) => (numbered_state(state)?, None),
+        (None, Some(code)) => (state(code)?, None),
         // The job may also be running, which makes no difference to a walk.
         (None, None) => (JobState::Pending, None),
     };
@@ -148,6 +148,6 @@ fn step(row: &PgRow) -> Result<Member, sqlx::Error> {
     // A step whose details cannot be read still counts, so that steps waiting for it can continue.
     member.wait = or_report("step", parsed(row, "wait"))?.flatten();
     member.root_cause = or_report("step", parsed(row, "root"))?.flatten();
-    member.canceled = row.try_get::<Option<i16>, _>("cause")?.map(numbered_cause).transpose()?;
+    member.canceled = row.try_get::<Option<i16>, _>("cause")?.map(cancel_cause).transpose()?;
     Ok(member)
 }

@@ -1,6 +1,6 @@
 //! Inserts the graphs that a run has spawned.
 
-use ratchet_core::model::{DroppedGraph, GraphInserted, NewGraph, Settled, Settlement};
+use ratchet_store::model::{DroppedGraph, GraphInserted, NewGraph, Settled, Settlement};
 
 use crate::fault::Fault;
 use crate::insert::Stored;

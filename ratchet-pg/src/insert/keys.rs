@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use ratchet_core::insert::IdempotencyRecord;
-use ratchet_core::model::{JobId, NewJob};
+use ratchet_store::model::{JobId, NewJob};
+use ratchet_store::rules::insert::IdempotencyRecord;
 use uuid::Uuid;
 
 use super::plan::{Before, Plan, Scoped, business_key, idempotency_key};

@@ -1,9 +1,9 @@
-//! The input that the planning rules of [`ratchet_core::insert`] need for a batch.
+//! The input that the planning rules of [`ratchet_store::rules::insert`] need for a batch.
 
 use std::collections::{HashMap, HashSet};
 
-use ratchet_core::insert::{Answers, Existing, IdempotencyRecord, Keys};
-use ratchet_core::model::{InsertError, Inserted, JobId, JobSpec, NewJob};
+use ratchet_store::model::{InsertError, Inserted, JobId, JobSpec, NewJob};
+use ratchet_store::rules::insert::{Answers, Existing, IdempotencyRecord, Keys};
 
 use crate::spec::{clean, scope};
 
@@ -11,7 +11,7 @@ use crate::spec::{clean, scope};
 pub(crate) type Scoped = (String, String);
 
 /// The plan of a batch.
-pub(super) type Plan = ratchet_core::insert::Plan<Scoped>;
+pub(super) type Plan = ratchet_store::rules::insert::Plan<Scoped>;
 
 /// The ids and keys that existed before this batch.
 #[derive(Default)]

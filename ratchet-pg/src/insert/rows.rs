@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::model::{Due, GroupId, NewJob};
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{Due, GroupId, NewJob};
 use uuid::Uuid;
 
 use super::is_keyless;

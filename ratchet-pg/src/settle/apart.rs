@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::{NewGraph, NewJob, Settled, Settlement};
+use ratchet_store::model::{NewGraph, NewJob, Settled, Settlement};
 use tokio::time::Instant;
 
 use crate::db;

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::graph::GraphEvent;
-use ratchet_core::model::{
+use ratchet_store::Wake;
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{
     Applied, DroppedChild, Inserted, JobId, JobState, NewJob, Settled, Settlement, Token, Verdict,
 };
-use ratchet_core::store::Wake;
+use ratchet_store::rules::graph::GraphEvent;
 use uuid::Uuid;
 
 use super::apart::needs_keys;
@@ -19,7 +19,7 @@ use crate::db;
 use crate::fault::{Fault, exactly};
 use crate::items::Items;
 use crate::job_row::{WaitingRow, bind_all};
-use crate::record::{due_micros, reason_name, text};
+use crate::record::{due_micros, text};
 use crate::spec::{clean, clean_option, instant, micros, to_i32};
 use crate::store::Inner;
 use crate::wake::Hint;
@@ -299,7 +299,7 @@ impl Gathered {
                 let mut envelope = envelope.clone();
                 envelope.at = instant(now);
                 let left = Left {
-                    reason: Some(reason_name(envelope.reason).to_owned()),
+                    reason: Some(envelope.reason.name().to_owned()),
                     fingerprint: Some(clean(&envelope.failure.fingerprint)),
                     envelope: text(&envelope),
                     ..Left::default()
@@ -327,7 +327,7 @@ impl Gathered {
 
 /// Applies a verdict that does not end the job to its row. Returns the error and the note for the history.
 fn go_back(verdict: &Verdict, row: &mut WaitingRow, now: i64) -> (Option<String>, Option<String>) {
-    let after = |delay| due_micros(ratchet_core::model::Due::In(delay), now);
+    let after = |delay| due_micros(ratchet_store::model::Due::In(delay), now);
     match verdict {
         Verdict::Retry { delay, attempts, failure } => {
             row.due_at(after(*delay));

@@ -9,12 +9,12 @@ mod steps;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::model::{
+use ratchet_store::Wake;
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{
     Applied, AttemptOutcome, ClaimReply, ClaimRequest, JobId, JobState, Notice, Settled,
     Settlement, Token, Verdict,
 };
-use ratchet_core::store::Wake;
 use uuid::Uuid;
 
 pub(crate) use self::apart::any_keyed;
@@ -69,7 +69,7 @@ impl Inner {
             }
             // A failed claim must not hide the settlements.
             None => self.claim(request).await.unwrap_or_else(|fault| {
-                let error = ratchet_core::StoreError::from(fault);
+                let error = ratchet_store::StoreError::from(fault);
                 tracing::warn!(%error, "a claim failed after its settlements; the next one tries again");
                 ClaimReply::default()
             }),

@@ -1,13 +1,12 @@
 //! Outcomes of jobs and lines of the attempt history, collected as columns.
 
-use ratchet_core::model::{AttemptOutcome, CancelCause, JobState};
+use ratchet_store::model::{AttemptOutcome, CancelCause, JobState};
 use uuid::Uuid;
 
 use crate::db;
 use crate::fault::Fault;
 use crate::graph::Place;
 use crate::job_row::WaitingRow;
-use crate::record::{cause_number, outcome_number, state_number};
 use crate::store::Inner;
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
@@ -108,9 +107,9 @@ impl Ends {
         self.deferrals.push(row.deferrals);
         self.generation.push(row.generation);
         self.attempt.push(member.map(Member::attempt));
-        self.state.push(state_number(state));
-        self.result.push(end.map(|end| outcome_number(end.outcome)));
-        self.cause.push(left.cause.map(cause_number));
+        self.state.push(state.code());
+        self.result.push(end.map(|end| end.outcome.code()));
+        self.cause.push(left.cause.map(CancelCause::code));
         self.output.push(left.output);
         self.envelope.push(left.envelope);
         self.reason.push(left.reason);
@@ -192,7 +191,7 @@ impl Lines {
         self.node.push(member.node);
         self.attempt.push(member.attempt());
         self.generation.push(member.row.generation);
-        self.result.push(outcome_number(end.outcome));
+        self.result.push(end.outcome.code());
         self.error.push(error);
         self.note.push(note);
     }

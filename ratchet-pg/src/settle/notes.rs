@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use ratchet_core::model::{RunNotes, Token};
-use ratchet_core::store::MAX_LOG_LINES;
+use ratchet_store::MAX_LOG_LINES;
+use ratchet_store::model::{RunNotes, Token};
 use uuid::Uuid;
 
 use super::Tokens;
 use crate::db;
 use crate::fault::Fault;
-use crate::record::{level_number, text};
+use crate::record::text;
 use crate::spec::{clean, micros, to_i64};
 use crate::store::Inner;
 use sqlx::PgConnection;
@@ -52,7 +52,7 @@ impl Notes {
             self.logs.job.push(job);
             self.logs.run.push(to_i64(line.run));
             self.logs.after.push(micros(line.after));
-            self.logs.level.push(level_number(line.level));
+            self.logs.level.push(line.level.code());
             self.logs.message.push(clean(&line.message));
         }
     }

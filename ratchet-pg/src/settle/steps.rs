@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use ratchet_core::graph::GraphEvent;
-use ratchet_core::model::{GraphEffects, JobState, Settled, Settlement};
+use ratchet_store::model::{GraphEffects, JobState, Settled, Settlement};
+use ratchet_store::rules::graph::GraphEvent;
 
 use super::PostCommit;
 use crate::fault::Fault;

@@ -1,10 +1,10 @@
 //! The invariants that must hold after any two operations, and after all remaining jobs are canceled.
 
-use ratchet_core::model::{
+use ratchet_pg::PgStore;
+use ratchet_store::Store as _;
+use ratchet_store::model::{
     CancelCause, Command, Filter, JobId, JobState, LeaseId, PageRequest, Token,
 };
-use ratchet_core::store::Store as _;
-use ratchet_pg::PgStore;
 use sqlx::{PgPool, Row as _};
 use uuid::Uuid;
 

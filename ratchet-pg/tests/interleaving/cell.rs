@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::ops::Not as _;
 use std::sync::{Arc, Mutex};
 
-use ratchet_core::pause::Place as Vertex;
-use ratchet_core::store::StoreError;
 use ratchet_pg::PgStore;
+use ratchet_store::StoreError;
+use ratchet_store::env::pause::Place as Vertex;
 
 use crate::audit::{audit, drain};
 use crate::scene::{Place, Scene};

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ratchet_core::graph::link;
-use ratchet_core::model::{
+use ratchet_core::{IdSource, OsEntropy, SystemClock};
+use ratchet_pg::PgStore;
+use ratchet_store::Store as _;
+use ratchet_store::model::{
     ClaimRequest, Claimed, Command, ConcurrencyKey, Due, Edge, EdgeTrigger, GroupId, GroupKind,
     GroupRecord, Isolation, JobId, JobSpec, KnownJobs, NewGraph, NewJob, NodeId, NodeInfo,
     OnConflict, QueueDemand, ScheduleRecord, Settlement, Step, Vertex, WriteSchedule,
 };
-use ratchet_core::store::Store as _;
-use ratchet_core::{IdSource, OsEntropy, SystemClock};
-use ratchet_pg::PgStore;
+use ratchet_store::rules::graph::link;
 
 use crate::support::{Database, fail, lingering, retry, succeed};
 
@@ -209,7 +209,7 @@ impl Scene {
             Place::Canceled => {
                 self.running(store, self.node).await;
                 let cancel =
-                    Command::Cancel(self.subject, ratchet_core::model::CancelCause::Requested);
+                    Command::Cancel(self.subject, ratchet_store::model::CancelCause::Requested);
                 store.command(cancel).await.expect("canceled");
                 self.late = self.run.take();
             }

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use ratchet_core::model::{
+use ratchet_core::{IdSource, OsEntropy, SystemClock};
+use ratchet_pg::{PgOptions, PgStore};
+use ratchet_store::InsertInTx as _;
+use ratchet_store::model::{
     AttemptOutcome, CancelCause, ClaimRequest, Claimed, Command, ConcurrencyKey, Due, Filter,
     InsertError, Isolation, JobId, JobSpec, JobState, KnownJobs, NewJob, NodeId, NodeInfo,
     OnConflict, QueueDemand, Settled, Settlement, Verdict,
 };
-use ratchet_core::store::{Store as _, StoreError};
-use ratchet_core::{IdSource, OsEntropy, SystemClock};
-use ratchet_pg::{PgOptions, PgStore};
+use ratchet_store::{Store as _, StoreError};
 use sqlx::PgPool;
 use tokio::sync::RwLock;
 use tokio::time::Instant;

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use ratchet_core::crash::{CrashPoint, crash_point};
-use ratchet_core::model::{
+use ratchet_pg::PgStore;
+use ratchet_store::InsertInTx as _;
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::{
     AttemptOutcome, BreakerUpdate, CancelCause, Command, CommandError, Deferral, Due, Extend,
     Filter, InsertError, JobState, NewGraph, QueueUpdate, RunNotes, Settlement, Verdict,
     WriteSchedule,
 };
-use ratchet_core::store::{Store as _, StoreError};
-use ratchet_pg::PgStore;
+use ratchet_store::{Store as _, StoreError};
 use sqlx::Connection as _;
 
 use crate::scene::{KEY, LANE, Place, Scene};
@@ -220,7 +221,7 @@ impl Verb {
             }
             Self::Leave => store.leave(scene.node).await,
             Self::Join => {
-                let info = ratchet_core::model::NodeInfo::new(scene.node);
+                let info = ratchet_store::model::NodeInfo::new(scene.node);
                 // A node that has left cannot join again.
                 let _ = store.join(info, Duration::from_hours(1)).await;
                 Ok(())

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::{BreakerUpdate, Due};
-use ratchet_core::store::Store as _;
+use ratchet_store::Store as _;
+use ratchet_store::model::{BreakerUpdate, Due};
 
 use crate::support::hold;
 use crate::world::World;

@@ -1,7 +1,7 @@
 //! Leak sweeps: a key or slot that no operation has freed is freed by a sweep, counted and logged.
 
-use ratchet_core::store::Store as _;
 use ratchet_pg::{PgStore, Repairs};
+use ratchet_store::Store as _;
 
 use crate::world::{World, lingering, retry, succeed};
 

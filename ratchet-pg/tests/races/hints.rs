@@ -1,8 +1,8 @@
 //! A failed notification must not refuse a job.
 
-use ratchet_core::model::Inserted;
-use ratchet_core::store::Store as _;
 use ratchet_pg::PgStore;
+use ratchet_store::Store as _;
+use ratchet_store::model::Inserted;
 
 use crate::world::World;
 

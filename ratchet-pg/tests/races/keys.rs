@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::{Command, CommandReply, Inserted, JobState, Settled};
-use ratchet_core::store::Store as _;
+use ratchet_store::InsertInTx as _;
+use ratchet_store::Store as _;
+use ratchet_store::model::{Command, CommandReply, Inserted, JobState, Settled};
 use sqlx::Connection as _;
 
 use crate::support::{ended_or_waits, hold, meet};

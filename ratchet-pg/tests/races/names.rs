@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::NodeInfo;
-use ratchet_core::store::{Store as _, StoreErrorKind};
 use ratchet_pg::PgStore;
+use ratchet_store::model::NodeInfo;
+use ratchet_store::{Store as _, StoreErrorKind};
 use tokio::time::Instant;
 
 use crate::support::hold;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::{Command, CommandReply, Filter, JobState};
-use ratchet_core::store::Store as _;
+use ratchet_store::Store as _;
+use ratchet_store::model::{Command, CommandReply, Filter, JobState};
 
 use crate::support::{ended_or_waits, hold, meet};
 use crate::world::{World, command};
@@ -12,7 +12,7 @@ const BOTH: &str = "SELECT count(*) FROM ratchet.paused p JOIN ratchet.ready r U
 
 async fn counts_equal_a_listing(world: &World) {
     let counts = world.b.counts().await.expect("counts");
-    let page = ratchet_core::model::PageRequest { limit: 1000, ..Default::default() };
+    let page = ratchet_store::model::PageRequest { limit: 1000, ..Default::default() };
     let jobs = world.b.list(&Filter::default(), page).await.expect("lists").jobs;
     for state in [JobState::Pending, JobState::Running, JobState::Failed, JobState::Paused] {
         let listed = jobs.iter().filter(|job| job.state == state).count();

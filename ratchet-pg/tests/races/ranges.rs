@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ratchet_core::graph::link;
-use ratchet_core::model::{
+use ratchet_core::{IdSource, OsEntropy, SystemClock};
+use ratchet_pg::PgStore;
+use ratchet_store::Store as _;
+use ratchet_store::model::{
     Command, GroupId, GroupKind, GroupRecord, InsertError, JobId, JobState, NewGraph, NodeInfo,
     Step,
 };
-use ratchet_core::store::Store as _;
-use ratchet_core::{IdSource, OsEntropy, SystemClock};
-use ratchet_pg::PgStore;
+use ratchet_store::rules::graph::link;
 use uuid::Uuid;
 
 use crate::support::{ended_or_waits, ended_or_waits_beside, fail};

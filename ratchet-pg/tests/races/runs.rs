@@ -1,8 +1,8 @@
 //! Runs: their slots and keys are freed, and two settlements never deadlock.
 
-use ratchet_core::model::{CancelCause, Command, CommandReply, Heartbeat, JobState, Settled};
-use ratchet_core::pause::Place;
-use ratchet_core::store::Store as _;
+use ratchet_store::Store as _;
+use ratchet_store::env::pause::Place;
+use ratchet_store::model::{CancelCause, Command, CommandReply, Heartbeat, JobState, Settled};
 use std::time::Duration;
 
 use crate::support::{hold, meet, start};

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_conformance::Harness as _;
-use ratchet_core::model::{
+use ratchet_core::{IdSource, OsEntropy, SystemClock};
+use ratchet_pg::{PgOptions, PgStore};
+use ratchet_store::Store as _;
+use ratchet_store::model::{
     ClaimReply, ClaimRequest, Claimed, Command, CommandError, CommandReply, ConcurrencyKey, Due,
     InsertError, Inserted, Isolation, JobId, JobSpec, JobState, KnownJobs, NewJob, NodeId,
     NodeInfo, OnConflict, QueueDemand, Settled, Settlement, Token,
 };
-use ratchet_core::store::Store as _;
-use ratchet_core::{IdSource, OsEntropy, SystemClock};
-use ratchet_pg::{PgOptions, PgStore};
 use sqlx::PgPool;
 
 use crate::support::PgHarness;

@@ -4,9 +4,9 @@ use std::future::Future;
 use std::thread::ThreadId;
 use std::time::Duration;
 
-use ratchet_core::pause::{Place, Watch};
-use ratchet_core::store::Store as _;
 use ratchet_pg::PgStore;
+use ratchet_store::Store as _;
+use ratchet_store::env::pause::{Place, Watch};
 use sqlx::PgPool;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;

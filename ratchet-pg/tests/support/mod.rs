@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_conformance::{Harness, async_trait};
-use ratchet_core::store::Store;
 use ratchet_pg::PgStore;
+use ratchet_store::Store;
 
 pub(crate) use database::Database;
 pub(crate) use held::{

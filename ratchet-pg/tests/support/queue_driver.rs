@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_conformance::Harness;
-use ratchet_core::model::{
+use ratchet_core::{IdSource, OsEntropy, SystemClock};
+use ratchet_store::Store;
+use ratchet_store::model::{
     AttemptOutcome, ClaimRequest, Claimed, ConcurrencyKey, Due, Isolation, JobId, JobSpec,
     JobState, KnownJobs, NewJob, NodeId, NodeInfo, OnConflict, QueueDemand, Settlement, Verdict,
 };
-use ratchet_core::store::Store;
-use ratchet_core::{IdSource, OsEntropy, SystemClock};
 
 use super::PgHarness;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     AttemptOutcome, Claimed, Envelope, FailureKind, FailureRecord, Settlement, TerminalReason,
     Verdict,
 };

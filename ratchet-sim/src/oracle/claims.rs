@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use ratchet_core::model::{
+use ratchet_memory::Inspection;
+use ratchet_store::model::{
     AttemptOutcome, ClaimReply, ClaimRequest, Claimed, Heartbeat, NodeId, Settled, Settlement,
     Verdict,
 };
-use ratchet_core::store::Inspection;
 
 use super::{Oracle, RunEnd};
 use crate::exec::Owner;
@@ -184,6 +184,5 @@ pub(super) fn word(verdict: &Verdict) -> &'static str {
         Verdict::Release => "release",
         Verdict::Rescue { .. } => "rescue",
         Verdict::Fail { .. } => "fail",
-        _ => "something new",
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ratchet_core::JobState;
-use ratchet_core::model::JobRecord;
-use ratchet_core::store::Inspection;
+use ratchet_memory::Inspection;
+use ratchet_store::model::JobRecord;
 
 use super::Oracle;
 use super::moves::about;

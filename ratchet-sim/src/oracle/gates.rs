@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use jiff::{SignedDuration, Timestamp};
-use ratchet_core::model::{
+use ratchet_memory::Inspection;
+use ratchet_store::model::{
     Breaker, BreakerSettings, BreakerUpdate, Claimed, QueueLimits, QueueUpdate, Settlement,
 };
-use ratchet_core::store::Inspection;
 
 use super::Oracle;
 

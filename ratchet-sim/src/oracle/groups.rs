@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use ratchet_core::JobState;
-use ratchet_core::model::{
+use ratchet_memory::Inspection;
+use ratchet_store::model::{
     CancelCause, Edge, EdgeTrigger, GroupCounts, GroupId, GroupRecord, GroupState, JobRecord,
     Resolution, Vertex, WaitMode,
 };
-use ratchet_core::store::Inspection;
 
 use super::Oracle;
 use super::moves::{Shadow, about};

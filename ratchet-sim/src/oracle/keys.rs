@@ -1,8 +1,8 @@
 //! Checks concurrency keys and business keys.
 
 use ratchet_core::JobState;
-use ratchet_core::model::{JobId, JobSpec};
-use ratchet_core::store::Inspection;
+use ratchet_memory::Inspection;
+use ratchet_store::model::{JobId, JobSpec};
 
 use super::Oracle;
 use super::moves::Shadow;

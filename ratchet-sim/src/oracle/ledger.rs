@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ratchet_core::model::JobId;
+use ratchet_store::model::JobId;
 
 /// The submits, keyed by the number in the arguments of their jobs.
 #[derive(Debug, Default)]

@@ -15,8 +15,8 @@ mod runs;
 use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
-use ratchet_core::model::{Breaker, Claimed, JobId, NodeId};
-use ratchet_core::store::Inspection;
+use ratchet_memory::Inspection;
+use ratchet_store::model::{Breaker, Claimed, JobId, NodeId};
 
 use self::keys::KeyBook;
 pub(crate) use self::ledger::Ledger;

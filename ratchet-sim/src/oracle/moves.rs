@@ -1,8 +1,8 @@
 //! Checks that every state change of a job is legal.
 
 use ratchet_core::JobState;
-use ratchet_core::model::{CancelCause, GroupId, JobId, JobRecord, TRANSITIONS};
-use ratchet_core::store::Inspection;
+use ratchet_memory::Inspection;
+use ratchet_store::model::{CancelCause, GroupId, JobId, JobRecord, TRANSITIONS};
 
 use super::Oracle;
 use crate::op::Op;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
-use ratchet_core::model::{Claimed, JobId, NodeId};
+use ratchet_store::model::{Claimed, JobId, NodeId};
 
 use super::Oracle;
 use crate::exec::Owner;

@@ -1,7 +1,7 @@
 //! Reads groups, members and edges, for queries and for graph walks.
 
-use ratchet_core::graph::{GraphRows, GroupContents};
-use ratchet_core::model::{Edge, GroupFilter, GroupId, GroupRecord, JobId, Member, Vertex};
+use ratchet_store::model::{Edge, GroupFilter, GroupId, GroupRecord, JobId, Member, Vertex};
+use ratchet_store::rules::graph::{GraphRows, GroupContents};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 use uuid::Uuid;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use ratchet_conformance::{Harness, async_trait};
 use ratchet_core::VirtualClock;
-use ratchet_core::store::Store;
 use ratchet_sqlite::{SqliteStore, Synchronous};
+use ratchet_store::Store;
 use tempfile::TempDir;
 
 pub(crate) struct SqliteHarness {

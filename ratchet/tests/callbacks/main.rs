@@ -91,7 +91,7 @@ fn x_09_no_callback_stops_the_others() {
 fn table(reports: &[((Callback, Trick), Report)]) -> String {
     let mut page = String::from(
         "# Callbacks that do what they should not\n\n\
-         Written by `RATCHET_CALLBACKS_DOCS=$PWD/docs/proof/callbacks.md cargo test -p ratchet --test callbacks`; do not edit. Each row is a \
+         Written by `RATCHET_CALLBACKS_DOCS=$PWD/docs/proof/callbacks.md cargo test -p ratchet-jobs --test callbacks`; do not edit. Each row is a \
          process with one worker and one job that uses the callback, with one retry, on SQLite. Beside it \
          another job was submitted. It ran, and the worker was alive afterwards, in every row. *Never returns* means a thread that \
          blocks for ever; the timeout is 300 ms there. A dash in *state* means that the submit was \

@@ -96,7 +96,7 @@ fn flow(rng: &mut Rng, jobs: usize) -> Flow {
         }
         before.push(point);
     }
-    ratchet_core::graph::link(&mut graph);
+    ratchet_store::rules::graph::link(&mut graph);
     Flow { graph, fails }
 }
 

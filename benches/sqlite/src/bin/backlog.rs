@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ratchet_bench_sqlite::{argument, quantile, rss_mib};
-use ratchet_core::model::{
+use ratchet_store::model::{
     Isolation, ClaimRequest, Due, JobId, JobSpec, KnownJobs, NewJob, NodeId, NodeInfo, OnConflict,
     QueueDemand,
 };
-use ratchet_core::store::Store;
+use ratchet_store::Store;
 use ratchet_sqlite::{SqliteStore, Synchronous};
 use uuid::Uuid;
 

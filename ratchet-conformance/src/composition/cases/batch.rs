@@ -1,6 +1,6 @@
 //! Batches: children that run in parallel.
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     CancelCause, EdgeTrigger, Extend, GroupCounts, GroupId, GroupKind, GroupState, InsertError,
     Inserted, JobId, JobState, NewJob, Settled, Vertex,
 };
@@ -255,7 +255,7 @@ pub async fn w_05_counts_are_exact_under_load(world: &World) {
                     return ended;
                 }
                 ended += runs.len();
-                let end = |(turn, run): (usize, &ratchet_core::model::Claimed)| {
+                let end = |(turn, run): (usize, &ratchet_store::model::Claimed)| {
                     if (turn + worker) % 3 == 0 { run.fail() } else { run.succeed() }
                 };
                 let settlements = runs.iter().enumerate().map(end).collect();

@@ -1,6 +1,6 @@
 //! Canceling a step or a whole group.
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     CancelCause, Command, CommandError, CommandReply, EdgeTrigger, Extend, GroupId, GroupKind,
     GroupState, Heartbeat, InsertError, JobState, Vertex,
 };

@@ -1,13 +1,12 @@
 //! Chains: steps that run in order.
 
-use ratchet_core::model::{
-    CancelCause, Claimed, Explanation, GroupState, JobState, Vertex, Waiting,
-};
-use ratchet_core::store::Wake;
+use ratchet_store::Wake;
+use ratchet_store::model::{CancelCause, Claimed, GroupState, JobState, Vertex};
+use ratchet_store::rules::{Explanation, Waiting};
 
 use crate::World;
 use crate::fixture::{RunExt, SettlementExt, Sketch, hours, secs};
-use ratchet_core::model::{EdgeTrigger, GroupKind};
+use ratchet_store::model::{EdgeTrigger, GroupKind};
 
 use JobState::{Canceled, Failed, Pending, Succeeded};
 

@@ -1,6 +1,6 @@
 //! Inserting and reading graphs.
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     Edge, EdgeTrigger, GroupFilter, GroupKind, GroupRecord, GroupState, InsertError, JobState,
     Resolution, Vertex, Wait, WaitMode,
 };

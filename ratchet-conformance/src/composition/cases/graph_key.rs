@@ -1,6 +1,6 @@
 //! The idempotency key of a whole graph.
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     EdgeTrigger, GraphKey, GroupId, GroupKind, InsertError, Inserted, JobId, JobState, NewGraph,
 };
 

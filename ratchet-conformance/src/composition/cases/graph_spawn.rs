@@ -1,6 +1,6 @@
 //! Chains, batches and workflows that are inserted with the settlement of a run.
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     EdgeTrigger, GraphKey, GroupKind, GroupState, Inserted, JobState, NewGraph, Settled,
 };
 

@@ -1,6 +1,6 @@
 //! Rejected items and handed-off checkpoints.
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     Claimed, JobState, NewHandOff, NewReject, Reject, RejectFilter, Settlement,
 };
 

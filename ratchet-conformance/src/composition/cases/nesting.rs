@@ -1,6 +1,6 @@
 //! Nested groups.
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     CancelCause, Claimed, EdgeTrigger, GroupId, GroupKind, GroupState, JobId, JobState, Vertex,
 };
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fastrand::Rng;
-use ratchet_core::model::{Claimed, GroupState, JobId, JobState, NewGraph, Vertex};
+use ratchet_store::model::{Claimed, GroupState, JobId, JobState, NewGraph, Vertex};
 
 use crate::World;
 use crate::composition::predict::{Fate, fate, predict, sketch};
@@ -13,7 +13,7 @@ async fn judge(world: &World) -> Node {
     world.node().await.knowing(&[("mail", 1), ("?yes", 1), ("?no", 1)])
 }
 
-fn end(run: &Claimed, fails: bool) -> ratchet_core::model::Settlement {
+fn end(run: &Claimed, fails: bool) -> ratchet_store::model::Settlement {
     let mut settlement = if fails { run.fail() } else { run.succeed() };
     settlement.condition_results = vec![("yes".to_owned(), true), ("no".to_owned(), false)];
     settlement
@@ -31,7 +31,7 @@ async fn play(world: &World, node: &Node, rng: &mut Rng, fails: &BTreeSet<JobId>
         let ending = running.split_off(rng.usize(..running.len()));
         let ending = ending.iter().map(|run| end(run, fails.contains(&run.id()))).collect();
         for settled in world.settle_all(ending).await {
-            assert!(matches!(settled, ratchet_core::model::Settled::Applied(_)));
+            assert!(matches!(settled, ratchet_store::model::Settled::Applied(_)));
         }
     }
 }
@@ -96,8 +96,8 @@ pub async fn w_01_retried_random_graphs_end_as_if_nothing_had_failed(world: &Wor
         let mut graph = sketch(world, &mut rng, 12);
         // A fired edge is not reverted. Without failure edges, a late success has the same result as an early one.
         for edge in &mut graph.edges {
-            if !matches!(edge.when, ratchet_core::model::EdgeTrigger::Condition(_)) {
-                edge.when = ratchet_core::model::EdgeTrigger::Success;
+            if !matches!(edge.when, ratchet_store::model::EdgeTrigger::Condition(_)) {
+                edge.when = ratchet_store::model::EdgeTrigger::Success;
             }
         }
         let mut failing: BTreeSet<_> =

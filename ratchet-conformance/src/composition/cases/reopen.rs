@@ -1,6 +1,6 @@
 //! Retrying a failed step also reopens the steps that were canceled because of it.
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     Claimed, Command, CommandError, CommandReply, EdgeTrigger, Filter, GroupKind, GroupState,
     JobState,
 };

@@ -1,6 +1,6 @@
 //! Schedules of recurring jobs.
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     Filter, JobSpec, JobState, Missed, NewJob, ScheduleRecord, ScheduleWritten, WriteSchedule,
 };
 

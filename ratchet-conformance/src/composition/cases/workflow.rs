@@ -1,6 +1,6 @@
 //! Workflows: steps connected by edges.
 
-use ratchet_core::model::{
+use ratchet_store::model::{
     CancelCause, EdgeTrigger, GroupId, GroupKind, GroupState, JobId, JobState, Vertex,
 };
 

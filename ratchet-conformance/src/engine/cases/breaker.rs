@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::AttemptOutcome;
 use ratchet_core::{BreakerState, BuildError, Event, Explanation, Job, JobState, Waiting};
+use ratchet_store::model::AttemptOutcome;
 
 use crate::engine::fixture::{EngineFixture, event, eventually, outcomes, start};
 use crate::engine::script::{Ignoring, Paying, Profiled, Recording, Step};
@@ -65,7 +65,7 @@ pub async fn e_11_failed_probes_count_as_deferrals(fixture: EngineFixture) {
     let job = ratchet.enqueue(Paying::of([down()])).await.expect("enqueues");
     let failed = fixture.until(&ratchet, job.id(), JobState::Failed).await;
     let reason = failed.envelope.expect("an envelope").reason;
-    assert_eq!(reason, ratchet_core::model::TerminalReason::DeferralExhausted);
+    assert_eq!(reason, ratchet_store::model::TerminalReason::DeferralExhausted);
     worker.stop().await;
 }
 

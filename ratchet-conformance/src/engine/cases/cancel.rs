@@ -1,7 +1,7 @@
 //! Canceling running jobs.
 
-use ratchet_core::model::AttemptOutcome;
 use ratchet_core::{Event, JobState};
+use ratchet_store::model::AttemptOutcome;
 
 use crate::engine::fixture::{EngineFixture, event, eventually, outcomes};
 use crate::engine::script::{Block, Script, Step};

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use ratchet_core::model::{AttemptOutcome, Envelope, TerminalReason};
 use ratchet_core::{
     Builder, DeadLetterSink, ErrorSanitizer, Failure, InvocationResolver, JobContext, JobError,
     JobState, Middleware, Ratchet, RawError, Registration, Registry, RetryPolicy, RunReport,
     SinkError, Worker, async_trait,
 };
+use ratchet_store::model::{AttemptOutcome, Envelope, TerminalReason};
 
 use crate::engine::fixture::{EngineFixture, eventually, outcomes, start};
 use crate::engine::hostile::{self, Hostile, HostileBlocking, Losing, Nasty, Trick};

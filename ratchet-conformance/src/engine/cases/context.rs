@@ -1,7 +1,7 @@
 //! The job context: values passed to a handler, and progress, logs and checkpoints written by it.
 
 use ratchet_core::JobState;
-use ratchet_core::model::Progress;
+use ratchet_store::model::Progress;
 
 use crate::engine::fixture::{EngineFixture, eventually};
 use crate::engine::script::{Script, Step};

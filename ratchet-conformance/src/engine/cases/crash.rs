@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ratchet_core::model::{
+use ratchet_core::{Event, IdSource, JobId, JobState, OsEntropy, Ratchet, SystemClock};
+use ratchet_store::model::{
     AttemptOutcome, ClaimRequest, Isolation, KnownJobs, NodeInfo, QueueDemand, TerminalReason,
 };
-use ratchet_core::{Event, IdSource, JobId, JobState, OsEntropy, Ratchet, SystemClock};
 
 use crate::engine::fixture::{EngineFixture, event, eventually, name, outcomes, start};
 use crate::engine::script::{Script, Step};

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ratchet_core::model::{Alert, Envelope};
 use ratchet_core::{AlertSink, DeadLetterSink, Filter, JobState, Redrive, SinkError, async_trait};
+use ratchet_store::model::{Alert, Envelope};
 
 use crate::engine::fixture::{EngineFixture, eventually, outcomes, start};
 use crate::engine::script::{Script, Step};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::{AttemptOutcome, FailureKind, NewJob, OnConflict, TerminalReason};
 use ratchet_core::{Due, JobState};
+use ratchet_store::model::{AttemptOutcome, FailureKind, NewJob, OnConflict, TerminalReason};
 
 use crate::engine::fixture::{EngineFixture, eventually, outcomes, start};
 use crate::engine::script::{Domain, Fragile, Script, Step, Verdict};

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::{AttemptOutcome, AttemptRecord, FailureKind};
 use ratchet_core::{
     Backoff, Entropy, Filter, JobId, JobState, PageRequest, Ratchet, SeededEntropy,
 };
+use ratchet_store::model::{AttemptOutcome, AttemptRecord, FailureKind};
 
 use crate::engine::fixture::{EngineFixture, eventually, start};
 use crate::engine::script::{Script, Step};

@@ -1,9 +1,9 @@
 //! Middleware: hooks around every run.
 
-use ratchet_core::model::AttemptOutcome;
 use ratchet_core::{
     HandlerError, JobContext, JobError, JobState, Middleware, Next, Output, RunReport, async_trait,
 };
+use ratchet_store::model::AttemptOutcome;
 
 use crate::engine::fixture::{EngineFixture, start};
 use crate::engine::script::{Stage, Step};

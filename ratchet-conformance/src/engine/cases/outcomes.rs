@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ratchet_core::model::{JobOutcome, OutcomeKind};
 use ratchet_core::{JobId, JobState, OutcomeSink, SinkError, async_trait};
+use ratchet_store::model::{JobOutcome, OutcomeKind};
 
 use super::crash::{Rescuer, die_with};
 use crate::engine::fixture::{EngineFixture, eventually, start};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ratchet_core::JobState;
-use ratchet_core::model::AttemptOutcome;
+use ratchet_store::model::AttemptOutcome;
 
 use crate::engine::fixture::{EngineFixture, eventually, outcomes, start};
 use crate::engine::script::Step;

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::limits::{self, Field};
-use ratchet_core::model::{Filter, QueueLimits, TerminalReason};
-use ratchet_core::recurring::CronError;
 use ratchet_core::{
     Builder, Enqueue, JobState, Missed, PageRequest, Ratchet, ScheduleError, StoreErrorKind,
     SubmitError, WaitError, Wiring,
 };
+use ratchet_store::model::limits::{self, Field};
+use ratchet_store::model::{Filter, QueueLimits, TerminalReason};
+use ratchet_store::rules::recurring::CronError;
 
 use crate::engine::fixture::{EngineFixture, eventually, start};
 use crate::engine::hostile::{

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::{Inserted, TerminalReason};
 use ratchet_core::{Backoff, JobState, Priority, SubmitError};
+use ratchet_store::model::{Inserted, TerminalReason};
 
 use crate::engine::fixture::{EngineFixture, event, name, start};
 use crate::engine::script::{Elsewhere, Even, Script, Step};

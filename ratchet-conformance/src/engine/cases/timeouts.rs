@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::{AttemptOutcome, FailureKind, TerminalReason};
 use ratchet_core::{Event, Failure, JobState, RetryPolicy};
+use ratchet_store::model::{AttemptOutcome, FailureKind, TerminalReason};
 
 use crate::engine::fixture::{EngineFixture, event, eventually, outcomes, start};
 use crate::engine::script::{Block, Script, Step};

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use ratchet_core::model::{GroupCounts, GroupState};
 use ratchet_core::{Event, GroupHandle, JobState, SubmitError};
+use ratchet_store::model::{GroupCounts, GroupState};
 
 use super::ended;
 use super::jobs::{self, Mark, Tell};

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use ratchet_core::model::{CancelCause, GroupState};
 use ratchet_core::{Event, JobState, SubmitError, WaitError};
+use ratchet_store::model::{CancelCause, GroupState};
 
 use super::ended;
 use super::jobs::{Charge, Double, Mark, Order, Place, Receipt, Tell};

@@ -2,9 +2,9 @@
 
 #![allow(clippy::unused_async, clippy::needless_pass_by_value)] // required by the signature of a job
 
-use ratchet_core::model::GroupId;
 use ratchet_core::{GroupReport, Job, JobContext, JobError, Registration, State, fatal};
 use ratchet_macros::{condition, job};
+use ratchet_store::model::GroupId;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::script::Stage;

@@ -12,8 +12,8 @@ pub mod workflows;
 
 use std::time::Duration;
 
-use ratchet_core::model::GroupRecord;
 use ratchet_core::{GroupHandle, Ratchet, Worker};
+use ratchet_store::model::GroupRecord;
 
 use super::fixture::{EngineFixture, start};
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use ratchet_core::model::Missed;
 use ratchet_core::{Filter, JobState, PageRequest, Ratchet, ScheduleError};
+use ratchet_store::model::Missed;
 
 use super::jobs::{Mark, Nightly};
 use crate::engine::fixture::{EngineFixture, eventually};

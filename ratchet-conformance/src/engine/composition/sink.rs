@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ratchet_core::JobState;
-use ratchet_core::model::RejectFilter;
+use ratchet_store::model::RejectFilter;
 
 use super::jobs::Import;
 use crate::engine::fixture::EngineFixture;

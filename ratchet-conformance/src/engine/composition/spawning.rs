@@ -1,7 +1,7 @@
 //! Graphs that are submitted by jobs, and graphs that are submitted twice.
 
-use ratchet_core::model::{GroupFilter, GroupState};
 use ratchet_core::{Event, JobContext, JobState, SubmitError};
+use ratchet_store::model::{GroupFilter, GroupState};
 
 use super::ended;
 use super::jobs::{Charge, Double, Mark, Place, Plan, Receipt};

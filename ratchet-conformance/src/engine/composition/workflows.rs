@@ -1,8 +1,8 @@
 //! Workflows with real handlers.
 
-use ratchet_core::graph::GraphError;
-use ratchet_core::model::GroupState;
 use ratchet_core::{Event, Filter, JobState, PageRequest, SubmitError, Wiring};
+use ratchet_store::model::GroupState;
+use ratchet_store::rules::graph::GraphError;
 
 use super::ended;
 use super::jobs::{BREAKS, Charge, Double, IS_BIG, Mark, Place, Summary};

@@ -8,9 +8,8 @@ use super::{Chain, GroupHandle, Workflow};
 use crate::client::{Enqueue, SubmitError};
 use crate::job::JobContext;
 use crate::job::{Begins, Job};
-use crate::model::{EdgeTrigger, GroupKind, NewGraph};
 use crate::runtime::Core;
-use crate::store::Store;
+use ratchet_store::model::{EdgeTrigger, GroupKind, NewGraph};
 
 /// A batch about to be submitted: add jobs and callbacks, then `.await`.
 ///
@@ -132,14 +131,8 @@ impl<'a> Batch<'a> {
         self.on(job, EdgeTrigger::Rate(rate))
     }
 
-    /// Returns the store of the runtime. The `in_tx` of a store downcasts it to its own type.
-    pub fn store(&self) -> &dyn Store {
-        self.draft.core.store.as_ref()
-    }
-
-    /// Returns the checked graph and its future handle without storing anything, for stores that insert within the
-    /// caller's transaction.
-    pub fn into_parts(self) -> Result<(NewGraph, GroupHandle), SubmitError> {
+    /// Returns the checked graph and its future handle without storing anything.
+    pub(crate) fn into_parts(self) -> Result<(NewGraph, GroupHandle), SubmitError> {
         self.draft.into_parts()
     }
 

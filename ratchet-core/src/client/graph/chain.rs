@@ -14,11 +14,11 @@ use crate::client::handle::read_output;
 use crate::client::{Enqueue, SubmitError, WaitError};
 use crate::job::JobContext;
 use crate::job::{Follows, Job, NoOutput};
-use crate::model::{
+use crate::runtime::Core;
+use ratchet_store::StoreError;
+use ratchet_store::model::{
     EdgeTrigger, GroupId, GroupKind, GroupState, JobId, JobState, NewGraph, Vertex,
 };
-use crate::runtime::Core;
-use crate::store::{Store, StoreError};
 
 /// A chain about to be submitted: add steps, then `.await`. `T` is the output of its last step.
 ///
@@ -122,14 +122,8 @@ impl<'a, T> Chain<'a, T> {
         self
     }
 
-    /// Returns the store of the runtime. The `in_tx` of a store downcasts it to its own type.
-    pub fn store(&self) -> &dyn Store {
-        self.draft.core.store.as_ref()
-    }
-
-    /// Returns the checked graph and its future handle without storing anything, for stores that insert within the
-    /// caller's transaction.
-    pub fn into_parts(self) -> Result<(NewGraph, ChainHandle<T>), SubmitError> {
+    /// Returns the checked graph and its future handle without storing anything.
+    pub(crate) fn into_parts(self) -> Result<(NewGraph, ChainHandle<T>), SubmitError> {
         let (last, number) = self.last_step();
         let (graph, group) = self.draft.into_parts()?;
         Ok((graph, ChainHandle { group, last, number, _returns: PhantomData }))
@@ -167,7 +161,7 @@ impl<'a, T: 'static> IntoFuture for Chain<'a, T> {
 
 /// A handle to a submitted chain whose last step returns `T`.
 pub struct ChainHandle<T> {
-    group: GroupHandle,
+    pub(in crate::client) group: GroupHandle,
     /// The last step, if it is a job of this submit. `None` if the chain was submitted earlier under its idempotency
     /// key.
     last: Option<JobId>,
@@ -200,8 +194,7 @@ impl<T: DeserializeOwned> ChainHandle<T> {
 
 impl<T> ChainHandle<T> {
     /// Returns the handle of another chain with the same steps: the one submitted first under an idempotency key.
-    #[must_use]
-    pub fn at(self, id: GroupId) -> Self {
+    pub(crate) fn at(self, id: GroupId) -> Self {
         let last = self.last.filter(|_| id == self.group.id());
         Self { group: self.group.at(id), last, ..self }
     }

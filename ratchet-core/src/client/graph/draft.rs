@@ -8,18 +8,18 @@ use super::handle::GroupHandle;
 use super::publish_effects;
 use crate::client::enqueue::unserved;
 use crate::client::{Enqueue, SubmitError};
-use crate::crash::{CrashPoint, crash_point};
 use crate::events::JobRef;
-use crate::graph::{GraphError, check, link};
 use crate::job::JobContext;
 use crate::job::{InputDef, Job};
-use crate::model::limits::{self, Field, brief};
-use crate::model::{
+use crate::runtime::Core;
+use crate::runtime::by_queue;
+use ratchet_store::env::crash::{CrashPoint, crash_point};
+use ratchet_store::model::limits::{self, Field, brief};
+use ratchet_store::model::{
     Due, Edge, EdgeTrigger, GraphInserted, GraphKey, GroupId, GroupKind, GroupRecord, InsertError,
     JobId, NewGraph, NewJob, OnConflict, Step, StepInput, Vertex,
 };
-use crate::runtime::Core;
-use crate::runtime::by_queue;
+use ratchet_store::rules::graph::{GraphError, check, link};
 
 /// A graph under construction. The first error is kept and returned by the submit.
 #[derive(Debug)]
@@ -133,7 +133,8 @@ impl<'a> Draft<'a> {
         let size = self.sizes.entry(group).or_default();
         let number = *size;
         *size = size.saturating_add(1);
-        let mut step = Step { group, name, number, ..Step::default() };
+        let mut step = Step::new(group);
+        (step.name, step.number) = (name, number);
         if let Due::In(delay) = job.due {
             step.delay = delay;
             job.due = Due::Now;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::model::{Edge, EdgeTrigger, GroupView, JobState, Member, Vertex};
+use ratchet_store::model::{Edge, EdgeTrigger, GroupView, JobState, Member, Vertex};
 
 /// Renders one line per step: its name, its state, and its parents.
 pub(super) fn text(view: &GroupView) -> String {
@@ -179,7 +179,7 @@ fn style(edge: &Edge) -> String {
     if let Vertex::Group(id) = edge.child {
         style.push(format!("lhead=\"cluster_{id}\""));
     }
-    if let Some(crate::model::Resolution::Dead { .. }) = edge.resolution {
+    if let Some(ratchet_store::model::Resolution::Dead { .. }) = edge.resolution {
         style.push("style=dashed".to_owned());
     }
     if style.is_empty() { String::new() } else { format!(" [{}]", style.join(", ")) }

@@ -1,8 +1,8 @@
 //! Events for the propagation of a change through a graph.
 
 use crate::events::{Event, GroupRef};
-use crate::model::{GraphEffects, GroupKind, GroupRecord, GroupState};
 use crate::runtime::Core;
+use ratchet_store::model::{GraphEffects, GroupKind, GroupRecord, GroupState};
 
 /// Publishes events for the jobs that a commit canceled and for the groups that it changed.
 pub(crate) fn publish_effects(core: &Core, effects: &GraphEffects) {

@@ -10,18 +10,18 @@ use crate::client::ends::Ends;
 use crate::client::{Enqueue, Ratchet, SubmitError, WaitError};
 use crate::events::JobRef;
 use crate::job::Begins;
-use crate::model::{
+use crate::runtime::Core;
+use ratchet_store::model::{
     Command, CommandError, CommandReply, Edge, Extend, GroupFilter, GroupId, GroupRecord,
     GroupView, Inserted, JobId, Member, NewJob, Step, Vertex,
 };
-use crate::runtime::Core;
-use crate::store::{Store, StoreError};
+use ratchet_store::{Store, StoreError};
 
 /// A handle to a submitted chain, batch or workflow. Cheap to clone. Dropping it does not affect the group.
 #[derive(Clone)]
 pub struct GroupHandle {
     id: GroupId,
-    pub(super) core: Arc<Core>,
+    pub(in crate::client) core: Arc<Core>,
     warnings: Arc<[String]>,
 }
 
@@ -41,7 +41,7 @@ impl GroupHandle {
     }
 
     /// Returns the handle of another group.
-    pub fn at(&self, id: GroupId) -> Self {
+    pub(crate) fn at(&self, id: GroupId) -> Self {
         Self::new(id, Arc::clone(&self.core))
     }
 
@@ -139,8 +139,7 @@ impl GroupHandle {
 
     fn child<J: Begins>(&self, job: &J) -> Result<NewJob, SubmitError> {
         let mut job = Enqueue::step(&self.core, job).into_new_job()?;
-        let step = Step { group: Some(self.id), ..Step::default() };
-        job.spec.step = Some(Box::new(step));
+        job.spec.step = Some(Box::new(Step::new(Some(self.id))));
         Ok(job)
     }
 
@@ -211,5 +210,5 @@ async fn shallow(store: &dyn Store, group: GroupRecord) -> Result<GroupView, Sto
     }
     let reports = |edge: &Edge| followers.iter().any(|it| edge.child == Vertex::Job(it.id));
     edges.extend(own.into_iter().filter(reports));
-    Ok(GroupView { group, members, groups: Vec::new(), edges, followers })
+    Ok(GroupView::new(group, members, edges, followers))
 }

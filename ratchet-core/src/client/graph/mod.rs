@@ -22,8 +22,8 @@ use std::sync::Arc;
 use super::Ratchet;
 use crate::job::Begins;
 use crate::job::JobContext;
-use crate::model::{GroupFilter, GroupId, GroupRecord};
-use crate::store::StoreError;
+use ratchet_store::StoreError;
+use ratchet_store::model::{GroupFilter, GroupId, GroupRecord};
 
 impl Ratchet {
     /// Starts building a chain: `ratchet.chain(first).then(second).await`. Steps run one after the other. A step may

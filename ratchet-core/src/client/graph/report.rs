@@ -2,7 +2,7 @@
 
 use crate::job::JobContext;
 use crate::job::{Inject, InjectError, Need};
-use crate::model::{GroupCounts, GroupId, GroupKind, GroupState};
+use ratchet_store::model::{GroupCounts, GroupId, GroupKind, GroupState};
 
 /// The group that a callback follows: `#[inject] batch: GroupReport`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,13 +13,12 @@ pub use self::wiring::{StepRef, Whole, Wiring, Yields};
 use super::draft::{Draft, Types};
 use super::{Batch, Chain, GroupHandle};
 use crate::client::SubmitError;
-use crate::graph::GraphError;
 use crate::job::Job;
 use crate::job::JobContext;
-use crate::model::limits::Field;
-use crate::model::{EdgeTrigger, GroupKind, NewGraph, Vertex};
 use crate::runtime::Core;
-use crate::store::Store;
+use ratchet_store::model::limits::Field;
+use ratchet_store::model::{EdgeTrigger, GroupKind, NewGraph, Vertex};
+use ratchet_store::rules::graph::GraphError;
 
 /// A workflow about to be submitted: add steps, then `.await`.
 ///
@@ -147,14 +146,8 @@ impl<'a> Workflow<'a> {
         self.draft.callback(self.draft.root, &job, EdgeTrigger::Failure);
     }
 
-    /// Returns the store of the runtime. The `in_tx` of a store downcasts it to its own type.
-    pub fn store(&self) -> &dyn Store {
-        self.draft.core.store.as_ref()
-    }
-
-    /// Returns the checked graph and its future handle without storing anything, for stores that insert within the
-    /// caller's transaction.
-    pub fn into_parts(self) -> Result<(NewGraph, GroupHandle), SubmitError> {
+    /// Returns the checked graph and its future handle without storing anything.
+    pub(crate) fn into_parts(self) -> Result<(NewGraph, GroupHandle), SubmitError> {
         self.into_draft().into_parts()
     }
 

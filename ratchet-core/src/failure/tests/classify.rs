@@ -9,7 +9,7 @@ use crate::failure::{
     Classified, Classifier, DefaultSanitizer, ErrorSanitizer, Failure, HandlerError, JobError,
     PanicReport, RawError, Retryability, catch_panic, fatal, invalid, reject, retry_after, snooze,
 };
-use crate::model::FailureKind;
+use ratchet_store::model::FailureKind;
 
 fn classifier() -> Classifier {
     Classifier::new(Arc::new(DefaultSanitizer::default()))
@@ -229,12 +229,12 @@ fn s_17_whatever_a_sanitizer_returns_is_bounded_and_clean() {
     let Classified::Failure(failure) = classifier.error(error) else { panic!("a failure") };
     let record = failure.record;
     assert!(record.message.starts_with("red\n\txxx"), "{:?}", &record.message[..20]);
-    assert_eq!(record.message.len(), crate::model::limits::MESSAGE);
-    assert_eq!(record.code.len(), crate::model::limits::CODE);
+    assert_eq!(record.message.len(), ratchet_store::model::limits::MESSAGE);
+    assert_eq!(record.code.len(), ratchet_store::model::limits::CODE);
     let Classified::Reject(why) =
         classifier.error(JobError::from(reject(long())).into_handler_error())
     else {
         panic!("a reject")
     };
-    assert_eq!(why.len(), crate::model::limits::MESSAGE);
+    assert_eq!(why.len(), ratchet_store::model::limits::MESSAGE);
 }

@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::failure::{clip, plain};
-use crate::model::limits::{self, Field, LimitError};
-use crate::model::{LogLine, NewGraph, NewHandOff, NewJob, NewReject, RunNotes, nesting};
+use ratchet_store::model::limits::{self, Field, LimitError};
+use ratchet_store::model::{LogLine, NewGraph, NewHandOff, NewJob, NewReject, RunNotes, nesting};
 
 /// Everything the handler has recorded so far.
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::*;
-use crate::model::limits;
+use ratchet_store::model::limits;
 
 fn warnings(ctx: &JobContext) -> Vec<String> {
     ctx.take().0.warnings

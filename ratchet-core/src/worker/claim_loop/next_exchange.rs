@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::ClaimLoop;
-use crate::model::{ClaimRequest, Isolation};
 use crate::worker::exchange::{Exchange, exchange};
+use ratchet_store::model::{ClaimRequest, Isolation};
 
 /// Whether other nodes claim from the same queues, according to the last check.
 #[derive(Debug, Default)]

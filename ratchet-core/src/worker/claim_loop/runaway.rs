@@ -9,10 +9,10 @@ use tokio::sync::oneshot;
 use super::ClaimLoop;
 use crate::decide::{AlwaysRetry, Outcome, Policies};
 use crate::job::StopCause;
-use crate::model::{Claimed, RunNotes, Token};
 use crate::worker::attempt;
 use crate::worker::settler::PendingSettlement;
 use crate::worker::shared::Shared;
+use ratchet_store::model::{Claimed, RunNotes, Token};
 
 /// A settlement that waits for the retry policy.
 pub(super) type Undecided = Pin<Box<dyn Future<Output = PendingSettlement> + Send>>;

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use self::plan::{Plan, Spot, plan};
 use super::draw::{color, status, words};
-use crate::model::{Edge, EdgeTrigger, GroupState, GroupView, Member, Resolution};
+use ratchet_store::model::{Edge, EdgeTrigger, GroupState, GroupView, Member, Resolution};
 
 /// The margin around the drawing.
 const MARGIN: u32 = 16;

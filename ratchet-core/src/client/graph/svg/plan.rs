@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::heading;
 use super::layout::lay_out;
 use crate::client::graph::draw::{label, status};
-use crate::model::{Edge, GroupView, Member, Vertex};
+use ratchet_store::model::{Edge, GroupView, Member, Vertex};
 
 /// The largest number of boxes drawn. One last box states how many are left out.
 const MOST_BOXES: usize = 2000;

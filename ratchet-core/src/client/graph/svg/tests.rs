@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::svg;
-use crate::model::{
+use ratchet_store::model::{
     CancelCause, Edge, EdgeTrigger, GroupCounts, GroupId, GroupKind, GroupRecord, GroupState,
     GroupView, JobId, JobRecord, JobSpec, JobState, Member, Resolution, Vertex, Wait, WaitMode,
 };
@@ -20,8 +20,7 @@ fn member(number: u32, name: Option<&str>, state: JobState) -> Member {
 
 fn view(id: u128, kind: GroupKind, name: &str) -> GroupView {
     let group = GroupRecord::new(GroupId::from_uuid(Uuid::from_u128(id)), kind, name);
-    let (members, groups, edges, followers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    GroupView { group, members, groups, edges, followers }
+    GroupView::new(group, Vec::new(), Vec::new(), Vec::new())
 }
 
 fn edge(from: u32, to: u32, when: EdgeTrigger) -> Edge {
@@ -32,7 +31,9 @@ fn edge(from: u32, to: u32, when: EdgeTrigger) -> Edge {
 /// A workflow with every state, a nested batch, a callback, and a name that needs escaping.
 fn order() -> GroupView {
     let mut flow = view(1_000, GroupKind::Workflow, "order <7> & \"more\"");
-    flow.group.counts = GroupCounts { succeeded: 1, failed: 1, ..GroupCounts::of(7) };
+    let mut counts = GroupCounts::of(7);
+    (counts.succeeded, counts.failed) = (1, 1);
+    flow.group.counts = counts;
     let mut waiting = member(4, Some("ship"), JobState::Pending);
     waiting.wait = Some(Wait::new(WaitMode::All, 1));
     let mut canceled = member(6, Some("thank\u{7}"), JobState::Canceled);

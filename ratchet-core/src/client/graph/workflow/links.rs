@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::wiring::Parent;
 use super::{StepPlan, Workflow};
-use crate::graph::GraphError;
-use crate::model::{EdgeTrigger, GroupKind, Vertex, Wait, WaitMode};
+use ratchet_store::model::{EdgeTrigger, GroupKind, Vertex, Wait, WaitMode};
+use ratchet_store::rules::graph::GraphError;
 
 impl Workflow<'_> {
     /// Adds the edges and inputs of all steps to the draft.

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use crate::client::Enqueue;
 use crate::job::{Begins, Condition, Follows, Job, NoOutput};
-use crate::model::{EdgeTrigger, JobId, Vertex};
+use ratchet_store::model::{EdgeTrigger, JobId, Vertex};
 
 /// A reference to a step that another step waits for.
 #[derive(Debug, Clone)]

@@ -1,0 +1,89 @@
+//! Submits in a transaction of the application.
+
+use std::any::{Any, type_name};
+
+use ratchet_store::model::NewGraph;
+use ratchet_store::{InsertInTx, Store, Submission};
+
+use super::{Batch, Chain, ChainHandle, Enqueue, GroupHandle, JobHandle, SubmitError, Workflow};
+
+impl<J: Send> Submission for Enqueue<'_, J> {
+    type Handle = JobHandle<J>;
+    type Error = SubmitError;
+
+    async fn submit_in_tx<S: InsertInTx>(
+        self,
+        tx: &mut S::Connection,
+    ) -> Result<JobHandle<J>, SubmitError> {
+        let (job, handle) = self.into_parts()?;
+        let name = job.spec.name.clone();
+        let store = downcast::<S>(handle.core.store.as_ref(), &name)?;
+        let inserted = store.insert_in_tx(tx, &[job]).await;
+        let inserted = inserted.map_err(|error| SubmitError::refused(error, &name))?;
+        Ok(inserted.first().map_or_else(|| handle.clone(), |inserted| handle.at(inserted.id())))
+    }
+}
+
+impl<T: Send> Submission for Chain<'_, T> {
+    type Handle = ChainHandle<T>;
+    type Error = SubmitError;
+
+    async fn submit_in_tx<S: InsertInTx>(
+        self,
+        tx: &mut S::Connection,
+    ) -> Result<ChainHandle<T>, SubmitError> {
+        let (graph, handle) = self.into_parts()?;
+        let group = insert_graph::<S>(tx, &graph, &handle.group).await?;
+        Ok(handle.at(group.id()))
+    }
+}
+
+impl Submission for Batch<'_> {
+    type Handle = GroupHandle;
+    type Error = SubmitError;
+
+    async fn submit_in_tx<S: InsertInTx>(
+        self,
+        tx: &mut S::Connection,
+    ) -> Result<GroupHandle, SubmitError> {
+        let (graph, handle) = self.into_parts()?;
+        insert_graph::<S>(tx, &graph, &handle).await
+    }
+}
+
+impl Submission for Workflow<'_> {
+    type Handle = GroupHandle;
+    type Error = SubmitError;
+
+    async fn submit_in_tx<S: InsertInTx>(
+        self,
+        tx: &mut S::Connection,
+    ) -> Result<GroupHandle, SubmitError> {
+        let (graph, handle) = self.into_parts()?;
+        insert_graph::<S>(tx, &graph, &handle).await
+    }
+}
+
+/// Inserts a graph. Returns the handle of the group that was submitted first under its idempotency key.
+async fn insert_graph<S: InsertInTx>(
+    tx: &mut S::Connection,
+    graph: &NewGraph,
+    handle: &GroupHandle,
+) -> Result<GroupHandle, SubmitError> {
+    let name = graph.root().map(|root| root.name.as_str()).unwrap_or_default();
+    let store = downcast::<S>(handle.core.store.as_ref(), name)?;
+    let inserted = store.insert_graph_in_tx(tx, graph).await;
+    let inserted = inserted.map_err(|error| SubmitError::refused_graph(error, graph))?;
+    Ok(inserted.original.map_or_else(|| handle.clone(), |original| handle.at(original)))
+}
+
+/// Returns the store of a runtime as an `S`. `name` is the name of the job or graph, for the error.
+fn downcast<'a, S: Store>(store: &'a dyn Store, name: &str) -> Result<&'a S, SubmitError> {
+    let any: &dyn Any = store;
+    any.downcast_ref().ok_or_else(|| {
+        let store = type_name::<S>().rsplit("::").next().unwrap_or_default();
+        let problem =
+            format!("`in_tx` with this transaction needs a runtime whose store is a `{store}`");
+        SubmitError::BadOption { job: name.to_owned(), problem }
+    })
+}

@@ -1,0 +1,162 @@
+//! Queue rules and circuit breakers.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::keys::Slot;
+use super::tables::Tables;
+use ratchet_store::Wake;
+use ratchet_store::model::{
+    Breaker, BreakerChange, BreakerRecord, BreakerSample, BreakerSettings, BreakerUpdate,
+    ClaimRequest, Gate, JobId, JobState, QueueRecord, QueueRules, QueueUpdate,
+};
+use ratchet_store::rules::{Admission, ClaimContext};
+
+/// The rules of queues and the breakers of services.
+#[derive(Debug, Default)]
+pub(super) struct Gates {
+    queues: BTreeMap<String, QueueRules>,
+    pub(super) breakers: BTreeMap<String, Breaker>,
+}
+
+impl Gates {
+    /// Returns `true` if the end of a run frees capacity in this queue.
+    pub(super) fn limits_runs(&self, queue: &str) -> bool {
+        self.queues.get(queue).is_some_and(|rules| rules.limits.concurrency.is_some())
+    }
+
+    pub(super) fn claimed(&mut self, queue: &str, now: Timestamp) {
+        if let Some(rules) = self.queues.get_mut(queue) {
+            rules.claimed(1, now);
+        }
+    }
+}
+
+impl Tables {
+    pub(super) fn gate(&self, queue: &str, now: Timestamp) -> Gate {
+        let Some(rules) = self.gates.queues.get(queue) else {
+            return Gate::Open { most: u32::MAX };
+        };
+        rules.gate(self.running(queue), now)
+    }
+
+    pub(super) fn admits(&self, service: &str, now: Timestamp) -> Admission {
+        let Some(breaker) = self.gates.breakers.get(service) else { return Admission::All };
+        breaker.admits(self.probing(service, breaker), now)
+    }
+
+    pub(super) fn count_sample(
+        &mut self,
+        sample: &BreakerSample,
+        now: Timestamp,
+    ) -> Option<BreakerChange> {
+        let change = self.breaker(&sample.service, sample.settings, now).count(sample, now);
+        self.wake_if_closed(change);
+        change
+    }
+
+    pub(super) fn update_breaker(
+        &mut self,
+        service: &str,
+        order: BreakerUpdate,
+        now: Timestamp,
+    ) -> Option<BreakerChange> {
+        let change = self.breaker(service, BreakerSettings::default(), now).apply(order, now);
+        self.wake_if_closed(change);
+        change
+    }
+
+    pub(super) fn breakers(&self, now: Timestamp) -> Vec<BreakerRecord> {
+        let breakers = self.gates.breakers.iter();
+        breakers
+            .map(|(service, breaker)| BreakerRecord {
+                service: service.clone(),
+                breaker: breaker.clone(),
+                state: breaker.state(now),
+            })
+            .collect()
+    }
+
+    pub(super) fn update_queue(&mut self, queue: &str, order: QueueUpdate) -> bool {
+        let rules = self.gates.queues.entry(queue.to_owned()).or_default();
+        let changed = rules.apply(order);
+        if rules.is_empty() {
+            self.gates.queues.remove(queue);
+        }
+        if changed {
+            self.wakes.push(Wake::Unblocked);
+        }
+        changed
+    }
+
+    pub(super) fn queues(&self, now: Timestamp) -> Vec<QueueRecord> {
+        let queues = self.gates.queues.iter();
+        queues
+            .map(|(queue, rules)| {
+                let running = self.running(queue);
+                let gate = rules.gate(running, now);
+                QueueRecord { queue: queue.clone(), rules: rules.clone(), running, gate }
+            })
+            .collect()
+    }
+
+    pub(super) fn claim_context(&self, id: JobId, now: Timestamp) -> Option<ClaimContext> {
+        let job = self.jobs.get(&id)?.job.clone();
+        let spec = std::sync::Arc::clone(&job.spec);
+        let mut around = ClaimContext::new(job, now);
+        around.rules = self.gates.queues.get(&spec.queue).cloned().unwrap_or_default();
+        around.running = self.running(&spec.queue);
+        if let Some(key) = &spec.concurrency {
+            around.holders = self.keys.holders(&Slot::Key(key.key.clone()));
+        }
+        if let Some(service) = &spec.service {
+            around.breaker = self.gates.breakers.get(service).cloned();
+            around.probing =
+                around.breaker.as_ref().map_or(0, |breaker| self.probing(service, breaker));
+        }
+        around.nodes = self.nodes.list(now);
+        Some(around)
+    }
+
+    /// Returns how long until a rate limit or breaker that blocks this claimer opens without intervention.
+    pub(super) fn gates_open_in(&self, request: &ClaimRequest, now: Timestamp) -> Option<Duration> {
+        let queues = request.queues.iter();
+        let rates = queues.filter_map(|demand| self.gate(&demand.queue, now).until());
+        let breakers =
+            self.gates.breakers.keys().filter_map(|service| match self.admits(service, now) {
+                Admission::Nothing { until } => until,
+                Admission::All | Admission::Probes { .. } => None,
+            });
+        rates.chain(breakers).min()?.duration_since(now).try_into().ok()
+    }
+
+    /// Returns the number of running jobs of a queue, including lingering runs.
+    fn running(&self, queue: &str) -> u64 {
+        let counts = self.index.counts_of(queue, JobState::Running);
+        let lingers =
+            |job: &JobId| self.jobs.get(job).is_some_and(|row| row.job.spec.queue == queue);
+        counts + self.keys.lingering().filter(|(token, _)| lingers(&token.job)).count() as u64
+    }
+
+    fn probing(&self, service: &str, breaker: &Breaker) -> u64 {
+        self.keys.taken(&Slot::Probe(service.to_owned(), breaker.opening()))
+    }
+
+    fn breaker(
+        &mut self,
+        service: &str,
+        settings: BreakerSettings,
+        now: Timestamp,
+    ) -> &mut Breaker {
+        let fresh = || Breaker::new(settings, now);
+        self.gates.breakers.entry(service.to_owned()).or_insert_with(fresh)
+    }
+
+    fn wake_if_closed(&mut self, change: Option<BreakerChange>) {
+        if change == Some(BreakerChange::Closed) {
+            self.wakes.push(Wake::Unblocked);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Rejected items and handed-off checkpoints.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::tables::Tables;
+use ratchet_store::model::{
+    HandOff, HandOffStats, JobId, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup, later,
+};
+
+#[derive(Debug, Default)]
+pub(super) struct Items {
+    rejects: BTreeMap<(JobId, u64), Reject>,
+    /// By pipeline and key.
+    hand_offs: BTreeMap<(String, String), Handed>,
+    last: u64,
+}
+
+#[derive(Debug)]
+struct Handed {
+    hand_off: HandOff,
+    number: u64,
+    held_until: Option<Timestamp>,
+    finished: bool,
+}
+
+impl Items {
+    pub(super) fn rejects(
+        &self,
+        filter: &RejectFilter,
+        after: Option<(JobId, u64)>,
+        limit: u32,
+    ) -> Vec<Reject> {
+        let start = after.map_or(std::ops::Bound::Unbounded, std::ops::Bound::Excluded);
+        let rejects = self.rejects.range((start, std::ops::Bound::Unbounded)).map(|(_, it)| it);
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        rejects.filter(|reject| filter.matches(reject)).take(limit).cloned().collect()
+    }
+
+    pub(super) fn reject_groups(&self, filter: &RejectFilter) -> Vec<RejectGroup> {
+        let mut groups = BTreeMap::<_, (u64, Timestamp)>::new();
+        for reject in self.rejects.values().filter(|reject| filter.matches(reject)) {
+            let item = &reject.item;
+            let kind = (reject.job_name.clone(), item.error_type.clone(), item.fingerprint.clone());
+            let group = groups.entry(kind).or_insert((0, reject.at));
+            group.0 += 1;
+            group.1 = group.1.max(reject.at);
+        }
+        let group = |((job_name, error_type, fingerprint), (count, latest))| RejectGroup {
+            job_name,
+            error_type,
+            fingerprint,
+            count,
+            latest,
+        };
+        groups.into_iter().map(group).collect()
+    }
+
+    pub(super) fn forget(&mut self, rejects: &[(JobId, u64)]) {
+        for key in rejects {
+            self.rejects.remove(key);
+        }
+    }
+
+    /// Removes the rejected items of a purged job.
+    pub(super) fn forget_job(&mut self, job: JobId) {
+        let gone: Vec<_> =
+            self.rejects.range((job, 0)..=(job, u64::MAX)).map(|(key, _)| *key).collect();
+        self.forget(&gone);
+    }
+
+    pub(super) fn take(
+        &mut self,
+        pipeline: &str,
+        limit: u32,
+        hold: Duration,
+        now: Timestamp,
+    ) -> Vec<HandOff> {
+        let free = |handed: &&mut Handed| {
+            handed.hand_off.handed.pipeline == pipeline
+                && !handed.finished
+                && handed.held_until.is_none_or(|until| until <= now)
+        };
+        let mut waiting: Vec<_> = self.hand_offs.values_mut().filter(free).collect();
+        waiting.sort_by_key(|handed| handed.number);
+        waiting.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        let take = |handed: &mut Handed| {
+            handed.held_until = Some(later(now, hold));
+            handed.hand_off.clone()
+        };
+        waiting.into_iter().map(take).collect()
+    }
+
+    pub(super) fn finish(&mut self, pipeline: &str, keys: &[String]) {
+        for key in keys {
+            if let Some(handed) = self.hand_offs.get_mut(&(pipeline.to_owned(), key.clone())) {
+                handed.finished = true;
+            }
+        }
+    }
+
+    pub(super) fn stats(&self, pipeline: &str, now: Timestamp) -> HandOffStats {
+        let mut stats = HandOffStats::default();
+        let mine = self.hand_offs.values().filter(|it| it.hand_off.handed.pipeline == pipeline);
+        for handed in mine {
+            stats.repeats += handed.hand_off.repeats;
+            if handed.finished {
+                stats.finished += 1;
+            } else {
+                stats.backlog += 1;
+                let waited = Duration::try_from(now.duration_since(handed.hand_off.at));
+                stats.lag = stats.lag.max(waited.unwrap_or_default());
+            }
+        }
+        stats
+    }
+}
+
+impl Tables {
+    /// Stores the rejected items and hand-offs of a settled run.
+    pub(super) fn keep_items(
+        &mut self,
+        job: JobId,
+        rejects: Vec<NewReject>,
+        hand_offs: Vec<NewHandOff>,
+        now: Timestamp,
+    ) {
+        let Some(record) = self.jobs.get(&job).map(|row| &row.job) else { return };
+        let (job_name, run) = (record.spec.name.clone(), record.run);
+        for item in rejects {
+            let reject = Reject { job, job_name: job_name.clone(), run, at: now, item };
+            self.items.rejects.insert((job, reject.item.index), reject);
+        }
+        for handed in hand_offs {
+            let key = (handed.pipeline.clone(), handed.key.clone());
+            if let Some(first) = self.items.hand_offs.get_mut(&key) {
+                first.hand_off.repeats += 1;
+                continue;
+            }
+            self.items.last += 1;
+            let hand_off = HandOff { handed, job, at: now, repeats: 0 };
+            let number = self.items.last;
+            let handed = Handed { hand_off, number, held_until: None, finished: false };
+            self.items.hand_offs.insert(key, handed);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Idempotency keys, business keys and slots, with their holders.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use uuid::Uuid;
+
+use ratchet_store::model::{JobId, JobSpec, LeaseId, NodeId, Token};
+use ratchet_store::rules::insert::IdempotencyRecord;
+
+/// A key within its tenant.
+pub(super) type Scoped = (Option<String>, String);
+
+/// A run that has ended in the store while its handler may still be running.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lingering {
+    pub(super) node: NodeId,
+    /// Whether the run was canceled and its node must be notified.
+    pub(super) canceled: bool,
+}
+
+/// A resource that a limited number of runs can hold at once.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Slot {
+    /// A concurrency key.
+    Key(String),
+    /// A probe of a service's breaker, by service and opening.
+    Probe(String, u64),
+}
+
+/// The holders of all keys. Stores sets of holders instead of counters, because counters can drift.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    /// Idempotency keys. Entries are never removed.
+    pub(super) idempotency: HashMap<Scoped, IdempotencyRecord>,
+    /// Business keys.
+    pub(super) business: HashMap<Scoped, JobId>,
+    /// The runs that hold each slot.
+    slots: HashMap<Slot, HashSet<Token>>,
+    /// The slots that each run holds.
+    held: HashMap<Token, Vec<Slot>>,
+    /// Ended runs that still hold their keys and slots.
+    lingering: BTreeMap<Token, Lingering>,
+}
+
+impl Keys {
+    /// Returns how many runs hold a slot.
+    pub(super) fn taken(&self, slot: &Slot) -> u64 {
+        self.slots.get(slot).map_or(0, HashSet::len) as u64
+    }
+
+    /// Returns the jobs whose runs hold a slot.
+    pub(super) fn holders(&self, slot: &Slot) -> Vec<JobId> {
+        let mut holders: Vec<_> =
+            self.slots.get(slot).into_iter().flatten().map(|token| token.job).collect();
+        holders.sort_unstable();
+        holders
+    }
+
+    pub(super) fn take_slot(&mut self, slot: Slot, token: Token) {
+        self.slots.entry(slot.clone()).or_default().insert(token);
+        self.held.entry(token).or_default().push(slot);
+    }
+
+    /// Releases the slots of a run. Returns `true` if it held any.
+    pub(super) fn free_slots(&mut self, token: Token) -> bool {
+        let Some(held) = self.held.remove(&token) else { return false };
+        for slot in held {
+            if let Some(holders) = self.slots.get_mut(&slot) {
+                holders.remove(&token);
+                if holders.is_empty() {
+                    self.slots.remove(&slot);
+                }
+            }
+        }
+        true
+    }
+
+    pub(super) fn linger(&mut self, token: Token, run: Lingering) {
+        self.lingering.insert(token, run);
+    }
+
+    /// Returns `true` if the run was lingering.
+    pub(super) fn end_lingering(&mut self, token: Token) -> bool {
+        self.lingering.remove(&token).is_some()
+    }
+
+    /// Returns `true` if a run of this job is lingering.
+    pub(super) fn lingers(&self, job: JobId) -> bool {
+        let first = Token { job, lease: LeaseId::from_uuid(Uuid::nil()), version: 0 };
+        self.lingering.range(first..).next().is_some_and(|(token, _)| token.job == job)
+    }
+
+    pub(super) fn lingering(&self) -> impl Iterator<Item = (Token, Lingering)> {
+        self.lingering.iter().map(|(token, run)| (*token, *run))
+    }
+}
+
+/// Returns the business key of a job, within its tenant.
+pub(super) fn business_key(spec: &JobSpec) -> Option<Scoped> {
+    spec.business_key.clone().map(|key| (spec.tenant.clone(), key))
+}
+
+/// Returns the idempotency key of a job, within its tenant.
+pub(super) fn idempotency_key(spec: &JobSpec) -> Option<Scoped> {
+    spec.idempotency_key.clone().map(|key| (spec.tenant.clone(), key))
+}

@@ -1,0 +1,138 @@
+//! Nodes, their leases, leadership and orphans.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::tables::Tables;
+use ratchet_store::model::{Heartbeat, JobId, NodeId, NodeInfo, NodeRecord, Orphan, later};
+use ratchet_store::{StoreError, StoreErrorKind};
+
+/// The nodes and their leader.
+#[derive(Debug, Default)]
+pub(super) struct Nodes {
+    nodes: BTreeMap<NodeId, Node>,
+    leader: Option<(NodeId, Timestamp)>,
+}
+
+#[derive(Debug)]
+struct Node {
+    info: NodeInfo,
+    joined_at: Timestamp,
+    lease_until: Timestamp,
+    /// The jobs it has claimed.
+    held: BTreeSet<JobId>,
+}
+
+impl Nodes {
+    /// Returns `true` if the node has joined and its lease is valid.
+    pub(super) fn is_alive(&self, node: NodeId, now: Timestamp) -> bool {
+        self.nodes.get(&node).is_some_and(|node| node.lease_until > now)
+    }
+
+    pub(super) fn hold(&mut self, node: NodeId, job: JobId) {
+        if let Some(node) = self.nodes.get_mut(&node) {
+            node.held.insert(job);
+        }
+    }
+
+    pub(super) fn release(&mut self, node: NodeId, job: JobId) {
+        if let Some(node) = self.nodes.get_mut(&node) {
+            node.held.remove(&job);
+        }
+    }
+
+    pub(super) fn try_lead(&mut self, node: NodeId, lease: Duration, now: Timestamp) -> bool {
+        let leads = match self.leader {
+            Some((leader, until)) => leader == node || until <= now,
+            None => true,
+        };
+        if leads {
+            self.leader = Some((node, later(now, lease)));
+        }
+        leads
+    }
+
+    pub(super) fn leave(&mut self, node: NodeId, now: Timestamp) {
+        if let Some(node) = self.nodes.get_mut(&node) {
+            node.lease_until = node.lease_until.min(now);
+        }
+        self.leader = self.leader.filter(|(leader, _)| *leader != node);
+    }
+
+    /// Returns the registered data of live nodes.
+    pub(super) fn alive(&self, now: Timestamp) -> impl Iterator<Item = &NodeInfo> {
+        self.nodes.values().filter(move |node| node.lease_until > now).map(|node| &node.info)
+    }
+
+    pub(super) fn list(&self, now: Timestamp) -> Vec<NodeRecord> {
+        let record = |node: &Node| NodeRecord {
+            info: node.info.clone(),
+            joined_at: node.joined_at,
+            lease_until: node.lease_until,
+            alive: node.lease_until > now,
+        };
+        let nodes = self.nodes.values();
+        nodes.filter(|node| node.lease_until > now || !node.held.is_empty()).map(record).collect()
+    }
+
+    fn dead_jobs(&self, now: Timestamp) -> impl Iterator<Item = JobId> {
+        let dead = self.nodes.values().filter(move |node| node.lease_until <= now);
+        dead.flat_map(|node| &node.held).copied()
+    }
+}
+
+impl Tables {
+    pub(super) fn join(
+        &mut self,
+        info: NodeInfo,
+        lease: Duration,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let id = info.id;
+        let lost = self.nodes.nodes.get(&id).filter(|node| node.lease_until <= now);
+        let lingers = self.keys.lingering().any(|(_, run)| run.node == id);
+        if lost.is_some_and(|node| !node.held.is_empty() || lingers) {
+            let why = format!("node {id} has lost its lease and must join with a new identity");
+            return Err(StoreError::new(StoreErrorKind::Data, why));
+        }
+        let lease_until = later(now, lease);
+        let node = self.nodes.nodes.entry(id).or_insert_with(|| Node {
+            info: NodeInfo::new(id),
+            joined_at: now,
+            lease_until,
+            held: BTreeSet::new(),
+        });
+        node.info = info;
+        node.lease_until = lease_until;
+        Ok(())
+    }
+
+    pub(super) fn heartbeat(&mut self, id: NodeId, lease: Duration, now: Timestamp) -> Heartbeat {
+        let node = self.nodes.nodes.get_mut(&id).filter(|node| node.lease_until > now);
+        let Some(node) = node else { return Heartbeat::Lost };
+        node.lease_until = later(now, lease);
+        let of_node = self.keys.lingering().filter(|(_, run)| run.node == id && run.canceled);
+        Heartbeat::Renewed { canceled: of_node.map(|(token, _)| token).collect() }
+    }
+
+    pub(super) fn orphans(&mut self, limit: u32, now: Timestamp) -> Vec<Orphan> {
+        let lost: Vec<_> = self
+            .keys
+            .lingering()
+            .filter(|(_, run)| !self.nodes.is_alive(run.node, now))
+            .map(|(token, _)| token)
+            .collect();
+        for token in lost {
+            self.release_holds(token);
+        }
+        self.nodes.nodes.retain(|_, node| node.lease_until > now || !node.held.is_empty());
+        let orphan = |id| {
+            let row = self.jobs.get(&id)?;
+            Some(Orphan { claimed: row.claimed()?, started: row.claim?.started })
+        };
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        self.nodes.dead_jobs(now).filter_map(orphan).take(limit).collect()
+    }
+}

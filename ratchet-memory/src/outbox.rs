@@ -1,0 +1,133 @@
+//! Alerts, and messages that wait to be published.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use ratchet_store::model::{
+    Alert, Channel, Delivery, DeliveryBody, DeliveryId, Envelope, JobId, JobOutcome, Notice, later,
+};
+
+/// Alerts and undelivered messages.
+#[derive(Debug, Default)]
+pub(super) struct Outbox {
+    /// Oldest first.
+    alerts: Vec<Alert>,
+    /// The index of the latest alert of every job name and fingerprint.
+    latest: HashMap<(String, String), usize>,
+    waiting: BTreeMap<Channel, BTreeMap<DeliveryId, Waiting>>,
+    last: i64,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    body: Body,
+    /// Set when the message was taken: it is not returned again before this time.
+    held_until: Option<Timestamp>,
+}
+
+#[derive(Debug)]
+enum Body {
+    /// The index of the alert, because suppressed repeats may still be counted in it.
+    Alert(usize),
+    DeadLetter(Box<Envelope>),
+    Outcome(Box<JobOutcome>),
+}
+
+impl Body {
+    /// Returns the job whose outcomes must be delivered in order.
+    fn in_line(&self) -> Option<JobId> {
+        match self {
+            Self::Outcome(outcome) => Some(outcome.job_id),
+            Self::Alert(_) | Self::DeadLetter(_) => None,
+        }
+    }
+}
+
+impl Outbox {
+    pub(super) fn record(&mut self, notices: Vec<Notice>, now: Timestamp) {
+        for notice in notices {
+            match notice {
+                Notice::Alert { window, envelope } => self.alert(window, &envelope, now),
+                Notice::DeadLetter(mut envelope) => {
+                    envelope.at = now;
+                    self.push(Channel::DeadLetters, Body::DeadLetter(envelope));
+                }
+                Notice::Outcome(outcome) => {
+                    let outcome = Box::new(outcome.with_commit_time(now));
+                    self.push(Channel::Outcomes, Body::Outcome(outcome));
+                }
+            }
+        }
+    }
+
+    fn alert(&mut self, window: Duration, envelope: &Envelope, now: Timestamp) {
+        let key = (envelope.job_name.clone(), envelope.failure.fingerprint.clone());
+        let latest = self.latest.get(&key).and_then(|number| self.alerts.get_mut(*number));
+        if let Some(latest) = latest
+            && later(latest.at, window) > now
+        {
+            latest.suppressed += 1;
+            return;
+        }
+        let number = self.alerts.len();
+        self.alerts.push(Alert {
+            job_id: envelope.job_id,
+            job_name: key.0.clone(),
+            fingerprint: key.1.clone(),
+            message: envelope.failure.message.clone(),
+            at: now,
+            suppressed: 0,
+        });
+        self.latest.insert(key, number);
+        self.push(Channel::Alerts, Body::Alert(number));
+    }
+
+    fn push(&mut self, channel: Channel, body: Body) {
+        self.last += 1;
+        let waiting = Waiting { body, held_until: None };
+        self.waiting.entry(channel).or_default().insert(DeliveryId(self.last), waiting);
+    }
+
+    pub(super) fn alerts(&self, limit: u32) -> Vec<Alert> {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        self.alerts.iter().rev().take(limit).cloned().collect()
+    }
+
+    pub(super) fn hand_out(
+        &mut self,
+        channel: Channel,
+        limit: u32,
+        hold: Duration,
+        now: Timestamp,
+    ) -> Vec<Delivery> {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let alerts = &self.alerts;
+        let hand_out = |(id, waiting): (&DeliveryId, &mut Waiting)| {
+            let body = match &waiting.body {
+                Body::Alert(number) => DeliveryBody::Alert(alerts.get(*number)?.clone()),
+                Body::DeadLetter(envelope) => DeliveryBody::DeadLetter(envelope.clone()),
+                Body::Outcome(outcome) => DeliveryBody::Outcome(outcome.clone()),
+            };
+            waiting.held_until = Some(later(now, hold));
+            Some(Delivery { id: *id, body })
+        };
+        let mut before = HashSet::new();
+        let waiting = self.waiting.get_mut(&channel).into_iter().flatten();
+        waiting
+            .filter(|(_, waiting)| waiting.body.in_line().is_none_or(|job| before.insert(job)))
+            .filter(|(_, waiting)| waiting.held_until.is_none_or(|until| until <= now))
+            .filter_map(hand_out)
+            .take(limit)
+            .collect()
+    }
+
+    pub(super) fn ack_deliveries(&mut self, deliveries: &[DeliveryId]) {
+        for waiting in self.waiting.values_mut() {
+            for id in deliveries {
+                waiting.remove(id);
+            }
+        }
+    }
+}

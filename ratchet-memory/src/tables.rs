@@ -1,0 +1,141 @@
+//! All data of the store, and the function through which every job transition goes.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::gates::Gates;
+use super::graph::Graph;
+use super::index::Index;
+use super::items::Items;
+use super::keys::{Keys, Lingering, business_key};
+use super::nodes::Nodes;
+use super::outbox::Outbox;
+use super::row::Row;
+use ratchet_store::Wake;
+use ratchet_store::model::{JobId, JobRecord, ScheduleRecord, Token};
+
+/// All data of the store. Its methods are spread over the sibling modules.
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    pub(super) jobs: BTreeMap<JobId, Row>,
+    pub(super) index: Index,
+    pub(super) keys: Keys,
+    pub(super) gates: Gates,
+    pub(super) nodes: Nodes,
+    pub(super) outbox: Outbox,
+    pub(super) graph: Graph,
+    pub(super) items: Items,
+    pub(super) schedules: BTreeMap<String, ScheduleRecord>,
+    /// The number of claimed batches; the source of lease ids.
+    pub(super) leases: u128,
+    /// Wake-ups to send after the lock is released.
+    pub(super) wakes: Vec<Wake>,
+}
+
+/// What happens to the slots and keys of a run when it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Held {
+    /// They are released.
+    Freed,
+    /// They stay held, because the handler is still running.
+    Lingering,
+    /// They stay held, because the handler has not been notified of the cancellation yet.
+    Canceled,
+}
+
+impl Tables {
+    /// Returns `true` if this is the token of a current run.
+    pub(super) fn is_current(&self, token: &Token) -> bool {
+        self.jobs.get(&token.job).and_then(Row::token).as_ref() == Some(token)
+    }
+
+    /// Applies a transition to a job: increments its version, and updates indexes, keys and wake-ups.
+    pub(super) fn advance(
+        &mut self,
+        id: JobId,
+        now: Timestamp,
+        change: impl FnOnce(&mut JobRecord),
+    ) {
+        let Some(row) = self.jobs.get_mut(&id) else { return };
+        self.index.remove(&row.job);
+        change(&mut row.job);
+        row.job.version += 1;
+        self.index.add(&row.job, now);
+        if row.job.state.is_terminal() {
+            self.wakes.push(Wake::Finished(id));
+        }
+        self.wake_if_ready(id, now);
+        self.free_business_key(id);
+    }
+
+    /// Applies the transition that ends a run.
+    pub(super) fn end_run(
+        &mut self,
+        token: Token,
+        held: Held,
+        now: Timestamp,
+        change: impl FnOnce(&mut JobRecord),
+    ) {
+        let Some(row) = self.jobs.get_mut(&token.job) else { return };
+        row.claim = None;
+        let node = row.job.node;
+        if let Some(node) = node {
+            self.nodes.release(node, token.job);
+        }
+        match (held, node) {
+            (Held::Lingering | Held::Canceled, Some(node)) => {
+                self.keys.linger(token, Lingering { node, canceled: held == Held::Canceled });
+            }
+            _ => self.free_slot(token),
+        }
+        self.advance(token.job, now, change);
+    }
+
+    /// Releases the slots and keys that a run still held after its end.
+    pub(super) fn release_holds(&mut self, token: Token) {
+        if self.keys.end_lingering(token) {
+            self.free_slot(token);
+            self.free_business_key(token.job);
+        }
+    }
+
+    /// Sends a wake-up for the queue if this job is due.
+    pub(super) fn wake_if_ready(&mut self, id: JobId, now: Timestamp) {
+        let Some(job) = self.jobs.get(&id).map(|row| &row.job) else { return };
+        if job.is_claimable() && job.due <= now {
+            let queue = job.spec.queue.clone();
+            self.wake(queue);
+        }
+    }
+
+    /// Skips a wake-up that equals the previous one.
+    fn wake(&mut self, queue: String) {
+        let wake = Wake::Work { queue };
+        if self.wakes.last() != Some(&wake) {
+            self.wakes.push(wake);
+        }
+    }
+
+    fn free_slot(&mut self, token: Token) {
+        let freed = self.keys.free_slots(token);
+        let Some(row) = self.jobs.get(&token.job) else { return };
+        let queue = &row.job.spec.queue;
+        if freed || self.gates.limits_runs(queue) {
+            // Jobs that wait for the same key are probably in the same queue.
+            let queue = queue.clone();
+            self.wake(queue);
+        }
+    }
+
+    fn free_business_key(&mut self, id: JobId) {
+        let Some(row) = self.jobs.get(&id) else { return };
+        if !row.job.is_live()
+            && !self.keys.lingers(id)
+            && let Some(key) = business_key(&row.job.spec)
+            && self.keys.business.get(&key) == Some(&id)
+        {
+            self.keys.business.remove(&key);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Commands that operators and clients apply to jobs and groups. Each is one transaction.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Due, Filter, GraphEffects, GroupId, GroupState, JobId, JobState, StoreError, TransitionKind,
+};
+
+/// A command on a job, a set of failed jobs, or a group.
+///
+/// Not `#[non_exhaustive]`: the compiler must find every store that does not handle a new variant.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant)] // commands are rare and handled one at a time
+pub enum Command {
+    /// Pauses a pending or failed job.
+    Pause(JobId),
+    /// Resumes a paused job to the state it was paused from.
+    Resume(JobId),
+    /// Cancels a job.
+    Cancel(JobId, CancelCause),
+    /// Sets a new due time for a pending job.
+    Reschedule(JobId, Due),
+    /// Retries a failed job from the start.
+    Retry(JobId),
+    /// Retries failed jobs, oldest first. Jobs whose business key is taken are skipped and do not count toward the
+    /// limit.
+    Redrive {
+        /// The jobs to retry.
+        filter: Filter,
+        /// The maximum number of jobs to retry.
+        limit: u32,
+    },
+    /// Cancels a chain, batch or workflow: every member that has not ended.
+    CancelGroup(GroupId),
+}
+
+/// Why a job or group was canceled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum CancelCause {
+    /// Requested by an operator or client.
+    Requested,
+    /// A parent failed.
+    UpstreamFailed,
+    /// A parent was canceled.
+    UpstreamCanceled,
+    /// It is on a branch that was not taken.
+    NotTaken,
+}
+
+impl CancelCause {
+    /// Returns `true` if the cancellation was caused by another member of the graph. Such a job is reopened when its
+    /// cause is retried.
+    pub const fn is_propagated(self) -> bool {
+        !matches!(self, Self::Requested)
+    }
+}
+
+/// The result of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CommandReply {
+    /// The job changed its state.
+    Done {
+        /// The state before.
+        from: JobState,
+        /// The state after.
+        to: JobState,
+    },
+    /// The job changed its state, and so did other jobs or groups in its graph.
+    MovedWithGraph {
+        /// The state before.
+        from: JobState,
+        /// The state after.
+        to: JobState,
+        /// The other changes in the graph.
+        effects: Box<GraphEffects>,
+    },
+    /// The group was canceled. Lists the changed jobs and groups.
+    GroupCanceled(Box<GraphEffects>),
+    /// The group had already ended.
+    GroupUnchanged {
+        /// The state of the group.
+        state: GroupState,
+    },
+    /// Nothing changed: the job was already paused, or it is terminal and cannot be canceled.
+    Unchanged {
+        /// The state of the job.
+        state: JobState,
+    },
+    /// Failed jobs were retried.
+    Redriven(Redriven),
+}
+
+impl CommandReply {
+    /// Creates the reply for a job that changed its state, with or without changes elsewhere in its graph.
+    pub fn moved(from: JobState, to: JobState, effects: GraphEffects) -> Self {
+        if effects.is_empty() {
+            Self::Done { from, to }
+        } else {
+            Self::MovedWithGraph { from, to, effects: Box::new(effects) }
+        }
+    }
+
+    /// Returns the state before and after, if the job changed its state.
+    pub fn states(&self) -> Option<(JobState, JobState)> {
+        match self {
+            Self::Done { from, to } | Self::MovedWithGraph { from, to, .. } => Some((*from, *to)),
+            _ => None,
+        }
+    }
+}
+
+/// The result of a redrive.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Redriven {
+    /// The jobs that are pending again.
+    pub retried: Vec<JobId>,
+    /// The jobs that were skipped because another live job holds their business key.
+    pub key_taken: Vec<JobId>,
+}
+
+/// The error returned when a command was refused. Nothing changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommandError {
+    /// The job does not exist.
+    #[error("there is no job {0}")]
+    NotFound(JobId),
+    /// The group does not exist.
+    #[error("there is no group {0}")]
+    GroupNotFound(GroupId),
+    /// The state of the job does not allow the command.
+    #[error("cannot {verb} job {job}: it is {state}")]
+    IllegalTransition {
+        /// The job that the command was for.
+        job: JobId,
+        /// The current state of the job.
+        state: JobState,
+        /// The refused operation.
+        verb: TransitionKind,
+    },
+    /// Another live job holds the business key that this job would take again.
+    #[error("cannot retry job {job}: its business key `{key}` is held by job {holder}")]
+    BusinessKeyTaken {
+        /// The job that was to be retried.
+        job: JobId,
+        /// The business key.
+        key: String,
+        /// The job that holds the key.
+        holder: JobId,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

@@ -1,0 +1,64 @@
+//! The data types shared by the client, the engine and the stores. They contain no I/O, and the rules on them are pure
+//! functions.
+
+mod attempt;
+mod backoff;
+mod breaker;
+mod claim;
+mod codes;
+mod command;
+mod envelope;
+mod filter;
+mod graph;
+mod group;
+mod id;
+mod items;
+pub mod limits;
+pub mod nesting;
+mod new_job;
+mod node;
+mod notice;
+mod outcome;
+mod priority;
+mod queue;
+mod record;
+mod schedule;
+mod settlement;
+mod spec;
+mod state;
+mod step;
+mod store_error;
+mod unreadable;
+
+pub use attempt::{AttemptOutcome, AttemptRecord, LogLevel, LogLine};
+pub use backoff::{Backoff, BackoffKind, Jitter, valid_factor};
+pub(crate) use breaker::Phase;
+pub use breaker::{
+    Breaker, BreakerChange, BreakerRecord, BreakerSample, BreakerSettings, BreakerState,
+    BreakerUpdate, CallResult,
+};
+pub use claim::{ClaimReply, ClaimRequest, Claimed, Isolation, KnownJobs, Orphan, QueueDemand};
+pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};
+pub use envelope::{Envelope, FailureKind, FailureRecord, TerminalReason};
+pub use filter::{Counts, Filter, Page, PageRequest, QueueCounts};
+pub use graph::{CanceledMember, Extend, GraphEffects, GraphInserted, GraphKey, NewGraph};
+pub use group::{GroupCounts, GroupFilter, GroupKind, GroupRecord, GroupState, GroupView};
+pub use id::{GroupId, JobId, LeaseId, NodeId, Token};
+pub use items::{HandOff, HandOffStats, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup};
+pub use new_job::{Due, InsertError, Inserted, NewJob, OnConflict, TakenKey, later};
+pub use node::{Heartbeat, NodeInfo, NodeRecord};
+pub use notice::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Notice};
+pub use outcome::{JobOutcome, OutcomeKind};
+pub use priority::Priority;
+pub(crate) use queue::Recent;
+pub use queue::{Gate, QueueLimits, QueueRecord, QueueRules, QueueUpdate, Rate};
+pub use record::{JobRecord, NOT_KEPT, Progress, not_kept};
+pub use schedule::{Missed, ScheduleRecord, ScheduleWritten, WriteSchedule};
+pub use settlement::{
+    Applied, Deferral, DroppedChild, DroppedGraph, RunNotes, Settled, Settlement, Verdict,
+};
+pub use spec::{ConcurrencyKey, FinishedOutcome, FinishedParent, JobSpec, PanicPolicy, RunOptions};
+pub use state::{JobState, TRANSITIONS, Transition, TransitionKind};
+pub use step::{Edge, EdgeTrigger, Member, Resolution, Step, StepInput, Vertex, Wait, WaitMode};
+pub use store_error::{StoreError, StoreErrorKind};
+pub use unreadable::Unreadable;

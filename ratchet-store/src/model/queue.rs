@@ -1,0 +1,118 @@
+//! Limits on a whole queue: pause, cluster-wide concurrency and rate. The rules are in
+//! [`rules::queue`](crate::rules::queue).
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// The limits of a queue over the whole cluster.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct QueueLimits {
+    /// How many of its jobs can run at once; `None` for no limit.
+    pub concurrency: Option<u32>,
+    /// How many of its jobs can be claimed per period; `None` for no limit.
+    pub rate: Option<Rate>,
+}
+
+/// A maximum number of claims in any window of a period. Retries count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rate {
+    /// The maximum number of claims per period.
+    pub jobs: u32,
+    /// The length of the period.
+    pub per: Duration,
+}
+
+/// The stored rules of a queue that is paused or limited.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueRules {
+    /// If `true`, no job is claimed from the queue.
+    pub paused: bool,
+    /// The cluster-wide limits.
+    pub limits: QueueLimits,
+    /// Claims that still count against the rate.
+    pub(crate) recent: VecDeque<Recent>,
+}
+
+/// Claims made within a hundredth of the period. They all count until the last one leaves the window, so a window never
+/// exceeds the limit, and a busy queue needs about a hundred entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Recent {
+    pub(crate) first: Timestamp,
+    pub(crate) last: Timestamp,
+    pub(crate) jobs: u32,
+}
+
+/// How many jobs of a queue can be claimed now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gate {
+    /// Jobs can be claimed.
+    Open {
+        /// The maximum number of jobs; `u32::MAX` if the queue has no limit.
+        most: u32,
+    },
+    /// None: the queue is paused.
+    Paused,
+    /// None: the concurrency limit is reached.
+    Full {
+        /// The concurrency limit.
+        limit: u32,
+    },
+    /// None: the rate limit is reached.
+    RateLimited {
+        /// When the next job can be claimed.
+        until: Timestamp,
+    },
+}
+
+/// A change of a queue's rules by an operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueueUpdate {
+    /// Stops claims from the queue.
+    Pause,
+    /// Allows claims from the queue again.
+    Resume,
+    /// Sets the cluster-wide limits.
+    Limit(QueueLimits),
+}
+
+/// A queue that has rules, with its current state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueRecord {
+    /// The name of the queue.
+    pub queue: String,
+    /// The stored rules.
+    pub rules: QueueRules,
+    /// The number of its running jobs.
+    pub running: u64,
+    /// How many jobs can be claimed now.
+    pub gate: Gate,
+}
+
+impl QueueLimits {
+    /// Returns `true` if no limit is set.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Gate {
+    /// Returns how many jobs can be claimed.
+    pub fn most(self) -> u32 {
+        match self {
+            Self::Open { most } => most,
+            Self::Paused | Self::Full { .. } | Self::RateLimited { .. } => 0,
+        }
+    }
+
+    /// Returns when more jobs can be claimed, if that depends only on time.
+    pub fn until(self) -> Option<Timestamp> {
+        match self {
+            Self::RateLimited { until } => Some(until),
+            Self::Open { .. } | Self::Paused | Self::Full { .. } => None,
+        }
+    }
+}

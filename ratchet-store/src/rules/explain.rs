@@ -1,0 +1,279 @@
+//! Explains why a job is not running, by applying the conditions of a claim to one job.
+//!
+//! A store returns the state around a job ([`ClaimContext`]). The conditions are the same functions that claims use:
+//! [`QueueRules::gate`], [`Breaker::admits`], [`ConcurrencyKey::has_room`].
+
+use std::fmt;
+
+use jiff::Timestamp;
+
+use super::breaker::Admission;
+use crate::model::{
+    Breaker, ConcurrencyKey, Gate, JobId, JobRecord, JobState, NodeRecord, QueueRules,
+};
+
+/// The state that a claim would evaluate for one job.
+#[derive(Debug, Clone)]
+pub struct ClaimContext {
+    /// The job to explain.
+    pub job: JobRecord,
+    /// The time by the store's clock.
+    pub now: Timestamp,
+    /// The rules of the job's queue.
+    pub rules: QueueRules,
+    /// The number of running jobs of the queue.
+    pub running: u64,
+    /// The jobs whose runs hold the concurrency key.
+    pub holders: Vec<JobId>,
+    /// The breaker of the job's service, or `None` if the store has none yet.
+    pub breaker: Option<Breaker>,
+    /// The number of running probes of the breaker's current opening.
+    pub probing: u64,
+    /// The nodes of the cluster.
+    pub nodes: Vec<NodeRecord>,
+}
+
+/// A reason why a pending job is not running.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Waiting {
+    /// It is not due yet.
+    NotDue {
+        /// When it falls due.
+        due: Timestamp,
+    },
+    /// It is a step, and its parents have not ended.
+    ParentNotDone {
+        /// The number of steps it waits for. Zero if it waits for its group to begin.
+        parents: u32,
+        /// How many of them have ended.
+        ended: u32,
+    },
+    /// Its queue is paused.
+    QueuePaused {
+        /// The name of the queue.
+        queue: String,
+    },
+    /// Its queue has reached its cluster-wide concurrency limit.
+    QueueFull {
+        /// The name of the queue.
+        queue: String,
+        /// The maximum number of running jobs.
+        limit: u32,
+    },
+    /// Its queue has reached its rate limit.
+    RateLimited {
+        /// The name of the queue.
+        queue: String,
+        /// When the next job can be claimed.
+        until: Timestamp,
+    },
+    /// Its concurrency key has reached its limit.
+    KeyHeld {
+        /// The concurrency key.
+        key: String,
+        /// The maximum number of holders.
+        limit: u32,
+        /// The jobs that hold the key.
+        holders: Vec<JobId>,
+    },
+    /// The breaker of its service is open.
+    BreakerOpen {
+        /// The name of the service.
+        service: String,
+        /// When the breaker half-opens; `None` if it stays open until an operator closes it.
+        until: Option<Timestamp>,
+    },
+    /// The breaker of its service is half-open, and all of its probes are running.
+    BreakerProbing {
+        /// The name of the service.
+        service: String,
+        /// The number of running probes.
+        probing: u64,
+    },
+    /// No live worker knows the job in this version.
+    NoWorkerKnowsIt {
+        /// The name of the job.
+        name: String,
+        /// The version of its payload.
+        version: u32,
+    },
+    /// No live worker that knows the job serves its queue.
+    NoWorkerServesIt {
+        /// The name of the queue.
+        queue: String,
+    },
+    /// It has crashed its workers and waits for a worker that runs no other job.
+    MustRunAlone {
+        /// The number of crashes.
+        crashes: u32,
+    },
+}
+
+/// The answer to "why is this job not running?".
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Explanation {
+    /// The job is not pending; this is its state.
+    NotWaiting(JobState),
+    /// The job waits for all of these reasons.
+    Waits(Vec<Waiting>),
+    /// No condition blocks the job. It is claimed as soon as its turn comes and a worker has capacity.
+    AllClear,
+}
+
+impl ClaimContext {
+    /// Creates the surroundings of a job without limits, breaker or nodes.
+    pub fn new(job: JobRecord, now: Timestamp) -> Self {
+        Self {
+            job,
+            now,
+            rules: QueueRules::default(),
+            running: 0,
+            holders: Vec::new(),
+            breaker: None,
+            probing: 0,
+            nodes: Vec::new(),
+        }
+    }
+
+    /// Returns why the job is not running. `isolate_after_crashes` is the number of crashes from which on a job must
+    /// run isolated.
+    pub fn explain(&self, isolate_after_crashes: u32) -> Explanation {
+        if self.job.state != JobState::Pending {
+            return Explanation::NotWaiting(self.job.state);
+        }
+        let mut reasons = Vec::new();
+        reasons.extend(self.due());
+        reasons.extend(self.parents());
+        reasons.extend(self.queue());
+        reasons.extend(self.key());
+        reasons.extend(self.service());
+        reasons.extend(self.worker());
+        if self.job.crashes >= isolate_after_crashes {
+            reasons.push(Waiting::MustRunAlone { crashes: self.job.crashes });
+        }
+        if reasons.is_empty() { Explanation::AllClear } else { Explanation::Waits(reasons) }
+    }
+
+    fn due(&self) -> Option<Waiting> {
+        (self.job.due > self.now).then_some(Waiting::NotDue { due: self.job.due })
+    }
+
+    fn parents(&self) -> Option<Waiting> {
+        let wait = self.job.wait?;
+        Some(Waiting::ParentNotDone { parents: wait.edges, ended: wait.fired + wait.dead })
+    }
+
+    fn queue(&self) -> Option<Waiting> {
+        let queue = self.job.spec.queue.clone();
+        match self.rules.gate(self.running, self.now) {
+            Gate::Open { .. } => None,
+            Gate::Paused => Some(Waiting::QueuePaused { queue }),
+            Gate::Full { limit } => Some(Waiting::QueueFull { queue, limit }),
+            Gate::RateLimited { until } => Some(Waiting::RateLimited { queue, until }),
+        }
+    }
+
+    fn key(&self) -> Option<Waiting> {
+        let ConcurrencyKey { key, limit } = self.job.spec.concurrency.as_ref()?;
+        let wanted = self.job.spec.concurrency.as_ref()?;
+        if wanted.has_room(self.holders.len() as u64) {
+            return None;
+        }
+        Some(Waiting::KeyHeld { key: key.clone(), limit: *limit, holders: self.holders.clone() })
+    }
+
+    fn service(&self) -> Option<Waiting> {
+        let service = self.job.spec.service.clone()?;
+        match self.breaker.as_ref()?.admits(self.probing, self.now) {
+            Admission::All | Admission::Probes { left: 1.., .. } => None,
+            Admission::Probes { left: 0, .. } => {
+                Some(Waiting::BreakerProbing { service, probing: self.probing })
+            }
+            Admission::Nothing { until } => Some(Waiting::BreakerOpen { service, until }),
+        }
+    }
+
+    fn worker(&self) -> Option<Waiting> {
+        let spec = &self.job.spec;
+        let alive = self.nodes.iter().filter(|node| node.alive);
+        let mut know = alive.filter(|node| node.info.known.can_run(spec)).peekable();
+        if know.peek().is_none() {
+            let (name, version) = (spec.name.clone(), spec.version);
+            return Some(Waiting::NoWorkerKnowsIt { name, version });
+        }
+        let served = know.any(|node| node.info.queues.contains(&spec.queue));
+        (!served).then(|| Waiting::NoWorkerServesIt { queue: spec.queue.clone() })
+    }
+}
+
+impl ConcurrencyKey {
+    /// Returns `true` if another run can hold the key when `taken` runs hold it.
+    pub fn has_room(&self, taken: u64) -> bool {
+        taken < u64::from(self.limit)
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotWaiting(state) => write!(f, "it is not waiting: it is {state}"),
+            Self::AllClear => f.write_str(
+                "nothing holds it back: it runs when its turn comes and a worker has room",
+            ),
+            Self::Waits(reasons) => {
+                for (at, reason) in reasons.iter().enumerate() {
+                    write!(f, "{}{reason}", if at == 0 { "" } else { "; " })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotDue { due } => write!(f, "it is not due before {due}"),
+            Self::ParentNotDone { parents: 0, .. } => f.write_str("its group has not begun"),
+            Self::ParentNotDone { parents, ended } => {
+                write!(f, "{ended} of the {parents} steps it waits for have ended")
+            }
+            Self::QueuePaused { queue } => write!(f, "queue `{queue}` is paused"),
+            Self::QueueFull { queue, limit } => {
+                write!(
+                    f,
+                    "queue `{queue}` runs {limit} jobs at once in the cluster, and they are running"
+                )
+            }
+            Self::RateLimited { queue, until } => {
+                write!(f, "the rate limit of queue `{queue}` is used up until {until}")
+            }
+            Self::KeyHeld { key, limit, holders } => {
+                let holders: Vec<_> = holders.iter().map(ToString::to_string).collect();
+                let holders = holders.join(", ");
+                write!(f, "its concurrency key `{key}` is held by {holders} (limit {limit})")
+            }
+            Self::BreakerOpen { service, until: Some(until) } => {
+                write!(f, "the breaker of `{service}` is open until {until}")
+            }
+            Self::BreakerOpen { service, until: None } => {
+                write!(f, "the breaker of `{service}` is open until an operator closes it")
+            }
+            Self::BreakerProbing { service, probing } => {
+                write!(f, "the breaker of `{service}` waits for its {probing} trial runs")
+            }
+            Self::NoWorkerKnowsIt { name, version } => {
+                write!(f, "no live worker knows `{name}` in version {version}")
+            }
+            Self::NoWorkerServesIt { queue } => {
+                write!(f, "no live worker that knows it serves queue `{queue}`")
+            }
+            Self::MustRunAlone { crashes } => write!(
+                f,
+                "its worker died {crashes} times with it, so it waits for a worker that runs nothing else"
+            ),
+        }
+    }
+}

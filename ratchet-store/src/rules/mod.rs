@@ -1,0 +1,15 @@
+//! The rules that every store applies, as pure functions: they use neither a clock nor a database.
+//!
+//! A store looks up the rows that a rule needs, calls it, and writes its result in one commit. All stores therefore
+//! decide the same way, and the conformance suite has to test each rule only once.
+
+mod apply;
+pub mod breaker;
+pub mod explain;
+pub mod graph;
+pub mod insert;
+pub mod queue;
+pub mod recurring;
+
+pub use breaker::Admission;
+pub use explain::{ClaimContext, Explanation, Waiting};
