@@ -17,12 +17,12 @@ mod worker;
 pub use async_trait::async_trait;
 
 pub use client::{
-    Batch, Breakers, BuildError, Builder, Bulk, Chain, ChainHandle, Declare, Enqueue, Finished,
-    GroupHandle, GroupReport, JobHandle, Pipeline, Queues, Ratchet, Redrive, Rejects,
-    ScheduleError, ScheduleView, Schedules, StepRef, SubmitError, WaitError, Whole, Wiring,
-    Workflow, Yields,
+    Alerts, Batch, Breakers, BuildError, Builder, Chain, ChainHandle, DeclareSchedule, Enqueue,
+    EnqueueMany, Finished, GroupHandle, GroupReport, GroupStep, Groups, JobHandle, Jobs, Nodes,
+    Pipeline, Queues, Ratchet, Redrive, Rejects, ScheduleError, ScheduleView, Schedules,
+    StepOptions, StepOutput, StepRef, SubmitError, WaitError, Workflow,
 };
-pub use config::{BreakerConfig, Config, Depth, QueueConfig};
+pub use config::{BreakerConfig, Config, DepthLimit, QueueConfig};
 pub use decide::{AlwaysRetry, Outcome, Policies, RetryPolicy, decide};
 pub use events::{Event, EventStream, GroupRef, JobRef};
 pub use failure::{
@@ -31,13 +31,15 @@ pub use failure::{
     snooze,
 };
 pub use job::{
-    Arg, ArgDef, Begins, BreakerDef, Callback, Condition, ConditionDef, CronDef, DecodeError,
-    Decoder, EncodeError, Encoder, ErrorMatcher, Follows, Inject, InjectError, Injection, Input,
-    InputDef, IntoFailure, Job, JobArg, JobDef, KeyPart, Keys, Location, Need, NoOutput, Output,
-    RunFuture, State, States,
+    Arg, ArgDef, BreakerDef, Callback, Condition, ConditionDef, CronDef, DecodeError, Decoder,
+    EncodeError, Encoder, ErrorMatcher, FirstStep, Inject, InjectError, InjectRequirement,
+    Injection, Input, InputDef, IntoFailure, Job, JobArg, JobDef, KeyPart, Keys, Location,
+    NoOutput, Output, RunFuture, State, States, StepAfter,
 };
-pub use job::{InvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError};
 pub use job::{JobContext, JobOutput, KeepError};
+pub use job::{
+    JobInvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
+};
 pub use ratchet_store::env::{
     Clock, Entropy, IdSource, OsEntropy, SeededEntropy, Sleep, SystemClock, VirtualClock,
 };

@@ -47,10 +47,10 @@ use sqlx::{Connection, PgConnection};
 /// A chain, batch or workflow is inserted in the same way:
 ///
 /// ```no_run
-/// use ratchet_core::{Begins, Follows, Ratchet, SubmitError};
+/// use ratchet_core::{FirstStep, StepAfter, Ratchet, SubmitError};
 /// use ratchet_pg::EnqueueInTx;
 ///
-/// async fn begin<A: Begins, B: Follows<A::Output>>(
+/// async fn begin<A: FirstStep, B: StepAfter<A::Output>>(
 ///     tx: &mut sqlx::PgConnection,
 ///     ratchet: &Ratchet,
 ///     (charge, ship): (A, B),

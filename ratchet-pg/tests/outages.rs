@@ -40,7 +40,7 @@ fn builder(store: PgStore, calls: &Calls) -> Builder {
     Ratchet::builder(store).jobs([Work::JOB]).state(calls.clone()).concurrency(8).config(|config| {
         config.lease = Duration::from_secs(20);
         config.heartbeat = Duration::from_secs(2);
-        config.poll = (Duration::from_millis(20), Duration::from_millis(100));
+        config.poll_interval = (Duration::from_millis(20), Duration::from_millis(100));
     })
 }
 
@@ -54,7 +54,7 @@ async fn start(store: PgStore, calls: &Calls) -> (Ratchet, Worker) {
 async fn all_done(ratchet: &Ratchet, jobs: u64) {
     let deadline = tokio::time::Instant::now() + Duration::from_mins(1);
     loop {
-        let counts = ratchet.counts().await;
+        let counts = ratchet.jobs().counts().await;
         if counts.as_ref().is_ok_and(|counts| counts.state(JobState::Succeeded) == jobs) {
             return;
         }

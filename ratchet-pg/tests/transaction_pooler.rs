@@ -42,8 +42,8 @@ async fn start(store: PgStore, runs: &Runs) -> (Ratchet, Worker) {
         .config(|config| {
             config.lease = Duration::from_secs(3);
             config.heartbeat = Duration::from_millis(500);
-            config.sweep = Duration::from_millis(200);
-            config.poll = (Duration::from_millis(20), Duration::from_millis(100));
+            config.maintenance_interval = Duration::from_millis(200);
+            config.poll_interval = (Duration::from_millis(20), Duration::from_millis(100));
         })
         .build()
         .await
@@ -55,7 +55,7 @@ async fn start(store: PgStore, runs: &Runs) -> (Ratchet, Worker) {
 async fn all_done(ratchet: &Ratchet, jobs: u64) {
     let deadline = tokio::time::Instant::now() + Duration::from_mins(1);
     loop {
-        let counts = ratchet.counts().await.expect("counts");
+        let counts = ratchet.jobs().counts().await.expect("counts");
         if counts.state(JobState::Succeeded) == jobs {
             return;
         }
@@ -161,7 +161,7 @@ async fn s_07_s_09_a_callers_transaction_goes_through_it() {
     for id in &kept {
         assert!(store.get(*id).await.expect("reads").is_some());
     }
-    let counts = ratchet.counts().await.expect("counts");
+    let counts = ratchet.jobs().counts().await.expect("counts");
     assert_eq!(counts.state(JobState::Pending), kept.len() as u64, "and nothing else");
 }
 

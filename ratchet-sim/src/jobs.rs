@@ -155,8 +155,8 @@ async fn play(ctx: &JobContext, number: u64, deed: Deed) -> Result<u64, JobError
         Deed::Reject => return Err(reject("no room").into()),
         Deed::Hang => std::future::pending().await,
         Deed::Report(millis) => {
-            ctx.save_checkpoint(&number)?;
-            ctx.progress(50.0, "half");
+            ctx.set_checkpoint(&number)?;
+            ctx.set_progress(50.0, "half");
             work(millis).await;
         }
         Deed::Spawn(children, millis) => {

@@ -343,7 +343,7 @@ fn ratchet(world: &Arc<World>, owner: Owner, seed: u64, rng: &mut Rng) -> Ratche
         .queue("rated", |queue| queue.rate(4, Duration::from_secs(1)))
         .queue("side", |queue| queue.cluster_concurrency(6))
         .config(|config| {
-            config.poll = (Duration::from_millis(100), Duration::from_secs(1));
+            config.poll_interval = (Duration::from_millis(100), Duration::from_secs(1));
             config.cancel_grace = Duration::from_millis(300);
             config.runaway_after = Duration::from_millis(200);
             config.shutdown_grace = Duration::from_secs(1);

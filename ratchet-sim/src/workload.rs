@@ -6,7 +6,7 @@ use std::time::Duration;
 use fastrand::Rng;
 use ratchet_core::{
     Clock as _, Enqueue, Filter, GroupHandle, Job, JobHandle, Priority, Ratchet, Redrive,
-    SubmitError, Wiring,
+    StepOptions, SubmitError,
 };
 use ratchet_store::Store as _;
 use ratchet_store::model::{Due, JobId};
@@ -111,7 +111,7 @@ impl Client {
         let jobs: Vec<_> =
             (0..3).map(|_| Work { number: self.number(), deeds: self.deeds() }).collect();
         self.asked(&jobs.iter().map(|job| job.number).collect::<Vec<_>>(), false);
-        if let Ok(answers) = self.ratchet.bulk().jobs(jobs).await {
+        if let Ok(answers) = self.ratchet.enqueue_many(jobs).await {
             self.known().jobs.extend(answers.iter().map(|answer| answer.id()));
         }
     }
@@ -161,7 +161,7 @@ impl Client {
     async fn chain(&self) {
         let chain = self.ratchet.chain(self.work()).then(self.step()).then(self.step());
         if let Ok(chain) = chain.await {
-            self.known().groups.push((*chain).clone());
+            self.known().groups.push(chain.group().clone());
         }
     }
 
@@ -189,7 +189,7 @@ impl Client {
         let left = flow.step("left", self.step(), |step| step.after(&first));
         let right = flow.step("right", self.work(), |step| step.after(&first));
         let any = self.random(Rng::bool);
-        flow.step("in", self.work(), |step: Wiring<'_, Work>| {
+        flow.step("in", self.work(), |step: StepOptions<'_, Work>| {
             let step = step.wait_for(&left).wait_for(&right);
             if any { step.any() } else { step }
         });
@@ -210,12 +210,12 @@ impl Client {
         let Some(id) = job else { return };
         let ratchet = &self.ratchet;
         match self.random(|rng| rng.u8(..12)) {
-            0..=2 => drop(ratchet.cancel(id).await),
-            3..=4 => drop(ratchet.pause(id).await),
-            5 => drop(ratchet.resume(id).await),
-            6..=7 => drop(ratchet.retry(id).await),
-            8 => drop(ratchet.reschedule(id, Due::In(Duration::from_millis(700))).await),
-            9 => drop(ratchet.redrive(Redrive::new(Filter::any()).limit(5)).await),
+            0..=2 => drop(ratchet.jobs().cancel(id).await),
+            3..=4 => drop(ratchet.jobs().pause(id).await),
+            5 => drop(ratchet.jobs().resume(id).await),
+            6..=7 => drop(ratchet.jobs().retry(id).await),
+            8 => drop(ratchet.jobs().reschedule(id, Due::In(Duration::from_millis(700))).await),
+            9 => drop(ratchet.jobs().redrive(Redrive::new(Filter::any()).limit(5)).await),
             _ => {
                 let Some(group) = group else { return };
                 if self.random(Rng::bool) {
@@ -255,7 +255,7 @@ impl Client {
             drop(ratchet.group(id).seal().await);
         }
         for id in paused {
-            drop(ratchet.resume(id).await);
+            drop(ratchet.jobs().resume(id).await);
         }
     }
 }

@@ -30,7 +30,7 @@ async fn shop() -> Shop {
     let path = folder.path().join("shop.db");
     let store = SqliteStore::options(&path).open().await.expect("opens");
     let builder = Ratchet::builder(store.clone()).jobs([Greet::JOB, Shout::JOB]);
-    let builder = builder.config(|config| config.poll = (HOUR, HOUR));
+    let builder = builder.config(|config| config.poll_interval = (HOUR, HOUR));
     let ratchet = builder.build().await.expect("builds");
     let pool = SqlitePool::connect_with(SqliteConnectOptions::new().filename(path)).await;
     Shop { store, ratchet, pool: pool.expect("connects"), _folder: folder }
@@ -49,7 +49,8 @@ fn greet(name: &str) -> Greet {
 impl Shop {
     /// Returns the number of visible groups and jobs.
     async fn seen(&self) -> (usize, u64) {
-        let groups = self.ratchet.groups(&GroupFilter::any(), None, 100).await.expect("reads");
+        let groups =
+            self.ratchet.groups().list(&GroupFilter::any(), None, 100).await.expect("reads");
         let counts = self.store.counts().await.expect("counts");
         let jobs = counts.queues.values().flat_map(|queue| queue.states.values()).sum();
         (groups.len(), jobs)
@@ -63,12 +64,12 @@ async fn s_07_chain_runs_after_the_commit_and_its_handle_is_typed() {
     let mut tx = shop.begin().await;
     let chain = shop.ratchet.chain(greet("Ada")).then(Shout {}).named("loud");
     let chain: ChainHandle<String> = chain.in_tx(&mut tx).await.expect("submits");
-    assert!(chain.record().await.expect("reads").is_none(), "not before the commit");
+    assert!(chain.group().record().await.expect("reads").is_none(), "not before the commit");
     assert_eq!(shop.seen().await, (0, 0));
     tx.commit().await.expect("commits");
-    let ended = chain.wait_for(LONGEST).await.expect("ends");
+    let ended = chain.group().wait_for(LONGEST).await.expect("ends");
     assert_eq!((ended.name.as_str(), ended.state), ("loud", GroupState::Succeeded));
-    assert_eq!(chain.output().await.expect("succeeds"), "HELLO ADA");
+    assert_eq!(chain.wait().await.expect("succeeds"), "HELLO ADA");
     worker.stop().await;
 }
 
@@ -117,7 +118,7 @@ async fn s_07_rollback_leaves_nothing_of_a_graph() {
     let chain = chain.in_tx(&mut tx).await.expect("submits");
     let batch = shop.ratchet.batch("some").job(greet("Bob")).in_tx(&mut tx).await.expect("submits");
     tx.rollback().await.expect("rolls back");
-    assert!(chain.record().await.expect("reads").is_none());
+    assert!(chain.group().record().await.expect("reads").is_none());
     assert!(batch.members(None, 10).await.expect("reads").is_empty());
     assert_eq!(shop.seen().await, (0, 0));
     // The key was not used.

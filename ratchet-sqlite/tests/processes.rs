@@ -32,9 +32,9 @@ async fn ratchet(path: &Path) -> Ratchet {
     let quick = |config: &mut ratchet_core::Config| {
         config.lease = Duration::from_millis(400);
         config.heartbeat = Duration::from_millis(130);
-        config.sweep = Duration::from_millis(100);
+        config.maintenance_interval = Duration::from_millis(100);
         // Long enough that only a wake-up explains a quick start.
-        config.poll = (Duration::from_secs(20), Duration::from_secs(20));
+        config.poll_interval = (Duration::from_secs(20), Duration::from_secs(20));
     };
     Ratchet::builder(store).jobs([Greet::JOB]).config(quick).build().await.expect("builds")
 }

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use ratchet::{
-    Backoff, InvocationResolver, Jitter, Job, JobContext, Need, PanicPolicy, Priority, Registry,
-    State, circuit_breaker, job, jobs,
+    Backoff, InjectRequirement, Jitter, Job, JobContext, JobInvocationResolver, PanicPolicy,
+    Priority, Registry, State, circuit_breaker, job, jobs,
 };
 
 #[derive(Debug)]
@@ -125,11 +125,15 @@ fn s_01_arguments_and_their_marks_are_known() {
 fn x_06_injections_are_known_and_say_what_they_need() {
     // spec: X-06
     let [ctx, gateway] = Charge::DEF.injections else { panic!("two injections") };
-    assert_eq!((ctx.argument, (ctx.need)()), ("ctx", Need::Nothing));
+    assert_eq!((ctx.argument, (ctx.need)()), ("ctx", InjectRequirement::Nothing));
     assert_eq!(gateway.argument, "gateway");
-    assert!(matches!((gateway.need)(), Need::State { name, .. } if name == "State<Gateway>"));
+    assert!(
+        matches!((gateway.need)(), InjectRequirement::State { name, .. } if name == "State<Gateway>")
+    );
     let [service] = MailServiceSend::DEF.injections else { panic!("the service") };
-    assert!(matches!((service.need)(), Need::State { name, .. } if name == "State<MailService>"));
+    assert!(
+        matches!((service.need)(), InjectRequirement::State { name, .. } if name == "State<MailService>")
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use ratchet::__private::{decode, encode};
-use ratchet::{InvocationResolver, Job, JobContext, PrepareError, Registry, State, job, jobs};
+use ratchet::{Job, JobContext, JobInvocationResolver, PrepareError, Registry, State, job, jobs};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

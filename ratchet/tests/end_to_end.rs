@@ -21,7 +21,7 @@ async fn greet(
     #[inject] greeting: State<Greeting>,
     name: String,
 ) -> Result<String, ratchet::JobError> {
-    ctx.progress(100.0, "done");
+    ctx.set_progress(100.0, "done");
     Ok(format!("{} {name}", greeting.0))
 }
 

@@ -34,7 +34,7 @@ async fn child() {
         .expect("builds");
     let worker = ratchet.start().await.expect("starts");
     let job = ratchet.enqueue(Linger { forever: mode == "forever" });
-    let job = ratchet.prepare(job).expect("prepares");
+    let job = job.into_new_job().expect("is checked");
     let id = job.id;
     // The signal handler must be installed before the job reports that it runs.
     tokio::select! {
@@ -42,7 +42,7 @@ async fn child() {
         ended = worker.run_until_signal() => ended.expect("listens"),
         () = async { ratchet.store().insert(vec![job]).await.expect("inserts"); std::future::pending().await } => {}
     }
-    let job = ratchet.get(id).await.expect("reads").expect("exists");
+    let job = ratchet.jobs().get(id).await.expect("reads").expect("exists");
     println!("ended {} {} {}", job.state, job.attempts, job.crashes);
 }
 

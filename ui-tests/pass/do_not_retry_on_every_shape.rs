@@ -50,7 +50,7 @@ pub enum Shared {
 
 #[do_not_retry(reason = "every one")]
 #[derive(Debug, thiserror::Error)]
-pub enum Whole {
+pub enum GroupStep {
     #[error("a")]
     A,
 }

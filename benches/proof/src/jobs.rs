@@ -73,7 +73,7 @@ pub async fn sleepy(
     diary.effect("start", &ctx);
     let before: u32 = ctx.checkpoint()?.unwrap_or(0);
     if before < 2 {
-        ctx.save_checkpoint(&(before + 1))?;
+        ctx.set_checkpoint(&(before + 1))?;
         diary.effect("err", &ctx);
         return Err(ratchet::snooze(Duration::from_millis(40)).into());
     }

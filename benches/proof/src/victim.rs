@@ -60,7 +60,7 @@ pub async fn live(args: &Args) -> Result<(), Problem> {
 
 /// Builds a runtime with a short lease, so that dead nodes are detected quickly.
 pub async fn build(store: &Opened, diary: &Diary) -> Result<Ratchet, Problem> {
-    let builder = Ratchet::builder_over(store.shared())
+    let builder = Ratchet::builder_shared(store.shared())
         .state(diary.clone())
         .dead_letter_sink(Letters { diary: diary.clone() })
         .queue("default", |queue| queue)
@@ -70,8 +70,8 @@ pub async fn build(store: &Opened, diary: &Diary) -> Result<Ratchet, Problem> {
         .config(|config| {
             config.lease = Duration::from_millis(1500);
             config.heartbeat = Duration::from_millis(250);
-            config.sweep = Duration::from_millis(100);
-            config.poll = (Duration::from_millis(50), Duration::from_millis(200));
+            config.maintenance_interval = Duration::from_millis(100);
+            config.poll_interval = (Duration::from_millis(50), Duration::from_millis(200));
             config.delivery_hold = Duration::from_millis(400);
             config.cancel_grace = Duration::from_millis(50);
             // Do not isolate jobs after crashes: running them one by one would take minutes.

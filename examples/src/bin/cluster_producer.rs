@@ -21,7 +21,7 @@ async fn main() -> anyhow::Result<()> {
 
     // Orders could be placed before the workers start; this wait is only there to see both workers at work.
     for _ in 0..600 {
-        if ratchet.nodes().await?.len() >= 2 {
+        if ratchet.nodes().list().await?.len() >= 2 {
             break;
         }
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
@@ -54,8 +54,8 @@ async fn main() -> anyhow::Result<()> {
             .await?;
     println!(
         "{shipped} of {orders} orders were shipped by {} workers",
-        ratchet.nodes().await?.len()
+        ratchet.nodes().list().await?.len()
     );
-    println!("jobs left: {}", ratchet.counts().await?.state(JobState::Pending));
+    println!("jobs left: {}", ratchet.jobs().counts().await?.state(JobState::Pending));
     Ok(())
 }

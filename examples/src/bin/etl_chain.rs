@@ -45,8 +45,8 @@ async fn main() -> anyhow::Result<()> {
         .then(Load { table: "sales".into() })
         .named("etl")
         .await?;
-    println!("load: {}", chain.output().await?);
-    print!("{}", chain.draw().await?);
+    println!("load: {}", chain.wait().await?);
+    print!("{}", chain.group().to_text().await?);
     worker.stop().await;
     Ok(())
 }

@@ -55,7 +55,7 @@ async fn main() -> anyhow::Result<()> {
         order.step("refund", Refund {}, |step| step.after_failure(&ship));
         let order = order.await?;
         order.wait().await?;
-        print!("{}", order.draw().await?);
+        print!("{}", order.to_text().await?);
     }
     worker.stop().await;
     Ok(())

@@ -101,7 +101,7 @@ async fn main() -> anyhow::Result<()> {
         .queue("payments", |queue| queue.concurrency(10))
         .build()
         .await?;
-    let earlier = ratchet.counts().await?;
+    let earlier = ratchet.jobs().counts().await?;
     let settled = earlier.state(JobState::Succeeded) + earlier.state(JobState::Failed);
     println!(
         "   {}",
@@ -155,10 +155,11 @@ async fn main() -> anyhow::Result<()> {
     println!(
         "5. An operator looks into the dead-letter queue, has the card unblocked, and retries"
     );
-    let dead = ratchet.list(&Filter::any().state(JobState::Failed), PageRequest::default()).await?;
+    let dead =
+        ratchet.jobs().list(&Filter::any().state(JobState::Failed), PageRequest::default()).await?;
     println!("   dead letters: {}", dead.jobs.len());
     gateway.blocked.lock().expect("no call panics").clear();
-    ratchet.retry(handle.id()).await?;
+    ratchet.jobs().retry(handle.id()).await?;
     let receipt = handle.wait_for(Duration::from_secs(10)).await?;
     post.sent.notified().await;
     println!("   order {} is paid after all", receipt.order);
@@ -168,7 +169,7 @@ async fn main() -> anyhow::Result<()> {
         ratchet.enqueue(Report { since: first }).await?.wait_for(Duration::from_secs(10)).await?;
     println!("   {report}");
     worker.stop().await;
-    let counts = ratchet.counts().await?;
+    let counts = ratchet.jobs().counts().await?;
     let new = |state| counts.state(state) - earlier.state(state);
     println!(
         "   this run: {} succeeded, {} failed",

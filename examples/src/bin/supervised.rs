@@ -88,7 +88,7 @@ async fn work(path: &str, part: Option<&str>) -> anyhow::Result<()> {
 async fn supervise() -> anyhow::Result<()> {
     let scratch = Scratch::open("supervised").await?;
     let ratchet = Ratchet::builder(scratch.store.clone()).build().await?;
-    ratchet.bulk().jobs((0..100).map(|parcel| Deliver { parcel })).await?;
+    ratchet.enqueue_many((0..100).map(|parcel| Deliver { parcel })).await?;
     let start = |part: Option<&str>| -> anyhow::Result<Child> {
         let mut worker = Command::new(std::env::current_exe()?);
         worker.arg(&scratch.path).args(part).stderr(Stdio::null());
@@ -99,11 +99,11 @@ async fn supervise() -> anyhow::Result<()> {
         println!("the {part} died: the worker ended with {:?}, starting it again", ended.code());
     }
     let mut worker = start(None)?;
-    while ratchet.counts().await?.state(JobState::Succeeded) < 100 {
+    while ratchet.jobs().counts().await?.state(JobState::Succeeded) < 100 {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     worker.kill()?;
     worker.wait()?;
-    println!("{} parcels delivered", ratchet.counts().await?.state(JobState::Succeeded));
+    println!("{} parcels delivered", ratchet.jobs().counts().await?.state(JobState::Succeeded));
     Ok(())
 }

@@ -47,7 +47,7 @@ async fn main() -> anyhow::Result<()> {
     let sandbox = Sandbox::builder().state(Weather { rain: false.into() }).build().await?;
     sandbox.enqueue(Remind { name: "Bob".to_owned() }).await?;
     println!("first drain: {:?}", sandbox.drain().await?);
-    let weather: State<Weather> = sandbox.state().expect("registered above");
+    let weather: State<Weather> = sandbox.ratchet().state().expect("registered above");
     weather.rain.store(true, std::sync::atomic::Ordering::Relaxed);
     println!("a week later: {:?}", sandbox.drain_for(Duration::from_secs(7 * 24 * 3600)).await?);
     Ok(())

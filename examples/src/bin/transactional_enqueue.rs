@@ -25,13 +25,13 @@ async fn main() -> anyhow::Result<()> {
     sqlx::query("INSERT INTO customer VALUES ('Bob')").execute(&mut *tx).await?;
     ratchet.enqueue(Welcome { name: "Bob".to_owned() }).in_tx(&mut tx).await?;
     tx.rollback().await?;
-    println!("rolled back: {} jobs", ratchet.counts().await?.state(JobState::Pending));
+    println!("rolled back: {} jobs", ratchet.jobs().counts().await?.state(JobState::Pending));
 
     let mut tx = connection.begin().await?;
     sqlx::query("INSERT INTO customer VALUES ('Ada')").execute(&mut *tx).await?;
     let handle = ratchet.enqueue(Welcome { name: "Ada".to_owned() }).in_tx(&mut tx).await?;
     tx.commit().await?;
-    println!("committed: {} jobs", ratchet.counts().await?.state(JobState::Pending));
+    println!("committed: {} jobs", ratchet.jobs().counts().await?.state(JobState::Pending));
 
     let worker = ratchet.start().await?;
     println!("{}", handle.wait().await?);

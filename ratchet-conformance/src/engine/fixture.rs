@@ -55,7 +55,7 @@ impl EngineFixture {
 
     /// Creates a builder with all scripted jobs and short intervals.
     pub(super) fn builder(&self) -> Builder {
-        Ratchet::builder_over(self.store())
+        Ratchet::builder_shared(self.store())
             .state(self.stage.clone())
             .jobs(script::jobs())
             .concurrency(16)
@@ -63,8 +63,8 @@ impl EngineFixture {
                 // Cases advance the store's clock by minutes, so the lease must be longer than that.
                 config.lease = Duration::from_hours(1);
                 config.heartbeat = Duration::from_millis(50);
-                config.sweep = Duration::from_millis(20);
-                config.poll = (Duration::from_millis(5), Duration::from_millis(20));
+                config.maintenance_interval = Duration::from_millis(20);
+                config.poll_interval = (Duration::from_millis(5), Duration::from_millis(20));
                 config.cancel_grace = Duration::from_millis(50);
                 config.runaway_after = Duration::from_millis(100);
                 config.delivery_hold = Duration::from_millis(1);
@@ -103,7 +103,7 @@ impl EngineFixture {
     ) -> JobRecord {
         let deadline = tokio::time::Instant::now() + PATIENCE;
         loop {
-            let job = ratchet.get(id).await.ok().flatten();
+            let job = ratchet.jobs().get(id).await.ok().flatten();
             if let Some(job) = job.as_ref().filter(|job| fits(job)) {
                 return job.clone();
             }
@@ -156,7 +156,7 @@ pub(super) async fn outcomes(
 }
 
 pub(super) async fn history(ratchet: &Ratchet, id: JobId) -> Vec<AttemptRecord> {
-    ratchet.attempts(id).await.expect("reads")
+    ratchet.jobs().attempts(id).await.expect("reads")
 }
 
 /// Returns the stored name of a job.

@@ -235,13 +235,13 @@ async fn play(ctx: &JobContext, stage: &Stage, step: Step) -> Result<String, Job
         Step::Checkpoint(value) => {
             let before: Option<u32> = ctx.checkpoint()?;
             stage.note(format!("checkpoint {before:?}"));
-            ctx.save_checkpoint(&value)?;
-            ctx.progress(40.0, "part one");
+            ctx.set_checkpoint(&value)?;
+            ctx.set_progress(40.0, "part one");
             ctx.info("a line");
             Err(JobError::msg("again"))
         }
         Step::ProgressThenGate => {
-            ctx.progress(50.0, "half");
+            ctx.set_progress(50.0, "half");
             ctx.info("on the way");
             stage.gate().await;
             done()

@@ -8,8 +8,8 @@ use super::Ratchet;
 use crate::config::{BreakerConfig, Config, QueueConfig, breaker_settings};
 use crate::decide::{Contained, Policies, RetryPolicy};
 use crate::failure::{Classifier, DefaultSanitizer, ErrorSanitizer, Panics};
-use crate::job::{InvocationResolver, Registration, Registry, RegistryError};
-use crate::job::{Need, States, collect_conditions};
+use crate::job::{InjectRequirement, States, collect_conditions};
+use crate::job::{JobInvocationResolver, Registration, Registry, RegistryError};
 use crate::runtime::Core;
 use crate::runtime::{
     AlertSink, DeadLetterSink, HealthCheck, Middleware, OutcomeSink, SinkError, Sinks,
@@ -23,7 +23,7 @@ use ratchet_store::env::{Clock, Entropy, OsEntropy, SystemClock};
 pub struct Builder {
     store: Arc<dyn Store>,
     jobs: Option<Vec<Registration>>,
-    resolver: Option<Arc<dyn InvocationResolver>>,
+    resolver: Option<Arc<dyn JobInvocationResolver>>,
     config: Config,
     policies: Policies,
     sanitizer: Arc<dyn ErrorSanitizer>,
@@ -105,7 +105,7 @@ impl Builder {
     }
 
     /// Resolves job names with a custom resolver instead of the registry.
-    pub fn resolver(mut self, resolver: impl InvocationResolver) -> Self {
+    pub fn resolver(mut self, resolver: impl JobInvocationResolver) -> Self {
         self.resolver = Some(Arc::new(resolver));
         self
     }
@@ -172,7 +172,7 @@ impl Builder {
     }
 
     /// Registers a health check for some queues. While it fails, the worker claims nothing from these queues.
-    pub fn health_check_of<F, E>(
+    pub fn health_check_for<F, E>(
         mut self,
         name: impl Into<String>,
         queues: impl IntoIterator<Item = impl Into<String>>,
@@ -251,7 +251,7 @@ impl Builder {
     /// Checks all settings and builds the runtime.
     #[allow(clippy::unused_async)] // leaves room for checks that need the store
     pub async fn build(self) -> Result<Ratchet, BuildError> {
-        let resolver: Arc<dyn InvocationResolver> = match (self.resolver, self.jobs) {
+        let resolver: Arc<dyn JobInvocationResolver> = match (self.resolver, self.jobs) {
             (Some(resolver), _) => resolver,
             (None, Some(jobs)) => Arc::new(Registry::new(jobs)?),
             (None, None) => Arc::new(Registry::collect()?),
@@ -294,7 +294,7 @@ fn callback_problems(jobs: &[Registration]) -> Vec<String> {
             let callback = callback.def();
             for injection in callback.injections {
                 match (injection.need)() {
-                    Need::Finished { job: Some(parent) } if parent != job.def.name => problems.push(format!(
+                    InjectRequirement::Finished { job: Some(parent) } if parent != job.def.name => problems.push(format!(
                         "job `{}` ({}) names `{}` as its callback, but that one follows `{parent}` (argument `{}`)",
                         job.def.name, job.def.location, callback.name, injection.argument
                     )),

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::SubmitError;
-use crate::config::Depth;
+use crate::config::DepthLimit;
 use crate::events::JobRef;
 use crate::runtime::{Core, by_queue};
 use ratchet_store::model::JobState;
@@ -20,12 +20,12 @@ impl Core {
             let Some(limit) = self.config.queues.get(queue).and_then(|queue| queue.depth) else {
                 continue;
             };
-            let (Depth::Refuse(most) | Depth::Warn(most)) = limit;
+            let (DepthLimit::Refuse(most) | DepthLimit::Warn(most)) = limit;
             let depth = self.depth(queue, most.saturating_sub(more)).await?;
             if depth + more <= most {
                 continue;
             }
-            if let Depth::Refuse(limit) = limit {
+            if let DepthLimit::Refuse(limit) = limit {
                 let (job, queue) = (job.name.to_string(), queue.to_owned());
                 return Err(SubmitError::QueueFull { job, queue, depth, limit });
             }

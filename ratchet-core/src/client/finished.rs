@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 
 use crate::failure::shorten;
 use crate::job::JobContext;
-use crate::job::{Decoder, Inject, InjectError, Job, Need};
+use crate::job::{Decoder, Inject, InjectError, InjectRequirement, Job};
 use ratchet_store::model::{Envelope, FinishedOutcome, JobId};
 
 /// The job a callback follows: its arguments and how it ended.
@@ -42,8 +42,8 @@ impl<J: Job> Inject for Finished<J>
 where
     J::Output: DeserializeOwned + Send + 'static,
 {
-    fn need() -> Need {
-        Need::Finished { job: Some(J::DEF.name) }
+    fn need() -> InjectRequirement {
+        InjectRequirement::Finished { job: Some(J::DEF.name) }
     }
 
     fn inject(ctx: &JobContext) -> Result<Self, InjectError> {

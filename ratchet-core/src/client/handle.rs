@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
-use super::Ratchet;
+use super::Jobs;
 use super::ends::Ends;
 use crate::job::Job;
 use crate::runtime::Core;
@@ -56,7 +56,7 @@ impl<J> JobHandle<J> {
 
     /// Cancels the job. Returns `false` if it had already ended.
     pub async fn cancel(&self) -> Result<bool, CommandError> {
-        Ratchet { core: Arc::clone(&self.core) }.cancel(self.id).await
+        Jobs { core: Arc::clone(&self.core) }.cancel(self.id).await
     }
 }
 

@@ -1,11 +1,14 @@
 //! Submits in a transaction of the application.
 
 use std::any::{Any, type_name};
+use std::sync::Arc;
 
-use ratchet_store::model::NewGraph;
+use ratchet_store::model::{Inserted, NewGraph};
 use ratchet_store::{InsertInTx, Store, Submission};
 
-use super::{Batch, Chain, ChainHandle, Enqueue, GroupHandle, JobHandle, SubmitError, Workflow};
+use super::{
+    Batch, Chain, ChainHandle, Enqueue, EnqueueMany, GroupHandle, JobHandle, SubmitError, Workflow,
+};
 
 impl<J: Send> Submission for Enqueue<'_, J> {
     type Handle = JobHandle<J>;
@@ -21,6 +24,30 @@ impl<J: Send> Submission for Enqueue<'_, J> {
         let inserted = store.insert_in_tx(tx, &[job]).await;
         let inserted = inserted.map_err(|error| SubmitError::refused(error, &name))?;
         Ok(inserted.first().map_or_else(|| handle.clone(), |inserted| handle.at(inserted.id())))
+    }
+}
+
+impl<J: Send> Submission for EnqueueMany<'_, J> {
+    type Handle = Vec<JobHandle<J>>;
+    type Error = SubmitError;
+
+    async fn submit_in_tx<S: InsertInTx>(
+        self,
+        tx: &mut S::Connection,
+    ) -> Result<Vec<JobHandle<J>>, SubmitError> {
+        let core = Arc::clone(self.core);
+        let rows = self.into_rows()?;
+        // All jobs have the same type.
+        let Some(name) = rows.first().map(|row| row.spec.name.clone()) else {
+            return Ok(Vec::new());
+        };
+        let store = downcast::<S>(core.store.as_ref(), &name)?;
+        let inserted = store.insert_in_tx(tx, &rows).await;
+        let inserted =
+            inserted.map_err(|error| SubmitError::from_insert(error, |_| name.clone(), false))?;
+        let handle =
+            |inserted: &Inserted| JobHandle::new(inserted.id(), Arc::clone(&core), Vec::new());
+        Ok(inserted.iter().map(handle).collect())
     }
 }
 

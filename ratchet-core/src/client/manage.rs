@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
-use super::{Ratchet, publish_effects};
+use super::{Jobs, publish_effects};
 use crate::events::Event;
+use crate::runtime::Core;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{
     CancelCause, Command, CommandError, CommandReply, Due, Filter, JobId, JobState, Redriven,
 };
 
-impl Ratchet {
+impl Jobs {
     /// Pauses a pending or failed job. Pausing a paused job changes nothing.
     pub async fn pause(&self, id: JobId) -> Result<(), CommandError> {
-        if self.command(Command::Pause(id)).await?.states().is_some() {
+        if self.core.command(Command::Pause(id)).await?.states().is_some() {
             self.core.events.publish(|| Event::Paused { job: id });
         }
         Ok(())
@@ -20,7 +21,7 @@ impl Ratchet {
 
     /// Returns a paused job to the state it was paused in.
     pub async fn resume(&self, id: JobId) -> Result<(), CommandError> {
-        self.command(Command::Resume(id)).await?;
+        self.core.command(Command::Resume(id)).await?;
         self.core.events.publish(|| Event::Resumed { job: id });
         Ok(())
     }
@@ -31,7 +32,7 @@ impl Ratchet {
     /// grace period.
     pub async fn cancel(&self, id: JobId) -> Result<bool, CommandError> {
         let cause = CancelCause::Requested;
-        let reply = self.command(Command::Cancel(id, cause)).await?;
+        let reply = self.core.command(Command::Cancel(id, cause)).await?;
         let canceled = matches!(reply.states(), Some((_, JobState::Canceled)));
         if canceled {
             self.core.events.publish(|| Event::Canceled { job: id, cause });
@@ -41,12 +42,12 @@ impl Ratchet {
 
     /// Changes the due time of a pending job.
     pub async fn reschedule(&self, id: JobId, due: Due) -> Result<(), CommandError> {
-        self.command(Command::Reschedule(id, due)).await.map(drop)
+        self.core.command(Command::Reschedule(id, due)).await.map(drop)
     }
 
     /// Retries a failed job from the start: its attempts are reset to 0 and it is due immediately.
     pub async fn retry(&self, id: JobId) -> Result<(), CommandError> {
-        self.command(Command::Retry(id)).await?;
+        self.core.command(Command::Retry(id)).await?;
         self.core.events.publish(|| Event::Retried { job: id });
         Ok(())
     }
@@ -60,7 +61,7 @@ impl Ratchet {
         while left > 0 {
             let limit = redrive.batch.clamp(1, left);
             let command = Command::Redrive { filter: redrive.filter.clone(), limit };
-            let CommandReply::Redriven(batch) = self.command(command).await? else { break };
+            let CommandReply::Redriven(batch) = self.core.command(command).await? else { break };
             for job in &batch.retried {
                 self.core.events.publish(|| Event::Retried { job: *job });
             }
@@ -78,15 +79,18 @@ impl Ratchet {
         }
         Ok(total)
     }
+}
 
+impl Core {
+    /// Sends a command to the store, and publishes what it changed in graphs.
     pub(super) async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
         crash_point(CrashPoint::CommandBefore);
-        let reply = self.core.store.command(command).await?;
+        let reply = self.store.command(command).await?;
         crash_point(CrashPoint::CommandAnswered);
         match &reply {
             CommandReply::MovedWithGraph { effects, .. } | CommandReply::GroupCanceled(effects) => {
-                effects.groups.iter().for_each(|group| self.core.events.ordered(group.id));
-                publish_effects(&self.core, effects);
+                effects.groups.iter().for_each(|group| self.events.ordered(group.id));
+                publish_effects(self, effects);
             }
             _ => {}
         }
@@ -94,7 +98,7 @@ impl Ratchet {
     }
 }
 
-/// Which failed jobs to retry, and how fast; see [`Ratchet::redrive`].
+/// Which failed jobs to retry, and how fast; see [`Jobs::redrive`].
 #[derive(Debug, Clone)]
 #[must_use = "nothing is re-driven until this is given to `redrive`"]
 pub struct Redrive {

@@ -1,34 +1,42 @@
 //! The client: enqueues jobs, queries them and sends commands. None of this needs a worker in the process.
 
+mod alerts;
+mod breakers;
 mod builder;
-mod bulk;
 mod depth;
 mod ends;
 mod enqueue;
+mod enqueue_many;
 mod finished;
-mod gates;
 mod graph;
 mod handle;
 mod in_tx;
 mod items;
+mod jobs;
 mod manage;
-mod query;
+mod nodes;
+mod queues;
 mod schedules;
 mod submit;
 
+pub use alerts::Alerts;
+pub use breakers::Breakers;
 pub use builder::{BuildError, Builder};
-pub use bulk::Bulk;
 pub use enqueue::Enqueue;
+pub use enqueue_many::EnqueueMany;
 pub use finished::Finished;
-pub use gates::{Breakers, Queues};
 pub(crate) use graph::publish_effects;
 pub use graph::{
-    Batch, Chain, ChainHandle, GroupHandle, GroupReport, StepRef, Whole, Wiring, Workflow, Yields,
+    Batch, Chain, ChainHandle, GroupHandle, GroupReport, GroupStep, Groups, StepOptions,
+    StepOutput, StepRef, Workflow,
 };
 pub use handle::{JobHandle, WaitError};
 pub use items::{Pipeline, Rejects};
+pub use jobs::Jobs;
 pub use manage::Redrive;
-pub use schedules::{Declare, ScheduleError, ScheduleView, Schedules};
+pub use nodes::Nodes;
+pub use queues::Queues;
+pub use schedules::{DeclareSchedule, ScheduleError, ScheduleView, Schedules};
 pub(crate) use schedules::{declare, definition, job as schedule_job};
 pub use submit::SubmitError;
 
@@ -38,7 +46,6 @@ use crate::events::EventStream;
 use crate::job::Job;
 use crate::runtime::Core;
 use ratchet_store::Store;
-use ratchet_store::model::NewJob;
 
 /// A runtime over a store: enqueues jobs and starts workers. Cheap to clone.
 ///
@@ -49,7 +56,7 @@ use ratchet_store::model::NewJob;
 /// use ratchet_memory::MemoryStore;
 ///
 /// let ratchet = Ratchet::builder(MemoryStore::new()).build().await?;
-/// assert_eq!(ratchet.counts().await?.queues.len(), 0);
+/// assert_eq!(ratchet.jobs().counts().await?.queues.len(), 0);
 /// # Ok(())
 /// # }
 /// ```
@@ -65,7 +72,7 @@ impl Ratchet {
     }
 
     /// Starts building a runtime over a shared store.
-    pub fn builder_over(store: Arc<dyn Store>) -> Builder {
+    pub fn builder_shared(store: Arc<dyn Store>) -> Builder {
         Builder::new(store)
     }
 
@@ -77,14 +84,9 @@ impl Ratchet {
         Enqueue::to_store(&self.core, &job)
     }
 
-    /// Collects jobs that are inserted in one round trip: all of them or none.
-    pub fn bulk(&self) -> Bulk<'_> {
-        Bulk::new(&self.core)
-    }
-
-    /// Converts an enqueue to the row to insert, for stores that insert within the caller's transaction.
-    pub fn prepare<J: Job>(&self, enqueue: Enqueue<'_, J>) -> Result<NewJob, SubmitError> {
-        enqueue.into_new_job()
+    /// Enqueues jobs of one type in one round trip: all of them or none.
+    pub fn enqueue_many<J: Job>(&self, jobs: impl IntoIterator<Item = J>) -> EnqueueMany<'_, J> {
+        EnqueueMany::new(&self.core, jobs)
     }
 
     /// Returns the handle of a job that was enqueued earlier. Does not check that the job exists.

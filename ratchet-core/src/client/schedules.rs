@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::{Ratchet, SubmitError, submit};
 use crate::job::Registration;
-use crate::job::{Begins, JobDef};
+use crate::job::{FirstStep, JobDef};
 use crate::runtime::Core;
 use ratchet_store::StoreError;
 use ratchet_store::model::limits::{self, Field, brief};
@@ -71,19 +71,19 @@ impl Schedules {
     ///
     /// Idempotent: repeating a declaration changes nothing. A different declaration replaces the old one.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
-    pub fn declare<J: Begins>(
+    pub fn declare<J: FirstStep>(
         &self,
         name: impl Into<String>,
         expression: impl Into<String>,
         job: J,
-    ) -> Declare {
+    ) -> DeclareSchedule {
         let name = name.into();
         let spec = submit::spec(&job).and_then(|mut spec| {
             submit::check(&self.core, &mut spec)?;
             Ok(spec)
         });
         let record = spec.map(|spec| ScheduleRecord::new(name.clone(), spec, expression));
-        Declare { core: Arc::clone(&self.core), record, name }
+        DeclareSchedule { core: Arc::clone(&self.core), record, name }
     }
 
     /// Lists all schedules, ordered by name.
@@ -264,13 +264,13 @@ pub(crate) fn job(core: &Core, schedule: &ScheduleRecord, due: Due) -> NewJob {
 /// A schedule about to be declared: add options, then `.await`.
 #[derive(Debug)]
 #[must_use = "a schedule is declared only when this is awaited"]
-pub struct Declare {
+pub struct DeclareSchedule {
     core: Arc<Core>,
     name: String,
     record: Result<ScheduleRecord, SubmitError>,
 }
 
-impl Declare {
+impl DeclareSchedule {
     /// Sets the IANA time zone of the expression. The default is UTC.
     pub fn zone(mut self, zone: impl Into<String>) -> Self {
         if let Ok(record) = &mut self.record {
@@ -288,7 +288,7 @@ impl Declare {
     }
 }
 
-impl IntoFuture for Declare {
+impl IntoFuture for DeclareSchedule {
     type Output = Result<(), ScheduleError>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 

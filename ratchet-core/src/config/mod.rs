@@ -8,7 +8,7 @@ use std::time::Duration;
 
 pub use breaker::BreakerConfig;
 pub(crate) use breaker::breaker_settings;
-pub use queue::{Depth, QueueConfig};
+pub use queue::{DepthLimit, QueueConfig};
 
 use ratchet_store::model::JobSpec;
 use ratchet_store::model::limits::{self, Field};
@@ -28,14 +28,14 @@ pub struct Config {
     /// The interval between heartbeats. The builder sets it to a third of the lease. Must be at most half of the lease.
     pub heartbeat: Duration,
     /// The interval between sweeps, which rescue orphans and deliver notices.
-    pub sweep: Duration,
+    pub maintenance_interval: Duration,
     /// The minimum and maximum interval between polls of an idle worker that gets no wake-ups. The interval grows while
     /// there is no work.
-    pub poll: (Duration, Duration),
+    pub poll_interval: (Duration, Duration),
     /// How long a finished run waits for others, so that they are settled together.
     pub settle_delay: Duration,
     /// The maximum number of jobs in one round trip to the store. Never more than [`limits::BATCH`].
-    pub batch: usize,
+    pub max_batch: usize,
     /// How long running handlers may continue after the worker was stopped.
     pub shutdown_grace: Duration,
     /// How long a canceled handler may continue before its future is dropped.
@@ -82,10 +82,10 @@ impl Default for Config {
             output_limit: 64 * 1024,
             lease: Duration::from_secs(15),
             heartbeat: Duration::from_secs(5),
-            sweep: Duration::from_secs(1),
-            poll: (Duration::from_millis(250), Duration::from_secs(5)),
+            maintenance_interval: Duration::from_secs(1),
+            poll_interval: (Duration::from_millis(250), Duration::from_secs(5)),
             settle_delay: Duration::from_millis(2),
-            batch: 500,
+            max_batch: 500,
             shutdown_grace: Duration::from_secs(30),
             cancel_grace: Duration::from_secs(5),
             runaway_after: Duration::from_secs(1),
@@ -117,9 +117,9 @@ impl Config {
     /// Normally this is half of the concurrency, so that one half runs while the store processes the other. If other
     /// nodes compete for the same queues, it is the full concurrency: the store is busy anyway, and overlapping claims
     /// are expensive.
-    pub(crate) fn portion(&self, competing: bool) -> usize {
+    pub(crate) fn exchange_size(&self, competing: bool) -> usize {
         let most = if competing { self.concurrency } else { self.concurrency.div_ceil(2) };
-        self.batch.min(limits::BATCH).min(usize::try_from(most).unwrap_or(usize::MAX))
+        self.max_batch.min(limits::BATCH).min(usize::try_from(most).unwrap_or(usize::MAX))
     }
 
     /// Returns the waiting time that counts as one level of priority in a queue.
@@ -136,7 +136,7 @@ impl Config {
             }
         };
         check(self.concurrency >= 1, "`concurrency` must be at least 1");
-        check(self.batch >= 1, "`batch` must be at least 1");
+        check(self.max_batch >= 1, "`max_batch` must be at least 1");
         check(self.lease >= Duration::from_millis(100), "`lease` must be at least 100 ms");
         check(self.lease <= 10 * YEAR, "`lease` must be at most 10 years");
         check(
@@ -145,14 +145,14 @@ impl Config {
         );
         check(self.heartbeat >= MILLISECOND, "`heartbeat` must be at least 1 ms");
         check(
-            (MILLISECOND..=DAY).contains(&self.sweep),
-            "`sweep` must be at least 1 ms and at most a day: orphans are looked for that often",
+            (MILLISECOND..=DAY).contains(&self.maintenance_interval),
+            "`maintenance_interval` must be at least 1 ms and at most a day: orphans are looked for that often",
         );
-        let (shortest, longest) = self.poll;
-        check(shortest <= longest, "`poll` has its lower bound first");
+        let (shortest, longest) = self.poll_interval;
+        check(shortest <= longest, "`poll_interval` must have its lower bound first");
         check(
             shortest >= MILLISECOND && longest <= DAY,
-            "`poll` must be at least 1 ms and at most a day: a store may lose every wake-up",
+            "`poll_interval` must be at least 1 ms and at most a day: a store may lose every wake-up",
         );
         check(
             self.health_every >= MILLISECOND && self.health_retry >= MILLISECOND,
@@ -191,16 +191,16 @@ mod tests {
         type Change = fn(&mut Config);
         let bad: [(&str, Change); 13] = [
             ("concurrency", |config| config.concurrency = 0),
-            ("batch", |config| config.batch = 0),
+            ("batch", |config| config.max_batch = 0),
             ("lease", |config| config.lease = Duration::ZERO),
             ("lease", |config| config.lease = MAX),
             ("heartbeat", |config| config.heartbeat = MAX),
             ("heartbeat", |config| config.heartbeat = Duration::ZERO),
-            ("sweep", |config| config.sweep = Duration::ZERO),
-            ("sweep", |config| config.sweep = MAX),
-            ("poll", |config| config.poll = (MAX, MAX)),
-            ("poll", |config| config.poll = (NANO, DAY)),
-            ("poll", |config| config.poll = (DAY, MILLISECOND)),
+            ("sweep", |config| config.maintenance_interval = Duration::ZERO),
+            ("sweep", |config| config.maintenance_interval = MAX),
+            ("poll", |config| config.poll_interval = (MAX, MAX)),
+            ("poll", |config| config.poll_interval = (NANO, DAY)),
+            ("poll", |config| config.poll_interval = (DAY, MILLISECOND)),
             ("health_every", |config| config.health_every = NANO),
             ("breaker", |config| {
                 config.breakers.insert("a\0b".to_owned(), BreakerConfig::default());
@@ -212,8 +212,8 @@ mod tests {
             assert!(problems.iter().any(told), "{setting}: {problems:?}");
         }
         let extremes: [Change; 3] = [
-            |config| (config.batch, config.concurrency) = (usize::MAX, u32::MAX),
-            |config| config.poll = (MILLISECOND, DAY),
+            |config| (config.max_batch, config.concurrency) = (usize::MAX, u32::MAX),
+            |config| config.poll_interval = (MILLISECOND, DAY),
             |config| {
                 config.settle_delay = MAX;
                 config.shutdown_grace = MAX;
@@ -232,11 +232,11 @@ mod tests {
 
     #[test]
     fn s_17_an_exchange_has_a_limit_whatever_the_settings_say() {
-        let mut config = Config { batch: usize::MAX, ..Config::default() };
+        let mut config = Config { max_batch: usize::MAX, ..Config::default() };
         config.concurrency = u32::MAX;
-        assert_eq!(config.portion(true), limits::BATCH);
-        assert_eq!(config.portion(false), limits::BATCH);
+        assert_eq!(config.exchange_size(true), limits::BATCH);
+        assert_eq!(config.exchange_size(false), limits::BATCH);
         config.concurrency = 3;
-        assert_eq!((config.portion(true), config.portion(false)), (3, 2));
+        assert_eq!((config.exchange_size(true), config.exchange_size(false)), (3, 2));
     }
 }

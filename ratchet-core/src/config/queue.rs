@@ -29,12 +29,12 @@ pub struct QueueConfig {
     /// Cluster-wide limits. Stored when a worker has started, so the worker that started last determines them.
     pub cluster: QueueLimits,
     /// How many jobs can wait; `None` for no limit.
-    pub depth: Option<Depth>,
+    pub depth: Option<DepthLimit>,
 }
 
 /// How many jobs can wait in a queue, and what happens to a submission beyond that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Depth {
+pub enum DepthLimit {
     /// The submission fails and nothing is stored.
     Refuse(u64),
     /// A warning is logged.
@@ -97,14 +97,14 @@ impl QueueConfig {
     /// The submitting process decides based on a count that is at most 250 ms old. Producers in several processes may
     /// exceed the limit by the jobs they submit in the meantime. Jobs that a handler submits through its context are
     /// never refused.
-    pub fn depth(mut self, jobs: u64) -> Self {
-        self.depth = Some(Depth::Refuse(jobs));
+    pub fn max_depth(mut self, jobs: u64) -> Self {
+        self.depth = Some(DepthLimit::Refuse(jobs));
         self
     }
 
     /// Sets how many jobs can wait. A submission beyond that logs a warning.
-    pub fn warn_depth(mut self, jobs: u64) -> Self {
-        self.depth = Some(Depth::Warn(jobs));
+    pub fn warn_above(mut self, jobs: u64) -> Self {
+        self.depth = Some(DepthLimit::Warn(jobs));
         self
     }
 

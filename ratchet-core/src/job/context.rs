@@ -30,7 +30,7 @@ use ratchet_store::model::{
 /// use ratchet_core::JobContext;
 ///
 /// let ctx = JobContext::for_test();
-/// ctx.progress(50.0, "half way");
+/// ctx.set_progress(50.0, "half way");
 /// ctx.info("the second half is easier");
 /// assert_eq!(ctx.attempt(), 1);
 /// # Ok(())
@@ -179,21 +179,21 @@ impl JobContext {
 
     /// Reports the progress of the run, in percent. It is kept across attempts. A message longer than
     /// [`limits::LOG_LINE`](ratchet_store::model::limits::LOG_LINE) is truncated.
-    pub fn progress(&self, percent: f32, message: impl Into<String>) {
+    pub fn set_progress(&self, percent: f32, message: impl Into<String>) {
         let percent = if percent.is_finite() { percent.clamp(0.0, 100.0) } else { 0.0 };
         let message = line(message.into());
         self.write(|recorded| recorded.notes.progress = Some(Progress { percent, message }));
     }
 
     /// Returns the progress reported last, by this run or an earlier one.
-    pub fn last_progress(&self) -> Option<Progress> {
+    pub fn progress(&self) -> Option<Progress> {
         self.recorded().notes.progress.clone().or_else(|| self.run.job.progress.clone())
     }
 
     /// Saves a checkpoint from which the next attempt can continue. It must take at most
     /// [`limits::CHECKPOINT`](ratchet_store::model::limits::CHECKPOINT) bytes of JSON and must be nested at most
     /// [`limits::DEPTH`](ratchet_store::model::limits::DEPTH) levels deep.
-    pub fn save_checkpoint<T: Serialize>(&self, state: &T) -> Result<(), KeepError> {
+    pub fn set_checkpoint<T: Serialize>(&self, state: &T) -> Result<(), KeepError> {
         let value = recorded::value("checkpoint", state)?;
         self.write(|recorded| recorded.notes.checkpoint = Some(value));
         Ok(())

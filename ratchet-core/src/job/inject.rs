@@ -13,7 +13,7 @@ use super::state::{State, short_type_name};
 )]
 pub trait Inject: Sized + Send + 'static {
     /// Returns the requirement of the injection. It is checked when a worker has started.
-    fn need() -> Need;
+    fn need() -> InjectRequirement;
 
     /// Returns the value for one run.
     fn inject(ctx: &JobContext) -> Result<Self, InjectError>;
@@ -22,7 +22,7 @@ pub trait Inject: Sized + Send + 'static {
 /// The requirement of an injected argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Need {
+pub enum InjectRequirement {
     /// None: every run can inject it.
     Nothing,
     /// A registered state.
@@ -48,7 +48,7 @@ pub struct Injection {
     /// The name of the argument.
     pub argument: &'static str,
     /// Returns the requirement of the argument.
-    pub need: fn() -> Need,
+    pub need: fn() -> InjectRequirement,
 }
 
 /// An injected argument.
@@ -98,8 +98,8 @@ pub struct InjectError {
 }
 
 impl Inject for JobContext {
-    fn need() -> Need {
-        Need::Nothing
+    fn need() -> InjectRequirement {
+        InjectRequirement::Nothing
     }
 
     fn inject(ctx: &JobContext) -> Result<Self, InjectError> {
@@ -108,8 +108,8 @@ impl Inject for JobContext {
 }
 
 impl<T: Send + Sync + 'static> Inject for State<T> {
-    fn need() -> Need {
-        Need::State { id: TypeId::of::<T>(), name: short_type_name::<Self>() }
+    fn need() -> InjectRequirement {
+        InjectRequirement::State { id: TypeId::of::<T>(), name: short_type_name::<Self>() }
     }
 
     fn inject(ctx: &JobContext) -> Result<Self, InjectError> {

@@ -15,7 +15,7 @@ use crate::failure::shorten;
     label = "this step takes another output than the one before gives",
     note = "the type of its `#[input]` argument must be what the step before returns on success; a job without `#[input]` follows any"
 )]
-pub trait Follows<P>: Job {}
+pub trait StepAfter<P>: Job {}
 
 /// A job that needs no previous step.
 #[diagnostic::on_unimplemented(
@@ -23,10 +23,10 @@ pub trait Follows<P>: Job {}
     label = "nothing comes before this step",
     note = "a job with an `#[input]` argument follows one that returns it: `ratchet.chain(first).then(second)`"
 )]
-pub trait Begins: Job {}
+pub trait FirstStep: Job {}
 
 #[diagnostic::do_not_recommend]
-impl<J: Follows<NoOutput>> Begins for J {}
+impl<J: StepAfter<NoOutput>> FirstStep for J {}
 
 /// The output of a step that has none to pass on: a group, or a failed step.
 #[derive(Debug, Clone, Copy)]

@@ -33,11 +33,13 @@ pub(crate) use context::StepInputs;
 pub use context::{JobContext, KeepError};
 pub use def::{JobDef, Location};
 pub(crate) use host::RunHost;
-pub use inject::{Inject, InjectError, Injected, Injection, Need, inject, injected, injection};
-pub use input::{Begins, Follows, Input, InputDef, NoOutput, input};
+pub use inject::{
+    Inject, InjectError, InjectRequirement, Injected, Injection, inject, injected, injection,
+};
+pub use input::{FirstStep, Input, InputDef, NoOutput, StepAfter, input};
 pub use keys::{KeyPart, Keys, key_part};
 pub use registry::{
-    InvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
+    JobInvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
 };
 pub use returns::Output;
 pub use returns::{Fallible, Plain, ProbeFallback};

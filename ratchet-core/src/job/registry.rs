@@ -96,7 +96,7 @@ pub enum PrepareError {
 /// Finds jobs by their stored names.
 ///
 /// The default is the [`Registry`] of all jobs registered by `#[job]`. Tests and plugins can supply their own.
-pub trait InvocationResolver: Send + Sync + fmt::Debug + 'static {
+pub trait JobInvocationResolver: Send + Sync + fmt::Debug + 'static {
     /// Returns the job whose name or alias is `name`.
     fn resolve(&self, name: &str) -> Option<Registration>;
 
@@ -147,7 +147,7 @@ impl Registry {
     }
 }
 
-impl InvocationResolver for Registry {
+impl JobInvocationResolver for Registry {
     fn resolve(&self, name: &str) -> Option<Registration> {
         self.by_name.get(name).copied()
     }

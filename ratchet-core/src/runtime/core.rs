@@ -11,7 +11,7 @@ use crate::decide::{Outcome, Policies, sample};
 use crate::events::Events;
 use crate::failure::{Classifier, PanicReport, Panics, catch_panic};
 use crate::job::{Callback, ConditionDef, JobContext, JobDef, RunHost, States};
-use crate::job::{InvocationResolver, Registration};
+use crate::job::{JobInvocationResolver, Registration};
 use ratchet_store::Store;
 use ratchet_store::env::{Clock, Entropy, IdSource};
 use ratchet_store::model::{BreakerSample, BreakerSettings, Claimed, JobSpec, KnownJobs};
@@ -20,7 +20,7 @@ use ratchet_store::model::{BreakerSample, BreakerSettings, Claimed, JobSpec, Kno
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) resolver: Arc<dyn InvocationResolver>,
+    pub(crate) resolver: Arc<dyn JobInvocationResolver>,
     pub(crate) config: Config,
     pub(crate) policies: Policies,
     /// Breaker settings by service, for the services that registered jobs name.
@@ -46,7 +46,7 @@ impl Core {
     #[allow(clippy::too_many_arguments)] // called by the builder alone, which has one field for each
     pub(crate) fn new(
         store: Arc<dyn Store>,
-        resolver: Arc<dyn InvocationResolver>,
+        resolver: Arc<dyn JobInvocationResolver>,
         config: Config,
         policies: Policies,
         breakers: BTreeMap<String, BreakerSettings>,

@@ -18,14 +18,14 @@ impl Enqueued for Ratchet {
     async fn waiting(&self) -> Vec<(String, Vec<u8>)> {
         let filter = Filter::any().state(JobState::Pending);
         let page = PageRequest { before: None, limit: 10_000 };
-        let jobs = self.list(&filter, page).await.map(|page| page.jobs).unwrap_or_default();
+        let jobs = self.jobs().list(&filter, page).await.map(|page| page.jobs).unwrap_or_default();
         jobs.iter().map(|job| (job.spec.name.clone(), job.spec.payload.clone())).collect()
     }
 }
 
 impl Enqueued for Sandbox {
     async fn waiting(&self) -> Vec<(String, Vec<u8>)> {
-        Ratchet::waiting(self).await
+        self.ratchet().waiting().await
     }
 }
 

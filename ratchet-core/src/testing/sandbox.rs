@@ -1,12 +1,11 @@
 //! [`Sandbox`]: a runtime for tests that runs jobs only on request.
 
-use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::drive::drive;
-use crate::client::{BuildError, Builder, Ratchet};
-use crate::job::Registration;
+use crate::client::{BuildError, Builder, Enqueue, Ratchet};
+use crate::job::{Job, Registration};
 use crate::worker::{AttemptResult, Deliveries, deliver, publish};
 use ratchet_memory::MemoryStore;
 use ratchet_store::StoreError;
@@ -15,7 +14,7 @@ use ratchet_store::model::{
     ClaimRequest, Claimed, Isolation, NodeInfo, QueueDemand, Settled, Verdict,
 };
 
-/// A runtime over a memory store and a virtual clock that runs jobs only on request. Derefs to [`Ratchet`].
+/// A runtime over a memory store and a virtual clock that runs jobs only on request.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
     ratchet: Ratchet,
@@ -69,6 +68,16 @@ impl Sandbox {
         // A fixed seed gives the same ids and the same jitter in every run of a test.
         let builder = Ratchet::builder(store).clock(clock.clone()).entropy(SeededEntropy::new(0));
         SandboxBuilder { builder, clock }
+    }
+
+    /// Returns the runtime.
+    pub fn ratchet(&self) -> &Ratchet {
+        &self.ratchet
+    }
+
+    /// Enqueues a job, like [`Ratchet::enqueue`].
+    pub fn enqueue<J: Job>(&self, job: J) -> Enqueue<'_, J> {
+        self.ratchet.enqueue(job)
     }
 
     /// Advances the virtual clock.
@@ -176,14 +185,6 @@ impl Sandbox {
         }
         core.store.leave(node).await?;
         Ok(last)
-    }
-}
-
-impl Deref for Sandbox {
-    type Target = Ratchet;
-
-    fn deref(&self) -> &Ratchet {
-        &self.ratchet
     }
 }
 

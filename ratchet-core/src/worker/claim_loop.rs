@@ -85,7 +85,7 @@ impl ClaimLoop {
         // Guarded queues stay closed until the first health checks have passed.
         let guarded = |queue: &&String| shared.core.checks.iter().any(|check| check.guards(queue));
         capacity.checked(&shared.queues.iter().filter(guarded).cloned().collect(), 0);
-        let poll = shared.core.config.poll;
+        let poll = shared.core.config.poll_interval;
         Self {
             shared,
             wakes,

@@ -31,7 +31,7 @@ pub enum EnginePart {
     /// Runs the health checks of the application.
     HealthChecks,
     /// All parts: the runtime dropped the engine's task.
-    Whole,
+    GroupStep,
 }
 
 impl fmt::Display for EnginePart {
@@ -42,7 +42,7 @@ impl fmt::Display for EnginePart {
             Self::Maintenance => "maintenance",
             Self::Watchdog => "watchdog",
             Self::HealthChecks => "health check loop",
-            Self::Whole => "engine",
+            Self::GroupStep => "engine",
         })
     }
 }
@@ -110,7 +110,7 @@ struct Living(Arc<Shared>);
 impl Drop for Living {
     fn drop(&mut self) {
         if !self.0.over.is_cancelled() {
-            self.0.die(EnginePart::Whole, "was dropped by its runtime".to_owned());
+            self.0.die(EnginePart::GroupStep, "was dropped by its runtime".to_owned());
         }
     }
 }

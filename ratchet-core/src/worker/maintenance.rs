@@ -21,7 +21,7 @@ pub(super) async fn run_maintenance(shared: Arc<Shared>) {
     let mut purged = None;
     loop {
         // With jitter, so that the nodes of a cluster do not sweep at the same time.
-        let sweep = core.config.sweep;
+        let sweep = core.config.maintenance_interval;
         let pause = sweep / 2
             + Backoff::fixed(sweep / 2).jitter(Jitter::Full).delay(1, core.entropy.next_u64());
         tokio::select! {

@@ -9,7 +9,7 @@ use super::shared::{Message, Shared};
 use super::signals::Signals;
 use super::status::{Health, WorkerStats, liveness, readiness, stats};
 use crate::client::Ratchet;
-use crate::job::Need;
+use crate::job::InjectRequirement;
 use crate::runtime::Core;
 use crate::runtime::{DedicatedEngineThread, Spawn};
 use ratchet_store::StoreError;
@@ -158,7 +158,7 @@ fn missing_states(core: &Core) -> Vec<String> {
     let mut missing = Vec::new();
     for job in core.resolver.all() {
         for injection in job.def.injections {
-            if let Need::State { id, name } = (injection.need)()
+            if let InjectRequirement::State { id, name } = (injection.need)()
                 && !core.states.contains(id)
             {
                 missing

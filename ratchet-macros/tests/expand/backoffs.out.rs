@@ -28,7 +28,7 @@ const _: () = {
             __ratchet::Result::Ok(__ratchet::run::<__FALLIBLE, (), _, _>(at_once()))
         }
     }
-    impl<__Parent> __ratchet::Follows<__Parent> for AtOnce {}
+    impl<__Parent> __ratchet::StepAfter<__Parent> for AtOnce {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < AtOnce > ()
     }
@@ -63,7 +63,7 @@ const _: () = {
             __ratchet::Result::Ok(__ratchet::run::<__FALLIBLE, (), _, _>(steady()))
         }
     }
-    impl<__Parent> __ratchet::Follows<__Parent> for Steady {}
+    impl<__Parent> __ratchet::StepAfter<__Parent> for Steady {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Steady > ()
     }
@@ -104,7 +104,7 @@ const _: () = {
             __ratchet::Result::Ok(__ratchet::run::<__FALLIBLE, (), _, _>(growing()))
         }
     }
-    impl<__Parent> __ratchet::Follows<__Parent> for Growing {}
+    impl<__Parent> __ratchet::StepAfter<__Parent> for Growing {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Growing > ()
     }
@@ -146,7 +146,7 @@ const _: () = {
             __ratchet::Result::Ok(__ratchet::run::<__FALLIBLE, (), _, _>(fast()))
         }
     }
-    impl<__Parent> __ratchet::Follows<__Parent> for Fast {}
+    impl<__Parent> __ratchet::StepAfter<__Parent> for Fast {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Fast > ()
     }
@@ -181,7 +181,7 @@ const _: () = {
             __ratchet::Result::Ok(__ratchet::run::<__FALLIBLE, (), _, _>(constant()))
         }
     }
-    impl<__Parent> __ratchet::Follows<__Parent> for Constant {}
+    impl<__Parent> __ratchet::StepAfter<__Parent> for Constant {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Constant > ()
     }

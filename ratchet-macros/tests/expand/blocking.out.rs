@@ -49,7 +49,7 @@ const _: () = {
             )
         }
     }
-    impl<__Parent> __ratchet::Follows<__Parent> for Shrink {}
+    impl<__Parent> __ratchet::StepAfter<__Parent> for Shrink {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Shrink > ()
     }

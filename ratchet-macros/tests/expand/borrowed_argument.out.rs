@@ -29,7 +29,7 @@ const _: () = {
             __ratchet::broken()
         }
     }
-    impl<__Parent> __ratchet::Follows<__Parent> for SendEmail {}
+    impl<__Parent> __ratchet::StepAfter<__Parent> for SendEmail {}
 };
 ::core::compile_error! {
     "job argument `to` cannot borrow: it is stored and read back later by another process; take `String` instead"

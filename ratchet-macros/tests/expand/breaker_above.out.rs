@@ -50,7 +50,7 @@ const _: () = {
             )
         }
     }
-    impl<__Parent> __ratchet::Follows<__Parent> for Pay {}
+    impl<__Parent> __ratchet::StepAfter<__Parent> for Pay {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Pay > ()
     }

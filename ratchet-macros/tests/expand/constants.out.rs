@@ -34,7 +34,7 @@ const _: () = {
             __ratchet::Result::Ok(__ratchet::run::<__FALLIBLE, (), _, _>(tuned()))
         }
     }
-    impl<__Parent> __ratchet::Follows<__Parent> for Tuned {}
+    impl<__Parent> __ratchet::StepAfter<__Parent> for Tuned {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Tuned > ()
     }

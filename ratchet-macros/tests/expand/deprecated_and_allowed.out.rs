@@ -42,7 +42,7 @@ const _: () = {
             )
         }
     }
-    impl<__Parent> __ratchet::Follows<__Parent> for Charge {}
+    impl<__Parent> __ratchet::StepAfter<__Parent> for Charge {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Charge > ()
     }

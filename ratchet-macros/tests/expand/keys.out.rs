@@ -87,7 +87,7 @@ const _: () = {
             )
         }
     }
-    impl<__Parent> __ratchet::Follows<__Parent> for Ship {}
+    impl<__Parent> __ratchet::StepAfter<__Parent> for Ship {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Ship > ()
     }

@@ -80,7 +80,7 @@ const _: () = {
             )
         }
     }
-    impl<__Parent> __ratchet::Follows<__Parent> for MailerSend {}
+    impl<__Parent> __ratchet::StepAfter<__Parent> for MailerSend {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < MailerSend > ()
     }
@@ -128,7 +128,7 @@ const _: () = {
             )
         }
     }
-    impl<__Parent> __ratchet::Follows<__Parent> for MailerSweep {}
+    impl<__Parent> __ratchet::StepAfter<__Parent> for MailerSweep {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < MailerSweep > ()
     }
@@ -158,7 +158,7 @@ const _: () = {
             )
         }
     }
-    impl<__Parent> __ratchet::Follows<__Parent> for MailerCount {}
+    impl<__Parent> __ratchet::StepAfter<__Parent> for MailerCount {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < MailerCount > ()
     }

@@ -43,7 +43,7 @@ const _: () = {
             )
         }
     }
-    impl<__Parent> __ratchet::Follows<__Parent> for EmailJob {}
+    impl<__Parent> __ratchet::StepAfter<__Parent> for EmailJob {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < EmailJob > ()
     }

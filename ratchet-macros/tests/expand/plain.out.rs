@@ -68,7 +68,7 @@ const _: () = {
             )
         }
     }
-    impl<__Parent> __ratchet::Follows<__Parent> for SendEmail {}
+    impl<__Parent> __ratchet::StepAfter<__Parent> for SendEmail {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < SendEmail > ()
     }

@@ -52,7 +52,7 @@ const _: () = {
             )
         }
     }
-    impl<__Parent> __ratchet::Follows<__Parent> for Report {}
+    impl<__Parent> __ratchet::StepAfter<__Parent> for Report {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Report > ()
     }

@@ -43,7 +43,7 @@ const _: () = {
             )
         }
     }
-    impl<__Parent> __ratchet::Follows<__Parent> for Reindex {}
+    impl<__Parent> __ratchet::StepAfter<__Parent> for Reindex {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Reindex > ()
     }

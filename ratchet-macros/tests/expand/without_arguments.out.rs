@@ -22,7 +22,7 @@ const _: () = {
             __ratchet::Result::Ok(__ratchet::run::<__FALLIBLE, (), _, _>(tick()))
         }
     }
-    impl<__Parent> __ratchet::Follows<__Parent> for Tick {}
+    impl<__Parent> __ratchet::StepAfter<__Parent> for Tick {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Tick > ()
     }

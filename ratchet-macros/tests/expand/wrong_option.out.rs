@@ -36,7 +36,7 @@ const _: () = {
             __ratchet::broken()
         }
     }
-    impl<__Parent> __ratchet::Follows<__Parent> for SendEmail {}
+    impl<__Parent> __ratchet::StepAfter<__Parent> for SendEmail {}
 };
 ::core::compile_error! {
     "unknown `#[job]` option `queu`; did you mean `queue`?"

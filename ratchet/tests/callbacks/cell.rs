@@ -172,7 +172,7 @@ async fn run(callback: Callback, trick: Trick) -> Report {
     let other = ratchet.enqueue(Other {}).await.expect("enqueues");
     report.other_ran = ended(&ratchet, other.id()).await == Some(JobState::Succeeded);
     if let Some(id) = submitted
-        && let Some(job) = ratchet.get(id).await.expect("reads")
+        && let Some(job) = ratchet.jobs().get(id).await.expect("reads")
     {
         report.state = job.state.to_string();
         report.attempts = job.attempts;
@@ -257,7 +257,7 @@ async fn submit(ratchet: &Ratchet, callback: Callback, trick: Trick) -> (Option<
 async fn ended(ratchet: &Ratchet, id: JobId) -> Option<JobState> {
     let ended = async {
         loop {
-            let job = ratchet.get(id).await.expect("reads")?;
+            let job = ratchet.jobs().get(id).await.expect("reads")?;
             if job.state.is_terminal() {
                 return Some(job.state);
             }

@@ -14,8 +14,9 @@ use std::time::Duration;
 use ratchet::model::{Alert, Envelope, JobOutcome};
 use ratchet::prelude::*;
 use ratchet::{
-    AlertSink, DeadLetterSink, ErrorSanitizer, Failure, InvocationResolver, JobError, Middleware,
-    OutcomeSink, RawError, Registration, Registry, RetryPolicy, RunReport, SinkError, async_trait,
+    AlertSink, DeadLetterSink, ErrorSanitizer, Failure, JobError, JobInvocationResolver,
+    Middleware, OutcomeSink, RawError, Registration, Registry, RetryPolicy, RunReport, SinkError,
+    async_trait,
 };
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -242,7 +243,7 @@ pub(crate) async fn check() -> Result<(), Nasty> {
 #[derive(Debug)]
 pub(crate) struct Resolver(pub(crate) Registry);
 
-impl InvocationResolver for Resolver {
+impl JobInvocationResolver for Resolver {
     fn resolve(&self, name: &str) -> Option<Registration> {
         if name.contains("subject") {
             misbehave(Callback::Resolver);

@@ -66,7 +66,7 @@ async fn measure(cause: &str) -> f64 {
     let scratch = Scratch::new();
     let store = open(&scratch.address()).await;
     let jobs = [Free::JOB, Holder::JOB, Waiter::JOB, Broken::JOB];
-    let ratchet = Ratchet::builder_over(store.clone()).jobs(jobs).concurrency(500).build().await;
+    let ratchet = Ratchet::builder_shared(store.clone()).jobs(jobs).concurrency(500).build().await;
     let ratchet = ratchet.expect("builds");
     let blocked = match cause {
         "a full key" => Some("bench.waiter"),
@@ -98,7 +98,7 @@ async fn measure(cause: &str) -> f64 {
     }
     for start in (0..FREE).step_by(5000) {
         let jobs = (start..start + 5000).map(|id| Free { id: id as i64 });
-        ratchet.bulk().jobs(jobs).await.expect("enqueues");
+        ratchet.enqueue_many(jobs).await.expect("enqueues");
     }
     DONE.store(0, Ordering::Relaxed);
     let started = Instant::now();

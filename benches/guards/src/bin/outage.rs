@@ -35,7 +35,7 @@ async fn main() {
         return work(&address).await;
     }
     let scratch = Scratch::new();
-    let ratchet = Ratchet::builder_over(open(&scratch.address()).await).build().await.expect("builds");
+    let ratchet = Ratchet::builder_shared(open(&scratch.address()).await).build().await.expect("builds");
     let mut server = Echo::start(0).await;
     let port = server.port;
     let mut workers: Vec<Child> = (0..WORKERS).map(|_| scratch.worker(&[])).collect();
@@ -58,7 +58,7 @@ async fn main() {
         let due = now.as_millis() as u64 * RATE / 1000;
         if due > submitted {
             let jobs = (submitted..due).map(|_| Call { port });
-            submitted += ratchet.bulk().jobs(jobs).await.expect("enqueues").len() as u64;
+            submitted += ratchet.enqueue_many(jobs).await.expect("enqueues").len() as u64;
         }
         tell(&ratchet, &started, &mut seen).await;
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -100,7 +100,7 @@ async fn tell(ratchet: &Ratchet, started: &Instant, seen: &mut Option<String>) {
 }
 
 async fn work(address: &str) {
-    let builder = Ratchet::builder_over(open(address).await).concurrency(CONCURRENCY);
+    let builder = Ratchet::builder_shared(open(address).await).concurrency(CONCURRENCY);
     let worker = builder.build().await.expect("builds").start().await.expect("starts");
     worker.stopped().await;
 }

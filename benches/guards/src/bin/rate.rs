@@ -23,9 +23,9 @@ async fn main() {
         return work(&address).await;
     }
     let scratch = Scratch::new();
-    let ratchet = Ratchet::builder_over(open(&scratch.address()).await).build().await.expect("builds");
+    let ratchet = Ratchet::builder_shared(open(&scratch.address()).await).build().await.expect("builds");
     let jobs = (0..10_000).map(|id| Tick { id });
-    ratchet.bulk().jobs(jobs).await.expect("enqueues");
+    ratchet.enqueue_many(jobs).await.expect("enqueues");
     let mut workers: Vec<Child> = (0..3).map(|_| scratch.worker(&[])).collect();
     let started = Instant::now();
     while started.elapsed() < Duration::from_secs(SECONDS + 3) {
@@ -54,7 +54,7 @@ async fn main() {
 }
 
 async fn work(address: &str) {
-    let builder = Ratchet::builder_over(open(address).await)
+    let builder = Ratchet::builder_shared(open(address).await)
         .concurrency(50)
         .queue("default", |queue| queue.rate(LIMIT as u32, Duration::from_secs(1)));
     let worker = builder.build().await.expect("builds").start().await.expect("starts");

@@ -23,8 +23,8 @@ async fn main() {
         return work(&address).await;
     }
     let scratch = Scratch::new();
-    let ratchet = Ratchet::builder_over(open(&scratch.address()).await).build().await.expect("builds");
-    ratchet.bulk().jobs((0..JOBS as i64).map(|id| Hold { id })).await.expect("enqueues");
+    let ratchet = Ratchet::builder_shared(open(&scratch.address()).await).build().await.expect("builds");
+    ratchet.enqueue_many((0..JOBS as i64).map(|id| Hold { id })).await.expect("enqueues");
     let mut workers: Vec<Child> = (0..4).map(|_| scratch.worker(&[])).collect();
     let (started, mut kills) = (Instant::now(), 0);
     while kills < 12 {
@@ -37,7 +37,7 @@ async fn main() {
     let ended = all_ended(&ratchet, JOBS, Duration::from_secs(90)).await;
     let took = started.elapsed();
     // All slots must be free again: more jobs run, and a job in the paused queue must wait for no other reason.
-    let late: Vec<_> = ratchet.bulk().jobs((0..3).map(|_| Hold { id: 0 })).await.expect("enqueues");
+    let late: Vec<_> = ratchet.enqueue_many((0..3).map(|_| Hold { id: 0 })).await.expect("enqueues");
     let late_ended = all_ended(&ratchet, JOBS + 3, Duration::from_secs(20)).await;
     ratchet.queues().pause("default").await.expect("pauses");
     let last = ratchet.enqueue(Hold { id: 0 }).await.expect("enqueues");
@@ -66,10 +66,10 @@ async fn main() {
 }
 
 async fn work(address: &str) {
-    let builder = Ratchet::builder_over(open(address).await).concurrency(20).config(|config| {
+    let builder = Ratchet::builder_shared(open(address).await).concurrency(20).config(|config| {
         config.lease = Duration::from_secs(3);
         config.heartbeat = Duration::from_millis(500);
-        config.sweep = Duration::from_millis(250);
+        config.maintenance_interval = Duration::from_millis(250);
     });
     let worker = builder.build().await.expect("builds").start().await.expect("starts");
     worker.stopped().await;

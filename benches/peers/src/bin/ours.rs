@@ -67,10 +67,10 @@ async fn main() {
             for first in (0..a.n).step_by(5000) {
                 let ids = first..a.n.min(first + 5000);
                 let retry = FAILING.get().is_some();
-                let jobs = ids.map(one).fold(ratchet.bulk(), |bulk, job| {
-                    // A drain must not wait for backoffs.
-                    bulk.job_with(job, |job| if retry { job.backoff(Backoff::none()) } else { job })
-                });
+                // A drain must not wait for backoffs.
+                let jobs = ratchet
+                    .enqueue_many(ids.map(one))
+                    .each(|_, job| if retry { job.backoff(Backoff::none()) } else { job });
                 jobs.await.expect("enqueued");
             }
             report_rate("bulk", a.n, started.elapsed().as_secs_f64());
@@ -102,7 +102,7 @@ async fn main() {
             tokio::time::sleep(Duration::from_secs(1)).await;
             let ratchet = &ratchet;
             let bulk = |ids: std::ops::Range<usize>| async move {
-                ratchet.bulk().jobs(ids.map(one)).await.expect("enqueued");
+                ratchet.enqueue_many(ids.map(one)).await.expect("enqueued");
             };
             if a.cmd == "paced" {
                 paced(&a, bulk).await

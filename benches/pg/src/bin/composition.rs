@@ -95,7 +95,7 @@ impl Bench {
 
     async fn plain(&self) -> [f64; 2] {
         let (before, started) = (self.ended().await, Instant::now());
-        self.ratchet.bulk().jobs(self.children()).await.expect("enqueued");
+        self.ratchet.enqueue_many(self.children()).await.expect("enqueued");
         let submit = started.elapsed().as_secs_f64();
         let drain = self.drain(before).await;
         println!("plain: submit {submit:.2} s, drain {drain:.2} s");

@@ -53,7 +53,7 @@ async fn main() {
     let before = ratchet.counts().await.expect("reads").state(JobState::Succeeded);
     let parent = ratchet.enqueue(Parent {}).await.expect("enqueues");
     let started = Instant::now();
-    ratchet.bulk().jobs((0..99).map(|number| Plain { number })).await.expect("enqueues");
+    ratchet.enqueue_many((0..99).map(|number| Plain { number })).await.expect("enqueues");
     while ratchet.counts().await.expect("reads").state(JobState::Succeeded) < before + 99 {
         tokio::time::sleep(Duration::from_millis(5)).await;
         assert!(started.elapsed() < Duration::from_secs(60), "the neighbors wait");

@@ -91,7 +91,7 @@ async fn work(url: &str) {
         .config(|config| {
             config.lease = Duration::from_secs(3);
             config.heartbeat = Duration::from_millis(500);
-            config.sweep = Duration::from_millis(500);
+            config.maintenance_interval = Duration::from_millis(500);
         })
         .build()
         .await

@@ -86,7 +86,7 @@ async fn work(url: &str) {
         .config(|config| {
             config.lease = Duration::from_secs(2);
             config.heartbeat = Duration::from_millis(400);
-            config.sweep = Duration::from_millis(400);
+            config.maintenance_interval = Duration::from_millis(400);
         })
         .build()
         .await

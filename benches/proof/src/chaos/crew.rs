@@ -44,8 +44,8 @@ async fn runtime(args: &Args) -> Result<(Ratchet, Diary), Problem> {
         .config(|config| {
             config.lease = LEASE;
             config.heartbeat = Duration::from_millis(400);
-            config.sweep = Duration::from_millis(300);
-            config.poll = (Duration::from_millis(50), Duration::from_millis(500));
+            config.maintenance_interval = Duration::from_millis(300);
+            config.poll_interval = (Duration::from_millis(50), Duration::from_millis(500));
             config.isolate_after_crashes = 1000;
         });
     Ok((builder.build().await?, diary))

@@ -45,7 +45,7 @@ async fn child(path: &str, enqueue: bool) {
     let builder = builder.config(|config| {
         config.lease = Duration::from_millis(400);
         config.heartbeat = Duration::from_millis(130);
-        config.sweep = Duration::from_millis(100);
+        config.maintenance_interval = Duration::from_millis(100);
     });
     let ratchet = builder.build().await.expect("builds");
     let worker = ratchet.start().await.expect("starts");

@@ -185,7 +185,7 @@ async fn fill_ours(ratchet: &Ratchet, jobs: u64) -> f64 {
     let began = Instant::now();
     for first in (0..jobs).step_by(BULK as usize) {
         let ids = first..(first + BULK).min(jobs);
-        ratchet.bulk().jobs(ids.map(job)).await.expect("enqueues");
+        ratchet.enqueue_many(ids.map(job)).await.expect("enqueues");
     }
     jobs as f64 / began.elapsed().as_secs_f64()
 }

@@ -29,7 +29,7 @@ pub async fn b_02_an_outage_from_end_to_end(fixture: EngineFixture) {
     // Three calls opened the breaker; the remaining jobs have not run.
     let untouched: Vec<_> = jobs.iter().filter(|job| fixture.stage().runs(job.id()) == 0).collect();
     assert_eq!(untouched.len(), 3);
-    let why = ratchet.explain(untouched[0].id()).await.expect("reads").expect("exists");
+    let why = ratchet.jobs().explain(untouched[0].id()).await.expect("reads").expect("exists");
     assert!(
         matches!(&why, Explanation::Waits(why) if matches!(why[..], [Waiting::BreakerOpen { .. }])),
         "{why}"
@@ -80,7 +80,7 @@ pub async fn b_05_what_says_nothing_of_the_service_does_not_count(fixture: Engin
             let job = job.expect("enqueues");
             if listens {
                 eventually("it runs", async || fixture.stage().runs(job.id()) == 1).await;
-                ratchet.cancel(job.id()).await.expect("cancels");
+                ratchet.jobs().cancel(job.id()).await.expect("cancels");
             }
             fixture.ended(&ratchet, job.id()).await;
         }

@@ -24,7 +24,7 @@ pub async fn d_06_on_failure_runs_once_and_only_at_the_end(fixture: EngineFixtur
     let expected = ["mourn Some(\"it failed\") fail=true attempts=2"];
     eventually("the callback ran", async || fixture.stage().notes() == expected).await;
     let callbacks = Filter::any().name(name::<Mourn>());
-    let page = ratchet.list(&callbacks, PageRequest::default()).await.expect("reads");
+    let page = ratchet.jobs().list(&callbacks, PageRequest::default()).await.expect("reads");
     assert_eq!(page.jobs.len(), 1, "a visible job of its own");
     worker.stop().await;
 }
@@ -33,7 +33,7 @@ pub async fn d_06_a_callback_fires_once_per_generation(fixture: EngineFixture) {
     let (ratchet, worker) = fixture.start().await;
     let job = ratchet.enqueue(Watched { fail: true }).await.expect("enqueues");
     fixture.until(&ratchet, job.id(), JobState::Failed).await;
-    ratchet.retry(job.id()).await.expect("retries");
+    ratchet.jobs().retry(job.id()).await.expect("retries");
     fixture
         .until_job(&ratchet, job.id(), |job| job.state == JobState::Failed && job.generation == 2)
         .await;

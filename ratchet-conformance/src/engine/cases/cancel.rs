@@ -39,6 +39,7 @@ pub async fn l_04_the_key_stays_taken_until_the_handler_has_ended(fixture: Engin
     let job = ratchet.enqueue(Block {}).business_key("only-one").await.expect("enqueues");
     eventually("it runs", async || {
         ratchet
+            .jobs()
             .get(job.id())
             .await
             .is_ok_and(|job| job.is_some_and(|job| job.state == JobState::Running))
@@ -68,10 +69,10 @@ pub async fn v_01_commands_are_told(fixture: EngineFixture) {
     let ratchet = fixture.ratchet().await;
     let mut events = ratchet.events();
     let job = fixture.play(&ratchet, [Step::Ok]).await;
-    ratchet.pause(job.id()).await.expect("pauses");
-    ratchet.pause(job.id()).await.expect("pauses again");
-    ratchet.resume(job.id()).await.expect("resumes");
-    ratchet.cancel(job.id()).await.expect("cancels");
+    ratchet.jobs().pause(job.id()).await.expect("pauses");
+    ratchet.jobs().pause(job.id()).await.expect("pauses again");
+    ratchet.jobs().resume(job.id()).await.expect("resumes");
+    ratchet.jobs().cancel(job.id()).await.expect("cancels");
     event(&mut events, |event| matches!(event, Event::Submitted { job: it } if it.id == job.id()))
         .await;
     assert!(matches!(events.next().await, Some(Event::Paused { .. })));

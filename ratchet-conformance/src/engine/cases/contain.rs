@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use ratchet_core::{
-    Builder, DeadLetterSink, ErrorSanitizer, Failure, InvocationResolver, JobContext, JobError,
+    Builder, DeadLetterSink, ErrorSanitizer, Failure, JobContext, JobError, JobInvocationResolver,
     JobState, Middleware, Ratchet, RawError, Registration, Registry, RetryPolicy, RunReport,
     SinkError, Worker, async_trait,
 };
@@ -174,7 +174,7 @@ struct Forgetful {
     asked: AtomicU32,
 }
 
-impl InvocationResolver for Forgetful {
+impl JobInvocationResolver for Forgetful {
     fn resolve(&self, name: &str) -> Option<Registration> {
         assert!(self.asked.fetch_add(1, Ordering::SeqCst) > 0, "a resolver panics");
         self.registry.resolve(name)
@@ -206,11 +206,11 @@ pub async fn x_09_a_task_that_vanishes_is_counted_and_limited(fixture: EngineFix
             spawn.lose();
         }
         fixture.advance(Duration::from_secs(1)).await;
-        let job = ratchet.get(job.id()).await.expect("reads").expect("is there");
+        let job = ratchet.jobs().get(job.id()).await.expect("reads").expect("is there");
         job.state == JobState::Failed
     })
     .await;
-    let record = ratchet.get(job.id()).await.expect("reads").expect("is there");
+    let record = ratchet.jobs().get(job.id()).await.expect("reads").expect("is there");
     assert_eq!(record.envelope.expect("an envelope").reason, TerminalReason::Poisoned);
     assert_eq!((record.crashes, fixture.stage().runs(job.id())), (2, 2));
     assert_eq!(worker.stats().vanished, 2);

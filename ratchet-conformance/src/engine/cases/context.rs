@@ -16,7 +16,7 @@ pub async fn x_05_checkpoint_progress_and_log_outlive_the_attempt(fixture: Engin
     assert_eq!(fixture.stage().notes(), ["checkpoint None", "checkpoint Some(1)"]);
     assert_eq!(record.progress, Some(Progress { percent: 40.0, message: "part one".to_owned() }));
     assert_eq!(record.checkpoint, Some(2.into()));
-    let logs = ratchet.logs(job.id()).await.expect("reads");
+    let logs = ratchet.jobs().logs(job.id()).await.expect("reads");
     assert_eq!(
         logs.iter().map(|line| (line.run, line.message.as_str())).collect::<Vec<_>>(),
         [(1, "a line"), (2, "a line")]
@@ -28,14 +28,18 @@ pub async fn x_05_progress_is_seen_while_the_run_goes_on(fixture: EngineFixture)
     let (ratchet, worker) = fixture.start().await;
     let job = fixture.play(&ratchet, [Step::ProgressThenGate]).await;
     eventually("it is seen", async || {
-        let record = ratchet.get(job.id()).await.expect("reads").expect("exists");
+        let record = ratchet.jobs().get(job.id()).await.expect("reads").expect("exists");
         record.state == JobState::Running
             && record.progress.is_some_and(|progress| progress.message == "half")
     })
     .await;
     fixture.stage().let_one_pass();
     fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
-    assert_eq!(ratchet.logs(job.id()).await.expect("reads").len(), 1, "no line is written twice");
+    assert_eq!(
+        ratchet.jobs().logs(job.id()).await.expect("reads").len(),
+        1,
+        "no line is written twice"
+    );
     worker.stop().await;
 }
 

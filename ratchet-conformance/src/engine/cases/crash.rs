@@ -30,7 +30,7 @@ pub(super) async fn die_with(fixture: &EngineFixture, started: bool) {
 }
 
 async fn crashes(ratchet: &Ratchet, id: JobId) -> u32 {
-    ratchet.get(id).await.expect("reads").expect("exists").crashes
+    ratchet.jobs().get(id).await.expect("reads").expect("exists").crashes
 }
 
 pub async fn p_01_p_05_orphans_are_brought_back_by_any_node(fixture: EngineFixture) {
@@ -80,7 +80,7 @@ pub async fn p_02_a_job_that_keeps_killing_its_worker_is_poison(fixture: EngineF
         worker.stop().await;
         fixture.advance(Duration::from_mins(2)).await;
     }
-    let record = ratchet.get(job.id()).await.expect("reads").expect("exists");
+    let record = ratchet.jobs().get(job.id()).await.expect("reads").expect("exists");
     assert_eq!((record.state, record.attempts), (JobState::Failed, 0));
     assert_eq!(record.envelope.expect("an envelope").reason, TerminalReason::Poisoned);
 }
@@ -89,7 +89,7 @@ pub async fn p_02_a_job_that_keeps_killing_its_worker_is_poison(fixture: EngineF
 #[derive(Debug)]
 pub(super) struct Rescuer;
 
-impl ratchet_core::InvocationResolver for Rescuer {
+impl ratchet_core::JobInvocationResolver for Rescuer {
     fn resolve(&self, _: &str) -> Option<ratchet_core::Registration> {
         None
     }
@@ -108,6 +108,7 @@ pub async fn p_02_a_suspect_runs_alone(fixture: EngineFixture) {
         let worker = rescuer.start().await.expect("starts");
         eventually("it is rescued", async || {
             rescuer
+                .jobs()
                 .get(suspect.id())
                 .await
                 .is_ok_and(|job| job.is_some_and(|job| job.state == JobState::Pending))

@@ -70,7 +70,7 @@ pub async fn d_03_an_alert_reaches_its_sink_at_least_once(fixture: EngineFixture
         sink.taken() == ["order 1 is lost"]
     })
     .await;
-    let alerts = ratchet.alerts(10).await.expect("reads");
+    let alerts = ratchet.alerts().list(10).await.expect("reads");
     assert_eq!((alerts.len(), alerts[0].suppressed), (1, 1), "the second looks the same");
     worker.stop().await;
 }
@@ -102,7 +102,7 @@ pub async fn d_04_a_dead_job_can_be_tried_again(fixture: EngineFixture) {
         .await
         .expect("enqueues");
     fixture.until(&ratchet, job.id(), JobState::Failed).await;
-    ratchet.retry(job.id()).await.expect("retries");
+    ratchet.jobs().retry(job.id()).await.expect("retries");
     let record = fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
     assert_eq!((record.generation, record.attempts, record.envelope), (2, 0, None));
     assert_eq!(outcomes(&ratchet, job.id()).await.len(), 2, "the history stays");
@@ -117,18 +117,18 @@ pub async fn d_04_a_redrive_is_bounded_and_repeatable(fixture: EngineFixture) {
     }
     worker.stop().await;
     let redrive = |limit| Redrive::new(Filter::any()).limit(limit).batch(2).pace(Duration::ZERO);
-    assert_eq!(ratchet.redrive(redrive(5)).await.expect("redrives").retried.len(), 5);
+    assert_eq!(ratchet.jobs().redrive(redrive(5)).await.expect("redrives").retried.len(), 5);
     assert_eq!(
-        ratchet.redrive(redrive(5)).await.expect("redrives").retried.len(),
+        ratchet.jobs().redrive(redrive(5)).await.expect("redrives").retried.len(),
         2,
         "only what is left"
     );
     assert_eq!(
-        ratchet.redrive(redrive(5)).await.expect("redrives").retried.len(),
+        ratchet.jobs().redrive(redrive(5)).await.expect("redrives").retried.len(),
         0,
         "nothing twice"
     );
-    assert_eq!(ratchet.counts().await.expect("reads").state(JobState::Pending), 7);
+    assert_eq!(ratchet.jobs().counts().await.expect("reads").state(JobState::Pending), 7);
 }
 
 pub async fn d_05_what_was_kept_long_enough_is_purged(fixture: EngineFixture) {
@@ -159,6 +159,9 @@ async fn purged(fixture: EngineFixture, fails: bool) {
         .expect("builds");
     fixture.switches().fail_purge.store(fails, Ordering::SeqCst);
     let worker = keep.start().await.expect("starts");
-    eventually("it is gone", async || ratchet.get(dead).await.is_ok_and(|job| job.is_none())).await;
+    eventually("it is gone", async || {
+        ratchet.jobs().get(dead).await.is_ok_and(|job| job.is_none())
+    })
+    .await;
     worker.stop().await;
 }

@@ -65,9 +65,9 @@ pub async fn v_01_failed_says_whether_it_will_be_retried(fixture: EngineFixture)
 pub async fn v_01_a_slow_subscriber_blocks_nobody_and_is_counted(fixture: EngineFixture) {
     let (ratchet, worker) = fixture.start().await;
     let mut slow = ratchet.events();
-    ratchet.bulk().jobs((0..3000).map(|_| Script::of([Step::Ok]))).await.expect("enqueues");
+    ratchet.enqueue_many((0..3000).map(|_| Script::of([Step::Ok]))).await.expect("enqueues");
     eventually("all are done", async || {
-        ratchet.counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 3000)
+        ratchet.jobs().counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 3000)
     })
     .await;
     assert!(slow.next().await.is_some());

@@ -53,7 +53,7 @@ pub async fn x_02_a_panic_is_an_attempt_like_any_other(fixture: EngineFixture) {
     let job = fixture.play(&ratchet, [Step::Panic("boom".into()), Step::Ok]).await;
     let record = fixture.ended(&ratchet, job.id()).await;
     assert_eq!(record.state, JobState::Succeeded);
-    let history = ratchet.attempts(job.id()).await.expect("reads");
+    let history = ratchet.jobs().attempts(job.id()).await.expect("reads");
     let error = history[0].error.as_ref().expect("an error");
     assert_eq!((history[0].outcome, error.kind), (AttemptOutcome::Exception, FailureKind::Panic));
     assert!(
@@ -112,10 +112,10 @@ pub async fn e_07_the_handler_can_name_the_delay(fixture: EngineFixture) {
     let (ratchet, worker) = fixture.start().await;
     let job = fixture.play(&ratchet, [Step::RetryAfter(3600), Step::Ok]).await;
     eventually("the first failure", async || {
-        ratchet.get(job.id()).await.is_ok_and(|job| job.is_some_and(|job| job.attempts == 1))
+        ratchet.jobs().get(job.id()).await.is_ok_and(|job| job.is_some_and(|job| job.attempts == 1))
     })
     .await;
-    let record = ratchet.get(job.id()).await.expect("reads").expect("exists");
+    let record = ratchet.jobs().get(job.id()).await.expect("reads").expect("exists");
     let wait = record.due.duration_since(record.queued_at);
     assert!(wait.as_secs() >= 3600, "{wait:?}");
     worker.stop().await;
@@ -140,7 +140,7 @@ pub async fn e_12_a_domain_failure_is_a_success(fixture: EngineFixture) {
 pub async fn e_09_an_undecodable_payload_is_never_retried(fixture: EngineFixture) {
     let (ratchet, worker) = fixture.start().await;
     for payload in ["", "[]", "{}", "{\"steps\": 5}", "{\"steps\": [\"Nonsense\"]}", "\u{0}"] {
-        let mut job = ratchet.prepare(ratchet.enqueue(Script::of([Step::Ok]))).expect("prepares");
+        let mut job = ratchet.enqueue(Script::of([Step::Ok])).into_new_job().expect("prepares");
         job.spec.payload = payload.as_bytes().to_vec();
         ratchet.store().insert(vec![job.clone()]).await.expect("inserts");
         let record = fixture.ended(&ratchet, job.id).await;
@@ -156,26 +156,29 @@ pub async fn e_09_an_undecodable_payload_is_never_retried(fixture: EngineFixture
 
 pub async fn e_10_an_unknown_job_waits_and_is_seen(fixture: EngineFixture) {
     let (ratchet, worker) = fixture.start().await;
-    let mut job = ratchet.prepare(ratchet.enqueue(Script::of([Step::Ok]))).expect("prepares");
+    let mut job = ratchet.enqueue(Script::of([Step::Ok])).into_new_job().expect("prepares");
     job.spec.name = "test.nobody_knows".to_owned();
     let unknown = NewJob { due: Due::Now, on_conflict: OnConflict::Refuse, ..job };
     ratchet.store().insert(vec![unknown.clone()]).await.expect("inserts");
     let known = fixture.play(&ratchet, [Step::Ok]).await;
     fixture.until(&ratchet, known.id(), JobState::Succeeded).await;
-    let record = ratchet.get(unknown.id).await.expect("reads").expect("exists");
+    let record = ratchet.jobs().get(unknown.id).await.expect("reads").expect("exists");
     assert_eq!((record.state, record.run), (JobState::Pending, 0));
-    assert_eq!(ratchet.unknown_jobs().await.expect("reads"), [("test.nobody_knows".to_owned(), 1)]);
+    assert_eq!(
+        ratchet.jobs().unknown().await.expect("reads"),
+        [("test.nobody_knows".to_owned(), 1)]
+    );
     worker.stop().await;
 }
 
 pub async fn u_01_a_payload_too_new_is_left_for_a_newer_worker(fixture: EngineFixture) {
     let (ratchet, worker) = fixture.start().await;
-    let mut job = ratchet.prepare(ratchet.enqueue(Script::of([Step::Ok]))).expect("prepares");
+    let mut job = ratchet.enqueue(Script::of([Step::Ok])).into_new_job().expect("prepares");
     job.spec.version = 2;
     ratchet.store().insert(vec![job.clone()]).await.expect("inserts");
     let known = fixture.play(&ratchet, [Step::Ok]).await;
     fixture.until(&ratchet, known.id(), JobState::Succeeded).await;
-    assert_eq!(ratchet.get(job.id).await.expect("reads").expect("exists").run, 0);
+    assert_eq!(ratchet.jobs().get(job.id).await.expect("reads").expect("exists").run, 0);
     worker.stop().await;
 }
 

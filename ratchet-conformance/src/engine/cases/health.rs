@@ -62,7 +62,7 @@ pub async fn h_01_an_unhealthy_worker_claims_nothing_and_picks_up_again(fixture:
     fixture.until(&ratchet, running.id(), JobState::Succeeded).await;
     let asked = database.asked();
     eventually("it was asked again and again", async || database.asked() > asked + 3).await;
-    let job = ratchet.get(waiting.id()).await.expect("reads").expect("exists");
+    let job = ratchet.jobs().get(waiting.id()).await.expect("reads").expect("exists");
     // A claim that was in flight may have been released; the handler was not called.
     assert_eq!((job.state, job.attempts), (JobState::Pending, 0));
     assert_eq!(fixture.stage().runs(waiting.id()), 0);
@@ -78,7 +78,7 @@ pub async fn h_01_a_check_may_guard_some_queues_only(fixture: EngineFixture) {
     database.set_down(true);
     let ping = database.clone();
     let builder = quick(fixture.builder()).queue("guarded", |queue| queue);
-    let builder = builder.health_check_of("gateway", ["guarded"], move || ping.ping());
+    let builder = builder.health_check_for("gateway", ["guarded"], move || ping.ping());
     let (ratchet, worker) = start(builder).await;
     let guarded = ratchet.enqueue(Script::of([Step::Ok])).queue("guarded").await.expect("enqueues");
     let free = fixture.play(&ratchet, [Step::Ok]).await;

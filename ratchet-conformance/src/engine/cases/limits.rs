@@ -14,10 +14,10 @@ pub async fn c_03_a_worker_takes_no_more_than_it_has_room_for(fixture: EngineFix
         fixture.play(&ratchet, [Step::Gate]).await;
     }
     eventually("it is full", async || fixture.stage().running() == 5).await;
-    assert_eq!(ratchet.counts().await.expect("reads").state(JobState::Running), 5);
+    assert_eq!(ratchet.jobs().counts().await.expect("reads").state(JobState::Running), 5);
     fixture.stage().open_gate();
     eventually("all are done", async || {
-        ratchet.counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 20)
+        ratchet.jobs().counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 20)
     })
     .await;
     assert_eq!(fixture.stage().most_at_once(), 5);
@@ -31,7 +31,7 @@ pub async fn c_03_with_company_a_worker_asks_for_all_it_may_run(fixture: EngineF
         eventually("alone one half, so that the other can run", async || {
             // The worker only checks for competing claimers if some jobs end while others wait.
             let several = (0..12).map(|_| Script::of([Step::Ok]));
-            ratchet.bulk().jobs(several).await.expect("enqueues");
+            ratchet.enqueue_many(several).await.expect("enqueues");
             fixture.switches().asked.load(Ordering::SeqCst) == jobs
         })
         .await;
@@ -47,7 +47,7 @@ pub async fn c_03_jobs_do_not_wait_for_a_look_around(fixture: EngineFixture) {
     let hanging = fixture.switches().looking.lock().await;
     fixture.stage().open_gate();
     eventually("all are done", async || {
-        ratchet.counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 20)
+        ratchet.jobs().counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 20)
     })
     .await;
     assert!(fixture.switches().looks.load(Ordering::SeqCst) > 0, "it has looked around");
@@ -64,10 +64,14 @@ pub async fn q_01_a_queue_has_a_limit_of_its_own(fixture: EngineFixture) {
     eventually("one runs", async || fixture.stage().running() == 1).await;
     let other = fixture.play(&ratchet, [Step::Ok]).await;
     fixture.until(&ratchet, other.id(), JobState::Succeeded).await;
-    assert_eq!(ratchet.counts().await.expect("reads").on("narrow", JobState::Running), 1);
+    assert_eq!(ratchet.jobs().counts().await.expect("reads").on("narrow", JobState::Running), 1);
     fixture.stage().open_gate();
     eventually("all are done", async || {
-        ratchet.counts().await.is_ok_and(|counts| counts.on("narrow", JobState::Succeeded) == 4)
+        ratchet
+            .jobs()
+            .counts()
+            .await
+            .is_ok_and(|counts| counts.on("narrow", JobState::Succeeded) == 4)
     })
     .await;
     worker.stop().await;
@@ -87,7 +91,7 @@ pub async fn q_02_a_concurrency_key_limits_runs(fixture: EngineFixture) {
     fixture.until(&ratchet, other.id(), JobState::Succeeded).await;
     fixture.stage().open_gate();
     eventually("all are done", async || {
-        ratchet.counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 7)
+        ratchet.jobs().counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 7)
     })
     .await;
     assert!(fixture.stage().most_at_once() <= 3, "two of the key and the other");
@@ -103,12 +107,12 @@ pub async fn q_01_cluster_limits_are_declared_by_the_worker(fixture: EngineFixtu
     }
     eventually("two run", async || fixture.stage().running() == 2).await;
     let waiting = fixture.play(&ratchet, [Step::Ok]).await;
-    let why = ratchet.explain(waiting.id()).await.expect("reads").expect("exists");
+    let why = ratchet.jobs().explain(waiting.id()).await.expect("reads").expect("exists");
     let full = Waiting::QueueFull { queue: "default".to_owned(), limit: 2 };
     assert_eq!(why, Explanation::Waits(vec![full]));
     fixture.stage().open_gate();
     eventually("all are done", async || {
-        ratchet.counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 7)
+        ratchet.jobs().counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 7)
     })
     .await;
     assert_eq!(fixture.stage().most_at_once(), 2);
@@ -128,7 +132,9 @@ pub async fn q_01_a_rate_is_waited_for(fixture: EngineFixture) {
     }
     let mut started = Vec::new();
     for job in &jobs {
-        started.push(ratchet.get(job.id()).await.expect("reads").and_then(|job| job.started_at));
+        started.push(
+            ratchet.jobs().get(job.id()).await.expect("reads").and_then(|job| job.started_at),
+        );
     }
     started.sort_unstable();
     for window in started.windows(4) {
@@ -142,7 +148,7 @@ pub async fn q_01_a_queue_can_be_paused_and_resumed(fixture: EngineFixture) {
     let (ratchet, worker) = fixture.start().await;
     ratchet.queues().pause("default").await.expect("pauses");
     let job = fixture.play(&ratchet, [Step::Ok]).await;
-    let why = ratchet.explain(job.id()).await.expect("reads").expect("exists");
+    let why = ratchet.jobs().explain(job.id()).await.expect("reads").expect("exists");
     assert_eq!(why.to_string(), "queue `default` is paused");
     assert!(ratchet.queues().list().await.expect("lists")[0].rules.paused);
     ratchet.queues().resume("default").await.expect("resumes");
@@ -151,7 +157,7 @@ pub async fn q_01_a_queue_can_be_paused_and_resumed(fixture: EngineFixture) {
 }
 
 pub async fn h_03_a_deep_queue_refuses(fixture: EngineFixture) {
-    let ratchet = fixture.builder().queue("default", |queue| queue.depth(3)).build().await;
+    let ratchet = fixture.builder().queue("default", |queue| queue.max_depth(3)).build().await;
     let ratchet = ratchet.expect("builds");
     for _ in 0..3 {
         fixture.play(&ratchet, [Step::Ok]).await;
@@ -161,15 +167,19 @@ pub async fn h_03_a_deep_queue_refuses(fixture: EngineFixture) {
         panic!("it is full: {refused:?}");
     };
     assert_eq!(queue, "default");
-    let bulk = ratchet.bulk().jobs([Script::of([Step::Ok])]).await;
+    let bulk = ratchet.enqueue_many([Script::of([Step::Ok])]).await;
     assert!(matches!(bulk, Err(SubmitError::QueueFull { .. })));
     ratchet.enqueue(Script::of([Step::Ok])).queue("other").await.expect("another queue has room");
-    assert_eq!(ratchet.counts().await.expect("counts").on("default", JobState::Pending), 3);
+    assert_eq!(ratchet.jobs().counts().await.expect("counts").on("default", JobState::Pending), 3);
 
     // Once another process has drained the queue, submits are accepted again.
     let (other, worker) = fixture.start().await;
     eventually("it is empty", async || {
-        other.counts().await.is_ok_and(|counts| counts.on("default", JobState::Succeeded) == 3)
+        other
+            .jobs()
+            .counts()
+            .await
+            .is_ok_and(|counts| counts.on("default", JobState::Succeeded) == 3)
     })
     .await;
     worker.stop().await;
@@ -177,7 +187,7 @@ pub async fn h_03_a_deep_queue_refuses(fixture: EngineFixture) {
 }
 
 pub async fn h_03_a_deep_queue_warns_if_asked(fixture: EngineFixture) {
-    let ratchet = fixture.builder().queue("default", |queue| queue.warn_depth(2)).build().await;
+    let ratchet = fixture.builder().queue("default", |queue| queue.warn_above(2)).build().await;
     let ratchet = ratchet.expect("builds");
     let deep = |warnings: &[String]| warnings.iter().any(|warning| warning.contains("more than 2"));
     for _ in 0..2 {

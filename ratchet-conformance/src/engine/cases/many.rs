@@ -100,7 +100,7 @@ struct End {
 async fn all_ended(fixture: &EngineFixture, ratchet: &Ratchet, jobs: u64) {
     eventually("every job has ended", async || {
         fixture.advance(Duration::from_secs(5)).await;
-        let counts = ratchet.counts().await.expect("reads");
+        let counts = ratchet.jobs().counts().await.expect("reads");
         JobState::ALL
             .into_iter()
             .filter(|state| state.is_terminal())
@@ -149,17 +149,17 @@ pub async fn x_01_ten_thousand_random_jobs_end_as_the_model_predicts(fixture: En
         if let Some((id, plan)) = plans.iter().rev().nth(20)
             && plan.cancel
         {
-            ratchet.cancel(*id).await.expect("answers");
+            ratchet.jobs().cancel(*id).await.expect("answers");
         }
     }
     all_ended(&fixture, &ratchet, JOBS as u64).await;
     let mut exact = 0;
     for (id, plan) in &plans {
-        let job = ratchet.get(*id).await.expect("reads").expect("exists");
+        let job = ratchet.jobs().get(*id).await.expect("reads").expect("exists");
         if plan.cancel && job.state == JobState::Canceled {
             continue;
         }
-        let runs = ratchet.attempts(*id).await.expect("reads");
+        let runs = ratchet.jobs().attempts(*id).await.expect("reads");
         let end = End { state: job.state, handled: fixture.stage().runs(*id) };
         assert!(agrees(plan, &runs, 0, 0, end), "{:?} {end:?} {runs:?}", plan.steps);
         // If only the runs that hang have timed out, the result is predicted exactly.
@@ -178,12 +178,13 @@ pub async fn x_01_ten_thousand_random_jobs_end_as_the_model_predicts(fixture: En
         (fixture.stage().running(), worker.stats().running, worker.stats().runaways),
         (0, 0, 0)
     );
-    assert_eq!(ratchet.counts().await.expect("reads").state(JobState::Running), 0);
+    assert_eq!(ratchet.jobs().counts().await.expect("reads").state(JobState::Running), 0);
     eventually("no task is left", async || {
         tokio::runtime::Handle::current().metrics().num_alive_tasks() <= before
     })
     .await;
     let left = ratchet
+        .jobs()
         .list(&Filter::any().state(JobState::Pending), PageRequest::default())
         .await
         .expect("reads");

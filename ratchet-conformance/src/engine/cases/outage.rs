@@ -45,7 +45,7 @@ pub async fn p_03_a_node_that_cannot_renew_its_lease_fences_itself(fixture: Engi
         job.status().await.is_ok_and(|state| state == Some(JobState::Succeeded))
     })
     .await;
-    assert_eq!(ratchet.get(job.id()).await.expect("reads").expect("exists").attempts, 0);
+    assert_eq!(ratchet.jobs().get(job.id()).await.expect("reads").expect("exists").attempts, 0);
     worker.stop().await;
 }
 
@@ -100,6 +100,7 @@ pub async fn h_05_a_success_is_settled_without_its_result_rather_than_not_at_all
     let children = ratchet_core::Filter::any().tag("child");
     assert_eq!(
         ratchet
+            .jobs()
             .list(&children, ratchet_core::PageRequest::default())
             .await
             .expect("reads")

@@ -73,7 +73,7 @@ pub async fn i_04_every_end_reaches_the_sink(fixture: EngineFixture) {
     }
     let called_off = ratchet.enqueue(Script::of([Step::Ok])).delay(Duration::from_hours(1));
     let called_off = called_off.await.expect("enqueues").id();
-    ratchet.cancel(called_off).await.expect("cancels");
+    ratchet.jobs().cancel(called_off).await.expect("cancels");
     until(&fixture, "all are told", || sink.taken().len() >= jobs.len()).await;
     for (job, kind) in jobs {
         let record = fixture.ended(&ratchet, job).await;
@@ -97,7 +97,7 @@ pub async fn i_04_a_job_that_is_tried_again_ends_in_order(fixture: EngineFixture
     let job = ratchet.enqueue(Script::of(steps)).max_retries(0).await.expect("enqueues").id();
     for _ in 0..2 {
         fixture.until(&ratchet, job, JobState::Failed).await;
-        ratchet.retry(job).await.expect("retries");
+        ratchet.jobs().retry(job).await.expect("retries");
     }
     fixture.until(&ratchet, job, JobState::Succeeded).await;
     assert!(sink.of(job).is_empty(), "the first is refused, the others wait for it");

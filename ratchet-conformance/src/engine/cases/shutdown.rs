@@ -23,7 +23,7 @@ pub async fn x_07_what_runs_may_finish_and_nothing_more_is_claimed(fixture: Engi
     assert_eq!(running.status().await.expect("reads"), Some(JobState::Succeeded));
     assert_eq!(late.status().await.expect("reads"), Some(JobState::Pending));
     assert!(
-        ratchet.nodes().await.expect("reads").iter().all(|node| !node.alive),
+        ratchet.nodes().list().await.expect("reads").iter().all(|node| !node.alive),
         "it has signed off"
     );
 }
@@ -59,7 +59,7 @@ pub async fn x_07_a_stop_at_once_waits_for_nobody(fixture: EngineFixture) {
     assert_eq!(job.status().await.expect("reads"), Some(JobState::Pending));
     assert!(
         fixture.stage().running() == 0
-            && ratchet.counts().await.expect("reads").state(JobState::Running) == 0
+            && ratchet.jobs().counts().await.expect("reads").state(JobState::Running) == 0
     );
 }
 
@@ -74,7 +74,7 @@ pub async fn p_04_a_graceful_restart_never_charges_a_crash(fixture: EngineFixtur
         });
         eventually("it runs", async || fixture.stage().running() == 1).await;
         worker.stop().await;
-        let record = ratchet.get(id).await.expect("reads").expect("exists");
+        let record = ratchet.jobs().get(id).await.expect("reads").expect("exists");
         assert_eq!((record.state, record.crashes, record.attempts), (JobState::Pending, 0, 0));
     }
 }
@@ -85,6 +85,6 @@ pub async fn x_07_a_stuck_handler_does_not_keep_a_worker_from_stopping(fixture: 
     eventually("it runs", async || fixture.stage().running() == 1).await;
     worker.stop().await;
     assert_eq!(job.status().await.expect("reads"), Some(JobState::Pending));
-    assert_eq!(ratchet.get(job.id()).await.expect("reads").expect("exists").crashes, 0);
+    assert_eq!(ratchet.jobs().get(job.id()).await.expect("reads").expect("exists").crashes, 0);
     fixture.stage().open_gate();
 }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use ratchet_core::{
-    Builder, Enqueue, JobState, Missed, PageRequest, Ratchet, ScheduleError, StoreErrorKind,
-    SubmitError, WaitError, Wiring,
+    Builder, Enqueue, JobState, Missed, PageRequest, Ratchet, ScheduleError, StepOptions,
+    StoreErrorKind, SubmitError, WaitError,
 };
 use ratchet_store::model::limits::{self, Field};
 use ratchet_store::model::{Filter, QueueLimits, TerminalReason};
@@ -242,7 +242,7 @@ pub async fn s_17_nested_arguments_are_refused_and_what_is_accepted_runs(fixture
     // Serializing this recursively would overflow the stack.
     let error = ratchet.enqueue(Fall { value: Bottomless(1_000_000) }).await;
     assert!(matches!(error, Err(SubmitError::TooDeep { .. })), "{error:?}");
-    let page = ratchet.list(&Filter::any(), PageRequest::default()).await.expect("reads");
+    let page = ratchet.jobs().list(&Filter::any(), PageRequest::default()).await.expect("reads");
     assert_eq!(page.jobs.len(), 1);
     worker.stop().await;
 }
@@ -269,7 +269,7 @@ pub async fn s_17_a_graph_with_too_many_edges_is_refused(fixture: EngineFixture)
     let before: Vec<_> =
         (0..wide).map(|n| flow.step(format!("a{n}"), job(), |step| step)).collect();
     for n in 0..wide {
-        flow.step(format!("b{n}"), job(), |step| before.iter().fold(step, Wiring::after));
+        flow.step(format!("b{n}"), job(), |step| before.iter().fold(step, StepOptions::after));
     }
     let error = flow.await.expect_err("too many edges").to_string();
     assert!(error.contains("100000 edges") && error.contains("batch"), "{error}");
@@ -277,7 +277,7 @@ pub async fn s_17_a_graph_with_too_many_edges_is_refused(fixture: EngineFixture)
 }
 
 async fn assert_empty(ratchet: &Ratchet) {
-    let page = ratchet.list(&Filter::any(), PageRequest::default()).await.expect("reads");
+    let page = ratchet.jobs().list(&Filter::any(), PageRequest::default()).await.expect("reads");
     assert!(page.jobs.is_empty(), "nothing is half-inserted");
 }
 
@@ -320,7 +320,7 @@ pub async fn l_08_an_output_that_was_not_kept_is_an_error_for_all_who_ask(fixtur
     );
     let failed = Filter::any().state(JobState::Failed);
     eventually("its callback fails", async || {
-        let page = ratchet.list(&failed, PageRequest::default()).await.expect("reads");
+        let page = ratchet.jobs().list(&failed, PageRequest::default()).await.expect("reads");
         let envelope = page.jobs.first().and_then(|job| job.envelope.clone());
         envelope.is_some_and(|envelope| {
             assert_eq!(envelope.reason, TerminalReason::RetryExhausted);

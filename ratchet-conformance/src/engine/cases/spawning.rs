@@ -7,6 +7,7 @@ use crate::engine::script::{Script, Step};
 
 async fn children(ratchet: &Ratchet) -> usize {
     ratchet
+        .jobs()
         .list(&Filter::any().tag("child"), PageRequest::default())
         .await
         .expect("reads")

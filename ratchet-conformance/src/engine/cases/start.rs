@@ -6,7 +6,7 @@ use crate::engine::fixture::{EngineFixture, eventually};
 use crate::engine::script::{self, Step};
 
 pub async fn x_06_every_missing_state_is_listed_at_start(fixture: EngineFixture) {
-    let ratchet = Ratchet::builder_over(fixture.store())
+    let ratchet = Ratchet::builder_shared(fixture.store())
         .jobs(script::jobs())
         .build()
         .await
@@ -26,23 +26,23 @@ pub async fn x_06_every_missing_state_is_listed_at_start(fixture: EngineFixture)
             "{missing:?}"
         );
     }
-    assert!(ratchet.nodes().await.expect("reads").is_empty(), "it has not joined");
+    assert!(ratchet.nodes().list().await.expect("reads").is_empty(), "it has not joined");
 }
 
 pub async fn z_04_a_worker_without_jobs_does_not_start(fixture: EngineFixture) {
-    let ratchet = Ratchet::builder_over(fixture.store()).jobs([]).build().await.expect("builds");
+    let ratchet = Ratchet::builder_shared(fixture.store()).jobs([]).build().await.expect("builds");
     assert!(matches!(ratchet.start().await, Err(StartError::NoJobs)));
 }
 
 pub async fn z_04_only_names_of_the_registry_can_run(fixture: EngineFixture) {
     let (ratchet, worker) = fixture.start().await;
     let mut smuggled =
-        ratchet.prepare(ratchet.enqueue(script::Script::of([Step::Ok]))).expect("prepares");
+        ratchet.enqueue(script::Script::of([Step::Ok])).into_new_job().expect("prepares");
     smuggled.spec.name = "std::process::exit".to_owned();
     ratchet.store().insert(vec![smuggled.clone()]).await.expect("inserts");
     let known = fixture.play(&ratchet, [Step::Ok]).await;
     fixture.until(&ratchet, known.id(), JobState::Succeeded).await;
-    assert_eq!(ratchet.get(smuggled.id).await.expect("reads").expect("exists").run, 0);
+    assert_eq!(ratchet.jobs().get(smuggled.id).await.expect("reads").expect("exists").run, 0);
     let message =
         Registry::new(script::jobs()).expect("no clash").unknown_name("std::process::exit");
     assert!(message.contains("test.script") && message.contains("use my_jobs as _;"), "{message}");
@@ -51,7 +51,7 @@ pub async fn z_04_only_names_of_the_registry_can_run(fixture: EngineFixture) {
 
 pub async fn c_04_nodes_tell_what_they_serve_and_know(fixture: EngineFixture) {
     let (ratchet, worker) = fixture.start().await;
-    let nodes = ratchet.nodes().await.expect("reads");
+    let nodes = ratchet.nodes().list().await.expect("reads");
     assert_eq!((nodes.len(), nodes[0].info.id, nodes[0].alive), (1, worker.node(), true));
     assert!(
         nodes[0].info.queues.contains("default") && nodes[0].info.known.knows("test.script", 1)
@@ -66,10 +66,11 @@ pub async fn c_01_two_workers_share_the_work(fixture: EngineFixture) {
         fixture.play(&ratchet, [Step::Ok]).await;
     }
     eventually("all are done", async || {
-        ratchet.counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 200)
+        ratchet.jobs().counts().await.is_ok_and(|counts| counts.state(JobState::Succeeded) == 200)
     })
     .await;
     let page = ratchet
+        .jobs()
         .list(&Filter::any(), PageRequest { before: None, limit: 500 })
         .await
         .expect("reads");

@@ -63,7 +63,7 @@ pub async fn h_02_liveness_fails_when_every_thread_is_stuck_and_claiming_stops(
     fixture.advance(Duration::from_mins(1)).await;
     // A claim that was in flight when the last thread was blocked is released; nothing else is claimed.
     fixture.until_job(&ratchet, waiting.id(), |job| job.state == JobState::Pending).await;
-    let job = ratchet.get(waiting.id()).await.expect("reads").expect("exists");
+    let job = ratchet.jobs().get(waiting.id()).await.expect("reads").expect("exists");
     assert!(job.run <= 1 && job.attempts == 0, "claimed while every thread is stuck: {job:?}");
     assert_eq!(fixture.stage().runs(waiting.id()), 0);
     fixture.stage().open_gate();

@@ -1,9 +1,10 @@
 //! Submitting jobs: options, keys, rejections.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use ratchet_core::{Backoff, JobState, Priority, SubmitError};
-use ratchet_store::model::{Inserted, TerminalReason};
+use ratchet_core::{Backoff, JobHandle, JobState, Priority, SubmitError};
+use ratchet_store::model::TerminalReason;
 
 use crate::engine::fixture::{EngineFixture, event, name, start};
 use crate::engine::script::{Elsewhere, Even, Script, Step};
@@ -72,7 +73,7 @@ pub async fn s_03_a_repeat_answers_with_the_original(fixture: EngineFixture) {
         matches!(other, SubmitError::IdempotencyMismatch { original, .. } if original == first.id()),
         "{other}"
     );
-    assert_eq!(ratchet.counts().await.expect("reads").state(JobState::Pending), 1);
+    assert_eq!(ratchet.jobs().counts().await.expect("reads").state(JobState::Pending), 1);
 }
 
 pub async fn s_04_a_taken_key_names_its_holder(fixture: EngineFixture) {
@@ -90,19 +91,16 @@ pub async fn s_04_a_taken_key_names_its_holder(fixture: EngineFixture) {
 pub async fn s_06_bulk_is_all_or_nothing(fixture: EngineFixture) {
     let ratchet = fixture.ratchet().await;
     let thousand =
-        ratchet.bulk().jobs((0..1000).map(|_| Script::of([Step::Ok]))).await.expect("enqueues");
-    assert!(
-        thousand.len() == 1000
-            && thousand.iter().all(|inserted| matches!(inserted, Inserted::Created(_)))
-    );
+        ratchet.enqueue_many((0..1000).map(|_| Script::of([Step::Ok]))).await.expect("enqueues");
+    let ids: BTreeSet<_> = thousand.iter().map(JobHandle::id).collect();
+    assert_eq!(ids.len(), 1000, "each has its own handle");
     ratchet.enqueue(Script::of([Step::Ok])).business_key("a").await.expect("enqueues");
     let bulk = ratchet
-        .bulk()
-        .job_with(Script::of([Step::Ok]), |job| job.business_key("a"))
-        .job(Script::of([Step::Ok]));
+        .enqueue_many([Script::of([Step::Ok]), Script::of([Step::Ok])])
+        .each(|number, job| if number == 0 { job.business_key("a") } else { job });
     let error = bulk.await.expect_err("taken");
     assert!(matches!(&error, SubmitError::BusinessKeysTaken(taken) if taken.len() == 1), "{error}");
-    assert_eq!(ratchet.counts().await.expect("reads").state(JobState::Pending), 1001);
+    assert_eq!(ratchet.jobs().counts().await.expect("reads").state(JobState::Pending), 1001);
 }
 
 pub async fn s_10_too_large_is_refused_with_both_sizes(fixture: EngineFixture) {
@@ -115,14 +113,14 @@ pub async fn s_10_too_large_is_refused_with_both_sizes(fixture: EngineFixture) {
         matches!(&error, SubmitError::TooLarge { job, size, limit: 102_400 } if *size > 102_400 && job == name::<Script>()),
         "{error}"
     );
-    assert_eq!(ratchet.counts().await.expect("reads").queues.len(), 0);
+    assert_eq!(ratchet.jobs().counts().await.expect("reads").queues.len(), 0);
 }
 
 pub async fn s_11_refused_arguments_are_refused_twice(fixture: EngineFixture) {
     let (ratchet, worker) = fixture.start().await;
     let error = ratchet.enqueue(Even { number: 3 }).await.expect_err("odd");
     assert!(matches!(&error, SubmitError::Refused { why, .. } if why == "3 is odd"), "{error}");
-    let mut smuggled = ratchet.prepare(ratchet.enqueue(Even { number: 4 })).expect("prepares");
+    let mut smuggled = ratchet.enqueue(Even { number: 4 }).into_new_job().expect("prepares");
     smuggled.spec.payload = b"{\"number\":5}".to_vec();
     let id = smuggled.id;
     ratchet.store().insert(vec![smuggled]).await.expect("inserts");
@@ -184,17 +182,17 @@ pub async fn s_02_bad_options_are_typed_errors(fixture: EngineFixture) {
             "{error}"
         );
     }
-    assert_eq!(ratchet.counts().await.expect("reads").queues.len(), 0);
+    assert_eq!(ratchet.jobs().counts().await.expect("reads").queues.len(), 0);
 }
 
 pub async fn s_09_new_work_wakes_an_idle_worker(fixture: EngineFixture) {
     let hour = Duration::from_hours(1);
     let (ratchet, worker) =
-        start(fixture.builder().config(move |config| config.poll = (hour, hour))).await;
+        start(fixture.builder().config(move |config| config.poll_interval = (hour, hour))).await;
     let mut events = ratchet.events();
     // The worker has found no jobs and is waiting for a wake-up.
     crate::engine::fixture::eventually("it is idle", async || {
-        ratchet.nodes().await.is_ok_and(|nodes| !nodes.is_empty())
+        ratchet.nodes().list().await.is_ok_and(|nodes| !nodes.is_empty())
     })
     .await;
     for _ in 0..3 {

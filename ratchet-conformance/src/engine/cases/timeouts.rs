@@ -83,7 +83,7 @@ pub async fn x_03_a_blocking_run_cannot_be_killed_but_is_timed_out(fixture: Engi
     eventually("the runaway is counted", async || worker.stats().runaways == 1).await;
     fixture.stage().open_gate();
     eventually("its thread is free", async || worker.stats().runaways == 0).await;
-    let record = ratchet.get(job.id()).await.expect("reads").expect("exists");
+    let record = ratchet.jobs().get(job.id()).await.expect("reads").expect("exists");
     assert_eq!(
         (record.state, record.output),
         (JobState::Failed, None),
@@ -107,7 +107,7 @@ pub async fn x_03_an_async_run_that_never_yields_is_timed_out(fixture: EngineFix
     fixture.stage().open_gate();
     eventually("its thread is free", async || worker.stats().runaways == 0).await;
     assert_eq!(
-        ratchet.get(job.id()).await.expect("reads").expect("exists").state,
+        ratchet.jobs().get(job.id()).await.expect("reads").expect("exists").state,
         JobState::Failed
     );
     worker.stop().await;

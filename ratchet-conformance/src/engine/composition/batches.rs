@@ -108,7 +108,7 @@ pub async fn w_03_bad_rates_and_names_are_refused(fixture: EngineFixture) {
     assert!(matches!(refused, SubmitError::BadOption { .. }), "{refused}");
     let refused = ratchet.batch("").job(Mark::ok("x")).await.expect_err("no name");
     assert!(matches!(refused, SubmitError::BadOption { .. }), "{refused}");
-    assert!(ratchet.counts().await.expect("counts").queues.is_empty());
+    assert!(ratchet.jobs().counts().await.expect("counts").queues.is_empty());
 }
 
 pub async fn d_06_callback_of_an_empty_batch_runs(fixture: EngineFixture) {
@@ -129,7 +129,7 @@ pub async fn d_06_callback_of_an_empty_batch_runs(fixture: EngineFixture) {
 }
 
 pub async fn h_03_a_deep_queue_refuses_a_batch(fixture: EngineFixture) {
-    let builder = fixture.builder().jobs(jobs::all()).queue("default", |queue| queue.depth(4));
+    let builder = fixture.builder().jobs(jobs::all()).queue("default", |queue| queue.max_depth(4));
     let ratchet = builder.build().await.expect("builds");
     let marks = |count| (0..count).map(|number: u32| Mark::ok(&number.to_string()));
     let batch = ratchet.batch("some").open().jobs(marks(3)).await.expect("there is room");
@@ -142,12 +142,12 @@ pub async fn h_03_a_deep_queue_refuses_a_batch(fixture: EngineFixture) {
     assert_eq!(batch.add(marks(1)).await.expect("there is room").len(), 1);
     let chain = ratchet.chain(Mark::ok("a")).then(Mark::ok("b")).await;
     assert!(matches!(chain, Err(SubmitError::QueueFull { .. })), "{chain:?}");
-    let counts = ratchet.counts().await.expect("counts");
+    let counts = ratchet.jobs().counts().await.expect("counts");
     assert_eq!(counts.on("default", JobState::Pending), 4, "nothing half-inserted");
 }
 
 pub async fn h_03_a_batch_warns_of_its_queues(fixture: EngineFixture) {
-    let builder = fixture.builder().jobs(jobs::all()).queue("default", |queue| queue.warn_depth(2));
+    let builder = fixture.builder().jobs(jobs::all()).queue("default", |queue| queue.warn_above(2));
     let ratchet = builder.build().await.expect("builds");
     let marks = || (0..3).map(|number: u32| Mark::ok(&number.to_string()));
     let batch = ratchet.batch("deep").jobs(marks()).await.expect("submits");

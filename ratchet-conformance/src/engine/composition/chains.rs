@@ -20,9 +20,9 @@ pub async fn w_02_a_step_takes_what_the_one_before_returned(fixture: EngineFixtu
         .named("shop")
         .await
         .expect("submits");
-    assert_eq!(chain.output().await.expect("succeeds"), Receipt("paid 20".to_owned()));
+    assert_eq!(chain.wait().await.expect("succeeds"), Receipt("paid 20".to_owned()));
     assert_eq!(fixture.stage().notes(), ["place 5", "double 5", "double 10", "charge 20"]);
-    let record = chain.record().await.expect("reads").expect("is there");
+    let record = chain.group().record().await.expect("reads").expect("is there");
     assert_eq!((record.name.as_str(), record.counts.succeeded), ("shop", 4));
     worker.stop().await;
 }
@@ -31,7 +31,7 @@ pub async fn w_01_the_next_step_starts_at_once(fixture: EngineFixture) {
     let (ratchet, worker) = fixture.start_composed().await;
     let mut events = ratchet.events();
     let chain = ratchet.chain(Mark::ok("a")).then(Mark::ok("b")).await.expect("submits");
-    ended(&chain).await;
+    ended(chain.group()).await;
     let told = event(&mut events, |event| matches!(event, Event::ChainCompleted { .. })).await;
     let Event::ChainCompleted { group } = told else { unreachable!("matched") };
     assert_eq!(group.id, chain.id());
@@ -45,7 +45,7 @@ pub async fn w_01_the_first_step_keeps_its_delay(fixture: EngineFixture) {
         step.options(|enqueue| enqueue.delay(std::time::Duration::from_hours(1)))
     });
     flow.await.expect("submits");
-    let record = ratchet.get(first.job_id().expect("a job")).await.expect("reads");
+    let record = ratchet.jobs().get(first.job_id().expect("a job")).await.expect("reads");
     let record = record.expect("is there");
     let wait = record.due.duration_since(record.queued_at);
     assert_eq!((record.state, wait.as_secs()), (JobState::Pending, 3600));
@@ -61,7 +61,7 @@ pub async fn w_01_failure_is_told_and_a_retry_goes_on(fixture: EngineFixture) {
         .then(Mark::ok("c"))
         .await
         .expect("submits");
-    let failed = chain.output().await.expect_err("step two fails");
+    let failed = chain.wait().await.expect_err("step two fails");
     let WaitError::Failed(envelope) = failed else { panic!("{failed:?}") };
     assert_eq!(envelope.job_name, "test.mark");
     event(&mut events, |event| {
@@ -72,8 +72,8 @@ pub async fn w_01_failure_is_told_and_a_retry_goes_on(fixture: EngineFixture) {
         matches!(event, Event::ChainFailed { root_cause: Some(root), .. } if root.job() == Some(envelope.job_id))
     })
     .await;
-    ratchet.retry(envelope.job_id).await.expect("retries");
-    assert_eq!(chain.output().await.expect("goes on"), "c");
+    ratchet.jobs().retry(envelope.job_id).await.expect("retries");
+    assert_eq!(chain.wait().await.expect("goes on"), "c");
     assert_eq!(fixture.stage().notes(), ["a", "b", "b", "c"]);
     worker.stop().await;
 }
@@ -82,7 +82,7 @@ pub async fn w_02_a_step_on_its_own_is_refused(fixture: EngineFixture) {
     let ratchet = fixture.ratchet().await;
     let refused = ratchet.enqueue(Charge {}).await.expect_err("it has no order");
     assert!(matches!(refused, SubmitError::NeedsParent { argument: "order", .. }), "{refused}");
-    assert!(ratchet.counts().await.expect("counts").queues.is_empty());
+    assert!(ratchet.jobs().counts().await.expect("counts").queues.is_empty());
 }
 
 pub async fn w_02_output_that_was_not_kept_is_told(fixture: EngineFixture) {
@@ -90,7 +90,7 @@ pub async fn w_02_output_that_was_not_kept_is_told(fixture: EngineFixture) {
         fixture.builder().jobs(super::jobs::all()).config(|config| config.output_limit = 4);
     let (ratchet, worker) = crate::engine::fixture::start(builder).await;
     let chain = ratchet.chain(Place { amount: 5 }).then(Double {}).await.expect("submits");
-    let step = chain.members(None, 10).await.expect("reads").remove(1);
+    let step = chain.group().members(None, 10).await.expect("reads").remove(1);
     // No attempt can read the output. The clock advances between the attempts.
     let job = fixture.until(&ratchet, step.id, JobState::Failed).await;
     let message = job.envelope.expect("it failed").failure.message;
@@ -119,10 +119,10 @@ pub async fn l_05_cancel_of_a_running_step_cancels_the_rest(fixture: EngineFixtu
     let (ratchet, worker) = fixture.start_composed().await;
     let chain =
         ratchet.chain(Script::of([Step::Listen])).then(Mark::ok("never")).await.expect("submits");
-    let first = chain.members(None, 1).await.expect("reads").remove(0);
+    let first = chain.group().members(None, 1).await.expect("reads").remove(0);
     fixture.until(&ratchet, first.id, JobState::Running).await;
-    assert!(ratchet.cancel(first.id).await.expect("cancels"));
-    assert_eq!(ended(&chain).await.state, GroupState::Canceled);
+    assert!(ratchet.jobs().cancel(first.id).await.expect("cancels"));
+    assert_eq!(ended(chain.group()).await.state, GroupState::Canceled);
     eventually("the handler heard", async || fixture.stage().notes() == ["heard"]).await;
     worker.stop().await;
 }
@@ -137,19 +137,19 @@ pub async fn w_06_whole_chain_is_canceled_and_drawn(fixture: EngineFixture) {
         .named("long")
         .await
         .expect("submits");
-    let second = chain.members(None, 3).await.expect("reads").remove(1);
+    let second = chain.group().members(None, 3).await.expect("reads").remove(1);
     fixture.until(&ratchet, second.id, JobState::Running).await;
-    let before = chain.draw().await.expect("draws");
+    let before = chain.group().to_text().await.expect("draws");
     assert_eq!(
         before,
         "chain `long` RUNNING 1/3\n  1. test.mark SUCCEEDED\n  2. test.script RUNNING ← 1. test.mark\n  \
          3. test.mark PENDING (waits) ← 2. test.script\n"
     );
-    assert!(chain.cancel().await.expect("cancels"));
-    assert!(!chain.cancel().await.expect("once"), "it has ended");
+    assert!(chain.group().cancel().await.expect("cancels"));
+    assert!(!chain.group().cancel().await.expect("once"), "it has ended");
     event(&mut events, |event| matches!(event, Event::GroupCanceled { .. })).await;
     eventually("the handler heard", async || fixture.stage().notes() == ["a", "heard"]).await;
-    let after = chain.draw().await.expect("draws");
+    let after = chain.group().to_text().await.expect("draws");
     assert!(after.contains("3. test.mark CANCELED (requested)"), "{after}");
     worker.stop().await;
 }
@@ -162,12 +162,12 @@ pub async fn w_01_step_survives_a_store_outage(fixture: EngineFixture) {
         .then(Double {})
         .await
         .expect("submits");
-    let first = chain.members(None, 1).await.expect("reads").remove(0);
+    let first = chain.group().members(None, 1).await.expect("reads").remove(0);
     fixture.until(&ratchet, first.id, JobState::Running).await;
     fixture.switches().down.store(true, Ordering::SeqCst);
     fixture.stage().let_one_pass();
     eventually("the run has ended", async || fixture.stage().running() == 0).await;
     fixture.switches().down.store(false, Ordering::SeqCst);
-    assert_eq!(chain.output().await.expect("goes on"), Order { amount: 2 });
+    assert_eq!(chain.wait().await.expect("goes on"), Order { amount: 2 });
     worker.stop().await;
 }

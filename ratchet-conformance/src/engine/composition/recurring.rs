@@ -13,7 +13,7 @@ const NAME: &str = "test.nightly";
 async fn count(ratchet: &Ratchet, tag: &str) -> usize {
     let filter = Filter::any().tag(format!("schedule:{tag}"));
     let page = PageRequest { limit: 1000, ..PageRequest::default() };
-    ratchet.list(&filter, page).await.expect("reads").jobs.len()
+    ratchet.jobs().list(&filter, page).await.expect("reads").jobs.len()
 }
 
 /// Advances the store's clock until the schedule has created `jobs` jobs. Panics if it creates more.

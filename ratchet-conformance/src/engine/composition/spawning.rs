@@ -37,9 +37,9 @@ pub async fn s_08_a_failed_run_leaves_no_graph(fixture: EngineFixture) {
     let (ratchet, worker) = fixture.start_composed().await;
     let planned = ratchet.enqueue(plan(true)).await.expect("enqueues");
     fixture.until(&ratchet, planned.id(), JobState::Failed).await;
-    let groups = ratchet.groups(&GroupFilter::any(), None, 10).await.expect("reads");
+    let groups = ratchet.groups().list(&GroupFilter::any(), None, 10).await.expect("reads");
     assert_eq!(groups, []);
-    assert_eq!(ratchet.counts().await.expect("counts").state(JobState::Pending), 0);
+    assert_eq!(ratchet.jobs().counts().await.expect("counts").state(JobState::Pending), 0);
     worker.stop().await;
 }
 
@@ -54,7 +54,7 @@ pub async fn s_08_a_refused_graph_is_a_warning_on_the_run(fixture: EngineFixture
     let record = fixture.until(&ratchet, id, JobState::Succeeded).await;
     let [warning] = record.warnings.as_slice() else { panic!("{:?}", record.warnings) };
     assert!(warning.starts_with("chain `planned`") && warning.contains("plan"), "{warning}");
-    let groups = ratchet.groups(&GroupFilter::any(), None, 10).await.expect("reads");
+    let groups = ratchet.groups().list(&GroupFilter::any(), None, 10).await.expect("reads");
     assert_eq!(groups.len(), 2, "its neighbours live");
     worker.stop().await;
 }
@@ -82,7 +82,7 @@ pub async fn s_03_a_chain_under_a_key_is_one_chain(fixture: EngineFixture) {
     let first = order(5).await.expect("submits");
     let again = order(5).await.expect("answers");
     assert_eq!(again.id(), first.id());
-    assert_eq!(again.output().await.expect("succeeds"), Receipt("paid 10".to_owned()));
+    assert_eq!(again.wait().await.expect("succeeds"), Receipt("paid 10".to_owned()));
     assert_eq!(order(5).await.expect("answers").id(), first.id(), "also when it has ended");
     assert_eq!(fixture.stage().notes(), ["place 5", "double 5", "charge 10"], "it ran once");
     let other = order(6).await.expect_err("another amount");
@@ -111,7 +111,7 @@ pub async fn s_03_a_workflow_under_a_key_is_one_workflow(fixture: EngineFixture)
     let batch = ratchet.batch("empty").idempotency_key("order 7").await.expect("nobody's key");
     let again = ratchet.batch("empty").idempotency_key("order 7").await.expect("answers");
     assert_eq!(again.id(), batch.id());
-    assert_eq!(ratchet.groups(&GroupFilter::any(), None, 10).await.expect("reads").len(), 3);
+    assert_eq!(ratchet.groups().list(&GroupFilter::any(), None, 10).await.expect("reads").len(), 3);
 }
 
 pub async fn s_03_a_key_of_a_part_is_refused(fixture: EngineFixture) {
@@ -123,7 +123,7 @@ pub async fn s_03_a_key_of_a_part_is_refused(fixture: EngineFixture) {
         let refused = ratchet.batch("whole").idempotency_key(key).await.expect_err("no key");
         assert!(matches!(refused, SubmitError::BadOption { .. }), "{refused}");
     }
-    assert_eq!(ratchet.groups(&GroupFilter::any(), None, 10).await.expect("reads"), []);
+    assert_eq!(ratchet.groups().list(&GroupFilter::any(), None, 10).await.expect("reads"), []);
 }
 
 pub async fn s_02_tenant_of_a_graph_is_that_of_its_steps(fixture: EngineFixture) {
@@ -140,7 +140,7 @@ pub async fn s_02_tenant_of_a_graph_is_that_of_its_steps(fixture: EngineFixture)
     let view = batch.view().await.expect("reads").expect("is there");
     let mut tenants = Vec::new();
     for member in view.members.iter().chain(&view.groups[0].members) {
-        let job = ratchet.get(member.id).await.expect("reads").expect("is there");
+        let job = ratchet.jobs().get(member.id).await.expect("reads").expect("is there");
         tenants.push(job.spec.tenant.clone().unwrap_or_default());
     }
     assert_eq!(tenants, ["outer", "own", "inner"]);

@@ -1,6 +1,6 @@
 //! Workflows with real handlers.
 
-use ratchet_core::{Event, Filter, JobState, PageRequest, SubmitError, Wiring};
+use ratchet_core::{Event, Filter, JobState, PageRequest, StepOptions, SubmitError};
 use ratchet_store::model::GroupState;
 use ratchet_store::rules::graph::GraphError;
 
@@ -12,7 +12,7 @@ pub async fn w_04_conditions_choose_the_branch(fixture: EngineFixture) {
     let (ratchet, worker) = fixture.start_composed().await;
     for (amount, expected) in [(500, "charge 500"), (5, "otherwise")] {
         let mut flow = ratchet.workflow("order");
-        let order = flow.step("order", Place { amount }, Wiring::first_match);
+        let order = flow.step("order", Place { amount }, StepOptions::first_match);
         flow.step("charge", Charge {}, |step| step.after_if(&order, IS_BIG));
         flow.step("otherwise", Mark::ok("otherwise"), |step| step.after(&order));
         let flow = flow.await.expect("submits");
@@ -64,7 +64,7 @@ pub async fn w_04_any_takes_the_output_of_the_one_that_succeeded(fixture: Engine
     let id = charge.job_id().expect("a job");
     let flow = flow.await.expect("submits");
     ended(&flow).await;
-    let job = ratchet.get(id).await.expect("reads").expect("is there");
+    let job = ratchet.jobs().get(id).await.expect("reads").expect("is there");
     assert_eq!(job.state, JobState::Succeeded);
     assert_eq!(job.run, 1, "once");
     worker.stop().await;
@@ -127,7 +127,7 @@ pub async fn w_04_mistakes_are_typed_errors_and_nothing_is_inserted(fixture: Eng
     let which = refused(flow).await;
     assert!(matches!(&which, GraphError::NoInput { .. }), "{which}");
 
-    let page = ratchet.list(&Filter::any(), PageRequest::default()).await.expect("reads");
+    let page = ratchet.jobs().list(&Filter::any(), PageRequest::default()).await.expect("reads");
     assert!(page.jobs.is_empty(), "nothing is half-inserted");
 }
 
@@ -139,7 +139,7 @@ pub async fn w_04_condition_that_panics_fails_its_step(fixture: EngineFixture) {
     let id = order.job_id().expect("a job");
     let flow = flow.await.expect("submits");
     assert_eq!(ended(&flow).await.state, GroupState::Failed);
-    let job = ratchet.get(id).await.expect("reads").expect("is there");
+    let job = ratchet.jobs().get(id).await.expect("reads").expect("is there");
     let message = job.envelope.expect("it failed").failure.message;
     assert!(message.contains("test.breaks") && message.contains("panicked"), "{message}");
     worker.stop().await;
@@ -160,7 +160,7 @@ pub async fn w_04_groups_are_steps(fixture: EngineFixture) {
     assert_eq!((record.state, record.counts.succeeded), (GroupState::Succeeded, 4));
     let expected = ["first", "child", "child", "child", "place 2", "charge 2", "last"];
     assert_eq!(fixture.stage().notes(), expected);
-    let drawn = flow.draw().await.expect("draws");
+    let drawn = flow.to_text().await.expect("draws");
     for line in ["rows: batch `rows` SUCCEEDED 3/3 ← first", "last SUCCEEDED ← pair"] {
         assert!(drawn.contains(line), "{drawn}");
     }
@@ -176,7 +176,7 @@ pub async fn w_06_dot_shows_steps_and_states(fixture: EngineFixture) {
     let id = a.job_id().expect("a job");
     let flow = flow.await.expect("submits");
     ended(&flow).await;
-    let dot = flow.dot().await.expect("draws");
+    let dot = flow.to_dot().await.expect("draws");
     assert!(dot.starts_with("digraph ratchet {") && dot.ends_with("}\n"), "{dot}");
     for part in [
         "workflow a \\\"quoted\\\" name (FAILED)",
@@ -199,7 +199,7 @@ pub async fn w_06_svg_shows_steps_and_states(fixture: EngineFixture) {
     flow.step("c", Mark::ok("c"), |step| step.after_failure(&a));
     let flow = flow.await.expect("submits");
     ended(&flow).await;
-    let svg = flow.svg().await.expect("draws");
+    let svg = flow.to_svg().await.expect("draws");
     assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"), "{svg}");
     for part in [
         "workflow a &lt;b&gt; &amp; c FAILED 3/3",

@@ -7,15 +7,15 @@ use super::draft::Draft;
 use super::{Chain, GroupHandle, Workflow};
 use crate::client::{Enqueue, SubmitError};
 use crate::job::JobContext;
-use crate::job::{Begins, Job};
+use crate::job::{FirstStep, Job};
 use crate::runtime::Core;
 use ratchet_store::model::{EdgeTrigger, GroupKind, NewGraph};
 
 /// A batch about to be submitted: add jobs and callbacks, then `.await`.
 ///
 /// ```
-/// # use ratchet_core::{Begins, Job, Ratchet};
-/// # async fn demo<J: Begins, R: Job>(ratchet: &Ratchet, rows: Vec<J>, report: R) -> Result<(), Box<dyn std::error::Error>> {
+/// # use ratchet_core::{FirstStep, Job, Ratchet};
+/// # async fn demo<J: FirstStep, R: Job>(ratchet: &Ratchet, rows: Vec<J>, report: R) -> Result<(), Box<dyn std::error::Error>> {
 /// let batch = ratchet.batch("import").jobs(rows).on_complete(report).await?;
 /// let ended = batch.wait().await?;
 /// println!("{} of {} rows went well", ended.counts.succeeded, ended.counts.total);
@@ -40,13 +40,13 @@ impl<'a> Batch<'a> {
     }
 
     /// Adds a job with its default options.
-    pub fn job<J: Begins>(self, job: J) -> Self {
+    pub fn job<J: FirstStep>(self, job: J) -> Self {
         self.job_with(job, |enqueue| enqueue)
     }
 
     /// Adds a job with individual options.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
-    pub fn job_with<J: Begins>(
+    pub fn job_with<J: FirstStep>(
         mut self,
         job: J,
         options: impl FnOnce(Enqueue<'a, J>) -> Enqueue<'a, J>,
@@ -57,7 +57,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Adds several jobs of the same type.
-    pub fn jobs<J: Begins>(self, jobs: impl IntoIterator<Item = J>) -> Self {
+    pub fn jobs<J: FirstStep>(self, jobs: impl IntoIterator<Item = J>) -> Self {
         jobs.into_iter().fold(self, Self::job)
     }
 

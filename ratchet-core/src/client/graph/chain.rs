@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::Deref;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use super::{Batch, GroupHandle, Workflow};
 use crate::client::handle::read_output;
 use crate::client::{Enqueue, SubmitError, WaitError};
 use crate::job::JobContext;
-use crate::job::{Follows, Job, NoOutput};
+use crate::job::{Job, NoOutput, StepAfter};
 use crate::runtime::Core;
 use ratchet_store::StoreError;
 use ratchet_store::model::{
@@ -23,8 +22,8 @@ use ratchet_store::model::{
 /// A chain about to be submitted: add steps, then `.await`. `T` is the output of its last step.
 ///
 /// ```
-/// # use ratchet_core::{Begins, ChainHandle, Follows, Job, Ratchet, SubmitError};
-/// # async fn demo<A: Begins, B: Follows<A::Output>>(ratchet: &Ratchet, extract: A, load: B) -> Result<(), SubmitError>
+/// # use ratchet_core::{FirstStep, ChainHandle, StepAfter, Job, Ratchet, SubmitError};
+/// # async fn demo<A: FirstStep, B: StepAfter<A::Output>>(ratchet: &Ratchet, extract: A, load: B) -> Result<(), SubmitError>
 /// # where A::Output: 'static, B::Output: 'static {
 /// let chain = ratchet.chain(extract).then(load).named("etl").await?;
 /// println!("{} has begun", chain.id());
@@ -69,13 +68,13 @@ impl<'a, T> Chain<'a, T> {
     }
 
     /// Adds the next step. This compiles only if the step takes the output of the step before it, or nothing.
-    pub fn then<J: Follows<T>>(self, job: J) -> Chain<'a, J::Output> {
+    pub fn then<J: StepAfter<T>>(self, job: J) -> Chain<'a, J::Output> {
         self.then_with(job, |enqueue| enqueue)
     }
 
     /// Adds the next step with individual options.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
-    pub fn then_with<J: Follows<T>>(
+    pub fn then_with<J: StepAfter<T>>(
         mut self,
         job: J,
         options: impl FnOnce(Enqueue<'a, J>) -> Enqueue<'a, J>,
@@ -172,7 +171,7 @@ pub struct ChainHandle<T> {
 
 impl<T: DeserializeOwned> ChainHandle<T> {
     /// Waits for the chain to end and returns the output of its last step.
-    pub async fn output(&self) -> Result<T, WaitError> {
+    pub async fn wait(&self) -> Result<T, WaitError> {
         let ended = self.group.wait().await?;
         let store = &self.group.core.store;
         let last = self.last().await.map_err(WaitError::Store)?;
@@ -193,6 +192,16 @@ impl<T: DeserializeOwned> ChainHandle<T> {
 }
 
 impl<T> ChainHandle<T> {
+    /// Returns the id of the chain.
+    pub fn id(&self) -> GroupId {
+        self.group.id()
+    }
+
+    /// Returns the chain as a group, for its record, its members, drawing and cancellation.
+    pub fn group(&self) -> &GroupHandle {
+        &self.group
+    }
+
     /// Returns the handle of another chain with the same steps: the one submitted first under an idempotency key.
     pub(crate) fn at(self, id: GroupId) -> Self {
         let last = self.last.filter(|_| id == self.group.id());
@@ -203,14 +212,6 @@ impl<T> ChainHandle<T> {
         let (None, Some(number)) = (self.last, self.number) else { return Ok(self.last) };
         let members = self.group.members(None, u32::MAX).await?;
         Ok(members.into_iter().find(|member| member.number == number).map(|member| member.id))
-    }
-}
-
-impl<T> Deref for ChainHandle<T> {
-    type Target = GroupHandle;
-
-    fn deref(&self) -> &GroupHandle {
-        &self.group
     }
 }
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 use super::draft::insert;
 use super::{draw, svg};
 use crate::client::ends::Ends;
-use crate::client::{Enqueue, Ratchet, SubmitError, WaitError};
+use crate::client::{Enqueue, JobHandle, SubmitError, WaitError};
 use crate::events::JobRef;
-use crate::job::Begins;
+use crate::job::FirstStep;
 use crate::runtime::Core;
 use ratchet_store::model::{
     Command, CommandError, CommandReply, Edge, Extend, GroupFilter, GroupId, GroupRecord,
@@ -75,18 +75,18 @@ impl GroupHandle {
     }
 
     /// Renders the group as text, one line per step with its state. Empty if the group was purged.
-    pub async fn draw(&self) -> Result<String, StoreError> {
+    pub async fn to_text(&self) -> Result<String, StoreError> {
         Ok(self.view().await?.map(|view| draw::text(&view)).unwrap_or_default())
     }
 
     /// Renders the group in the DOT language of Graphviz, colored by state. Empty if the group was purged.
-    pub async fn dot(&self) -> Result<String, StoreError> {
+    pub async fn to_dot(&self) -> Result<String, StoreError> {
         Ok(self.view().await?.map(|view| draw::dot(&view)).unwrap_or_default())
     }
 
     /// Renders the group as self-contained SVG, colored by state. At most 2000 boxes are drawn. Empty if the group was
     /// purged.
-    pub async fn svg(&self) -> Result<String, StoreError> {
+    pub async fn to_svg(&self) -> Result<String, StoreError> {
         Ok(self.view().await?.map(|view| svg::svg(&view)).unwrap_or_default())
     }
 
@@ -118,18 +118,19 @@ impl GroupHandle {
 
     /// Cancels everything in the group that has not ended. Returns `false` if the group had already ended.
     pub async fn cancel(&self) -> Result<bool, CommandError> {
-        let ratchet = Ratchet { core: Arc::clone(&self.core) };
-        let reply = ratchet.command(Command::CancelGroup(self.id)).await?;
+        let reply = self.core.command(Command::CancelGroup(self.id)).await?;
         Ok(matches!(reply, CommandReply::GroupCanceled(_)))
     }
 
-    /// Adds children to an open batch: all of them or none. Returns one result per job, in order.
-    pub async fn add<J: Begins>(
+    /// Adds children to an open batch: all of them or none. Returns one handle per job, in order.
+    pub async fn add<J: FirstStep>(
         &self,
         jobs: impl IntoIterator<Item = J>,
-    ) -> Result<Vec<Inserted>, SubmitError> {
+    ) -> Result<Vec<JobHandle<J>>, SubmitError> {
         let jobs: Result<Vec<_>, _> = jobs.into_iter().map(|job| self.child(&job)).collect();
-        self.extend(jobs?, false).await
+        let inserted = self.extend(jobs?, false).await?;
+        let handle = |job: &Inserted| JobHandle::new(job.id(), Arc::clone(&self.core), Vec::new());
+        Ok(inserted.iter().map(handle).collect())
     }
 
     /// Seals an open batch: no more children can be added, and the batch ends when its children have ended.
@@ -137,7 +138,7 @@ impl GroupHandle {
         self.extend(Vec::new(), true).await.map(drop)
     }
 
-    fn child<J: Begins>(&self, job: &J) -> Result<NewJob, SubmitError> {
+    fn child<J: FirstStep>(&self, job: &J) -> Result<NewJob, SubmitError> {
         let mut job = Enqueue::step(&self.core, job).into_new_job()?;
         job.spec.step = Some(Box::new(Step::new(Some(self.id))));
         Ok(job)

@@ -5,6 +5,7 @@ mod chain;
 mod draft;
 mod draw;
 mod effects;
+mod groups;
 mod handle;
 mod report;
 mod svg;
@@ -13,23 +14,23 @@ mod workflow;
 pub use batch::Batch;
 pub use chain::{Chain, ChainHandle};
 pub(crate) use effects::publish_effects;
+pub use groups::Groups;
 pub use handle::GroupHandle;
 pub use report::GroupReport;
-pub use workflow::{StepRef, Whole, Wiring, Workflow, Yields};
+pub use workflow::{GroupStep, StepOptions, StepOutput, StepRef, Workflow};
 
 use std::sync::Arc;
 
 use super::Ratchet;
-use crate::job::Begins;
+use crate::job::FirstStep;
 use crate::job::JobContext;
-use ratchet_store::StoreError;
-use ratchet_store::model::{GroupFilter, GroupId, GroupRecord};
+use ratchet_store::model::GroupId;
 
 impl Ratchet {
     /// Starts building a chain: `ratchet.chain(first).then(second).await`. Steps run one after the other. A step may
     /// take the output of the step before it.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
-    pub fn chain<J: Begins>(&self, first: J) -> Chain<'_, J::Output> {
+    pub fn chain<J: FirstStep>(&self, first: J) -> Chain<'_, J::Output> {
         Chain::new((&self.core, None), &first)
     }
 
@@ -47,17 +48,6 @@ impl Ratchet {
     pub fn group(&self, id: GroupId) -> GroupHandle {
         GroupHandle::new(id, Arc::clone(&self.core))
     }
-
-    /// Lists chains, batches and workflows that match a filter, newest first: at most `limit`, and only those older
-    /// than `before`.
-    pub async fn groups(
-        &self,
-        filter: &GroupFilter,
-        before: Option<GroupId>,
-        limit: u32,
-    ) -> Result<Vec<GroupRecord>, StoreError> {
-        self.core.store.groups(filter, before, limit).await
-    }
 }
 
 /// A graph submitted by a run is stored **with the run's success**, in the same commit, like the jobs it enqueues. If
@@ -67,15 +57,15 @@ impl JobContext {
     /// Starts building a chain that is stored with this run's success.
     ///
     /// ```
-    /// # use ratchet_core::{Begins, Follows, JobContext, SubmitError};
-    /// # async fn demo<A: Begins, B: Follows<A::Output>>(ctx: JobContext, extract: A, load: B) -> Result<(), SubmitError>
+    /// # use ratchet_core::{FirstStep, StepAfter, JobContext, SubmitError};
+    /// # async fn demo<A: FirstStep, B: StepAfter<A::Output>>(ctx: JobContext, extract: A, load: B) -> Result<(), SubmitError>
     /// # where A::Output: 'static, B::Output: 'static {
     /// ctx.chain(extract).then(load).named("etl").await?;
     /// # Ok(())
     /// # }
     /// ```
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
-    pub fn chain<J: Begins>(&self, first: J) -> Chain<'_, J::Output> {
+    pub fn chain<J: FirstStep>(&self, first: J) -> Chain<'_, J::Output> {
         Chain::new((self.core(), Some(self)), &first)
     }
 

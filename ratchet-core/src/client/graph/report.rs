@@ -1,7 +1,7 @@
 //! [`GroupReport`]: the ended group, injected into its callback.
 
 use crate::job::JobContext;
-use crate::job::{Inject, InjectError, Need};
+use crate::job::{Inject, InjectError, InjectRequirement};
 use ratchet_store::model::{GroupCounts, GroupId, GroupKind, GroupState};
 
 /// The group that a callback follows: `#[inject] batch: GroupReport`.
@@ -29,8 +29,8 @@ impl GroupReport {
 }
 
 impl Inject for GroupReport {
-    fn need() -> Need {
-        Need::Group
+    fn need() -> InjectRequirement {
+        InjectRequirement::Group
     }
 
     fn inject(ctx: &JobContext) -> Result<Self, InjectError> {

@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use self::wiring::Parent;
-pub use self::wiring::{StepRef, Whole, Wiring, Yields};
+pub use self::wiring::{GroupStep, StepOptions, StepOutput, StepRef};
 use super::draft::{Draft, Types};
 use super::{Batch, Chain, GroupHandle};
 use crate::client::SubmitError;
@@ -23,8 +23,8 @@ use ratchet_store::rules::graph::GraphError;
 /// A workflow about to be submitted: add steps, then `.await`.
 ///
 /// ```
-/// # use ratchet_core::{Begins, Follows, Job, Ratchet, SubmitError};
-/// # async fn demo<A: Begins, B: Follows<A::Output>, C: Begins>(ratchet: &Ratchet, charge: A, ship: B, refund: C) -> Result<(), SubmitError> {
+/// # use ratchet_core::{FirstStep, StepAfter, Job, Ratchet, SubmitError};
+/// # async fn demo<A: FirstStep, B: StepAfter<A::Output>, C: FirstStep>(ratchet: &Ratchet, charge: A, ship: B, refund: C) -> Result<(), SubmitError> {
 /// let mut order = ratchet.workflow("order");
 /// let charge = order.step("charge", charge, |step| step);
 /// let ship = order.step("ship", ship, |step| step.after(&charge));
@@ -65,10 +65,10 @@ impl<'a> Workflow<'a> {
         &mut self,
         name: impl Into<String>,
         job: J,
-        wire: impl FnOnce(Wiring<'a, J>) -> Wiring<'a, J>,
+        wire: impl FnOnce(StepOptions<'a, J>) -> StepOptions<'a, J>,
     ) -> StepRef<J> {
         let name = name.into();
-        let Wiring { parents, any, first_match, options, .. } = wire(Wiring::new());
+        let StepOptions { parents, any, first_match, options, .. } = wire(StepOptions::new());
         let root = self.draft.root;
         let id = self.draft.add(&job, Some(root), Some(name.clone()), |enqueue| match options {
             Some(options) => options(enqueue),
@@ -84,9 +84,9 @@ impl<'a> Workflow<'a> {
         &mut self,
         name: impl Into<String>,
         batch: Batch<'a>,
-        wire: impl FnOnce(Wiring<'a, Whole>) -> Wiring<'a, Whole>,
-    ) -> StepRef<Whole> {
-        self.group(name.into(), batch.into_draft(), wire(Wiring::new()))
+        wire: impl FnOnce(StepOptions<'a, GroupStep>) -> StepOptions<'a, GroupStep>,
+    ) -> StepRef<GroupStep> {
+        self.group(name.into(), batch.into_draft(), wire(StepOptions::new()))
     }
 
     /// Adds a whole chain as a step.
@@ -94,20 +94,20 @@ impl<'a> Workflow<'a> {
         &mut self,
         name: impl Into<String>,
         chain: Chain<'a, T>,
-        wire: impl FnOnce(Wiring<'a, Whole>) -> Wiring<'a, Whole>,
-    ) -> StepRef<Whole> {
-        self.group(name.into(), chain.draft, wire(Wiring::new()))
+        wire: impl FnOnce(StepOptions<'a, GroupStep>) -> StepOptions<'a, GroupStep>,
+    ) -> StepRef<GroupStep> {
+        self.group(name.into(), chain.draft, wire(StepOptions::new()))
     }
 
     fn group(
         &mut self,
         name: String,
         other: Draft<'a>,
-        wiring: Wiring<'a, Whole>,
-    ) -> StepRef<Whole> {
+        wiring: StepOptions<'a, GroupStep>,
+    ) -> StepRef<GroupStep> {
         let root = self.draft.root;
         let point = self.draft.take_in(other, root, Some(name.clone()));
-        let Wiring { parents, any, first_match, .. } = wiring;
+        let StepOptions { parents, any, first_match, .. } = wiring;
         self.plan(StepPlan { name, point, types: None, parents, any, first_match });
         StepRef::new(point)
     }
@@ -124,26 +124,30 @@ impl<'a> Workflow<'a> {
 
     /// Sets the idempotency key. At most one workflow is ever created for a key within a tenant. Submitting the same
     /// workflow again returns the handle of the first. Submitting a different workflow under the key is an error.
-    pub fn idempotency_key(&mut self, key: impl Into<String>) {
+    pub fn idempotency_key(&mut self, key: impl Into<String>) -> &mut Self {
         self.draft.idempotency_key(key.into());
+        self
     }
 
     /// Sets the tenant of the idempotency key and of every step that has none of its own.
-    pub fn tenant(&mut self, tenant: impl Into<String>) {
+    pub fn tenant(&mut self, tenant: impl Into<String>) -> &mut Self {
         self.draft.tenant(tenant.into());
+        self
     }
 
     /// Runs a job when the workflow has ended and no step has failed or was canceled. Steps on branches not taken do
     /// not count.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
-    pub fn on_success<J: Job>(&mut self, job: J) {
+    pub fn on_success<J: Job>(&mut self, job: J) -> &mut Self {
         self.draft.callback(self.draft.root, &job, EdgeTrigger::Success);
+        self
     }
 
     /// Runs a job when the workflow has ended and a step has failed.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
-    pub fn on_failure<J: Job>(&mut self, job: J) {
+    pub fn on_failure<J: Job>(&mut self, job: J) -> &mut Self {
         self.draft.callback(self.draft.root, &job, EdgeTrigger::Failure);
+        self
     }
 
     /// Returns the checked graph and its future handle without storing anything.

@@ -44,27 +44,27 @@ fn s_17_a_run_logs_a_megabyte_and_then_gets_a_warning() {
 #[test]
 fn s_17_a_progress_message_is_cut_and_cleaned() {
     let ctx = JobContext::for_test();
-    ctx.progress(10.0, "a\0b");
-    assert_eq!(ctx.last_progress().expect("noted").message, "ab");
-    ctx.progress(10.0, "x".repeat(1_000_000));
-    assert!(ctx.last_progress().expect("noted").message.len() <= limits::LOG_LINE);
+    ctx.set_progress(10.0, "a\0b");
+    assert_eq!(ctx.progress().expect("noted").message, "ab");
+    ctx.set_progress(10.0, "x".repeat(1_000_000));
+    assert!(ctx.progress().expect("noted").message.len() <= limits::LOG_LINE);
 }
 
 #[test]
 fn s_17_a_checkpoint_has_a_size_and_a_depth() {
     let ctx = JobContext::for_test();
-    ctx.save_checkpoint(&"x".repeat(limits::CHECKPOINT - 2)).expect("fits");
-    let error = ctx.save_checkpoint(&"x".repeat(limits::CHECKPOINT - 1)).expect_err("too large");
+    ctx.set_checkpoint(&"x".repeat(limits::CHECKPOINT - 2)).expect("fits");
+    let error = ctx.set_checkpoint(&"x".repeat(limits::CHECKPOINT - 1)).expect_err("too large");
     assert!(matches!(error, KeepError::TooLarge { what: "checkpoint", .. }), "{error}");
     let raw = |levels: usize| {
         let json = "[".repeat(levels) + &"]".repeat(levels);
         RawValue::from_string(json).expect("JSON")
     };
     for levels in [limits::DEPTH + 1, 120] {
-        let error = ctx.save_checkpoint(&raw(levels)).expect_err("too deep");
+        let error = ctx.set_checkpoint(&raw(levels)).expect_err("too deep");
         assert!(matches!(error, KeepError::TooDeep { what: "checkpoint", .. }), "{error}");
     }
-    ctx.save_checkpoint(&raw(limits::DEPTH)).expect("fits");
+    ctx.set_checkpoint(&raw(limits::DEPTH)).expect("fits");
     let (notes, ..) = ctx.take();
     let json = serde_json::to_string(&notes.checkpoint).expect("can be written");
     assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok(), "and read back");

@@ -35,15 +35,15 @@ impl Competition {
 
 impl ClaimLoop {
     /// The largest number of jobs that one exchange settles or claims.
-    fn portion(&self) -> usize {
-        self.shared.core.config.portion(self.competition.exists)
+    fn exchange_size(&self) -> usize {
+        self.shared.core.config.exchange_size(self.competition.exists)
     }
 
     /// How many ended runs wake the loop: the first one, then as many as fill an exchange.
     pub(super) fn wake_threshold(&self) -> usize {
         let enough = match self.settler.len() {
             0 => 1,
-            held => self.portion().saturating_sub(held),
+            held => self.exchange_size().saturating_sub(held),
         };
         enough.min(self.capacity.running() as usize).max(1)
     }
@@ -56,7 +56,7 @@ impl ClaimLoop {
             return None;
         }
         let claim = self.wants_work(now);
-        let portion = self.portion();
+        let portion = self.exchange_size();
         let full = self.settler.len() >= portion;
         // An exchange in flight wakes the loop when it completes, so only a full batch is sent in parallel.
         let busy = self.in_flight.exchanges > 0;
@@ -114,7 +114,7 @@ impl ClaimLoop {
 
     fn request(&mut self) -> ClaimRequest {
         let after_crashes = self.shared.core.config.isolate_after_crashes;
-        let (idle, portion) = (self.is_idle(), self.portion());
+        let (idle, portion) = (self.is_idle(), self.exchange_size());
         self.in_flight.claims += 1;
         self.in_flight.isolated = idle;
         ClaimRequest {

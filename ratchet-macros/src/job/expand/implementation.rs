@@ -42,7 +42,7 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
     }
 }
 
-/// Generates the `Follows` implementation. A job with an unnamed `#[input]` can only follow jobs with that output; any
+/// Generates the `StepAfter` implementation. A job with an unnamed `#[input]` can only follow jobs with that output; any
 /// other job can follow every job.
 fn follows(job: &JobModel) -> TokenStream {
     let name = &job.struct_name;
@@ -50,14 +50,14 @@ fn follows(job: &JobModel) -> TokenStream {
     match unnamed {
         Some((input, _)) => {
             let ty = &input.ty;
-            quote!(impl __ratchet::Follows<#ty> for #name {})
+            quote!(impl __ratchet::StepAfter<#ty> for #name {})
         }
         None => follows_all(name),
     }
 }
 
 fn follows_all(name: &Ident) -> TokenStream {
-    quote!(impl<__Parent> __ratchet::Follows<__Parent> for #name {})
+    quote!(impl<__Parent> __ratchet::StepAfter<__Parent> for #name {})
 }
 
 /// Generates the implementation of a rejected job. It compiles, so that only the original errors are reported.

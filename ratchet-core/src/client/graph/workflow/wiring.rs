@@ -1,10 +1,10 @@
-//! [`Wiring`]: declares what a step of a workflow waits for.
+//! [`StepOptions`]: declares what a step of a workflow waits for.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use crate::client::Enqueue;
-use crate::job::{Begins, Condition, Follows, Job, NoOutput};
+use crate::job::{Condition, FirstStep, Job, NoOutput, StepAfter};
 use ratchet_store::model::{EdgeTrigger, JobId, Vertex};
 
 /// A reference to a step that another step waits for.
@@ -50,25 +50,25 @@ impl<S: Job> StepRef<S> {
 /// Marks a step that is a whole chain or batch instead of a single job.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct Whole;
+pub struct GroupStep;
 
 /// The output that a step passes to the steps after it. A group passes none.
-pub trait Yields {
+pub trait StepOutput {
     /// The type of the output.
-    type Gives;
+    type Output;
 }
 
-impl<J: Job> Yields for J {
-    type Gives = J::Output;
+impl<J: Job> StepOutput for J {
+    type Output = J::Output;
 }
 
-impl Yields for Whole {
-    type Gives = NoOutput;
+impl StepOutput for GroupStep {
+    type Output = NoOutput;
 }
 
 /// The parents and options of a step; see [`Workflow::step`](super::Workflow::step).
 #[must_use = "give it back from the closure"]
-pub struct Wiring<'a, J> {
+pub struct StepOptions<'a, J> {
     pub(super) parents: Vec<(Parent, EdgeTrigger)>,
     pub(super) any: bool,
     pub(super) first_match: bool,
@@ -77,7 +77,7 @@ pub struct Wiring<'a, J> {
     _job: PhantomData<fn() -> J>,
 }
 
-impl<J> Wiring<'_, J> {
+impl<J> StepOptions<'_, J> {
     pub(super) fn new() -> Self {
         Self {
             parents: Vec::new(),
@@ -119,11 +119,11 @@ impl<J> Wiring<'_, J> {
     }
 }
 
-impl<'a, J: Job> Wiring<'a, J> {
+impl<'a, J: Job> StepOptions<'a, J> {
     /// Waits for a step to succeed. This compiles only if this step takes the output of the other one, or nothing.
-    pub fn after<P: Yields<Gives = G>, G>(self, parent: &StepRef<P>) -> Self
+    pub fn after<P: StepOutput<Output = G>, G>(self, parent: &StepRef<P>) -> Self
     where
-        J: Follows<G>,
+        J: StepAfter<G>,
     {
         self.parent(Parent::Vertex(parent.point), EdgeTrigger::Success)
     }
@@ -131,7 +131,7 @@ impl<'a, J: Job> Wiring<'a, J> {
     /// Waits for a step to succeed with an output that meets a condition.
     pub fn after_if<P: Job>(self, parent: &StepRef<P>, condition: Condition<P::Output>) -> Self
     where
-        J: Follows<P::Output>,
+        J: StepAfter<P::Output>,
     {
         let when = EdgeTrigger::Condition(condition.def().name.to_owned());
         self.parent(Parent::Vertex(parent.point), when)
@@ -140,7 +140,7 @@ impl<'a, J: Job> Wiring<'a, J> {
     /// Waits for a step to fail permanently. A group counts as failed if it has ended with at least one failed member.
     pub fn after_failure<P>(self, parent: &StepRef<P>) -> Self
     where
-        J: Begins,
+        J: FirstStep,
     {
         self.parent(Parent::Vertex(parent.point), EdgeTrigger::Failure)
     }
@@ -148,7 +148,7 @@ impl<'a, J: Job> Wiring<'a, J> {
     /// Waits for a step to end, whether it succeeds or fails. A cancellation of that step propagates to this one.
     pub fn after_end<P>(self, parent: &StepRef<P>) -> Self
     where
-        J: Begins,
+        J: FirstStep,
     {
         self.parent(Parent::Vertex(parent.point), EdgeTrigger::Always)
     }
@@ -160,8 +160,8 @@ impl<'a, J: Job> Wiring<'a, J> {
     }
 }
 
-impl<J> fmt::Debug for Wiring<'_, J> {
+impl<J> fmt::Debug for StepOptions<'_, J> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Wiring").field("parents", &self.parents).finish_non_exhaustive()
+        f.debug_struct("StepOptions").field("parents", &self.parents).finish_non_exhaustive()
     }
 }

@@ -1,0 +1,34 @@
+//! [`Groups`]: queries about stored chains, batches and workflows.
+
+use std::sync::Arc;
+
+use ratchet_store::StoreError;
+use ratchet_store::model::{GroupFilter, GroupId, GroupRecord};
+
+use crate::client::Ratchet;
+use crate::runtime::Core;
+
+/// Lists chains, batches and workflows; see [`Ratchet::groups`].
+#[derive(Debug, Clone)]
+pub struct Groups {
+    core: Arc<Core>,
+}
+
+impl Ratchet {
+    /// Returns a handle that lists chains, batches and workflows. [`Ratchet::group`] controls one of them.
+    pub fn groups(&self) -> Groups {
+        Groups { core: Arc::clone(&self.core) }
+    }
+}
+
+impl Groups {
+    /// Lists groups that match a filter, newest first: at most `limit`, and only those older than `before`.
+    pub async fn list(
+        &self,
+        filter: &GroupFilter,
+        before: Option<GroupId>,
+        limit: u32,
+    ) -> Result<Vec<GroupRecord>, StoreError> {
+        self.core.store.groups(filter, before, limit).await
+    }
+}

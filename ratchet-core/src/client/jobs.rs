@@ -1,0 +1,90 @@
+//! [`Jobs`]: queries about stored jobs.
+
+use std::sync::Arc;
+
+use ratchet_store::StoreError;
+use ratchet_store::model::{
+    AttemptRecord, Counts, Filter, JobId, JobRecord, LogLine, Page, PageRequest,
+};
+use ratchet_store::rules::Explanation;
+
+use super::Ratchet;
+use crate::runtime::Core;
+
+/// Finds, explains and controls stored jobs; see [`Ratchet::jobs`].
+#[derive(Debug, Clone)]
+pub struct Jobs {
+    pub(super) core: Arc<Core>,
+}
+
+impl Ratchet {
+    /// Returns a handle that finds, explains and controls stored jobs.
+    ///
+    /// ```
+    /// # use ratchet_core::{Filter, JobState, PageRequest, Ratchet};
+    /// # use ratchet_memory::MemoryStore;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let ratchet = Ratchet::builder(MemoryStore::new()).build().await?;
+    /// let failed = Filter::any().state(JobState::Failed);
+    /// let page = ratchet.jobs().list(&failed, PageRequest::default()).await?;
+    /// for job in page.jobs {
+    ///     ratchet.jobs().retry(job.id).await?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn jobs(&self) -> Jobs {
+        Jobs { core: Arc::clone(&self.core) }
+    }
+}
+
+impl Jobs {
+    /// Returns the record of a job; `None` if it does not exist or was purged.
+    pub async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {
+        self.core.store.get(id).await
+    }
+
+    /// Lists one page of jobs that match a filter, newest first.
+    pub async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, StoreError> {
+        self.core.store.list(filter, page).await
+    }
+
+    /// Counts jobs by queue and state.
+    pub async fn counts(&self) -> Result<Counts, StoreError> {
+        self.core.store.counts().await
+    }
+
+    /// Returns the runs of a job, oldest first.
+    pub async fn attempts(&self, id: JobId) -> Result<Vec<AttemptRecord>, StoreError> {
+        self.core.store.attempts(id).await
+    }
+
+    /// Returns the log lines of a job, oldest first.
+    pub async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError> {
+        self.core.store.logs(id).await
+    }
+
+    /// Returns the names of waiting jobs that no live worker knows, with the number of jobs of each name.
+    pub async fn unknown(&self) -> Result<Vec<(String, u64)>, StoreError> {
+        self.core.store.unknown_jobs().await
+    }
+
+    /// Explains why a job is not running, from the same conditions that claims use. Returns `None` if there is no such
+    /// job.
+    ///
+    /// ```
+    /// # use ratchet_core::{Job, Ratchet};
+    /// # async fn demo<J: Job>(ratchet: &Ratchet, job: J) -> Result<(), Box<dyn std::error::Error>> {
+    /// let handle = ratchet.enqueue(job).await?;
+    /// if let Some(why) = ratchet.jobs().explain(handle.id()).await? {
+    ///     println!("{why}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn explain(&self, id: JobId) -> Result<Option<Explanation>, StoreError> {
+        let context = self.core.store.claim_context(id).await?;
+        Ok(context.map(|context| context.explain(self.core.config.isolate_after_crashes)))
+    }
+}
