@@ -8,7 +8,8 @@
 //!
 //! use ratchet_conformance::{Harness, async_trait};
 //! use ratchet_store::Store;
-//! use ratchet_core::{MemoryStore, VirtualClock};
+//! use ratchet_core::VirtualClock;
+//! use ratchet_memory::MemoryStore;
 //!
 //! struct Memory {
 //!     store: MemoryStore,

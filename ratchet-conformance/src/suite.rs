@@ -227,6 +227,7 @@ macro_rules! suite {
                 q_04_must_run_alone
                 q_04_all_reasons_are_told
                 q_04_the_answer_is_the_claims_own
+                q_04_what_explain_calls_clear_is_claimed_next
             }
             fence {
                 l_06_every_move_raises_the_version_by_one

@@ -11,10 +11,9 @@ use super::ready::{Lane, Place};
 use super::row::Claim;
 use super::tables::Tables;
 use ratchet_store::model::{
-    ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, Isolation, JobId, JobState, LeaseId,
-    QueueDemand,
+    ClaimReply, ClaimRequest, Claimed, JobId, JobState, LeaseId, QueueDemand,
 };
-use ratchet_store::rules::Admission;
+use ratchet_store::rules::claim::{Accepted, Candidate, ClaimPlan, Holders};
 
 impl Tables {
     pub(super) fn claim(&mut self, request: &ClaimRequest, now: Timestamp) -> ClaimReply {
@@ -30,17 +29,37 @@ impl Tables {
         }
         self.leases += 1;
         let lease = LeaseId::from_uuid(Uuid::from_u128(self.leases));
-        let mut reply = ClaimReply { next_due: self.next_due(request, now), ..Default::default() };
-        if let Some(id) = self.first_if_isolated(request, now) {
-            reply.jobs.extend(self.start(id, lease, request, now));
+        let mut plan = self.claim_plan(request, now);
+        let mut jobs = Vec::new();
+        if let Some(id) = self.first_if_isolated(request, &mut plan) {
+            jobs.extend(self.take(id, lease, request, now, &mut plan));
         } else {
             for demand in &request.queues {
-                self.claim_queue(demand, lease, request, now, &mut reply);
+                self.claim_queue(demand, lease, request, now, &mut plan, &mut jobs);
             }
         }
-        let opens = self.gates_open_in(request, now);
-        reply.next_due = [reply.next_due, opens].into_iter().flatten().min();
-        reply
+        let isolated_waiting = plan.isolated_waiting();
+        for (queue, rules) in plan.spend(now) {
+            self.gates.queues.insert(queue.to_owned(), rules.clone());
+        }
+        let next_due = [self.next_due(request, now), plan.opens_in()].into_iter().flatten().min();
+        ClaimReply { jobs, isolated_waiting, next_due }
+    }
+
+    /// Reads the rules of the requested queues and the breakers that are not closed.
+    fn claim_plan(&self, request: &ClaimRequest, now: Timestamp) -> ClaimPlan {
+        let mut plan = ClaimPlan::new(&request.queues, request.isolation, now);
+        for demand in &request.queues {
+            if let Some(rules) = self.gates.queues.get(&demand.queue) {
+                plan.set_rules(&demand.queue, rules.clone(), self.running(&demand.queue));
+            }
+        }
+        for (service, breaker) in &self.gates.breakers {
+            if !breaker.is_closed() {
+                plan.set_breaker(service, breaker.clone(), self.probing(service, breaker));
+            }
+        }
+        plan
     }
 
     fn claim_queue(
@@ -49,64 +68,92 @@ impl Tables {
         lease: LeaseId,
         request: &ClaimRequest,
         now: Timestamp,
-        reply: &mut ClaimReply,
+        plan: &mut ClaimPlan,
+        jobs: &mut Vec<Claimed>,
     ) {
-        let most = demand.limit.min(self.gate(&demand.queue, now).most());
-        let mut given = 0;
         let mut at = None;
-        while given < most
+        while plan.room(&demand.queue) > 0
             && let Some((place, lane)) =
                 self.index.line(&demand.queue).and_then(|line| line.after(at))
         {
             at = Some(place);
-            if !self.can_run(&lane, request, now) {
-                continue;
-            }
-            if is_isolated(&lane, request.isolation) {
-                reply.isolated_waiting = true;
-            } else if let Some(claimed) = self.start(place.id, lease, request, now) {
-                reply.jobs.push(claimed);
-                given += 1;
+            let job = self.candidate(&demand.queue, &lane, request, plan);
+            if let Ok(accepted) = plan.offer(&job) {
+                jobs.extend(self.start(place.id, lease, request, now, accepted));
             }
         }
     }
 
     /// Returns the first claimable job over all requested queues, if it must run isolated and the request allows it.
-    fn first_if_isolated(&self, request: &ClaimRequest, now: Timestamp) -> Option<JobId> {
-        if matches!(request.isolation, Isolation::NotNow { .. }) {
-            return None;
+    fn first_if_isolated(&self, request: &ClaimRequest, plan: &mut ClaimPlan) -> Option<JobId> {
+        let mut firsts = Vec::new();
+        for QueueDemand { queue, .. } in &request.queues {
+            if plan.room(queue) > 0 {
+                firsts.extend(self.first(queue, request, plan));
+            }
         }
-        let open =
-            |demand: &&QueueDemand| demand.limit > 0 && self.gate(&demand.queue, now).most() > 0;
-        let with_room = request.queues.iter().filter(open);
-        let firsts = with_room.filter_map(|demand| self.first(&demand.queue, request, now));
-        let (place, isolated) = firsts.min()?;
-        isolated.then_some(place.id)
+        plan.first_if_isolated(firsts)
     }
 
-    fn first(&self, queue: &str, request: &ClaimRequest, now: Timestamp) -> Option<(Place, bool)> {
+    fn first(
+        &self,
+        queue: &str,
+        request: &ClaimRequest,
+        plan: &mut ClaimPlan,
+    ) -> Option<(Place, u32, JobId)> {
         let due = self.index.line(queue)?;
         let mut at = None;
         loop {
             let (place, lane) = due.after(at)?;
-            if self.can_run(&lane, request, now) {
-                return Some((place, is_isolated(&lane, request.isolation)));
+            let job = self.candidate(queue, &lane, request, plan);
+            if plan.can_run(&job) {
+                return Some((place, job.crashes, place.id));
             }
             at = Some(place);
         }
     }
 
-    fn can_run(&self, lane: &Lane, request: &ClaimRequest, now: Timestamp) -> bool {
-        let has_room =
-            |key: &ConcurrencyKey| key.has_room(self.keys.taken(&Slot::Key(key.key.clone())));
-        request.known.knows(&lane.name, lane.version)
-            && lane.conditions.iter().all(|condition| request.known.knows_condition(condition))
-            && lane.concurrency.as_ref().is_none_or(has_room)
-            && lane.service.as_ref().is_none_or(|service| match self.admits(service, now) {
-                Admission::All => true,
-                Admission::Probes { left, .. } => left > 0,
-                Admission::Nothing { .. } => false,
-            })
+    /// Describes the jobs of a lane, and counts the holders of their concurrency key.
+    fn candidate<'a>(
+        &self,
+        queue: &'a str,
+        lane: &'a Lane,
+        request: &ClaimRequest,
+        plan: &mut ClaimPlan,
+    ) -> Candidate<'a> {
+        let knows = |condition: &String| request.known.knows_condition(condition);
+        let job = Candidate {
+            queue,
+            known: request.known.knows(&lane.name, lane.version)
+                && lane.conditions.iter().all(knows),
+            crashes: lane.crashes,
+            concurrency: lane.concurrency.as_ref(),
+            service: lane.service.as_deref(),
+        };
+        if let Some(key) = plan.uncounted_key(&job) {
+            plan.set_holders(key, Holders::Runs(self.keys.taken(&Slot::Key(key.to_owned()))));
+        }
+        job
+    }
+
+    /// Starts a job that must run in isolation.
+    fn take(
+        &mut self,
+        id: JobId,
+        lease: LeaseId,
+        request: &ClaimRequest,
+        now: Timestamp,
+        plan: &mut ClaimPlan,
+    ) -> Option<Claimed> {
+        let spec = Arc::clone(&self.jobs.get(&id)?.job.spec);
+        let accepted = plan.accept(&Candidate {
+            queue: &spec.queue,
+            known: true,
+            crashes: 0,
+            concurrency: spec.concurrency.as_ref(),
+            service: spec.service.as_deref(),
+        });
+        self.start(id, lease, request, now, accepted)
     }
 
     fn start(
@@ -115,6 +162,7 @@ impl Tables {
         lease: LeaseId,
         request: &ClaimRequest,
         now: Timestamp,
+        accepted: Accepted,
     ) -> Option<Claimed> {
         self.advance(id, now, |job| {
             job.state = JobState::Running;
@@ -131,13 +179,10 @@ impl Tables {
         if let Some(key) = &spec.concurrency {
             self.keys.take_slot(Slot::Key(key.key.clone()), claimed.token);
         }
-        if let Some(service) = &spec.service
-            && let Admission::Probes { opening, .. } = self.admits(service, now)
-        {
+        if let (Some(service), Some(opening)) = (&spec.service, accepted.probe) {
             self.keys.take_slot(Slot::Probe(service.clone(), opening), claimed.token);
-            claimed.probe = Some(opening);
         }
-        self.gates.claimed(&spec.queue, now);
+        claimed.probe = accepted.probe;
         self.nodes.hold(request.node, id);
         Some(claimed)
     }
@@ -148,8 +193,4 @@ impl Tables {
             queues.filter_map(|demand| self.index.next_due(&demand.queue, &request.known)).min()?;
         next.duration_since(now).try_into().ok()
     }
-}
-
-fn is_isolated(lane: &Lane, isolation: Isolation) -> bool {
-    lane.crashes >= isolation.after_crashes()
 }

@@ -1,7 +1,6 @@
 //! Queue rules and circuit breakers.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -9,15 +8,15 @@ use super::keys::Slot;
 use super::tables::Tables;
 use ratchet_store::Wake;
 use ratchet_store::model::{
-    Breaker, BreakerChange, BreakerRecord, BreakerSample, BreakerSettings, BreakerUpdate,
-    ClaimRequest, Gate, JobId, JobState, QueueRecord, QueueRules, QueueUpdate,
+    Breaker, BreakerChange, BreakerRecord, BreakerSample, BreakerSettings, BreakerUpdate, JobId,
+    JobState, QueueRecord, QueueRules, QueueUpdate,
 };
-use ratchet_store::rules::{Admission, ClaimContext};
+use ratchet_store::rules::ClaimContext;
 
 /// The rules of queues and the breakers of services.
 #[derive(Debug, Default)]
 pub(super) struct Gates {
-    queues: BTreeMap<String, QueueRules>,
+    pub(super) queues: BTreeMap<String, QueueRules>,
     pub(super) breakers: BTreeMap<String, Breaker>,
 }
 
@@ -26,27 +25,9 @@ impl Gates {
     pub(super) fn limits_runs(&self, queue: &str) -> bool {
         self.queues.get(queue).is_some_and(|rules| rules.limits.concurrency.is_some())
     }
-
-    pub(super) fn claimed(&mut self, queue: &str, now: Timestamp) {
-        if let Some(rules) = self.queues.get_mut(queue) {
-            rules.claimed(1, now);
-        }
-    }
 }
 
 impl Tables {
-    pub(super) fn gate(&self, queue: &str, now: Timestamp) -> Gate {
-        let Some(rules) = self.gates.queues.get(queue) else {
-            return Gate::Open { most: u32::MAX };
-        };
-        rules.gate(self.running(queue), now)
-    }
-
-    pub(super) fn admits(&self, service: &str, now: Timestamp) -> Admission {
-        let Some(breaker) = self.gates.breakers.get(service) else { return Admission::All };
-        breaker.admits(self.probing(service, breaker), now)
-    }
-
     pub(super) fn count_sample(
         &mut self,
         sample: &BreakerSample,
@@ -120,27 +101,15 @@ impl Tables {
         Some(around)
     }
 
-    /// Returns how long until a rate limit or breaker that blocks this claimer opens without intervention.
-    pub(super) fn gates_open_in(&self, request: &ClaimRequest, now: Timestamp) -> Option<Duration> {
-        let queues = request.queues.iter();
-        let rates = queues.filter_map(|demand| self.gate(&demand.queue, now).until());
-        let breakers =
-            self.gates.breakers.keys().filter_map(|service| match self.admits(service, now) {
-                Admission::Nothing { until } => until,
-                Admission::All | Admission::Probes { .. } => None,
-            });
-        rates.chain(breakers).min()?.duration_since(now).try_into().ok()
-    }
-
     /// Returns the number of running jobs of a queue, including lingering runs.
-    fn running(&self, queue: &str) -> u64 {
+    pub(super) fn running(&self, queue: &str) -> u64 {
         let counts = self.index.counts_of(queue, JobState::Running);
         let lingers =
             |job: &JobId| self.jobs.get(job).is_some_and(|row| row.job.spec.queue == queue);
         counts + self.keys.lingering().filter(|(token, _)| lingers(&token.job)).count() as u64
     }
 
-    fn probing(&self, service: &str, breaker: &Breaker) -> u64 {
+    pub(super) fn probing(&self, service: &str, breaker: &Breaker) -> u64 {
         self.keys.taken(&Slot::Probe(service.to_owned(), breaker.opening()))
     }
 

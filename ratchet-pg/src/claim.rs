@@ -1,20 +1,21 @@
 //! Claims: one statement on the fast path, and a transaction on the slow path if a key, an isolated job or a due time
 //! requires it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ratchet_store::env::crash::{CrashPoint, crash_point};
-use ratchet_store::model::{ClaimReply, ClaimRequest, Isolation, QueueDemand};
+use ratchet_store::model::{ClaimReply, ClaimRequest, ConcurrencyKey, Isolation, QueueDemand};
+use ratchet_store::rules::claim::{Accepted, Candidate, ClaimPlan, Holders};
 use uuid::Uuid;
 
 use crate::db;
 use crate::decode_claim::Claims;
 use crate::exchange::Successes;
 use crate::fault::{Fault, transact};
-use crate::gates::{Gates, Pass, probe_key};
+use crate::gates::probe_key;
 use crate::scan_start::{FIRST, Rank};
-use crate::spec::{duration, to_i32};
+use crate::spec::{duration, instant, to_i32, to_u32, to_u64};
 use crate::store::Inner;
 use crate::unclaimable::is_unclaimable;
 use crate::unconfirmed_claims::ClaimInFlight;
@@ -135,17 +136,14 @@ impl Inner {
         let promoted = self.promote(db, request, now).await?;
         let queues: Vec<_> = request.queues.iter().map(|demand| demand.queue.as_str()).collect();
         let known = Known::of(request);
-        let gates = self.gates(db, request, now).await?;
-        let mut walk = Walk::new(self, known, gates);
+        let plan = self.claim_plan(db, request, now).await?;
+        let mut walk = Walk { inner: self, known, plan, full: BTreeMap::new(), probes: Vec::new() };
         let mut chosen = Vec::new();
-        let mut isolated_waiting = false;
         if let Some(first) = walk.first_if_isolated(db, request).await? {
             chosen.push(first);
         } else {
             for demand in &request.queues {
-                chosen.extend(
-                    walk.queue(db, demand, request.isolation, &mut isolated_waiting).await?,
-                );
+                chosen.extend(walk.queue(db, demand).await?);
             }
         }
         // A claim promotes a limited number of jobs. If it reached the limit, more may be due.
@@ -172,27 +170,42 @@ impl Inner {
         let rows: Vec<_> = rows.iter().collect();
         let taken = Claims { request, leases: &leases, now }.looked_up(&rows, 0)?;
         let mut jobs = self.claimed(db, &leases, taken).await?;
-        let mut spent = BTreeMap::new();
         for job in &mut jobs {
             let probe = walk.probes.iter().find(|probe| probe.job == job.id().uuid());
             job.probe = probe.map(|probe| probe.opening);
-            *spent.entry(job.spec.queue.clone()).or_default() += 1;
         }
-        self.spend(db, spent, &mut walk.gates, now).await?;
-        let next_due = [next_due, walk.gates.opens_in()].into_iter().flatten().min();
+        let isolated_waiting = walk.plan.isolated_waiting();
+        // `opens_in` counts from the time of the claim, so that a wait is not longer than its rule.
+        for (queue, rules) in walk.plan.spend(instant(now)) {
+            self.save_rules(db, queue, rules).await?;
+        }
+        let next_due = [next_due, walk.plan.opens_in()].into_iter().flatten().min();
         Ok(ClaimReply { jobs, isolated_waiting, next_due })
     }
 }
 
 /// A due job that may be claimed.
 #[derive(Debug, Clone)]
-struct Candidate {
+struct DueJob {
     /// The `ctid` of its row. The row is locked, so it does not move.
     ctid: String,
     rank: Rank,
-    crashes: i32,
-    key: Option<(String, i32)>,
+    crashes: u32,
+    key: Option<ConcurrencyKey>,
     service: Option<String>,
+}
+
+impl DueJob {
+    /// Returns what the rules of a claim need to know. The statement returns only jobs that the claimer knows.
+    fn candidate<'a>(&'a self, queue: &'a str) -> Candidate<'a> {
+        Candidate {
+            queue,
+            known: true,
+            crashes: self.crashes,
+            concurrency: self.key.as_ref(),
+            service: self.service.as_deref(),
+        }
+    }
 }
 
 /// A job that probes a service whose breaker is half open.
@@ -208,51 +221,37 @@ struct Probe {
 struct Walk<'a> {
     inner: &'a Inner,
     known: Known<'a>,
-    /// The number of runs that hold each key, or `None` for a key that another claim has locked.
-    slots: HashMap<String, Option<i64>>,
+    plan: ClaimPlan,
     /// Keys of which a job was skipped, with the limit up to which they are full. A key that another claim has locked
     /// is full for every job.
     full: BTreeMap<String, i32>,
-    gates: Gates,
     probes: Vec<Probe>,
 }
 
-impl<'a> Walk<'a> {
-    fn new(inner: &'a Inner, known: Known<'a>, gates: Gates) -> Self {
-        let (slots, full) = (HashMap::new(), BTreeMap::new());
-        Self { inner, known, slots, full, gates, probes: Vec::new() }
-    }
-
+impl Walk<'_> {
     /// Chooses jobs of one queue in order.
     async fn queue(
         &mut self,
         db: &mut PgConnection,
-        demand: &QueueDemand,
-        isolation: Isolation,
-        isolated_waiting: &mut bool,
+        QueueDemand { queue, limit }: &QueueDemand,
     ) -> Result<Vec<String>, Fault> {
         let mut chosen = Vec::new();
         let mut after = FIRST;
-        let most = demand.limit.min(self.gates.most(&demand.queue));
-        let enough = usize::try_from(most).unwrap_or(usize::MAX);
-        while chosen.len() < enough {
-            let window = self.window(db, &demand.queue, after, demand.limit.max(WINDOW)).await?;
+        while self.plan.room(queue) > 0 {
+            let window = self.window(db, queue, after, WINDOW.max(*limit)).await?;
             let Some(last) = window.last() else { break };
             after = last.rank;
-            for candidate in window {
-                if chosen.len() >= enough {
+            for job in window {
+                if self.plan.room(queue) == 0 {
                     break;
                 }
-                if !self.may_run(&candidate) {
-                    self.pass_over(&candidate);
-                    continue;
+                match self.plan.offer(&job.candidate(queue)) {
+                    Ok(accepted) => {
+                        self.note_probe(&job, accepted);
+                        chosen.push(job.ctid);
+                    }
+                    Err(_) => self.pass_over(&job),
                 }
-                if candidate.crashes >= isolated_from(isolation) {
-                    *isolated_waiting = true;
-                    continue;
-                }
-                self.take(&candidate);
-                chosen.push(candidate.ctid);
             }
         }
         Ok(chosen)
@@ -267,34 +266,34 @@ impl<'a> Walk<'a> {
         if matches!(request.isolation, Isolation::NotNow { .. }) {
             return Ok(None);
         }
-        let mut first: Option<Candidate> = None;
-        for demand in &request.queues {
-            if demand.limit.min(self.gates.most(&demand.queue)) == 0 {
-                continue;
-            }
-            let mut after = FIRST;
-            let found = 'queue: loop {
-                let window = self.window(db, &demand.queue, after, WINDOW).await?;
-                let Some(last) = window.last() else { break None };
-                after = last.rank;
-                for candidate in window {
-                    if self.may_run(&candidate) {
-                        break 'queue Some(candidate);
-                    }
-                    self.pass_over(&candidate);
-                }
-            };
-            if let Some(found) = found
-                && first.as_ref().is_none_or(|first| found.rank < first.rank)
+        let mut firsts = Vec::new();
+        for QueueDemand { queue, .. } in &request.queues {
+            if self.plan.room(queue) > 0
+                && let Some(job) = self.first(db, queue).await?
             {
-                first = Some(found);
+                firsts.push((job.rank, job.crashes, (queue, job)));
             }
         }
-        let isolated = first.filter(|first| first.crashes >= isolated_from(request.isolation));
-        Ok(isolated.map(|first| {
-            self.take(&first);
-            first.ctid
-        }))
+        let Some((queue, first)) = self.plan.first_if_isolated(firsts) else { return Ok(None) };
+        let accepted = self.plan.accept(&first.candidate(queue));
+        self.note_probe(&first, accepted);
+        Ok(Some(first.ctid))
+    }
+
+    /// Returns the first job of a queue that can run.
+    async fn first(&mut self, db: &mut PgConnection, queue: &str) -> Result<Option<DueJob>, Fault> {
+        let mut after = FIRST;
+        loop {
+            let window = self.window(db, queue, after, WINDOW).await?;
+            let Some(last) = window.last() else { return Ok(None) };
+            after = last.rank;
+            for job in window {
+                if self.plan.can_run(&job.candidate(queue)) {
+                    return Ok(Some(job));
+                }
+                self.pass_over(&job);
+            }
+        }
     }
 
     async fn window(
@@ -303,7 +302,7 @@ impl<'a> Walk<'a> {
         queue: &str,
         after: Rank,
         limit: u32,
-    ) -> Result<Vec<Candidate>, Fault> {
+    ) -> Result<Vec<DueJob>, Fault> {
         let rows = db::query(self.inner.sql.select_candidates())
             .bind(queue)
             .bind(after.sort_key)
@@ -312,17 +311,15 @@ impl<'a> Walk<'a> {
             .bind(&self.known.names)
             .bind(&self.known.versions)
             .bind(i64::from(limit))
-            .bind(self.gates.held_back())
+            .bind(self.plan.blocked_services())
             .bind(self.full.keys().collect::<Vec<_>>())
             .bind(self.full.values().copied().collect::<Vec<_>>())
             .fetch_all(&mut *db)
             .await?;
-        let window = rows.iter().map(candidate).collect::<Result<Vec<_>, _>>()?;
-        let mut keys: Vec<_> = window
-            .iter()
-            .filter_map(|candidate| Some(candidate.key.as_ref()?.0.clone()))
-            .filter(|key| !self.slots.contains_key(key))
-            .collect();
+        let window = rows.iter().map(due_job).collect::<Result<Vec<_>, _>>()?;
+        let uncounted =
+            |job: &DueJob| self.plan.uncounted_key(&job.candidate(queue)).map(str::to_owned);
+        let mut keys: Vec<_> = window.iter().filter_map(uncounted).collect();
         keys.sort_unstable();
         keys.dedup();
         self.lock(db, keys).await?;
@@ -337,55 +334,37 @@ impl<'a> Walk<'a> {
         let sql = &self.inner.sql;
         let locked: Vec<String> =
             db::query_scalar(sql.lock_keys()).bind(&keys).fetch_all(&mut *db).await?;
-        self.slots.extend(keys.into_iter().map(|key| (key, None)));
-        self.slots.extend(locked.iter().map(|key| (key.clone(), Some(0))));
+        for key in keys {
+            let holders = if locked.contains(&key) { Holders::Runs(0) } else { Holders::Locked };
+            self.plan.set_holders(key, holders);
+        }
         for row in db::query(sql.count_slots()).bind(locked).fetch_all(db).await? {
-            self.slots.insert(row.try_get("key")?, Some(row.try_get("count")?));
+            let holders = Holders::Runs(to_u64(row.try_get("count")?));
+            self.plan.set_holders(row.try_get::<String, _>("key")?, holders);
         }
         Ok(())
     }
 
-    fn has_slot(&self, candidate: &Candidate) -> bool {
-        let Some((key, limit)) = &candidate.key else { return true };
-        let held = self.slots.get(key).copied().flatten();
-        held.is_some_and(|held| held < i64::from(*limit))
-    }
-
     /// Skips a job that cannot run. If its key is the reason, later jobs of this key with the same or a lower limit are
     /// not examined.
-    fn pass_over(&mut self, candidate: &Candidate) {
-        if let Some((key, limit)) = candidate.key.as_ref().filter(|_| !self.has_slot(candidate)) {
-            let is_locked = self.slots.get(key).copied().flatten().is_none();
-            let limit = if is_locked { i32::MAX } else { *limit };
-            let full = self.full.entry(key.clone()).or_insert(limit);
+    fn pass_over(&mut self, job: &DueJob) {
+        if let Some(key) = job.key.as_ref().filter(|key| !self.plan.has_room(key)) {
+            let locked = self.plan.is_locked(&key.key);
+            let limit = if locked { i32::MAX } else { to_i32(key.limit) };
+            let full = self.full.entry(key.key.clone()).or_insert(limit);
             *full = limit.max(*full);
         }
     }
 
-    fn may_run(&self, candidate: &Candidate) -> bool {
-        self.has_slot(candidate) && self.gates.pass(candidate.service.as_deref()) != Pass::No
-    }
-
-    /// Chooses a candidate, and counts the slot and probe that it holds while it runs.
-    fn take(&mut self, candidate: &Candidate) {
-        self.take_slot(candidate);
-        let service = candidate.service.as_deref();
-        if let (Pass::Probe(opening), Some(name)) = (self.gates.pass(service), service) {
-            self.gates.probe(service);
+    /// Remembers a job that probes its service.
+    fn note_probe(&mut self, job: &DueJob, accepted: Accepted) {
+        if let (Some(opening), Some(service)) = (accepted.probe, &job.service) {
             self.probes.push(Probe {
-                ctid: candidate.ctid.clone(),
-                job: candidate.rank.job,
+                ctid: job.ctid.clone(),
+                job: job.rank.job,
                 opening,
-                key: probe_key(name, opening),
+                key: probe_key(service, opening),
             });
-        }
-    }
-
-    fn take_slot(&mut self, candidate: &Candidate) {
-        if let Some((key, _)) = &candidate.key
-            && let Some(Some(held)) = self.slots.get_mut(key)
-        {
-            *held += 1;
         }
     }
 
@@ -406,18 +385,18 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn candidate(row: &PgRow) -> Result<Candidate, sqlx::Error> {
+fn due_job(row: &PgRow) -> Result<DueJob, sqlx::Error> {
     let key: Option<String> = row.try_get("ckey")?;
-    let limit = row.try_get::<Option<i32>, _>("climit")?.unwrap_or(1);
-    Ok(Candidate {
+    let limit = row.try_get::<Option<i32>, _>("climit")?.map_or(1, to_u32);
+    Ok(DueJob {
         ctid: row.try_get("row_id")?,
         rank: Rank {
             sort_key: row.try_get("sort_key")?,
             due: row.try_get("due")?,
             job: row.try_get("job")?,
         },
-        crashes: row.try_get("crashes")?,
-        key: key.map(|key| (key, limit)),
+        crashes: to_u32(row.try_get("crashes")?),
+        key: key.map(|key| ConcurrencyKey { key, limit }),
         service: row.try_get("service")?,
     })
 }

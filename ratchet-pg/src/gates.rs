@@ -1,7 +1,6 @@
-//! Gates: queue rules and circuit breakers that hold jobs back. The conditions themselves are defined in the model.
+//! The stored rules of queues and the stored circuit breakers. What they mean is defined by `ratchet_store::rules`.
 
 use std::collections::{BTreeMap, HashMap};
-use std::time::Duration;
 
 use jiff::Timestamp;
 use ratchet_store::Wake;
@@ -10,7 +9,7 @@ use ratchet_store::model::{
     Breaker, BreakerChange, BreakerRecord, BreakerSettings, BreakerState, BreakerUpdate,
     ClaimRequest, JobId, QueueRecord, QueueRules, QueueUpdate, Settled, Settlement,
 };
-use ratchet_store::rules::{Admission, ClaimContext};
+use ratchet_store::rules::{ClaimContext, ClaimPlan};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
@@ -23,122 +22,30 @@ use crate::unreadable::{or_report, readable};
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
 
-/// The gates that apply to one claim.
-#[derive(Debug)]
-pub(crate) struct Gates {
-    now: Timestamp,
-    /// Rules by queue, with the number of running jobs of the queue.
-    queues: HashMap<String, (QueueRules, u64)>,
-    /// Breakers that are not closed, with the number of running probes.
-    services: HashMap<String, (Breaker, u64)>,
-}
-
-/// Whether and how a job may run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pass {
-    /// The job may not run now.
-    No,
-    /// The job may run normally.
-    Free,
-    /// The job may run as a probe of this opening of the breaker.
-    Probe(u64),
-}
-
-impl Gates {
-    /// Returns how many jobs of a queue may be claimed.
-    pub(crate) fn most(&self, queue: &str) -> u32 {
-        let rules = self.queues.get(queue);
-        rules.map_or(u32::MAX, |(rules, running)| rules.gate(*running, self.now).most())
-    }
-
-    /// Returns whether and how a job of a service may run.
-    pub(crate) fn pass(&self, service: Option<&str>) -> Pass {
-        let Some((breaker, probing)) = service.and_then(|service| self.services.get(service))
-        else {
-            return Pass::Free;
-        };
-        match breaker.admits(*probing, self.now) {
-            Admission::All => Pass::Free,
-            Admission::Probes { left: 1.., opening } => Pass::Probe(opening),
-            Admission::Probes { left: 0, .. } | Admission::Nothing { .. } => Pass::No,
-        }
-    }
-
-    /// Returns the services whose jobs may not run at all.
-    pub(crate) fn held_back(&self) -> Vec<&str> {
-        let services = self.services.keys().map(String::as_str);
-        services.filter(|service| self.pass(Some(service)) == Pass::No).collect()
-    }
-
-    /// Counts a probe that is about to run.
-    pub(crate) fn probe(&mut self, service: Option<&str>) {
-        if let Some((_, probing)) = service.and_then(|service| self.services.get_mut(service)) {
-            *probing += 1;
-        }
-    }
-
-    /// Returns the time until the first closed gate opens by itself.
-    pub(crate) fn opens_in(&self) -> Option<Duration> {
-        let queues = self.queues.values();
-        let rates = queues.filter_map(|(rules, running)| rules.gate(*running, self.now).until());
-        let breakers = self.services.values().filter_map(|(breaker, probing)| {
-            match breaker.admits(*probing, self.now) {
-                Admission::Nothing { until } => until,
-                Admission::All | Admission::Probes { .. } => None,
-            }
-        });
-        rates.chain(breakers).min()?.duration_since(self.now).try_into().ok()
-    }
-}
-
 impl Inner {
-    /// Reads and locks the gates that apply to a claim.
-    pub(crate) async fn gates(
+    /// Reads and locks the rules and breakers that apply to a claim.
+    pub(crate) async fn claim_plan(
         &self,
         db: &mut PgConnection,
         request: &ClaimRequest,
         now: i64,
-    ) -> Result<Gates, Fault> {
+    ) -> Result<ClaimPlan, Fault> {
+        let mut plan = ClaimPlan::new(&request.queues, request.isolation, instant(now));
         let wanted: Vec<_> = request.queues.iter().map(|demand| clean(&demand.queue)).collect();
         let rows = db::query(self.sql.lock_rules()).bind(wanted).fetch_all(&mut *db).await?;
         let rules = rows.iter().map(rules).collect::<Result<Vec<_>, _>>()?;
         let running =
             self.running(db, rules.iter().map(|(queue, _)| queue.clone()).collect()).await?;
-        let count = |queue: &String| running.get(queue).copied().unwrap_or(0);
-        let queues =
-            rules.into_iter().map(|(queue, rules)| (queue.clone(), (rules, count(&queue))));
-        let mut gates =
-            Gates { now: instant(now), queues: queues.collect(), services: HashMap::new() };
+        for (queue, rules) in rules {
+            plan.set_rules(&queue, rules, running.get(&queue).copied().unwrap_or(0));
+        }
         for row in db::query(self.sql.lock_open_breakers()).fetch_all(&mut *db).await? {
             let read = or_report("breaker", named::<Breaker>(&row))?;
             let Some((service, breaker)) = read else { continue };
             let probing = self.probing(db, &service, &breaker).await?;
-            gates.services.insert(service, (breaker, probing));
+            plan.set_breaker(service, breaker, probing);
         }
-        Ok(gates)
-    }
-
-    /// Counts claimed jobs against the rate limits of their queues.
-    pub(crate) async fn spend(
-        &self,
-        db: &mut PgConnection,
-        claimed: BTreeMap<String, u32>,
-        gates: &mut Gates,
-        now: i64,
-    ) -> Result<(), Fault> {
-        let now = instant(now);
-        // `opens_in` counts from here, so that a wait is not longer than its rule.
-        gates.now = now;
-        for (queue, jobs) in claimed {
-            let Some((rules, running)) = gates.queues.get_mut(&queue) else { continue };
-            *running += u64::from(jobs);
-            let before = rules.clone();
-            rules.claimed(jobs, now);
-            if *rules != before {
-                self.save_rules(db, &queue, rules).await?;
-            }
-        }
-        Ok(())
+        Ok(plan)
     }
 
     /// Returns the number of running jobs per queue.
@@ -191,7 +98,7 @@ impl Inner {
         Ok(changed)
     }
 
-    async fn save_rules(
+    pub(crate) async fn save_rules(
         &self,
         db: &mut PgConnection,
         queue: &str,

@@ -1,9 +1,13 @@
 //! The narrow row of a waiting job, and a way to bind many such rows as columns.
 
+use ratchet_store::model::{JobState, Verdict};
+use ratchet_store::rules::Standing;
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
 use sqlx::{Postgres, Row};
 use uuid::Uuid;
+
+use crate::spec::{instant, to_i32, to_u32};
 
 /// The narrow row of a job, which moves between the tables of waiting jobs.
 #[derive(Debug, Clone)]
@@ -48,6 +52,25 @@ impl WaitingRow {
             service: row.try_get("service")?,
             judges: row.try_get("judges")?,
         })
+    }
+
+    /// Applies a verdict to the row of a running job. Returns the new state.
+    pub(crate) fn settle(&mut self, verdict: &Verdict, now: i64) -> JobState {
+        let before = Standing {
+            state: JobState::Running,
+            due: instant(self.due),
+            attempts: to_u32(self.attempts),
+            crashes: to_u32(self.crashes),
+            deferrals: to_u32(self.deferrals),
+        };
+        let after = before.after(verdict, instant(now));
+        if after.due != before.due {
+            self.due_at(after.due.as_microsecond());
+        }
+        self.attempts = to_i32(after.attempts);
+        self.crashes = to_i32(after.crashes);
+        self.deferrals = to_i32(after.deferrals);
+        after.state
     }
 
     /// Sets the due time. The sort key moves by the same amount.

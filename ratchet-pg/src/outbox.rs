@@ -77,10 +77,10 @@ impl Inner {
     }
 
     /// Records the notices of the applied settlements in order, whichever path each settlement took.
-    pub(crate) async fn record_applied<'a>(
+    pub(crate) async fn record_applied<'a, 'b>(
         &self,
         db: &mut PgConnection,
-        settled: impl Iterator<Item = (&'a Settlement, Option<&'a Settled>)>,
+        settled: impl Iterator<Item = (&'a Settlement, Option<&'b Settled>)>,
     ) -> Result<(), Fault> {
         let (mut last, mut notices) = (0, Vec::new());
         for (settlement, settled) in settled {

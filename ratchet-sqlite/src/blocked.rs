@@ -8,10 +8,10 @@
 use std::collections::HashMap;
 
 use ratchet_store::model::{ClaimRequest, JobSpec};
+use ratchet_store::rules::ClaimPlan;
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
-use crate::gates::Gates;
 use crate::session::Session;
 use crate::sql;
 use crate::unreadable::or_report;
@@ -55,7 +55,7 @@ impl Session<'_> {
         &mut self,
         lane: &SqliteRow,
         request: &ClaimRequest,
-        gates: &Gates,
+        plan: &ClaimPlan,
     ) -> Result<(), sqlx::Error> {
         let limit = request.queues.iter().map(|demand| demand.limit).max().unwrap_or(0);
         let read = || {
@@ -78,7 +78,7 @@ impl Session<'_> {
                 return Ok(());
             }
         }
-        let limit = limit.min(gates.limit(service, self.now));
+        let limit = limit.min(plan.service_room(service));
         if limit == 0 {
             return Ok(());
         }

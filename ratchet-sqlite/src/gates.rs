@@ -1,16 +1,14 @@
-//! Gates: queue rules and circuit breakers that hold jobs back. The conditions themselves are defined in the model.
+//! The stored rules of queues and the stored circuit breakers. What they mean is defined by `ratchet_store::rules`.
 
-use std::collections::{BTreeMap, HashMap};
-use std::time::Duration;
+use std::collections::BTreeMap;
 
-use jiff::Timestamp;
 use ratchet_store::Wake;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{
     Breaker, BreakerChange, BreakerSettings, BreakerUpdate, QueueRules, QueueUpdate, Settled,
     Settlement,
 };
-use ratchet_store::rules::Admission;
+use ratchet_store::rules::ClaimPlan;
 use sqlx::Row as _;
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
@@ -20,96 +18,17 @@ use crate::sql;
 use crate::unreadable::or_report;
 use crate::value::{json, parse};
 
-/// The gates that apply to one claim.
-#[derive(Debug, Default)]
-pub(crate) struct Gates {
-    /// Rules by queue, with the number of running jobs of the queue.
-    queues: HashMap<String, (QueueRules, u64)>,
-    /// Breakers that are not closed, with the number of running probes.
-    services: HashMap<String, (Breaker, u64)>,
-}
-
-/// Whether and how a job may run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pass {
-    /// The job may not run now.
-    No,
-    /// The job may run normally.
-    Free,
-    /// The job may run as a probe of this opening of the breaker.
-    Probe(u64),
-}
-
-impl Gates {
-    /// Returns how many jobs of a queue may be claimed.
-    pub(crate) fn most(&self, queue: &str, now: Timestamp) -> u32 {
-        self.queues.get(queue).map_or(u32::MAX, |(rules, running)| rules.gate(*running, now).most())
-    }
-
-    /// Returns whether and how a job of a service may run.
-    pub(crate) fn pass(&self, service: Option<&str>, now: Timestamp) -> Pass {
-        match self.admits(service, now) {
-            Admission::All => Pass::Free,
-            Admission::Probes { left: 1.., opening } => Pass::Probe(opening),
-            Admission::Probes { left: 0, .. } | Admission::Nothing { .. } => Pass::No,
-        }
-    }
-
-    /// Returns how many jobs of a service may be claimed.
-    pub(crate) fn limit(&self, service: Option<&str>, now: Timestamp) -> u32 {
-        match self.admits(service, now) {
-            Admission::All => u32::MAX,
-            Admission::Probes { left, .. } => left,
-            Admission::Nothing { .. } => 0,
-        }
-    }
-
-    fn admits(&self, service: Option<&str>, now: Timestamp) -> Admission {
-        let breaker = service.and_then(|service| self.services.get(service));
-        breaker.map_or(Admission::All, |(breaker, probing)| breaker.admits(*probing, now))
-    }
-
-    /// Counts a probe that is about to run.
-    pub(crate) fn probe(&mut self, service: Option<&str>) {
-        if let Some((_, probing)) = service.and_then(|service| self.services.get_mut(service)) {
-            *probing += 1;
-        }
-    }
-
-    /// Counts claimed jobs of a queue. Returns its rules if they have changed.
-    fn claimed(&mut self, queue: &str, jobs: u32, now: Timestamp) -> Option<&QueueRules> {
-        let (rules, running) = self.queues.get_mut(queue)?;
-        *running += u64::from(jobs);
-        let before = rules.clone();
-        rules.claimed(jobs, now);
-        (*rules != before).then_some(rules)
-    }
-
-    /// Returns the time until the first closed gate opens by itself.
-    pub(crate) fn opens_in(&self, now: Timestamp) -> Option<Duration> {
-        let queues = self.queues.values();
-        let rates = queues.filter_map(|(rules, running)| rules.gate(*running, now).until());
-        let breakers = self.services.values().filter_map(|(breaker, probing)| {
-            match breaker.admits(*probing, now) {
-                Admission::Nothing { until } => until,
-                Admission::All | Admission::Probes { .. } => None,
-            }
-        });
-        rates.chain(breakers).min()?.duration_since(now).try_into().ok()
-    }
-}
-
 impl Session<'_> {
     /// Reads the rules of a queue from a row of the survey.
     pub(crate) async fn read_rules(
         &mut self,
         row: &SqliteRow,
-        gates: &mut Gates,
+        plan: &mut ClaimPlan,
     ) -> Result<(), sqlx::Error> {
         let queue: String = row.try_get(2)?;
         let running = runs(self.conn, &queue).await?;
         let rules = rules_or_paused(&queue, row.try_get(5));
-        gates.queues.insert(queue, (rules, running));
+        plan.set_rules(&queue, rules, running);
         Ok(())
     }
 
@@ -117,27 +36,13 @@ impl Session<'_> {
     pub(crate) async fn read_breaker(
         &mut self,
         row: &SqliteRow,
-        gates: &mut Gates,
+        plan: &mut ClaimPlan,
     ) -> Result<(), sqlx::Error> {
         let read = || Ok((row.try_get::<String, _>(2)?, parse::<Breaker>(row.try_get(5)?)?));
         // Treated as closed. The next call result replaces it.
         let Some((service, breaker)) = or_report("breaker", read())? else { return Ok(()) };
         let probing = probes(self.conn, &service, &breaker).await?;
-        gates.services.insert(service, (breaker, probing));
-        Ok(())
-    }
-
-    /// Counts claimed jobs against the rate limits of their queues.
-    pub(crate) async fn spend(
-        &mut self,
-        claimed: &BTreeMap<String, u32>,
-        gates: &mut Gates,
-    ) -> Result<(), sqlx::Error> {
-        for (queue, jobs) in claimed {
-            if let Some(rules) = gates.claimed(queue, *jobs, self.now) {
-                self.save_rules(queue, rules).await?;
-            }
-        }
+        plan.set_breaker(service, breaker, probing);
         Ok(())
     }
 
@@ -159,7 +64,11 @@ impl Session<'_> {
         Ok(true)
     }
 
-    async fn save_rules(&mut self, queue: &str, rules: &QueueRules) -> Result<(), sqlx::Error> {
+    pub(crate) async fn save_rules(
+        &mut self,
+        queue: &str,
+        rules: &QueueRules,
+    ) -> Result<(), sqlx::Error> {
         let query = if rules.is_empty() {
             sqlx::query(sql::gate::DELETE_RULES).bind(queue)
         } else {

@@ -36,6 +36,7 @@ mod in_tx;
 mod insert;
 mod items;
 mod keys;
+mod line;
 mod migrate;
 mod nodes;
 mod open;

@@ -37,7 +37,7 @@ pub const MAX_LOG_LINES: usize = 1000;
 /// transition is fenced by a [`Token`] and every insert by the job's id.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a ratchet store",
-    note = "enable the `sqlite` or `pg` feature and use `SqliteStore` or `PgStore`, or use `MemoryStore` in tests"
+    note = "enable the `sqlite` or `postgres` feature and use `SqliteStore` or `PgStore`, or use `MemoryStore` in tests"
 )]
 #[async_trait]
 pub trait Store: Any + Send + Sync + fmt::Debug {

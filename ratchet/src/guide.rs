@@ -1,19 +1,19 @@
 //! The guide, with one page per concept. All snippets are compiled as doc tests.
 
-#[doc = include_str!("../../docs/guide/retries.md")]
+#[doc = include_str!("../docs/guide/retries.md")]
 pub mod retries {}
 
-#[doc = include_str!("../../docs/guide/keys.md")]
+#[doc = include_str!("../docs/guide/keys.md")]
 pub mod keys {}
 
-#[doc = include_str!("../../docs/guide/guards.md")]
+#[doc = include_str!("../docs/guide/guards.md")]
 pub mod guards {}
 
-#[doc = include_str!("../../docs/guide/operations.md")]
+#[doc = include_str!("../docs/guide/operations.md")]
 pub mod operations {}
 
-#[doc = include_str!("../../docs/guide/testing.md")]
+#[doc = include_str!("../docs/guide/testing.md")]
 pub mod testing {}
 
-#[doc = include_str!("../../docs/guide/composition.md")]
+#[doc = include_str!("../docs/guide/composition.md")]
 pub mod composition {}

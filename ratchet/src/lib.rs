@@ -1,27 +1,54 @@
 #![doc = include_str!("tour.md")]
 
-pub use ratchet_core::*;
-#[cfg(feature = "memory")]
-pub use ratchet_memory::MemoryStore;
-pub use ratchet_store as store;
-pub use ratchet_store::model;
-
+pub mod definition;
+pub mod env;
+pub mod failure;
+pub mod graph;
 #[cfg(any(doc, doctest))]
 pub mod guide;
+pub mod hooks;
+pub mod manage;
 pub mod prelude;
+pub mod runtime;
+pub mod schedule;
 
-#[cfg(feature = "pg")]
-pub use ratchet_pg as pg;
-#[cfg(feature = "pg")]
-pub use ratchet_pg::PgStore;
-#[cfg(feature = "sqlite")]
-pub use ratchet_sqlite as sqlite;
-#[cfg(feature = "sqlite")]
-pub use ratchet_sqlite::SqliteStore;
-
-#[doc(hidden)]
-pub use ratchet_core::__private;
-
+// Defining jobs.
 #[doc = include_str!("job.md")]
 pub use ratchet_macros::job;
 pub use ratchet_macros::{circuit_breaker, condition, do_not_retry, jobs};
+
+pub use ratchet_core::{
+    Backoff, Callback, Finished, Job, JobContext, JobError, Priority, State, async_trait,
+};
+
+// Enqueueing, waiting, running.
+pub use ratchet_core::{
+    BuildError, Due, Enqueue, EnqueueMany, Event, EventStream, Filter, Health, JobHandle, JobId,
+    JobRecord, JobState, PageRequest, Ratchet, StartError, SubmitError, WaitError, Worker,
+};
+
+// Stores.
+#[cfg(feature = "memory")]
+pub use ratchet_memory::MemoryStore;
+#[cfg(feature = "postgres")]
+#[doc(inline)]
+pub use ratchet_pg as postgres;
+#[cfg(feature = "postgres")]
+pub use ratchet_pg::PgStore;
+#[cfg(feature = "sqlite")]
+#[doc(inline)]
+pub use ratchet_sqlite as sqlite;
+#[cfg(feature = "sqlite")]
+pub use ratchet_sqlite::SqliteStore;
+#[doc(inline)]
+pub use ratchet_store as store;
+#[doc(inline)]
+pub use ratchet_store::model;
+pub use ratchet_store::{Store, StoreError};
+
+// Testing jobs.
+#[cfg(feature = "testing")]
+pub use ratchet_core::{assert_enqueued, testing};
+
+#[doc(hidden)]
+pub use ratchet_core::__private;

@@ -1,7 +1,8 @@
 //! Two jobs with the same name. This is a separate program because the registry collects all jobs of a program.
 #![allow(clippy::unused_async)] // these jobs do not await anything
 
-use ratchet::{Job, Registration, Registry};
+use ratchet::Job;
+use ratchet::definition::{Registration, Registry};
 
 mod first {
     #[ratchet::job(name = "clash.same")]

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use ratchet::{
-    Backoff, InjectRequirement, Jitter, Job, JobContext, JobInvocationResolver, PanicPolicy,
-    Priority, Registry, State, circuit_breaker, job, jobs,
+use ratchet::definition::{
+    InjectRequirement, Jitter, JobInvocationResolver, PanicPolicy, Registry,
 };
+use ratchet::{Backoff, Job, JobContext, Priority, State, circuit_breaker, job, jobs};
 
 #[derive(Debug)]
 struct Gateway;

@@ -3,7 +3,8 @@
 
 use std::error::Error;
 
-use ratchet::{HandlerError, JobError, do_not_retry, permanent_reason};
+use ratchet::failure::{HandlerError, permanent_reason};
+use ratchet::{JobError, do_not_retry};
 
 #[do_not_retry]
 #[derive(Debug, thiserror::Error)]
@@ -106,7 +107,8 @@ fn e_02_through_a_box() {
 #[test]
 fn e_02_through_our_own_error() {
     // spec: E-02
-    use ratchet::{IntoFailure, fatal};
+    use ratchet::definition::IntoFailure;
+    use ratchet::failure::fatal;
     let caught = IntoFailure::into_handler_error(JobError::from(Step(PaymentError::Declined)));
     assert_eq!(reason(&caught), Some("the issuer said no"));
     let caught = IntoFailure::into_handler_error(JobError::from(fatal(PaymentError::Declined)));

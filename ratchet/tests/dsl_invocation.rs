@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use ratchet::__private::{decode, encode};
-use ratchet::{Job, JobContext, JobInvocationResolver, PrepareError, Registry, State, job, jobs};
+use ratchet::definition::{JobInvocationResolver, PrepareError, Registry};
+use ratchet::{Job, JobContext, State, job, jobs};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

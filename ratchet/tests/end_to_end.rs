@@ -5,11 +5,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use ratchet::hooks::{OutcomeSink, SinkError};
 use ratchet::model::JobOutcome;
 use ratchet::testing::Sandbox;
 use ratchet::{
-    Job, JobContext, JobState, MemoryStore, OutcomeSink, Ratchet, SinkError, State, WaitError,
-    async_trait, job,
+    Job, JobContext, JobState, MemoryStore, Ratchet, State, WaitError, async_trait, job,
 };
 
 struct Greeting(String);

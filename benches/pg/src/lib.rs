@@ -13,7 +13,8 @@ use ratchet::model::{
     Isolation, AttemptOutcome, ClaimRequest, Claimed, Due, JobSpec, KnownJobs, NewJob, NodeId,
     NodeInfo, OnConflict, QueueDemand, Settlement, Verdict,
 };
-use ratchet::{IdSource, OsEntropy, Store, SystemClock};
+use ratchet::Store;
+use ratchet::env::{IdSource, OsEntropy, SystemClock};
 use sqlx::PgPool;
 
 /// A PostgreSQL server in a temporary folder. It is stopped and removed on drop.

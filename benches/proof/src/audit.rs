@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use ratchet::model::{AttemptRecord, AttemptOutcome, Filter, GroupRecord, JobRecord, PageRequest};
-use ratchet::{GroupFilter, JobId, JobState, Store};
+use ratchet::{JobId, JobState, Store};
+use ratchet::graph::GroupFilter;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection, Row as _};
 use uuid::Uuid;

@@ -5,7 +5,8 @@
 use std::time::Duration;
 
 use ratchet::prelude::*;
-use ratchet::{GroupReport, State};
+use ratchet::State;
+use ratchet::graph::GroupReport;
 
 use crate::diary::Diary;
 
@@ -75,7 +76,7 @@ pub async fn sleepy(
     if before < 2 {
         ctx.set_checkpoint(&(before + 1))?;
         diary.effect("err", &ctx);
-        return Err(ratchet::snooze(Duration::from_millis(40)).into());
+        return Err(ratchet::failure::snooze(Duration::from_millis(40)).into());
     }
     diary.effect("ok", &ctx);
     Ok(before)

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use ratchet::model::JobRecord;
 use ratchet::prelude::*;
-use ratchet::{Filter, JobId, JobState, Missed, PageRequest, QueueLimits};
+use ratchet::{Filter, JobId, JobState, PageRequest};
+use ratchet::manage::QueueLimits;
+use ratchet::schedule::Missed;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, PgConnection};
 use uuid::Uuid;
@@ -311,7 +313,7 @@ impl Client<'_> {
                 Ok(job)
             }
             (Kind::Pg, _) => {
-                use ratchet::pg::EnqueueInTx as _;
+                use ratchet::postgres::EnqueueInTx as _;
                 let mut db = PgConnection::connect(self.address).await?;
                 sqlx::query("CREATE TABLE IF NOT EXISTS proof_order (name text, job text)")
                     .execute(&mut db)

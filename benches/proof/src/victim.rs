@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use ratchet::model::{Envelope, Filter, JobState, PageRequest};
-use ratchet::{DeadLetterSink, Ratchet, SinkError, Worker, async_trait};
+use ratchet::{Ratchet, Worker, async_trait};
+use ratchet::hooks::{DeadLetterSink, SinkError};
 
 use crate::Problem;
 use crate::address::Opened;

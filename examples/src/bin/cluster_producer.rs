@@ -6,7 +6,7 @@
 mod shop;
 
 use ratchet::PgStore;
-use ratchet::pg::EnqueueInTx as _;
+use ratchet::postgres::EnqueueInTx as _;
 use ratchet::prelude::*;
 use shop::{Ship, Shop};
 

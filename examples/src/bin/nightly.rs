@@ -1,7 +1,7 @@
 //! A recurring job: declared with `cron`, and fired once per occurrence in the whole cluster, even at clock changes.
 
 use ratchet::prelude::*;
-use ratchet::store::rules::recurring::Cron;
+use ratchet::schedule::Cron;
 use ratchet_examples::Scratch;
 
 /// Runs at half past two, local time.

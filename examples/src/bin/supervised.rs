@@ -9,8 +9,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use ratchet::env::{Clock, SystemClock};
 use ratchet::prelude::*;
-use ratchet::{Clock, JobState, SqliteStore, SystemClock};
+use ratchet::{JobState, SqliteStore};
 use ratchet_examples::Scratch;
 
 const HEARTBEAT: Duration = Duration::from_millis(201);
@@ -40,7 +41,7 @@ impl Clock for Faulty {
         self.clock.monotonic()
     }
 
-    fn sleep(&self, duration: Duration) -> ratchet::Sleep {
+    fn sleep(&self, duration: Duration) -> ratchet::env::Sleep {
         // The first sleep succeeds, so that the worker has running jobs when it dies.
         if self.part == Some(duration) && self.is_armed.swap(true, Ordering::SeqCst) {
             panic!("this clock is broken");

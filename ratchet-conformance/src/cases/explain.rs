@@ -1,9 +1,12 @@
 //! Explanations of why a job waits, derived from the state of the store.
 
+use std::collections::BTreeMap;
+
 use ratchet_core::JobState;
-use ratchet_store::model::{BreakerUpdate, JobId, QueueLimits, QueueUpdate, Rate};
+use ratchet_store::model::{BreakerUpdate, JobId, JobRecord, QueueLimits, QueueUpdate, Rate};
 use ratchet_store::rules::{Explanation, Waiting};
 
+use super::invariants::amid_chaos;
 use crate::World;
 use crate::fixture::{JobExt, Node, RunExt, secs};
 
@@ -173,4 +176,43 @@ pub async fn q_04_the_answer_is_the_claims_own(world: &World) {
         assert!(matches!(why(world, *job).await, Explanation::Waits(_)));
     }
     assert_eq!(node.claim_ids(10).await, [clear]);
+}
+
+/// After random operations, a claim of one job per queue must take a job that `explain` called clear, and must take one
+/// if there is one.
+pub async fn q_04_what_explain_calls_clear_is_claimed_next(world: &World) {
+    for seed in 10..16 {
+        amid_chaos(world, seed, claims_what_is_clear).await;
+    }
+}
+
+async fn claims_what_is_clear(world: &World, jobs: Vec<JobRecord>) {
+    for queue in ["default", "other"] {
+        let node = world.stranger().serving(&[queue]).knowing(&[("mail", 2), ("bill", 1)]);
+        node.join(secs(60)).await;
+        let mut explained = BTreeMap::new();
+        for job in jobs.iter().filter(|job| job.spec.queue == queue) {
+            explained.insert(job.id, why(world, job.id).await);
+        }
+        let clear = explained.values().any(|why| *why == Explanation::AllClear);
+        let claimed = node.claim(1).await.pop();
+        assert!(claimed.is_some() || !clear, "{queue}: nothing was claimed of {explained:?}");
+        if let Some(run) = claimed {
+            // On a store with a real clock a gate may open after the explanation.
+            let now = world.now().await;
+            let opened = |reason: &Waiting| match reason {
+                Waiting::NotDue { due } => *due <= now,
+                Waiting::RateLimited { until, .. }
+                | Waiting::BreakerOpen { until: Some(until), .. } => *until <= now,
+                _ => false,
+            };
+            match &explained[&run.id()] {
+                Explanation::AllClear => {}
+                Explanation::Waits(reasons) if reasons.iter().all(opened) => {}
+                other => panic!("{} was claimed, but {other}", run.id()),
+            }
+            world.apply(run.release()).await;
+        }
+        node.leave().await;
+    }
 }

@@ -11,7 +11,7 @@ const ROUNDS: usize = 12;
 const OPS_PER_ROUND: usize = 30;
 
 /// Runs random operations and calls `look` with all jobs after every round.
-async fn amid_chaos<'a, F: Future<Output = ()>>(
+pub(super) async fn amid_chaos<'a, F: Future<Output = ()>>(
     world: &'a World,
     seed: u64,
     look: impl Fn(&'a World, Vec<JobRecord>) -> F,

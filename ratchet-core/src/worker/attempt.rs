@@ -7,7 +7,7 @@ use futures_util::FutureExt as _;
 
 use super::handler::{self, HandlerExit, ThreadExit};
 use super::{conditions, step_inputs};
-use crate::decide::{Outcome, Policies, after_probe, decide, follow_up};
+use crate::decide::Outcome;
 use crate::failure::{
     Classified, Classifier, Failure, JobError, PanicReport, catch_panic, debug, display,
 };
@@ -19,7 +19,7 @@ use crate::runtime::Core;
 use crate::runtime::RunReport;
 use crate::runtime::Spawn;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
-use ratchet_store::model::{Claimed, Deferral, NOT_KEPT, NewJob, RunNotes, Settlement};
+use ratchet_store::model::{Claimed, Deferral, NOT_KEPT, Settlement};
 
 /// How an attempt ended.
 #[derive(Debug)]
@@ -91,7 +91,8 @@ fn end(
     let (mut notes, spawned, graphs, items) = ctx.take();
     notes.warnings.extend(effects.warnings);
     let done = matches!(outcome, Outcome::Done { .. });
-    let mut settlement = settlement(core, &core.policies, job, outcome, duration, notes, spawned);
+    let mut settlement =
+        super::settlement::of_run(core, &core.policies, job, outcome, duration, notes, spawned);
     settlement.condition_results = effects.condition_results;
     settlement.rejects = items.rejects;
     if done {
@@ -120,32 +121,6 @@ async fn ready(core: &Core, job: &Claimed, ctx: &JobContext) -> Result<Box<dyn P
         step_inputs::read(core, job, ctx).await?;
     }
     Ok(prepared)
-}
-
-/// Decides on an outcome and builds the settlement with everything that commits with it.
-pub(super) fn settlement(
-    core: &Core,
-    policies: &Policies,
-    job: &Claimed,
-    outcome: Outcome,
-    duration: Duration,
-    notes: RunNotes,
-    spawned: Vec<NewJob>,
-) -> Settlement {
-    let sample = core.sample(job, &outcome);
-    let succeeded = matches!(outcome, Outcome::Done { .. });
-    let outcome = after_probe(outcome, sample.as_ref(), core.entropy.next_u64());
-    let verdict = decide(job, &outcome, policies, core.entropy.next_u64());
-    let mut settlement = Settlement::new(job.token, verdict, outcome.in_history());
-    settlement.sample = sample;
-    settlement.duration = duration;
-    settlement.notes = notes;
-    // Children are stored only with a success.
-    if succeeded {
-        settlement.spawned = spawned;
-    }
-    follow_up(job, &mut settlement, policies, || core.ids.job());
-    settlement
 }
 
 /// Resolves the job, checks the allow-list of its queue and decodes its arguments.

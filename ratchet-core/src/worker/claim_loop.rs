@@ -29,7 +29,7 @@ use super::shared::{Message, Shared};
 use crate::events::Event;
 use ratchet_store::Wake;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
-use ratchet_store::model::{AttemptOutcome, Claimed, Deferral, Settlement, Token, Verdict};
+use ratchet_store::model::{Claimed, Deferral, Settlement, Token, Verdict};
 
 /// The loop and the state that only it may access.
 #[derive(Debug)]
@@ -235,7 +235,7 @@ impl ClaimLoop {
 
     /// Returns a job whose handler was not started to the queue.
     fn give_back(&mut self, job: Claimed, now: Duration) {
-        let settlement = Settlement::new(job.token, Verdict::Release, AttemptOutcome::Released);
+        let settlement = Settlement::release(job.token);
         self.settler.push(PendingSettlement { job: Arc::new(job), settlement }, now);
     }
 

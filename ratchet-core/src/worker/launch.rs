@@ -9,7 +9,7 @@ use super::shared::{Message, Shared};
 use crate::decide::{decide_orphan, follow_up};
 use crate::job::JobContext;
 use crate::runtime::Task;
-use ratchet_store::model::{AttemptOutcome, Claimed, Orphan, Settlement, Verdict};
+use ratchet_store::model::{Claimed, Orphan, Settlement};
 
 impl Shared {
     /// Creates the run of a claimed job. It begins when it is [started](Self::start).
@@ -53,7 +53,7 @@ impl Launched {
     /// Returns the settlement of a run whose task was dropped before it ended.
     fn vanished(&self) -> Settlement {
         let (core, job) = (&self.shared.core, self.ctx.claimed());
-        let release = Settlement::new(job.token, Verdict::Release, AttemptOutcome::Released);
+        let release = Settlement::release(job.token);
         if self.shared.stopping.is_cancelled() {
             return release;
         }

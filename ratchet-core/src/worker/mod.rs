@@ -30,6 +30,7 @@ mod maintenance;
 mod publish;
 mod recurring;
 mod running;
+mod settlement;
 mod settler;
 mod shared;
 mod signals;

@@ -6,7 +6,7 @@ use crate::client::publish_effects;
 use crate::events::{Event, JobRef};
 use crate::runtime::Core;
 use ratchet_store::model::{
-    AttemptOutcome, Claimed, Deferral, FailureKind, Settled, Settlement, Verdict,
+    Applied, AttemptOutcome, Claimed, Deferral, Envelope, FailureKind, Settled, Settlement, Verdict,
 };
 
 /// Returns the reference to a claimed job for use in events.
@@ -31,15 +31,31 @@ pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settl
         // Not settled yet.
         Settled::Blocked { .. } => return,
     };
-    let next = applied.due.unwrap_or(applied.at);
     if settlement.outcome == AttemptOutcome::Crashed {
-        let crashes = match &settlement.verdict {
-            Verdict::Rescue { crashes, .. } | Verdict::Fail { crashes, .. } => *crashes,
-            _ => job.crashes,
-        };
-        tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, node = %job.node, crashes, "the worker of a job has died");
-        events.publish(|| Event::Orphaned { job: job_ref(job), node: job.node, crashes });
+        publish_crash(core, job, settlement);
     }
+    publish_verdict(core, job, settlement, applied);
+    if let (Some(sample), Some(change)) = (&settlement.sample, applied.breaker) {
+        tracing::warn!(service = sample.service, ?change, "a circuit breaker has changed");
+        events.publish(|| Event::of_breaker(&sample.service, change));
+    }
+    publish_effects(core, &applied.effects);
+    publish_children(core, settlement, applied);
+    publish_warnings(core, job, settlement, applied);
+}
+
+fn publish_crash(core: &Core, job: &Claimed, settlement: &Settlement) {
+    let crashes = match &settlement.verdict {
+        Verdict::Rescue { crashes, .. } | Verdict::Fail { crashes, .. } => *crashes,
+        _ => job.crashes,
+    };
+    tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, node = %job.node, crashes, "the worker of a job has died");
+    core.events.publish(|| Event::Orphaned { job: job_ref(job), node: job.node, crashes });
+}
+
+fn publish_verdict(core: &Core, job: &Claimed, settlement: &Settlement, applied: &Applied) {
+    let events = &core.events;
+    let next = applied.due.unwrap_or(applied.at);
     match &settlement.verdict {
         Verdict::Succeed { .. } => {
             events
@@ -62,23 +78,7 @@ pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settl
             });
         }
         Verdict::Fail { attempts, envelope, .. } => {
-            let failure = &envelope.failure;
-            timed_out(core, job, settlement, failure.kind);
-            tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, reason = %envelope.reason, error = %failure.message, "a job has failed permanently");
-            events.publish(|| Event::Failed {
-                job: job_ref(job),
-                attempt: *attempts,
-                error: failure.clone(),
-                will_retry: false,
-            });
-            events.publish(|| {
-                let mut envelope = envelope.clone();
-                envelope.at = applied.at;
-                Event::DeadLettered { job: job_ref(job), envelope }
-            });
-            if let Some(parent) = &job.spec.finished {
-                events.publish(|| Event::CallbackFailed { job: job_ref(job), parent: parent.id });
-            }
+            publish_dead_letter(core, job, settlement, (*attempts, envelope, applied));
         }
         Verdict::Defer { why: Deferral::Snooze, .. } => {
             events.publish(|| Event::Snoozed { job: job_ref(job), next });
@@ -94,16 +94,40 @@ pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settl
         Verdict::Release => events.publish(|| Event::Released { job: job_ref(job) }),
         Verdict::Rescue { .. } => {}
     }
-    if let (Some(sample), Some(change)) = (&settlement.sample, applied.breaker) {
-        tracing::warn!(service = sample.service, ?change, "a circuit breaker has changed");
-        events.publish(|| Event::of_breaker(&sample.service, change));
+}
+
+fn publish_dead_letter(
+    core: &Core,
+    job: &Claimed,
+    settlement: &Settlement,
+    (attempt, envelope, applied): (u32, &Envelope, &Applied),
+) {
+    let (events, failure) = (&core.events, &envelope.failure);
+    timed_out(core, job, settlement, failure.kind);
+    tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, reason = %envelope.reason, error = %failure.message, "a job has failed permanently");
+    events.publish(|| Event::Failed {
+        job: job_ref(job),
+        attempt,
+        error: failure.clone(),
+        will_retry: false,
+    });
+    events.publish(|| {
+        let mut envelope = Box::new(envelope.clone());
+        envelope.at = applied.at;
+        Event::DeadLettered { job: job_ref(job), envelope }
+    });
+    if let Some(parent) = &job.spec.finished {
+        events.publish(|| Event::CallbackFailed { job: job_ref(job), parent: parent.id });
     }
-    publish_effects(core, &applied.effects);
+}
+
+/// Publishes the jobs that the settlement has inserted.
+fn publish_children(core: &Core, settlement: &Settlement, applied: &Applied) {
     let spawned: HashSet<_> = applied.spawned.iter().collect();
     let members = settlement.graphs.iter().flat_map(|graph| &graph.jobs);
     let children = settlement.spawned.iter().chain(members);
     for child in children.filter(|child| spawned.contains(&child.id)) {
-        events.publish(|| Event::Submitted {
+        core.events.publish(|| Event::Submitted {
             job: JobRef {
                 id: child.id,
                 name: child.spec.name.as_str().into(),
@@ -111,6 +135,9 @@ pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settl
             },
         });
     }
+}
+
+fn publish_warnings(core: &Core, job: &Claimed, settlement: &Settlement, applied: &Applied) {
     let dropped = applied
         .dropped
         .iter()
@@ -118,7 +145,7 @@ pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settl
     let dropped = dropped.chain(applied.dropped_graphs.iter().map(ToString::to_string));
     for warning in settlement.notes.warnings.iter().cloned().chain(dropped) {
         tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, "{warning}");
-        events.publish(|| Event::Warning { job: job_ref(job), warning: warning.clone() });
+        core.events.publish(|| Event::Warning { job: job_ref(job), warning: warning.clone() });
     }
 }
 

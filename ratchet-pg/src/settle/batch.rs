@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use ratchet_store::Wake;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{
-    Applied, DroppedChild, Inserted, JobId, JobState, NewJob, Settled, Settlement, Token, Verdict,
+    Applied, DroppedChild, Inserted, JobId, NewJob, Settled, Settlement, Token, Verdict,
 };
 use ratchet_store::rules::graph::GraphEvent;
 use uuid::Uuid;
@@ -19,8 +19,8 @@ use crate::db;
 use crate::fault::{Fault, exactly};
 use crate::items::Items;
 use crate::job_row::{WaitingRow, bind_all};
-use crate::record::{due_micros, text};
-use crate::spec::{clean, clean_option, instant, micros, to_i32};
+use crate::record::text;
+use crate::spec::{clean, clean_option, instant, micros};
 use crate::store::Inner;
 use crate::wake::Hint;
 use sqlx::PgConnection;
@@ -288,63 +288,39 @@ impl Gathered {
             self.freed.push(token);
         }
         let mut row = member.row.clone();
-        let ended = match &settlement.verdict {
-            Verdict::Succeed { output } => Some((
-                JobState::Succeeded,
-                Left { output: clean_option(output.as_ref()), ..Left::default() },
-            )),
-            Verdict::Fail { attempts, crashes, envelope } => {
-                row.attempts = to_i32(*attempts);
-                row.crashes = to_i32(*crashes);
+        let state = row.settle(&settlement.verdict, now);
+        let left = match &settlement.verdict {
+            Verdict::Succeed { output } => {
+                Left { output: clean_option(output.as_ref()), ..Left::default() }
+            }
+            Verdict::Fail { envelope, .. } => {
                 let mut envelope = envelope.clone();
                 envelope.at = instant(now);
-                let left = Left {
+                Left {
                     reason: Some(envelope.reason.name().to_owned()),
                     fingerprint: Some(clean(&envelope.failure.fingerprint)),
                     envelope: text(&envelope),
                     ..Left::default()
-                };
-                Some((JobState::Failed, left))
+                }
             }
-            _ => None,
+            Verdict::Retry { .. }
+            | Verdict::Defer { .. }
+            | Verdict::Release
+            | Verdict::Rescue { .. } => {
+                let (error, note) = settlement.verdict.cause();
+                let error = error.as_ref().and_then(text);
+                self.lines.push(member, &end, now, error, note.as_deref().map(clean));
+                row.version += 1;
+                let due = instant(row.due);
+                self.back.push(row);
+                return Applied::new(state, instant(now), Some(due));
+            }
         };
-        if let Some((state, left)) = ended {
-            self.ends.push(&row, Some((member, end)), state, left);
-            if row.keyed {
-                self.ended.push(row.job);
-            }
-            self.hints.push(Wake::Finished(token.job).into());
-            return Applied::new(state, instant(now), None);
+        self.ends.push(&row, Some((member, end)), state, left);
+        if row.keyed {
+            self.ended.push(row.job);
         }
-        let (error, note) = go_back(&settlement.verdict, &mut row, now);
-        self.lines.push(member, &end, now, error, note);
-        row.version += 1;
-        let due = instant(row.due);
-        self.back.push(row);
-        Applied::new(JobState::Pending, instant(now), Some(due))
-    }
-}
-
-/// Applies a verdict that does not end the job to its row. Returns the error and the note for the history.
-fn go_back(verdict: &Verdict, row: &mut WaitingRow, now: i64) -> (Option<String>, Option<String>) {
-    let after = |delay| due_micros(ratchet_store::model::Due::In(delay), now);
-    match verdict {
-        Verdict::Retry { delay, attempts, failure } => {
-            row.due_at(after(*delay));
-            row.attempts = to_i32(*attempts);
-            (text(failure), None)
-        }
-        Verdict::Defer { delay, why: _, note } => {
-            row.due_at(after(*delay));
-            row.deferrals = row.deferrals.saturating_add(1);
-            (None, Some(clean(note)))
-        }
-        Verdict::Rescue { delay, crashes } => {
-            row.due_at(after(*delay));
-            row.crashes = to_i32(*crashes);
-            (None, None)
-        }
-        // The due time stays, so the job keeps its place in the queue.
-        _ => (None, None),
+        self.hints.push(Wake::Finished(token.job).into());
+        Applied::new(state, instant(now), None)
     }
 }

@@ -30,7 +30,7 @@ use crate::store::Inner;
 use crate::unclaimable::is_unclaimable;
 use crate::unconfirmed_claims::ClaimInFlight;
 use crate::wake::Hint;
-use sqlx::PgConnection;
+use sqlx::{PgConnection, Postgres, Transaction};
 
 /// The notifications to send after a settlement is committed.
 #[derive(Debug, Default)]
@@ -87,40 +87,38 @@ impl Inner {
             return Ok((Vec::new(), None));
         }
         let sorted = self.sort(settlements);
-        if sorted.rest.is_empty() {
-            let in_flight = self.unconfirmed_claims.begin();
-            match self.settle_all_plain(settlements, &sorted.plain, request, &in_flight).await {
-                Ok((settled, post_commit, reply)) => {
-                    in_flight.confirm();
-                    self.tell(post_commit);
-                    return Ok((self.settle_late(settlements, settled).await?, reply));
-                }
-                // One of them was settled before, or there was a conflict in a graph. The slow path decides.
-                Err(fault) if is_retryable(&fault) => {}
-                // A waiting job may be the cause. The settlements must not depend on it.
-                Err(fault) if request.is_some() && is_unclaimable(&fault) => {
-                    return Box::pin(self.settle_then(settlements, None)).await;
-                }
-                Err(fault) => return Err(fault),
+        let shape = sorted.shape();
+        let fast = match shape {
+            Shape::Plain => self.settle_all_plain(settlements, &sorted.plain, request).await,
+            Shape::Mixed => self.settle_mixed(settlements, &sorted).await.map(|all| (all, None)),
+            Shape::General => return Ok((self.settle_slowly(settlements).await?, None)),
+        };
+        match fast {
+            Ok((settled, reply)) => Ok((self.settle_late(settlements, settled).await?, reply)),
+            // One of them was settled before, or there was a conflict in a graph. The slow path decides.
+            Err(fault) if is_retryable(&fault) => {
+                Ok((self.settle_slowly(settlements).await?, None))
             }
-        } else if !sorted.plain.is_empty() {
-            match self.settle_mixed(settlements, &sorted).await {
-                Ok(settled) => return Ok((self.settle_late(settlements, settled).await?, None)),
-                Err(fault) if is_blocked(&fault) => {
-                    return Ok((self.settle_apart(settlements).await?, None));
-                }
-                // There was a conflict in a graph.
-                Err(fault) if is_retryable(&fault) => {}
-                Err(fault) => return Err(fault),
+            // A waiting job may be the cause. The settlements must not depend on it.
+            Err(fault) if request.is_some() && is_unclaimable(&fault) => {
+                Box::pin(self.settle_then(settlements, None)).await
             }
+            Err(fault) if shape == Shape::Mixed && is_blocked(&fault) => {
+                Ok((self.settle_apart(settlements).await?, None))
+            }
+            Err(fault) => Err(fault),
         }
+    }
+
+    /// Settles any settlements on the slow path: together, or one by one if another transaction blocks some of them.
+    async fn settle_slowly(&self, settlements: &[Settlement]) -> Result<Vec<Settled>, Fault> {
         let all: Vec<_> = settlements.iter().collect();
         match transact!(self, |db| self.settle_general(db, &all).await?) {
             Ok((settled, post_commit)) => {
                 self.tell(post_commit);
-                Ok((settled, None))
+                Ok(settled)
             }
-            Err(fault) if is_blocked(&fault) => Ok((self.settle_apart(settlements).await?, None)),
+            Err(fault) if is_blocked(&fault) => self.settle_apart(settlements).await,
             Err(fault) => Err(fault),
         }
     }
@@ -132,16 +130,18 @@ impl Inner {
         settlements: &[Settlement],
         plain: &[Plain<'_>],
         request: Option<&ClaimRequest>,
-        in_flight: &ClaimInFlight<'_>,
-    ) -> Result<(Vec<Option<Settled>>, PostCommit, Option<ClaimReply>), Fault> {
+    ) -> Result<(Vec<Option<Settled>>, Option<ClaimReply>), Fault> {
+        let in_flight = self.unconfirmed_claims.begin();
         let count = settlements.len();
         let silent = |asked: &Settlement| asked.sample.is_none() && asked.notices.is_empty();
-        let silent = settlements.iter().all(silent);
-        if silent && !any_step(plain) {
+        if settlements.iter().all(silent) && !any_step(plain) {
             let mut db = self.pool.acquire().await?;
-            let settled = self.settle_plain(&mut db, count, plain, request, in_flight).await?;
+            let (settled, post_commit, reply) =
+                self.settle_plain(&mut db, count, plain, request, &in_flight).await?;
             db.done().await?;
-            return Ok(settled);
+            in_flight.confirm();
+            self.tell(post_commit);
+            return Ok((settled, reply));
         }
         // The graphs are locked and block other transactions, so the claim is made later. It can then also take the
         // released steps.
@@ -149,17 +149,30 @@ impl Inner {
         let mut tx = self.pool.begin().await?;
         self.lock_graphs_of(&mut tx, plain.iter().map(|(_, settlement, _)| *settlement)).await?;
         let (mut settled, mut post_commit, reply) =
-            self.settle_plain(&mut tx, count, plain, request, in_flight).await?;
+            self.settle_plain(&mut tx, count, plain, request, &in_flight).await?;
         self.propagate_plain(&mut tx, plain, &mut settled, &mut post_commit).await?;
+        self.finish(&mut tx, settlements.iter(), &mut settled, &mut post_commit).await?;
+        commit(tx).await?;
+        in_flight.confirm();
+        self.tell(post_commit);
+        Ok((settled, reply))
+    }
+
+    /// Does what follows every settlement on any path, in its commit: records the notices of the applied settlements,
+    /// and counts their breaker samples.
+    async fn finish<'a>(
+        &self,
+        db: &mut PgConnection,
+        settlements: impl Iterator<Item = &'a Settlement> + Clone,
+        settled: &mut [Option<Settled>],
+        post_commit: &mut PostCommit,
+    ) -> Result<(), Fault> {
         let answers = settled.iter().map(Option::as_ref);
-        self.record_applied(&mut tx, settlements.iter().zip(answers)).await?;
-        let all: Vec<_> = settlements.iter().collect();
+        self.record_applied(db, settlements.clone().zip(answers)).await?;
+        let all: Vec<_> = settlements.collect();
         let mut answers: Vec<_> = settled.iter_mut().map(Option::as_mut).collect();
-        post_commit.closed = self.count_samples(&mut tx, &all, &mut answers).await?;
-        crash_point(CrashPoint::CommitBefore);
-        tx.commit().await?;
-        crash_point(CrashPoint::CommitAfter);
-        Ok((settled, post_commit, reply))
+        post_commit.closed |= self.count_samples(db, &all, &mut answers).await?;
+        Ok(())
     }
 
     /// Settles any settlements on the slow path, and counts their breaker samples.
@@ -169,12 +182,10 @@ impl Inner {
         settlements: &[&Settlement],
     ) -> Result<(Vec<Settled>, PostCommit), Fault> {
         self.lock_graphs_of(db, settlements.iter().copied()).await?;
-        let (mut settled, mut post_commit) = self.settle_batch(db, settlements).await?;
-        let applied = settlements.iter().copied().zip(settled.iter().map(Some));
-        self.record_applied(db, applied).await?;
-        let mut answers: Vec<_> = settled.iter_mut().map(Some).collect();
-        post_commit.closed = self.count_samples(db, settlements, &mut answers).await?;
-        Ok((settled, post_commit))
+        let (settled, mut post_commit) = self.settle_batch(db, settlements).await?;
+        let mut settled: Vec<_> = settled.into_iter().map(Some).collect();
+        self.finish(db, settlements.iter().copied(), &mut settled, &mut post_commit).await?;
+        Ok((settled.into_iter().flatten().collect(), post_commit))
     }
 
     /// Settles plain successes on the fast path and the rest on the slow path, in one commit.
@@ -201,14 +212,8 @@ impl Inner {
             settled[*index] = Some(answer);
         }
         told_as_one(&mut settled, &sorted.rest.iter().map(|(index, _)| *index).collect());
-        let answers = settled.iter().map(Option::as_ref);
-        self.record_applied(&mut tx, settlements.iter().zip(answers)).await?;
-        let all: Vec<_> = settlements.iter().collect();
-        let mut answers: Vec<_> = settled.iter_mut().map(Option::as_mut).collect();
-        post_commit.closed = self.count_samples(&mut tx, &all, &mut answers).await?;
-        crash_point(CrashPoint::CommitBefore);
-        tx.commit().await?;
-        crash_point(CrashPoint::CommitAfter);
+        self.finish(&mut tx, settlements.iter(), &mut settled, &mut post_commit).await?;
+        commit(tx).await?;
         self.tell(post_commit);
         Ok(settled)
     }
@@ -390,6 +395,34 @@ impl Inner {
 struct Sorted<'a> {
     plain: Vec<Plain<'a>>,
     rest: Vec<(usize, &'a Settlement)>,
+}
+
+/// Which path a batch takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// Only plain successes: one statement, which may also claim.
+    Plain,
+    /// Plain successes by that statement and the rest by others, in one commit.
+    Mixed,
+    /// No plain success: a fixed number of statements for all of them.
+    General,
+}
+
+impl Sorted<'_> {
+    fn shape(&self) -> Shape {
+        match (self.plain.is_empty(), self.rest.is_empty()) {
+            (false, true) => Shape::Plain,
+            (false, false) => Shape::Mixed,
+            (true, _) => Shape::General,
+        }
+    }
+}
+
+async fn commit(tx: Transaction<'_, Postgres>) -> Result<(), Fault> {
+    crash_point(CrashPoint::CommitBefore);
+    tx.commit().await?;
+    crash_point(CrashPoint::CommitAfter);
+    Ok(())
 }
 
 /// Tokens as columns.

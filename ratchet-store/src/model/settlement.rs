@@ -48,6 +48,11 @@ pub struct Settlement {
 }
 
 impl Settlement {
+    /// Creates the settlement of a run that did not happen: its job returns to the queue and keeps its place.
+    pub fn release(token: Token) -> Self {
+        Self::new(token, Verdict::Release, AttemptOutcome::Released)
+    }
+
     /// Creates a settlement with a verdict and an outcome, and with all other fields empty.
     pub fn new(token: Token, verdict: Verdict, outcome: AttemptOutcome) -> Self {
         Self {

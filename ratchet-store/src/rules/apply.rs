@@ -40,39 +40,31 @@ impl JobRecord {
 
     /// Applies a verdict to a running job. The caller must have checked the token, and increments the version.
     pub fn settle(&mut self, verdict: Verdict, now: Timestamp) {
+        let before = Standing {
+            state: self.state,
+            due: self.due,
+            attempts: self.attempts,
+            crashes: self.crashes,
+            deferrals: self.deferrals,
+        };
+        let after = before.after(&verdict, now);
+        self.state = after.state;
+        self.due = after.due;
+        self.attempts = after.attempts;
+        self.crashes = after.crashes;
+        self.deferrals = after.deferrals;
+        if after.state.is_terminal() {
+            self.finished_at = Some(now);
+        }
         match verdict {
-            Verdict::Succeed { output } => {
-                self.state = JobState::Succeeded;
-                self.finished_at = Some(now);
-                self.output = output;
-            }
-            Verdict::Retry { delay, attempts, failure } => {
-                self.state = JobState::Pending;
-                self.due = later(now, delay);
-                self.attempts = attempts;
-                self.error = Some(failure);
-            }
-            Verdict::Defer { delay, why: _, note: _ } => {
-                self.state = JobState::Pending;
-                self.due = later(now, delay);
-                self.deferrals = self.deferrals.saturating_add(1);
-            }
-            // The due time stays, so the job keeps its place in the queue.
-            Verdict::Release => self.state = JobState::Pending,
-            Verdict::Rescue { delay, crashes } => {
-                self.state = JobState::Pending;
-                self.due = later(now, delay);
-                self.crashes = crashes;
-            }
-            Verdict::Fail { attempts, crashes, mut envelope } => {
+            Verdict::Succeed { output } => self.output = output,
+            Verdict::Retry { failure, .. } => self.error = Some(failure),
+            Verdict::Fail { mut envelope, .. } => {
                 envelope.at = now;
-                self.state = JobState::Failed;
-                self.finished_at = Some(now);
-                self.attempts = attempts;
-                self.crashes = crashes;
                 self.error = Some(envelope.failure.clone());
                 self.envelope = Some(*envelope);
             }
+            Verdict::Defer { .. } | Verdict::Release | Verdict::Rescue { .. } => {}
         }
     }
 
@@ -112,6 +104,48 @@ impl JobRecord {
         self.generation += 1;
         self.error = None;
         self.envelope = None;
+    }
+}
+
+/// The part of a job that every verdict may change: its state, its due time and its counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// The state.
+    pub state: JobState,
+    /// The due time.
+    pub due: Timestamp,
+    /// The failed attempts of this generation.
+    pub attempts: u32,
+    /// The crashes of workers in this generation.
+    pub crashes: u32,
+    /// The deferrals of this generation.
+    pub deferrals: u32,
+}
+
+impl Standing {
+    /// Returns what a verdict makes of a running job.
+    #[must_use]
+    pub fn after(self, verdict: &Verdict, now: Timestamp) -> Self {
+        let pending = Self { state: JobState::Pending, ..self };
+        match verdict {
+            Verdict::Succeed { .. } => Self { state: JobState::Succeeded, ..self },
+            Verdict::Fail { attempts, crashes, .. } => {
+                Self { state: JobState::Failed, attempts: *attempts, crashes: *crashes, ..self }
+            }
+            Verdict::Retry { delay, attempts, .. } => {
+                Self { due: later(now, *delay), attempts: *attempts, ..pending }
+            }
+            Verdict::Defer { delay, .. } => Self {
+                due: later(now, *delay),
+                deferrals: self.deferrals.saturating_add(1),
+                ..pending
+            },
+            // The due time stays, so the job keeps its place in the queue.
+            Verdict::Release => pending,
+            Verdict::Rescue { delay, crashes } => {
+                Self { due: later(now, *delay), crashes: *crashes, ..pending }
+            }
+        }
     }
 }
 

@@ -1,15 +1,16 @@
 //! Explains why a job is not running, by applying the conditions of a claim to one job.
 //!
-//! A store returns the state around a job ([`ClaimContext`]). The conditions are the same functions that claims use:
-//! [`QueueRules::gate`], [`Breaker::admits`], [`ConcurrencyKey::has_room`].
+//! A store returns the state around a job ([`ClaimContext`]). The conditions are evaluated by the [`ClaimPlan`] that
+//! claims use.
 
 use std::fmt;
 
 use jiff::Timestamp;
 
-use super::breaker::Admission;
+use super::Admission;
+use super::claim::{Candidate, ClaimPlan, Holders, Obstacle};
 use crate::model::{
-    Breaker, ConcurrencyKey, Gate, JobId, JobRecord, JobState, NodeRecord, QueueRules,
+    Breaker, Gate, Isolation, JobId, JobRecord, JobState, NodeRecord, QueueDemand, QueueRules,
 };
 
 /// The state that a claim would evaluate for one job.
@@ -146,14 +147,58 @@ impl ClaimContext {
         let mut reasons = Vec::new();
         reasons.extend(self.due());
         reasons.extend(self.parents());
-        reasons.extend(self.queue());
-        reasons.extend(self.key());
-        reasons.extend(self.service());
+        reasons.extend(self.obstacles(isolate_after_crashes));
         reasons.extend(self.worker());
-        if self.job.crashes >= isolate_after_crashes {
-            reasons.push(Waiting::MustRunAlone { crashes: self.job.crashes });
-        }
         if reasons.is_empty() { Explanation::AllClear } else { Explanation::Waits(reasons) }
+    }
+
+    /// Returns what would keep a claim of this job alone, by a worker that knows it, from taking it.
+    fn obstacles(&self, isolate_after_crashes: u32) -> Vec<Waiting> {
+        let spec = &self.job.spec;
+        let demand = QueueDemand { queue: spec.queue.clone(), limit: 1 };
+        let isolation = Isolation::NotNow { after_crashes: isolate_after_crashes };
+        let mut plan = ClaimPlan::new(&[demand], isolation, self.now);
+        plan.set_rules(&spec.queue, self.rules.clone(), self.running);
+        if let Some(key) = &spec.concurrency {
+            plan.set_holders(key.key.clone(), Holders::Runs(self.holders.len() as u64));
+        }
+        if let (Some(service), Some(breaker)) = (&spec.service, &self.breaker) {
+            plan.set_breaker(service.clone(), breaker.clone(), self.probing);
+        }
+        let candidate = Candidate {
+            queue: &spec.queue,
+            known: true,
+            crashes: self.job.crashes,
+            concurrency: spec.concurrency.as_ref(),
+            service: spec.service.as_deref(),
+        };
+        plan.obstacles(&candidate).filter_map(|obstacle| self.waiting(obstacle)).collect()
+    }
+
+    fn waiting(&self, obstacle: Obstacle) -> Option<Waiting> {
+        let spec = &self.job.spec;
+        let queue = spec.queue.clone();
+        Some(match obstacle {
+            Obstacle::Queue(Gate::Paused) => Waiting::QueuePaused { queue },
+            Obstacle::Queue(Gate::Full { limit }) => Waiting::QueueFull { queue, limit },
+            Obstacle::Queue(Gate::RateLimited { until }) => Waiting::RateLimited { queue, until },
+            Obstacle::Key => {
+                let key = spec.concurrency.as_ref()?;
+                let holders = self.holders.clone();
+                Waiting::KeyHeld { key: key.key.clone(), limit: key.limit, holders }
+            }
+            Obstacle::Service(admission) => {
+                let service = spec.service.clone()?;
+                match admission {
+                    Admission::Nothing { until } => Waiting::BreakerOpen { service, until },
+                    Admission::All | Admission::Probes { .. } => {
+                        Waiting::BreakerProbing { service, probing: self.probing }
+                    }
+                }
+            }
+            Obstacle::Isolation => Waiting::MustRunAlone { crashes: self.job.crashes },
+            Obstacle::Unknown | Obstacle::Queue(Gate::Open { .. }) => return None,
+        })
     }
 
     fn due(&self) -> Option<Waiting> {
@@ -163,36 +208,6 @@ impl ClaimContext {
     fn parents(&self) -> Option<Waiting> {
         let wait = self.job.wait?;
         Some(Waiting::ParentNotDone { parents: wait.edges, ended: wait.fired + wait.dead })
-    }
-
-    fn queue(&self) -> Option<Waiting> {
-        let queue = self.job.spec.queue.clone();
-        match self.rules.gate(self.running, self.now) {
-            Gate::Open { .. } => None,
-            Gate::Paused => Some(Waiting::QueuePaused { queue }),
-            Gate::Full { limit } => Some(Waiting::QueueFull { queue, limit }),
-            Gate::RateLimited { until } => Some(Waiting::RateLimited { queue, until }),
-        }
-    }
-
-    fn key(&self) -> Option<Waiting> {
-        let ConcurrencyKey { key, limit } = self.job.spec.concurrency.as_ref()?;
-        let wanted = self.job.spec.concurrency.as_ref()?;
-        if wanted.has_room(self.holders.len() as u64) {
-            return None;
-        }
-        Some(Waiting::KeyHeld { key: key.clone(), limit: *limit, holders: self.holders.clone() })
-    }
-
-    fn service(&self) -> Option<Waiting> {
-        let service = self.job.spec.service.clone()?;
-        match self.breaker.as_ref()?.admits(self.probing, self.now) {
-            Admission::All | Admission::Probes { left: 1.., .. } => None,
-            Admission::Probes { left: 0, .. } => {
-                Some(Waiting::BreakerProbing { service, probing: self.probing })
-            }
-            Admission::Nothing { until } => Some(Waiting::BreakerOpen { service, until }),
-        }
     }
 
     fn worker(&self) -> Option<Waiting> {
@@ -205,13 +220,6 @@ impl ClaimContext {
         }
         let served = know.any(|node| node.info.queues.contains(&spec.queue));
         (!served).then(|| Waiting::NoWorkerServesIt { queue: spec.queue.clone() })
-    }
-}
-
-impl ConcurrencyKey {
-    /// Returns `true` if another run can hold the key when `taken` runs hold it.
-    pub fn has_room(&self, taken: u64) -> bool {
-        taken < u64::from(self.limit)
     }
 }
 

@@ -5,11 +5,14 @@
 
 mod apply;
 pub mod breaker;
+pub mod claim;
 pub mod explain;
 pub mod graph;
 pub mod insert;
 pub mod queue;
 pub mod recurring;
 
+pub use apply::Standing;
 pub use breaker::Admission;
+pub use claim::ClaimPlan;
 pub use explain::{ClaimContext, Explanation, Waiting};

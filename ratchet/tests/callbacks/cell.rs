@@ -3,8 +3,9 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use ratchet::definition::Registry;
 use ratchet::model::JobId;
-use ratchet::{JobState, Ratchet, Registry, SqliteStore};
+use ratchet::{JobState, Ratchet, SqliteStore};
 use serde::{Deserialize, Serialize};
 
 use super::hostile::{

@@ -11,13 +11,14 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
+use ratchet::definition::{JobInvocationResolver, Registration, Registry};
+use ratchet::failure::{ErrorSanitizer, RawError};
+use ratchet::hooks::{
+    AlertSink, DeadLetterSink, Failure, Middleware, OutcomeSink, RetryPolicy, RunReport, SinkError,
+};
 use ratchet::model::{Alert, Envelope, JobOutcome};
 use ratchet::prelude::*;
-use ratchet::{
-    AlertSink, DeadLetterSink, ErrorSanitizer, Failure, JobError, JobInvocationResolver,
-    Middleware, OutcomeSink, RawError, Registration, Registry, RetryPolicy, RunReport, SinkError,
-    async_trait,
-};
+use ratchet::{JobError, async_trait};
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::cell::{Callback, Trick};

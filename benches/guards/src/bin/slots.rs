@@ -6,7 +6,8 @@
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-use ratchet::{Explanation, JobState, Ratchet, job};
+use ratchet::{JobState, Ratchet, job};
+use ratchet::manage::Explanation;
 use ratchet_bench_guards::{Scratch, all_ended, end, every_run, everything, open, worker_arguments};
 
 const LIMIT: usize = 3;

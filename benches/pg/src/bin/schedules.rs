@@ -6,7 +6,8 @@
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-use ratchet::{Job as _, Missed, Ratchet, job};
+use ratchet::{Job as _, Ratchet, job};
+use ratchet::schedule::Missed;
 use ratchet_bench_pg::Server;
 use ratchet_pg::PgStore;
 use sqlx::PgPool;

@@ -9,9 +9,9 @@ use tokio::sync::oneshot;
 use super::ClaimLoop;
 use crate::decide::{AlwaysRetry, Outcome, Policies};
 use crate::job::StopCause;
-use crate::worker::attempt;
 use crate::worker::settler::PendingSettlement;
 use crate::worker::shared::Shared;
+use crate::worker::{attempt, settlement};
 use ratchet_store::model::{Claimed, RunNotes, Token};
 
 /// A settlement that waits for the retry policy.
@@ -60,7 +60,7 @@ impl Runaway {
         let Self { shared, job, outcome, duration, notes } = self;
         let (core, spawned) = (&shared.core, Vec::new());
         let mut settlement =
-            attempt::settlement(core, policies, &job, outcome, duration, notes, spawned);
+            settlement::of_run(core, policies, &job, outcome, duration, notes, spawned);
         settlement.lingering = true;
         PendingSettlement { job, settlement }
     }

@@ -1,0 +1,12 @@
+//! What `#[job]` generates: the definition of a job, its arguments and its entry in the registry.
+//!
+//! A program that only uses `#[job]` does not need these items. They are for programs that resolve jobs in their own way
+//! ([`JobInvocationResolver`]), list the jobs of a binary ([`Registry`]), or accept their own types as keys and errors.
+
+pub use ratchet_core::{
+    Arg, ArgDef, BreakerDef, ConditionDef, CronDef, DecodeError, Decoder, EncodeError, Encoder,
+    ErrorMatcher, Inject, InjectError, InjectRequirement, Injection, InputDef, IntoFailure, JobArg,
+    JobDef, JobInvocationResolver, JobOutput, KeepError, KeyPart, Keys, Location, Output,
+    PanicPolicy, PrepareError, Prepared, Registration, Registry, RegistryError, RunFuture, States,
+};
+pub use ratchet_core::{BackoffKind, Jitter};

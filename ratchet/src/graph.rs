@@ -1,0 +1,10 @@
+//! Chains, batches and workflows: jobs that wait for each other.
+//!
+//! [`Ratchet::chain`](crate::Ratchet::chain), [`Ratchet::batch`](crate::Ratchet::batch) and
+//! [`Ratchet::workflow`](crate::Ratchet::workflow) start building one.
+
+pub use ratchet_core::{
+    Batch, Chain, ChainHandle, Condition, FirstStep, GroupFilter, GroupHandle, GroupId,
+    GroupReport, GroupStep, Groups, Input, NoOutput, StepAfter, StepOptions, StepOutput, StepRef,
+    Workflow,
+};
