@@ -102,7 +102,7 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
 
     /// Registers a node with a lease of the given duration.
     ///
-    /// A node id that lost its lease and still holds jobs or slots must be refused with [`StoreErrorKind::Data`]. Its
+    /// A node id that lost its lease and still holds jobs or slots must be refused with [`StoreErrorKind::Data`](crate::StoreErrorKind::Data). Its
     /// jobs wait to be rescued, and a new lease would prevent that.
     async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError>;
 

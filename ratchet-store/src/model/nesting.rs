@@ -28,7 +28,7 @@ pub fn write<T: Serialize + ?Sized>(out: impl Write, value: &T) -> Result<(), se
     value.serialize(&mut Serializer::with_formatter(out, Shallow { depth: 0 }))
 }
 
-/// Returns `true` if an error of [`write`] means that the value is nested too deeply.
+/// Returns `true` if an error of [`write`](fn@write) means that the value is nested too deeply.
 pub fn is_too_deep(error: &serde_json::Error) -> bool {
     // `serde_json::Error` gives no access to its inner error, so the texts are compared.
     error.is_io() && error.to_string() == TooDeep.to_string()

@@ -43,7 +43,7 @@ impl From<OutcomeKind> for AttemptOutcome {
     }
 }
 
-/// The outcome of a job, as passed to an [`OutcomeSink`](crate::OutcomeSink).
+/// The outcome of a job, as passed to an outcome sink.
 ///
 /// A job that is retried manually after it failed has another outcome in its next generation. `(job_id, run)`
 /// identifies and orders the outcomes of a job, so a receiver that has seen a later `run` can drop a redelivered

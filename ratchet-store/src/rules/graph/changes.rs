@@ -26,7 +26,7 @@ pub enum JobChange {
         /// The new wait.
         wait: Wait,
     },
-    /// It no longer waits: apply [`JobRecord::release`](crate::JobRecord::release) as a transition of the job.
+    /// It no longer waits: apply [`JobRecord::release`](crate::model::JobRecord::release) as a transition of the job.
     Release {
         /// The id of the job.
         job: JobId,
@@ -42,7 +42,7 @@ pub enum JobChange {
         /// The wait to keep, in case the job is reopened.
         wait: Option<Wait>,
     },
-    /// It was canceled and waits again: [`JobRecord::reopen`](crate::JobRecord::reopen). It takes its business key
+    /// It was canceled and waits again: [`JobRecord::reopen`](crate::model::JobRecord::reopen). It takes its business key
     /// again. If another job holds the key, the whole commit must be refused.
     Reopen {
         /// The id of the job.
