@@ -29,7 +29,7 @@ pub(crate) fn store_error(error: sqlx::Error) -> StoreError {
         sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } | sqlx::Error::Encode(_) => Data,
         _ => Unavailable,
     };
-    StoreError::new(kind, format!("PostgreSQL: {error}")).with_source(error)
+    StoreError::new(kind, format!("PostgreSQL: {error}"))
 }
 
 /// Error codes of prepared statements behind a pooler: the statement already exists on this server connection, or does
@@ -42,7 +42,7 @@ fn pooled(error: sqlx::Error) -> StoreError {
         "PostgreSQL: {error}. Behind a pooler that hands out connections by the transaction, a store is opened with \
          `PgOptions::poll_only`"
     );
-    StoreError::new(StoreErrorKind::Config, why).with_source(error)
+    StoreError::new(StoreErrorKind::Config, why)
 }
 
 /// Returns whether a transaction conflicted with another one and can be retried at once.

@@ -87,7 +87,10 @@ impl Inner {
                 .fetch_all(&mut *db)
                 .await
         };
-        match tried.await {
+        let tried = tried.await;
+        // Rolled back here and not when it is dropped: the next claim would skip the row if it were still locked.
+        tx.rollback().await?;
+        match tried {
             Ok(_) => Ok(None),
             Err(error) if is_about_data(&error) => Ok(Some(error)),
             Err(error) => Err(error.into()),

@@ -1,9 +1,12 @@
 //! Runs random operations on this store and on the store in memory. All answers must be the same.
 
+// The budget of new seeds is real time.
+#![allow(clippy::disallowed_methods)]
+
 mod support;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ratchet_conformance::differential::{Op, generate, generate_graphs, run_both};
 use ratchet_conformance::{Harness, async_trait};
@@ -31,48 +34,56 @@ impl Harness for Memory {
     }
 }
 
-/// The total number of sequences, unless `RATCHET_SEQUENCES` sets another one. Each test runs a part of them.
-fn sequences(usually: u64) -> u64 {
-    let asked = std::env::var("RATCHET_SEQUENCES").ok().and_then(|text| text.parse().ok());
-    asked.unwrap_or(usually)
+/// Returns the number in an environment variable.
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok())
 }
 
 /// `RATCHET_SEED` selects one sequence, which is printed step by step.
 fn one_seed() -> Option<u64> {
-    std::env::var("RATCHET_SEED").ok().and_then(|text| text.parse().ok())
+    number("RATCHET_SEED")
 }
 
-const PARTS: u64 = 8;
+/// The seeds of fixed sequences, the same in every run. `RATCHET_SEQUENCES` sets the number over all parts.
+fn fixed(part: u64, parts: u64, usually: u64) -> Box<dyn Iterator<Item = u64>> {
+    let each = number("RATCHET_SEQUENCES").unwrap_or(usually) / parts;
+    let all = part * each..(part + 1) * each;
+    Box::new(one_seed().map_or(all, |seed| seed..seed + 1))
+}
+
+/// New seeds in every run, for `RATCHET_SECONDS` (30 by default), so that a slow machine tries fewer of them. A failure
+/// names its seed.
+fn fresh() -> Box<dyn Iterator<Item = u64>> {
+    let end = Instant::now() + Duration::from_secs(number("RATCHET_SECONDS").unwrap_or(30));
+    let until = move |_: &u64| Instant::now() < end && one_seed().is_none();
+    Box::new(std::iter::repeat_with(|| fastrand::u64(1 << 32..1 << 48)).take_while(until))
+}
 
 /// Short sequences often test an almost empty store, long ones reach deeper states.
 fn length(seed: u64) -> usize {
     if seed.is_multiple_of(100) { 400 } else { 24 }
 }
 
-fn part(number: u64) {
-    part_of(generate, number, sequences(2000) / PARTS);
+fn operations(seed: u64) -> Vec<Op> {
+    generate(seed, length(seed))
 }
 
 /// Graphs need longer sequences to interact, so there are fewer of them.
-fn graphs(number: u64) {
-    let longer = |seed, count| generate_graphs(seed, count + 24);
-    part_of(longer, number, sequences(500) / GRAPH_PARTS);
+fn graphs(seed: u64) -> Vec<Op> {
+    generate_graphs(seed, length(seed) + 24)
 }
 
-const GRAPH_PARTS: u64 = 4;
-
-fn part_of(generate: fn(u64, usize) -> Vec<Op>, number: u64, per_part: u64) {
+fn agree(generate: fn(u64) -> Vec<Op>, seeds: impl Iterator<Item = u64>) {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
     runtime.expect("a runtime").block_on(async {
         let pg = PgHarness::fresh().await;
-        let all = number * per_part..(number + 1) * per_part;
-        for seed in one_seed().map_or(all, |seed| seed..seed + 1) {
+        for seed in seeds {
             pg.database.empty().await;
-            let ops = generate(seed, length(seed));
+            let ops = generate(seed);
             let same = run_both(&Memory::fresh().await, &pg, &ops).await;
             if let Err(divergence) = same {
                 let steps = if one_seed().is_some() { ops.as_slice() } else { &[] };
-                panic!("seed {seed}: {divergence}\n{steps:#?}");
+                panic!("RATCHET_SEED={seed}: {divergence}\n{steps:#?}");
             }
         }
     });
@@ -80,60 +91,30 @@ fn part_of(generate: fn(u64, usize) -> Vec<Op>, number: u64, per_part: u64) {
 
 #[test]
 fn agrees_with_memory_part_0() {
-    part(0);
+    agree(operations, fixed(0, 2, 300));
 }
 
 #[test]
 fn agrees_with_memory_part_1() {
-    part(1);
+    agree(operations, fixed(1, 2, 300));
 }
 
 #[test]
-fn agrees_with_memory_part_2() {
-    part(2);
-}
-
-#[test]
-fn agrees_with_memory_part_3() {
-    part(3);
-}
-
-#[test]
-fn agrees_with_memory_part_4() {
-    part(4);
-}
-
-#[test]
-fn agrees_with_memory_part_5() {
-    part(5);
-}
-
-#[test]
-fn agrees_with_memory_part_6() {
-    part(6);
-}
-
-#[test]
-fn agrees_with_memory_part_7() {
-    part(7);
+fn agrees_with_memory_on_new_seeds() {
+    agree(operations, fresh());
 }
 
 #[test]
 fn agrees_with_memory_on_graphs_0() {
-    graphs(0);
+    agree(graphs, fixed(0, 2, 80));
 }
 
 #[test]
 fn agrees_with_memory_on_graphs_1() {
-    graphs(1);
+    agree(graphs, fixed(1, 2, 80));
 }
 
 #[test]
-fn agrees_with_memory_on_graphs_2() {
-    graphs(2);
-}
-
-#[test]
-fn agrees_with_memory_on_graphs_3() {
-    graphs(3);
+fn agrees_with_memory_on_graphs_with_new_seeds() {
+    agree(graphs, fresh());
 }

@@ -84,9 +84,7 @@ impl Fault {
 impl From<Fault> for StoreError {
     fn from(fault: Fault) -> Self {
         let error = match fault.source {
-            Some(source) => {
-                Self::new(fault.kind, format!("{} ({source})", fault.message)).with_source(source)
-            }
+            Some(source) => Self::new(fault.kind, format!("{} ({source})", fault.message)),
             None => Self::new(fault.kind, fault.message),
         };
         if fault.recoverable { error.recoverable() } else { error }

@@ -33,10 +33,9 @@ impl Harness for Memory {
     }
 }
 
-/// The number of sequences per test. The default of 500 in total keeps the suite fast, `RATCHET_SEQUENCES=500` runs
-/// 2000.
+/// The number of sequences per test. The default keeps the suite fast.
 fn sequences() -> u64 {
-    std::env::var("RATCHET_SEQUENCES").ok().and_then(|text| text.parse().ok()).unwrap_or(125)
+    std::env::var("RATCHET_SEQUENCES").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
 }
 
 async fn agree(first: u64, max_skipped: usize) {

@@ -181,7 +181,7 @@ pub async fn q_04_the_answer_is_the_claims_own(world: &World) {
 /// After random operations, a claim of one job per queue must take a job that `explain` called clear, and must take one
 /// if there is one.
 pub async fn q_04_what_explain_calls_clear_is_claimed_next(world: &World) {
-    for seed in 10..16 {
+    for seed in 10..12 {
         amid_chaos(world, seed, claims_what_is_clear).await;
     }
 }
@@ -191,7 +191,8 @@ async fn claims_what_is_clear(world: &World, jobs: Vec<JobRecord>) {
         let node = world.stranger().serving(&[queue]).knowing(&[("mail", 2), ("bill", 1)]);
         node.join(secs(60)).await;
         let mut explained = BTreeMap::new();
-        for job in jobs.iter().filter(|job| job.spec.queue == queue) {
+        let waits = |job: &&JobRecord| job.spec.queue == queue && job.state == JobState::Pending;
+        for job in jobs.iter().filter(waits) {
             explained.insert(job.id, why(world, job.id).await);
         }
         let clear = explained.values().any(|why| *why == Explanation::AllClear);

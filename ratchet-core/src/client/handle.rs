@@ -104,9 +104,9 @@ pub(super) fn read_output<T: DeserializeOwned>(job: &JobRecord) -> Result<T, Wai
         return Err(WaitError::OutputNotKept { job: job.id, why: why.to_owned() });
     }
     let json = job.output.as_deref().unwrap_or("null");
-    serde_json::from_str(json).map_err(|source| WaitError::Output {
+    serde_json::from_str(json).map_err(|error| WaitError::Output {
         job: job.id,
-        source,
+        error,
         warnings: job.warnings.clone(),
     })
 }
@@ -155,12 +155,12 @@ pub enum WaitError {
         why: String,
     },
     /// The job succeeded, but its output cannot be deserialized as this type.
-    #[error("job {job} succeeded, but its output cannot be read: {source}; {}", warnings.join("; "))]
+    #[error("job {job} succeeded, but its output cannot be read: {error}; {}", warnings.join("; "))]
     Output {
         /// The id of the job.
         job: JobId,
         /// The error from `serde_json`.
-        source: serde_json::Error,
+        error: serde_json::Error,
         /// The warnings of the job.
         warnings: Vec<String>,
     },
@@ -184,6 +184,6 @@ pub enum WaitError {
     #[error("group {0} is gone: it was purged, or never existed")]
     GroupGone(GroupId),
     /// The store failed.
-    #[error("cannot wait: {0}")]
-    Store(#[source] StoreError),
+    #[error(transparent)]
+    Store(StoreError),
 }

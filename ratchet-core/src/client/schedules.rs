@@ -48,12 +48,12 @@ pub enum ScheduleError {
     #[error("there is no schedule `{0}`")]
     NotFound(String),
     /// The cron expression or the time zone is invalid, or the schedule never fires.
-    #[error("schedule `{name}`: {source}")]
+    #[error("schedule `{name}`: {error}")]
     Cron {
         /// The name of the schedule.
         name: String,
         /// The error in the expression or zone.
-        source: CronError,
+        error: CronError,
     },
     /// The job of the schedule is invalid.
     #[error(transparent)]
@@ -212,7 +212,7 @@ const TRIES: usize = 20;
 
 fn cron(schedule: &ScheduleRecord) -> Result<Cron, ScheduleError> {
     Cron::new(&schedule.expression, &schedule.zone)
-        .map_err(|source| ScheduleError::Cron { name: brief(&schedule.name), source })
+        .map_err(|error| ScheduleError::Cron { name: brief(&schedule.name), error })
 }
 
 /// Returns the first occurrence of a schedule after `now`. A schedule without one is an error.
@@ -222,8 +222,8 @@ fn first(
     now: Timestamp,
 ) -> Result<Timestamp, ScheduleError> {
     cron.after(now).ok_or_else(|| {
-        let source = CronError::Never { expression: brief(&schedule.expression) };
-        ScheduleError::Cron { name: brief(&schedule.name), source }
+        let error = CronError::Never { expression: brief(&schedule.expression) };
+        ScheduleError::Cron { name: brief(&schedule.name), error }
     })
 }
 

@@ -15,12 +15,12 @@ use crate::runtime::Core;
 #[non_exhaustive]
 pub enum SubmitError {
     /// An argument cannot be serialized as JSON.
-    #[error("cannot enqueue `{job}`: {source}")]
+    #[error("cannot enqueue `{job}`: {error}")]
     Encode {
         /// The name of the job.
         job: &'static str,
         /// The argument, and the error from `serde_json`.
-        source: EncodeError,
+        error: EncodeError,
     },
     /// The arguments, together with tags, tenant and correlation id, are larger than `payload_limit`.
     #[error(
@@ -149,7 +149,7 @@ pub enum SubmitError {
     #[error("cannot add to group {0}: it is sealed or canceled")]
     GroupSealed(GroupId),
     /// The store failed.
-    #[error("cannot enqueue: {0}")]
+    #[error(transparent)]
     Store(#[from] StoreError),
 }
 
@@ -224,11 +224,11 @@ pub(super) fn spec<J: Job>(job: &J) -> Result<JobSpec, SubmitError> {
     valid.map_err(|why| SubmitError::Refused { job: def.name, why: cut(why) })?;
     let mut args = Encoder::new();
     job.encode(&mut args);
-    let payload = args.finish().map_err(|source| {
-        if nesting::is_too_deep(&source.source) {
+    let payload = args.finish().map_err(|error| {
+        if nesting::is_too_deep(&error.error) {
             SubmitError::TooDeep { job: def.name.to_owned(), limit: limits::DEPTH }
         } else {
-            SubmitError::Encode { job: def.name, source }
+            SubmitError::Encode { job: def.name, error }
         }
     })?;
     let mut spec = Core::spec_with_callbacks(def, payload);

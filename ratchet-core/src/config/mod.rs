@@ -191,16 +191,16 @@ mod tests {
         type Change = fn(&mut Config);
         let bad: [(&str, Change); 13] = [
             ("concurrency", |config| config.concurrency = 0),
-            ("batch", |config| config.max_batch = 0),
+            ("max_batch", |config| config.max_batch = 0),
             ("lease", |config| config.lease = Duration::ZERO),
             ("lease", |config| config.lease = MAX),
             ("heartbeat", |config| config.heartbeat = MAX),
             ("heartbeat", |config| config.heartbeat = Duration::ZERO),
-            ("sweep", |config| config.maintenance_interval = Duration::ZERO),
-            ("sweep", |config| config.maintenance_interval = MAX),
-            ("poll", |config| config.poll_interval = (MAX, MAX)),
-            ("poll", |config| config.poll_interval = (NANO, DAY)),
-            ("poll", |config| config.poll_interval = (DAY, MILLISECOND)),
+            ("maintenance_interval", |config| config.maintenance_interval = Duration::ZERO),
+            ("maintenance_interval", |config| config.maintenance_interval = MAX),
+            ("poll_interval", |config| config.poll_interval = (MAX, MAX)),
+            ("poll_interval", |config| config.poll_interval = (NANO, DAY)),
+            ("poll_interval", |config| config.poll_interval = (DAY, MILLISECOND)),
             ("health_every", |config| config.health_every = NANO),
             ("breaker", |config| {
                 config.breakers.insert("a\0b".to_owned(), BreakerConfig::default());

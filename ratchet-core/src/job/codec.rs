@@ -33,8 +33,8 @@ impl Encoder {
         self.json.push(b'"');
         self.json.extend_from_slice(arg.def.name.as_bytes());
         self.json.extend_from_slice(b"\":");
-        if let Err(source) = (arg.write)(value, &mut self.json) {
-            self.error = Some(EncodeError { argument: arg.def.name, source });
+        if let Err(error) = (arg.write)(value, &mut self.json) {
+            self.error = Some(EncodeError { argument: arg.def.name, error });
         }
     }
 
@@ -55,8 +55,8 @@ pub struct Decoder<'a> {
 
 impl<'a> Decoder<'a> {
     pub(crate) fn new(payload: &'a [u8]) -> Result<Self, DecodeError> {
-        let fields = serde_json::from_slice(payload)
-            .map_err(|source| DecodeError::NotAnObject { source })?;
+        let fields =
+            serde_json::from_slice(payload).map_err(|error| DecodeError::NotAnObject { error })?;
         Ok(Self { fields })
     }
 
@@ -65,7 +65,7 @@ impl<'a> Decoder<'a> {
         let argument = arg.def.name;
         match self.fields.remove(argument) {
             Some(raw) => {
-                (arg.read)(raw.get()).map_err(|source| DecodeError::Argument { argument, source })
+                (arg.read)(raw.get()).map_err(|error| DecodeError::Argument { argument, error })
             }
             None => (arg.absent)().ok_or(DecodeError::Missing { argument }),
         }
@@ -74,12 +74,12 @@ impl<'a> Decoder<'a> {
 
 /// The error returned when an argument cannot be written as JSON.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot encode argument `{argument}`: {source}")]
+#[error("cannot encode argument `{argument}`: {error}")]
 pub struct EncodeError {
     /// The name of the argument.
     pub argument: &'static str,
     /// The error of serde.
-    pub source: serde_json::Error,
+    pub error: serde_json::Error,
 }
 
 /// The error returned when a stored payload does not match the arguments of its job.
@@ -87,18 +87,18 @@ pub struct EncodeError {
 #[non_exhaustive]
 pub enum DecodeError {
     /// The payload is not a JSON object.
-    #[error("the payload is not a JSON object: {source}")]
+    #[error("the payload is not a JSON object: {error}")]
     NotAnObject {
         /// The error of serde.
-        source: serde_json::Error,
+        error: serde_json::Error,
     },
     /// The value of an argument has the wrong type.
-    #[error("cannot decode argument `{argument}`: {source}")]
+    #[error("cannot decode argument `{argument}`: {error}")]
     Argument {
         /// The name of the argument.
         argument: &'static str,
         /// The error of serde.
-        source: serde_json::Error,
+        error: serde_json::Error,
     },
     /// An argument is missing and has no default.
     #[error(

@@ -182,7 +182,9 @@ impl JobContext {
     pub fn set_progress(&self, percent: f32, message: impl Into<String>) {
         let percent = if percent.is_finite() { percent.clamp(0.0, 100.0) } else { 0.0 };
         let message = line(message.into());
-        self.write(|recorded| recorded.notes.progress = Some(Progress { percent, message }));
+        self.note("progress", |recorded| {
+            recorded.notes.progress = Some(Progress { percent, message });
+        });
     }
 
     /// Returns the progress reported last, by this run or an earlier one.
@@ -195,8 +197,7 @@ impl JobContext {
     /// [`limits::DEPTH`](ratchet_store::model::limits::DEPTH) levels deep.
     pub fn set_checkpoint<T: Serialize>(&self, state: &T) -> Result<(), KeepError> {
         let value = recorded::value("checkpoint", state)?;
-        self.write(|recorded| recorded.notes.checkpoint = Some(value));
-        Ok(())
+        self.write("checkpoint", |recorded| recorded.notes.checkpoint = Some(value))
     }
 
     /// Returns the checkpoint saved last, by this run or an earlier one.
@@ -218,7 +219,7 @@ impl JobContext {
             message: line(message.into()),
             run: self.run.job.run,
         };
-        self.write(|recorded| recorded.log(line));
+        self.note("log line", |recorded| recorded.log(line));
     }
 
     /// Logs a line at level info.
@@ -234,7 +235,8 @@ impl JobContext {
     /// Records an item that could not be processed. The sanitized error is stored with the run; the item itself is not.
     /// A reject does not fail the run. Rejects can be listed and grouped with `ratchet.rejects()`.
     pub fn reject_item(&self, index: u64, error: impl Into<JobError>) {
-        self.reject(index, error.into(), None);
+        let reject = self.reject(index, error.into(), None);
+        self.note("rejected item", |recorded| recorded.items.reject(reject));
     }
 
     /// Like [`Self::reject_item`], but also stores the item as JSON.
@@ -245,20 +247,19 @@ impl JobContext {
         item: &T,
     ) -> Result<(), KeepError> {
         let payload = recorded::json("rejected item", item)?;
-        self.reject(index, error.into(), Some(payload));
-        Ok(())
+        let reject = self.reject(index, error.into(), Some(payload));
+        self.write("rejected item", |recorded| recorded.items.reject(reject))
     }
 
-    fn reject(&self, index: u64, error: JobError, payload: Option<String>) {
+    fn reject(&self, index: u64, error: JobError, payload: Option<String>) -> NewReject {
         let record = self.run.host.classifier().record(error.into_handler_error());
-        let reject = NewReject {
+        NewReject {
             index,
             error_type: record.error_type,
             message: record.message,
             fingerprint: record.fingerprint,
             payload,
-        };
-        self.recorded().items.reject(reject);
+        }
     }
 
     /// Sets how many items this run may reject. If it rejects more, the run fails when its handler returns.
@@ -283,7 +284,8 @@ impl JobContext {
     ) -> Result<(), KeepError> {
         let checkpoint = recorded::value("hand-off", checkpoint)?;
         let hand_off = NewHandOff { pipeline: pipeline.into(), key: key.into(), checkpoint };
-        self.recorded().items.hand_off(hand_off)
+        recorded::check_hand_off(&hand_off)?;
+        self.write("hand-off", |recorded| recorded.items.hand_offs.push(hand_off))
     }
 
     /// Returns when this run became due. For the first attempt of a recurring job, this is the time of the occurrence.
@@ -395,9 +397,28 @@ impl JobContext {
         Some(notes)
     }
 
-    fn write(&self, change: impl FnOnce(&mut Recorded)) {
-        change(&mut self.recorded());
+    /// Records something. Fails if the run has ended, because it would be lost.
+    fn write(
+        &self,
+        what: &'static str,
+        change: impl FnOnce(&mut Recorded),
+    ) -> Result<(), KeepError> {
+        let mut recorded = self.recorded();
+        if recorded.closed {
+            return Err(KeepError::RunOver { job: self.job_id(), what });
+        }
+        change(&mut recorded);
         self.run.dirty.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Records something that the handler does not check. If the run has ended, a warning is logged, once per run.
+    fn note(&self, what: &'static str, change: impl FnOnce(&mut Recorded)) {
+        if let Err(error) = self.write(what, change)
+            && !std::mem::replace(&mut self.recorded().warned, true)
+        {
+            tracing::warn!(job.id = %self.job_id(), job.name = %self.job_name(), %error);
+        }
     }
 
     fn recorded(&self) -> MutexGuard<'_, Recorded> {

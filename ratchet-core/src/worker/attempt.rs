@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 
 use super::handler::{self, HandlerExit, ThreadExit};
+use super::settlement::{self, RunEffects};
 use super::{conditions, step_inputs};
 use crate::decide::Outcome;
 use crate::failure::{
@@ -82,36 +83,20 @@ fn end(
     ctx: &JobContext,
     outcome: Outcome,
     duration: Duration,
-    effects: RunEffects,
+    mut effects: RunEffects,
 ) -> AttemptResult {
-    let (job, lingering) = (ctx.claimed(), effects.lingering);
     if ctx.stop_signal().cause() == Some(StopCause::Canceled) {
-        return AttemptResult::Discard { lingering };
+        return AttemptResult::Discard { lingering: effects.lingering };
     }
-    let (mut notes, spawned, graphs, items) = ctx.take();
-    notes.warnings.extend(effects.warnings);
-    let done = matches!(outcome, Outcome::Done { .. });
-    let mut settlement =
-        super::settlement::of_run(core, &core.policies, job, outcome, duration, notes, spawned);
-    settlement.condition_results = effects.condition_results;
-    settlement.rejects = items.rejects;
-    if done {
-        settlement.graphs = graphs;
-        settlement.hand_offs = items.hand_offs;
-    }
-    settlement.lingering = lingering;
+    let (notes, spawned, graphs, items) = ctx.take();
+    let warnings = std::mem::replace(&mut effects.notes, notes).warnings;
+    effects.notes.warnings.extend(warnings);
+    (effects.spawned, effects.graphs) = (spawned, graphs);
+    (effects.rejects, effects.hand_offs) = (items.rejects, items.hand_offs);
+    let job = ctx.claimed();
+    let settlement = settlement::of_run(core, &core.policies, job, outcome, duration, effects);
     crash_point(CrashPoint::SettleDecided);
     AttemptResult::Settle(Box::new(settlement))
-}
-
-/// Side results of a run besides its outcome.
-#[derive(Debug, Default)]
-struct RunEffects {
-    warnings: Vec<String>,
-    /// The results of the conditions on the edges that leave a step.
-    condition_results: Vec<(String, bool)>,
-    /// The handler could not be stopped and is still running.
-    lingering: bool,
 }
 
 /// Prepares the job and reads the inputs of a step. An error ends the attempt before the handler runs.
@@ -177,7 +162,7 @@ async fn run(
                 Err(failure) => return Outcome::Failed(failure),
                 Ok(condition_results) => effects.condition_results = condition_results,
             }
-            Outcome::Done { output: keep(core, output, &mut effects.warnings) }
+            Outcome::Done { output: keep(core, output, &mut effects.notes.warnings) }
         }
         // An error returned after a release is the result of the stop request, not a failure.
         HandlerExit::Returned(Err(_)) if ctx.stop_signal().cause() == Some(StopCause::Released) => {

@@ -1,21 +1,36 @@
-//! Builds the settlement of a run.
+//! Builds the settlement of a run, with everything that commits with it.
 
 use std::time::Duration;
 
-use ratchet_store::model::{Claimed, NewJob, RunNotes, Settlement};
+use ratchet_store::model::{
+    Claimed, NewGraph, NewHandOff, NewJob, NewReject, RunNotes, Settlement,
+};
 
 use crate::decide::{Outcome, Policies, after_probe, decide, follow_up};
 use crate::runtime::Core;
 
-/// Decides on an outcome and builds the settlement with everything that commits with it.
+/// What a run leaves behind besides its outcome.
+#[derive(Debug, Default, Clone)]
+pub(super) struct RunEffects {
+    pub(super) notes: RunNotes,
+    pub(super) spawned: Vec<NewJob>,
+    pub(super) graphs: Vec<NewGraph>,
+    pub(super) rejects: Vec<NewReject>,
+    pub(super) hand_offs: Vec<NewHandOff>,
+    /// The results of the conditions on the edges that leave a step.
+    pub(super) condition_results: Vec<(String, bool)>,
+    /// The handler could not be stopped and is still running.
+    pub(super) lingering: bool,
+}
+
+/// Decides on an outcome and builds the settlement.
 pub(super) fn of_run(
     core: &Core,
     policies: &Policies,
     job: &Claimed,
     outcome: Outcome,
     duration: Duration,
-    notes: RunNotes,
-    spawned: Vec<NewJob>,
+    effects: RunEffects,
 ) -> Settlement {
     let sample = core.sample(job, &outcome);
     let succeeded = matches!(outcome, Outcome::Done { .. });
@@ -24,10 +39,15 @@ pub(super) fn of_run(
     let mut settlement = Settlement::new(job.token, verdict, outcome.in_history());
     settlement.sample = sample;
     settlement.duration = duration;
-    settlement.notes = notes;
-    // Children are stored only with a success.
+    settlement.notes = effects.notes;
+    settlement.rejects = effects.rejects;
+    settlement.condition_results = effects.condition_results;
+    settlement.lingering = effects.lingering;
+    // Jobs, graphs and hand-offs are stored only with a success.
     if succeeded {
-        settlement.spawned = spawned;
+        settlement.spawned = effects.spawned;
+        settlement.graphs = effects.graphs;
+        settlement.hand_offs = effects.hand_offs;
     }
     follow_up(job, &mut settlement, policies, || core.ids.job());
     settlement

@@ -186,8 +186,8 @@ pub enum StartError {
     NoRuntime,
     /// The engine's thread could not be started.
     #[error("the engine's thread could not be started: {0}")]
-    Thread(#[source] std::io::Error),
+    Thread(std::io::Error),
     /// The store failed.
-    #[error("a worker cannot start: {0}")]
+    #[error(transparent)]
     Store(#[from] StoreError),
 }

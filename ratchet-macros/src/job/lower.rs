@@ -228,7 +228,7 @@ fn struct_name(
         let message = match pascal.as_str() {
             "Self" => format!("the struct of job `{name}` cannot be named `Self`; {hint}"),
             _ => format!(
-                "the struct of job `{name}` would hide the `{pascal}` everyone knows; {hint}"
+                "the struct generated for job `{name}` would shadow `{pascal}` of the prelude; {hint}"
             ),
         };
         errors.push(&sig.ident, message);

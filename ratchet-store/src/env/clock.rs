@@ -58,7 +58,7 @@ impl Clock for SystemClock {
 ///
 /// ```
 /// use std::time::Duration;
-/// use ratchet_core::{Clock, VirtualClock};
+/// use ratchet_store::env::{Clock, VirtualClock};
 ///
 /// let clock = VirtualClock::new();
 /// let before = clock.now();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// use std::time::Duration;
-/// use ratchet_core::{Backoff, Jitter};
+/// use ratchet_store::model::{Backoff, Jitter};
 ///
 /// let backoff = Backoff::exponential(Duration::from_secs(1), Duration::from_secs(30)).jitter(Jitter::None);
 /// assert_eq!(backoff.delay(1, 0), Duration::from_secs(1));

@@ -42,7 +42,7 @@ impl StoreError {
         Self { kind, message: message.into(), source: None, recoverable: false }
     }
 
-    /// Sets the underlying error.
+    /// Sets the underlying error. The message must not repeat it.
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
         self
@@ -52,7 +52,7 @@ impl StoreError {
     /// [`Self::is_transient`] then returns `true`.
     ///
     /// ```
-    /// use ratchet_core::{StoreError, StoreErrorKind};
+    /// use ratchet_store::{StoreError, StoreErrorKind};
     ///
     /// let error = StoreError::new(StoreErrorKind::Config, "the file was moved or deleted");
     /// assert!(!error.is_transient());
@@ -95,7 +95,7 @@ impl StoreError {
 /// A text that exceeds its limit is refused before it reaches the store.
 impl From<LimitError> for StoreError {
     fn from(error: LimitError) -> Self {
-        Self::new(StoreErrorKind::Data, error.to_string()).with_source(error)
+        Self::new(StoreErrorKind::Data, error.to_string())
     }
 }
 

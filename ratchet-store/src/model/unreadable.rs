@@ -10,7 +10,7 @@ use super::JobId;
 /// repaired, and [`Store::drop_unreadable`](crate::Store::drop_unreadable) deletes one.
 ///
 /// ```
-/// use ratchet_core::model::{JobId, Unreadable};
+/// use ratchet_store::model::{JobId, Unreadable};
 ///
 /// # let id = JobId::from_uuid(uuid::Uuid::from_u128(7));
 /// let job = Unreadable::new(id, "checkpoint", "recursion limit exceeded").with_queue("mail");

@@ -339,14 +339,14 @@ pub async fn s_17_a_schedule_that_never_fires_is_refused(fixture: EngineFixture)
     for cron in ["0 0 30 2 *", "0 0 31 4,6,9,11 *"] {
         let error = declare(cron).await.expect_err("never fires");
         assert!(
-            matches!(error, ScheduleError::Cron { source: CronError::Never { .. }, .. }),
+            matches!(error, ScheduleError::Cron { error: CronError::Never { .. }, .. }),
             "{error}"
         );
     }
     let long = format!("{} * * * *", vec!["1"; 500_000].join(","));
     let error = declare(&long).await.expect_err("too long");
     assert!(
-        matches!(error, ScheduleError::Cron { source: CronError::TooLong { .. }, .. }),
+        matches!(error, ScheduleError::Cron { error: CronError::TooLong { .. }, .. }),
         "{error}"
     );
     let error = declare("* * * * *").zone("Z".repeat(1_000_000)).await.expect_err("no zone");
@@ -354,8 +354,5 @@ pub async fn s_17_a_schedule_that_never_fires_is_refused(fixture: EngineFixture)
     assert!(schedules.list().await.expect("reads").is_empty());
     declare("0 0 29 2 *").await.expect("every fourth year");
     let error = schedules.reschedule("never", "0 0 30 2 *", "UTC").await.expect_err("never fires");
-    assert!(
-        matches!(error, ScheduleError::Cron { source: CronError::Never { .. }, .. }),
-        "{error}"
-    );
+    assert!(matches!(error, ScheduleError::Cron { error: CronError::Never { .. }, .. }), "{error}");
 }

@@ -7,7 +7,9 @@ use serde::Serialize;
 
 use crate::failure::{clip, plain};
 use ratchet_store::model::limits::{self, Field, LimitError};
-use ratchet_store::model::{LogLine, NewGraph, NewHandOff, NewJob, NewReject, RunNotes, nesting};
+use ratchet_store::model::{
+    JobId, LogLine, NewGraph, NewHandOff, NewJob, NewReject, RunNotes, nesting,
+};
 
 /// Everything the handler has recorded so far.
 #[derive(Default)]
@@ -18,6 +20,8 @@ pub(super) struct Recorded {
     pub(super) items: RunItems,
     /// The run has ended; anything recorded from now on would be lost.
     pub(super) closed: bool,
+    /// A warning about something recorded after the end was logged.
+    pub(super) warned: bool,
     log: Log,
 }
 
@@ -62,16 +66,26 @@ pub enum KeepError {
         limit: usize,
     },
     /// The value cannot be serialized as JSON.
-    #[error("the {what} cannot be written as JSON: {source}")]
+    #[error("the {what} cannot be written as JSON: {error}")]
     Encode {
         /// The kind of value, as in [`Self::TooLarge`].
         what: &'static str,
         /// The error from `serde_json`.
-        source: serde_json::Error,
+        error: serde_json::Error,
     },
     /// A pipeline name or key exceeds its limit.
     #[error(transparent)]
     Limit(#[from] LimitError),
+    /// The run has ended. This happens if a context outlives its handler, for example in a spawned task.
+    #[error(
+        "the {what} is lost: the run of job {job} has ended; await what the handler starts before it returns"
+    )]
+    RunOver {
+        /// The id of the job.
+        job: JobId,
+        /// The kind of value, as in [`Self::TooLarge`].
+        what: &'static str,
+    },
 }
 
 /// Serializes a value to JSON text, within the limits on size and nesting.
@@ -79,7 +93,7 @@ pub(super) fn json<T: Serialize>(what: &'static str, value: &T) -> Result<String
     let limit = limits::CHECKPOINT;
     let mut out = Capped { json: Vec::new(), full: false };
     let written = nesting::write(&mut out, value);
-    let encode = |source| KeepError::Encode { what, source };
+    let encode = |error| KeepError::Encode { what, error };
     match written {
         _ if out.full => Err(KeepError::TooLarge { what, limit }),
         Err(error) if nesting::is_too_deep(&error) => Err(too_deep(what)),
@@ -100,7 +114,7 @@ pub(super) fn value<T: Serialize>(
     // Checks the limits only. The value is not parsed from the text, so that a number that JSON cannot represent is an
     // error instead of being rounded.
     json(what, value)?;
-    let value = serde_json::to_value(value).map_err(|source| KeepError::Encode { what, source })?;
+    let value = serde_json::to_value(value).map_err(|error| KeepError::Encode { what, error })?;
     if nesting::is_too_deep_value(&value) { Err(too_deep(what)) } else { Ok(value) }
 }
 
@@ -199,12 +213,11 @@ impl RunItems {
     pub(super) fn rejected(&self) -> u64 {
         u64::try_from(self.rejects.len()).unwrap_or(u64::MAX).saturating_add(self.dropped)
     }
+}
 
-    /// Adds a hand-off. Fails if its pipeline name or key exceeds the limit.
-    pub(super) fn hand_off(&mut self, hand_off: NewHandOff) -> Result<(), KeepError> {
-        limits::check(Field::Pipeline, &hand_off.pipeline)?;
-        limits::check(Field::HandOffKey, &hand_off.key)?;
-        self.hand_offs.push(hand_off);
-        Ok(())
-    }
+/// Checks the limits of a hand-off's pipeline name and key.
+pub(super) fn check_hand_off(hand_off: &NewHandOff) -> Result<(), KeepError> {
+    limits::check(Field::Pipeline, &hand_off.pipeline)?;
+    limits::check(Field::HandOffKey, &hand_off.key)?;
+    Ok(())
 }

@@ -110,3 +110,20 @@ fn s_17_rejects_are_found_by_their_index_and_bounded() {
         .expect_err("too large");
     assert!(matches!(error, KeepError::TooLarge { what: "rejected item", .. }), "{error}");
 }
+
+#[test]
+fn nothing_is_lost_silently_after_the_end_of_a_run() {
+    let ctx = JobContext::for_test();
+    ctx.take();
+    let over = |result: Result<(), KeepError>| matches!(result, Err(KeepError::RunOver { .. }));
+    assert!(over(ctx.set_checkpoint(&1)));
+    assert!(over(ctx.hand_off("p", "k", &1)));
+    assert!(over(ctx.reject_item_with(1, JobError::msg("bad"), &1)));
+    // These return nothing; the first of them is logged.
+    ctx.set_progress(50.0, "half");
+    ctx.info("a line");
+    ctx.reject_item(2, JobError::msg("bad"));
+    assert!(ctx.recorded().warned);
+    let (notes, _, _, items) = ctx.take();
+    assert!(notes.is_empty() && items.rejects.is_empty() && items.hand_offs.is_empty());
+}

@@ -9,9 +9,10 @@ use tokio::sync::oneshot;
 use super::ClaimLoop;
 use crate::decide::{AlwaysRetry, Outcome, Policies};
 use crate::job::StopCause;
+use crate::worker::attempt;
+use crate::worker::settlement::{self, RunEffects};
 use crate::worker::settler::PendingSettlement;
 use crate::worker::shared::Shared;
-use crate::worker::{attempt, settlement};
 use ratchet_store::model::{Claimed, RunNotes, Token};
 
 /// A settlement that waits for the retry policy.
@@ -58,10 +59,9 @@ struct Runaway {
 impl Runaway {
     fn settle(self, policies: &Policies) -> PendingSettlement {
         let Self { shared, job, outcome, duration, notes } = self;
-        let (core, spawned) = (&shared.core, Vec::new());
-        let mut settlement =
-            settlement::of_run(core, policies, &job, outcome, duration, notes, spawned);
-        settlement.lingering = true;
+        let effects = RunEffects { notes, lingering: true, ..RunEffects::default() };
+        let settlement =
+            settlement::of_run(&shared.core, policies, &job, outcome, duration, effects);
         PendingSettlement { job, settlement }
     }
 

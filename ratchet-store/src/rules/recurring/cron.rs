@@ -11,7 +11,7 @@ use crate::model::limits::{self, brief};
 /// A cron expression in a time zone: five fields, six fields starting with seconds, or a nickname such as `@daily`.
 ///
 /// ```
-/// use ratchet_core::recurring::Cron;
+/// use ratchet_store::rules::recurring::Cron;
 ///
 /// // On the last Sunday of March clocks in Berlin jump from 2:00 to 3:00.
 /// let cron = Cron::new("30 2 * * *", "Europe/Berlin")?;
