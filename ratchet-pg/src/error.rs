@@ -5,6 +5,7 @@ use sqlx::error::DatabaseError;
 use sqlx::postgres::PgDatabaseError;
 
 /// Converts a database error to a store error of the matching kind.
+#[expect(clippy::needless_pass_by_value, reason = "it is the argument of `map_err`")]
 pub(crate) fn store_error(error: sqlx::Error) -> StoreError {
     use StoreErrorKind::{Config, Corrupt, Data, Full, ReadOnly, Schema, Unavailable};
     let kind = match &error {
@@ -15,7 +16,7 @@ pub(crate) fn store_error(error: sqlx::Error) -> StoreError {
             "42P01" | "42703" | "42883" | "3F000" => Schema,
             "28000" | "28P01" | "3D000" | "42501" => Config,
             // A prepared statement exists that should not, or is missing: a pooler switches the server connection.
-            POOLED_TWICE | POOLED_AWAY => return pooled(error),
+            POOLED_TWICE | POOLED_AWAY => return pooled(&error),
             "XX001" | "XX002" => Corrupt,
             // Connection and transaction failures, exhausted resources, shutdown, timeouts, lock conflicts: all are
             // temporary.
@@ -37,7 +38,7 @@ pub(crate) fn store_error(error: sqlx::Error) -> StoreError {
 const POOLED_TWICE: &str = "42P05";
 const POOLED_AWAY: &str = "26000";
 
-fn pooled(error: sqlx::Error) -> StoreError {
+fn pooled(error: &sqlx::Error) -> StoreError {
     let why = format!(
         "PostgreSQL: {error}. Behind a pooler that hands out connections by the transaction, a store is opened with \
          `PgOptions::poll_only`"

@@ -53,7 +53,7 @@ fn generate(root: &Path, name: &str, attribute: &str) -> io::Result<PathBuf> {
     let ratchet = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ratchet");
     let manifest = format!(
         "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
-         [dependencies]\nratchet = {{ path = {ratchet:?} }}\n\n[workspace]\n"
+         [dependencies]\nratchet = {{ path = {ratchet:?}, package = \"ratchet-jobs\" }}\n\n[workspace]\n"
     );
     fs::write(crate_dir.join("Cargo.toml"), manifest)?;
     let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");

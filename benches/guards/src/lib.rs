@@ -87,7 +87,7 @@ pub fn end(workers: &mut [Child]) {
 pub async fn all_ended(ratchet: &Ratchet, jobs: u64, limit: Duration) -> bool {
     let deadline = std::time::Instant::now() + limit;
     loop {
-        let counts = ratchet.counts().await.expect("counts");
+        let counts = ratchet.jobs().counts().await.expect("counts");
         let ended = counts.state(JobState::Succeeded) + counts.state(JobState::Failed);
         if ended >= jobs {
             return true;
@@ -104,7 +104,7 @@ pub async fn everything(ratchet: &Ratchet) -> Vec<JobRecord> {
     let (mut jobs, mut before) = (Vec::new(), None);
     loop {
         let page = PageRequest { before, limit: 1000 };
-        let page = ratchet.list(&Filter::any(), page).await.expect("lists");
+        let page = ratchet.jobs().list(&Filter::any(), page).await.expect("lists");
         jobs.extend(page.jobs);
         before = page.next;
         if before.is_none() {
@@ -117,7 +117,7 @@ pub async fn everything(ratchet: &Ratchet) -> Vec<JobRecord> {
 pub async fn every_run(ratchet: &Ratchet, jobs: &[JobRecord]) -> Vec<AttemptRecord> {
     let mut lines = Vec::new();
     for job in jobs {
-        lines.extend(ratchet.attempts(job.id).await.expect("reads"));
+        lines.extend(ratchet.jobs().attempts(job.id).await.expect("reads"));
     }
     lines
 }

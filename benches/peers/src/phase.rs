@@ -24,7 +24,7 @@ pub struct Caller<'a> {
 
 impl<'a> Caller<'a> {
     pub fn new(system: &'a System, url: String, timeout: u64) -> Self {
-        Self { system, url, with: Vec::new(), patience }
+        Self { system, url, with: Vec::new(), timeout }
     }
 
     pub fn with(&self, key: &'static str, value: impl ToString) -> Self {

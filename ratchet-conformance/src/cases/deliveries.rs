@@ -15,7 +15,7 @@ fn ids(deliveries: &[Delivery]) -> Vec<JobId> {
     let id = |delivery: &Delivery| match &delivery.body {
         DeliveryBody::DeadLetter(envelope) => envelope.job_id,
         DeliveryBody::Alert(alert) => alert.job_id,
-        other => panic!("{other:?}"),
+        DeliveryBody::Outcome(outcome) => outcome.job_id,
     };
     deliveries.iter().map(id).collect()
 }

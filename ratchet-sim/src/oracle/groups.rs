@@ -94,7 +94,7 @@ fn allows(edge: &Edge, view: &Inspection<'_>) -> bool {
                     parent.state.is_terminal() && parent.state != JobState::Canceled
                         || parent.generation > 1
                 }
-                _ => false,
+                EdgeTrigger::Rate(_) => false,
             }
         }
         Vertex::Group(id) => {

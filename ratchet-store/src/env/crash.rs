@@ -10,7 +10,7 @@
 //!
 //! Within one process, a [`Watch`](super::pause::Watch) holds a single thread at a point while other threads continue.
 //!
-//! Not part of the public interface. It is used by `benches/proof` and the interleaving matrix of `ratchet-pg`.
+//! Not part of the public interface. It is used by `tests/crash` and the interleaving matrix of `ratchet-pg`.
 
 macro_rules! points {
     ($($(#[doc = $meaning:literal])+ $point:ident = $name:literal,)+) => {

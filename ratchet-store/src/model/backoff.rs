@@ -174,7 +174,11 @@ fn fraction(whole: Duration, seed: u64) -> Duration {
     let rest = (part % 1_000_000_000) as u32;
     Duration::new(secs, rest)
 }
-/// Checks the factor of an exponential backoff.
+/// Returns the factor of an exponential backoff after a check. The macros call it at compile time.
+///
+/// # Panics
+///
+/// If the factor is not between 1 and 1000.
 pub const fn valid_factor(factor: f64) -> f64 {
     assert!(
         factor >= 1.0 && factor <= 1000.0,

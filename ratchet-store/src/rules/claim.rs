@@ -364,7 +364,7 @@ mod tests {
     #[test]
     fn q_01_rules_limit_a_queue_and_are_spent() {
         let mut rules = QueueRules::default();
-        let rate = crate::model::Rate { jobs: 3, per: Duration::from_secs(60) };
+        let rate = crate::model::Rate { jobs: 3, per: Duration::from_mins(1) };
         rules.apply(QueueUpdate::Limit(QueueLimits { concurrency: Some(5), rate: Some(rate) }));
         let mut plan = plan(9, TOGETHER);
         plan.set_rules("q", rules, 3);

@@ -76,7 +76,7 @@ async fn measure(cause: &str) -> f64 {
     };
     let worker = ratchet.start().await.expect("starts");
     let holder = ratchet.enqueue(Holder {}).await.expect("enqueues");
-    while ratchet.get(holder.id()).await.expect("reads").is_none_or(|job| job.started_at.is_none()) {
+    while ratchet.jobs().get(holder.id()).await.expect("reads").is_none_or(|job| job.started_at.is_none()) {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     ratchet.breakers().open("broken", None).await.expect("opens");

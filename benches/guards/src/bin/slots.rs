@@ -42,7 +42,7 @@ async fn main() {
     let late_ended = all_ended(&ratchet, JOBS + 3, Duration::from_secs(20)).await;
     ratchet.queues().pause("default").await.expect("pauses");
     let last = ratchet.enqueue(Hold { id: 0 }).await.expect("enqueues");
-    let why = ratchet.explain(last.id()).await.expect("reads").expect("exists");
+    let why = ratchet.jobs().explain(last.id()).await.expect("reads").expect("exists");
     end(&mut workers);
     let jobs = everything(&ratchet).await;
     let runs = every_run(&ratchet, &jobs).await;

@@ -50,16 +50,16 @@ async fn main() {
     let mut tx = db.begin().await.expect("begins");
     let open = ratchet.enqueue(Plain { number: 2 }).business_key("held");
     open.in_tx(&mut tx).await.expect("submits");
-    let before = ratchet.counts().await.expect("reads").state(JobState::Succeeded);
+    let before = ratchet.jobs().counts().await.expect("reads").state(JobState::Succeeded);
     let parent = ratchet.enqueue(Parent {}).await.expect("enqueues");
     let started = Instant::now();
     ratchet.enqueue_many((0..99).map(|number| Plain { number })).await.expect("enqueues");
-    while ratchet.counts().await.expect("reads").state(JobState::Succeeded) < before + 99 {
+    while ratchet.jobs().counts().await.expect("reads").state(JobState::Succeeded) < before + 99 {
         tokio::time::sleep(Duration::from_millis(5)).await;
         assert!(started.elapsed() < Duration::from_secs(60), "the neighbors wait");
     }
     let waited = started.elapsed();
-    let state = ratchet.get(parent.id()).await.expect("reads").expect("is there").state;
+    let state = ratchet.jobs().get(parent.id()).await.expect("reads").expect("is there").state;
     println!("99 neighbors of a settlement that waits for a key: {waited:.2?}; it is {state}");
     tx.rollback().await.expect("rolls back");
     parent.wait().await.expect("ends");

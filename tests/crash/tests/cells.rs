@@ -4,7 +4,7 @@ use std::process::Command;
 
 /// Runs a part of the matrix and asserts that it passes.
 fn green(arguments: &[&str]) {
-    let output = Command::new(env!("CARGO_BIN_EXE_ratchet-proof"))
+    let output = Command::new(env!("CARGO_BIN_EXE_ratchet-crash-tests"))
         .args(["matrix", "--passings", "1"])
         .args(arguments)
         .output()

@@ -97,7 +97,7 @@ async fn stop_recurring(ratchet: &Ratchet) -> Result<(), Problem> {
     let done = Filter::any().name("proof.tick").state(JobState::Succeeded);
     until("the recurring job fires", async || {
         let page = PageRequest { before: None, limit: 1000 };
-        Ok(ratchet.list(&done, page).await?.jobs.len() >= TICKS)
+        Ok(ratchet.jobs().list(&done, page).await?.jobs.len() >= TICKS)
     })
     .await?;
     Ok(ratchet.schedules().pause(SCHEDULE).await?)
@@ -106,12 +106,12 @@ async fn stop_recurring(ratchet: &Ratchet) -> Result<(), Problem> {
 /// Waits until all jobs have ended, nothing is held, and every dead letter is delivered.
 async fn quiet(ratchet: &Ratchet, path: &Path, address: &str) -> Result<(), Problem> {
     let nothing_left = until("everything ends", async || {
-        let counts = ratchet.counts().await?;
+        let counts = ratchet.jobs().counts().await?;
         if counts.state(JobState::Pending) + counts.state(JobState::Running) > 0 {
             return Ok(false);
         }
         let page = PageRequest { before: None, limit: 10_000 };
-        let failed = ratchet.list(&Filter::any().state(JobState::Failed), page).await?;
+        let failed = ratchet.jobs().list(&Filter::any().state(JobState::Failed), page).await?;
         let letters = Entries::read(path).dead;
         let delivered = failed.jobs.iter().all(|job| letters.contains_key(&job.id.uuid()));
         Ok(delivered && leftovers(address).await?.is_empty())
@@ -120,10 +120,10 @@ async fn quiet(ratchet: &Ratchet, path: &Path, address: &str) -> Result<(), Prob
     if nothing_left.is_err() {
         eprintln!("left over: {:?}", leftovers(address).await?);
         let page = PageRequest { before: None, limit: 10_000 };
-        for job in ratchet.list(&Filter::any(), page).await?.jobs {
+        for job in ratchet.jobs().list(&Filter::any(), page).await?.jobs {
             if !job.state.is_terminal() {
                 eprintln!("{} {} {} run {}: {:?}", job.id, job.spec.name, job.state, job.run, {
-                    ratchet.explain(job.id).await?
+                    ratchet.jobs().explain(job.id).await?
                 });
             }
         }

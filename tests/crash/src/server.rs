@@ -24,7 +24,7 @@ pub struct Server {
 impl Server {
     /// Starts a server with additional settings.
     pub fn start(settings: &str, port: Option<u16>) -> Result<Self, Problem> {
-        let name = format!("ratchet-proof-{}-{:04x}", std::process::id(), fastrand::u16(..));
+        let name = format!("ratchet-crash-tests-{}-{:04x}", std::process::id(), fastrand::u16(..));
         let server = Self { folder: std::env::temp_dir().join(name), small: None, port };
         std::fs::create_dir_all(server.data())?;
         server.own(&server.folder)?;

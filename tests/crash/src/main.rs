@@ -2,9 +2,9 @@
 //! audited.
 //!
 //! ```text
-//! ratchet-proof matrix [--store sqlite|pg] [--cell point/feature] [--passings N] [--at-once N] [--docs file]
-//! ratchet-proof chaos  [--minutes N] [--seed S] [--only "half open"]
-//! ratchet-proof audit  --address URL|file --diary file
+//! ratchet-crash-tests matrix [--store sqlite|pg] [--cell point/feature] [--passings N] [--at-once N] [--docs file]
+//! ratchet-crash-tests chaos  [--minutes N] [--seed S] [--only "half open"]
+//! ratchet-crash-tests audit  --address URL|file --diary file
 //! ```
 //!
 //! `docs/proof` in the repository describes the guarantees and the results.

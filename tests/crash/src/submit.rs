@@ -227,14 +227,14 @@ impl Client<'_> {
         }
         for id in now.acknowledged.iter().map(|(_, id)| *id) {
             if !self.before.canceled.contains(&id) {
-                self.ratchet.cancel(JobId::from_uuid(id)).await?;
+                self.ratchet.jobs().cancel(JobId::from_uuid(id)).await?;
                 self.diary.canceled(id);
             }
         }
         // Also cancel jobs that were committed but not acknowledged.
         let all = PageRequest { before: None, limit: 1000 };
-        for job in self.ratchet.list(&Filter::any(), all).await?.jobs {
-            self.ratchet.cancel(job.id).await?;
+        for job in self.ratchet.jobs().list(&Filter::any(), all).await?.jobs {
+            self.ratchet.jobs().cancel(job.id).await?;
         }
         Ok(())
     }
@@ -273,7 +273,7 @@ impl Client<'_> {
 
     async fn everything(&self) -> Result<Vec<JobRecord>, Problem> {
         let all = PageRequest { before: None, limit: 1000 };
-        Ok(self.ratchet.list(&Filter::any(), all).await?.jobs)
+        Ok(self.ratchet.jobs().list(&Filter::any(), all).await?.jobs)
     }
 
     /// Retries failed jobs until none are left.
@@ -284,7 +284,7 @@ impl Client<'_> {
         crate::victim::until("everything is mended", async || {
             let jobs = self.everything().await?;
             for job in jobs.iter().filter(|job| job.state == JobState::Failed) {
-                self.ratchet.retry(job.id).await?;
+                self.ratchet.jobs().retry(job.id).await?;
             }
             Ok(jobs.iter().all(|job| job.state == JobState::Succeeded))
         })
