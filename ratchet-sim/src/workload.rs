@@ -112,7 +112,7 @@ impl Client {
             (0..3).map(|_| Work { number: self.number(), deeds: self.deeds() }).collect();
         self.asked(&jobs.iter().map(|job| job.number).collect::<Vec<_>>(), false);
         if let Ok(answers) = self.ratchet.enqueue_many(jobs).await {
-            self.known().jobs.extend(answers.iter().map(ratchet_core::JobHandle::id));
+            self.known().jobs.extend(answers.iter().map(JobHandle::id));
         }
     }
 
