@@ -53,5 +53,4 @@ fn every_name_at_the_root_is_explained() {
     let words: BTreeSet<_> = texts.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
     let unexplained: Vec<_> = names.iter().filter(|name| !words.contains(name.as_str())).collect();
     assert!(unexplained.is_empty(), "explain or move into a module: {unexplained:?}");
-    println!("{} names at the root", names.len());
 }
