@@ -91,12 +91,12 @@ fn agree(generate: fn(u64) -> Vec<Op>, seeds: impl Iterator<Item = u64>) {
 
 #[test]
 fn agrees_with_memory_part_0() {
-    agree(operations, fixed(0, 2, 300));
+    agree(operations, fixed(0, 2, 200));
 }
 
 #[test]
 fn agrees_with_memory_part_1() {
-    agree(operations, fixed(1, 2, 300));
+    agree(operations, fixed(1, 2, 200));
 }
 
 #[test]

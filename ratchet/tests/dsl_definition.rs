@@ -159,8 +159,8 @@ fn b_01_the_breaker_is_carried_by_a_job_and_by_every_method_of_a_block() {
 
 #[test]
 fn names_are_the_package_and_the_function() {
-    assert_eq!(SendReceipt::DEF.name, "ratchet.send_receipt");
-    assert_eq!(MailServiceSend::DEF.name, "ratchet.mail_service.send");
+    assert_eq!(SendReceipt::DEF.name, "ratchet-jobs.send_receipt");
+    assert_eq!(MailServiceSend::DEF.name, "ratchet-jobs.mail_service.send");
     let location = SendReceipt::DEF.location;
     assert!(location.file.ends_with("dsl_definition.rs"), "{location}");
     let source = include_str!("dsl_definition.rs").lines().nth(location.line as usize - 1);
@@ -174,14 +174,18 @@ fn u_02_an_alias_reaches_the_renamed_job() {
     for name in ["shop.charge", "charge_card", "shop.pay"] {
         assert_eq!(registry.resolve(name).map(|job| job.def.name), Some("shop.charge"), "{name}");
     }
-    assert!(registry.resolve("ratchet.charge").is_none(), "`name` replaces the derived name");
+    assert!(registry.resolve("ratchet-jobs.charge").is_none(), "`name` replaces the derived name");
 }
 
 #[test]
 fn jobs_register_themselves() {
     let registry = Registry::collect().expect("no clashes");
     let names: Vec<_> = registry.all().iter().map(|job| job.def.name).collect();
-    let all =
-        ["ratchet.mail_service.send", "ratchet.send_receipt", "ratchet.shrink", "shop.charge"];
+    let all = [
+        "ratchet-jobs.mail_service.send",
+        "ratchet-jobs.send_receipt",
+        "ratchet-jobs.shrink",
+        "shop.charge",
+    ];
     assert_eq!(names, all);
 }

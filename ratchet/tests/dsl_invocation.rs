@@ -129,7 +129,7 @@ fn s_05_a_job_without_templates_has_no_keys() {
 
 #[test]
 fn a_single_instance_is_limited_by_its_name() {
-    assert_eq!(Reindex.keys().concurrency.as_deref(), Some("ratchet.reindex"));
+    assert_eq!(Reindex.keys().concurrency.as_deref(), Some("ratchet-jobs.reindex"));
     assert_eq!(Reindex::DEF.concurrency_limit, Some(1));
 }
 
@@ -139,7 +139,7 @@ fn s_11_validation_refuses_at_both_ends() {
     assert_eq!(Pay { cents: 0 }.validate(), Err("nothing to pay".to_owned()));
     assert_eq!(Pay { cents: 1 }.validate(), Ok(()));
     let registry = Registry::collect().expect("no clashes");
-    let pay = registry.resolve("ratchet.pay").expect("it is registered");
+    let pay = registry.resolve("ratchet-jobs.pay").expect("it is registered");
     let refused = pay.prepare(br#"{"cents":0}"#).err();
     assert!(matches!(refused, Some(PrepareError::Refused(why)) if why == "nothing to pay"));
     assert!(pay.prepare(br#"{"cents":1}"#).is_ok());
