@@ -27,7 +27,7 @@ pub use decide::{AlwaysRetry, Outcome, Policies, RetryPolicy, decide};
 pub use events::{Event, EventStream, GroupRef, JobRef};
 pub use failure::{
     DefaultSanitizer, Directive, ErrorSanitizer, Failure, HandlerError, JobError, PermanentError,
-    RawError, Retryability, fatal, fingerprint, invalid, permanent_reason, reject, retry_after,
+    RawError, Retryability, fatal, fingerprint, invalid, reject, retry_after,
     snooze,
 };
 pub use job::{

@@ -71,25 +71,26 @@ fn reason(entry: &entries::Entry, errors: &mut Errors) -> Option<Value<String>> 
 pub(crate) fn expand(args: TokenStream, input: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let mark = Mark::read(args, &mut errors);
-    let (item, check) = match syn::parse2(input.clone()) {
+    let (item, checks) = match syn::parse2(input.clone()) {
         Ok(Item::Struct(item)) => {
-            let check = structure(&item, &mark, &mut errors);
-            (item.into_token_stream(), check)
+            let permanent = Some(structure(&item, &mark, &mut errors));
+            (item.into_token_stream(), Checks { permanent, transparent: None })
         }
         Ok(Item::Enum(mut item)) => {
-            let check = enumeration(&mut item, &mark, &mut errors);
-            (item.into_token_stream(), check)
+            let transparent = transparent(&item);
+            let permanent = enumeration(&mut item, &mark, transparent.is_some(), &mut errors);
+            (item.into_token_stream(), Checks { permanent, transparent })
         }
         Ok(_) => {
             errors.push_at(
                 Span::call_site(),
                 "`#[do_not_retry]` goes on an error type: a struct, an enum, or variants of an enum",
             );
-            (input, TokenStream::new())
+            (input, Checks::default())
         }
         Err(error) => {
             errors.syntax(error);
-            (input, TokenStream::new())
+            (input, Checks::default())
         }
     };
     if !errors.is_empty() {
@@ -97,6 +98,20 @@ pub(crate) fn expand(args: TokenStream, input: TokenStream) -> TokenStream {
         return quote!(#item #errors);
     }
     let import = mark.krate.import();
+    let Checks { permanent, transparent } = checks;
+    let layer = layer();
+    let permanent = permanent.map(|check| quote! {
+        const __PERMANENT: __ratchet::PermanentError =
+            __ratchet::PermanentError::new(|#layer| #check);
+
+        __ratchet::submit! { __PERMANENT }
+    });
+    let transparent = transparent.map(|inner| quote! {
+        const __TRANSPARENT: __ratchet::TransparentError =
+            __ratchet::TransparentError::new(|link| #inner);
+
+        __ratchet::submit! { __TRANSPARENT }
+    });
     quote! {
         #item
 
@@ -104,12 +119,19 @@ pub(crate) fn expand(args: TokenStream, input: TokenStream) -> TokenStream {
         const _: () = {
             #import
 
-            const __PERMANENT: __ratchet::PermanentError =
-                __ratchet::PermanentError::new(|error| #check);
-
-            __ratchet::submit! { __PERMANENT }
+            #permanent
+            #transparent
         };
     }
+}
+
+/// The generated functions of one annotated type.
+#[derive(Default)]
+struct Checks {
+    /// Returns the reason if the error must not be retried.
+    permanent: Option<TokenStream>,
+    /// Returns the field of a transparent variant.
+    transparent: Option<TokenStream>,
 }
 
 /// Generates `permanent::<CardExpired>(error).map(|_| "reason")` for `struct CardExpired`.
@@ -124,7 +146,14 @@ fn structure(item: &ItemStruct, mark: &Mark, errors: &mut Errors) -> TokenStream
 }
 
 /// Generates a `match` with one arm per marked variant.
-fn enumeration(item: &mut ItemEnum, mark: &Mark, errors: &mut Errors) -> TokenStream {
+///
+/// Returns `None` if no variant is marked, which is allowed if the attribute is there for its transparent variants.
+fn enumeration(
+    item: &mut ItemEnum,
+    mark: &Mark,
+    looks_through: bool,
+    errors: &mut Errors,
+) -> Option<TokenStream> {
     check_generics(&item.generics, errors);
     let name = item.ident.clone();
     let marks: Vec<_> = item.variants.iter_mut().map(|variant| take(variant, errors)).collect();
@@ -132,13 +161,16 @@ fn enumeration(item: &mut ItemEnum, mark: &Mark, errors: &mut Errors) -> TokenSt
     let link = link(&name);
     if marked == 0 {
         if mark.all.is_none() && mark.reason.is_none() && !item.variants.is_empty() {
-            errors.push(
-                &name,
-                format_args!("no variant of `{name}` is marked `#[do_not_retry]`; mark some, or write `#[do_not_retry(all)]`"),
-            );
+            if !looks_through {
+                errors.push(
+                    &name,
+                    format_args!("no variant of `{name}` is marked `#[do_not_retry]`; mark some, or write `#[do_not_retry(all)]`"),
+                );
+            }
+            return None;
         }
         let reason = mark.reason(&name.to_string());
-        return quote!(#link.map(|_| #reason));
+        return Some(quote!(#link.map(|_| #reason)));
     }
     let arms = item.variants.iter().zip(&marks).filter_map(|(variant, own)| {
         let own = own.as_ref().or(mark.all.is_some().then_some(mark))?;
@@ -153,7 +185,39 @@ fn enumeration(item: &mut ItemEnum, mark: &Mark, errors: &mut Errors) -> TokenSt
     });
     let rest = (marked < item.variants.len() && mark.all.is_none())
         .then(|| quote!(_ => __ratchet::Option::None,));
-    quote!(match #link? { #(#arms)* #rest })
+    Some(quote!(match #link? { #(#arms)* #rest }))
+}
+
+/// Generates a function that returns the field of each `#[error(transparent)]` variant: `source()` skips it.
+fn transparent(item: &ItemEnum) -> Option<TokenStream> {
+    let name = &item.ident;
+    let is_transparent = |attr: &&Attribute| is(attr, "error") && arguments(attr).to_string() == "transparent";
+    let arms: Vec<_> = item
+        .variants
+        .iter()
+        .filter(|variant| variant.attrs.iter().any(|attr| is_transparent(&attr)))
+        .filter_map(|variant| {
+            let Variant { ident, attrs, fields, .. } = variant;
+            let field = fields.members().next()?;
+            let cfgs = attrs.iter().filter(|attr| is(attr, "cfg"));
+            Some(quote! {
+                #(#cfgs)*
+                #name::#ident { #field: inner, .. } => __ratchet::Option::Some(inner.as_dyn_error()),
+            })
+        })
+        .collect();
+    if arms.is_empty() {
+        return None;
+    }
+    Some(quote! {{
+        #[allow(unused_imports)]
+        use __ratchet::AsDynError as _;
+        match link.downcast_ref::<#name>()? {
+            #(#arms)*
+            #[allow(unreachable_patterns)]
+            _ => __ratchet::Option::None,
+        }
+    }})
 }
 
 /// Removes the attribute from a variant and parses it, if present.
@@ -185,5 +249,12 @@ fn check_generics(generics: &Generics, errors: &mut Errors) {
 fn link(name: &Ident) -> TokenStream {
     let span = name.span();
     let permanent = krate::item("permanent", span);
-    quote_spanned!(span=> #permanent::<#name>(error))
+    // The variable needs the span of the closure, because a type that a `macro_rules!` names has another hygiene.
+    let layer = layer();
+    quote_spanned!(span=> #permanent::<#name>(#layer))
+}
+
+/// The argument of the generated closure.
+fn layer() -> Ident {
+    Ident::new("layer", Span::mixed_site())
 }

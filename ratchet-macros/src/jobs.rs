@@ -138,7 +138,12 @@ fn owner(header: &ItemImpl, errors: &mut Errors) -> Option<Path> {
         );
         return None;
     }
-    match &*header.self_ty {
+    let mut self_ty = &*header.self_ty;
+    // A `macro_rules!` passes a type on in an invisible group.
+    while let Type::Group(group) = self_ty {
+        self_ty = &group.elem;
+    }
+    match self_ty {
         Type::Path(path) if path.qself.is_none() => Some(path.path.clone()),
         other => {
             errors.push(other, "`#[jobs]` needs a type with a name");

@@ -13,13 +13,17 @@ pub(crate) struct Krate(Option<Path>);
 impl Krate {
     /// Parses the value of `crate = …`.
     pub(crate) fn read(value: &Expr, errors: &mut Errors) -> Self {
+        if let Expr::Group(group) = value {
+            return Self::read(&group.expr, errors);
+        }
         let Expr::Path(given) = value else {
             errors.push(value, "expected a path, `crate = ::ratchet`");
             return Self::default();
         };
         let path = &given.path;
         let first = path.segments.first().map(|segment| segment.ident.to_string());
-        if path.leading_colon.is_none() && first.as_deref() != Some("crate") {
+        let anchored = matches!(first.as_deref(), Some("crate" | "$crate" | "self" | "super"));
+        if path.leading_colon.is_none() && !anchored {
             let text = path.to_token_stream().to_string().replace(' ', "");
             errors.push(
                 path,

@@ -2,5 +2,5 @@
 
 pub use ratchet_core::{
     DefaultSanitizer, Directive, ErrorSanitizer, HandlerError, PermanentError, RawError,
-    Retryability, fatal, fingerprint, invalid, permanent_reason, reject, retry_after, snooze,
+    Retryability, fatal, fingerprint, invalid, reject, retry_after, snooze,
 };

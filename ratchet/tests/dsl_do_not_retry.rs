@@ -3,7 +3,7 @@
 
 use std::error::Error;
 
-use ratchet::failure::{HandlerError, permanent_reason};
+use ratchet::failure::HandlerError;
 use ratchet::{JobError, do_not_retry};
 
 #[do_not_retry]
@@ -39,7 +39,7 @@ enum Closed {
 struct Step<E: Error + 'static>(#[source] E);
 
 fn reason(caught: &HandlerError) -> Option<&'static str> {
-    permanent_reason(caught.chain())
+    caught.permanent_reason()
 }
 
 fn typed(error: impl Error + Send + Sync + 'static) -> Option<&'static str> {

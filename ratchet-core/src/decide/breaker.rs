@@ -62,7 +62,8 @@ fn blames_service(failure: &Failure, def: Option<&BreakerDef>) -> bool {
         FailureKind::Timeout => true,
         FailureKind::Error | FailureKind::Panic => def.is_none_or(|def| {
             let matches = |list: &[crate::job::ErrorMatcher]| {
-                list.iter().any(|matcher| failure.chain().any(|link| (matcher.matches)(link)))
+                let error = failure.handler_error();
+                error.is_some_and(|error| list.iter().any(|matcher| (matcher.matches)(error)))
             };
             !matches(def.ignore) && (def.record.is_empty() || matches(def.record))
         }),

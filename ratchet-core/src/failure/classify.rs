@@ -9,7 +9,7 @@ use super::handler_error::source;
 use super::sanitize::{ErrorSanitizer, RawError};
 use super::text::{bounded, clip, plain, shorten};
 use super::{
-    Directive, HandlerError, PanicReport, Panics, catch_panic, fingerprint, permanent_reason,
+    Directive, HandlerError, PanicReport, Panics, catch_panic, fingerprint,
 };
 use ratchet_store::model::{FailureKind, FailureRecord, limits};
 
@@ -48,9 +48,13 @@ impl Failure {
         self.error.as_deref().map(HandlerError::error)
     }
 
-    /// Returns the first error of type `E` in the source chain.
-    pub fn find<E: Error + 'static>(&self) -> Option<&E> {
-        self.chain().find_map(|link| link.downcast_ref())
+    /// Returns the outermost error of type `E` that the handler's error is or wraps; see [`HandlerError::find_all`].
+    pub fn find<E: Error + Send + Sync + 'static>(&self) -> Option<&E> {
+        self.error.as_deref()?.find()
+    }
+
+    pub(crate) fn handler_error(&self) -> Option<&HandlerError> {
+        self.error.as_deref()
     }
 
     /// Returns the source chain of the error that the handler returned, outermost first.
@@ -101,7 +105,7 @@ impl Classifier {
 
     /// Classifies an error that the handler returned.
     pub(crate) fn error(&self, error: HandlerError) -> Classified {
-        let directive = error.chain().find_map(|link| link.downcast_ref::<Directive>());
+        let directive = error.find::<Directive>();
         match directive {
             Some(Directive::Snooze { delay }) => return Classified::Snooze(*delay),
             Some(Directive::Reject { why }) => return Classified::Reject(self.text("Reject", why)),
@@ -117,7 +121,7 @@ impl Classifier {
             Some(Directive::RetryAfter { delay, .. }) => Some(*delay),
             _ => None,
         };
-        let retryability = match permanent_reason(error.chain()) {
+        let retryability = match error.permanent_reason() {
             Some(reason) => Retryability::Annotated(reason.to_owned()),
             None if fatal => Retryability::Fatal,
             None => Retryability::Transient,

@@ -2,87 +2,98 @@
 
 use std::any::type_name;
 use std::error::Error;
-use std::fmt;
+use std::sync::Arc;
+use std::{fmt, io};
 
-use super::{PanicReport, catch_panic, drop_catching_panics};
+use super::{PanicReport, TransparentError, catch_panic, drop_catching_panics};
 
 /// An error that a handler returned. Gives access to its source chain regardless of its type.
 pub struct HandlerError {
     /// `None` only while the value is dropped.
-    error: Option<Box<dyn Chain>>,
+    error: Option<Held>,
     type_name: Option<&'static str>,
     code: Option<String>,
 }
 
-/// Access to the first error of a source chain. `anyhow::Error` and similar types are not errors themselves but contain
-/// one.
-trait Chain: Send + Sync + 'static {
-    fn first(&self) -> &(dyn Error + 'static);
-}
-
-struct Typed<E>(E);
-
-impl<E: Error + Send + Sync + 'static> Chain for Typed<E> {
-    fn first(&self) -> &(dyn Error + 'static) {
-        &self.0
-    }
-}
-
-impl Chain for Box<dyn Error + Send + Sync> {
-    fn first(&self) -> &(dyn Error + 'static) {
-        &**self
-    }
-}
-
-#[cfg(feature = "anyhow")]
-impl Chain for anyhow::Error {
-    fn first(&self) -> &(dyn Error + 'static) {
-        let error: &(dyn Error + Send + Sync + 'static) = self.as_ref();
-        error
-    }
-}
-
-#[cfg(feature = "eyre")]
-impl Chain for eyre::Report {
-    fn first(&self) -> &(dyn Error + 'static) {
-        let error: &(dyn Error + Send + Sync + 'static) = self.as_ref();
-        error
-    }
+/// The error itself. `anyhow::Error` and `eyre::Report` are not errors but contain one, and only they can find a value
+/// that was attached as context.
+enum Held {
+    Error(Box<dyn Error + Send + Sync>),
+    #[cfg(feature = "anyhow")]
+    Anyhow(anyhow::Error),
+    #[cfg(feature = "eyre")]
+    Eyre(eyre::Report),
 }
 
 impl HandlerError {
     /// Wraps an error of a known type.
     pub fn typed<E: Error + Send + Sync + 'static>(error: E) -> Self {
-        Self { error: Some(Box::new(Typed(error))), type_name: Some(type_name::<E>()), code: None }
+        let error = Some(Held::Error(Box::new(error)));
+        Self { error, type_name: Some(type_name::<E>()), code: None }
     }
 
     /// Wraps an error whose type was erased.
     pub fn boxed(error: Box<dyn Error + Send + Sync>) -> Self {
-        Self { error: Some(Box::new(error)), type_name: None, code: None }
+        Self { error: Some(Held::Error(error)), type_name: None, code: None }
     }
 
     /// Wraps an `anyhow::Error`.
     #[cfg(feature = "anyhow")]
     pub fn anyhow(error: anyhow::Error) -> Self {
-        Self { error: Some(Box::new(error)), type_name: None, code: None }
+        Self { error: Some(Held::Anyhow(error)), type_name: None, code: None }
     }
 
     /// Wraps an `eyre::Report`.
     #[cfg(feature = "eyre")]
     pub fn eyre(error: eyre::Report) -> Self {
-        Self { error: Some(Box::new(error)), type_name: None, code: None }
+        Self { error: Some(Held::Eyre(error)), type_name: None, code: None }
     }
 
     /// Returns the outermost error.
     pub fn error(&self) -> &(dyn Error + 'static) {
-        self.error.as_deref().map_or(&Gone, Chain::first)
+        match &self.error {
+            Some(Held::Error(error)) => &**error,
+            #[cfg(feature = "anyhow")]
+            Some(Held::Anyhow(error)) => {
+                let error: &(dyn Error + Send + Sync + 'static) = error.as_ref();
+                error
+            }
+            #[cfg(feature = "eyre")]
+            Some(Held::Eyre(error)) => {
+                let error: &(dyn Error + Send + Sync + 'static) = error.as_ref();
+                error
+            }
+            None => &Gone,
+        }
     }
 
-    /// Returns the error and its sources, outermost first. Stops after 64 errors, so that a cyclic chain ends, and at
-    /// an error whose `source` panics.
+    /// Returns the error and everything that it wraps, outermost first.
+    ///
+    /// Includes errors that `source()` skips: the payload of an `io::Error`, the error in an `Arc<dyn Error>`, and the
+    /// field of an `#[error(transparent)]` variant if the enum is marked with `#[do_not_retry]`. Stops after 64 errors,
+    /// so that a cyclic chain ends, and at an error whose `source` panics.
     pub fn chain(&self) -> impl Iterator<Item = &(dyn Error + 'static)> {
-        std::iter::successors(Some(self.error()), |&error| source(error).ok().flatten())
-            .take(Self::MAX_CHAIN)
+        let next = |link: &&'_ (dyn Error + 'static)| hidden(*link).or_else(|| source(*link).ok()?);
+        std::iter::successors(Some(self.error()), next).take(Self::MAX_CHAIN)
+    }
+
+    /// Returns every error of type `E` that the error is or wraps, outermost first.
+    ///
+    /// Finds an `E` in the [chain](Self::chain), also as `Box<E>` or `Arc<E>`, and one that was attached with
+    /// `anyhow`'s `context` or `eyre`'s `wrap_err`.
+    pub fn find_all<E: Error + Send + Sync + 'static>(&self) -> impl Iterator<Item = &E> {
+        self.layers().filter_map(Layer::downcast)
+    }
+
+    /// Returns the places where an error can be: the attached context, then each error of the chain.
+    pub(super) fn layers(&self) -> impl Iterator<Item = Layer<'_>> {
+        let context = self.error.iter().map(|held| Layer(Place::Context(held)));
+        context.chain(self.chain().map(|link| Layer(Place::Link(link))))
+    }
+
+    /// Returns the outermost error of type `E`; see [`Self::find_all`].
+    pub fn find<E: Error + Send + Sync + 'static>(&self) -> Option<&E> {
+        self.find_all().next()
     }
 
     /// Returns the full type name of the outermost error, if it was not erased.
@@ -96,6 +107,53 @@ impl HandlerError {
     }
 
     pub(super) const MAX_CHAIN: usize = 64;
+}
+
+/// One place of a handler's error where an error of some type can be.
+#[derive(Clone, Copy)]
+pub struct Layer<'a>(Place<'a>);
+
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    Context(&'a Held),
+    Link(&'a (dyn Error + 'static)),
+}
+
+impl<'a> Layer<'a> {
+    /// Returns the error of type `E` in this place, also if it is in a `Box` or an `Arc`.
+    pub fn downcast<E: Error + Send + Sync + 'static>(self) -> Option<&'a E> {
+        match self.0 {
+            Place::Context(Held::Error(_)) => None,
+            #[cfg(feature = "anyhow")]
+            Place::Context(Held::Anyhow(error)) => error.downcast_ref(),
+            #[cfg(feature = "eyre")]
+            Place::Context(Held::Eyre(error)) => error.downcast_ref(),
+            Place::Link(link) => link
+                .downcast_ref::<E>()
+                .or_else(|| link.downcast_ref::<Box<E>>().map(|inner| &**inner))
+                .or_else(|| link.downcast_ref::<Arc<E>>().map(|inner| &**inner)),
+        }
+    }
+}
+
+impl fmt::Debug for Layer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Place::Context(_) => f.write_str("Context"),
+            Place::Link(link) => f.debug_tuple("Link").field(&link).finish(),
+        }
+    }
+}
+
+/// Returns the error in a link of a chain that the `source` of the link skips.
+fn hidden<'a>(link: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    if let Some(error) = link.downcast_ref::<io::Error>() {
+        return error.get_ref().map(|inner| inner as _);
+    }
+    if let Some(error) = link.downcast_ref::<Arc<dyn Error + Send + Sync>>() {
+        return Some(&**error);
+    }
+    TransparentError::inner(link)
 }
 
 /// Returns the source of an error. Catches panics, because this is user code.
@@ -159,6 +217,12 @@ impl JobError {
 
     pub(crate) fn into_handler_error(self) -> HandlerError {
         self.0
+    }
+}
+
+impl From<JobError> for HandlerError {
+    fn from(error: JobError) -> Self {
+        error.0
     }
 }
 

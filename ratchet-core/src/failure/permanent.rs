@@ -1,20 +1,66 @@
-//! Errors that must not be retried, as registered by `#[do_not_retry]`.
+//! Error types annotated with `#[do_not_retry]`: which of their values must not be retried, and which wrap another error.
 
 use std::error::Error;
 
-/// Matches one annotated error type in a source chain.
+use super::{HandlerError, Layer};
+
+/// Finds an annotated error type in what a handler returned.
 ///
 /// An error in a chain is a `dyn Error`, and only a downcast can identify its type. Therefore, each annotated type
-/// registers its own downcast.
+/// registers its own search.
 #[derive(Debug, Clone, Copy)]
 pub struct PermanentError {
-    check: fn(&(dyn Error + 'static)) -> Option<&'static str>,
+    check: fn(Layer<'_>) -> Option<&'static str>,
 }
 
 impl PermanentError {
-    /// Creates a matcher. `check` returns the reason if the error is of the annotated type and permanent.
-    pub const fn new(check: fn(&(dyn Error + 'static)) -> Option<&'static str>) -> Self {
+    /// Creates a matcher. `check` returns the reason if a permanent error of the annotated type is in this place.
+    pub const fn new(check: fn(Layer<'_>) -> Option<&'static str>) -> Self {
         Self { check }
+    }
+}
+
+/// Looks through the `#[error(transparent)]` variants of an annotated error type.
+///
+/// `source()` of such a variant returns the source of its field, so the field itself is not part of the chain.
+#[derive(Debug, Clone, Copy)]
+pub struct TransparentError {
+    inner: fn(&(dyn Error + 'static)) -> Option<&(dyn Error + 'static)>,
+}
+
+impl TransparentError {
+    /// Creates the entry of a type. `inner` returns the field if the error is of the type and the variant transparent.
+    pub const fn new(inner: fn(&(dyn Error + 'static)) -> Option<&(dyn Error + 'static)>) -> Self {
+        Self { inner }
+    }
+
+    /// Returns the error inside a transparent variant.
+    pub(super) fn inner<'a>(link: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+        inventory::iter::<Self>().find_map(|known| (known.inner)(link))
+    }
+}
+
+/// Converts the field of a transparent variant to the error that it is or contains.
+pub trait AsDynError {
+    /// Returns the error.
+    fn as_dyn_error(&self) -> &(dyn Error + 'static);
+}
+
+impl<E: Error + 'static> AsDynError for E {
+    fn as_dyn_error(&self) -> &(dyn Error + 'static) {
+        self
+    }
+}
+
+impl AsDynError for dyn Error + Send + Sync + 'static {
+    fn as_dyn_error(&self) -> &(dyn Error + 'static) {
+        self
+    }
+}
+
+impl AsDynError for dyn Error + 'static {
+    fn as_dyn_error(&self) -> &(dyn Error + 'static) {
+        self
     }
 }
 
@@ -24,23 +70,23 @@ impl PermanentError {
     label = "this type can never be found in the source chain of a failure",
     note = "implement `std::error::Error` for it, for example with `#[derive(Debug, thiserror::Error)]`"
 )]
-pub trait Permanent: Error + 'static {}
+pub trait Permanent: Error + Send + Sync + 'static {}
 
 #[diagnostic::do_not_recommend]
-impl<E: Error + 'static> Permanent for E {}
+impl<E: Error + Send + Sync + 'static> Permanent for E {}
 
-/// Downcasts an error of a chain to the annotated type. Only this function requires `Permanent`.
-pub fn permanent<'a, E: Permanent>(link: &'a (dyn Error + 'static)) -> Option<&'a E> {
-    link.downcast_ref()
+/// Returns the error of the annotated type in a place. Only this function requires `Permanent`.
+pub fn permanent<E: Permanent>(layer: Layer<'_>) -> Option<&E> {
+    layer.downcast()
 }
 
 inventory::collect!(PermanentError);
+inventory::collect!(TransparentError);
 
-/// Returns the reason of the first permanent error in a chain, if there is one.
-pub fn permanent_reason<'a>(
-    chain: impl IntoIterator<Item = &'a (dyn Error + 'static)>,
-) -> Option<&'static str> {
-    chain
-        .into_iter()
-        .find_map(|link| inventory::iter::<PermanentError>().find_map(|known| (known.check)(link)))
+impl HandlerError {
+    /// Returns the reason if the error must not be retried: it is or wraps an error marked `#[do_not_retry]`.
+    pub fn permanent_reason(&self) -> Option<&'static str> {
+        let check = |layer| inventory::iter::<PermanentError>().find_map(|known| (known.check)(layer));
+        self.layers().find_map(check)
+    }
 }

@@ -126,14 +126,14 @@ impl BreakerDef {
 pub struct ErrorMatcher {
     /// The name of the type as written in the attribute.
     pub name: &'static str,
-    /// Returns `true` if this error of the chain is of the type.
-    pub matches: fn(&(dyn Error + 'static)) -> bool,
+    /// Returns `true` if the error is or wraps an error of the type.
+    pub matches: fn(&HandlerError) -> bool,
 }
 
 impl ErrorMatcher {
     /// Creates a matcher for errors of type `E`.
     pub const fn of<E: ChainError>(name: &'static str) -> Self {
-        Self { name, matches: |error| error.is::<E>() }
+        Self { name, matches: |error| error.find::<E>().is_some() }
     }
 }
 
@@ -143,7 +143,7 @@ impl ErrorMatcher {
     label = "a circuit breaker looks for this type in the source chain of a failure",
     note = "only a `std::error::Error + 'static` can be there"
 )]
-pub trait ChainError: Error + 'static {}
+pub trait ChainError: Error + Send + Sync + 'static {}
 
 #[diagnostic::do_not_recommend]
-impl<E: Error + 'static> ChainError for E {}
+impl<E: Error + Send + Sync + 'static> ChainError for E {}

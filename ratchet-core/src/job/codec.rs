@@ -65,11 +65,19 @@ impl<'a> Decoder<'a> {
         let argument = arg.def.name;
         match self.fields.remove(argument) {
             Some(raw) => {
-                (arg.read)(raw.get()).map_err(|error| DecodeError::Argument { argument, error })
+                // The text of serde quotes the value.
+                let hide = |error| if arg.def.secret { hidden() } else { error };
+                (arg.read)(raw.get())
+                    .map_err(|error| DecodeError::Argument { argument, error: hide(error) })
             }
             None => (arg.absent)().ok_or(DecodeError::Missing { argument }),
         }
     }
+}
+
+/// Replaces the error of a secret argument.
+fn hidden() -> serde_json::Error {
+    serde::de::Error::custom("the stored value does not fit; it is not shown because it is secret")
 }
 
 /// The error returned when an argument cannot be written as JSON.

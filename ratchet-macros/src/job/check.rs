@@ -7,7 +7,7 @@ use quote::ToTokens;
 use super::model::{JobModel, Param};
 use crate::diag::{Errors, suggestion};
 use crate::idents;
-use crate::values::{Template, Value};
+use crate::values::{Piece, Template, Value};
 
 /// Reports every contradiction in `errors`. Does not change the model.
 pub(crate) fn check(job: &JobModel, errors: &mut Errors) {
@@ -16,6 +16,8 @@ pub(crate) fn check(job: &JobModel, errors: &mut Errors) {
     check_schedule(job, errors);
     check_timeouts(job, errors);
     check_aliases(job, errors);
+    check_tags(job, errors);
+    check_retries(job, errors);
 }
 
 fn check_keys(job: &JobModel, errors: &mut Errors) {
@@ -28,6 +30,7 @@ fn check_keys(job: &JobModel, errors: &mut Errors) {
     for (option, template) in keys {
         if let Some(template) = template {
             check_template(job, option, template, errors);
+            check_separators(option, template, errors);
         }
     }
 }
@@ -61,16 +64,34 @@ fn check_template(job: &JobModel, option: &str, template: &Template, errors: &mu
     }
 }
 
+/// Rejects two fields without text between them: `{a}{b}` is the same text for (1, 23) and (12, 3).
+fn check_separators(option: &str, template: &Template, errors: &mut Errors) {
+    let fields = template.pieces.windows(2).find_map(|pair| match pair {
+        [Piece::Field(first), Piece::Field(second)] => Some((first.join("."), second.join("."))),
+        _ => None,
+    });
+    if let Some((first, second)) = fields {
+        errors.push(
+            &template.lit,
+            format_args!(
+                "`{option}` needs text between `{{{first}}}` and `{{{second}}}`: different arguments would give the same key; write `{{{first}}}-{{{second}}}`"
+            ),
+        );
+    }
+}
+
 fn check_concurrency(job: &JobModel, errors: &mut Errors) {
     let options = &job.options;
+    // An option whose value was rejected is not missing.
+    let written = |name: &str| options.keys.iter().any(|key| key == name);
     match (&options.concurrency_key, &options.concurrency_limit, &options.single_instance) {
         (_, Some(limit), Some(_)) => errors.push(
             limit,
             "`single_instance` already limits the job to one run; remove `concurrency_limit`",
         ),
-        (None, Some(limit), None) => errors
+        (None, Some(limit), None) if !written("concurrency_key") => errors
             .push(limit, "`concurrency_limit` needs a `concurrency_key` that says what is limited"),
-        (Some(key), None, None) => errors.push(
+        (Some(key), None, None) if !written("concurrency_limit") => errors.push(
             &key.lit,
             "`concurrency_key` needs a `concurrency_limit` that says how many may run at once",
         ),
@@ -88,6 +109,15 @@ fn check_schedule(job: &JobModel, errors: &mut Errors) {
         }
         return;
     };
+    if let Some(key) = &options.idempotency_key {
+        errors.push(
+            &key.lit,
+            "a recurring job is submitted once per occurrence, so an `idempotency_key` must not limit it to one job; remove it",
+        );
+    }
+    if let Some(delay) = &options.delay {
+        errors.push(delay, "a recurring job runs at its occurrences; move the `cron` instead of adding a `delay`");
+    }
     let required = job.params.iter().find_map(|param| match param {
         Param::Stored(arg) if arg.default.is_none() && !is_option(&arg.ty) => Some(arg),
         _ => None,
@@ -137,13 +167,40 @@ fn check_timeouts(job: &JobModel, errors: &mut Errors) {
     }
 }
 
+/// Rejects an alias that is given twice or is the name of the job itself.
 fn check_aliases(job: &JobModel, errors: &mut Errors) {
     let mut names: Vec<&String> = job.options.name.iter().filter_map(Value::literal).collect();
+    let derived = derived_name(job);
+    names.extend(derived.iter().filter(|_| job.options.name.is_none()));
     for alias in &job.options.aliases {
         let Some(name) = alias.literal() else { continue };
         if names.contains(&name) {
             errors.push(alias, format_args!("job `{}` already answers to `{name}`", job.name()));
         }
         names.push(name);
+    }
+}
+
+/// Returns the name that the job gets without `name = "…"`: `<package>.<function>`.
+fn derived_name(job: &JobModel) -> Option<String> {
+    let package = std::env::var("CARGO_PKG_NAME").ok()?;
+    job.owner.is_none().then(|| format!("{package}.{}", job.name()))
+}
+
+fn check_tags(job: &JobModel, errors: &mut Errors) {
+    let mut seen = Vec::new();
+    for tag in &job.options.tags {
+        let Some(text) = tag.literal() else { continue };
+        if seen.contains(&text) {
+            errors.push(tag, format_args!("tag `{text}` is given twice"));
+        }
+        seen.push(text);
+    }
+}
+
+fn check_retries(job: &JobModel, errors: &mut Errors) {
+    let none = job.options.max_retries.as_ref().filter(|retries| retries.literal() == Some(&0));
+    if let (Some(retries), Some(_)) = (none, &job.options.backoff) {
+        errors.push(retries, "with `max_retries = 0` nothing is retried; remove the `backoff`, or allow a retry");
     }
 }

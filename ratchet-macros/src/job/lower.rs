@@ -217,6 +217,12 @@ fn struct_name(
     errors: &mut Errors,
 ) -> Ident {
     if let Some(name) = options.struct_name.take() {
+        if idents::shadows_prelude(&idents::plain(&name)) {
+            errors.push(
+                &name,
+                format_args!("`{name}` would shadow `{name}` of the prelude; choose another `struct_name`"),
+            );
+        }
         return name;
     }
     let name = idents::plain(&sig.ident);

@@ -22,7 +22,7 @@ pub(crate) const OPTIONS: Table = Table {
     attribute: "job",
     options: &[
         Opt { key: "default", takes: Takes::OptionalValue, example: "default", help: "Rows written before the argument existed get this value." },
-        Opt { key: "secret", takes: Takes::Flag, example: "secret", help: "Shown as `***` wherever a person may read it." },
+        Opt { key: "secret", takes: Takes::Flag, example: "secret", help: "Never shown: `***` in `Debug`, and left out of errors." },
     ],
     foreign: &[("redact", "secret"), ("sensitive", "secret"), ("hidden", "secret"), ("skip", "default"), ("optional", "default")],
     positional: "an argument takes `#[job(default)]`, `#[job(default = value)]` and `#[job(secret)]`",

@@ -172,6 +172,15 @@ impl Arguments {
             );
             return None;
         }
+        let twice = match name.as_str() {
+            "max" => self.max.is_some(),
+            "factor" => self.factor.is_some(),
+            _ => self.jitter.is_some(),
+        };
+        if twice {
+            errors.push(&named.left, format_args!("`{name}` is given twice"));
+            return None;
+        }
         match name.as_str() {
             "max" => {
                 self.max = Some(duration::argument(&named.right, "max = \"1m\"", errors)?);

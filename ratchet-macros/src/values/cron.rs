@@ -61,7 +61,25 @@ fn check(expression: &str) -> Result<(), String> {
     };
     parts.iter().zip(fields).try_for_each(|(part, field)| {
         field.check(part).map_err(|message| format!("{message} in `{expression}`"))
-    })
+    })?;
+    match parts[parts.len() - 3..] {
+        [day, month, "*" | "?"] => check_days(day, month)
+            .map_err(|first| format!("`{expression}` never fires: none of its months has a day {first}")),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the first of the days as an error if none of the months is that long.
+fn check_days(day: &str, month: &str) -> Result<(), u16> {
+    const LENGTHS: [u16; 12] = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let [_, _, _, days, months, _] = &FIELDS;
+    // Days relative to the end of the month always exist.
+    let Some(first) = days.values(day).and_then(|days| days.into_iter().min()) else {
+        return Ok(());
+    };
+    let months = months.values(month).unwrap_or_else(|| (1..=12).collect());
+    let lengths = months.iter().filter_map(|month| LENGTHS.get(usize::from(*month) - 1));
+    if lengths.max().is_some_and(|longest| first > *longest) { Err(first) } else { Ok(()) }
 }
 
 impl Field {
@@ -100,6 +118,21 @@ impl Field {
         }
     }
 
+    /// Returns the numbers that a valid field names, or `None` if it is not a list of numbers and ranges.
+    fn values(&self, part: &str) -> Option<Vec<u16>> {
+        let mut values = Vec::new();
+        for item in part.split(',') {
+            let (range, step) = item.split_once('/').unwrap_or((item, "1"));
+            let (first, last) = match range.split_once('-') {
+                Some((first, last)) => (self.number(first).ok()?, self.number(last).ok()?),
+                None if range == "*" => (self.min, self.max),
+                None => (self.number(range).ok()?, self.number(range).ok()?),
+            };
+            values.extend((first..=last).step_by(step.parse().ok()?));
+        }
+        Some(values)
+    }
+
     fn is_day(&self) -> bool {
         self.name.starts_with("day")
     }
@@ -126,7 +159,10 @@ impl Field {
         if first <= last {
             Ok(())
         } else {
-            Err(format!("{} range `{from}-{to}` runs backwards", self.name))
+            Err(format!(
+                "{} range `{from}-{to}` runs backwards; write two ranges, or a list",
+                self.name
+            ))
         }
     }
 
@@ -182,6 +218,17 @@ mod tests {
         assert!(message("* * * *").contains("has 4"));
         assert!(message("@fortnightly").contains("unknown schedule"));
         assert!(message("").contains("has 0"));
+    }
+
+    #[test]
+    fn t_01_an_expression_that_never_fires_is_refused() {
+        for never in ["0 3 31 2 *", "0 3 30,31 FEB ?", "0 0 3 31 4,6,9,11 *"] {
+            let refused = check(never).unwrap_err();
+            assert!(refused.contains("never fires"), "{never}: {refused}");
+        }
+        for sometimes in ["0 3 29 2 *", "0 3 31 2,3 *", "0 3 31 2 MON", "0 3 L 2 *", "0 3 1-31 2 *"] {
+            assert_eq!(check(sometimes), Ok(()), "{sometimes}");
+        }
     }
 
     #[test]

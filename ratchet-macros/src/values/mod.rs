@@ -69,6 +69,8 @@ enum Kind {
 
 fn kind(value: &Expr) -> Kind {
     match value {
+        // What a `macro_rules!` passes on as `$value` is in an invisible group.
+        Expr::Group(group) => kind(&group.expr),
         Expr::Lit(literal) => Kind::Literal(literal.lit.clone()),
         Expr::Path(path) => match path.path.get_ident() {
             Some(word) if !is_screaming(&word.to_string()) => Kind::BareWord(word.to_string()),

@@ -66,11 +66,16 @@ pub enum Jitter {
 }
 
 impl Backoff {
-    /// The default maximum delay.
-    pub const DEFAULT_MAX: Duration = Duration::from_secs(30);
-
     /// The default of every job: exponential from 1 s to 30 s, with [`Jitter::Equal`].
-    pub const DEFAULT: Self = Self::exponential(Duration::from_secs(1), Self::DEFAULT_MAX);
+    pub const DEFAULT: Self =
+        Self::exponential(Duration::from_secs(1), Self::default_max(Duration::from_secs(1)));
+
+    /// Returns the maximum delay of a curve that is written without one: 30 s, or 16 times the first delay if that is
+    /// longer.
+    pub const fn default_max(base: Duration) -> Duration {
+        let (shortest, grown) = (Duration::from_secs(30), base.saturating_mul(16));
+        if grown.as_nanos() > shortest.as_nanos() { grown } else { shortest }
+    }
 
     /// Creates a backoff without delay.
     pub const fn none() -> Self {
@@ -83,12 +88,22 @@ impl Backoff {
     }
 
     /// Creates a backoff that grows by `base` with each attempt, up to `max`.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `max` is below `base`: at compile time if the backoff is a constant.
     pub const fn linear(base: Duration, max: Duration) -> Self {
+        check_max(base, max);
         Self { kind: BackoffKind::Linear { base, max }, jitter: Jitter::Equal }
     }
 
     /// Creates a backoff that doubles with each attempt, from `base` up to `max`.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `max` is below `base`: at compile time if the backoff is a constant.
     pub const fn exponential(base: Duration, max: Duration) -> Self {
+        check_max(base, max);
         Self { kind: BackoffKind::Exponential { base, factor: 2.0, max }, jitter: Jitter::Equal }
     }
 
@@ -174,6 +189,11 @@ fn fraction(whole: Duration, seed: u64) -> Duration {
     let rest = (part % 1_000_000_000) as u32;
     Duration::new(secs, rest)
 }
+/// A maximum below the first delay would turn the curve into a constant.
+const fn check_max(base: Duration, max: Duration) {
+    assert!(max.as_nanos() >= base.as_nanos(), "the `max` of a backoff must not be below its first delay");
+}
+
 /// Returns the factor of an exponential backoff after a check. The macros call it at compile time.
 ///
 /// # Panics
@@ -185,4 +205,26 @@ pub const fn valid_factor(factor: f64) -> f64 {
         "the factor of a backoff must be between 1 and 1000"
     );
     factor
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn e_14_a_curve_without_a_maximum_never_waits_less_than_its_base() {
+        let seconds = Duration::from_secs;
+        for (base, max) in [(0, 30), (1, 30), (2, 32), (60, 960), (3600, 57_600)] {
+            assert_eq!(Backoff::default_max(seconds(base)), seconds(max), "{base}");
+        }
+        let long = Backoff::exponential(seconds(60), Backoff::default_max(seconds(60)));
+        assert!((1..20).all(|attempt| long.jitter(Jitter::None).delay(attempt, 0) >= seconds(60)));
+        assert_eq!(Backoff::default_max(Duration::MAX), Duration::MAX);
+    }
+
+    #[test]
+    #[should_panic(expected = "must not be below its first delay")]
+    fn e_14_a_maximum_below_the_base_is_refused() {
+        let _ = Backoff::exponential(Duration::from_secs(2), Duration::from_secs(1));
+    }
 }

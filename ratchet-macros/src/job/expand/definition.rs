@@ -203,8 +203,9 @@ fn backoff(backoff: &Backoff) -> TokenStream {
         Backoff::Constant(constant) => return constant.to_token_stream(),
         Backoff::Curve { curve, jitter } => (curve, jitter),
     };
-    let max = |max: &Option<Value<Duration>>| {
-        if let Some(max) = max { duration(max) } else { quote!(__ratchet::Backoff::DEFAULT_MAX) }
+    let max = |base: &TokenStream, max: &Option<Value<Duration>>| match max {
+        Some(max) => duration(max),
+        None => quote!(__ratchet::Backoff::default_max(#base)),
     };
     let curve = match &**curve {
         Curve::None => quote!(__ratchet::Backoff::none()),
@@ -213,11 +214,13 @@ fn backoff(backoff: &Backoff) -> TokenStream {
             quote!(__ratchet::Backoff::fixed(#delay))
         }
         Curve::Linear { base, max: cap } => {
-            let (base, cap) = (duration(base), max(cap));
+            let base = duration(base);
+            let cap = max(&base, cap);
             quote!(__ratchet::Backoff::linear(#base, #cap))
         }
         Curve::Exponential { base, max: cap, factor } => {
-            let (base, cap) = (duration(base), max(cap));
+            let base = duration(base);
+            let cap = max(&base, cap);
             let factor = factor.as_ref().map(|factor| {
                 let number = match factor {
                     Value::Literal(number, _) => Literal::f64_unsuffixed(*number).to_token_stream(),

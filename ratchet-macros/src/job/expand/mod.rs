@@ -36,6 +36,7 @@ pub(crate) fn expand(job: &JobModel, sound: bool) -> TokenStream {
     } else {
         implementation::broken(job)
     };
+    let debug = structure::debug(job);
     quote! {
         #structure
 
@@ -43,6 +44,7 @@ pub(crate) fn expand(job: &JobModel, sound: bool) -> TokenStream {
         const _: () = {
             #import
             #inside
+            #debug
         };
     }
 }

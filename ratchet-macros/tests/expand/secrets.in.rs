@@ -1,0 +1,2 @@
+#[job(derive(Debug, Clone))]
+async fn login(user: String, #[job(secret)] password: String) {}
