@@ -41,7 +41,7 @@ pub type Evaluated = Result<bool, serde_json::Error>;
 pub type Validated = Result<(), String>;
 
 /// Converts the error of a `validate = path` function to text.
-pub fn validated<E: core::fmt::Display>(result: Result<(), E>) -> Result<(), String> {
+pub fn validated<E: fmt::Display>(result: Result<(), E>) -> Result<(), String> {
     result.map_err(|error| error.to_string())
 }
 

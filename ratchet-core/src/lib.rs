@@ -26,8 +26,8 @@ pub use config::{BreakerConfig, Config, DepthLimit, QueueConfig};
 pub use decide::{AlwaysRetry, Outcome, Policies, RetryPolicy, decide};
 pub use events::{Event, EventStream, GroupRef, JobRef};
 pub use failure::{
-    DefaultSanitizer, Directive, ErrorSanitizer, Failure, HandlerError, JobError, PermanentError,
-    RawError, Retryability, fatal, fingerprint, invalid, reject, retry_after,
+    DefaultSanitizer, Directive, ErrorSanitizer, Failure, HandlerError, JobError, Layer,
+    PermanentError, RawError, Retryability, fatal, fingerprint, invalid, reject, retry_after,
     snooze,
 };
 pub use job::{

@@ -100,17 +100,21 @@ pub(crate) fn expand(args: TokenStream, input: TokenStream) -> TokenStream {
     let import = mark.krate.import();
     let Checks { permanent, transparent } = checks;
     let layer = layer();
-    let permanent = permanent.map(|check| quote! {
-        const __PERMANENT: __ratchet::PermanentError =
-            __ratchet::PermanentError::new(|#layer| #check);
+    let permanent = permanent.map(|check| {
+        quote! {
+            const __PERMANENT: __ratchet::PermanentError =
+                __ratchet::PermanentError::new(|#layer| #check);
 
-        __ratchet::submit! { __PERMANENT }
+            __ratchet::submit! { __PERMANENT }
+        }
     });
-    let transparent = transparent.map(|inner| quote! {
-        const __TRANSPARENT: __ratchet::TransparentError =
-            __ratchet::TransparentError::new(|link| #inner);
+    let transparent = transparent.map(|inner| {
+        quote! {
+            const __TRANSPARENT: __ratchet::TransparentError =
+                __ratchet::TransparentError::new(|link| #inner);
 
-        __ratchet::submit! { __TRANSPARENT }
+            __ratchet::submit! { __TRANSPARENT }
+        }
     });
     quote! {
         #item
@@ -191,7 +195,8 @@ fn enumeration(
 /// Generates a function that returns the field of each `#[error(transparent)]` variant: `source()` skips it.
 fn transparent(item: &ItemEnum) -> Option<TokenStream> {
     let name = &item.ident;
-    let is_transparent = |attr: &&Attribute| is(attr, "error") && arguments(attr).to_string() == "transparent";
+    let is_transparent =
+        |attr: &&Attribute| is(attr, "error") && arguments(attr).to_string() == "transparent";
     let arms: Vec<_> = item
         .variants
         .iter()

@@ -6,6 +6,7 @@ use std::time::Duration;
 use ratchet::definition::{
     InjectRequirement, Jitter, JobInvocationResolver, PanicPolicy, Registry,
 };
+use ratchet::failure::HandlerError;
 use ratchet::{Backoff, Job, JobContext, Priority, State, circuit_breaker, job, jobs};
 
 #[derive(Debug)]
@@ -151,8 +152,8 @@ fn b_01_the_breaker_is_carried_by_a_job_and_by_every_method_of_a_block() {
     assert_eq!((breaker.failure_rate, breaker.window), (Some(40), Some(20)));
     assert_eq!((breaker.min_calls, breaker.probes), (Some(10), Some(2)));
     assert_eq!(breaker.open_for, Some(Duration::from_secs(45)));
-    assert!((breaker.ignore[0].matches)(&NotFound));
-    assert!(!(breaker.ignore[0].matches)(&std::fmt::Error));
+    assert!((breaker.ignore[0].matches)(&HandlerError::typed(NotFound)));
+    assert!(!(breaker.ignore[0].matches)(&HandlerError::typed(std::fmt::Error)));
     assert_eq!(MailServiceSend::DEF.breaker.map(|breaker| breaker.service), Some("smtp"));
     assert!(Shrink::DEF.breaker.is_none());
 }

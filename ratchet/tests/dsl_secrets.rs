@@ -29,7 +29,8 @@ fn z_10_debug_does_not_show_a_secret() {
 
 #[tokio::test]
 async fn z_10_an_error_does_not_quote_a_secret() {
-    let ratchet = Ratchet::builder(MemoryStore::new()).jobs([Call::JOB]).build().await.expect("builds");
+    let ratchet =
+        Ratchet::builder(MemoryStore::new()).jobs([Call::JOB]).build().await.expect("builds");
     let mut row = ratchet.enqueue(Call { token: Token::Basic }).into_new_job().expect("is checked");
     // As an earlier version of the program has stored it.
     row.spec.payload = br#"{"token":"s3cr3t-hunter2"}"#.to_vec();

@@ -81,7 +81,8 @@ where
     Marked: From<E>,
     Unmarked: From<E>,
 {
-    let typed = |name, error: Box<dyn Error + Send + Sync>| (name, true, HandlerError::boxed(error));
+    let typed =
+        |name, error: Box<dyn Error + Send + Sync>| (name, true, HandlerError::boxed(error));
     vec![
         ("nothing", true, HandlerError::typed(make())),
         typed("#[source] E", Box::new(Step(make()))),
@@ -93,15 +94,30 @@ where
         typed("io::Error as a source", Box::new(Step(io::Error::other(Step(make()))))),
         typed("#[error(transparent)] of a marked enum", Box::new(Marked::from(make()))),
         typed("a marked enum as a source", Box::new(Step(Marked::from(make())))),
-        typed("io::Error in a marked enum", Box::new(Marked::Other(Box::new(io::Error::other(make()))))),
+        typed(
+            "io::Error in a marked enum",
+            Box::new(Marked::Other(Box::new(io::Error::other(make())))),
+        ),
         ("anyhow::Error", true, HandlerError::anyhow(anyhow::Error::new(make()))),
-        ("anyhow .context(text)", true, HandlerError::anyhow(anyhow::Error::new(make()).context("text"))),
-        ("anyhow .context(E)", true, HandlerError::anyhow(anyhow::Error::new(Cause).context(make()))),
+        (
+            "anyhow .context(text)",
+            true,
+            HandlerError::anyhow(anyhow::Error::new(make()).context("text")),
+        ),
+        (
+            "anyhow .context(E)",
+            true,
+            HandlerError::anyhow(anyhow::Error::new(Cause).context(make())),
+        ),
         ("anyhow .context(E) below another", true, {
             HandlerError::anyhow(anyhow::Error::new(Cause).context(make()).context("text"))
         }),
         ("eyre::Report", true, HandlerError::eyre(eyre::Report::new(make()))),
-        ("eyre .wrap_err(text)", true, HandlerError::eyre(eyre::Report::new(make()).wrap_err("text"))),
+        (
+            "eyre .wrap_err(text)",
+            true,
+            HandlerError::eyre(eyre::Report::new(make()).wrap_err("text")),
+        ),
         ("eyre .wrap_err(E)", true, {
             let result: Result<(), _> = Err(Cause).wrap_err(make());
             HandlerError::eyre(result.expect_err("is one"))
@@ -129,7 +145,7 @@ fn e_13_the_mark_of_a_variant_is_not_that_of_another() {
 
 #[test]
 fn e_13_directives_are_found_in_every_wrapper() {
-    for (wrapper, visible, error) in wrapped(|| snooze(Duration::from_secs(60))) {
+    for (wrapper, visible, error) in wrapped(|| snooze(Duration::from_mins(1))) {
         let found = error.find::<Directive>();
         assert_eq!(matches!(found, Some(Directive::Snooze { .. })), visible, "{wrapper}");
     }

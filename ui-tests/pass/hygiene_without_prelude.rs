@@ -45,7 +45,7 @@ pub struct Gateway;
     version = 2,
     queue = "mail",
     priority = high,
-    max_retries = 0,
+    max_retries = 3,
     backoff = exponential("1s", factor = 1.5, max = "30s", jitter = full),
     timeout = "1h30m",
     soft_timeout = "500ms",

@@ -33,7 +33,7 @@ macro_rules! service {
         impl $service {
             #[job]
             async fn charge(&self, cents: u64) {
-                drop(cents);
+                let _ = cents;
             }
         }
     };

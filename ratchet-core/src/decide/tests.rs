@@ -393,9 +393,11 @@ fn backoffs() -> impl Strategy<Value = Backoff> {
     let curve = prop_oneof![
         Just(Backoff::none()),
         durations().prop_map(Backoff::fixed),
-        (durations(), durations()).prop_map(|(base, max)| Backoff::linear(base, max)),
-        (durations(), durations(), 1.0_f64..1000.0)
-            .prop_map(|(base, max, factor)| Backoff::exponential(base, max).factor(factor)),
+        (durations(), durations())
+            .prop_map(|(base, more)| Backoff::linear(base, base.saturating_add(more))),
+        (durations(), durations(), 1.0_f64..1000.0).prop_map(|(base, more, factor)| {
+            Backoff::exponential(base, base.saturating_add(more)).factor(factor)
+        }),
     ];
     (curve, prop_oneof![Just(Jitter::None), Just(Jitter::Full), Just(Jitter::Equal)])
         .prop_map(|(backoff, jitter)| backoff.jitter(jitter))

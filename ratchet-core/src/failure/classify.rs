@@ -8,9 +8,7 @@ use std::time::Duration;
 use super::handler_error::source;
 use super::sanitize::{ErrorSanitizer, RawError};
 use super::text::{bounded, clip, plain, shorten};
-use super::{
-    Directive, HandlerError, PanicReport, Panics, catch_panic, fingerprint,
-};
+use super::{Directive, HandlerError, PanicReport, Panics, catch_panic, fingerprint};
 use ratchet_store::model::{FailureKind, FailureRecord, limits};
 
 /// A failed attempt, as input to the retry decision.

@@ -73,8 +73,7 @@ impl HandlerError {
     /// field of an `#[error(transparent)]` variant if the enum is marked with `#[do_not_retry]`. Stops after 64 errors,
     /// so that a cyclic chain ends, and at an error whose `source` panics.
     pub fn chain(&self) -> impl Iterator<Item = &(dyn Error + 'static)> {
-        let next = |link: &&'_ (dyn Error + 'static)| hidden(*link).or_else(|| source(*link).ok()?);
-        std::iter::successors(Some(self.error()), next).take(Self::MAX_CHAIN)
+        std::iter::successors(Some(self.error()), |link| next(*link)).take(Self::MAX_CHAIN)
     }
 
     /// Returns every error of type `E` that the error is or wraps, outermost first.
@@ -143,6 +142,11 @@ impl fmt::Debug for Layer<'_> {
             Place::Link(link) => f.debug_tuple("Link").field(&link).finish(),
         }
     }
+}
+
+/// Returns the error behind a link of a chain.
+fn next<'a>(link: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    hidden(link).or_else(|| source(link).ok().flatten())
 }
 
 /// Returns the error in a link of a chain that the `source` of the link skips.

@@ -20,17 +20,20 @@ impl PermanentError {
     }
 }
 
+/// Returns the error inside an error of one type.
+type Inner = for<'a> fn(&'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)>;
+
 /// Looks through the `#[error(transparent)]` variants of an annotated error type.
 ///
 /// `source()` of such a variant returns the source of its field, so the field itself is not part of the chain.
 #[derive(Debug, Clone, Copy)]
 pub struct TransparentError {
-    inner: fn(&(dyn Error + 'static)) -> Option<&(dyn Error + 'static)>,
+    inner: Inner,
 }
 
 impl TransparentError {
     /// Creates the entry of a type. `inner` returns the field if the error is of the type and the variant transparent.
-    pub const fn new(inner: fn(&(dyn Error + 'static)) -> Option<&(dyn Error + 'static)>) -> Self {
+    pub const fn new(inner: Inner) -> Self {
         Self { inner }
     }
 
@@ -86,7 +89,8 @@ inventory::collect!(TransparentError);
 impl HandlerError {
     /// Returns the reason if the error must not be retried: it is or wraps an error marked `#[do_not_retry]`.
     pub fn permanent_reason(&self) -> Option<&'static str> {
-        let check = |layer| inventory::iter::<PermanentError>().find_map(|known| (known.check)(layer));
+        let check =
+            |layer| inventory::iter::<PermanentError>().find_map(|known| (known.check)(layer));
         self.layers().find_map(check)
     }
 }

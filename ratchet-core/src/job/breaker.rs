@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use super::checked;
 
+use crate::failure::HandlerError;
+
 /// The settings of a circuit breaker as they are declared on a job.
 ///
 /// `None` means the setting of the profile or, without one, the default of the runtime.

@@ -116,7 +116,10 @@ fn check_schedule(job: &JobModel, errors: &mut Errors) {
         );
     }
     if let Some(delay) = &options.delay {
-        errors.push(delay, "a recurring job runs at its occurrences; move the `cron` instead of adding a `delay`");
+        errors.push(
+            delay,
+            "a recurring job runs at its occurrences; move the `cron` instead of adding a `delay`",
+        );
     }
     let required = job.params.iter().find_map(|param| match param {
         Param::Stored(arg) if arg.default.is_none() && !is_option(&arg.ty) => Some(arg),
@@ -201,6 +204,9 @@ fn check_tags(job: &JobModel, errors: &mut Errors) {
 fn check_retries(job: &JobModel, errors: &mut Errors) {
     let none = job.options.max_retries.as_ref().filter(|retries| retries.literal() == Some(&0));
     if let (Some(retries), Some(_)) = (none, &job.options.backoff) {
-        errors.push(retries, "with `max_retries = 0` nothing is retried; remove the `backoff`, or allow a retry");
+        errors.push(
+            retries,
+            "with `max_retries = 0` nothing is retried; remove the `backoff`, or allow a retry",
+        );
     }
 }

@@ -217,13 +217,15 @@ fn struct_name(
     errors: &mut Errors,
 ) -> Ident {
     if let Some(name) = options.struct_name.take() {
-        if idents::shadows_prelude(&idents::plain(&name)) {
-            errors.push(
-                &name,
-                format_args!("`{name}` would shadow `{name}` of the prelude; choose another `struct_name`"),
-            );
+        if !idents::shadows_prelude(&idents::plain(&name)) {
+            return name;
         }
-        return name;
+        errors.push(
+            &name,
+            format_args!(
+                "`{name}` would shadow `{name}` of the prelude; choose another `struct_name`"
+            ),
+        );
     }
     let name = idents::plain(&sig.ident);
     let service = owner.and_then(|owner| owner.path.segments.last()).map(|segment| &segment.ident);

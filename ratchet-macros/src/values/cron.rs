@@ -63,8 +63,9 @@ fn check(expression: &str) -> Result<(), String> {
         field.check(part).map_err(|message| format!("{message} in `{expression}`"))
     })?;
     match parts[parts.len() - 3..] {
-        [day, month, "*" | "?"] => check_days(day, month)
-            .map_err(|first| format!("`{expression}` never fires: none of its months has a day {first}")),
+        [day, month, "*" | "?"] => check_days(day, month).map_err(|first| {
+            format!("`{expression}` never fires: none of its months has a day {first}")
+        }),
         _ => Ok(()),
     }
 }
@@ -226,7 +227,8 @@ mod tests {
             let refused = check(never).unwrap_err();
             assert!(refused.contains("never fires"), "{never}: {refused}");
         }
-        for sometimes in ["0 3 29 2 *", "0 3 31 2,3 *", "0 3 31 2 MON", "0 3 L 2 *", "0 3 1-31 2 *"] {
+        for sometimes in ["0 3 29 2 *", "0 3 31 2,3 *", "0 3 31 2 MON", "0 3 L 2 *", "0 3 1-31 2 *"]
+        {
             assert_eq!(check(sometimes), Ok(()), "{sometimes}");
         }
     }

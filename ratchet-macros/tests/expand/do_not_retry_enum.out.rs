@@ -11,8 +11,8 @@ enum PayError {
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __PERMANENT: __ratchet::PermanentError = __ratchet::PermanentError::new(|
-        error|
-    match __ratchet::permanent::<PayError>(error)? {
+        layer|
+    match __ratchet::permanent::<PayError>(layer)? {
         PayError::Declined { .. } => __ratchet::Option::Some("the issuer said no"),
         PayError::Unknown { .. } => {
             __ratchet::Option::Some("`PayError::Unknown` is marked `#[do_not_retry]`")

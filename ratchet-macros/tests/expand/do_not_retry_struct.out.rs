@@ -7,8 +7,8 @@ pub struct Expired {
 const _: () = {
     use ::ratchet::__private as __ratchet;
     const __PERMANENT: __ratchet::PermanentError = __ratchet::PermanentError::new(|
-        error|
-    __ratchet::permanent::<Expired>(error).map(|_| "the card is expired"));
+        layer|
+    __ratchet::permanent::<Expired>(layer).map(|_| "the card is expired"));
     __ratchet::submit! {
         __PERMANENT
     }

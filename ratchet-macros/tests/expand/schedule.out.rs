@@ -2,7 +2,7 @@
 const _: () = {
     #[cfg(rust_analyzer)]
     use ::ratchet::__private::options::job::{
-        cron as _, tz as _, soft_timeout as _, delay as _, priority as _, panic as _,
+        cron as _, tz as _, soft_timeout as _, priority as _, panic as _,
     };
 };
 /// Runs at night.
@@ -35,7 +35,6 @@ const _: () = {
             )
             .priority(__ratchet::Priority::Low)
             .soft_timeout(__ratchet::Duration::from_secs(600))
-            .delay(__ratchet::Duration::from_secs(1))
             .cron(__ratchet::CronDef::new("0 3 * * MON-FRI").zone("Europe/Berlin"))
             .panic(__ratchet::PanicPolicy::Dlq)
             .args(Self::ARGS)

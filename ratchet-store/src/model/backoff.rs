@@ -191,7 +191,10 @@ fn fraction(whole: Duration, seed: u64) -> Duration {
 }
 /// A maximum below the first delay would turn the curve into a constant.
 const fn check_max(base: Duration, max: Duration) {
-    assert!(max.as_nanos() >= base.as_nanos(), "the `max` of a backoff must not be below its first delay");
+    assert!(
+        max.as_nanos() >= base.as_nanos(),
+        "the `max` of a backoff must not be below its first delay"
+    );
 }
 
 /// Returns the factor of an exponential backoff after a check. The macros call it at compile time.

@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn k_01_accepted_jobs_count_against_their_key() {
+    fn q_02_accepted_jobs_count_against_their_key() {
         let (one, two) = (
             ConcurrencyKey { key: "k".to_owned(), limit: 1 },
             ConcurrencyKey { key: "k".to_owned(), limit: 2 },

@@ -1,6 +1,6 @@
 use ratchet::job;
 
-#[job(alias = "ui-tests.send_email")]
+#[job(alias = "ui-tests-tests.send_email")]
 async fn send_email(to: String) {
     drop(to);
 }

@@ -81,7 +81,7 @@ fn docs(job: &JobModel) -> Vec<String> {
     let name = idents::plain(&job.function.sig.ident);
     let of = match &job.owner {
         Some(owner) => {
-            format!("{}::{name}", idents::text(quote::ToTokens::to_token_stream(&owner.path)))
+            format!("{}::{name}", idents::text(ToTokens::to_token_stream(&owner.path)))
         }
         None => name,
     };

@@ -1,0 +1,62 @@
+#[allow(unexpected_cfgs)]
+const _: () = {
+    #[cfg(rust_analyzer)]
+    use ::ratchet::__private::options::job::derive as _;
+};
+async fn login(user: String, password: String) {}
+/// Arguments of the [`login`] job.
+#[derive(Clone)]
+#[must_use = "a job does nothing until it is enqueued"]
+#[allow(missing_docs)]
+struct Login {
+    user: String,
+    password: String,
+}
+#[allow(unused_qualifications)]
+const _: () = {
+    use ::ratchet::__private as __ratchet;
+    const __USER: __ratchet::Arg<String> = __ratchet::arg::<String>("user", "String");
+    const __PASSWORD: __ratchet::Arg<String> = __ratchet::arg::<
+        String,
+    >("password", "String")
+        .secret();
+    const __FALLIBLE: bool = false;
+    #[automatically_derived]
+    impl __ratchet::Job for Login {
+        type Output = __ratchet::Output<(), __FALLIBLE>;
+        const ARGS: &'static [__ratchet::ArgDef] = &[__USER.def(), __PASSWORD.def()];
+        const DEF: __ratchet::JobDef = __ratchet::JobDef::new(
+                __ratchet::job_name!("login"),
+                __ratchet::here!(),
+            )
+            .args(Self::ARGS);
+        fn encode(&self, args: &mut __ratchet::Encoder) {
+            args.put(__USER, &self.user);
+            args.put(__PASSWORD, &self.password);
+        }
+        fn decode(args: &mut __ratchet::Decoder<'_>) -> __ratchet::Decoded<Self> {
+            __ratchet::Result::Ok(Self {
+                user: args.take(__USER)?,
+                password: args.take(__PASSWORD)?,
+            })
+        }
+        fn run(self, _ctx: __ratchet::JobContext) -> __ratchet::Run {
+            __ratchet::Result::Ok(
+                __ratchet::run::<__FALLIBLE, (), _, _>(login(self.user, self.password)),
+            )
+        }
+    }
+    impl<__Parent> __ratchet::StepAfter<__Parent> for Login {}
+    __ratchet::submit! {
+        __ratchet::Registration::of:: < Login > ()
+    }
+    #[automatically_derived]
+    impl __ratchet::fmt::Debug for Login {
+        fn fmt(&self, f: &mut __ratchet::fmt::Formatter<'_>) -> __ratchet::fmt::Result {
+            f.debug_struct("Login")
+                .field("user", &self.user)
+                .field("password", &__ratchet::format_args!("***"))
+                .finish()
+        }
+    }
+};
