@@ -36,6 +36,18 @@ pub struct Builder {
     panics: Arc<Panics>,
 }
 
+impl Ratchet {
+    /// Starts building a runtime over a store.
+    pub fn builder(store: impl Store) -> Builder {
+        Builder::new(Arc::new(store))
+    }
+
+    /// Starts building a runtime over a shared store.
+    pub fn builder_shared(store: Arc<dyn Store>) -> Builder {
+        Builder::new(store)
+    }
+}
+
 impl Builder {
     pub(super) fn new(store: Arc<dyn Store>) -> Self {
         let policies = Policies { binary_version: binary_version(), ..Policies::default() };

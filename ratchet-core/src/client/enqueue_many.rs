@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use super::enqueue::insert;
-use super::{Enqueue, JobHandle, SubmitError};
+use super::{Enqueue, JobHandle, Ratchet, SubmitError};
 use crate::job::Job;
 use crate::runtime::Core;
 use ratchet_store::model::NewJob;
@@ -29,6 +29,13 @@ use ratchet_store::model::NewJob;
 pub struct EnqueueMany<'a, J> {
     pub(super) core: &'a Arc<Core>,
     jobs: Vec<Enqueue<'a, J>>,
+}
+
+impl Ratchet {
+    /// Enqueues jobs of one type in one round trip: all of them or none.
+    pub fn enqueue_many<J: Job>(&self, jobs: impl IntoIterator<Item = J>) -> EnqueueMany<'_, J> {
+        EnqueueMany::new(&self.core, jobs)
+    }
 }
 
 impl<'a, J: Job> EnqueueMany<'a, J> {

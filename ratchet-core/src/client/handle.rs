@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
-use super::Jobs;
 use super::ends::Ends;
+use super::{Jobs, Ratchet};
 use crate::job::Job;
 use crate::runtime::Core;
 use ratchet_store::StoreError;
@@ -22,6 +22,13 @@ pub struct JobHandle<J> {
     pub(super) core: Arc<Core>,
     warnings: Vec<String>,
     _job: PhantomData<fn() -> J>,
+}
+
+impl Ratchet {
+    /// Returns the handle of a job that was enqueued earlier. Does not check that the job exists.
+    pub fn handle<J: Job>(&self, id: JobId) -> JobHandle<J> {
+        JobHandle::new(id, Arc::clone(&self.core), Vec::new())
+    }
 }
 
 impl<J> JobHandle<J> {

@@ -1,0 +1,49 @@
+//! [`Ratchet`]: the entry point of an application.
+//!
+//! The methods that enqueue, query and control jobs are next to the types that they return.
+
+use std::sync::Arc;
+
+use crate::events::EventStream;
+use crate::runtime::Core;
+use ratchet_store::Store;
+
+/// A runtime over a store: enqueues jobs and starts workers. Cheap to clone.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use ratchet_core::Ratchet;
+/// use ratchet_memory::MemoryStore;
+///
+/// let ratchet = Ratchet::builder(MemoryStore::new()).build().await?;
+/// assert_eq!(ratchet.jobs().counts().await?.queues.len(), 0);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Ratchet {
+    pub(crate) core: Arc<Core>,
+}
+
+impl Ratchet {
+    /// Returns the state of type `T`, or `None` if none was registered with the builder.
+    pub fn state<T: Send + Sync + 'static>(&self) -> Option<crate::job::State<T>> {
+        self.core.states.get()
+    }
+
+    /// Subscribes to the events of this process from now on.
+    pub fn events(&self) -> EventStream {
+        self.core.events.subscribe()
+    }
+
+    /// Returns how many events slow subscribers have missed.
+    pub fn lagged_events(&self) -> u64 {
+        self.core.events.lagged()
+    }
+
+    /// Returns the store of this runtime.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.core.store
+    }
+}
