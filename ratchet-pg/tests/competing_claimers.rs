@@ -38,7 +38,10 @@ async fn c_03_company_is_who_claims_from_the_same_queues() {
     let (node, other) = (lane.node(&["mail"]).await, lane.node(&["mail"]).await);
     assert!(!has_competing_claimers(&lane, node, "default").await, "who claims nothing is none");
     run_on(&lane, node).await;
-    assert!(!has_competing_claimers(&lane, node, "default").await, "nobody is company to itself");
+    assert!(
+        !has_competing_claimers(&lane, node, "default").await,
+        "a node does not compete with itself"
+    );
     assert!(is_told_of(&lane, node, other).await);
     assert!(
         !has_competing_claimers(&lane, node, "other").await,

@@ -114,7 +114,7 @@ async fn l_08_ends_are_told_to_a_process_that_waits_for_them_and_only_then() {
     };
     end().await;
     let lines = told(&mut spy).await;
-    assert!(lines.iter().all(|line| !line.contains(" f ")), "nobody waits: {lines:?}");
+    assert!(lines.iter().all(|line| !line.contains(" f ")), "no lock is waited for: {lines:?}");
     let mut ends = other.subscribe_completions();
     let heard = async {
         loop {

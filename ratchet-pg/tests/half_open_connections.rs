@@ -235,5 +235,5 @@ async fn p_03_claim_that_commits_after_it_was_looked_for_is_given_back_too() {
     store.heartbeat(node, lease).await.expect("a sign of life");
     let reply = store.claim(request).await.expect("claims");
     let claimed: Vec<_> = reply.jobs.iter().map(ratchet_store::model::Claimed::id).collect();
-    assert_eq!(claimed, [id], "nobody runs it, and nobody would have looked for it");
+    assert_eq!(claimed, [id], "no node runs it, and none would have looked for it");
 }

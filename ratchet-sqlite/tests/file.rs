@@ -109,7 +109,7 @@ async fn a_04_deleted_file_is_noticed_without_a_heartbeat() {
     let until = tokio::time::Instant::now() + Duration::from_mins(1);
     let error = loop {
         match submit(&store).await {
-            Ok(_) => assert!(tokio::time::Instant::now() < until, "nobody notices"),
+            Ok(_) => assert!(tokio::time::Instant::now() < until, "it goes unnoticed"),
             Err(error) => break error,
         }
     };

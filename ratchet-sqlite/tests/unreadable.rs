@@ -371,7 +371,7 @@ async fn c_07_damaged_gates_and_nodes_hold_up_nobody_else() {
     assert_eq!(worker.drain(&bench.store).await, [new.id]);
     bench.store.orphans(10).await.expect("sweeps");
     let left = sqlx::query("SELECT count(*) FROM ratchet_lingering").fetch_one(&mut bench.conn);
-    assert_eq!(left.await.expect("reads").get::<i64, _>(0), 0, "a run of nobody is let go");
+    assert_eq!(left.await.expect("reads").get::<i64, _>(0), 0, "a run without a node is released");
     bench.store.counts().await.expect("counts");
     assert!(bench.store.due_schedules(10).await.expect("lists").is_empty());
     assert_eq!(bench.store.nodes().await.expect("lists").len(), 1);

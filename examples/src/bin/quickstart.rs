@@ -128,7 +128,7 @@ async fn main() -> anyhow::Result<()> {
     post.sent.notified().await;
     println!("   paid: {} cents", receipt.cents);
 
-    println!("3. The gateway does not answer twice: the charge is retried, nobody has to care");
+    println!("3. The gateway does not answer twice: the charge is retried automatically");
     let flaky =
         Charge { order: first + 1, cents: 990, card: "4111111111111111".to_owned(), flaky: true };
     ratchet.enqueue(flaky).await?.wait_for(Duration::from_secs(10)).await?;

@@ -81,7 +81,7 @@ pub async fn i_04_next_outcome_of_a_job_waits_for_the_one_before(world: &World) 
     let id = ended_twice(world).await;
     let first = told(world).await;
     assert_eq!(ends(&first), [(id, 1)]);
-    assert!(told(world).await.is_empty(), "the second waits although nobody holds it");
+    assert!(told(world).await.is_empty(), "the second waits although it is not held");
     acknowledge(world, &first).await;
     let second = told(world).await;
     assert_eq!(ends(&second), [(id, 2)]);

@@ -374,7 +374,7 @@ fn i_04_every_end_is_told_if_somebody_listens_and_nothing_else_is() {
         (&Outcome::Released, vec![]),
     ] {
         assert_eq!(told(outcome, &listening), wanted, "{outcome:?}");
-        assert!(told(outcome, &Policies::default()).is_empty(), "nobody listens");
+        assert!(told(outcome, &Policies::default()).is_empty(), "there is no sink");
     }
 }
 

@@ -138,7 +138,7 @@ impl Oracle {
                     self.note(|| format!("stale: {verdict} {}", token.job));
                 }
                 (Settled::Blocked { .. }, _) => {
-                    self.accuse(|| format!("{} was blocked, and nobody blocks it", token.job));
+                    self.accuse(|| format!("{} was blocked without a cause", token.job));
                 }
             }
         }

@@ -64,7 +64,7 @@ impl Oracle {
         for (number, jobs) in &found {
             let child = jobs.iter().any(|job| job.spec.tags.iter().any(|tag| tag == "child"));
             if !child && self.ledger.get(*number).is_none() {
-                problem = Some(format!("nobody submitted {}", about(jobs[0])));
+                problem = Some(format!("there was no submit of {}", about(jobs[0])));
             }
         }
         if let Some(problem) = problem {

@@ -240,7 +240,7 @@ impl Findings {
             let got = told_of.remove(&parent.id.to_string()).unwrap_or_default();
             self.check(got == [wanted], || format!("{}: callbacks {got:?}", told(&parent)));
         }
-        self.check(told_of.is_empty(), || format!("callbacks of nobody: {told_of:?}"));
+        self.check(told_of.is_empty(), || format!("callbacks without a parent: {told_of:?}"));
     }
 
     /// Checks that every parent has two children, regardless of its earlier runs.
@@ -254,7 +254,7 @@ impl Findings {
             let got = children.remove(&parent.id.to_string()).unwrap_or(0);
             self.check(got == 2, || format!("{}: {got} children", told(&parent)));
         }
-        self.check(children.is_empty(), || format!("children of nobody: {children:?}"));
+        self.check(children.is_empty(), || format!("children without a parent: {children:?}"));
     }
 }
 

@@ -38,13 +38,13 @@ async fn main() {
     let folder = tempfile::tempdir().expect("a folder");
     let small = Side::new(folder.path(), "small", Synchronous::Normal).await;
     let behind = Side::new(folder.path(), "behind", Synchronous::Normal).await;
-    behind.fill("nobody.knows", 100_000, Due::Now).await;
+    behind.fill("unknown.job", 100_000, Due::Now).await;
     behind.fill("mail", 100_000, Due::In(Duration::from_secs(86_400))).await;
     for side in [&small, &behind] {
         side.fill("mail", 1_000 + CLAIMS * 2, Due::Now).await;
     }
     println!(
-        "\nThe last row: behind 100 k due jobs that nobody knows, with 100 k future jobs beside them.\n"
+        "\nThe last row: behind 100 k due jobs that no worker knows, with 100 k future jobs beside them.\n"
     );
     compare(Synchronous::Normal, 1, [(&small, 1_000), (&behind, 201_000)]).await;
 }

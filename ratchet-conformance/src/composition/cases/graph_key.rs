@@ -124,12 +124,12 @@ pub async fn s_03_key_of_a_graph_is_unique_within_its_tenant(world: &World) {
         graph.key = Some(GraphKey { tenant: tenant.map(str::to_owned), ..key("once") });
         graph
     };
-    let (nobody, acme, bolt) = (of(None), of(Some("acme")), of(Some("bolt")));
-    for graph in [&nobody, &acme, &bolt] {
+    let (without, acme, bolt) = (of(None), of(Some("acme")), of(Some("bolt")));
+    for graph in [&without, &acme, &bolt] {
         assert_eq!(insert(world, graph).await, root(graph));
     }
     assert_eq!(insert(world, &of(Some("acme"))).await, root(&acme));
-    assert_eq!(insert(world, &of(None)).await, root(&nobody));
+    assert_eq!(insert(world, &of(None)).await, root(&without));
 }
 
 pub async fn s_03_refused_graph_leaves_its_key_free(world: &World) {

@@ -154,7 +154,7 @@ pub async fn b_06_operators_open_close_and_inspect(fixture: EngineFixture) {
 pub async fn b_08_profiles_and_configuration(fixture: EngineFixture) {
     let jobs = || [Profiled::JOB];
     let unknown = fixture.builder().jobs(jobs()).build().await;
-    let Err(BuildError::Config(problems)) = unknown else { panic!("nobody defined the profile") };
+    let Err(BuildError::Config(problems)) = unknown else { panic!("the profile is not defined") };
     assert!(
         problems[0].contains("careful") && problems[0].contains("breaker_profile"),
         "{problems:?}"

@@ -154,11 +154,11 @@ pub async fn q_05_a_queue_nobody_serves_is_a_warning(fixture: EngineFixture) {
     assert!(served.warnings().is_empty());
     let lost = ratchet
         .enqueue(Script::of([Step::Ok]))
-        .queue("nobody")
+        .queue("unserved")
         .await
         .expect("enqueues all the same");
     assert!(
-        lost.warnings()[0].contains("no live worker serves queue `nobody`"),
+        lost.warnings()[0].contains("no live worker serves queue `unserved`"),
         "{:?}",
         lost.warnings()
     );

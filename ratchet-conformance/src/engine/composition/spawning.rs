@@ -108,7 +108,7 @@ pub async fn s_03_a_workflow_under_a_key_is_one_workflow(fixture: EngineFixture)
     let first = submit("acme").await;
     assert_eq!(submit("acme").await, first);
     assert_ne!(submit("bolt").await, first, "another tenant");
-    let batch = ratchet.batch("empty").idempotency_key("order 7").await.expect("nobody's key");
+    let batch = ratchet.batch("empty").idempotency_key("order 7").await.expect("the key is free");
     let again = ratchet.batch("empty").idempotency_key("order 7").await.expect("answers");
     assert_eq!(again.id(), batch.id());
     assert_eq!(ratchet.groups().list(&GroupFilter::any(), None, 10).await.expect("reads").len(), 3);

@@ -143,7 +143,7 @@ fn w_04_circles_are_found_and_named() {
     assert_eq!(check(&graph(3, &[(1, 2), (2, 3), (1, 3)])), Ok(()));
     let circle = check(&graph(5, &[(1, 2), (2, 3), (3, 2), (3, 4), (4, 5)]));
     let expected = vec!["`job-2`".to_owned(), "`job-3`".to_owned()];
-    assert_eq!(circle, Err(GraphError::Cycle { steps: expected }), "and nobody else");
+    assert_eq!(circle, Err(GraphError::Cycle { steps: expected }), "and no other step");
     assert!(check(&graph(1, &[(1, 1)])).is_err());
 }
 
