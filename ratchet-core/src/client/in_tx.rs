@@ -51,7 +51,7 @@ impl<J: Send> Submission for EnqueueMany<'_, J> {
     }
 }
 
-impl<T: Send> Submission for Chain<'_, T> {
+impl<T> Submission for Chain<'_, T> {
     type Handle = ChainHandle<T>;
     type Error = SubmitError;
 
