@@ -6,8 +6,8 @@
 //!
 //! # Stability
 //!
-//! [`Store`] is the seam between the engine and the stores of this project. It gains methods and its data gains fields
-//! in minor releases, until version 1.0. A store outside of this project should depend on an exact version.
+//! [`Store`] is the interface between the engine and the stores of this project. Until version 1.0, minor releases may
+//! add methods to it and fields to its data. A store outside of this project must depend on an exact version.
 
 pub mod env;
 mod in_tx;
