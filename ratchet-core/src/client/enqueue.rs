@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::{JobHandle, Ratchet, SubmitError, submit};
+use super::{JobHandle, SubmitError, submit};
 use crate::events::JobRef;
 use crate::job::Job;
 use crate::job::JobContext;
@@ -42,16 +42,6 @@ enum Target<'a> {
     Store(&'a Arc<Core>),
     /// The settlement of a running job.
     Run(&'a JobContext, &'a Arc<Core>),
-}
-
-impl Ratchet {
-    /// Enqueues a job. Add options to the returned [`Enqueue`], then `.await` it.
-    ///
-    /// The arguments are encoded immediately. Nothing is stored before the await.
-    #[allow(clippy::needless_pass_by_value)] // by value: the caller is done with the job
-    pub fn enqueue<J: Job>(&self, job: J) -> Enqueue<'_, J> {
-        Enqueue::to_store(&self.core, &job)
-    }
 }
 
 impl<'a> Target<'a> {

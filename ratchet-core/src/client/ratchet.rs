@@ -1,10 +1,13 @@
 //! [`Ratchet`]: the entry point of an application.
 //!
-//! The methods that enqueue, query and control jobs are next to the types that they return.
+//! Most methods that query and control jobs are next to the types that they return. `enqueue` is here, because compiler
+//! errors then call it `Ratchet::enqueue`.
 
 use std::sync::Arc;
 
+use super::Enqueue;
 use crate::events::EventStream;
+use crate::job::Job;
 use crate::runtime::Core;
 use ratchet_store::Store;
 
@@ -27,6 +30,14 @@ pub struct Ratchet {
 }
 
 impl Ratchet {
+    /// Enqueues a job. Add options to the returned [`Enqueue`], then `.await` it.
+    ///
+    /// The arguments are encoded immediately. Nothing is stored before the await.
+    #[allow(clippy::needless_pass_by_value)] // by value: the caller is done with the job
+    pub fn enqueue<J: Job>(&self, job: J) -> Enqueue<'_, J> {
+        Enqueue::to_store(&self.core, &job)
+    }
+
     /// Returns the state of type `T`, or `None` if none was registered with the builder.
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<crate::job::State<T>> {
         self.core.states.get()
