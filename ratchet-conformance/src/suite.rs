@@ -311,6 +311,7 @@ macro_rules! suite {
                 a_03_leader_renews_its_lease
                 a_03_leadership_moves_when_the_leader_is_silent
                 a_03_leaving_leader_hands_over
+                a_03_node_without_a_lease_does_not_lead
             }
             notes {
                 x_05_progress_is_seen_while_running

@@ -44,10 +44,11 @@ impl Nodes {
     }
 
     pub(super) fn try_lead(&mut self, node: NodeId, lease: Duration, now: Timestamp) -> bool {
-        let leads = match self.leader {
+        let vacant = match self.leader {
             Some((leader, until)) => leader == node || until <= now,
             None => true,
         };
+        let leads = vacant && self.is_alive(node, now);
         if leads {
             self.leader = Some((node, later(now, lease)));
         }

@@ -119,7 +119,7 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     async fn orphans(&self, limit: u32) -> Result<Vec<Orphan>, StoreError>;
 
     /// Acquires or renews the maintenance leadership for the duration of `lease`. Returns `true` if the node is the
-    /// leader.
+    /// leader. A node that has left or whose own lease has expired must not lead.
     async fn try_lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError>;
 
     /// Deletes jobs that have been in the given terminal state for at least `age`, with their history and logs: at most

@@ -134,6 +134,17 @@ pub async fn a_03_leadership_moves_when_the_leader_is_silent(world: &World) {
     assert!(!a.try_lead(LEASE).await);
 }
 
+pub async fn a_03_node_without_a_lease_does_not_lead(world: &World) {
+    let (left, silent, stranger) =
+        (world.node().await, world.mortal(secs(5)).await, world.stranger());
+    left.leave().await;
+    world.pass(secs(5)).await;
+    for node in [&left, &silent, &stranger] {
+        assert!(!node.try_lead(LEASE).await);
+    }
+    assert!(world.node().await.try_lead(LEASE).await, "the leadership is vacant");
+}
+
 pub async fn a_03_leaving_leader_hands_over(world: &World) {
     let (a, b) = (world.node().await, world.node().await);
     assert!(a.try_lead(LEASE).await);

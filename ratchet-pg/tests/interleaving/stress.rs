@@ -242,7 +242,8 @@ impl Stress {
                     continue;
                 }
                 _ => {
-                    self.note(store.try_lead(self.ids.node(), Duration::from_millis(1)).await);
+                    let node = self.join(&store).await;
+                    self.note(store.try_lead(node, Duration::from_millis(1)).await);
                     continue;
                 }
             };
