@@ -195,7 +195,13 @@ impl Live {
             let mut record = ScheduleRecord::new(name, fresh().spec, "* * * * *");
             record.next = Some(self.store.now().await.expect("a time"));
             let (name, record) = (name.to_owned(), Some(record));
-            let write = WriteSchedule { name, replaces: None, record, jobs: Vec::new() };
+            let write = WriteSchedule {
+                name,
+                replaces: None,
+                record,
+                declarations: None,
+                jobs: Vec::new(),
+            };
             self.store.write_schedule(write).await.expect("writes");
         }
     }

@@ -312,6 +312,10 @@ macro_rules! suite {
                 a_03_leadership_moves_when_the_leader_is_silent
                 a_03_leaving_leader_hands_over
                 a_03_node_without_a_lease_does_not_lead
+                t_06_the_version_that_started_last_declares
+                t_06_a_version_that_is_rolled_back_to_declares_again
+                t_06_versions_of_other_programs_do_not_matter
+                t_06_a_node_without_a_lease_does_not_declare
             }
             notes {
                 x_05_progress_is_seen_while_running

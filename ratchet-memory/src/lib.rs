@@ -184,6 +184,10 @@ impl Store for MemoryStore {
         Ok(self.verb(|tables, now| tables.nodes.try_lead(node, lease, now)))
     }
 
+    async fn try_declare(&self, node: NodeId) -> Result<bool, StoreError> {
+        Ok(self.verb(|tables, now| tables.nodes.try_declare(node, now)))
+    }
+
     async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
         Ok(self.verb(|tables, now| tables.purge(state, age, limit, now)))
     }

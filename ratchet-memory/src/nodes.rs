@@ -6,14 +6,18 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::tables::Tables;
-use ratchet_store::model::{Heartbeat, JobId, NodeId, NodeInfo, NodeRecord, Orphan, later};
+use ratchet_store::model::{
+    Declarations, Heartbeat, JobId, NodeId, NodeInfo, NodeRecord, Orphan, later,
+};
 use ratchet_store::{StoreError, StoreErrorKind};
 
 /// The nodes and their leader.
 #[derive(Debug, Default)]
 pub(super) struct Nodes {
-    nodes: BTreeMap<NodeId, Node>,
+    by_id: BTreeMap<NodeId, Node>,
     leader: Option<(NodeId, Timestamp)>,
+    /// The fingerprint of the newest declarations of each program.
+    newest: BTreeMap<String, u64>,
 }
 
 #[derive(Debug)]
@@ -28,17 +32,17 @@ struct Node {
 impl Nodes {
     /// Returns `true` if the node has joined and its lease is valid.
     pub(super) fn is_alive(&self, node: NodeId, now: Timestamp) -> bool {
-        self.nodes.get(&node).is_some_and(|node| node.lease_until > now)
+        self.by_id.get(&node).is_some_and(|node| node.lease_until > now)
     }
 
     pub(super) fn hold(&mut self, node: NodeId, job: JobId) {
-        if let Some(node) = self.nodes.get_mut(&node) {
+        if let Some(node) = self.by_id.get_mut(&node) {
             node.held.insert(job);
         }
     }
 
     pub(super) fn release(&mut self, node: NodeId, job: JobId) {
-        if let Some(node) = self.nodes.get_mut(&node) {
+        if let Some(node) = self.by_id.get_mut(&node) {
             node.held.remove(&job);
         }
     }
@@ -55,8 +59,23 @@ impl Nodes {
         leads
     }
 
+    pub(super) fn try_declare(&mut self, node: NodeId, now: Timestamp) -> bool {
+        let Some(this) = self.alive(now).find(|info| info.id == node) else { return false };
+        let declares = this.declarations.clone();
+        let shared =
+            self.alive(now).any(|other| other.id != node && other.declarations == declares);
+        if !shared {
+            self.newest.insert(declares.program.clone(), declares.fingerprint);
+        }
+        self.are_newest(&declares)
+    }
+
+    pub(super) fn are_newest(&self, declarations: &Declarations) -> bool {
+        self.newest.get(&declarations.program) == Some(&declarations.fingerprint)
+    }
+
     pub(super) fn leave(&mut self, node: NodeId, now: Timestamp) {
-        if let Some(node) = self.nodes.get_mut(&node) {
+        if let Some(node) = self.by_id.get_mut(&node) {
             node.lease_until = node.lease_until.min(now);
         }
         self.leader = self.leader.filter(|(leader, _)| *leader != node);
@@ -64,7 +83,7 @@ impl Nodes {
 
     /// Returns the registered data of live nodes.
     pub(super) fn alive(&self, now: Timestamp) -> impl Iterator<Item = &NodeInfo> {
-        self.nodes.values().filter(move |node| node.lease_until > now).map(|node| &node.info)
+        self.by_id.values().filter(move |node| node.lease_until > now).map(|node| &node.info)
     }
 
     pub(super) fn list(&self, now: Timestamp) -> Vec<NodeRecord> {
@@ -74,12 +93,12 @@ impl Nodes {
             lease_until: node.lease_until,
             alive: node.lease_until > now,
         };
-        let nodes = self.nodes.values();
+        let nodes = self.by_id.values();
         nodes.filter(|node| node.lease_until > now || !node.held.is_empty()).map(record).collect()
     }
 
     fn dead_jobs(&self, now: Timestamp) -> impl Iterator<Item = JobId> {
-        let dead = self.nodes.values().filter(move |node| node.lease_until <= now);
+        let dead = self.by_id.values().filter(move |node| node.lease_until <= now);
         dead.flat_map(|node| &node.held).copied()
     }
 }
@@ -92,14 +111,14 @@ impl Tables {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let id = info.id;
-        let lost = self.nodes.nodes.get(&id).filter(|node| node.lease_until <= now);
+        let lost = self.nodes.by_id.get(&id).filter(|node| node.lease_until <= now);
         let lingers = self.keys.lingering().any(|(_, run)| run.node == id);
         if lost.is_some_and(|node| !node.held.is_empty() || lingers) {
             let why = format!("node {id} has lost its lease and must join with a new identity");
             return Err(StoreError::new(StoreErrorKind::Data, why));
         }
         let lease_until = later(now, lease);
-        let node = self.nodes.nodes.entry(id).or_insert_with(|| Node {
+        let node = self.nodes.by_id.entry(id).or_insert_with(|| Node {
             info: NodeInfo::new(id),
             joined_at: now,
             lease_until,
@@ -111,7 +130,7 @@ impl Tables {
     }
 
     pub(super) fn heartbeat(&mut self, id: NodeId, lease: Duration, now: Timestamp) -> Heartbeat {
-        let node = self.nodes.nodes.get_mut(&id).filter(|node| node.lease_until > now);
+        let node = self.nodes.by_id.get_mut(&id).filter(|node| node.lease_until > now);
         let Some(node) = node else { return Heartbeat::Lost };
         node.lease_until = later(now, lease);
         let of_node = self.keys.lingering().filter(|(_, run)| run.node == id && run.canceled);
@@ -128,7 +147,7 @@ impl Tables {
         for token in lost {
             self.release_holds(token);
         }
-        self.nodes.nodes.retain(|_, node| node.lease_until > now || !node.held.is_empty());
+        self.nodes.by_id.retain(|_, node| node.lease_until > now || !node.held.is_empty());
         let orphan = |id| {
             let row = self.jobs.get(&id)?;
             Some(Orphan { claimed: row.claimed()?, started: row.claim?.started })

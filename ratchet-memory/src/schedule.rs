@@ -9,7 +9,8 @@ use ratchet_store::model::{
 
 impl Tables {
     pub(super) fn due_schedules(&self, limit: u32, now: Timestamp) -> Vec<ScheduleRecord> {
-        let is_due = |it: &&ScheduleRecord| !it.paused && it.next.is_some_and(|next| next <= now);
+        let is_due =
+            |it: &&ScheduleRecord| !it.is_stopped() && it.next.is_some_and(|next| next <= now);
         let mut due: Vec<_> = self.schedules.values().filter(is_due).cloned().collect();
         due.sort_by(|a, b| (a.next, &a.name).cmp(&(b.next, &b.name)));
         due.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
@@ -21,17 +22,19 @@ impl Tables {
         write: WriteSchedule,
         now: Timestamp,
     ) -> ScheduleWritten {
-        let WriteSchedule { name, replaces, record, jobs } = write;
+        let WriteSchedule { name, replaces, record, declarations, jobs } = write;
         let version = self.schedules.get(&name).map(|schedule| schedule.version);
-        if version != replaces {
+        let renamed = record.as_ref().map(|record| &record.name).filter(|new| **new != name);
+        if version != replaces
+            || renamed.is_some_and(|new| self.schedules.contains_key(new))
+            || declarations.is_some_and(|declarations| !self.nodes.are_newest(&declarations))
+        {
             return ScheduleWritten::Stale;
         }
-        match record {
-            Some(mut record) => {
-                record.version = version.unwrap_or(0) + 1;
-                self.schedules.insert(name, record);
-            }
-            None => drop(self.schedules.remove(&name)),
+        self.schedules.remove(&name);
+        if let Some(mut record) = record {
+            record.version = version.unwrap_or(0) + 1;
+            self.schedules.insert(record.name.clone(), record);
         }
         let (mut created, mut dropped) = (Vec::new(), Vec::new());
         for job in jobs {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet_store::model::{
-    Heartbeat, KnownJobs, NodeId, NodeInfo, NodeRecord, Orphan, RunNotes, Token,
+    Declarations, Heartbeat, KnownJobs, NodeId, NodeInfo, NodeRecord, Orphan, RunNotes, Token,
 };
 use ratchet_store::{StoreError, StoreErrorKind};
 use uuid::Uuid;
@@ -34,6 +34,8 @@ impl Inner {
             .bind(node.queues.iter().map(|queue| clean(queue)).collect::<Vec<_>>())
             .bind(names)
             .bind(versions)
+            .bind(clean(&node.declarations.program))
+            .bind(node.declarations.fingerprint.cast_signed())
             .fetch_optional(&self.pool)
             .await
             .map_err(Fault::from)?;
@@ -89,6 +91,12 @@ impl Inner {
                 .map_err(Fault::from)?;
         }
         Ok(leader.is_some())
+    }
+
+    pub(crate) async fn try_declare(&self, node: NodeId) -> Result<bool, Fault> {
+        db::query(self.sql.upsert_program()).bind(node.uuid()).execute(&self.pool).await?;
+        let declares = db::query_scalar(self.sql.declares()).bind(node.uuid());
+        Ok(declares.fetch_one(&self.pool).await?)
     }
 
     pub(crate) async fn has_competing_claimers(
@@ -164,6 +172,8 @@ fn node(row: &PgRow) -> Result<NodeRecord, sqlx::Error> {
     info.host = row.try_get("host")?;
     info.pid = u32::try_from(row.try_get::<i64, _>("pid")?).unwrap_or(0);
     info.binary_version = row.try_get("binary_version")?;
+    let fingerprint = row.try_get::<i64, _>("declarations")?.cast_unsigned();
+    info.declarations = Declarations { program: row.try_get("program")?, fingerprint };
     info.queues = row.try_get::<Vec<String>, _>("queues")?.into_iter().collect();
     let names: Vec<String> = row.try_get("names")?;
     let versions: Vec<i32> = row.try_get("versions")?;

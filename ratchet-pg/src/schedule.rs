@@ -51,28 +51,28 @@ impl Inner {
         let name = clean(&write.name);
         let there = db::query_scalar(self.sql.lock_schedule()).bind(&name);
         let version: Option<i64> = there.fetch_optional(&mut *db).await?;
-        if version.map(to_u64) != write.replaces {
+        if version.map(to_u64) != write.replaces || !self.may_write(db, write).await? {
             return Ok((ScheduleWritten::Stale, Fresh::default()));
         }
-        match (&write.record, version) {
-            (Some(record), version) => {
-                let save = match version {
-                    Some(_) => self.sql.update_schedule(),
-                    None => self.sql.insert_schedule(),
-                };
-                let saved = db::query(save)
-                    .bind(name)
-                    .bind(to_i64(version.map_or(0, to_u64) + 1))
-                    .bind(record.next.map(Timestamp::as_microsecond))
-                    .bind(record.paused)
-                    .bind(text(record))
-                    .execute(&mut *db)
-                    .await?;
-                exactly(1, &saved)?;
-            }
-            (None, _) => {
-                db::query(self.sql.delete_schedule()).bind(name).execute(&mut *db).await?;
-            }
+        let kept = write.record.as_ref().is_some_and(|record| record.name == write.name);
+        if !kept {
+            db::query(self.sql.delete_schedule()).bind(name).execute(&mut *db).await?;
+        }
+        if let Some(record) = &write.record {
+            let save = if kept && version.is_some() {
+                self.sql.update_schedule()
+            } else {
+                self.sql.insert_schedule()
+            };
+            let saved = db::query(save)
+                .bind(clean(&record.name))
+                .bind(to_i64(version.map_or(0, to_u64) + 1))
+                .bind(record.next.map(Timestamp::as_microsecond))
+                .bind(record.is_stopped())
+                .bind(text(record))
+                .execute(&mut *db)
+                .await?;
+            exactly(1, &saved)?;
         }
         crash_point(CrashPoint::FireMoved);
         let now = self.now(&mut *db).await?;
@@ -94,6 +94,22 @@ impl Inner {
         }
         crash_point(CrashPoint::FireStored);
         Ok((ScheduleWritten::Written { created, dropped }, fresh))
+    }
+
+    /// Returns `false` if the new name is taken, or the declarations are no longer the newest of their program.
+    async fn may_write(&self, db: &mut PgConnection, write: &WriteSchedule) -> Result<bool, Fault> {
+        let renamed = write.record.as_ref().filter(|record| record.name != write.name);
+        if let Some(renamed) = renamed {
+            let taken = db::query(self.sql.lock_schedule()).bind(clean(&renamed.name));
+            if taken.fetch_optional(&mut *db).await?.is_some() {
+                return Ok(false);
+            }
+        }
+        let Some(declarations) = &write.declarations else { return Ok(true) };
+        let newest = db::query(self.sql.lock_newest())
+            .bind(clean(&declarations.program))
+            .bind(declarations.fingerprint.cast_signed());
+        Ok(newest.fetch_optional(&mut *db).await?.is_some())
     }
 }
 

@@ -279,6 +279,10 @@ impl Store for PgStore {
         on_store_thread!(self, |inner| inner.try_lead(node, lease))
     }
 
+    async fn try_declare(&self, node: NodeId) -> Result<bool, StoreError> {
+        on_store_thread!(self, |inner| inner.try_declare(node))
+    }
+
     async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
         on_store_thread!(self, |inner| inner.purge(state, age, limit))
     }

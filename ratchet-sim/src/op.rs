@@ -19,6 +19,7 @@ pub(crate) enum Op {
     Leave,
     Orphans,
     Lead,
+    Declare,
     Purge,
     /// Pause, resume, cancel or reschedule.
     Command,

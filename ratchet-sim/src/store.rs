@@ -134,6 +134,10 @@ impl Store for FaultyStore {
         self.plain(Op::Lead, move |store| at_once(store.try_lead(node, lease))).await?
     }
 
+    async fn try_declare(&self, node: NodeId) -> Result<bool, StoreError> {
+        self.plain(Op::Declare, move |store| at_once(store.try_declare(node))).await?
+    }
+
     async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
         self.plain(Op::Purge, move |store| at_once(store.purge(state, age, limit))).await?
     }

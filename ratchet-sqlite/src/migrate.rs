@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0002_composition.sql"),
     include_str!("../migrations/0003_outcomes.sql"),
     include_str!("../migrations/0004_unreadable.sql"),
+    include_str!("../migrations/0005_declarations.sql"),
 ];
 
 /// Returns the newest version of the schema that this crate knows.

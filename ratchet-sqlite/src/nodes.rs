@@ -45,6 +45,8 @@ impl Session<'_> {
             .bind(json(&node.known.0)?)
             .bind(self.micros())
             .bind(self.until(lease))
+            .bind(node.declarations.program.as_str())
+            .bind(node.declarations.fingerprint.cast_signed())
             .execute(&mut *self.conn)
             .await?;
         Ok(Ok(()))
@@ -91,6 +93,14 @@ impl Session<'_> {
             .bind(self.micros())
             .bind(self.until(lease));
         Ok(leads.fetch_optional(&mut *self.conn).await?.is_some())
+    }
+
+    pub(crate) async fn try_declare(&mut self, node: NodeId) -> Result<bool, sqlx::Error> {
+        let (id, now) = (bytes(node.uuid()), self.micros());
+        let take = sqlx::query(sql::node::TAKE_PROGRAM).bind(id.as_slice()).bind(now);
+        take.execute(&mut *self.conn).await?;
+        let declares = sqlx::query(sql::node::DECLARES).bind(id).bind(now);
+        Ok(declares.fetch_optional(&mut *self.conn).await?.is_some())
     }
 
     pub(crate) async fn orphans(&mut self, limit: u32) -> Result<Vec<Orphan>, sqlx::Error> {

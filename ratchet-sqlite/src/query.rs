@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ratchet_store::model::{
-    Alert, AttemptRecord, Counts, Filter, JobId, JobSpec, JobState, KnownJobs, LogLine, NodeInfo,
-    NodeRecord, Page, PageRequest,
+    Alert, AttemptRecord, Counts, Declarations, Filter, JobId, JobSpec, JobState, KnownJobs,
+    LogLine, NodeInfo, NodeRecord, Page, PageRequest,
 };
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
@@ -178,6 +178,8 @@ fn node(row: &SqliteRow, now: i64) -> Result<NodeRecord, sqlx::Error> {
     info.queues = parse(row.try_get(4)?)?;
     info.known = Arc::new(KnownJobs(parse(row.try_get(5)?)?));
     let lease_until: i64 = row.try_get(7)?;
+    let fingerprint = row.try_get::<i64, _>(9)?.cast_unsigned();
+    info.declarations = Declarations { program: row.try_get(8)?, fingerprint };
     Ok(NodeRecord {
         info,
         joined_at: time(row.try_get(6)?)?,

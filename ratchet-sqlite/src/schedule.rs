@@ -51,24 +51,22 @@ impl Session<'_> {
         let there = sqlx::query(sql::schedule::GET_VERSION).bind(write.name.as_str());
         let there = there.fetch_optional(&mut *self.conn).await?;
         let version: Option<u64> = there.map(|row| number(row.try_get(0)?)).transpose()?;
-        if version != write.replaces {
+        if version != write.replaces || !self.may_write(write).await? {
             return Ok(ScheduleWritten::Stale);
         }
-        match &write.record {
-            Some(record) => {
-                sqlx::query(sql::schedule::SAVE_SCHEDULE)
-                    .bind(write.name.as_str())
-                    .bind(signed(version.unwrap_or(0) + 1))
-                    .bind(record.next.map(Timestamp::as_microsecond))
-                    .bind(record.paused)
-                    .bind(json(record)?)
-                    .execute(&mut *self.conn)
-                    .await?;
-            }
-            None => {
-                let delete = sqlx::query(sql::schedule::DELETE_SCHEDULE).bind(write.name.as_str());
-                delete.execute(&mut *self.conn).await?;
-            }
+        if write.record.as_ref().is_none_or(|record| record.name != write.name) {
+            let delete = sqlx::query(sql::schedule::DELETE_SCHEDULE).bind(write.name.as_str());
+            delete.execute(&mut *self.conn).await?;
+        }
+        if let Some(record) = &write.record {
+            sqlx::query(sql::schedule::SAVE_SCHEDULE)
+                .bind(record.name.as_str())
+                .bind(signed(version.unwrap_or(0) + 1))
+                .bind(record.next.map(Timestamp::as_microsecond))
+                .bind(record.is_stopped())
+                .bind(json(record)?)
+                .execute(&mut *self.conn)
+                .await?;
         }
         crash_point(CrashPoint::FireMoved);
         let (mut created, mut dropped) = (Vec::new(), Vec::new());
@@ -87,5 +85,21 @@ impl Session<'_> {
         }
         crash_point(CrashPoint::FireStored);
         Ok(ScheduleWritten::Written { created, dropped })
+    }
+
+    /// Returns `false` if the new name is taken, or the declarations are no longer the newest of their program.
+    async fn may_write(&mut self, write: &WriteSchedule) -> Result<bool, sqlx::Error> {
+        let renamed = write.record.as_ref().filter(|record| record.name != write.name);
+        if let Some(renamed) = renamed {
+            let taken = sqlx::query(sql::schedule::GET_VERSION).bind(renamed.name.as_str());
+            if taken.fetch_optional(&mut *self.conn).await?.is_some() {
+                return Ok(false);
+            }
+        }
+        let Some(declarations) = &write.declarations else { return Ok(true) };
+        let newest = sqlx::query(sql::schedule::FIND_NEWEST)
+            .bind(declarations.program.as_str())
+            .bind(declarations.fingerprint.cast_signed());
+        Ok(newest.fetch_optional(&mut *self.conn).await?.is_some())
     }
 }

@@ -84,6 +84,7 @@ pub(crate) mod items {
 
 pub(crate) mod schedule {
     pub(crate) const DELETE_SCHEDULE: &str = include_str!("../sql/schedule/delete_schedule.sql");
+    pub(crate) const FIND_NEWEST: &str = include_str!("../sql/schedule/find_newest.sql");
     pub(crate) const GET_VERSION: &str = include_str!("../sql/schedule/get_version.sql");
     pub(crate) const LIST_DUE: &str = include_str!("../sql/schedule/list_due.sql");
     pub(crate) const GET_SCHEDULE: &str = include_str!("../sql/schedule/get_schedule.sql");
@@ -118,6 +119,7 @@ pub(crate) mod key {
 }
 
 pub(crate) mod node {
+    pub(crate) const DECLARES: &str = include_str!("../sql/node/declares.sql");
     pub(crate) const DELETE_DEAD_NODES: &str = include_str!("../sql/node/delete_dead_nodes.sql");
     pub(crate) const DELETE_LEADER: &str = include_str!("../sql/node/delete_leader.sql");
     pub(crate) const END_LEASE: &str = include_str!("../sql/node/end_lease.sql");
@@ -131,6 +133,7 @@ pub(crate) mod node {
     pub(crate) const LIST_ORPHANS: &str = include_str!("../sql/node/list_orphans.sql");
     pub(crate) const RENEW_LEASE: &str = include_str!("../sql/node/renew_lease.sql");
     pub(crate) const TAKE_LEAD: &str = include_str!("../sql/node/take_lead.sql");
+    pub(crate) const TAKE_PROGRAM: &str = include_str!("../sql/node/take_program.sql");
 }
 
 pub(crate) mod outbox {

@@ -32,10 +32,10 @@ use crate::readers::Readers;
 use crate::template::Templates;
 use crate::unreadable::refusal_of;
 use crate::verb::{
-    AckDeliveries, AddMembers, AnyRequest, ChangeSchedule, Claim, DropUnreadable, FinishHandOffs,
-    ForgetRejects, Insert, InsertGraph, Join, Lead, Leave, LookAgain, Orphans, Purge, ReleaseHolds,
-    RenewLease, RepairUnreadable, Report, Request, RunCommand, Settle, SettleAndClaim,
-    TakeDeliveries, TakeHandOffs, UpdateBreaker, UpdateQueue, Verb,
+    AckDeliveries, AddMembers, AnyRequest, ChangeSchedule, Claim, Declare, DropUnreadable,
+    FinishHandOffs, ForgetRejects, Insert, InsertGraph, Join, Lead, Leave, LookAgain, Orphans,
+    Purge, ReleaseHolds, RenewLease, RepairUnreadable, Report, Request, RunCommand, Settle,
+    SettleAndClaim, TakeDeliveries, TakeHandOffs, UpdateBreaker, UpdateQueue, Verb,
 };
 
 /// A [`Store`] in one SQLite file, the embedded default. Clones share the connections.
@@ -319,6 +319,10 @@ impl Store for SqliteStore {
 
     async fn try_lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
         self.write(Lead { node, lease }).await
+    }
+
+    async fn try_declare(&self, node: NodeId) -> Result<bool, StoreError> {
+        self.write(Declare { node }).await
     }
 
     async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {

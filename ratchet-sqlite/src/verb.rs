@@ -129,6 +129,7 @@ verbs! {
     Leave { node: NodeId } -> () = |session, this| session.leave(this.node);
     Orphans { limit: u32 } -> Vec<Orphan> = |session, this| session.orphans(this.limit);
     Lead { node: NodeId, lease: Duration } -> bool = |session, this| session.try_lead(this.node, this.lease);
+    Declare { node: NodeId } -> bool = |session, this| session.try_declare(this.node);
     Purge { state: JobState, age: Duration, limit: u32 } -> u64 =
         |session, this| session.purge(this.state, this.age, this.limit);
     RunCommand { command: Command } -> Result<CommandReply, CommandError> = |session, this| session.command(&this.command);

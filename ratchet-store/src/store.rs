@@ -122,6 +122,12 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// leader. A node that has left or whose own lease has expired must not lead.
     async fn try_lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError>;
 
+    /// Returns `true` if the declarations of this node are the newest of its program.
+    ///
+    /// They become the newest if no other live node has the same declarations. So a program that is deployed again, or
+    /// rolled back, takes over, and a node of an older version that restarts among others of its version does not.
+    async fn try_declare(&self, node: NodeId) -> Result<bool, StoreError>;
+
     /// Deletes jobs that have been in the given terminal state for at least `age`, with their history and logs: at most
     /// `limit`, oldest first. Returns the number of deleted jobs.
     ///
@@ -217,10 +223,11 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// Returns all schedules, ordered by name.
     async fn schedules(&self) -> Result<Vec<ScheduleRecord>, StoreError>;
 
-    /// Returns schedules that are due and not paused, longest overdue first, at most `limit`.
+    /// Returns schedules that are due and not [stopped](ScheduleRecord::is_stopped), longest overdue first, at most `limit`.
     async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, StoreError>;
 
-    /// Creates, changes or removes a schedule and inserts jobs, in one commit. Fenced by the version of the schedule.
+    /// Creates, changes or removes a schedule and inserts jobs, in one commit. Fenced by the version of the schedule,
+    /// and by the newest declarations of a program if [`WriteSchedule::declarations`] is set.
     async fn write_schedule(&self, write: WriteSchedule) -> Result<ScheduleWritten, StoreError>;
 
     /// Returns rejected items that match a filter and come after `after`, ordered by job and index, at most `limit`.

@@ -1,10 +1,10 @@
 //! Nodes: leases, heartbeats and leadership.
 
 use ratchet_store::StoreErrorKind;
-use ratchet_store::model::{Heartbeat, NodeRecord};
+use ratchet_store::model::{Declarations, Heartbeat, NodeRecord};
 
 use crate::World;
-use crate::fixture::{JobExt, RunExt, hours, secs};
+use crate::fixture::{JobExt, Node, RunExt, hours, secs};
 
 const LEASE: std::time::Duration = secs(15);
 
@@ -150,4 +150,55 @@ pub async fn a_03_leaving_leader_hands_over(world: &World) {
     assert!(a.try_lead(LEASE).await);
     a.leave().await;
     assert!(b.try_lead(LEASE).await);
+}
+
+/// Joins a node of the program `shop` whose declarations have this fingerprint.
+async fn version(world: &World, fingerprint: u64) -> Node {
+    let mut node = world.stranger();
+    node.declarations = Declarations { program: "shop".to_owned(), fingerprint };
+    node.join(LEASE).await;
+    node
+}
+
+pub async fn t_06_the_version_that_started_last_declares(world: &World) {
+    let old = version(world, 1).await;
+    assert!(old.try_declare().await, "it is the only one");
+    let new = version(world, u64::MAX).await;
+    assert!(new.try_declare().await, "no other node has this version");
+    let restarted = version(world, 1).await;
+    assert!(
+        !restarted.try_declare().await,
+        "its version was running before the newest one started"
+    );
+    assert!(new.try_declare().await);
+    assert!(
+        version(world, u64::MAX).await.try_declare().await,
+        "another node of the newest version"
+    );
+}
+
+pub async fn t_06_a_version_that_is_rolled_back_to_declares_again(world: &World) {
+    let (old, new) = (version(world, 1).await, version(world, 2).await);
+    assert!(old.try_declare().await && new.try_declare().await);
+    old.leave().await;
+    assert!(version(world, 1).await.try_declare().await, "no live node had the older version");
+    assert!(!version(world, 2).await.try_declare().await, "it is the older one now");
+}
+
+pub async fn t_06_versions_of_other_programs_do_not_matter(world: &World) {
+    let shop = version(world, 1).await;
+    assert!(shop.try_declare().await);
+    let other = world.node().await;
+    assert!(other.try_declare().await);
+    assert!(shop.try_declare().await);
+}
+
+pub async fn t_06_a_node_without_a_lease_does_not_declare(world: &World) {
+    let (left, silent, stranger) =
+        (world.node().await, world.mortal(secs(5)).await, world.stranger());
+    left.leave().await;
+    world.pass(secs(5)).await;
+    for node in [&left, &silent, &stranger] {
+        assert!(!node.try_declare().await);
+    }
 }

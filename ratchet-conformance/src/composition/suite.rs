@@ -125,6 +125,10 @@ macro_rules! composition_suite {
                 t_05_schedule_reads_back_as_it_was_written
                 t_02_firing_and_advance_are_one_commit
                 t_02_only_one_of_many_fires_an_occurrence
+                t_06_a_schedule_can_be_renamed
+                t_06_a_schedule_is_not_renamed_to_a_taken_name
+                t_06_a_withdrawn_schedule_is_not_due
+                t_06_only_the_newest_version_of_a_program_changes_its_schedules
                 t_02_stale_write_changes_nothing
                 t_02_taken_key_drops_that_occurrence_only
                 t_04_due_schedules_are_told_by_the_stores_clock

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use ratchet_store::model::{
     BreakerSample, BreakerSettings, CallResult, CancelCause, Channel, ClaimRequest, Claimed,
-    Command, Filter, GraphEffects, GroupFilter, GroupId, Heartbeat, Isolation, JobId, KnownJobs,
-    NodeId, NodeInfo, PageRequest, Progress, QueueDemand, RunNotes, Settled, Settlement, Token,
-    Vertex,
+    Command, Declarations, Filter, GraphEffects, GroupFilter, GroupId, Heartbeat, Isolation, JobId,
+    KnownJobs, NodeId, NodeInfo, PageRequest, Progress, QueueDemand, RunNotes, Settled, Settlement,
+    Token, Vertex,
 };
 use ratchet_store::{Store, StoreError};
 
@@ -103,6 +103,7 @@ impl<'a> Driver<'a> {
                 heartbeat(ok(store.heartbeat(*node, TICK * *ticks).await))
             }
             Op::Leave(node) => format!("{:?}", ok(store.leave(*node).await)),
+            Op::Declare(node) => format!("{:?}", ok(store.try_declare(*node).await)),
             Op::Lead(node, ticks) => {
                 format!("{:?}", ok(store.try_lead(*node, TICK * *ticks).await))
             }
@@ -271,6 +272,10 @@ fn known() -> Arc<KnownJobs> {
 fn info(id: NodeId) -> NodeInfo {
     let mut info = NodeInfo::new(id);
     info.known = known();
+    // A few programs with a few versions, so that nodes often share both.
+    let bits = id.uuid().as_u128();
+    let (program, fingerprint) = (bits % 2, u64::try_from(bits / 2 % 3).expect("small"));
+    info.declarations = Declarations { program: format!("program {program}"), fingerprint };
     info
 }
 

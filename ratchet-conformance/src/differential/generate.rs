@@ -57,7 +57,7 @@ impl Generator {
         if self.graphs.is_some() && self.rng.u8(..4) == 0 {
             return self.graph_op();
         }
-        match self.rng.u32(0..106) {
+        match self.rng.u32(0..108) {
             0..20 => Op::Insert(self.batch()),
             20..42 => {
                 let (limit, idle) = (self.rng.u32(0..5), self.rng.u8(0..4) == 0);
@@ -89,6 +89,7 @@ impl Generator {
             }
             102..104 => Op::UpdateBreaker(self.breaker_update()),
             104..106 => Op::Explain(self.any_job()),
+            106..108 => Op::Declare(self.any_node()),
             _ => Op::List(self.filter(), self.rng.u32(1..8)),
         }
     }

@@ -19,6 +19,8 @@ pub enum Op {
     Leave(NodeId),
     /// Requests leadership for a number of ticks.
     Lead(NodeId, u32),
+    /// Requests to declare for a node's program.
+    Declare(NodeId),
     /// Claims jobs.
     Claim {
         /// The claiming node.

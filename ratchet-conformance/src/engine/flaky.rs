@@ -245,6 +245,10 @@ impl Store for Flaky {
         self.up()?.try_lead(node, lease).await
     }
 
+    async fn try_declare(&self, node: NodeId) -> Result<bool, StoreError> {
+        self.up()?.try_declare(node).await
+    }
+
     async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
         if self.switches.fail_purge.swap(false, Ordering::SeqCst) {
             return Err(StoreError::new(StoreErrorKind::Unavailable, "this purge fails"));

@@ -228,6 +228,10 @@ impl Store for Faulty {
         self.inner.try_lead(node, lease).await
     }
 
+    async fn try_declare(&self, node: NodeId) -> Result<bool, StoreError> {
+        self.inner.try_declare(node).await
+    }
+
     async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
         if self.fault == Fault::NeverPurges {
             return Ok(0);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Ratchet;
+use crate::config::executable;
 use crate::config::{BreakerConfig, Config, QueueConfig, breaker_settings};
 use crate::decide::{Contained, Policies, RetryPolicy};
 use crate::failure::{Classifier, DefaultSanitizer, ErrorSanitizer, Panics};
@@ -50,7 +51,7 @@ impl Ratchet {
 
 impl Builder {
     pub(super) fn new(store: Arc<dyn Store>) -> Self {
-        let policies = Policies { binary_version: binary_version(), ..Policies::default() };
+        let policies = Policies { binary_version: executable(), ..Policies::default() };
         Self {
             store,
             jobs: None,
@@ -236,6 +237,16 @@ impl Builder {
         self
     }
 
+    /// Sets the name of this program. By default the file name of the executable.
+    ///
+    /// What a program declares in its code, for example the schedules of `#[job(cron = "…")]`, belongs to the program:
+    /// when its newest version no longer declares something, that is removed. Give two programs that share a store
+    /// different names, and all versions of a program the same name.
+    pub fn program(mut self, name: impl Into<String>) -> Self {
+        self.config.program = name.into();
+        self
+    }
+
     /// Sets the version of this program, stored in the history. By default the file name of the executable.
     pub fn binary_version(mut self, version: impl Into<String>) -> Self {
         self.policies.binary_version = version.into();
@@ -316,15 +327,6 @@ fn callback_problems(jobs: &[Registration]) -> Vec<String> {
         }
     }
     problems
-}
-
-/// The default version: the file name of the running program.
-fn binary_version() -> String {
-    let path = std::env::current_exe().ok();
-    path.as_deref()
-        .and_then(|path| path.file_name())
-        .map(|name| name.to_string_lossy().into_owned())
-        .unwrap_or_default()
 }
 
 /// An error returned by [`Builder::build`].

@@ -17,6 +17,9 @@ use ratchet_store::model::limits::{self, Field};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Config {
+    /// The name of the program, see [`Builder::program`](crate::Builder::program). By default the file name of the
+    /// executable.
+    pub program: String,
     /// How many jobs a worker runs at once over all queues. Must be at least 1.
     pub concurrency: u32,
     /// The maximum size of a payload, in bytes.
@@ -77,6 +80,7 @@ const YEAR: Duration = Duration::from_hours(24 * 365);
 impl Default for Config {
     fn default() -> Self {
         Self {
+            program: executable(),
             concurrency: 50,
             payload_limit: 100 * 1024,
             output_limit: 64 * 1024,
@@ -135,6 +139,10 @@ impl Config {
                 problems.push(problem.to_owned());
             }
         };
+        check(
+            (1..=limits::NAME).contains(&self.program.len()) && !self.program.contains('\0'),
+            "`program` must have between 1 and 200 bytes, without NUL",
+        );
         check(self.concurrency >= 1, "`concurrency` must be at least 1");
         check(self.max_batch >= 1, "`max_batch` must be at least 1");
         check(self.lease >= Duration::from_millis(100), "`lease` must be at least 100 ms");
@@ -171,6 +179,15 @@ impl Config {
         }
         problems
     }
+}
+
+/// Returns the file name of the running program.
+pub(crate) fn executable() -> String {
+    let path = std::env::current_exe().unwrap_or_default();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    // Linux appends this if the file was replaced after the program had started.
+    let name = name.strip_suffix(" (deleted)").unwrap_or(&name);
+    if name.is_empty() { "program".to_owned() } else { name.to_owned() }
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod capacity;
 mod claim_loop;
 mod claim_pacing;
 mod conditions;
+mod declarations;
 mod deliver;
 mod deliveries;
 mod engine;

@@ -1,30 +1,12 @@
-//! Declares and fires the schedules of recurring jobs. Any node may fire a schedule; its version ensures that only one
-//! does.
+//! Fires the schedules of recurring jobs. Any node may fire a schedule; its version ensures that only one does.
 
-use crate::client::{ScheduleError, declare, definition, schedule_job};
+use crate::client::schedule_job;
 use crate::events::{Event, JobRef};
 use crate::runtime::Core;
+use ratchet_store::StoreError;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{Due, ScheduleRecord, ScheduleWritten, WriteSchedule};
 use ratchet_store::rules::recurring::{Cron, fire};
-use ratchet_store::{StoreError, StoreErrorKind};
-
-/// Declares the schedules of this program's jobs.
-pub(super) async fn declare_all(core: &Core) -> Result<(), StoreError> {
-    for job in core.resolver.all() {
-        let Some(schedule) = definition(core, &job) else { continue };
-        match declare(core, schedule).await {
-            Ok(()) => {}
-            Err(ScheduleError::Store(error)) => return Err(error),
-            // The macro has checked literals. This is an expression that it could not evaluate.
-            Err(error) => {
-                let why = format!("job `{}` ({}): {error}", job.def.name, job.def.location);
-                return Err(StoreError::new(StoreErrorKind::Config, why));
-            }
-        }
-    }
-    Ok(())
-}
 
 /// Fires every schedule that is due and whose job this program knows.
 pub(super) async fn fire_due(core: &Core) -> Result<(), StoreError> {
@@ -77,7 +59,13 @@ async fn fire_one(
     let last = firing.occurrences.last().copied().or(schedule.last);
     let mut record = schedule;
     (record.next, record.last) = (firing.next, last);
-    let write = WriteSchedule { name: name.clone(), replaces, record: Some(record), jobs };
+    let write = WriteSchedule {
+        name: name.clone(),
+        replaces,
+        record: Some(record),
+        declarations: None,
+        jobs,
+    };
     crash_point(CrashPoint::FireDecided);
     let written = core.store.write_schedule(write).await?;
     crash_point(CrashPoint::FireAnswered);

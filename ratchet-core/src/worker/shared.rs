@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::attempt::AttemptResult;
+use super::declarations::declarations;
 use super::deliver::delivery_limit;
 use super::deliveries::Deliveries;
 use super::engine::EngineDied;
@@ -17,7 +18,7 @@ use super::trouble::Trouble;
 use crate::job::{JobContext, RunHost};
 use crate::runtime::Core;
 use crate::runtime::Spawn;
-use ratchet_store::model::{KnownJobs, NodeId, NodeInfo, Token};
+use ratchet_store::model::{Declarations, KnownJobs, NodeId, NodeInfo, Token};
 
 /// A message to the claim loop.
 #[derive(Debug)]
@@ -49,6 +50,8 @@ pub(super) struct Shared {
     pub(super) host: Arc<dyn RunHost>,
     pub(super) spawn: Arc<dyn Spawn>,
     pub(super) known: Arc<KnownJobs>,
+    /// What this program declares in its code.
+    pub(super) declarations: Declarations,
     pub(super) queues: Vec<String>,
     /// Messages to the claim loop.
     pub(super) mailbox: Mailbox,
@@ -95,12 +98,14 @@ impl Shared {
     pub(super) fn new(core: Arc<Core>, spawn: Arc<dyn Spawn>, queues: Vec<String>) -> Self {
         let node = core.ids.node();
         let known = Arc::new(core.known_jobs());
+        let declarations = declarations(&core);
         let host: Arc<dyn RunHost> = Arc::new(Arc::clone(&core));
         Self {
             core,
             host,
             spawn,
             known,
+            declarations,
             queues,
             mailbox: Mailbox::default(),
             stopping: Arc::default(),
@@ -135,6 +140,7 @@ impl Shared {
         node.host = host();
         node.pid = std::process::id();
         node.binary_version = self.core.policies.binary_version.clone();
+        node.declarations = self.declarations.clone();
         node.queues = self.queues.iter().cloned().collect();
         node.known = Arc::clone(&self.known);
         node

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::declarations::declare_all;
 use super::engine::{EngineDied, Stopped, engine};
-use super::recurring::declare_all;
 use super::shared::{Message, Shared};
 use super::signals::Signals;
 use super::status::{Health, WorkerStats, liveness, readiness, stats};
@@ -56,7 +56,7 @@ impl Ratchet {
         }
         core.store.join(shared.info(), core.config.lease).await?;
         crash_point(CrashPoint::NodeJoined);
-        declare_all(core).await?;
+        declare_all(core, shared.node(), &shared.declarations).await?;
         tracing::info!(
             node = %shared.node(), queues = ?shared.queues, jobs = ?jobs.iter().map(|job| job.def.name).collect::<Vec<_>>(),
             "a worker has started"

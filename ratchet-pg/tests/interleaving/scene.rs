@@ -290,6 +290,7 @@ impl Scene {
             name: record.name.clone(),
             replaces: None,
             record: Some(record),
+            declarations: None,
             jobs: Vec::new(),
         };
         store.write_schedule(write).await.expect("written");

@@ -65,6 +65,7 @@ verbs! {
     DropRange of "purge",
     Sweep of "orphans",
     Lead of "try_lead",
+    Declare of "try_declare",
     Heartbeat of "heartbeat",
     Leave of "leave",
     Join of "join",
@@ -215,6 +216,7 @@ impl Verb {
                 store.purge(JobState::Succeeded, Duration::ZERO, 100).await.map(drop)
             }
             Self::Sweep => store.orphans(100).await.map(drop),
+            Self::Declare => store.try_declare(scene.node).await.map(drop),
             Self::Lead => store.try_lead(scene.node, Duration::from_mins(1)).await.map(drop),
             Self::Heartbeat => {
                 store.heartbeat(scene.node, Duration::from_hours(1000)).await.map(drop)
@@ -244,6 +246,7 @@ impl Verb {
                     name: schedule.name.clone(),
                     replaces: Some(schedule.version),
                     record: Some(record),
+                    declarations: None,
                     jobs: vec![job],
                 };
                 store.write_schedule(write).await.map(drop)

@@ -46,14 +46,14 @@ pub use group::{GroupCounts, GroupFilter, GroupKind, GroupRecord, GroupState, Gr
 pub use id::{GroupId, JobId, LeaseId, NodeId, Token};
 pub use items::{HandOff, HandOffStats, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup};
 pub use new_job::{Due, InsertError, Inserted, NewJob, OnConflict, TakenKey, later};
-pub use node::{Heartbeat, NodeInfo, NodeRecord};
+pub use node::{Declarations, Heartbeat, NodeInfo, NodeRecord};
 pub use notice::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Notice};
 pub use outcome::{JobOutcome, OutcomeKind};
 pub use priority::Priority;
 pub(crate) use queue::Recent;
 pub use queue::{Gate, QueueLimits, QueueRecord, QueueRules, QueueUpdate, Rate};
 pub use record::{JobRecord, NOT_KEPT, Progress, not_kept};
-pub use schedule::{Missed, ScheduleRecord, ScheduleWritten, WriteSchedule};
+pub use schedule::{Declared, Missed, ScheduleRecord, ScheduleWritten, WriteSchedule};
 pub use settlement::{
     Applied, Deferral, DroppedChild, DroppedGraph, RunNotes, Settled, Settlement, Verdict,
 };

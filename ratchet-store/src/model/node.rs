@@ -19,6 +19,8 @@ pub struct NodeInfo {
     pub pid: u32,
     /// The version of the application.
     pub binary_version: String,
+    /// What the program declares in its code.
+    pub declarations: Declarations,
     /// The queues it claims from.
     pub queues: BTreeSet<String>,
     /// The jobs it can run.
@@ -33,10 +35,23 @@ impl NodeInfo {
             host: String::new(),
             pid: 0,
             binary_version: String::new(),
+            declarations: Declarations::default(),
             queues: BTreeSet::new(),
             known: Arc::default(),
         }
     }
+}
+
+/// Identifies what one build of a program declares in its code, for example the schedules of its recurring jobs.
+///
+/// Two builds with equal declarations have the same fingerprint. Fingerprints have no order: the newest declarations of
+/// a program are those that started last, see [`Store::try_declare`](crate::Store::try_declare).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Declarations {
+    /// The name of the program.
+    pub program: String,
+    /// A fingerprint of everything that it declares.
+    pub fingerprint: u64,
 }
 
 /// The stored state of a node.

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{DroppedChild, JobId, JobSpec, NewJob};
+use super::{Declarations, DroppedChild, JobId, JobSpec, NewJob};
 
 /// The stored state of a schedule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,8 +25,20 @@ pub struct ScheduleRecord {
     pub last: Option<Timestamp>,
     /// If `true`, the schedule does not fire.
     pub paused: bool,
+    /// The declaration in code that made the schedule, or `None` if it was declared at run time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared: Option<Declared>,
     /// The fencing version; incremented by every change.
     pub version: u64,
+}
+
+/// The declaration in code that made a schedule: `#[job(cron = "…")]`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Declared {
+    /// The program that declares the schedule.
+    pub program: String,
+    /// If `true`, the newest version of the program no longer contains the job, so that the schedule does not fire.
+    pub withdrawn: bool,
 }
 
 /// How occurrences are handled that were missed because no worker was running.
@@ -51,8 +63,11 @@ pub struct WriteSchedule {
     /// The version that is replaced. If the schedule has another version, nothing changes. `None` if the schedule must
     /// not exist yet.
     pub replaces: Option<u64>,
-    /// The new state of the schedule, or `None` to remove it. The store sets its version.
+    /// The new state of the schedule, or `None` to remove it. The store sets its version. If it has another name, the
+    /// schedule is renamed; nothing changes if that name is taken.
     pub record: Option<ScheduleRecord>,
+    /// If set, nothing changes unless these are the newest declarations of their program.
+    pub declarations: Option<Declarations>,
     /// The jobs to insert. A job whose key is taken is dropped without affecting the rest.
     pub jobs: Vec<NewJob>,
 }
@@ -83,8 +98,14 @@ impl ScheduleRecord {
             next: None,
             last: None,
             paused: false,
+            declared: None,
             version: 0,
         }
+    }
+
+    /// Returns `true` if the schedule does not fire, because it is paused or its job was withdrawn.
+    pub fn is_stopped(&self) -> bool {
+        self.paused || self.declared.as_ref().is_some_and(|declared| declared.withdrawn)
     }
 
     /// Returns `true` if both have the same definition, regardless of when they last fired.

@@ -1,11 +1,12 @@
 //! Schedules of recurring jobs.
 
 use ratchet_store::model::{
-    Filter, JobSpec, JobState, Missed, NewJob, ScheduleRecord, ScheduleWritten, WriteSchedule,
+    Declarations, Declared, Filter, JobSpec, JobState, Missed, NewJob, ScheduleRecord,
+    ScheduleWritten, WriteSchedule,
 };
 
 use crate::World;
-use crate::fixture::{JobExt, hours, mins};
+use crate::fixture::{JobExt, hours, mins, secs};
 
 fn nightly(world_now: jiff::Timestamp) -> ScheduleRecord {
     let mut schedule =
@@ -27,7 +28,8 @@ async fn write(
     record: Option<ScheduleRecord>,
     jobs: Vec<NewJob>,
 ) -> ScheduleWritten {
-    let write = WriteSchedule { name: "nightly".to_owned(), replaces, record, jobs };
+    let write =
+        WriteSchedule { name: "nightly".to_owned(), replaces, record, declarations: None, jobs };
     world.store.write_schedule(write).await.expect("is answered")
 }
 
@@ -80,6 +82,7 @@ pub async fn t_02_only_one_of_many_fires_an_occurrence(world: &World) {
                 name: "nightly".to_owned(),
                 replaces: Some(1),
                 record,
+                declarations: None,
                 jobs: vec![job],
             };
             store.write_schedule(write).await.expect("is answered")
@@ -142,4 +145,72 @@ pub async fn t_04_schedule_can_be_removed(world: &World) {
     assert!(all(world).await.is_empty());
     write(world, None, Some(schedule), Vec::new()).await;
     assert_eq!(all(world).await.len(), 1);
+}
+
+pub async fn t_06_a_schedule_can_be_renamed(world: &World) {
+    let mut schedule = nightly(world.now().await);
+    write(world, None, Some(schedule.clone()), Vec::new()).await;
+    "every_night".clone_into(&mut schedule.name);
+    let stale = write(world, Some(7), Some(schedule.clone()), Vec::new()).await;
+    assert_eq!(stale, ScheduleWritten::Stale);
+    let written = write(world, Some(1), Some(schedule.clone()), Vec::new()).await;
+    assert!(matches!(written, ScheduleWritten::Written { .. }), "{written:?}");
+    schedule.version = 2;
+    assert_eq!(all(world).await, [schedule]);
+}
+
+pub async fn t_06_a_schedule_is_not_renamed_to_a_taken_name(world: &World) {
+    let there = nightly(world.now().await);
+    let mut other = there.clone();
+    "other".clone_into(&mut other.name);
+    write(world, None, Some(there), Vec::new()).await;
+    let write_other = WriteSchedule {
+        name: "other".to_owned(),
+        replaces: None,
+        record: Some(other.clone()),
+        declarations: None,
+        jobs: Vec::new(),
+    };
+    world.store.write_schedule(write_other).await.expect("is answered");
+    let before = all(world).await;
+    assert_eq!(write(world, Some(1), Some(other), Vec::new()).await, ScheduleWritten::Stale);
+    assert_eq!(all(world).await, before);
+}
+
+pub async fn t_06_a_withdrawn_schedule_is_not_due(world: &World) {
+    let mut schedule = nightly(world.now().await);
+    let declared = |withdrawn| Some(Declared { program: "shop".to_owned(), withdrawn });
+    schedule.declared = declared(true);
+    write(world, None, Some(schedule.clone()), Vec::new()).await;
+    world.pass(secs(1)).await;
+    assert_eq!(world.store.due_schedules(10).await.expect("reads"), []);
+    schedule.declared = declared(false);
+    write(world, Some(1), Some(schedule), Vec::new()).await;
+    assert_eq!(world.store.due_schedules(10).await.expect("reads").len(), 1);
+}
+
+pub async fn t_06_only_the_newest_version_of_a_program_changes_its_schedules(world: &World) {
+    let declarations = |fingerprint| Declarations { program: "shop".to_owned(), fingerprint };
+    let declare = async |fingerprint, replaces| {
+        let write = WriteSchedule {
+            name: "nightly".to_owned(),
+            replaces,
+            record: Some(nightly(world.now().await)),
+            declarations: Some(declarations(fingerprint)),
+            jobs: Vec::new(),
+        };
+        let written = world.store.write_schedule(write).await.expect("is answered");
+        matches!(written, ScheduleWritten::Written { .. })
+    };
+    assert!(!declare(1, None).await, "no node has these declarations");
+    for fingerprint in [1, 2] {
+        let mut node = world.stranger();
+        node.declarations = declarations(fingerprint);
+        node.join(secs(60)).await;
+        assert!(node.try_declare().await);
+    }
+    assert!(!declare(1, None).await, "the other version is newer");
+    assert!(declare(2, None).await);
+    assert!(!declare(1, Some(1)).await);
+    assert!(declare(2, Some(1)).await);
 }

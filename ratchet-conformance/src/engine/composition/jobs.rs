@@ -110,6 +110,10 @@ impl Mark {
     }
 }
 
+/// Does nothing.
+#[job(name = "test.tick", crate = ::ratchet_core)]
+pub(super) async fn tick() {}
+
 /// Runs every hour.
 #[job(name = "test.nightly", cron = "0 * * * *", tz = "Europe/Berlin", max_retries = 2, single_instance, crate = ::ratchet_core)]
 pub(super) async fn nightly(#[inject] stage: State<Stage>, #[inject] ctx: JobContext) {

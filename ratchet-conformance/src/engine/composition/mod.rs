@@ -4,6 +4,7 @@
 
 pub mod batches;
 pub mod chains;
+pub mod declarations;
 mod jobs;
 pub mod recurring;
 pub mod sink;
@@ -66,6 +67,14 @@ macro_rules! composition_engine_suite {
                 t_04_pause_resume_run_now_and_remove
                 t_01_bad_schedules_are_refused
                 t_04_schedule_without_code_is_shown_and_not_fired
+            }
+            declarations {
+                t_06_a_renamed_job_keeps_its_schedule
+                t_06_a_removed_cron_removes_the_schedule
+                t_06_a_job_renamed_without_cron_has_no_schedule
+                t_06_a_deleted_job_stops_its_schedule
+                t_06_schedules_of_others_are_left_alone
+                t_06_a_schedule_without_a_recorded_declaration_is_renamed
             }
             sink {
                 i_01_items_are_set_aside_and_the_run_goes_on

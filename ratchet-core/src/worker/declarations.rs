@@ -1,0 +1,141 @@
+//! Applies what this program declares in its code: the schedules of `#[job(cron = "…")]`.
+//!
+//! A schedule belongs to the program that declares it. If several versions of a program are running, only the newest
+//! one changes its schedules, see [`Store::try_declare`](ratchet_store::Store::try_declare).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::client::{ScheduleError, declare, definition, rename, replace};
+use crate::job::{JobInvocationResolver as _, Registration, Registry};
+use crate::runtime::Core;
+use ratchet_store::model::{Declarations, Declared, NodeId, ScheduleRecord};
+use ratchet_store::{StoreError, StoreErrorKind};
+
+/// Returns what this program declares, for its nodes.
+///
+/// Covers all jobs linked into the program, because two runtimes of one program may use different jobs of it.
+pub(super) fn declarations(core: &Core) -> Declarations {
+    let mut fingerprint = Fingerprint::default();
+    for job in jobs(core).values() {
+        job.def.names().for_each(|name| fingerprint.add(name.as_bytes()));
+        let schedule = definition(core, job);
+        let schedule = schedule.map(|schedule| serde_json::to_vec(&schedule).unwrap_or_default());
+        fingerprint.add(&schedule.unwrap_or_default());
+    }
+    Declarations { program: core.config.program.clone(), fingerprint: fingerprint.0 }
+}
+
+/// Declares the schedules of this program's jobs. Renames or removes the ones that it has declared before under another
+/// name, or no longer declares.
+pub(super) async fn declare_all(
+    core: &Core,
+    node: NodeId,
+    declarations: &Declarations,
+) -> Result<(), StoreError> {
+    if !core.store.try_declare(node).await? {
+        tracing::info!(program = %declarations.program, "a newer version of this program is running; its schedules stay as they are");
+        return Ok(());
+    }
+    for job in core.resolver.all() {
+        match declare_one(core, &job, declarations).await {
+            Ok(()) => {}
+            Err(ScheduleError::Store(error)) => return Err(error),
+            // The declarations are no longer the newest.
+            Err(ScheduleError::Contended(_)) => {
+                tracing::warn!(program = %declarations.program, "another version of this program has started at the same time; its schedules stay as they are");
+                return Ok(());
+            }
+            // The macro has checked literals. This is an expression that it could not evaluate.
+            Err(error) => {
+                let why = format!("job `{}` ({}): {error}", job.def.name, job.def.location);
+                return Err(StoreError::new(StoreErrorKind::Config, why));
+            }
+        }
+    }
+    withdraw(core, declarations).await
+}
+
+async fn declare_one(
+    core: &Core,
+    job: &Registration,
+    declarations: &Declarations,
+) -> Result<(), ScheduleError> {
+    let Some(schedule) = definition(core, job) else { return Ok(()) };
+    take_over(core, job, &schedule, declarations).await?;
+    declare(core, schedule, Some(declarations)).await
+}
+
+/// Renames the schedules that this job has declared under former names.
+async fn take_over(
+    core: &Core,
+    job: &Registration,
+    schedule: &ScheduleRecord,
+    declarations: &Declarations,
+) -> Result<(), ScheduleError> {
+    for alias in job.def.aliases {
+        let Some(old) = core.store.schedule(alias).await? else { continue };
+        let owned = match &old.declared {
+            Some(declared) => declared.program == declarations.program,
+            // Written before schedules recorded their declaration. A declared schedule has the name of its job.
+            None => old.name == old.spec.name,
+        };
+        if owned && rename(core, &old, schedule.clone(), declarations).await? {
+            tracing::info!(from = %old.name, to = %schedule.name, "the schedule of a renamed job was renamed");
+        }
+    }
+    Ok(())
+}
+
+/// Removes the schedules of this program whose job has no `cron` any more. Stops those whose job does not exist any
+/// more.
+async fn withdraw(core: &Core, declarations: &Declarations) -> Result<(), StoreError> {
+    let jobs = jobs(core);
+    let declared: BTreeSet<_> =
+        jobs.values().filter(|job| job.def.cron.is_some()).map(|job| job.def.name).collect();
+    let known = |name: &str| jobs.values().any(|job| job.def.names().any(|known| known == name));
+    for schedule in core.store.schedules().await? {
+        let program = &declarations.program;
+        let owned = |declared: &Declared| declared.program == *program && !declared.withdrawn;
+        if !schedule.declared.as_ref().is_some_and(owned) || declared.contains(&*schedule.name) {
+            continue;
+        }
+        // A schedule that changes at this moment is handled by the next start.
+        if known(&schedule.spec.name) {
+            if replace(core, &schedule, None, declarations).await? {
+                tracing::info!(schedule = %schedule.name, "a schedule that the program no longer declares was removed");
+            }
+        } else {
+            let withdrawn = Some(Declared { program: program.clone(), withdrawn: true });
+            let mut record = schedule.clone();
+            record.declared = withdrawn;
+            if replace(core, &schedule, Some(record), declarations).await? {
+                tracing::warn!(schedule = %schedule.name, job = %schedule.spec.name, %program, "the job of a schedule no longer exists in the program, so the schedule does not fire; remove the schedule, or add an `alias` to the job that replaces it");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the jobs of this runtime and all other jobs linked into the program, by name.
+fn jobs(core: &Core) -> BTreeMap<&'static str, Registration> {
+    let linked = Registry::collect().map(|registry| registry.all()).unwrap_or_default();
+    linked.into_iter().chain(core.resolver.all()).map(|job| (job.def.name, job)).collect()
+}
+
+/// A 64-bit FNV-1a hash, which is the same in every build, unlike the hashes of the standard library.
+struct Fingerprint(u64);
+
+impl Default for Fingerprint {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fingerprint {
+    /// Adds a text and its end.
+    fn add(&mut self, text: &[u8]) {
+        for byte in text.iter().chain(&[0xff]) {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+}
