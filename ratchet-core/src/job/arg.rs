@@ -56,7 +56,7 @@ impl<T> Copy for Arg<T> {}
 /// Creates the argument `name`, whose type was written as `ty`.
 pub const fn arg<T: JobArg>(name: &'static str, ty: &'static str) -> Arg<T> {
     Arg {
-        def: ArgDef { name, ty, docs: "", secret: false, has_default: false },
+        def: ArgDef { name, ty, aliases: &[], docs: "", secret: false, has_default: false },
         write: T::write,
         read: T::read,
         absent: T::read_absent,
@@ -100,6 +100,12 @@ impl<T> Arg<T> {
         self
     }
 
+    /// Sets former names of the argument, under which older rows may have stored it.
+    pub const fn aliases(mut self, aliases: &'static [&'static str]) -> Self {
+        self.def.aliases = aliases;
+        self
+    }
+
     /// Sets the doc comment of the argument.
     pub const fn docs(mut self, docs: &'static str) -> Self {
         self.def.docs = docs;
@@ -118,6 +124,8 @@ impl<T> Arg<T> {
 pub struct ArgDef {
     /// The name in the stored JSON.
     pub name: &'static str,
+    /// The former names of the argument.
+    pub aliases: &'static [&'static str],
     /// The type as written in the source.
     pub ty: &'static str,
     /// The doc comment on the argument.

@@ -60,10 +60,11 @@ impl<'a> Decoder<'a> {
         Ok(Self { fields })
     }
 
-    /// Reads one argument. Unknown fields are ignored, because they may belong to a newer version.
+    /// Reads one argument, under its name or one of its aliases.
     pub fn take<T>(&mut self, arg: Arg<T>) -> Result<T, DecodeError> {
         let argument = arg.def.name;
-        match self.fields.remove(argument) {
+        let mut names = std::iter::once(&argument).chain(arg.def.aliases);
+        match names.find_map(|name| self.fields.remove(*name)) {
             Some(raw) => {
                 // The text of serde quotes the value.
                 let hide = |error| if arg.def.secret { hidden() } else { error };
@@ -72,6 +73,11 @@ impl<'a> Decoder<'a> {
             }
             None => (arg.absent)().ok_or(DecodeError::Missing { argument }),
         }
+    }
+
+    /// Returns the stored fields that no argument has taken.
+    pub(crate) fn left(self) -> Vec<String> {
+        self.fields.into_keys().map(Cow::into_owned).collect()
     }
 }
 
@@ -107,6 +113,12 @@ pub enum DecodeError {
         argument: &'static str,
         /// The error of serde.
         error: serde_json::Error,
+    },
+    /// A job that is `strict` has no argument for a stored field.
+    #[error("no argument takes the stored field `{field}`; add the argument, or an `alias` for it")]
+    Unknown {
+        /// The name of the stored field.
+        field: String,
     },
     /// An argument is missing and has no default.
     #[error(

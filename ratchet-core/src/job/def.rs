@@ -40,6 +40,8 @@ pub struct JobDef {
     pub panic: PanicPolicy,
     /// Whether the function is synchronous and may block its thread.
     pub blocking: bool,
+    /// Whether stored fields that no argument takes are an error.
+    pub strict: bool,
     /// The recurring schedule, if any.
     pub cron: Option<CronDef>,
     /// The job to submit when this one has succeeded.
@@ -113,6 +115,7 @@ impl JobDef {
             concurrency_limit: None,
             panic: PanicPolicy::Retry,
             blocking: false,
+            strict: false,
             cron: None,
             on_success: None,
             on_failure: None,
@@ -229,6 +232,12 @@ impl JobDef {
     /// Marks the function as synchronous.
     pub const fn blocking(mut self) -> Self {
         self.blocking = true;
+        self
+    }
+
+    /// Makes stored fields that no argument takes an error. By default they are ignored with a warning.
+    pub const fn strict(mut self) -> Self {
+        self.strict = true;
         self
     }
 

@@ -33,7 +33,24 @@ impl Registration {
 
     /// Decodes and validates a stored payload.
     pub fn prepare(&self, payload: &[u8]) -> Result<Box<dyn Prepared>, PrepareError> {
-        let prepared = (self.decode)(&mut Decoder::new(payload)?)?;
+        self.prepare_with(payload, |_| {})
+    }
+
+    /// Like [`Self::prepare`]. Calls `ignored` with the stored fields that no argument takes.
+    pub(crate) fn prepare_with(
+        &self,
+        payload: &[u8],
+        ignored: impl FnOnce(Vec<String>),
+    ) -> Result<Box<dyn Prepared>, PrepareError> {
+        let mut decoder = Decoder::new(payload)?;
+        let prepared = (self.decode)(&mut decoder)?;
+        let mut left = decoder.left();
+        if !left.is_empty() {
+            if self.def.strict {
+                return Err(DecodeError::Unknown { field: left.swap_remove(0) }.into());
+            }
+            ignored(left);
+        }
         prepared.validate().map_err(PrepareError::Refused)?;
         Ok(prepared)
     }

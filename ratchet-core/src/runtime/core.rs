@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::{Depths, HealthCheck, Middleware, Sinks};
+use super::{Depths, HealthCheck, IgnoredFields, Middleware, Sinks};
 use crate::config::Config;
 use crate::decide::{Outcome, Policies, sample};
 use crate::events::Events;
@@ -40,6 +40,7 @@ pub(crate) struct Core {
     /// The queues that live workers serve, and when they were last read.
     served: Mutex<Option<(Duration, BTreeSet<String>)>>,
     pub(crate) depths: Depths,
+    pub(crate) ignored_fields: IgnoredFields,
 }
 
 impl Core {
@@ -80,6 +81,7 @@ impl Core {
             panics,
             served: Mutex::new(None),
             depths: Depths::default(),
+            ignored_fields: IgnoredFields::default(),
         }
     }
 

@@ -4,6 +4,7 @@ mod core;
 #[cfg(any(test, feature = "testing"))]
 mod for_test;
 mod health_check;
+mod ignored_fields;
 mod middleware;
 mod queue_depth;
 mod sinks;
@@ -11,6 +12,7 @@ mod spawn;
 
 pub(crate) use core::Core;
 pub(crate) use health_check::HealthCheck;
+pub(crate) use ignored_fields::IgnoredFields;
 pub(crate) use middleware::HandlerFuture;
 pub use middleware::{Middleware, Next, RunReport};
 pub(crate) use queue_depth::{Depths, by_queue};

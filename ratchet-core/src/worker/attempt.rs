@@ -122,7 +122,8 @@ fn prepare(core: &Core, job: &Claimed) -> Result<Box<dyn Prepared>, Box<Failure>
         let why = format!("`{}` is not on the allow-list of queue `{}`", spec.name, spec.queue);
         return Err(invalid("NotAllowed", &why));
     }
-    match catch_panic(|| registration.prepare(&spec.payload)) {
+    let ignored = |fields| core.ignored_fields.report(registration.def.name, fields);
+    match catch_panic(|| registration.prepare_with(&spec.payload, ignored)) {
         Ok(Ok(prepared)) => Ok(prepared),
         Ok(Err(error)) => Err(invalid("InvalidPayload", &error.to_string())),
         Err(panic) => {

@@ -9,7 +9,9 @@ use super::deliver::deliver;
 use super::publish::publish;
 use super::recurring::fire_due;
 use super::shared::{Message, Shared};
+use super::unknown_jobs::UnknownJobs;
 use crate::decide::{decide_orphan, follow_up};
+use crate::runtime::Core;
 use ratchet_store::StoreError;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{Backoff, Jitter};
@@ -19,6 +21,7 @@ use ratchet_store::model::{JobState, Settled};
 pub(super) async fn run_maintenance(shared: Arc<Shared>) {
     let core = &shared.core;
     let mut purged = None;
+    let mut unknown = UnknownJobs::default();
     loop {
         // With jitter, so that the nodes of a cluster do not sweep at the same time.
         let sweep = core.config.maintenance_interval;
@@ -35,7 +38,7 @@ pub(super) async fn run_maintenance(shared: Arc<Shared>) {
         tokio::select! {
             biased;
             () = shared.over.cancelled() => return,
-            swept = sweep_once(&shared, purge_due) => {
+            swept = sweep_once(&shared, purge_due.then_some(&mut unknown)) => {
                 match swept {
                     Ok(()) if purge_due => purged = Some(now),
                     Ok(()) => {}
@@ -50,13 +53,14 @@ pub(super) async fn run_maintenance(shared: Arc<Shared>) {
 
 const PURGE_EVERY: Duration = Duration::from_mins(1);
 
-async fn sweep_once(shared: &Shared, purge_due: bool) -> Result<(), StoreError> {
+/// Runs the tasks of a sweep, and those of the maintenance leader if they are due.
+async fn sweep_once(shared: &Shared, lead: Option<&mut UnknownJobs>) -> Result<(), StoreError> {
     // Each task runs even if an earlier one failed. The first error is returned.
     let mut swept = report_news(shared).await;
     swept = swept.and(rescue(shared).await);
     swept = swept.and(fire_due(&shared.core).await);
-    if purge_due {
-        swept = swept.and(purge(shared).await);
+    if let Some(unknown) = lead {
+        swept = swept.and(lead_maintenance(shared, unknown).await);
     }
     swept
 }
@@ -114,14 +118,21 @@ async fn report_news(shared: &Shared) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Purges jobs whose retention time has passed, in bounded batches. Only the node that leads maintenance does this.
-async fn purge(shared: &Shared) -> Result<(), StoreError> {
-    const BATCH: u32 = 1000;
-    const MOST_BATCHES: usize = 20;
-    let (core, config) = (&shared.core, &shared.core.config);
+/// Runs the tasks that only one node of the cluster must do.
+async fn lead_maintenance(shared: &Shared, unknown: &mut UnknownJobs) -> Result<(), StoreError> {
+    let core = &shared.core;
     if !core.store.try_lead(shared.node(), PURGE_EVERY * 2).await? {
         return Ok(());
     }
+    let warned = unknown.warn(core).await;
+    purge(core).await.and(warned)
+}
+
+/// Purges jobs whose retention time has passed, in bounded batches.
+async fn purge(core: &Core) -> Result<(), StoreError> {
+    const BATCH: u32 = 1000;
+    const MOST_BATCHES: usize = 20;
+    let config = &core.config;
     let kept = [
         (JobState::Succeeded, config.keep_succeeded),
         (JobState::Canceled, config.keep_canceled),

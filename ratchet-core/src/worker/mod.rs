@@ -39,6 +39,7 @@ mod start;
 mod status;
 mod step_inputs;
 mod trouble;
+mod unknown_jobs;
 mod watchdog;
 
 pub use engine::{EngineDied, EnginePart, Stopped};

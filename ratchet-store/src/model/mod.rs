@@ -14,6 +14,7 @@ mod group;
 mod id;
 mod items;
 pub mod limits;
+mod lossless;
 pub mod nesting;
 mod new_job;
 mod node;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::{Formatter, Serializer};
 
-use super::limits;
+use super::{limits, lossless};
 
 /// The error for a value that is nested deeper than [`limits::DEPTH`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,8 +24,14 @@ impl std::error::Error for TooDeep {}
 
 /// Writes a value as JSON and stops at the first level that is too deep. Without the limit, a value with a hundred
 /// thousand levels would overflow the stack.
+///
+/// Returns an error for values that would be read back as something else: NaN, infinities, `Some(None)` and `Some(())`.
 pub fn write<T: Serialize + ?Sized>(out: impl Write, value: &T) -> Result<(), serde_json::Error> {
-    value.serialize(&mut Serializer::with_formatter(out, Shallow { depth: 0 }))
+    let mut nulls = 0;
+    let formatter = Shallow { depth: 0, nulls: &mut nulls };
+    value.serialize(&mut Serializer::with_formatter(out, formatter))?;
+    // Everything that JSON cannot represent is written as `null`.
+    if nulls > 0 { lossless::check(value) } else { Ok(()) }
 }
 
 /// Returns `true` if an error of [`write`](fn@write) means that the value is nested too deeply.
@@ -35,18 +41,24 @@ pub fn is_too_deep(error: &serde_json::Error) -> bool {
 }
 
 /// A compact JSON formatter with a maximum depth.
-struct Shallow {
+struct Shallow<'a> {
     depth: usize,
+    nulls: &'a mut usize,
 }
 
-impl Shallow {
+impl Shallow<'_> {
     fn enter(&mut self) -> io::Result<()> {
         self.depth += 1;
         if self.depth > limits::DEPTH { Err(io::Error::other(TooDeep)) } else { Ok(()) }
     }
 }
 
-impl Formatter for Shallow {
+impl Formatter for Shallow<'_> {
+    fn write_null<W: Write + ?Sized>(&mut self, out: &mut W) -> io::Result<()> {
+        *self.nulls += 1;
+        out.write_all(b"null")
+    }
+
     fn begin_array<W: Write + ?Sized>(&mut self, out: &mut W) -> io::Result<()> {
         self.enter()?;
         out.write_all(b"[")
@@ -140,6 +152,48 @@ mod tests {
         for levels in [limits::DEPTH + 1, 100_000_000] {
             assert!(is_too_deep(&written(levels).expect_err("too deep")), "{levels}");
         }
+    }
+
+    #[test]
+    fn what_json_cannot_represent_is_refused() {
+        #[derive(Serialize)]
+        struct Reading<T> {
+            value: T,
+        }
+        #[derive(Serialize)]
+        struct Unit;
+        #[derive(Serialize)]
+        enum Kind<T> {
+            Measured(T),
+            Pair(T, T),
+            Named { value: T },
+        }
+        fn written<T: Serialize>(value: T) -> Result<String, String> {
+            let mut out = Vec::new();
+            write(&mut out, &Reading { value }).map_err(|error| error.to_string())?;
+            Ok(String::from_utf8(out).expect("UTF-8"))
+        }
+        let nan = "NaN has no representation in JSON and would be read back as `null`";
+        assert_eq!(written(f64::NAN), Err(nan.to_owned()));
+        assert_eq!(written(Some(f32::NAN)), Err(nan.to_owned()));
+        assert_eq!(written(vec![(1, f64::NAN)]), Err(nan.to_owned()));
+        assert_eq!(
+            written(std::collections::HashMap::from([("a", f64::NAN)])),
+            Err(nan.to_owned())
+        );
+        assert_eq!(written(Kind::Measured(f64::NAN)), Err(nan.to_owned()));
+        assert_eq!(written(Kind::Pair(1.0, f64::NAN)), Err(nan.to_owned()));
+        assert_eq!(written(Kind::Named { value: f64::NAN }), Err(nan.to_owned()));
+        assert!(written(f64::NEG_INFINITY).is_err());
+        for lost in [written(Some(None::<u8>)), written(Some(Some(None::<u8>)))] {
+            assert!(lost.is_err_and(|why| why.contains("`Some`")));
+        }
+        assert!(written(Some(())).is_err());
+        assert!(written(Some(Unit)).is_err());
+        assert!(written(Some(Value::Null)).is_err());
+        assert_eq!(written(None::<Option<u8>>).expect("fits"), r#"{"value":null}"#);
+        assert_eq!(written(((), Unit, None::<u8>)).expect("fits"), r#"{"value":[null,null,null]}"#);
+        assert_eq!(written(Some(Some(1.5))).expect("fits"), r#"{"value":1.5}"#);
     }
 
     #[test]

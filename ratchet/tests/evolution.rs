@@ -1,0 +1,121 @@
+//! Jobs whose code has changed since their rows were stored.
+
+mod logs;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use logs::Logs;
+use ratchet::definition::Registration;
+use ratchet::prelude::*;
+use ratchet::{JobState, MemoryStore, State};
+
+type Seen = Arc<Mutex<Vec<String>>>;
+
+/// The version that stored the rows.
+mod old {
+    use super::*;
+
+    #[job(name = "shop.mail")]
+    pub(crate) async fn mail(to: String, cc: Option<String>) {
+        let _ = (to, cc);
+    }
+
+    #[job(name = "shop.measure")]
+    pub(crate) async fn measure(value: Option<f64>) {
+        let _ = value;
+    }
+}
+
+/// The version that runs them.
+mod new {
+    use super::*;
+
+    #[job(name = "shop.mail", max_retries = 0)]
+    pub(crate) async fn mail(to: String, #[inject] seen: State<Seen>) {
+        seen.lock().expect("not poisoned").push(to);
+    }
+
+    #[job(name = "shop.mailing")]
+    pub(crate) async fn mailing(to: String) {
+        let _ = to;
+    }
+}
+
+async fn runtime(store: &Arc<MemoryStore>, job: Registration, seen: &Seen) -> Ratchet {
+    let store: Arc<dyn ratchet::store::Store> = Arc::clone(store) as _;
+    Ratchet::builder_shared(store)
+        .jobs([job])
+        .state(Arc::clone(seen))
+        .config(|config| config.maintenance_interval = Duration::from_millis(5))
+        .build()
+        .await
+        .expect("builds")
+}
+
+#[tokio::test]
+async fn u_02_a_stored_field_that_no_argument_takes_is_reported_once() {
+    let logs = Logs::install();
+    let (store, seen) = (Arc::new(MemoryStore::new()), Seen::default());
+    let old = runtime(&store, old::Mail::JOB, &seen).await;
+    let mut jobs = Vec::new();
+    for to in ["a", "b", "c"] {
+        let mail = old::Mail { to: to.into(), cc: Some("boss".into()) };
+        jobs.push(old.enqueue(mail).await.expect("enqueues"));
+    }
+    let worker = runtime(&store, new::Mail::JOB, &seen).await.start().await.expect("starts");
+    for job in jobs {
+        job.wait().await.expect("succeeds");
+    }
+    worker.stop().await;
+    assert_eq!(seen.lock().expect("not poisoned").len(), 3);
+    let reports = logs.containing("no argument of the job takes a stored field");
+    assert_eq!(reports.len(), 1, "{reports:?}");
+    assert!(reports[0].contains("cc") && reports[0].contains("shop.mail"), "{reports:?}");
+}
+
+#[tokio::test]
+async fn u_02_a_strict_job_refuses_stored_fields_that_no_argument_takes() {
+    let (store, seen) = (Arc::new(MemoryStore::new()), Seen::default());
+    let old = runtime(&store, old::Mail::JOB, &seen).await;
+    let mail = |cc| old::Mail { to: "a".into(), cc };
+    let refused = old.enqueue(mail(Some("boss".into()))).await.expect("enqueues");
+    let mut strict = new::Mail::JOB;
+    strict.def.strict = true;
+    let worker = runtime(&store, strict, &seen).await.start().await.expect("starts");
+    let error = refused.wait().await.expect_err("is refused");
+    let record = old.jobs().get(refused.id()).await.expect("reads").expect("is there");
+    assert_eq!((record.state, record.attempts), (JobState::Failed, 1), "{error}");
+    let why = record.envelope.expect("a dead letter").failure.message;
+    assert!(why.contains("no argument takes the stored field `cc`"), "{why}");
+    assert_eq!(seen.lock().expect("not poisoned").len(), 0, "it did not run");
+    worker.stop().await;
+}
+
+#[tokio::test]
+async fn e_10_waiting_jobs_that_no_worker_knows_are_logged() {
+    let logs = Logs::install();
+    let (store, seen) = (Arc::new(MemoryStore::new()), Seen::default());
+    let old = runtime(&store, old::Mail::JOB, &seen).await;
+    old.enqueue(old::Mail { to: "a".into(), cc: None }).await.expect("enqueues");
+    let worker = runtime(&store, new::Mailing::JOB, &seen).await.start().await.expect("starts");
+    while logs.containing("no live worker knows").is_empty() {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    worker.stop().await;
+    let warnings = logs.containing("no live worker knows");
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].contains("shop.mail") && warnings[0].contains("alias"), "{warnings:?}");
+}
+
+#[tokio::test]
+async fn values_that_would_be_read_back_as_others_are_refused() {
+    let (store, seen) = (Arc::new(MemoryStore::new()), Seen::default());
+    let ratchet = runtime(&store, old::Measure::JOB, &seen).await;
+    let refused = ratchet.enqueue(old::Measure { value: Some(f64::NAN) }).await;
+    let error = refused.expect_err("NaN would be read back as `None`");
+    let text = format!("{error}: {:?}", std::error::Error::source(&error));
+    assert!(text.contains("value") && text.contains("NaN"), "{text}");
+    ratchet.enqueue(old::Measure { value: None }).await.expect("enqueues");
+    ratchet.enqueue(old::Measure { value: Some(1.5) }).await.expect("enqueues");
+}
