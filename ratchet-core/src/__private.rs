@@ -16,7 +16,7 @@ pub use crate::job::JobContext;
 pub use crate::job::Registration;
 pub use crate::job::{
     Arg, ArgDef, BreakerDef, Callback, Condition, ConditionDef, CronDef, DecodeError, Decoder,
-    EncodeError, Encoder, ErrorMatcher, Fallible, InjectError, Injected, Injection, Input,
+    EncodeError, Encoder, ErrorMatcher, Fallible, Handler, InjectError, Injected, Injection, Input,
     InputDef, Job, JobDef, Keys, Location, Plain, Probe, ProbeFallback, ReturnShape, RunFuture,
     State, StepAfter, arg, checked, default_value, evaluate, inject, injected, injection, input,
     key_part, run, run_blocking,

@@ -32,7 +32,7 @@ pub use failure::{
 };
 pub use job::{
     Arg, ArgDef, BreakerDef, Callback, Condition, ConditionDef, CronDef, DecodeError, Decoder,
-    EncodeError, Encoder, ErrorMatcher, FirstStep, Inject, InjectError, InjectRequirement,
+    EncodeError, Encoder, ErrorMatcher, FirstStep, Handler, Inject, InjectError, InjectRequirement,
     Injection, Input, InputDef, IntoFailure, Job, JobArg, JobDef, KeyPart, Keys, Location,
     NoOutput, Output, RunFuture, State, States, StepAfter,
 };

@@ -5,8 +5,9 @@
 
 pub use ratchet_core::{
     Arg, ArgDef, BreakerDef, ConditionDef, CronDef, DecodeError, Decoder, EncodeError, Encoder,
-    ErrorMatcher, Inject, InjectError, InjectRequirement, Injection, InputDef, IntoFailure, JobArg,
-    JobDef, JobInvocationResolver, JobOutput, KeepError, KeyPart, Keys, Location, Output,
-    PanicPolicy, PrepareError, Prepared, Registration, Registry, RegistryError, RunFuture, States,
+    ErrorMatcher, Handler, Inject, InjectError, InjectRequirement, Injection, InputDef,
+    IntoFailure, JobArg, JobDef, JobInvocationResolver, JobOutput, KeepError, KeyPart, Keys,
+    Location, Output, PanicPolicy, PrepareError, Prepared, Registration, Registry, RegistryError,
+    RunFuture, States,
 };
 pub use ratchet_core::{BackoffKind, Jitter};

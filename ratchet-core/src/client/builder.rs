@@ -253,6 +253,13 @@ impl Builder {
         self
     }
 
+    /// Makes it an error to start a worker if a job that is declared without a body has no implementation in this
+    /// program. By default the worker starts, does not run that job, and logs it.
+    pub fn require_implementations(mut self) -> Self {
+        self.config.require_implementations = true;
+        self
+    }
+
     /// Changes any setting of [`Config`].
     pub fn config(mut self, change: impl FnOnce(&mut Config)) -> Self {
         change(&mut self.config);

@@ -20,6 +20,8 @@ pub struct Config {
     /// The name of the program, see [`Builder::program`](crate::Builder::program). By default the file name of the
     /// executable.
     pub program: String,
+    /// Whether a worker must not start if a declared job has no implementation in this program.
+    pub require_implementations: bool,
     /// How many jobs a worker runs at once over all queues. Must be at least 1.
     pub concurrency: u32,
     /// The maximum size of a payload, in bytes.
@@ -81,6 +83,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             program: executable(),
+            require_implementations: false,
             concurrency: 50,
             payload_limit: 100 * 1024,
             output_limit: 64 * 1024,

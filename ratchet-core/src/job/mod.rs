@@ -13,6 +13,7 @@ mod context;
 mod def;
 #[cfg(test)]
 mod fuzz;
+mod handler;
 mod host;
 mod inject;
 mod input;
@@ -32,6 +33,7 @@ pub use condition::{Condition, ConditionDef, evaluate};
 pub(crate) use context::StepInputs;
 pub use context::{JobContext, KeepError};
 pub use def::{JobDef, Location};
+pub use handler::Handler;
 pub(crate) use host::RunHost;
 pub use inject::{
     Inject, InjectError, InjectRequirement, Injected, Injection, inject, injected, injection,
@@ -91,6 +93,11 @@ pub trait Job: Sized + Send + 'static {
         Ok(())
     }
 
-    /// Injects the `#[inject]` arguments and calls the function.
-    fn run(self, ctx: JobContext) -> Result<RunFuture, InjectError>;
+    /// Injects the `#[inject]` arguments and calls the function. A job that is declared without a body has no function
+    /// in this program.
+    fn run(self, ctx: JobContext) -> Result<RunFuture, InjectError> {
+        drop(ctx);
+        let why = "it is declared without a body, and this program has no implementation of it";
+        Err(InjectError { wanted: Self::DEF.name.to_owned(), why: why.to_owned() })
+    }
 }

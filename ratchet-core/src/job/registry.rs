@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 use super::JobContext;
-use super::{DecodeError, Decoder, InjectError, Job, JobDef, Keys, RunFuture};
+use super::{DecodeError, Decoder, Handler, InjectError, Job, JobDef, Keys, RunFuture};
 
 /// A registered job: its definition, and how to decode and run a stored invocation.
 #[derive(Clone, Copy)]
@@ -14,6 +14,18 @@ pub struct Registration {
     pub def: JobDef,
     decode: fn(&mut Decoder<'_>) -> Result<Box<dyn Prepared>, DecodeError>,
     keys: fn(&mut Decoder<'_>) -> Result<Keys, DecodeError>,
+    body: Body,
+}
+
+/// Where the function of a job is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Body {
+    /// The job is declared with its function.
+    Inline,
+    /// The job is declared without a body, and this is the declaration.
+    Absent,
+    /// The job is declared without a body, and this is an implementation of it.
+    Elsewhere,
 }
 
 impl Registration {
@@ -23,7 +35,31 @@ impl Registration {
             def: J::DEF,
             decode: decode::<J>,
             keys: |args| J::decode(args).map(|job| job.keys()),
+            body: Body::Inline,
         }
+    }
+
+    /// Creates the registration of a job that is declared without a body.
+    pub const fn declared<J: Job>() -> Self {
+        Self { body: Body::Absent, ..Self::of::<J>() }
+    }
+
+    /// Creates the registration of an implementation.
+    pub const fn implementing<H: Handler>() -> Self {
+        Self { def: H::DEF, decode: decode_for::<H>, body: Body::Elsewhere, ..Self::of::<H::Job>() }
+    }
+
+    /// Returns `false` if the job is declared without a body, so that this program can enqueue it but not run it.
+    pub const fn is_implemented(&self) -> bool {
+        !matches!(self.body, Body::Absent)
+    }
+
+    /// Returns `true` if one of the two is a declaration and the other its implementation.
+    fn is_pair(&self, other: &Self) -> bool {
+        matches!(
+            (self.body, other.body),
+            (Body::Absent, Body::Elsewhere) | (Body::Elsewhere, Body::Absent)
+        )
     }
 
     /// Returns the keys of a stored payload.
@@ -98,6 +134,26 @@ fn decode<J: Job>(args: &mut Decoder<'_>) -> Result<Box<dyn Prepared>, DecodeErr
     }
 }
 
+/// An invocation of a job that another crate implements.
+struct Implemented<H: Handler>(H::Job);
+
+impl<H: Handler> Prepared for Implemented<H> {
+    fn validate(&self) -> Result<(), String> {
+        self.0.validate()
+    }
+
+    fn run(self: Box<Self>, ctx: JobContext) -> Result<RunFuture, InjectError> {
+        H::run(self.0, ctx)
+    }
+}
+
+fn decode_for<H: Handler>(args: &mut Decoder<'_>) -> Result<Box<dyn Prepared>, DecodeError> {
+    match H::Job::decode(args) {
+        Ok(job) => Ok(Box::new(Implemented::<H>(job))),
+        Err(error) => Err(error),
+    }
+}
+
 /// The error returned when a stored invocation can never run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -136,13 +192,20 @@ impl Registry {
     /// Creates a registry of exactly these jobs.
     pub fn new(jobs: impl IntoIterator<Item = Registration>) -> Result<Self, RegistryError> {
         let mut by_name = BTreeMap::<&'static str, Registration>::new();
-        let mut clashes = BTreeMap::<&'static str, Vec<JobDef>>::new();
+        let mut clashes = BTreeMap::<&'static str, Vec<Registration>>::new();
         for job in jobs {
             for name in job.def.names() {
-                if let Some(first) = by_name.get(name) {
-                    clashes.entry(name).or_insert_with(|| vec![first.def]).push(job.def);
-                } else {
-                    by_name.insert(name, job);
+                match by_name.get(name) {
+                    // A declaration and its implementation are one job.
+                    Some(first) if first.def.name == job.def.name && first.is_pair(&job) => {
+                        if job.is_implemented() {
+                            by_name.insert(name, job);
+                        }
+                    }
+                    Some(first) => {
+                        clashes.entry(name).or_insert_with(|| vec![*first]).push(job);
+                    }
+                    None => drop(by_name.insert(name, job)),
                 }
             }
         }
@@ -188,15 +251,19 @@ pub struct RegistryError {
 }
 
 impl RegistryError {
-    fn new(mut clashes: BTreeMap<&'static str, Vec<JobDef>>) -> Self {
-        let mut message =
-            String::from("several jobs answer to one name; set `name = \"…\"` on all but one:");
+    fn new(mut clashes: BTreeMap<&'static str, Vec<Registration>>) -> Self {
+        let twice = |jobs: &Vec<Registration>| jobs.iter().all(|job| job.body == Body::Elsewhere);
+        let mut message = String::from(if clashes.values().all(twice) {
+            "a declared job must have one implementation; remove all but one:"
+        } else {
+            "several jobs answer to one name; set `name = \"…\"` on all but one:"
+        });
         for (name, jobs) in &mut clashes {
             // The linker does not guarantee an order of registrations.
-            jobs.sort_by_key(|job| job.location);
+            jobs.sort_by_key(|job| job.def.location);
             let places: Vec<_> = jobs
                 .iter()
-                .map(|job| {
+                .map(|Registration { def: job, .. }| {
                     if job.name == *name {
                         job.location.to_string()
                     } else {

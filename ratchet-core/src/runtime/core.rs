@@ -128,15 +128,16 @@ impl Core {
         let conditions = self.conditions.keys().map(|name| (KnownJobs::condition(name), 1));
         KnownJobs(
             jobs.iter()
+                .filter(|job| job.is_implemented())
                 .flat_map(|job| job.def.names().map(|name| (name.to_owned(), job.def.version)))
                 .chain(conditions)
                 .collect(),
         )
     }
 
-    /// Finds a job by name. Guards against panics, because the resolver may be user code.
+    /// Finds a job by name that this program can run. Guards against panics, because the resolver may be user code.
     pub(crate) fn resolve(&self, name: &str) -> Result<Option<Registration>, PanicReport> {
-        catch_panic(|| self.resolver.resolve(name))
+        catch_panic(|| self.resolver.resolve(name).filter(Registration::is_implemented))
             .inspect_err(|panic| self.panics.note("resolver", panic))
     }
 

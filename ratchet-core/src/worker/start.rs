@@ -9,7 +9,7 @@ use super::shared::{Message, Shared};
 use super::signals::Signals;
 use super::status::{Health, WorkerStats, liveness, readiness, stats};
 use crate::client::Ratchet;
-use crate::job::InjectRequirement;
+use crate::job::{InjectRequirement, Registration};
 use crate::runtime::Core;
 use crate::runtime::{DedicatedEngineThread, Spawn};
 use ratchet_store::StoreError;
@@ -41,7 +41,9 @@ impl Ratchet {
         if !missing.is_empty() {
             return Err(StartError::MissingStates(missing));
         }
-        let jobs = core.resolver.all();
+        let (jobs, absent): (Vec<_>, Vec<_>) =
+            core.resolver.all().into_iter().partition(Registration::is_implemented);
+        report_absent(core, &absent)?;
         if jobs.is_empty() {
             return Err(StartError::NoJobs);
         }
@@ -154,6 +156,18 @@ fn ended(stopped: Stopped) -> std::io::Result<()> {
 }
 
 /// Returns a message for every state that a job needs and that is not registered.
+/// Reports the jobs that are declared without a body and have no implementation in this program.
+fn report_absent(core: &Core, absent: &[Registration]) -> Result<(), StartError> {
+    if core.config.require_implementations && !absent.is_empty() {
+        let job = |job: &Registration| format!("`{}` ({})", job.def.name, job.def.location);
+        return Err(StartError::NotImplemented(absent.iter().map(job).collect()));
+    }
+    for job in absent {
+        tracing::info!(job = job.def.name, declared = %job.def.location, "a declared job has no implementation in this program, so this worker does not run it");
+    }
+    Ok(())
+}
+
 fn missing_states(core: &Core) -> Vec<String> {
     let mut missing = Vec::new();
     for job in core.resolver.all() {
@@ -181,6 +195,10 @@ pub enum StartError {
         "a worker cannot start: no job is registered; if another crate defines them, name it in this program (`use my_jobs as _;`)"
     )]
     NoJobs,
+    /// Declared jobs have no implementation in this program, although
+    /// [`require_implementations`](crate::Builder::require_implementations) was set.
+    #[error("a worker cannot start; write `#[job(implements = …)]` for each of these declared jobs, or link the crate that does:\n  {}", .0.join("\n  "))]
+    NotImplemented(Vec<String>),
     /// There is no tokio runtime for the handlers.
     #[error("a worker cannot start outside of a tokio runtime: its handlers need one")]
     NoRuntime,

@@ -1,0 +1,78 @@
+//! [`Handler`]: the implementation of a job that another crate declares without a body.
+
+use super::{
+    InjectError, Injection, InputDef, Job, JobContext, JobDef, Location, Registration, RunFuture,
+};
+
+/// The implementation of a job that was declared without a body, written by `#[job(implements = path)]`.
+///
+/// A declaration makes it possible to enqueue a job without compiling its handler and its dependencies:
+///
+/// ```ignore
+/// // In the crate `shop_api`:
+/// #[job(queue = "mail")]
+/// pub async fn send_email(to: String) -> Receipt;
+///
+/// // In the worker:
+/// #[job(implements = shop_api::SendEmail)]
+/// async fn send_email(to: String, #[inject] mailer: State<Mailer>) -> Result<Receipt, MailError> {
+///     mailer.send(&to).await
+/// }
+/// ```
+pub trait Handler: Sized + 'static {
+    /// The declared job.
+    type Job: Job;
+
+    /// The definition of the job with the arguments that only the implementation has.
+    const DEF: JobDef;
+
+    /// The registry entry of the implementation, for `.jobs([SendEmailHandler::JOB])`.
+    const JOB: Registration = Registration::implementing::<Self>();
+
+    /// Injects the `#[inject]` arguments and calls the function.
+    fn run(job: Self::Job, ctx: JobContext) -> Result<RunFuture, InjectError>;
+}
+
+impl JobDef {
+    /// Returns the definition of an implementation. The options are those of the declaration.
+    #[must_use]
+    pub const fn implemented(
+        mut self,
+        injections: &'static [Injection],
+        inputs: &'static [InputDef],
+        blocking: bool,
+        location: Location,
+    ) -> Self {
+        assert!(
+            same_inputs(self.inputs, inputs),
+            "the `#[input]` arguments must be those of the declaration, in the same order"
+        );
+        (self.injections, self.inputs) = (injections, inputs);
+        (self.blocking, self.location) = (blocking, location);
+        self
+    }
+}
+
+const fn same_inputs(declared: &[InputDef], implemented: &[InputDef]) -> bool {
+    let mut index = 0;
+    while index < declared.len() && index < implemented.len() {
+        if !same(declared[index].argument, implemented[index].argument) {
+            return false;
+        }
+        index += 1;
+    }
+    declared.len() == implemented.len()
+}
+
+/// Compares texts, because `==` is not const.
+const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut index = 0;
+    while index < a.len() && index < b.len() {
+        if a[index] != b[index] {
+            return false;
+        }
+        index += 1;
+    }
+    a.len() == b.len()
+}
