@@ -25,6 +25,7 @@ pub use client::{
 pub use config::{BreakerConfig, Config, DepthLimit, QueueConfig};
 pub use decide::{AlwaysRetry, Outcome, Policies, RetryPolicy, decide};
 pub use events::{Event, EventStream, GroupRef, JobRef};
+pub use failure::{ClassifiedError, ErrorClass, Permanent, permanent};
 pub use failure::{
     DefaultSanitizer, Directive, ErrorSanitizer, Failure, HandlerError, JobError, Layer,
     PermanentError, RawError, Retryability, fatal, fingerprint, invalid, reject, retry_after,
@@ -35,6 +36,11 @@ pub use job::{
     EncodeError, Encoder, ErrorMatcher, FirstStep, Handler, Inject, InjectError, InjectRequirement,
     Injection, Input, InputDef, IntoFailure, Job, JobArg, JobDef, KeyPart, Keys, Location,
     NoOutput, Output, RunFuture, State, States, StepAfter,
+};
+pub use job::{
+    CallbackJob, ChainError, ConditionInput, DefaultArg, Fallible, JobReturn, Plain, Validate,
+    ViaBox, ViaError, ViaJobError, arg, checked, default_value, evaluate, find_error, injected,
+    input, key_part, run, run_blocking, validated,
 };
 pub use job::{JobContext, JobOutput, KeepError};
 pub use job::{

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
+use darling::FromMeta;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
+use syn::Attribute;
 use syn::parse::{ParseStream, Parser};
-use syn::punctuated::Punctuated;
-use syn::{Attribute, Path, Token};
 
 use crate::diag::Errors;
-use crate::entries::{self, Entry, Given};
+use crate::entries;
 use crate::job::signature::{arguments, is};
 use crate::table::{Opt, Table, Takes};
-use crate::values::{self, Range, Value};
+use crate::values::{ErrorList, Name, Percent, Value, Within};
 
 #[rustfmt::skip]
 pub(crate) const OPTIONS: Table = Table {
@@ -34,20 +34,24 @@ pub(crate) const OPTIONS: Table = Table {
         ("wait_duration", "open_for"), ("timeout", "open_for"), ("reset_timeout", "open_for"), ("half_open_calls", "probes"),
         ("permitted_calls", "probes"), ("ignore_errors", "ignore"), ("record_errors", "record"),
     ],
+    elsewhere: &[],
     positional: "expected `option = value`; to name the service write `service = \"...\"`",
     repeatable: &[],
 };
 
 /// The settings of a circuit breaker, as written.
-#[derive(Clone)]
+#[derive(Clone, Default, FromMeta)]
+#[darling(default)]
 pub(crate) struct Breaker {
-    pub(crate) service: Value<String>,
-    pub(crate) profile: Option<Value<String>>,
-    /// The numeric options (such as `failure_rate`), keyed by the name of their builder method.
-    pub(crate) numbers: Vec<(&'static str, Value<u32>)>,
+    pub(crate) service: Option<Value<Name>>,
+    pub(crate) profile: Option<Value<Name>>,
+    pub(crate) failure_rate: Option<Value<Percent>>,
+    pub(crate) window: Option<Value<Within<1, 10_000>>>,
+    pub(crate) min_calls: Option<Value<Within<1, 10_000>>>,
     pub(crate) open_for: Option<Value<Duration>>,
-    pub(crate) ignore: Vec<Path>,
-    pub(crate) record: Vec<Path>,
+    pub(crate) probes: Option<Value<Within<1, 10_000>>>,
+    pub(crate) ignore: ErrorList,
+    pub(crate) record: ErrorList,
 }
 
 impl Breaker {
@@ -68,97 +72,39 @@ impl Breaker {
 
     fn read(attr: &Attribute, errors: &mut Errors) -> Option<Self> {
         let read = entries::read(&OPTIONS, arguments(attr), errors);
-        let given = read.keys.iter().any(|key| key == "service");
-        let mut service = None;
-        let mut breaker = Self {
-            service: Value::Literal(
-                String::new(),
-                syn::Lit::Str(syn::LitStr::new("", Span::call_site())),
-            ),
-            profile: None,
-            numbers: Vec::new(),
-            open_for: None,
-            ignore: Vec::new(),
-            record: Vec::new(),
-        };
-        for entry in &read.entries {
-            match entry.option.key {
-                "service" => service = values::name("a service's", entry, errors),
-                "profile" => breaker.profile = values::name("a profile's", entry, errors),
-                "open_for" => breaker.open_for = open_for(entry, errors),
-                "ignore" => breaker.ignore = errors_list(entry, errors),
-                "record" => breaker.record = errors_list(entry, errors),
-                key => {
-                    let number = RANGES.iter().find(|(name, _)| *name == key);
-                    let number = number.and_then(|(_, range)| values::number(entry, range, errors));
-                    breaker.numbers.extend(number.map(|number| (key, number)));
-                }
-            }
-        }
-        if !given {
+        let breaker: Self = read.options(errors);
+        if !read.written("service") {
             errors.push(
                 attr.path(),
                 "a circuit breaker needs its service, `service = \"payment-gateway\"`",
             );
         }
         breaker.check(errors);
-        breaker.service = service?;
-        Some(breaker)
+        breaker.service.is_some().then_some(breaker)
     }
 
     /// Rejects a `window` smaller than `min_calls`: such a breaker would never open.
     fn check(&self, errors: &mut Errors) {
-        let literal = |name: &str| {
-            let (_, value) = self.numbers.iter().find(|(key, _)| *key == name)?;
-            Some((*value.literal()?, value))
+        let window = match &self.window {
+            None => Some(100),
+            Some(window) => window.literal().map(|window| window.0),
         };
-        let window = literal("window").map_or(100, |(window, _)| window);
-        if let Some((min, at)) = literal("min_calls").filter(|(min, _)| *min > window) {
+        let min_calls = self.min_calls.as_ref().and_then(|min| Some((min.literal()?.0, min)));
+        if let (Some(window), Some((min, at))) = (window, min_calls)
+            && min > window
+        {
             errors.push(
                 at,
                 format_args!("`min_calls` of {min} does not fit into a `window` of {window}: the breaker would never open"),
             );
         }
+        if let Some(open_for) = &self.open_for
+            && open_for.literal().is_some_and(Duration::is_zero)
+        {
+            errors.push(open_for, "`open_for` must be longer than zero");
+        }
         if let (Some(_), Some(at)) = (self.ignore.first(), self.record.first()) {
             errors.push(at, "`record` already names the only errors that count; remove `ignore`");
-        }
-    }
-}
-
-const RANGES: [(&str, Range); 4] = [
-    (
-        "failure_rate",
-        Range { of: 1..=100, rule: "`failure_rate` must be a percentage between 1 and 100" },
-    ),
-    ("window", Range { of: 1..=10_000, rule: "`window` must be between 1 and 10000 calls" }),
-    ("min_calls", Range { of: 1..=10_000, rule: "`min_calls` must be between 1 and 10000" }),
-    ("probes", Range { of: 1..=10_000, rule: "`probes` must be between 1 and 10000" }),
-];
-
-fn open_for(entry: &Entry, errors: &mut Errors) -> Option<Value<Duration>> {
-    let value = values::duration(entry, errors)?;
-    if value.literal().is_some_and(Duration::is_zero) {
-        errors.push(&value, "`open_for` must be longer than zero");
-        return None;
-    }
-    Some(value)
-}
-
-fn errors_list(entry: &Entry, errors: &mut Errors) -> Vec<Path> {
-    let Given::List(tokens) = &entry.given else { return Vec::new() };
-    let key = entry.option.key;
-    match Punctuated::<Path, Token![,]>::parse_terminated.parse2(tokens.clone()) {
-        Ok(types) if types.is_empty() => {
-            errors.push(&entry.key, format_args!("`{key}` is empty; `{}`", entry.option.example));
-            Vec::new()
-        }
-        Ok(types) => types.into_iter().collect(),
-        Err(_) => {
-            errors.push(
-                tokens,
-                format_args!("`{key}` lists error types, `{}`", entry.option.example),
-            );
-            Vec::new()
         }
     }
 }

@@ -6,21 +6,33 @@ use quote::quote;
 
 use crate::krate::Krate;
 
-/// Generates `use ::ratchet::__private::options::job::{queue as _};`, which only editors see.
+/// Generates `use __ratchet::options::job::{queue as _};`, which only editors see.
 ///
-/// This must come first in the expansion: an editor uses the first token that carries the span under the cursor.
-pub(crate) fn triggers(krate: &Krate, keys: &[Ident]) -> TokenStream {
+/// This must come before other tokens with the spans of the keys: an editor uses the first token under the cursor.
+pub(crate) fn triggers(keys: &[Ident]) -> TokenStream {
     // `crate` cannot be the last part of a path.
     let keys: Vec<_> = keys.iter().filter(|key| *key != "crate").collect();
     if keys.is_empty() {
         return TokenStream::new();
     }
-    let private = krate.private();
     quote! {
-        #[allow(unexpected_cfgs)]
+        #[cfg(rust_analyzer)]
+        use __ratchet::options::job::{#(#keys as _),*};
+    }
+}
+
+/// Generates the triggers alone, for a job that has no block of its own.
+pub(crate) fn alone(krate: &Krate, keys: &[Ident]) -> TokenStream {
+    let triggers = triggers(keys);
+    let import = krate.import();
+    if triggers.is_empty() {
+        return triggers;
+    }
+    quote! {
+        #[allow(unexpected_cfgs, unused_imports)]
         const _: () = {
-            #[cfg(rust_analyzer)]
-            use #private::options::job::{#(#keys as _),*};
+            #import
+            #triggers
         };
     }
 }

@@ -7,7 +7,10 @@ use quote::ToTokens;
 
 /// The errors found so far, in the order in which they were found.
 #[derive(Default)]
-pub(crate) struct Errors(Vec<syn::Error>);
+pub(crate) struct Errors(Vec<syn::Error>, Silent);
+
+/// Whether there is a mistake that rustc reports by itself.
+type Silent = bool;
 
 impl Errors {
     /// Adds an error that underlines all of `at`.
@@ -25,12 +28,18 @@ impl Errors {
         self.0.push(error);
     }
 
+    /// Records a mistake that rustc reports by itself.
+    pub(crate) fn silent(&mut self) {
+        self.1 = true;
+    }
+
     pub(crate) fn append(&mut self, mut other: Self) {
         self.0.append(&mut other.0);
+        self.1 |= other.1;
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.is_empty() && !self.1
     }
 
     pub(crate) fn into_tokens(self) -> TokenStream {

@@ -1,15 +1,17 @@
 //! `#[jobs]`: makes methods of an `impl` block jobs, as in `#[jobs] impl Service { #[job] async fn charge(&self, …) }`.
 
-use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::{ParseStream, Parser};
-use syn::{ImplItem, ItemImpl, Path, Type};
+use syn::{Attribute, FnArg, ImplItem, ItemImpl, Meta, Path, Type};
 
 use crate::breaker::Breaker;
 use crate::diag::Errors;
 use crate::entries;
 use crate::idents;
 use crate::job;
+use crate::job::Block;
+use crate::job::options::Options;
 use crate::job::signature::{JobFn, arguments, is};
 use crate::table::{Opt, Table, Takes};
 
@@ -17,16 +19,34 @@ use crate::table::{Opt, Table, Takes};
 pub(crate) const OPTIONS: Table = Table {
     attribute: "jobs",
     options: &[
+        Opt { key: "queue", takes: Takes::Text, example: r#"queue = "mail""#, help: "The queue of every job of the block." },
+        Opt { key: "priority", takes: Takes::Word, example: "priority = high", help: "The priority of every job of the block." },
+        Opt { key: "max_retries", takes: Takes::Number, example: "max_retries = 5", help: "How often a failed run is tried again." },
+        Opt { key: "backoff", takes: Takes::Value, example: r#"backoff = exponential("1s", max = "30s")"#, help: "The wait between attempts." },
+        Opt { key: "timeout", takes: Takes::Duration, example: r#"timeout = "30s""#, help: "The longest a run may take." },
+        Opt { key: "soft_timeout", takes: Takes::Duration, example: r#"soft_timeout = "20s""#, help: "When to warn that a run takes long." },
+        Opt { key: "delay", takes: Takes::Duration, example: r#"delay = "5m""#, help: "How long a submitted job waits before its first run." },
+        Opt { key: "panic", takes: Takes::Word, example: "panic = dlq", help: "What a panic does: `retry` or `dlq`." },
+        Opt { key: "tags", takes: Takes::List, example: r#"tags("mail", "eu")"#, help: "Tags of every job of the block." },
+        Opt { key: "derive", takes: Takes::List, example: "derive(Debug, Clone)", help: "Derives on the invocation structs." },
         Opt { key: "crate", takes: Takes::Path, example: "crate = ::ratchet", help: "Where the runtime is, for every job of the block." },
     ],
     foreign: &[],
-    positional: "`#[jobs]` takes only `crate = ::path`; the options of a job stand on its `#[job]`",
+    elsewhere: &[
+        ("name", OF_A_METHOD), ("alias", OF_A_METHOD), ("version", OF_A_METHOD), ("business_key", OF_A_METHOD),
+        ("idempotency_key", OF_A_METHOD), ("concurrency_key", OF_A_METHOD), ("concurrency_limit", OF_A_METHOD),
+        ("single_instance", OF_A_METHOD), ("cron", OF_A_METHOD), ("tz", OF_A_METHOD), ("on_success", OF_A_METHOD),
+        ("on_failure", OF_A_METHOD), ("blocking", OF_A_METHOD), ("validate", OF_A_METHOD), ("struct_name", OF_A_METHOD),
+    ],
+    positional: "expected `option = value`; the name of a job goes on the `#[job]` of its method",
     repeatable: &[],
 };
 
+const OF_A_METHOD: &str = "it belongs to one job: put it on the `#[job]` of a method";
+
 pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let krate = krate(args, &mut errors);
+    let shared: Options = entries::read(&OPTIONS, args, &mut errors).options(&mut errors);
     let Some((header, body)) = split(item) else {
         check_placement(item, &mut errors);
         let errors = errors.into_tokens();
@@ -41,8 +61,8 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     };
     let breaker = Breaker::take(&mut header.attrs, &mut errors);
     let owner = owner(&header, &mut errors);
-    let members = match members.parse2(body) {
-        Ok(members) => members,
+    let (inner, members) = match members.parse2(body) {
+        Ok(read) => read,
         Err(error) => {
             errors.syntax(error);
             let errors = errors.into_tokens();
@@ -52,21 +72,17 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     if owner.is_some() && !members.iter().any(Member::is_job) {
         errors.push(header.impl_token, "no method of this block is marked `#[job]`");
     }
-    let mut triggers = TokenStream::new();
     let mut items = TokenStream::new();
     let mut inside = TokenStream::new();
     for member in members {
         match member {
             Member::Job(args, function) => {
                 if let Some(owner) = &owner {
-                    let args = if args.is_empty() || krate.is_empty() {
-                        quote!(#args #krate)
-                    } else {
-                        quote!(#args, #krate)
-                    };
-                    let expanded =
-                        job::expand_fn(args, *function, Some(owner), breaker.as_ref(), &mut errors);
-                    triggers.extend(expanded.triggers);
+                    let args = resolve_self(args, owner);
+                    let mut function = function;
+                    resolve_self_in_arguments(&mut function, owner);
+                    let block = Block { owner, options: &shared, breaker: breaker.as_ref() };
+                    let expanded = job::expand_fn(args, *function, Some(&block), &mut errors);
                     items.extend(expanded.items);
                     expanded.function.to_tokens(&mut inside);
                 } else {
@@ -80,14 +96,7 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     }
     let header = header_tokens(&header);
     let errors = errors.into_tokens();
-    quote!(#triggers #header { #inside } #items #errors)
-}
-
-/// Returns the block's `crate = ::path`, which is added to the options of every job; empty if not given.
-fn krate(args: TokenStream, errors: &mut Errors) -> TokenStream {
-    let tokens = args.clone();
-    let read = entries::read(&OPTIONS, args, errors);
-    if read.entries.is_empty() { TokenStream::new() } else { tokens }
+    quote!(#header { #(#inner)* #inside } #items #errors)
 }
 
 /// Splits the block into its header and the tokens between its braces.
@@ -165,7 +174,8 @@ impl Member {
 }
 
 /// Parses the members of the block. Bodies stay unparsed because they may be incomplete.
-fn members(input: ParseStream<'_>) -> syn::Result<Vec<Member>> {
+fn members(input: ParseStream<'_>) -> syn::Result<(Vec<Attribute>, Vec<Member>)> {
+    let inner = input.call(Attribute::parse_inner)?;
     let mut members = Vec::new();
     while !input.is_empty() {
         let ahead = input.fork();
@@ -174,7 +184,7 @@ fn members(input: ParseStream<'_>) -> syn::Result<Vec<Member>> {
             Err(_) => Member::Other(input.parse::<ImplItem>()?.into_token_stream()),
         });
     }
-    Ok(members)
+    Ok((inner, members))
 }
 
 fn method(mut function: JobFn) -> Member {
@@ -184,6 +194,40 @@ fn method(mut function: JobFn) -> Member {
             Member::Job(arguments(&job), Box::new(function))
         }
         None => Member::Other(function.into_token_stream()),
+    }
+}
+
+/// Replaces `Self` in the options of a method: they are used outside of the block.
+fn resolve_self(tokens: TokenStream, owner: &Path) -> TokenStream {
+    let generic = owner.segments.iter().any(|segment| !segment.arguments.is_none());
+    let replace = |token: TokenTree| match token {
+        TokenTree::Ident(word) if word == "Self" => {
+            let path = if generic { quote!(<#owner>) } else { quote!(#owner) };
+            let located = path.into_iter().map(|mut token| {
+                token.set_span(word.span().resolved_at(token.span()));
+                token
+            });
+            located.collect()
+        }
+        TokenTree::Group(group) => {
+            let mut inner = Group::new(group.delimiter(), resolve_self(group.stream(), owner));
+            inner.set_span(group.span());
+            TokenTree::Group(inner).into()
+        }
+        other => TokenStream::from(other),
+    };
+    tokens.into_iter().map(replace).collect()
+}
+
+/// Replaces `Self` in the options of the arguments.
+fn resolve_self_in_arguments(function: &mut JobFn, owner: &Path) {
+    for input in &mut function.sig.inputs {
+        let FnArg::Typed(argument) = input else { continue };
+        for attr in argument.attrs.iter_mut().filter(|attr| is(attr, "job")) {
+            if let Meta::List(list) = &mut attr.meta {
+                list.tokens = resolve_self(list.tokens.clone(), owner);
+            }
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! even if there are errors.
 
 mod breaker;
+mod classify;
 mod completion;
 mod condition;
 mod diag;
@@ -39,6 +40,18 @@ pub fn jobs(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn do_not_retry(args: TokenStream, item: TokenStream) -> TokenStream {
     guarded(args, item, do_not_retry::expand)
+}
+
+/// Marks an error as permanent by a derive, with `#[do_not_retry]` as its helper attribute.
+#[proc_macro_derive(DoNotRetry, attributes(do_not_retry))]
+pub fn derive_do_not_retry(item: TokenStream) -> TokenStream {
+    guarded(TokenStream::new(), item, |_, item| do_not_retry::derive(item))
+}
+
+/// Makes every variant of an error enum say what a failure with it means.
+#[proc_macro_attribute]
+pub fn classify(args: TokenStream, item: TokenStream) -> TokenStream {
+    guarded(args, item, |args, item| classify::expand(args, &item))
 }
 
 /// Turns a function over a step's output into a condition for the edges of a workflow.

@@ -61,6 +61,8 @@ pub(crate) struct Table {
     pub(crate) options: &'static [Opt],
     /// Option names of other libraries, each with our name for the same option.
     pub(crate) foreign: &'static [(&'static str, &'static str)],
+    /// Options of other libraries or of other attributes, each with what to do instead.
+    pub(crate) elsewhere: &'static [(&'static str, &'static str)],
     /// The error message for a value without a key.
     pub(crate) positional: &'static str,
     /// The options that may be given more than once.
@@ -72,10 +74,21 @@ impl Table {
         self.options.iter().find(|option| option.key == key)
     }
 
-    /// Returns the error message for an unknown key.
-    pub(crate) fn unknown(&self, key: &str) -> String {
+    /// Returns the error message for an unknown key. `number` is its value if that is a number.
+    pub(crate) fn unknown(&self, key: &str, number: Option<u32>) -> String {
         let attribute = self.attribute;
         let keys = || self.options.iter().map(|option| option.key);
+        let elsewhere = self.elsewhere.iter().find(|(theirs, _)| *theirs == key);
+        if let Some((_, instead)) = elsewhere {
+            // Libraries that count attempts include the first run.
+            let example = match number {
+                Some(attempts) if instead.contains("`max_retries`") => {
+                    format!(": write `max_retries = {}`", attempts.saturating_sub(1))
+                }
+                _ => String::new(),
+            };
+            return format!("unknown `#[{attribute}]` option `{key}`; {instead}{example}");
+        }
         let foreign = self.foreign.iter().find(|(theirs, _)| *theirs == key);
         if let Some((_, ours)) = foreign {
             return format!("unknown `#[{attribute}]` option `{key}`; here it is called `{ours}`");

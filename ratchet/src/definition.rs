@@ -11,3 +11,11 @@ pub use ratchet_core::{
     RunFuture, States,
 };
 pub use ratchet_core::{BackoffKind, Jitter};
+
+/// Functions that generated code calls, and the bounds that they put on the types of a job. Compiler errors name them.
+pub use ratchet_core::{
+    CallbackJob, ChainError, ClassifiedError, ConditionInput, DefaultArg, ErrorClass, Fallible,
+    JobReturn, Permanent, Plain, Validate, ViaBox, ViaError, ViaJobError, arg, checked,
+    default_value, evaluate, find_error, injected, input, key_part, permanent, run, run_blocking,
+    validated,
+};

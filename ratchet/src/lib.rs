@@ -15,7 +15,7 @@ pub mod schedule;
 // Defining jobs.
 #[doc = include_str!("job.md")]
 pub use ratchet_macros::job;
-pub use ratchet_macros::{circuit_breaker, condition, do_not_retry, jobs};
+pub use ratchet_macros::{DoNotRetry, circuit_breaker, classify, condition, do_not_retry, jobs};
 
 pub use ratchet_core::{
     Backoff, Callback, Finished, Job, JobContext, JobError, Priority, State, async_trait,

@@ -6,4 +6,6 @@ pub use ratchet_core::{
     Backoff, Finished, GroupReport, Job, JobContext, JobError, JobHandle, JobState, Priority,
     Ratchet, Worker, fatal, invalid, reject, retry_after, snooze,
 };
-pub use ratchet_macros::{circuit_breaker, condition, do_not_retry, job, jobs};
+pub use ratchet_macros::{
+    DoNotRetry, circuit_breaker, classify, condition, do_not_retry, job, jobs,
+};

@@ -22,7 +22,7 @@ async fn greet(
     name: String,
 ) -> Result<String, ratchet::JobError> {
     ctx.set_progress(100.0, "done");
-    Ok(format!("{} {name}", greeting.0))
+    Ok(format!("{} {name}", greeting.0.0))
 }
 
 #[job(max_retries = 0)]

@@ -48,7 +48,7 @@ pub enum Shared {
     C,
 }
 
-#[do_not_retry(reason = "every one")]
+#[do_not_retry(all, reason = "every one")]
 #[derive(Debug, thiserror::Error)]
 pub enum GroupStep {
     #[error("a")]

@@ -17,6 +17,7 @@ use crate::runtime::{
 };
 use ratchet_store::Store;
 use ratchet_store::env::{Clock, Entropy, OsEntropy, SystemClock};
+use ratchet_store::rules::recurring::Cron;
 
 /// Builds a [`Ratchet`].
 #[derive(Debug)]
@@ -288,6 +289,7 @@ impl Builder {
         };
         let mut problems = self.config.problems();
         problems.extend(callback_problems(&resolver.all()));
+        problems.extend(schedule_problems(&resolver.all()));
         let breakers = breaker_settings(&resolver.all(), &self.config, &mut problems);
         let conditions = collect_conditions().unwrap_or_else(|clashes| {
             problems.extend(clashes);
@@ -316,6 +318,16 @@ impl Builder {
     }
 }
 
+/// Returns a message for every declared schedule that is invalid. A literal was checked by the macro, a constant was not.
+fn schedule_problems(jobs: &[Registration]) -> Vec<String> {
+    let check = |job: &Registration| {
+        let cron = job.def.cron?;
+        let error = Cron::new(cron.expression, cron.zone).err()?;
+        Some(format!("job `{}` ({}): {error}", job.def.name, job.def.location))
+    };
+    jobs.iter().filter_map(check).collect()
+}
+
 /// Returns a message for every declared callback that expects to follow a job other than the one that names it.
 fn callback_problems(jobs: &[Registration]) -> Vec<String> {
     let mut problems = Vec::new();
@@ -326,6 +338,10 @@ fn callback_problems(jobs: &[Registration]) -> Vec<String> {
                 match (injection.need)() {
                     InjectRequirement::Finished { job: Some(parent) } if parent != job.def.name => problems.push(format!(
                         "job `{}` ({}) names `{}` as its callback, but that one follows `{parent}` (argument `{}`)",
+                        job.def.name, job.def.location, callback.name, injection.argument
+                    )),
+                    InjectRequirement::Group => problems.push(format!(
+                        "job `{}` ({}) names `{}` as its callback, but that one takes the report of a batch, chain or workflow (argument `{}`)",
                         job.def.name, job.def.location, callback.name, injection.argument
                     )),
                     _ => {}

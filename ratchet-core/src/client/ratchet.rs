@@ -1,13 +1,13 @@
 //! [`Ratchet`]: the entry point of an application.
 //!
-//! Most methods that query and control jobs are next to the types that they return. `enqueue` is here, because compiler
-//! errors then call it `Ratchet::enqueue`.
+//! Most methods that query and control jobs are next to the types that they return. `enqueue` and `chain` are here,
+//! because compiler errors then call them `Ratchet::enqueue` and `Ratchet::chain`.
 
 use std::sync::Arc;
 
-use super::Enqueue;
+use super::{Chain, Enqueue};
 use crate::events::EventStream;
-use crate::job::Job;
+use crate::job::{FirstStep, Job};
 use crate::runtime::Core;
 use ratchet_store::Store;
 
@@ -36,6 +36,13 @@ impl Ratchet {
     #[allow(clippy::needless_pass_by_value)] // by value: the caller is done with the job
     pub fn enqueue<J: Job>(&self, job: J) -> Enqueue<'_, J> {
         Enqueue::to_store(&self.core, &job)
+    }
+
+    /// Starts building a chain: `ratchet.chain(first).then(second).await`. Steps run one after the other. A step may
+    /// take the output of the step before it.
+    #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
+    pub fn chain<J: FirstStep>(&self, first: J) -> Chain<'_, J::Output> {
+        Chain::new((&self.core, None), &first)
     }
 
     /// Returns the state of type `T`, or `None` if none was registered with the builder.

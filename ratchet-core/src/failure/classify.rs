@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::handler_error::source;
 use super::sanitize::{ErrorSanitizer, RawError};
 use super::text::{bounded, clip, plain, shorten};
-use super::{Directive, HandlerError, PanicReport, Panics, catch_panic, fingerprint};
+use super::{Directive, ErrorClass, HandlerError, PanicReport, Panics, catch_panic, fingerprint};
 use ratchet_store::model::{FailureKind, FailureRecord, limits};
 
 /// A failed attempt, as input to the retry decision.
@@ -109,15 +109,25 @@ impl Classifier {
             Some(Directive::Reject { why }) => return Classified::Reject(self.text("Reject", why)),
             _ => {}
         }
-        let kind = if matches!(directive, Some(Directive::Invalid { .. })) {
-            FailureKind::Invalid
-        } else {
-            FailureKind::Error
-        };
+        // A directive was made for this failure; `#[classify]` speaks of all failures of a kind.
+        let class = if directive.is_none() { error.class() } else { None };
+        match class {
+            Some(ErrorClass::Snooze(delay)) => return Classified::Snooze(delay),
+            Some(ErrorClass::Reject) => {
+                return Classified::Reject(self.text("Reject", &message(&error)));
+            }
+            _ => {}
+        }
+        let invalid = matches!(directive, Some(Directive::Invalid { .. }))
+            || class == Some(ErrorClass::Invalid);
+        let kind = if invalid { FailureKind::Invalid } else { FailureKind::Error };
         let fatal = matches!(directive, Some(Directive::Fatal { .. }));
         let retry_after = match directive {
             Some(Directive::RetryAfter { delay, .. }) => Some(*delay),
-            _ => None,
+            _ => match class {
+                Some(ErrorClass::RetryAfter(delay)) => Some(delay),
+                _ => None,
+            },
         };
         let retryability = match error.permanent_reason() {
             Some(reason) => Retryability::Annotated(reason.to_owned()),

@@ -17,6 +17,8 @@ pub use directive::{Directive, fatal, invalid, reject, retry_after, snooze};
 pub use fingerprint::fingerprint;
 pub use handler_error::{HandlerError, JobError, Layer};
 pub(crate) use panics::{PanicReport, Panics, catch_panic, drop_catching_panics, install_hook};
-pub use permanent::{AsDynError, PermanentError, TransparentError, permanent};
+pub use permanent::{
+    AsDynError, ClassifiedError, ErrorClass, Permanent, PermanentError, TransparentError, permanent,
+};
 pub use sanitize::{DefaultSanitizer, ErrorSanitizer, RawError};
 pub(crate) use text::{clip, debug, display, plain, shorten};

@@ -1,6 +1,7 @@
 //! Error types annotated with `#[do_not_retry]`: which of their values must not be retried, and which wrap another error.
 
 use std::error::Error;
+use std::time::Duration;
 
 use super::{HandlerError, Layer};
 
@@ -83,6 +84,34 @@ pub fn permanent<E: Permanent>(layer: Layer<'_>) -> Option<&E> {
     layer.downcast()
 }
 
+/// What a failure with a classified error means, if it is neither an ordinary failure nor a permanent one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorClass {
+    /// A failed attempt with this delay before the next one.
+    RetryAfter(Duration),
+    /// Run again after this delay, without using an attempt.
+    Snooze(Duration),
+    /// The work cannot be accepted at this time. The job returns to the queue without using an attempt.
+    Reject,
+    /// The job is invalid and fails permanently.
+    Invalid,
+}
+
+/// Finds an error type annotated with `#[classify]` in what a handler returned.
+#[derive(Debug, Clone, Copy)]
+pub struct ClassifiedError {
+    class: fn(Layer<'_>) -> Option<ErrorClass>,
+}
+
+impl ClassifiedError {
+    /// Creates a matcher. `class` returns the class if an error of the annotated type is in this place.
+    pub const fn new(class: fn(Layer<'_>) -> Option<ErrorClass>) -> Self {
+        Self { class }
+    }
+}
+
+inventory::collect!(ClassifiedError);
 inventory::collect!(PermanentError);
 inventory::collect!(TransparentError);
 
@@ -92,5 +121,12 @@ impl HandlerError {
         let check =
             |layer| inventory::iter::<PermanentError>().find_map(|known| (known.check)(layer));
         self.layers().find_map(check)
+    }
+
+    /// Returns the class of the outermost error that is annotated with `#[classify]` and has one.
+    pub(super) fn class(&self) -> Option<ErrorClass> {
+        let class =
+            |layer| inventory::iter::<ClassifiedError>().find_map(|known| (known.class)(layer));
+        self.layers().find_map(class)
     }
 }

@@ -63,6 +63,31 @@ pub const fn arg<T: JobArg>(name: &'static str, ty: &'static str) -> Arg<T> {
     }
 }
 
+/// Creates an argument that the functions of a module write and read: `#[serde(with = "module")]`.
+pub const fn arg_with<T: Send + 'static>(
+    name: &'static str,
+    ty: &'static str,
+    write: fn(&T, &mut Vec<u8>) -> Result<(), serde_json::Error>,
+    read: fn(&str) -> Result<T, serde_json::Error>,
+) -> Arg<T> {
+    Arg {
+        def: ArgDef { name, ty, aliases: &[], docs: "", secret: false, has_default: false },
+        write,
+        read,
+        absent: || None,
+    }
+}
+
+/// Creates the serializer for [`arg_with`].
+pub fn json_writer(out: &mut Vec<u8>) -> serde_json::Serializer<&mut Vec<u8>> {
+    serde_json::Serializer::new(out)
+}
+
+/// Creates the deserializer for [`arg_with`].
+pub fn json_reader(json: &str) -> serde_json::Deserializer<serde_json::de::StrRead<'_>> {
+    serde_json::Deserializer::from_str(json)
+}
+
 /// A type for which `#[job(default)]` can supply a value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no default value",

@@ -139,6 +139,11 @@ impl ErrorMatcher {
     }
 }
 
+/// Returns the error of type `E` that an error is or wraps, for a matcher of one variant.
+pub fn find_error<E: ChainError>(error: &HandlerError) -> Option<&E> {
+    error.find::<E>()
+}
+
 /// An error type that can be found in a source chain.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an error",

@@ -12,13 +12,7 @@ pub struct Callback {
 
 impl Callback {
     /// Creates a reference to the job `J`.
-    ///
-    /// # Panics
-    ///
-    /// Panics at compile time if `J` has an argument that is neither injected nor has a default, because a callback
-    /// gets no stored arguments.
-    pub const fn of<J: Job>() -> Self {
-        Self::check::<J>();
+    pub const fn of<J: CallbackJob>() -> Self {
         Self { def: || J::DEF }
     }
 
@@ -26,22 +20,15 @@ impl Callback {
     pub fn def(&self) -> JobDef {
         (self.def)()
     }
-
-    /// Checks at compile time that `J` can be a callback. A callback gets no stored arguments.
-    ///
-    /// # Panics
-    ///
-    /// Panics if `J` has an argument that is neither injected nor has a default.
-    pub const fn check<J: Job>() {
-        let args = J::ARGS;
-        let mut i = 0;
-        while i < args.len() {
-            assert!(
-                args[i].has_default,
-                "a callback named on `#[job]` takes only `#[inject]` arguments or arguments with `#[job(default)]`; \
-                 to pass arguments, set it where the job is enqueued"
-            );
-            i += 1;
-        }
-    }
 }
+
+/// A job that can be a callback: the runtime can supply all of its arguments.
+///
+/// Implemented by `#[job]` for a job whose arguments are injected, have a default, or are an `Option`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a job that can be a callback",
+    label = "expected the struct of a job to which nothing has to be passed",
+    note = "each argument of a callback must be marked `#[inject]`, have a `#[job(default)]`, or be an `Option`; an `#[input]` is only for steps, and `#[inject] job: Finished<J>` gives the result of the job that ended",
+    note = "to pass arguments, set the callback where the job is enqueued: `ratchet.enqueue(job).on_success(callback)`"
+)]
+pub trait CallbackJob: Job {}

@@ -1,5 +1,8 @@
 //! Compile-time checks of options. The builders call them. Generated code also calls them for a constant given instead
 //! of a literal, so that the compiler error points at that constant.
+//!
+//! Each function panics if its rule is broken: at compile time, because definitions are constants.
+#![allow(clippy::missing_panics_doc)] // said above
 
 use std::time::Duration;
 
@@ -42,6 +45,12 @@ pub const fn soft_timeout(timeout: Duration) -> Duration {
     timeout
 }
 
+/// Checks that the warning comes before the timeout.
+pub const fn soft_timeout_before(soft: Duration, timeout: Duration) -> Duration {
+    assert!(soft.as_nanos() < timeout.as_nanos(), "`soft_timeout` must be shorter than `timeout`");
+    soft_timeout(soft)
+}
+
 /// Checks the number of jobs with one concurrency key that can run at once.
 pub const fn concurrency_limit(limit: u32) -> u32 {
     assert!(limit >= 1, "`concurrency_limit` must be at least 1");
@@ -72,6 +81,12 @@ pub const fn window(calls: u32) -> u32 {
 pub const fn min_calls(calls: u32) -> u32 {
     assert!(calls >= 1, "`min_calls` must be at least 1");
     calls
+}
+
+/// Checks that the window of a breaker holds the minimum number of calls.
+pub const fn min_calls_within(calls: u32, window: u32) -> u32 {
+    assert!(calls <= window, "`min_calls` must not be greater than `window`");
+    min_calls(calls)
 }
 
 /// Checks how long a breaker stays open.

@@ -26,7 +26,7 @@ pub struct ConditionDef {
 
 inventory::collect!(ConditionDef);
 
-impl<T: JobArg> Condition<T> {
+impl<T> Condition<T> {
     /// Creates a condition with this name.
     pub const fn new(
         name: &'static str,
@@ -59,8 +59,22 @@ impl<T> fmt::Debug for Condition<T> {
     }
 }
 
-/// Evaluates the user's function on a stored output.
-pub fn evaluate<T: JobArg>(json: &str, holds: fn(&T) -> bool) -> Result<bool, serde_json::Error> {
+/// A type whose values a condition can take: any type that serde can deserialize.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the output that a condition looks at",
+    label = "this type cannot be read back from the store",
+    note = "the output of a step is saved as JSON: the type must implement `serde::Serialize` and `serde::Deserialize`, and be `Send + 'static`"
+)]
+pub trait ConditionInput: JobArg {}
+
+#[diagnostic::do_not_recommend]
+impl<T: JobArg> ConditionInput for T {}
+
+/// Evaluates the user's function on a stored output. Only this function requires [`ConditionInput`].
+pub fn evaluate<T: ConditionInput>(
+    json: &str,
+    holds: fn(&T) -> bool,
+) -> Result<bool, serde_json::Error> {
     T::read(json).map(|output| holds(&output))
 }
 

@@ -9,7 +9,7 @@ use super::state::{State, short_type_name};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be injected",
     label = "the runtime does not know where to take this from",
-    note = "`#[inject]` arguments are `JobContext`, `State<T>` for what was registered with `.state(value)`, `Finished<J>` in a callback, or `GroupReport` in the callback of a batch"
+    note = "`#[inject]` arguments are `JobContext`, `State<T>` or `Option<State<T>>` for what was registered with `.state(value)`, `Finished<J>` in a callback, or `GroupReport` in the callback of a batch"
 )]
 pub trait Inject: Sized + Send + 'static {
     /// Returns the requirement of the injection. It is checked when a worker has started.
@@ -117,5 +117,16 @@ impl<T: Send + Sync + 'static> Inject for State<T> {
             wanted: short_type_name::<Self>(),
             why: "it was not registered; call `.state(value)` on the builder".to_owned(),
         })
+    }
+}
+
+/// `None` if no such state was registered.
+impl<T: Send + Sync + 'static> Inject for Option<State<T>> {
+    fn need() -> InjectRequirement {
+        InjectRequirement::Nothing
+    }
+
+    fn inject(ctx: &JobContext) -> Result<Self, InjectError> {
+        Ok(ctx.state())
     }
 }

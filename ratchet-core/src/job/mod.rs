@@ -5,7 +5,6 @@
 mod arg;
 mod breaker;
 mod callback;
-#[doc(hidden)]
 pub mod checked;
 mod codec;
 mod condition;
@@ -23,13 +22,16 @@ mod returns;
 mod schedule;
 mod state;
 mod stop_signal;
+mod validate;
 
-pub use arg::{Arg, ArgDef, JobArg, arg, default_value};
-pub use breaker::{BreakerDef, ErrorMatcher};
-pub use callback::Callback;
+pub use arg::{
+    Arg, ArgDef, DefaultArg, JobArg, arg, arg_with, default_value, json_reader, json_writer,
+};
+pub use breaker::{BreakerDef, ChainError, ErrorMatcher, find_error};
+pub use callback::{Callback, CallbackJob};
 pub use codec::{DecodeError, Decoder, EncodeError, Encoder};
 pub(crate) use condition::collect as collect_conditions;
-pub use condition::{Condition, ConditionDef, evaluate};
+pub use condition::{Condition, ConditionDef, ConditionInput, evaluate};
 pub(crate) use context::StepInputs;
 pub use context::{JobContext, KeepError};
 pub use def::{JobDef, Location};
@@ -44,12 +46,15 @@ pub use registry::{
     JobInvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
 };
 pub use returns::Output;
-pub use returns::{Fallible, Plain, ProbeFallback};
-pub use returns::{IntoFailure, JobOutput, Probe, ReturnShape, RunFuture, run, run_blocking};
+pub use returns::{Fallible, Plain, ProbeFallback, ViaBox, ViaError, ViaJobError};
+pub use returns::{
+    IntoFailure, JobOutput, JobReturn, Probe, ReturnShape, RunFuture, run, run_blocking,
+};
 pub(crate) use returns::{Returned, Work};
 pub use schedule::CronDef;
 pub use state::{State, States};
 pub(crate) use stop_signal::{StopCause, StopSignal};
+pub use validate::{Validate, validated};
 
 /// An invocation of a `#[job]` function: its arguments, and how to store and run them.
 ///

@@ -21,7 +21,10 @@ use crate::failure::shorten;
 /// assert_eq!(gateway.url, "http://localhost");
 /// ```
 #[derive(Debug)]
-pub struct State<T: ?Sized>(Arc<T>);
+pub struct State<T: ?Sized>(
+    /// The value. Public, so that an argument can be a pattern: `#[inject] State(gateway): State<Gateway>`.
+    pub Arc<T>,
+);
 
 impl<T> State<T> {
     /// Wraps a value, so that a job's function can be called directly in a test.

@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
-use quote::ToTokens;
-
-use super::model::{JobModel, Param};
+use super::model::{From, JobModel, Param};
 use crate::diag::{Errors, suggestion};
 use crate::idents;
-use crate::values::{Piece, Template, Value};
+use crate::values::{Piece, Template, Value, Within};
 
 /// Reports every contradiction in `errors`. Does not change the model.
 pub(crate) fn check(job: &JobModel, errors: &mut Errors) {
@@ -40,15 +38,19 @@ fn check_template(job: &JobModel, option: &str, template: &Template, errors: &mu
         let name = path[0].trim_start_matches("r#");
         let named = |ident: &syn::Ident| idents::plain(ident) == name;
         let stored = job.args().find(|arg| named(&arg.ident));
-        let injected = job.injected().any(|injected| injected.name == name);
+        let injected = job.injected().find(|injected| injected.name == name);
         let message = match stored {
             Some(arg) if arg.secret => {
                 format!("`{option}` names `{name}`, which is secret: a key is shown to operators")
             }
             Some(_) => continue,
-            None if injected => {
+            None if injected.is_some() => {
+                let from = match injected.map(|injected| &injected.from) {
+                    Some(From::Step(_)) => "is the output of a step",
+                    _ => "is injected",
+                };
                 format!(
-                    "`{option}` names `{name}`, which is injected: a key is made when the job is enqueued"
+                    "`{option}` names `{name}`, which {from}: a key is made when the job is enqueued"
                 )
             }
             None => {
@@ -82,16 +84,16 @@ fn check_separators(option: &str, template: &Template, errors: &mut Errors) {
 
 fn check_concurrency(job: &JobModel, errors: &mut Errors) {
     let options = &job.options;
+    let single = options.single_instance.is_present();
     // An option whose value was rejected is not missing.
-    let written = |name: &str| options.keys.iter().any(|key| key == name);
-    match (&options.concurrency_key, &options.concurrency_limit, &options.single_instance) {
-        (_, Some(limit), Some(_)) => errors.push(
+    match (&options.concurrency_key, &options.concurrency_limit, single) {
+        (_, Some(limit), true) => errors.push(
             limit,
             "`single_instance` already limits the job to one run; remove `concurrency_limit`",
         ),
-        (None, Some(limit), None) if !written("concurrency_key") => errors
+        (None, Some(limit), false) if !options.written("concurrency_key") => errors
             .push(limit, "`concurrency_limit` needs a `concurrency_key` that says what is limited"),
-        (Some(key), None, None) if !written("concurrency_limit") => errors.push(
+        (Some(key), None, false) if !options.written("concurrency_limit") => errors.push(
             &key.lit,
             "`concurrency_key` needs a `concurrency_limit` that says how many may run at once",
         ),
@@ -103,7 +105,7 @@ fn check_schedule(job: &JobModel, errors: &mut Errors) {
     let options = &job.options;
     let Some(cron) = &options.cron else {
         // `keys` also contains a `cron` whose value was rejected.
-        let written = options.keys.iter().any(|key| key == "cron");
+        let written = options.written("cron");
         if let Some(tz) = options.tz.as_ref().filter(|_| !written) {
             errors.push(tz, "`tz` is the time zone of a `cron`, and there is none");
         }
@@ -122,7 +124,7 @@ fn check_schedule(job: &JobModel, errors: &mut Errors) {
         );
     }
     let required = job.params.iter().find_map(|param| match param {
-        Param::Stored(arg) if arg.default.is_none() && !is_option(&arg.ty) => Some(arg),
+        Param::Stored(arg) if !arg.is_optional() => Some(arg),
         _ => None,
     });
     if let Some((input, _)) = job.inputs().next() {
@@ -143,19 +145,18 @@ fn check_schedule(job: &JobModel, errors: &mut Errors) {
     }
 }
 
-/// Returns whether the type is spelled `Option`. An alias is not recognized and needs `#[job(default)]`.
-fn is_option(ty: &syn::Type) -> bool {
-    idents::text(ty.to_token_stream())
-        .split('<')
-        .next()
-        .is_some_and(|path| path == "Option" || path.ends_with("::Option"))
-}
-
 fn check_timeouts(job: &JobModel, errors: &mut Errors) {
     const DEFAULT: Duration = Duration::from_mins(30);
+    for (key, value) in
+        [("timeout", &job.options.timeout), ("soft_timeout", &job.options.soft_timeout)]
+    {
+        if let Some(value) = value.as_ref().filter(|value| is_zero(value)) {
+            errors.push(value, format_args!("`{key}` must be longer than zero"));
+        }
+    }
     let Some(Value::Literal(soft, lit)) = &job.options.soft_timeout else { return };
     let hard = match &job.options.timeout {
-        Some(timeout) => timeout.literal().copied(),
+        Some(timeout) => timeout.literal().copied().filter(|timeout| !timeout.is_zero()),
         None => Some(DEFAULT),
     };
     if hard.is_some_and(|hard| *soft >= hard) {
@@ -170,13 +171,19 @@ fn check_timeouts(job: &JobModel, errors: &mut Errors) {
     }
 }
 
+fn is_zero(value: &Value<Duration>) -> bool {
+    value.literal().is_some_and(Duration::is_zero)
+}
+
 /// Rejects an alias that is given twice or is the name of the job itself.
 fn check_aliases(job: &JobModel, errors: &mut Errors) {
-    let mut names: Vec<&String> = job.options.name.iter().filter_map(Value::literal).collect();
     let derived = derived_name(job);
-    names.extend(derived.iter().filter(|_| job.options.name.is_none()));
+    let mut names: Vec<&str> = match &job.options.name {
+        Some(name) => name.literal().map(|name| &**name).into_iter().collect(),
+        None => derived.iter().map(String::as_str).collect(),
+    };
     for alias in &job.options.aliases {
-        let Some(name) = alias.literal() else { continue };
+        let Some(name) = alias.literal().map(|name| &**name) else { continue };
         if names.contains(&name) {
             errors.push(alias, format_args!("job `{}` already answers to `{name}`", job.name()));
         }
@@ -192,8 +199,8 @@ fn derived_name(job: &JobModel) -> Option<String> {
 
 fn check_tags(job: &JobModel, errors: &mut Errors) {
     let mut seen = Vec::new();
-    for tag in &job.options.tags {
-        let Some(text) = tag.literal() else { continue };
+    for tag in &*job.options.tags {
+        let Some(text) = tag.literal().map(|tag| &tag.0) else { continue };
         if seen.contains(&text) {
             errors.push(tag, format_args!("tag `{text}` is given twice"));
         }
@@ -202,7 +209,8 @@ fn check_tags(job: &JobModel, errors: &mut Errors) {
 }
 
 fn check_retries(job: &JobModel, errors: &mut Errors) {
-    let none = job.options.max_retries.as_ref().filter(|retries| retries.literal() == Some(&0));
+    let is_zero = |retries: &&Value<_>| retries.literal() == Some(&Within(0));
+    let none = job.options.max_retries.as_ref().filter(is_zero);
     if let (Some(retries), Some(_)) = (none, &job.options.backoff) {
         errors.push(
             retries,

@@ -1,7 +1,7 @@
 //! Builds the model from the signature and the options. Each rule has its own `check_…` function.
 
 use proc_macro2::{Ident, Span};
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit::Visit;
@@ -10,14 +10,15 @@ use syn::{
     ReturnType, Safety, Signature, Token, Type, parse_quote_spanned,
 };
 
-use super::model::{JobModel, Owner};
+use super::model::{JobModel, Moved, Owner, Param};
 use super::options::Options;
 use super::params;
 use super::signature::{JobFn, is, is_lint};
-use super::types::{self, Erase};
+use super::types::{self, Erase, FindUnowned, Unowned};
 use crate::breaker::Breaker;
 use crate::diag::Errors;
 use crate::idents;
+use crate::values::StructName;
 
 /// Returns the model, or only the function if generating a struct would cause follow-up errors.
 pub(crate) fn lower(
@@ -27,7 +28,8 @@ pub(crate) fn lower(
     owner: Option<&Path>,
     errors: &mut Errors,
 ) -> Result<JobModel, Box<JobFn>> {
-    check_shared_attributes(&mut function, errors);
+    let moved = moved(&mut function.attrs, errors);
+    let clash = check_shared_attributes(&mut function, errors);
     let fatal = check_body(&function, errors)
         | check_free_function(&function.sig, owner, errors)
         | has_duplicate_arguments(&function.sig);
@@ -35,24 +37,34 @@ pub(crate) fn lower(
         Some(_) => check_receiver(&function.sig, errors),
         None => None,
     };
-    check_async(&function.sig, &options, errors);
+    // `#[tokio::test]` above `#[job]` has removed the `async` already.
+    if !clash {
+        check_async(&function.sig, &options, errors);
+    }
     check_qualifiers(&function.sig, errors);
     check_generics(&function.sig, errors);
     let owner = owner.map(|path| Owner { path: path.clone(), receiver });
     let params = params::lower(&function.sig, owner.as_ref(), errors);
     let returns = returns(&function.sig, owner.as_ref(), errors);
     function.strip_arguments();
+    if !errors.is_empty() {
+        types::complete_lifetimes(&mut function.sig);
+    }
     if fatal {
         return Err(Box::new(function));
     }
+    let inherited = inherited(&function.attrs);
+    function.attrs.extend(allowed(&function, &params));
     let struct_name = struct_name(&function.sig, &mut options, owner.as_ref(), errors);
+    let struct_name = check_taken(struct_name, &function.sig, errors);
     let stored_name = stored_name(&function.sig, &options, owner.as_ref(), errors);
     Ok(JobModel {
         struct_name,
         stored_name,
         vis: function.vis.clone(),
         docs: docs(&function.attrs),
-        inherited: inherited(&function.attrs),
+        inherited,
+        moved,
         deprecated: function.attrs.iter().any(|attr| is(attr, "deprecated")),
         params,
         returns,
@@ -64,19 +76,41 @@ pub(crate) fn lower(
 }
 
 /// Rejects a second `#[job]`, and `#[tokio::main]` and `#[test]`, which cannot share a function with `#[job]`.
-fn check_shared_attributes(function: &mut JobFn, errors: &mut Errors) {
+///
+/// Returns whether there is one of the latter.
+fn check_shared_attributes(function: &mut JobFn, errors: &mut Errors) -> bool {
+    let mut clashes = false;
+    if function.sig.ident == "main" {
+        clashes = true;
+        errors.push(
+            &function.sig.ident,
+            "the `main` function cannot be a job: give the job a function of its own, and enqueue it here",
+        );
+    }
     function.attrs.retain(|attr| {
         let again = is(attr, "job");
         let clash = is(attr, "main") || is(attr, "test");
         if again {
             errors.push(attr, "`#[job]` is applied twice");
         }
-        if clash {
+        if clash && !clashes {
             let name = idents::text(attr.path().to_token_stream());
-            errors.push(attr, format_args!("`#[job]` and `#[{name}]` cannot share a function"));
+            // What `#[tokio::test]` leaves behind if it is above `#[job]`.
+            let name = if name.contains("prelude") { "test" } else { &name };
+            let instead = if is(attr, "test") {
+                "a test can call the job's function"
+            } else {
+                "enqueue the job in `main`"
+            };
+            errors.push(
+                attr,
+                format_args!("`#[job]` and `#[{name}]` cannot share a function; {instead}"),
+            );
         }
+        clashes |= clash;
         !again && !clash
     });
+    clashes
 }
 
 fn check_body(function: &JobFn, errors: &mut Errors) -> bool {
@@ -132,12 +166,13 @@ fn has_duplicate_arguments(sig: &Signature) -> bool {
 
 fn check_async(sig: &Signature, options: &Options, errors: &mut Errors) {
     let name = idents::plain(&sig.ident);
-    match (&sig.asyncness, &options.blocking) {
-        (Some(_), Some(blocking)) => errors.push(
-            blocking,
+    match (&sig.asyncness, options.blocking.is_present()) {
+        (Some(_), true) => errors.push_at(
+            options.blocking.span(),
             format_args!("`blocking` is for a plain `fn`, and job `{name}` is async: remove one of the two"),
         ),
-        (None, None) => errors.push(
+        // A `blocking` with a value was reported already.
+        (None, false) if !options.written("blocking") => errors.push(
             sig.fn_token,
             format_args!("job `{name}` must be an `async fn`; if it blocks its thread write `#[job(blocking)]`"),
         ),
@@ -195,6 +230,31 @@ fn returns(sig: &Signature, owner: Option<&Owner>, errors: &mut Errors) -> Type 
         errors.push(never, "a job cannot return `!`: it has to end");
         return nothing(written.span());
     }
+    if let Some((error, remedy)) = types::unsuitable_error(written) {
+        let text = types::text(error);
+        errors.push(error, format_args!("`{text}` cannot be the error of a job; {remedy}"));
+        return nothing(written.span());
+    }
+    let unowned = types::borrowed_result(written)
+        .is_none()
+        .then(|| FindUnowned::look(&sig.generics, written));
+    match unowned.flatten() {
+        // rustc reports `_` in the function.
+        Some(Unowned::Inferred) => {
+            errors.silent();
+            return nothing(written.span());
+        }
+        Some(Unowned::Lifetime(lifetime)) => {
+            errors.push(lifetime, "a job cannot return a borrow: its result is stored and read back; return a type that owns its data");
+            return nothing(written.span());
+        }
+        Some(Unowned::Elided(path)) => {
+            let text = idents::text(path.to_token_stream()).replacen('<', "<'static, ", 1);
+            errors.push(path, format_args!("a job cannot return a borrow: its result is stored and read back; return `String`, or `{text}`"));
+            return nothing(written.span());
+        }
+        _ => {}
+    }
     if let Some(borrow) = types::borrowed_result(written) {
         let (job, instead) = (idents::plain(&sig.ident), types::text(&types::owned(borrow)));
         errors.push(
@@ -216,7 +276,7 @@ fn struct_name(
     owner: Option<&Owner>,
     errors: &mut Errors,
 ) -> Ident {
-    if let Some(name) = options.struct_name.take() {
+    if let Some(StructName(name)) = options.struct_name.take() {
         if !idents::shadows_prelude(&idents::plain(&name)) {
             return name;
         }
@@ -258,6 +318,19 @@ fn struct_name(
     ident(&pascal, sig.ident.span())
 }
 
+/// Rejects a struct that would have the name of a type in the signature: rustc would mix them up.
+fn check_taken(name: Ident, sig: &Signature, errors: &mut Errors) -> Ident {
+    let mut found = types::FindNamed { name: &name, found: None };
+    found.visit_signature(sig);
+    let Some(at) = found.found else { return name };
+    let job = idents::plain(&sig.ident);
+    errors.push(
+        at,
+        format_args!("the struct generated for job `{job}` would have the name of this type, `{name}`; give it another one with `struct_name = {name}Job`"),
+    );
+    ident(&format!("{name}Job"), name.span())
+}
+
 fn ident(name: &str, span: Span) -> Ident {
     Ident::new(name, span)
 }
@@ -283,6 +356,41 @@ fn stored_name(
     }
 }
 
+/// Allows the lints that fire only because of what a job demands: `async`, owned arguments, and injected ones.
+fn allowed(JobFn { sig, body, .. }: &JobFn, params: &[Param]) -> Option<Attribute> {
+    let awaits = body.as_ref().is_some_and(|body| types::mentions(body.stream(), "await"));
+    let lints = [
+        (sig.asyncness.is_some() && !awaits, quote!(clippy::unused_async)),
+        (!params.is_empty(), quote!(clippy::needless_pass_by_value)),
+        (sig.inputs.len() > 7, quote!(clippy::too_many_arguments)),
+    ];
+    let lints: Vec<_> =
+        lints.into_iter().filter_map(|(needed, lint)| needed.then_some(lint)).collect();
+    (!lints.is_empty()).then(|| parse_quote_spanned!(Span::call_site()=> #[allow(#(#lints),*)]))
+}
+
+/// Removes the attributes that belong to the struct: derives and their helpers.
+fn moved(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Moved {
+    let mut moved = Moved::default();
+    attrs.retain(|attr| {
+        let derive = attr.path().is_ident("derive");
+        let other = ["non_exhaustive", "serde", "schemars", "builder"];
+        let other = other.iter().any(|name| attr.path().is_ident(name));
+        if derive {
+            let paths = attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated);
+            match paths {
+                Ok(paths) => moved.derives.extend(paths),
+                Err(error) => errors.syntax(error),
+            }
+        }
+        if other {
+            moved.others.push(attr.clone());
+        }
+        !derive && !other
+    });
+    moved
+}
+
 /// Returns the lines of a doc comment.
 pub(crate) fn docs(attrs: &[Attribute]) -> Vec<String> {
     attrs
@@ -299,7 +407,7 @@ pub(crate) fn docs(attrs: &[Attribute]) -> Vec<String> {
         .collect()
 }
 
-/// Returns the attributes that the struct inherits from the function: allowed lints and `#[deprecated]`.
+/// Returns the attributes that the struct inherits from the function: allowed lints, `#[deprecated]`, other docs.
 fn inherited(attrs: &[Attribute]) -> Vec<Attribute> {
     let allow = |attr: &Attribute| -> Option<Attribute> {
         let Meta::List(list) = &attr.meta else { return None };
@@ -313,6 +421,10 @@ fn inherited(attrs: &[Attribute]) -> Vec<Attribute> {
         .iter()
         .filter_map(|attr| match () {
             () if is(attr, "deprecated") => Some(attr.clone()),
+            // `#[doc(hidden)]` and `#[doc = include_str!(…)]`; plain text is copied by `docs`.
+            () if attr.path().is_ident("doc") && docs(std::slice::from_ref(attr)).is_empty() => {
+                Some(attr.clone())
+            }
             () if is_lint(attr) && (is(attr, "allow") || is(attr, "expect")) => allow(attr),
             () => None,
         })

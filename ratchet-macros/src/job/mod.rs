@@ -9,7 +9,7 @@ pub(crate) mod params;
 pub(crate) mod signature;
 mod types;
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::Path;
 
@@ -21,8 +21,6 @@ use crate::diag::Errors;
 
 /// The expansion of one job.
 pub(crate) struct Expanded {
-    /// Completion triggers for editors. Must be emitted first.
-    pub(crate) triggers: TokenStream,
     /// The function without the attributes that only this macro understands.
     pub(crate) function: JobFn,
     /// The struct and its `impl Job`.
@@ -41,30 +39,47 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
             return quote!(#item #errors);
         }
     };
-    let Expanded { triggers, function, items } = expand_fn(args, function, None, None, &mut errors);
+    let Expanded { function, items } = expand_fn(args, function, None, &mut errors);
     let errors = errors.into_tokens();
-    quote!(#triggers #function #items #errors)
+    quote!(#function #items #errors)
 }
 
-/// Expands one function: a free function, or a method of `owner`.
+/// The `#[jobs]` block that contains a method.
+pub(crate) struct Block<'a> {
+    pub(crate) owner: &'a Path,
+    /// The options that the methods share.
+    pub(crate) options: &'a Options,
+    pub(crate) breaker: Option<&'a Breaker>,
+}
+
+/// Expands one function: a free function, or a method of a block.
 pub(crate) fn expand_fn(
     args: TokenStream,
     mut function: JobFn,
-    owner: Option<&Path>,
-    shared_breaker: Option<&Breaker>,
+    block: Option<&Block<'_>>,
     errors: &mut Errors,
 ) -> Expanded {
     let mut found = Errors::default();
-    let options = Options::read(args, &mut found);
-    let breaker = Breaker::take(&mut function.attrs, &mut found).or(shared_breaker.cloned());
-    let triggers = completion::triggers(&options.krate, &options.keys);
+    let mut options = Options::read(args, &mut found);
+    let mut breaker = Breaker::take(&mut function.attrs, &mut found);
+    if let Some(block) = block {
+        options = options.or(block.options);
+        breaker = breaker.or_else(|| block.breaker.cloned());
+    }
+    options.krate.check(&mut found);
+    let owner = block.map(|block| block.owner);
+    let triggers = completion::alone(&options.krate, &options.keys);
     let expanded = match lower::lower(function, options, breaker, owner, &mut found) {
         Ok(model) => {
             check::check(&model, &mut found);
-            let items = expand::expand(&model, found.is_empty());
-            Expanded { triggers, function: model.function, items }
+            // Without the runtime nothing that refers to it can compile.
+            let items = match model.options.krate.is_missing() {
+                true => TokenStream::new(),
+                false => expand::expand(&model, found.is_empty()),
+            };
+            Expanded { function: model.function, items }
         }
-        Err(function) => Expanded { triggers, function: *function, items: TokenStream::new() },
+        Err(function) => Expanded { function: *function, items: triggers },
     };
     errors.append(found);
     expanded
@@ -78,15 +93,20 @@ fn check_placement(item: &TokenStream, error: syn::Error, errors: &mut Errors) {
         TokenTree::Ident(word) => Some(word),
         _ => None,
     });
-    let mut words = words.take_while(|word| word != "fn");
-    match words.find(|word| ITEMS.iter().any(|item| word == item)) {
+    let words: Vec<_> = words.collect();
+    let function = words.iter().position(|word| word == "fn");
+    let mut before = words.iter().take(function.unwrap_or(words.len()));
+    let is_item = |word: &&Ident| {
+        ITEMS.iter().any(|item| *word == item) || (function.is_none() && *word == "const")
+    };
+    match before.find(is_item) {
         Some(word) if word == "impl" => errors.push(
             word,
             "`#[job]` goes on an async function; for the methods of an `impl` block write `#[jobs]` here",
         ),
         Some(word) => {
             let article = if word.to_string().starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
-            errors.push(&word, format_args!("`#[job]` goes on an async function, not on {article} `{word}`"));
+            errors.push(word, format_args!("`#[job]` goes on an async function, not on {article} `{word}`"));
         }
         None => errors.syntax(error),
     }

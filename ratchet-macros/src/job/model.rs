@@ -1,6 +1,7 @@
 //! The model of a job: the data that the expansion needs, independent of the parser.
 
 use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens;
 use syn::{Attribute, Expr, LitStr, Path, Type, Visibility};
 
 use super::options::Options;
@@ -21,12 +22,21 @@ pub(crate) struct JobModel {
     /// Attributes of the function that are copied to the struct.
     pub(crate) inherited: Vec<Attribute>,
     pub(crate) deprecated: bool,
+    pub(crate) moved: Moved,
     pub(crate) params: Vec<Param>,
     /// The return type; `()` if the signature has none.
     pub(crate) returns: Type,
     pub(crate) options: Options,
     pub(crate) breaker: Option<Breaker>,
     pub(crate) owner: Option<Owner>,
+}
+
+/// The attributes below `#[job]` that only a struct can have. They are moved to the invocation struct.
+#[derive(std::default::Default)]
+pub(crate) struct Moved {
+    pub(crate) derives: Vec<Path>,
+    /// `#[non_exhaustive]` and the helper attributes of derives.
+    pub(crate) others: Vec<Attribute>,
 }
 
 /// The `impl` block that contains a method.
@@ -51,8 +61,20 @@ pub(crate) struct Arg {
     pub(crate) docs: Vec<String>,
     pub(crate) secret: bool,
     pub(crate) default: Option<Default>,
+    /// The module of `#[serde(with = "module")]`, which writes and reads the argument.
+    pub(crate) with: Option<Path>,
     /// The name of the generated constant, such as `__TO`.
     pub(crate) constant: Ident,
+}
+
+impl Arg {
+    /// Returns whether the argument can be left out: it has a default, or its type is spelled `Option`. An alias is not
+    /// recognized and needs `#[job(default)]`.
+    pub(crate) fn is_optional(&self) -> bool {
+        let text = crate::idents::text(self.ty.to_token_stream());
+        let path = text.split('<').next().unwrap_or_default();
+        self.default.is_some() || path == "Option" || path.ends_with("::Option")
+    }
 }
 
 /// The value used for rows that were stored before the argument existed.

@@ -2,16 +2,20 @@
 
 use std::time::Duration;
 
+use darling::FromMeta;
+use darling::util::Flag;
 use proc_macro2::TokenStream;
-use quote::ToTokens;
-use syn::{Expr, Ident, Path};
+use syn::Ident;
+use syn::ext::IdentExt;
 
 use crate::diag::Errors;
-use crate::entries::{self, Entry, Given};
-use crate::idents;
+use crate::entries;
 use crate::krate::Krate;
 use crate::table::{Opt, Table, Takes};
-use crate::values::{self, Backoff, Range, Template, Value};
+use crate::values::{
+    Backoff, Cron, Derives, FnPath, JobPath, Name, OnPanic, Priority, StructName, Tags, Template,
+    Value, Within, Word, Zone,
+};
 
 const fn opt(key: &'static str, takes: Takes, example: &'static str, help: &'static str) -> Opt {
     Opt { key, takes, example, help }
@@ -49,8 +53,8 @@ pub(crate) const OPTIONS: Table = Table {
         opt("crate", Takes::Path, "crate = ::ratchet", "Where the runtime is, if the dependency is renamed."),
     ],
     foreign: &[
-        ("retries", "max_retries"), ("max_attempts", "max_retries"), ("attempts", "max_retries"),
-        ("retry", "max_retries"), ("max_tries", "max_retries"), ("tries", "max_retries"),
+        ("retries", "max_retries"),
+        ("retry", "max_retries"),
         ("retry_backoff", "backoff"), ("retry_delay", "backoff"), ("retry_policy", "backoff"),
         ("unique", "business_key"), ("unique_key", "business_key"), ("job_key", "business_key"), ("dedupe", "idempotency_key"),
         ("schedule", "cron"), ("every", "cron"), ("recurring", "cron"), ("timezone", "tz"), ("zone", "tz"),
@@ -60,20 +64,32 @@ pub(crate) const OPTIONS: Table = Table {
         ("exclusive", "single_instance"), ("spawn_blocking", "blocking"), ("sync", "blocking"), ("labels", "tags"), ("deadline", "timeout"), ("time_limit", "timeout"),
         ("soft_time_limit", "soft_timeout"), ("krate", "crate"),
     ],
+    elsewhere: &[
+        ("max_attempts", "`max_retries` counts the runs after the first"), ("attempts", "`max_retries` counts the runs after the first"),
+        ("max_tries", "`max_retries` counts the runs after the first"), ("tries", "`max_retries` counts the runs after the first"),
+        ("rate", "a rate limit is a rule of the queue: set it where the runtime is built, and name the queue here"),
+        ("rate_limit", "a rate limit is a rule of the queue: set it where the runtime is built, and name the queue here"),
+        ("throttle", "a rate limit is a rule of the queue: set it where the runtime is built, and name the queue here"),
+        ("tenant", "the tenant belongs to one invocation: set it where the job is enqueued"),
+        ("depends_on", "the order of jobs belongs to a chain or workflow: set it where the job is enqueued"),
+    ],
     positional: "expected `option = value`; to set the job's name write `name = \"...\"`",
     repeatable: &["alias"],
 };
 
 /// The options as written. An invalid option is `None` or empty here.
-#[derive(Default)]
+#[derive(Clone, Default, FromMeta)]
+#[darling(default)]
 pub(crate) struct Options {
+    #[darling(rename = "crate")]
     pub(crate) krate: Krate,
-    pub(crate) name: Option<Value<String>>,
-    pub(crate) aliases: Vec<Value<String>>,
-    pub(crate) version: Option<Value<u32>>,
-    pub(crate) queue: Option<Value<String>>,
-    pub(crate) priority: Option<Priority>,
-    pub(crate) max_retries: Option<Value<u32>>,
+    pub(crate) name: Option<Value<Name>>,
+    #[darling(multiple, rename = "alias")]
+    pub(crate) aliases: Vec<Value<Name>>,
+    pub(crate) version: Option<Value<Within<1, { u32::MAX }>>>,
+    pub(crate) queue: Option<Value<Name>>,
+    pub(crate) priority: Option<Word<Priority>>,
+    pub(crate) max_retries: Option<Value<Within<0, 1000>>>,
     pub(crate) backoff: Option<Backoff>,
     pub(crate) timeout: Option<Value<Duration>>,
     pub(crate) soft_timeout: Option<Value<Duration>>,
@@ -81,165 +97,50 @@ pub(crate) struct Options {
     pub(crate) business_key: Option<Template>,
     pub(crate) idempotency_key: Option<Template>,
     pub(crate) concurrency_key: Option<Template>,
-    pub(crate) concurrency_limit: Option<Value<u32>>,
-    pub(crate) single_instance: Option<Ident>,
-    pub(crate) tags: Vec<Value<String>>,
-    pub(crate) cron: Option<Value<String>>,
-    pub(crate) tz: Option<Value<String>>,
-    pub(crate) on_success: Option<Path>,
-    pub(crate) on_failure: Option<Path>,
-    pub(crate) panic_to_dlq: Option<bool>,
-    pub(crate) blocking: Option<Ident>,
-    pub(crate) validate: Option<Path>,
-    pub(crate) struct_name: Option<Ident>,
-    pub(crate) derive: Option<TokenStream>,
+    pub(crate) concurrency_limit: Option<Value<Within<1, { u32::MAX }>>>,
+    pub(crate) single_instance: Flag,
+    pub(crate) tags: Tags,
+    pub(crate) cron: Option<Value<Cron>>,
+    pub(crate) tz: Option<Value<Zone>>,
+    pub(crate) on_success: Option<JobPath>,
+    pub(crate) on_failure: Option<JobPath>,
+    pub(crate) panic: Option<Word<OnPanic>>,
+    pub(crate) blocking: Flag,
+    pub(crate) validate: Option<FnPath>,
+    pub(crate) struct_name: Option<StructName>,
+    pub(crate) derive: Derives,
     /// Every key that was written, valid or not. Used for completion.
+    #[darling(skip)]
     pub(crate) keys: Vec<Ident>,
 }
-
-/// The value of `priority`: `priority = high`, or a constant.
-pub(crate) enum Priority {
-    /// A variant of `Priority`.
-    Level(&'static str),
-    Constant(Expr),
-}
-
-const LEVELS: [(&str, &str); 5] = [
-    ("lowest", "Lowest"),
-    ("low", "Low"),
-    ("normal", "Normal"),
-    ("high", "High"),
-    ("critical", "Critical"),
-];
 
 impl Options {
     pub(crate) fn read(tokens: TokenStream, errors: &mut Errors) -> Self {
         let read = entries::read(&OPTIONS, tokens, errors);
-        let mut options = Self { keys: read.keys, ..Self::default() };
-        for entry in &read.entries {
-            options.set(entry, errors);
-        }
-        options
+        let options = read.options(errors);
+        Self { keys: read.keys, ..options }
     }
 
-    fn set(&mut self, entry: &Entry, errors: &mut Errors) {
-        match entry.option.key {
-            "name" => self.name = values::name("a job's", entry, errors),
-            "alias" => self.aliases.extend(values::name("a job's", entry, errors)),
-            "version" => self.version = values::number(entry, &VERSION, errors),
-            "queue" => self.queue = values::name("a queue's", entry, errors),
-            "priority" => self.priority = priority(entry, errors),
-            "max_retries" => self.max_retries = values::number(entry, &RETRIES, errors),
-            "backoff" => self.backoff = Backoff::read(entry, errors),
-            "timeout" => self.timeout = positive(entry, errors),
-            "soft_timeout" => self.soft_timeout = positive(entry, errors),
-            "delay" => self.delay = values::duration(entry, errors),
-            "business_key" => self.business_key = Template::read(entry, errors),
-            "idempotency_key" => self.idempotency_key = Template::read(entry, errors),
-            "concurrency_key" => self.concurrency_key = Template::read(entry, errors),
-            "concurrency_limit" => self.concurrency_limit = values::number(entry, &LIMIT, errors),
-            "single_instance" => self.single_instance = Some(entry.key.clone()),
-            "tags" => self.tags = values::list(entry, errors),
-            "cron" => self.cron = values::cron(entry, errors),
-            "tz" => self.tz = values::zone(entry, errors),
-            "on_success" => self.on_success = callback(entry, errors),
-            "on_failure" => self.on_failure = callback(entry, errors),
-            "panic" => {
-                self.panic_to_dlq =
-                    values::one_of(entry, &["retry", "dlq"], errors).map(|i| i == 1);
-            }
-            "blocking" => self.blocking = Some(entry.key.clone()),
-            "validate" => self.validate = path(entry, errors),
-            "struct_name" => self.struct_name = ident(entry, errors),
-            "derive" => {
-                if let Given::List(list) = &entry.given {
-                    self.derive = Some(list.clone());
-                }
-            }
-            "crate" => {
-                if let Some(value) = values::value(entry) {
-                    self.krate = Krate::read(value, errors);
-                }
-            }
-            key => errors.push(
-                &entry.key,
-                format_args!("bug in ratchet: option `{key}` is in the table but not read"),
-            ),
-        }
+    /// Adds the options of the `#[jobs]` block. Those of the method take precedence.
+    pub(crate) fn or(mut self, block: &Self) -> Self {
+        let never_retried = self.max_retries.as_ref().and_then(Value::literal) == Some(&Within(0));
+        let block = block.clone();
+        self.krate = self.krate.or(&block.krate);
+        self.queue = self.queue.or(block.queue);
+        self.priority = self.priority.or(block.priority);
+        self.max_retries = self.max_retries.or(block.max_retries);
+        self.backoff = self.backoff.or(block.backoff.filter(|_| !never_retried));
+        self.timeout = self.timeout.or(block.timeout);
+        self.soft_timeout = self.soft_timeout.or(block.soft_timeout);
+        self.delay = self.delay.or(block.delay.filter(|_| self.cron.is_none()));
+        self.panic = self.panic.or(block.panic);
+        self.tags = self.tags.or(block.tags);
+        self.derive = self.derive.or(block.derive);
+        self
     }
-}
 
-const VERSION: Range = Range { of: 1..=u32::MAX, rule: "`version` must be at least 1" };
-const RETRIES: Range = Range { of: 0..=1000, rule: "`max_retries` must be between 0 and 1000" };
-const LIMIT: Range = Range { of: 1..=u32::MAX, rule: "`concurrency_limit` must be at least 1" };
-
-fn positive(entry: &Entry, errors: &mut Errors) -> Option<Value<Duration>> {
-    let value = values::duration(entry, errors)?;
-    if value.literal().is_some_and(Duration::is_zero) {
-        errors.push(&value, format_args!("`{}` must be longer than zero", entry.option.key));
-        return None;
+    /// Returns whether the option was written, even with a value that was rejected.
+    pub(crate) fn written(&self, key: &str) -> bool {
+        self.keys.iter().any(|written| written.unraw() == key)
     }
-    Some(value)
-}
-
-fn priority(entry: &Entry, errors: &mut Errors) -> Option<Priority> {
-    let value = values::value(entry)?;
-    let words = LEVELS.map(|(word, _)| word);
-    if let Expr::Path(path) = value {
-        let constant = path.path.segments.len() > 1
-            || path
-                .path
-                .get_ident()
-                .is_some_and(|word| word.to_string().chars().all(|c| !c.is_lowercase()));
-        if constant {
-            return Some(Priority::Constant(value.clone()));
-        }
-    }
-    let given = values::word("priority", value, &words, errors)?;
-    LEVELS.iter().find(|(word, _)| *word == given).map(|(_, variant)| Priority::Level(variant))
-}
-
-/// Parses a callback. It must name the job's struct; a lower-case name is assumed to be the function.
-fn callback(entry: &Entry, errors: &mut Errors) -> Option<Path> {
-    let path = path(entry, errors)?;
-    let name = path.segments.last().map(|segment| idents::plain(&segment.ident))?;
-    if name.starts_with(char::is_lowercase) {
-        let (key, meant) = (entry.option.key, idents::pascal_case(&name));
-        errors.push(
-            &path,
-            format_args!("`{key}` names the struct of a job; did you mean `{meant}`?"),
-        );
-        return None;
-    }
-    Some(path)
-}
-
-fn path(entry: &Entry, errors: &mut Errors) -> Option<Path> {
-    match values::value(entry)? {
-        Expr::Path(path) if path.qself.is_none() => Some(path.path.clone()),
-        value => {
-            let Opt { example, .. } = entry.option;
-            let what = match entry.option.key {
-                "validate" => "the path of a function",
-                _ => "the struct of a job",
-            };
-            errors.push(value, format_args!("expected {what}, `{example}`"));
-            None
-        }
-    }
-}
-
-fn ident(entry: &Entry, errors: &mut Errors) -> Option<Ident> {
-    let value = values::value(entry)?;
-    let ident = match value {
-        Expr::Path(path) => path.path.get_ident().cloned(),
-        _ => None,
-    };
-    if ident.is_none() {
-        let text = idents::text(value.to_token_stream());
-        let bare = text.trim_matches('"');
-        let shown = if syn::parse_str::<Ident>(bare).is_ok() { bare } else { "EmailJob" };
-        errors.push(value, format_args!("expected a bare name, `struct_name = {shown}`"));
-    }
-    ident
 }

@@ -1,21 +1,25 @@
 //! The arguments of a job: which are stored, which are injected, and which are rejected.
 
+use darling::util::{Flag, SpannedValue};
+use darling::{Error, FromMeta};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, FnArg, Generics, LitStr, Pat, PatIdent, PatType, PathArguments, Signature, Type,
+    Attribute, Expr, ExprLit, FnArg, Generics, Lit, LitStr, Meta, MetaNameValue, Pat, PatIdent,
+    PatType, Path, PathArguments, Signature, Type, parse_quote_spanned,
 };
 
 use super::lower::docs;
 use super::model::{Arg, Default, From, Injected, Owner, Param};
 use super::signature::{arguments, is, is_lint};
 use super::types::{self, Erase, FindUnowned, Unowned};
-use crate::diag::Errors;
-use crate::entries::{self, Given};
+use crate::diag::{Errors, did_you_mean};
+use crate::entries;
 use crate::idents;
 use crate::krate;
 use crate::table::{Opt, Table, Takes};
+use crate::values::Value;
 
 #[rustfmt::skip]
 pub(crate) const OPTIONS: Table = Table {
@@ -25,17 +29,73 @@ pub(crate) const OPTIONS: Table = Table {
         Opt { key: "secret", takes: Takes::Flag, example: "secret", help: "Never shown: `***` in `Debug`, and left out of errors." },
     ],
     foreign: &[("redact", "secret"), ("sensitive", "secret"), ("hidden", "secret"), ("skip", "default"), ("optional", "default")],
+    elsewhere: &[],
     positional: "an argument takes `#[job(default)]`, `#[job(default = value)]` and `#[job(secret)]`",
     repeatable: &[],
 };
+
+/// The options of `#[job(…)]` on an argument.
+#[derive(std::default::Default, FromMeta)]
+#[darling(default)]
+struct ArgOptions {
+    secret: Flag,
+    default: Option<SpannedValue<Default>>,
+}
+
+/// The options of `#[input(…)]`.
+#[derive(std::default::Default, FromMeta)]
+#[darling(default)]
+struct InputOptions {
+    step: Option<StepName>,
+}
+
+/// The name of a step: a literal that is not empty.
+struct StepName(LitStr);
+
+impl FromMeta for StepName {
+    fn from_meta(item: &Meta) -> darling::Result<Self> {
+        match Value::<String>::from_meta(item)? {
+            Value::Literal(name, Lit::Str(lit)) if !name.is_empty() => Ok(Self(lit)),
+            Value::Constant(constant) => {
+                Err(Error::custom("`step` must be a string literal").with_span(&constant))
+            }
+            Value::Literal(_, lit) => {
+                Err(Error::custom("`step` must not be empty").with_span(&lit))
+            }
+        }
+    }
+}
+
+impl Default {
+    /// Converts a string literal for an argument that is spelled `String`: `#[job(default = "CHF")]`.
+    fn for_type(self, ty: &Type) -> Self {
+        let is_string = matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "String"));
+        match self {
+            Self::Value(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) if is_string => {
+                let string = krate::item("String", text.span());
+                Self::Value(parse_quote_spanned!(text.span()=> #string::from(#text)))
+            }
+            other => other,
+        }
+    }
+}
+
+impl FromMeta for Default {
+    fn from_meta(item: &Meta) -> darling::Result<Self> {
+        Ok(match item {
+            Meta::NameValue(pair) => Self::Value(pair.value.clone()),
+            Meta::Path(_) | Meta::List(_) => Self::OfType,
+        })
+    }
+}
 
 /// The parsed attributes of one argument.
 #[derive(std::default::Default)]
 struct Marks {
     inject: Option<Attribute>,
     input: Option<(Attribute, Option<LitStr>)>,
-    secret: Option<Ident>,
-    default: Option<(Ident, Default)>,
+    options: Option<ArgOptions>,
+    with: Option<Path>,
 }
 
 pub(crate) fn lower(sig: &Signature, owner: Option<&Owner>, errors: &mut Errors) -> Vec<Param> {
@@ -111,12 +171,14 @@ fn param(
         let from = From::Step(step.clone());
         return injected(argument, &marks, input, from, owner, taken, errors);
     }
+    let options = marks.options.unwrap_or_default();
     let pat = stored_name(&argument.pat, errors)?;
     let ident = pat.ident.clone();
     let mut ty = (*argument.ty).clone();
     if !check_forgotten_inject(&ident, &ty, errors) {
         check_owned(&ident, &ty, generics, errors);
     }
+    let default = options.default.map(|default| default.into_inner().for_type(&ty));
     Erase::new(generics).in_argument(&mut ty);
     types::resolve_self(&mut ty, owner.map(|owner| &owner.path));
     Some(Param::Stored(Box::new(Arg {
@@ -124,8 +186,9 @@ fn param(
         ident,
         ty,
         docs: docs(&argument.attrs),
-        secret: marks.secret.is_some(),
-        default: marks.default.map(|(_, default)| default),
+        secret: options.secret.is_present(),
+        default,
+        with: marks.with,
     })))
 }
 
@@ -135,37 +198,95 @@ fn marks(attrs: &[Attribute], errors: &mut Errors) -> Marks {
         if attr.path().is_ident("doc") || is_lint(attr) {
             continue;
         }
-        if is(attr, "inject") {
-            if !matches!(attr.meta, syn::Meta::Path(_)) {
-                errors.push(attr, "`#[inject]` takes no options");
-            }
-            marks.inject = Some(attr.clone());
-        } else if is(attr, "input") {
-            marks.input = Some((attr.clone(), input_step(attr, errors)));
-        } else if is(attr, "job") {
-            for entry in entries::read(&OPTIONS, arguments(attr), errors).entries {
-                match (entry.option.key, entry.given) {
-                    ("default", Given::Value(value)) => {
-                        marks.default = Some((entry.key, Default::Value(value)));
-                    }
-                    ("default", _) => marks.default = Some((entry.key, Default::OfType)),
-                    _ => marks.secret = Some(entry.key),
+        let twice = match () {
+            () if is(attr, "inject") => {
+                if !matches!(attr.meta, Meta::Path(_)) {
+                    errors.push(attr, "`#[inject]` takes no options");
                 }
+                marks.inject.replace(attr.clone()).is_some()
             }
-        } else if is(attr, "cfg") || is(attr, "cfg_attr") {
-            errors.push(
-                attr,
-                "`#[cfg]` on a job argument would make the stored JSON depend on build flags; put the `#[cfg]` on the whole job instead",
-            );
-        } else {
+            () if is(attr, "input") => {
+                let read = entries::read(&INPUT, arguments(attr), errors);
+                let InputOptions { step } = read.options(errors);
+                marks.input.replace((attr.clone(), step.map(|step| step.0))).is_some()
+            }
+            () if is(attr, "job") => {
+                let read = entries::read(&OPTIONS, arguments(attr), errors);
+                marks.options.replace(read.options(errors)).is_some()
+            }
+            () if attr.path().is_ident("serde") => {
+                let with = serde_with(attr, errors);
+                with.is_some_and(|with| marks.with.replace(with).is_some())
+            }
+            () => {
+                // A misspelled attribute counts as what was meant, so that there is one error.
+                match foreign(attr, errors) {
+                    Some("inject") => marks.inject = Some(attr.clone()),
+                    Some("input") => marks.input = Some((attr.clone(), None)),
+                    _ => {}
+                }
+                false
+            }
+        };
+        if twice {
             let name = idents::text(attr.path().to_token_stream());
-            errors.push(
-                attr,
-                format_args!("`#[{name}]` means nothing on a job argument; it takes `#[inject]`, `#[input]`, `#[job(default)]` and `#[job(secret)]`"),
-            );
+            errors.push(attr, format_args!("`#[{name}]` is applied twice to one argument"));
         }
     }
     marks
+}
+
+/// Parses `#[serde(with = "module")]`. Other options of serde would have no effect, because the arguments are stored one
+/// by one.
+fn serde_with(attr: &Attribute, errors: &mut Errors) -> Option<Path> {
+    let path = match &attr.meta {
+        Meta::List(list) => list.parse_args::<MetaNameValue>().ok(),
+        Meta::Path(_) | Meta::NameValue(_) => None,
+    };
+    match path {
+        Some(MetaNameValue {
+            path,
+            value: Expr::Lit(ExprLit { lit: Lit::Str(module), .. }),
+            ..
+        }) if path.is_ident("with") => {
+            let path = module.parse();
+            if path.is_err() {
+                errors.push(
+                    module,
+                    "`with` must be the path of a module with `serialize` and `deserialize`",
+                );
+            }
+            path.ok()
+        }
+        _ => {
+            errors.push(
+                attr,
+                "a job argument takes only `#[serde(with = \"module\")]`; for other options of serde wrap the value in a type of your own",
+            );
+            None
+        }
+    }
+}
+
+/// Reports an attribute that has no meaning on an argument. Returns the attribute that was probably meant.
+fn foreign(attr: &Attribute, errors: &mut Errors) -> Option<&'static str> {
+    if is(attr, "cfg") || is(attr, "cfg_attr") {
+        errors.push(
+            attr,
+            "`#[cfg]` on a job argument would make the stored JSON depend on build flags; put the `#[cfg]` on the whole job instead",
+        );
+        return None;
+    }
+    let name = idents::text(attr.path().to_token_stream());
+    let meant = did_you_mean(&name, ["inject", "input", "job"]);
+    let message = match meant {
+        Some(meant) => format!("unknown attribute `#[{name}]`; did you mean `#[{meant}]`?"),
+        None => format!(
+            "`#[{name}]` means nothing on a job argument; it takes `#[inject]`, `#[input]`, `#[job(default)]` and `#[job(secret)]`"
+        ),
+    };
+    errors.push(attr, message);
+    meant
 }
 
 #[rustfmt::skip]
@@ -175,28 +296,10 @@ pub(crate) const INPUT: Table = Table {
         Opt { key: "step", takes: Takes::Text, example: r#"step = "charge""#, help: "The step of the workflow whose output it is." },
     ],
     foreign: &[("from", "step"), ("parent", "step"), ("name", "step")],
+    elsewhere: &[],
     positional: "expected `step = \"...\"`",
     repeatable: &[],
 };
-
-/// Returns the step named by `#[input(step = "charge")]`.
-fn input_step(attr: &Attribute, errors: &mut Errors) -> Option<LitStr> {
-    if matches!(attr.meta, syn::Meta::Path(_)) {
-        return None;
-    }
-    let entries = entries::read(&INPUT, arguments(attr), errors).entries;
-    match crate::values::text(entries.first()?, errors)? {
-        crate::values::Value::Literal(name, _) if name.is_empty() => {
-            errors.push(attr, "the name of a step must not be empty");
-            None
-        }
-        crate::values::Value::Literal(name, lit) => Some(LitStr::new(&name, lit.span())),
-        crate::values::Value::Constant(constant) => {
-            errors.push(constant, "the name of a step must be a string literal here");
-            None
-        }
-    }
-}
 
 fn injected(
     argument: &PatType,
@@ -207,19 +310,29 @@ fn injected(
     taken: &[Ident],
     errors: &mut Errors,
 ) -> Option<Param> {
-    for (key, what) in [
-        (&marks.secret, "secret"),
-        (&marks.default.as_ref().map(|(key, _)| key.clone()), "default"),
-    ] {
-        if let Some(key) = key {
-            errors.push(
-                key,
-                match from {
-                    From::Runtime => format!("an injected argument is not stored, so it cannot be `{what}`"),
-                    From::Step(_) => format!("an argument from a step is not stored with the job, so it cannot be `{what}`"),
-                },
-            );
-        }
+    let options = marks.options.as_ref();
+    let secret = options.filter(|options| options.secret.is_present());
+    let default = options.and_then(|options| options.default.as_ref());
+    let written = [
+        (secret.map(|options| options.secret.span()), "secret"),
+        (default.map(SpannedValue::span), "default"),
+    ];
+    if let Some(with) = &marks.with {
+        errors.push(with, "an argument that is not stored cannot have a `#[serde(with)]`");
+    }
+    for (at, what) in written {
+        let Some(at) = at else { continue };
+        errors.push_at(
+            at,
+            match from {
+                From::Runtime => {
+                    format!("an injected argument is not stored, so it cannot be `{what}`")
+                }
+                From::Step(_) => format!(
+                    "an argument from a step is not stored with the job, so it cannot be `{what}`"
+                ),
+            },
+        );
     }
     // A pattern is allowed here because an injected argument is not stored under its name.
     let name = match &*argument.pat {
@@ -279,6 +392,26 @@ fn check_owned(name: &Ident, ty: &Type, generics: &Generics, errors: &mut Errors
             lifetime,
             format_args!("job argument `{name}` cannot name a lifetime: it must own its data"),
         ),
+        // rustc reports `_` in the function.
+        Some(Unowned::Inferred) => errors.silent(),
+        Some(Unowned::Elided(path)) => {
+            let text = idents::text(path.to_token_stream());
+            errors.push(
+                path,
+                format_args!(
+                    "job argument `{name}` must own its data: take `String`, or `{}`",
+                    text.replacen('<', "<'static, ", 1)
+                ),
+            );
+        }
+        Some(Unowned::Shared(path)) => {
+            let text = idents::text(path.to_token_stream());
+            let arc = text.replacen("Rc", "Arc", 1).replace("rc::", "sync::");
+            errors.push(
+                path,
+                format_args!("job argument `{name}` must be `Send`: a worker may run the job on another thread; take `{arc}`, or the value itself"),
+            );
+        }
         Some(Unowned::Opaque(opaque)) => errors.push(
             opaque,
             format_args!(

@@ -1,12 +1,12 @@
 //! Inspects and rewrites types: borrows, lifetimes, `impl Trait`, `Self`.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     GenericArgument, Generics, Ident, Lifetime, ParenthesizedGenericArguments, Path, PathArguments,
-    Type, TypeFnPtr, TypeImplTrait, TypeReference, parse_quote,
+    Signature, Type, TypeFnPtr, TypeImplTrait, TypeInfer, TypePath, TypeReference, parse_quote,
 };
 
 use crate::idents;
@@ -25,6 +25,22 @@ impl<'ast> Visit<'ast> for FindSelf {
     }
 }
 
+/// Finds the first type in a signature that is spelled like this name alone.
+pub(crate) struct FindNamed<'a> {
+    pub(crate) name: &'a Ident,
+    pub(crate) found: Option<Ident>,
+}
+
+impl<'ast> Visit<'ast> for FindNamed<'_> {
+    fn visit_type_path(&mut self, ty: &'ast TypePath) {
+        let only = ty.path.segments.first().filter(|_| ty.path.segments.len() == 1);
+        if let Some(only) = only.filter(|only| only.ident == *self.name) {
+            self.found.get_or_insert_with(|| only.ident.clone());
+        }
+        visit::visit_type_path(self, ty);
+    }
+}
+
 /// Finds the first `impl Trait` in a type.
 #[derive(Default)]
 pub(crate) struct FindImpl(pub(crate) Option<TypeImplTrait>);
@@ -40,6 +56,12 @@ pub(crate) enum Unowned {
     Borrow(TypeReference),
     Lifetime(Lifetime),
     Opaque(TypeImplTrait),
+    /// `_`, as in `Vec<_>`.
+    Inferred,
+    /// `Cow<str>`: a lifetime is left out.
+    Elided(Path),
+    /// `Rc<T>`, which cannot move to another thread.
+    Shared(Path),
 }
 
 /// Finds the first part of a type that does not own its data.
@@ -76,9 +98,88 @@ impl<'ast> Visit<'ast> for FindUnowned<'_> {
         self.found.get_or_insert_with(|| Unowned::Opaque(opaque.clone()));
     }
 
+    fn visit_type_infer(&mut self, _: &'ast TypeInfer) {
+        self.found.get_or_insert(Unowned::Inferred);
+    }
+
+    // Spelling decides only the wording: without this the compiler would refuse the types several times.
+    fn visit_path(&mut self, path: &'ast Path) {
+        if is_elided_cow(path) {
+            self.found.get_or_insert_with(|| Unowned::Elided(path.clone()));
+        }
+        if ends_with(path, "Rc") {
+            self.found.get_or_insert_with(|| Unowned::Shared(path.clone()));
+        }
+        visit::visit_path(self, path);
+    }
+
     // The arguments of a function type are not stored data.
     fn visit_type_fn_ptr(&mut self, _: &'ast TypeFnPtr) {}
     fn visit_parenthesized_generic_arguments(&mut self, _: &'ast ParenthesizedGenericArguments) {}
+}
+
+fn is_elided_cow(path: &Path) -> bool {
+    let Some(last) = path.segments.last() else { return false };
+    let PathArguments::AngleBracketed(args) = &last.arguments else { return false };
+    let is_lifetime = |arg: &GenericArgument| matches!(arg, GenericArgument::Lifetime(_));
+    last.ident == "Cow" && !args.args.iter().any(is_lifetime)
+}
+
+/// Makes the lifetimes that are left out `'static`, so that rustc does not report them again in the function.
+pub(crate) fn complete_lifetimes(sig: &mut Signature) {
+    struct Complete;
+
+    impl VisitMut for Complete {
+        fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+            if lifetime.ident == "_" {
+                lifetime.ident = Ident::new("static", lifetime.ident.span());
+            }
+        }
+
+        fn visit_path_mut(&mut self, path: &mut Path) {
+            if is_elided_cow(path)
+                && let Some(last) = path.segments.last_mut()
+                && let PathArguments::AngleBracketed(args) = &mut last.arguments
+            {
+                args.args.insert(0, parse_quote!('static));
+            }
+            visit_mut::visit_path_mut(self, path);
+        }
+    }
+
+    Complete.visit_signature_mut(sig);
+}
+
+/// Returns the error type in `-> Result<T, E>` if its spelling shows that it cannot be the error of a job, and what to
+/// write instead.
+pub(crate) fn unsuitable_error(returns: &Type) -> Option<(&Type, &'static str)> {
+    let Type::Path(path) = returns else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "Result")?;
+    let PathArguments::AngleBracketed(args) = &last.arguments else { return None };
+    let Some(GenericArgument::Type(error)) = args.args.get(1) else { return None };
+    const BOXED: &str = "return `Box<dyn std::error::Error + Send + Sync>`, which `?` and `.into()` make from a text, or an error type of your own";
+    let remedy = match error {
+        Type::Path(path) if path.path.is_ident("String") => BOXED,
+        Type::Reference(text) => match &*text.elem {
+            Type::Path(path) if path.path.is_ident("str") => BOXED,
+            _ => return None,
+        },
+        Type::Tuple(tuple) if tuple.elems.is_empty() => {
+            "it would not say what went wrong; return an error type of your own"
+        }
+        Type::Path(path) if is_box_of_local_error(&path.path) => {
+            "a failure crosses threads; write `Box<dyn std::error::Error + Send + Sync>`"
+        }
+        _ => return None,
+    };
+    Some((error, remedy))
+}
+
+/// Recognizes `Box<dyn Error>` without `Send + Sync`.
+fn is_box_of_local_error(path: &Path) -> bool {
+    let text = idents::text(path.to_token_stream());
+    let inner = text.strip_suffix('>').and_then(|text| text.split_once("Box<dyn "));
+    inner.is_some_and(|(_, inner)| matches!(inner, "Error" | "std::error::Error" | "StdError"))
 }
 
 /// Returns the owned type to suggest instead of a borrow: `String` for `&str`.
@@ -148,12 +249,21 @@ impl<'a> Erase<'a> {
     }
 }
 
+/// Returns whether the word occurs in the tokens.
+pub(crate) fn mentions(tokens: TokenStream, word: &str) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == word,
+        TokenTree::Group(group) => mentions(group.stream(), word),
+        _ => false,
+    })
+}
+
 fn idents_of(tokens: TokenStream) -> Vec<Ident> {
     tokens
         .into_iter()
         .flat_map(|token| match token {
-            proc_macro2::TokenTree::Ident(ident) => vec![ident],
-            proc_macro2::TokenTree::Group(group) => idents_of(group.stream()),
+            TokenTree::Ident(ident) => vec![ident],
+            TokenTree::Group(group) => idents_of(group.stream()),
             _ => Vec::new(),
         })
         .collect()
@@ -163,7 +273,10 @@ impl VisitMut for Erase<'_> {
     fn visit_type_mut(&mut self, ty: &mut Type) {
         match ty {
             Type::Reference(borrow) => *ty = owned(borrow),
-            Type::ImplTrait(_) => *ty = parse_quote!(()),
+            Type::ImplTrait(_) | Type::Infer(_) => *ty = parse_quote!(()),
+            Type::Path(path) if is_elided_cow(&path.path) || ends_with(&path.path, "Rc") => {
+                *ty = parse_quote!(());
+            }
             _ => {}
         }
         visit_mut::visit_type_mut(self, ty);

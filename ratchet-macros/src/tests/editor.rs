@@ -13,17 +13,23 @@ fn expand(args: &str, item: &str) -> Vec<Item> {
 }
 
 #[test]
-fn the_function_comes_before_everything_but_the_completion_triggers() {
-    let items = expand("queue = \"mail\"", "async fn send_email(to: String) {}");
-    assert!(matches!(&items[0], Item::Const(_)), "triggers");
-    assert!(matches!(&items[1], Item::Fn(function) if function.sig.ident == "send_email"));
-    assert!(matches!(&items[2], Item::Struct(item) if item.ident == "SendEmail"));
+fn the_function_is_first() {
+    for options in ["", "queue = \"mail\""] {
+        let items = expand(options, "async fn send_email(to: String) {}");
+        assert!(matches!(&items[0], Item::Fn(function) if function.sig.ident == "send_email"));
+        assert!(matches!(&items[1], Item::Struct(item) if item.ident == "SendEmail"));
+        assert!(matches!(&items[2], Item::Const(_)));
+        assert_eq!(items.len(), 3);
+    }
 }
 
 #[test]
-fn without_options_the_function_is_first() {
-    let items = expand("", "async fn send_email(to: String) {}");
-    assert!(matches!(&items[0], Item::Fn(_)));
+fn the_completion_triggers_come_before_other_tokens_of_the_options() {
+    let args = "queue = \"mail\"".parse().expect("tokens");
+    let item = "async fn send_email(to: String) {}".parse().expect("tokens");
+    let expansion = crate::job::expand(args, item).to_string();
+    let trigger = expansion.find("queue as _").expect("a trigger");
+    assert!(trigger < expansion.find("\"mail\"").expect("the value"), "{expansion}");
 }
 
 #[test]

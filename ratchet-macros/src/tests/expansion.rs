@@ -38,7 +38,7 @@ fn the_expansion_stays_short() {
             deliver(to, subject).await
         }";
     let expansion = pretty(expand_file(source));
-    let editor = |line: &str| line.contains("rust_analyzer") || line.contains("__private::options");
+    let editor = |line: &str| line.contains("rust_analyzer") || line.contains("__ratchet::options");
     let lines = expansion.lines().filter(|line| !line.trim().is_empty() && !editor(line)).count();
     assert!(lines < 70, "{lines} lines:\n{expansion}");
 }

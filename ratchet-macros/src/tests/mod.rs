@@ -25,6 +25,7 @@ fn expand_item(item: Item) -> TokenStream {
             "job" => return crate::job::expand(args, rest),
             "jobs" => return crate::jobs::expand(args, &rest),
             "do_not_retry" => return crate::do_not_retry::expand(args, rest),
+            "classify" => return crate::classify::expand(args, &rest),
             _ => crate::breaker::expand(&args, rest),
         };
     }
@@ -38,7 +39,7 @@ fn first_attribute(item: &TokenStream) -> Option<(String, TokenStream, TokenStre
         Ok((input.call(Attribute::parse_outer)?, input.parse::<TokenStream>()?))
     };
     let (mut attrs, rest) = parser.parse2(item.clone()).ok()?;
-    let ours = ["job", "jobs", "do_not_retry", "circuit_breaker"];
+    let ours = ["job", "jobs", "do_not_retry", "circuit_breaker", "classify"];
     let at = attrs.iter().position(|attr| {
         let name = attr.path().segments.last().map(|segment| segment.ident.to_string());
         name.is_some_and(|name| ours.contains(&name.as_str()))

@@ -4,7 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use proc_macro2::TokenStream;
 
-const WORDS: [&str; 74] = [
+use crate::job::signature::JobFn;
+
+const WORDS: [&str; 88] = [
     "async",
     "fn",
     "f",
@@ -79,6 +81,20 @@ const WORDS: [&str; 74] = [
     "1.5",
     "'c'",
     "...",
+    "retry",
+    "snooze",
+    "derive",
+    "panic",
+    "priority",
+    "high",
+    "validate",
+    "on_success",
+    "Rc",
+    "Cow",
+    "main",
+    "serde",
+    "input",
+    "classify",
 ];
 
 /// Generates random words with balanced brackets, sometimes around a real function.
@@ -223,7 +239,7 @@ fn no_input_makes_a_macro_panic() {
             1 => format!("async fn send_email({inside}) {{}}"),
             2 => format!("impl Service {{ #[job({args})] async fn f({inside}) {{}} }}"),
             3 => format!("#[job({inside})] async fn f(x: u32) {{}}"),
-            4 => format!("enum E {{ #[do_not_retry({inside})] A, B }}"),
+            4 => format!("enum E {{ #[do_not_retry({inside})] A, #[snooze({inside})] B }}"),
             _ => format!("async fn f(#[job({inside})] x: u32, #[inject] c: C) -> R {{}}"),
         };
         let (Ok(args), Ok(item)) = (args.parse::<TokenStream>(), item.parse::<TokenStream>())
@@ -233,12 +249,22 @@ fn no_input_makes_a_macro_panic() {
         tried += 1;
         let shown = format!("#[..({args})] {item}");
         let expand = AssertUnwindSafe(|| {
-            crate::job::expand(args.clone(), item.clone());
+            let job = crate::job::expand(args.clone(), item.clone());
             crate::jobs::expand(args.clone(), &item);
             crate::do_not_retry::expand(args.clone(), item.clone());
+            crate::do_not_retry::derive(item.clone());
+            crate::classify::expand(args.clone(), &item);
             crate::breaker::expand(&args, item.clone());
             crate::condition::expand(args.clone(), &item);
+            job
         });
-        assert!(catch_unwind(expand).is_ok(), "{shown}");
+        let job = catch_unwind(expand).unwrap_or_else(|_| panic!("{shown}"));
+        if let Ok(function) = syn::parse2::<JobFn>(item)
+            && let Some(body) = &function.body
+        {
+            let kept = job.to_string();
+            let name = format!("fn {} ", function.sig.ident);
+            assert!(kept.contains(&name) && kept.contains(&body.to_string()), "{shown}\n{kept}");
+        }
     }
 }

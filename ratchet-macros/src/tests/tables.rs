@@ -4,12 +4,13 @@ use std::fs;
 use std::path::Path;
 
 use crate::table::{Opt, Table, Takes};
-use crate::{breaker, condition, do_not_retry, job, jobs};
+use crate::{breaker, classify, condition, do_not_retry, job, jobs};
 
-const TABLES: [&Table; 7] = [
+const TABLES: [&Table; 8] = [
     &job::options::OPTIONS,
     &job::params::OPTIONS,
     &job::params::INPUT,
+    &classify::OPTIONS,
     &condition::OPTIONS,
     &jobs::OPTIONS,
     &do_not_retry::OPTIONS,
@@ -41,11 +42,34 @@ fn every_example_is_accepted() {
     }
 }
 
+/// The options of a block are options of `#[job]`, and every option of `#[job]` is either or explained.
+#[test]
+fn a_block_knows_every_option_of_a_job() {
+    for Opt { key, .. } in jobs::OPTIONS.options {
+        assert!(job::options::OPTIONS.find(key).is_some(), "`{key}` is no option of a job");
+    }
+    for Opt { key, .. } in job::options::OPTIONS.options {
+        let explained = jobs::OPTIONS.elsewhere.iter().any(|(known, _)| known == key);
+        assert!(
+            explained || jobs::OPTIONS.find(key).is_some(),
+            "`#[jobs({key})]` is not explained"
+        );
+    }
+    for Opt { example, .. } in jobs::OPTIONS.options {
+        let block = "impl Mailer { #[job] async fn send(&self) {} }".parse().expect("tokens");
+        let expansion = jobs::expand(example.parse().expect("tokens"), &block);
+        assert!(!expansion.to_string().contains("compile_error"), "{example}: {expansion}");
+    }
+}
+
 #[test]
 fn foreign_words_lead_to_options_that_exist() {
     for table in TABLES {
         for (theirs, ours) in table.foreign {
             assert!(table.find(ours).is_some(), "`{theirs}` leads to `{ours}`");
+            assert!(table.find(theirs).is_none(), "`{theirs}` is an option itself");
+        }
+        for (theirs, _) in table.elsewhere {
             assert!(table.find(theirs).is_none(), "`{theirs}` is an option itself");
         }
     }

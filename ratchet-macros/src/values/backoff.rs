@@ -2,17 +2,19 @@
 
 use std::time::Duration;
 
-use syn::{Expr, ExprCall, Lit};
+use darling::error::Accumulator;
+use darling::{Error, FromMeta, Result};
+use syn::spanned::Spanned;
+use syn::{Expr, ExprCall, Lit, Meta};
 
-use super::text::word;
-use super::{Kind, Value, duration, kind, value};
-use crate::diag::{Errors, suggestion};
-use crate::entries::Entry;
+use super::word::{Word, Words};
+use super::{Checked, Kind, Literal, Value, kind, pair, ungrouped};
+use crate::diag::suggestion;
 
 /// The value of `backoff`, as written.
 #[derive(Clone)]
 pub(crate) enum Backoff {
-    Curve { curve: Box<Curve>, jitter: Option<Jitter> },
+    Curve { curve: Box<Curve>, jitter: Option<Word<Jitter>> },
     Constant(Expr),
 }
 
@@ -21,87 +23,100 @@ pub(crate) enum Backoff {
 pub(crate) enum Curve {
     None,
     Fixed(Value<Duration>),
-    Linear { base: Value<Duration>, max: Option<Value<Duration>> },
-    Exponential { base: Value<Duration>, max: Option<Value<Duration>>, factor: Option<Value<f64>> },
+    Linear {
+        base: Value<Duration>,
+        max: Option<Value<Duration>>,
+    },
+    Exponential {
+        base: Value<Duration>,
+        max: Option<Value<Duration>>,
+        factor: Option<Value<Factor>>,
+    },
 }
 
-/// How the waits are randomized.
-#[derive(Clone, Copy)]
-pub(crate) enum Jitter {
-    None,
-    Full,
-    Equal,
+/// The words of `jitter`: how the waits are randomized.
+#[derive(Clone)]
+pub(crate) enum Jitter {}
+
+impl Words for Jitter {
+    const WORDS: &'static [(&'static str, &'static str)] =
+        &[("none", "None"), ("full", "Full"), ("equal", "Equal")];
+}
+
+/// The factor of an exponential backoff.
+#[derive(Clone)]
+pub(crate) struct Factor(pub(crate) f64);
+
+impl Literal for Factor {
+    fn read(_: &str, lit: &Lit) -> Checked<Self> {
+        let number = match lit {
+            Lit::Float(lit) => lit.base10_parse::<f64>(),
+            Lit::Int(lit) => lit.base10_parse::<f64>(),
+            _ => return None,
+        };
+        Some(match number {
+            Ok(number) if (1.0..=1000.0).contains(&number) => Ok(Self(number)),
+            _ => Err("the `factor` of a backoff must be between 1 and 1000".to_owned()),
+        })
+    }
 }
 
 const CURVES: [&str; 4] = ["none", "fixed", "linear", "exponential"];
 const USAGE: &str = "`none`, `fixed(\"5s\")`, `linear(\"5s\", max = \"1m\")` or `exponential(\"1s\", max = \"30s\")`";
 
-impl Backoff {
-    pub(crate) fn read(entry: &Entry, errors: &mut Errors) -> Option<Self> {
-        let value = value(entry)?;
-        match value {
-            Expr::Call(call) => match callee(call) {
-                Some(curve) => Self::call(&curve, call, errors),
+fn refused<T>(at: &impl Spanned, message: impl std::fmt::Display) -> Result<T> {
+    Err(Error::custom(message).with_span(at))
+}
+
+impl FromMeta for Backoff {
+    fn from_meta(item: &Meta) -> Result<Self> {
+        let (_, value) = pair(item)?;
+        let value = ungrouped(value);
+        match (value, kind(value)) {
+            (Expr::Call(call), _) => match kind(&call.func) {
+                Kind::BareWord(curve) => Self::call(&curve, call),
                 // A call such as `Backoff::fixed(…)` is checked by the const builder.
-                None => Some(Self::Constant(value.clone())),
+                _ => Ok(Self::Constant(value.clone())),
             },
-            _ => match kind(value) {
-                Kind::BareWord(word) if word == "none" => {
-                    Some(Self::Curve { curve: Box::new(Curve::None), jitter: None })
-                }
-                Kind::BareWord(curve) if CURVES.contains(&curve.as_str()) => {
-                    errors.push(value, format_args!("backoff `{curve}` needs its wait: {USAGE}"));
-                    None
-                }
-                Kind::BareWord(curve) => {
-                    errors.push(value, unknown(&curve));
-                    None
-                }
-                Kind::Constant => Some(Self::Constant(value.clone())),
-                Kind::Literal(_) | Kind::Other => {
-                    errors.push(value, format_args!("`backoff` is {USAGE}"));
-                    None
-                }
-            },
+            (_, Kind::BareWord(word)) if word == "none" => {
+                Ok(Self::Curve { curve: Box::new(Curve::None), jitter: None })
+            }
+            (_, Kind::BareWord(curve)) if CURVES.contains(&curve.as_str()) => {
+                refused(value, format_args!("backoff `{curve}` needs its wait: {USAGE}"))
+            }
+            (_, Kind::BareWord(curve)) => refused(value, unknown(&curve)),
+            (_, Kind::Constant) => Ok(Self::Constant(value.clone())),
+            (_, Kind::Literal(_) | Kind::Other) => {
+                refused(value, format_args!("`backoff` must be {USAGE}"))
+            }
         }
     }
+}
 
-    fn call(name: &str, call: &ExprCall, errors: &mut Errors) -> Option<Self> {
+impl Backoff {
+    fn call(name: &str, call: &ExprCall) -> Result<Self> {
         if !CURVES.contains(&name) {
-            errors.push(&call.func, unknown(name));
-            return None;
+            return refused(&call.func, unknown(name));
         }
-        let mut read = Arguments { curve: name.to_owned(), ..Arguments::default() };
-        let mut ok = true;
+        let mut errors = Error::accumulator();
+        let mut read = Arguments { curve: name, base: None, max: None, factor: None, jitter: None };
         for argument in &call.args {
-            ok &= read.argument(argument, errors).is_some();
+            read.argument(argument, &mut errors);
         }
-        if !ok {
-            return None;
-        }
+        errors.finish()?;
         if name == "none" {
-            errors.push(&call.func, "backoff `none` takes no arguments");
-            return None;
+            return refused(&call.func, "backoff `none` must not have arguments");
         }
         let Some(base) = read.base else {
-            errors.push(&call.func, format_args!("backoff `{name}` needs its wait: {USAGE}"));
-            return None;
+            return refused(&call.func, format_args!("backoff `{name}` needs its wait: {USAGE}"));
         };
-        check_order(name, &base, read.max.as_ref(), errors)?;
+        check_order(name, &base, read.max.as_ref())?;
         let curve = match name {
             "fixed" => Curve::Fixed(base),
             "linear" => Curve::Linear { base, max: read.max },
             _ => Curve::Exponential { base, max: read.max, factor: read.factor },
         };
-        Some(Self::Curve { curve: Box::new(curve), jitter: read.jitter })
-    }
-}
-
-/// Returns `exponential` for `exponential(…)`, and `None` for `Backoff::exponential(…)` or `BACKOFF(…)`.
-fn callee(call: &ExprCall) -> Option<String> {
-    match kind(&call.func) {
-        Kind::BareWord(word) => Some(word),
-        Kind::Literal(_) | Kind::Constant | Kind::Other => None,
+        Ok(Self::Curve { curve: Box::new(curve), jitter: read.jitter })
     }
 }
 
@@ -115,106 +130,79 @@ fn unknown(name: &str) -> String {
 }
 
 /// Rejects a `max` below the first wait: it would turn the curve into a constant.
-fn check_order(
-    name: &str,
-    base: &Value<Duration>,
-    max: Option<&Value<Duration>>,
-    errors: &mut Errors,
-) -> Option<()> {
-    let (Some(base), Some(max)) = (base.literal(), max) else { return Some(()) };
+fn check_order(name: &str, base: &Value<Duration>, max: Option<&Value<Duration>>) -> Result<()> {
+    let (Some(base), Some(max)) = (base.literal(), max) else { return Ok(()) };
     if max.literal().is_some_and(|max| max < base) {
-        errors.push(max, format_args!("the `max` of backoff `{name}` is below its first wait"));
-        return None;
+        let message = format!("the `max` of backoff `{name}` must not be below its first wait");
+        return Err(Error::custom(message).with_span(max));
     }
-    Some(())
+    Ok(())
 }
 
-#[derive(Default)]
-struct Arguments {
-    curve: String,
+/// The arguments of a curve: one wait, and settings by name.
+struct Arguments<'a> {
+    curve: &'a str,
     base: Option<Value<Duration>>,
     max: Option<Value<Duration>>,
-    factor: Option<Value<f64>>,
-    jitter: Option<Jitter>,
+    factor: Option<Value<Factor>>,
+    jitter: Option<Word<Jitter>>,
 }
 
-impl Arguments {
-    fn argument(&mut self, argument: &Expr, errors: &mut Errors) -> Option<()> {
+impl Arguments<'_> {
+    fn argument(&mut self, argument: &Expr, errors: &mut Accumulator) {
+        let curve = self.curve;
         let Expr::Assign(named) = argument else {
-            let curve = &self.curve;
             if self.base.is_some() {
-                errors.push(
-                    argument,
-                    format_args!(
-                        "backoff `{curve}` takes one wait; name the others, `max = \"1m\"`"
-                    ),
-                );
-                return None;
+                let message =
+                    format!("backoff `{curve}` takes one wait; name the others, `max = \"1m\"`");
+                errors.push(Error::custom(message).with_span(argument));
             }
-            let example = format!("{curve}(\"5s\")");
-            self.base = Some(duration::argument(argument, &example, errors)?);
-            return Some(());
+            let base = setting("", argument, &format!("expected a duration, `{curve}(\"5s\")`"));
+            self.base = errors.handle(base);
+            return;
         };
         let name = match kind(&named.left) {
             Kind::BareWord(name) => name,
             Kind::Literal(_) | Kind::Constant | Kind::Other => String::new(),
         };
-        let known: &[&str] = match self.curve.as_str() {
+        let known: &[&str] = match curve {
             "exponential" => &["max", "factor", "jitter"],
             "linear" => &["max", "jitter"],
             _ => &["jitter"],
         };
-        if !known.contains(&name.as_str()) {
-            let hint = suggestion(&name, known.iter().copied());
-            errors.push(
-                &named.left,
-                format_args!("backoff `{}` has no setting `{name}`{hint}", self.curve),
-            );
-            return None;
-        }
+        let (max, factor) =
+            ("expected a duration, `max = \"1m\"`", "expected a number, `factor = 2.0`");
         let twice = match name.as_str() {
-            "max" => self.max.is_some(),
-            "factor" => self.factor.is_some(),
-            _ => self.jitter.is_some(),
+            name if !known.contains(&name) => {
+                let hint = suggestion(name, known.iter().copied());
+                let message = format!("backoff `{curve}` has no setting `{name}`{hint}");
+                errors.push(Error::custom(message).with_span(&named.left));
+                false
+            }
+            "max" => replaced(&mut self.max, errors.handle(setting("max", &named.right, max))),
+            "factor" => {
+                replaced(&mut self.factor, errors.handle(setting("factor", &named.right, factor)))
+            }
+            _ => replaced(&mut self.jitter, errors.handle(Word::read("jitter", &named.right))),
         };
         if twice {
-            errors.push(&named.left, format_args!("`{name}` is given twice"));
-            return None;
-        }
-        match name.as_str() {
-            "max" => {
-                self.max = Some(duration::argument(&named.right, "max = \"1m\"", errors)?);
-            }
-            "factor" => self.factor = Some(factor(&named.right, errors)?),
-            _ => self.jitter = Some(jitter(&named.right, errors)?),
-        }
-        Some(())
-    }
-}
-
-fn factor(value: &Expr, errors: &mut Errors) -> Option<Value<f64>> {
-    let (number, lit) = match kind(value) {
-        Kind::Constant => return Some(Value::Constant(value.clone())),
-        Kind::Literal(Lit::Float(lit)) => (lit.base10_parse::<f64>().ok(), Lit::Float(lit)),
-        Kind::Literal(Lit::Int(lit)) => (lit.base10_parse::<f64>().ok(), Lit::Int(lit)),
-        Kind::Literal(_) | Kind::BareWord(_) | Kind::Other => {
-            errors.push(value, "expected a number, `factor = 2.0`");
-            return None;
-        }
-    };
-    match number {
-        Some(number) if (1.0..=1000.0).contains(&number) => Some(Value::Literal(number, lit)),
-        _ => {
-            errors.push(value, "the factor of a backoff must be between 1 and 1000");
-            None
+            let message = format!("`{name}` is given twice");
+            errors.push(Error::custom(message).with_span(&named.left));
         }
     }
 }
 
-fn jitter(value: &Expr, errors: &mut Errors) -> Option<Jitter> {
-    Some(match word("jitter", value, &["none", "full", "equal"], errors)? {
-        "none" => Jitter::None,
-        "full" => Jitter::Full,
-        _ => Jitter::Equal,
-    })
+/// Sets a setting. Returns `true` if it was already set.
+fn replaced<T>(setting: &mut Option<T>, value: Option<T>) -> bool {
+    let twice = setting.is_some();
+    *setting = value.or(setting.take());
+    twice
+}
+
+fn setting<T: Literal>(key: &str, value: &Expr, expected: &str) -> Result<Value<T>> {
+    match kind(value) {
+        Kind::Literal(lit) if T::read(key, &lit).is_none() => refused(value, expected),
+        Kind::BareWord(_) | Kind::Other => refused(value, expected),
+        Kind::Literal(_) | Kind::Constant => Value::read(key, value),
+    }
 }

@@ -2,20 +2,21 @@
 //!
 //! The check is at least as strict as the scheduler's parser, so an accepted expression always runs (tested below).
 
-use super::{Value, text};
-use crate::diag::Errors;
-use crate::entries::Entry;
+use syn::Lit;
 
-/// Parses `cron = "…"` or a constant.
-pub(crate) fn cron(entry: &Entry, errors: &mut Errors) -> Option<Value<String>> {
-    let cron = text(entry, errors)?;
-    if let Value::Literal(expression, lit) = &cron
-        && let Err(message) = check(expression)
-    {
-        errors.push(lit, message);
-        return None;
+use super::{Checked, Literal};
+
+/// A cron expression.
+#[derive(Clone)]
+pub(crate) struct Cron;
+
+impl Literal for Cron {
+    fn read(_: &str, lit: &Lit) -> Checked<Self> {
+        match lit {
+            Lit::Str(lit) => Some(check(&lit.value()).map(|()| Self)),
+            _ => None,
+        }
     }
-    Some(cron)
 }
 
 struct Field {
@@ -41,13 +42,14 @@ const FIELDS: [Field; 6] = [
 
 fn check(expression: &str) -> Result<(), String> {
     if expression.starts_with('@') {
-        return if NICKNAMES.contains(&expression.to_lowercase().as_str()) {
-            Ok(())
-        } else {
-            Err(format!(
-                "unknown schedule `{expression}`; use `@hourly`, `@daily`, `@weekly`, `@monthly` or `@yearly`"
-            ))
+        let name = expression.to_lowercase();
+        let meant = match name.as_str() {
+            known if NICKNAMES.contains(&known) => return Ok(()),
+            "@midnight" => "write `@daily`",
+            "@reboot" => "a job cannot run at the start of a worker; enqueue it there",
+            _ => "use `@hourly`, `@daily`, `@weekly`, `@monthly` or `@yearly`",
         };
+        return Err(format!("unknown schedule `{expression}`; {meant}"));
     }
     let parts: Vec<_> = expression.split_whitespace().collect();
     let fields = match parts.len() {
@@ -97,7 +99,7 @@ impl Field {
             return Err(format!("{name} has an empty item"));
         }
         if matches!(item, "*" | "?") {
-            return Err(format!("`{item}` in {name} stands alone"));
+            return Err(format!("`{item}` in {name} must stand alone"));
         }
         if let Some((range, step)) = item.split_once('/') {
             return self.step(range, step);
@@ -161,10 +163,31 @@ impl Field {
             Ok(())
         } else {
             Err(format!(
-                "{} range `{from}-{to}` runs backwards; write two ranges, or a list",
-                self.name
+                "{} range `{from}-{to}` runs backwards; write `{}`",
+                self.name,
+                self.wrapped(from, to)
             ))
         }
+    }
+
+    /// Returns a backwards range as a list: `FRI-SAT,SUN` for `FRI-SUN`.
+    fn wrapped(&self, from: &str, to: &str) -> String {
+        let named = from.starts_with(char::is_alphabetic) && !self.names.is_empty();
+        let (first, last) = match self.names {
+            [first, .., last] if named => ((*first).to_owned(), (*last).to_owned()),
+            // Sunday is both 0 and 7.
+            _ if self.is_weekday() => ("0".to_owned(), "6".to_owned()),
+            _ => (self.min.to_string(), self.max.to_string()),
+        };
+        let range = |from: &str, to: &str| match from.eq_ignore_ascii_case(to) {
+            true => from.to_owned(),
+            false => format!("{from}-{to}"),
+        };
+        format!("{},{}", range(from, &last), range(&first, to))
+    }
+
+    fn is_weekday(&self) -> bool {
+        self.name == "day of week"
     }
 
     fn nth(&self, item: &str) -> Result<(), String> {
@@ -213,9 +236,13 @@ mod tests {
         assert!(message("0 0 * * MOO").starts_with("cannot read day of week `MOO`"));
         assert!(message("5/10 * * * *").contains("write `*/10`"));
         assert!(message("*/0 * * * *").contains("step `0`"));
-        assert!(message("0 17-9 * * *").contains("runs backwards"));
+        assert!(message("0 17-9 * * *").contains("runs backwards; write `17-23,0-9`"));
+        assert!(message("0 3 * * FRI-SUN").contains("write `FRI-SAT,SUN`"));
+        assert!(message("0 3 * * 5-1").contains("write `5-6,0-1`"));
+        assert!(message("0 3 1 NOV-FEB *").contains("write `NOV-DEC,JAN-FEB`"));
+        assert!(message("@midnight").contains("write `@daily`"));
         assert!(message("0 0 * * MON#6").contains("n-th weekday"));
-        assert!(message("1,* * * * *").contains("stands alone"));
+        assert!(message("1,* * * * *").contains("must stand alone"));
         assert!(message("* * * *").contains("has 4"));
         assert!(message("@fortnightly").contains("unknown schedule"));
         assert!(message("").contains("has 0"));

@@ -1,50 +1,33 @@
-//! Parses durations such as `"30s"` and `"1h30m"`.
+//! Durations such as `"30s"` and `"1h30m"`.
 
 use std::time::Duration;
 
-use syn::{Expr, Lit, LitStr};
+use proc_macro2::{Literal as Number, TokenStream};
+use quote::{ToTokens, quote};
+use syn::Lit;
 
-use super::{Kind, Value, kind, refuse, value};
-use crate::diag::Errors;
-use crate::entries::Entry;
+use super::{Checked, Literal, Value};
 
-/// Parses `key = "30s"` or a constant. Zero is accepted; callers that need a positive duration check for it.
-pub(crate) fn duration(entry: &Entry, errors: &mut Errors) -> Option<Value<Duration>> {
-    let value = value(entry)?;
-    match kind(value) {
-        Kind::Literal(Lit::Str(lit)) => read(lit, errors),
-        Kind::Constant => Some(Value::Constant(value.clone())),
-        Kind::Literal(_) | Kind::BareWord(_) | Kind::Other => {
-            refuse(entry, value, errors);
-            None
+/// Zero is accepted here; options that need a positive duration check for it.
+impl Literal for Duration {
+    fn read(_: &str, lit: &Lit) -> Checked<Self> {
+        match lit {
+            Lit::Str(lit) => Some(parse(&lit.value())),
+            _ => None,
         }
     }
 }
 
-/// Parses a duration that is an argument of another value, as in `fixed("5s")`.
-pub(super) fn argument(
-    value: &Expr,
-    example: &str,
-    errors: &mut Errors,
-) -> Option<Value<Duration>> {
-    match kind(value) {
-        Kind::Literal(Lit::Str(lit)) => read(lit, errors),
-        Kind::Constant => Some(Value::Constant(value.clone())),
-        Kind::Literal(_) | Kind::BareWord(_) | Kind::Other => {
-            errors.push(value, format_args!("expected a duration, `{example}`"));
-            None
-        }
+/// Generates `__ratchet::Duration::from_secs(30)`.
+pub(crate) fn duration_tokens(value: &Value<Duration>) -> TokenStream {
+    let Value::Literal(duration, _) = value else { return value.to_token_stream() };
+    if duration.subsec_millis() == 0 {
+        let seconds = Number::u64_unsuffixed(duration.as_secs());
+        return quote!(__ratchet::Duration::from_secs(#seconds));
     }
-}
-
-fn read(lit: LitStr, errors: &mut Errors) -> Option<Value<Duration>> {
-    match parse(&lit.value()) {
-        Ok(duration) => Some(Value::Literal(duration, Lit::Str(lit))),
-        Err(message) => {
-            errors.push(lit, message);
-            None
-        }
-    }
+    let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let millis = Number::u64_unsuffixed(millis);
+    quote!(__ratchet::Duration::from_millis(#millis))
 }
 
 /// The longest accepted duration. It is far below any overflow.
@@ -79,7 +62,7 @@ pub(super) fn parse(text: &str) -> Result<Duration, String> {
             ));
         };
         if *millis >= smallest {
-            return Err(format!("duration `{text}` goes from larger to smaller units, `1h30m`"));
+            return Err(format!("duration `{text}` must go from larger to smaller units, `1h30m`"));
         }
         smallest = *millis;
         let part = number
@@ -93,7 +76,7 @@ pub(super) fn parse(text: &str) -> Result<Duration, String> {
         rest = tail;
     }
     if text.is_empty() {
-        return Err("a duration cannot be empty; write \"30s\"".to_owned());
+        return Err("a duration must not be empty; write \"30s\"".to_owned());
     }
     Ok(total)
 }

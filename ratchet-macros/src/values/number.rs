@@ -1,35 +1,32 @@
-//! Parses integers within a range.
-
-use std::ops::RangeInclusive;
+//! Integers within a range.
 
 use syn::Lit;
 
-use super::{Kind, Value, kind, refuse, value};
-use crate::diag::Errors;
-use crate::entries::Entry;
+use super::{Checked, Literal};
 
-/// The range an option accepts, and the error message for a number outside of it.
-#[derive(Debug)]
-pub(crate) struct Range {
-    pub(crate) of: RangeInclusive<u32>,
-    pub(crate) rule: &'static str,
+/// A number between `MIN` and `MAX`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Within<const MIN: u32, const MAX: u32>(pub(crate) u32);
+
+impl<const MIN: u32, const MAX: u32> Literal for Within<MIN, MAX> {
+    fn read(key: &str, lit: &Lit) -> Checked<Self> {
+        let Lit::Int(lit) = lit else { return None };
+        Some(match lit.base10_parse::<u32>() {
+            Ok(number) if (MIN..=MAX).contains(&number) => Ok(Self(number)),
+            _ if MAX == u32::MAX => Err(format!("`{key}` must be at least {MIN}")),
+            _ => Err(format!("`{key}` must be between {MIN} and {MAX}")),
+        })
+    }
 }
 
-/// Parses `key = 5` or a constant.
-pub(crate) fn number(entry: &Entry, range: &Range, errors: &mut Errors) -> Option<Value<u32>> {
-    let value = value(entry)?;
-    match kind(value) {
-        Kind::Literal(Lit::Int(lit)) => match lit.base10_parse::<u32>() {
-            Ok(number) if range.of.contains(&number) => Some(Value::Literal(number, Lit::Int(lit))),
-            Ok(_) | Err(_) => {
-                errors.push(lit, range.rule);
-                None
-            }
-        },
-        Kind::Constant => Some(Value::Constant(value.clone())),
-        Kind::Literal(_) | Kind::BareWord(_) | Kind::Other => {
-            refuse(entry, value, errors);
-            None
-        }
+/// A percentage between 1 and 100.
+#[derive(Clone)]
+pub(crate) struct Percent;
+
+impl Literal for Percent {
+    fn read(key: &str, lit: &Lit) -> Checked<Self> {
+        let within = Within::<1, 100>::read(key, lit)?;
+        let rule = format!("`{key}` must be a percentage between 1 and 100");
+        Some(within.map(|_| Self).map_err(|_| rule))
     }
 }

@@ -1,10 +1,9 @@
 //! Key templates over arguments, such as `"order-{order_id}"`.
 
-use syn::{Ident, Lit, LitStr};
+use darling::{Error, FromMeta, Result};
+use syn::{Ident, Lit, LitStr, Meta};
 
-use super::{Kind, kind, refuse, value};
-use crate::diag::Errors;
-use crate::entries::Entry;
+use super::{Kind, kind, pair, unexpected};
 
 /// A key template.
 #[derive(Clone)]
@@ -21,33 +20,25 @@ pub(crate) enum Piece {
     Field(Vec<String>),
 }
 
-impl Template {
-    /// Parses `key = "…"`. A constant is rejected because it could not contain arguments.
-    pub(crate) fn read(entry: &Entry, errors: &mut Errors) -> Option<Self> {
-        let value = value(entry)?;
-        let key = entry.option.key;
+impl FromMeta for Template {
+    /// A constant is rejected because it could not contain arguments.
+    fn from_meta(item: &Meta) -> Result<Self> {
+        let (key, value) = pair(item)?;
+        let refused = |message: String| Err(Error::custom(message).with_span(value));
         match kind(value) {
             Kind::Literal(Lit::Str(lit)) => match parse(&lit.value()) {
-                Ok(pieces) => Some(Self { pieces, lit }),
-                Err(message) => {
-                    errors.push(&lit, format_args!("`{key}` {message}"));
-                    None
-                }
+                Ok(pieces) => Ok(Self { pieces, lit }),
+                Err(message) => refused(format!("`{key}` {message}")),
             },
-            Kind::Constant => {
-                errors.push(
-                    value,
-                    format_args!("`{key}` is a template over the arguments: write it as a literal"),
-                );
-                None
-            }
-            Kind::Literal(_) | Kind::BareWord(_) | Kind::Other => {
-                refuse(entry, value, errors);
-                None
-            }
+            Kind::Constant => refused(format!(
+                "`{key}` must be a literal: it is a template over the arguments, `{key} = \"order-{{order_id}}\"`"
+            )),
+            Kind::Literal(_) | Kind::BareWord(_) | Kind::Other => Err(unexpected(value)),
         }
     }
+}
 
+impl Template {
     /// Returns the path of every placeholder; the first segment is the argument.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &[String]> {
         self.pieces.iter().filter_map(|piece| match piece {
@@ -57,7 +48,7 @@ impl Template {
     }
 }
 
-fn parse(template: &str) -> Result<Vec<Piece>, &'static str> {
+fn parse(template: &str) -> std::result::Result<Vec<Piece>, &'static str> {
     let mut pieces = Vec::new();
     let mut text = String::new();
     let mut chars = template.chars().peekable();
@@ -91,18 +82,18 @@ fn parse(template: &str) -> Result<Vec<Piece>, &'static str> {
         pieces.push(Piece::Text(text));
     }
     if pieces.is_empty() {
-        Err("is empty: every job of this kind would share the empty key")
+        Err("must not be empty: every job of this kind would share the empty key")
     } else {
         Ok(pieces)
     }
 }
 
-fn path(inside: &str) -> Result<Vec<String>, &'static str> {
+fn path(inside: &str) -> std::result::Result<Vec<String>, &'static str> {
     if inside.trim().is_empty() {
         return Err("has empty braces; name an argument, `{order_id}`");
     }
     if inside.contains(':') {
-        return Err("cannot format its arguments; name only the argument, `{order_id}`");
+        return Err("must not format its arguments; name only the argument, `{order_id}`");
     }
     let path: Vec<_> = inside.split('.').map(|part| part.trim().to_owned()).collect();
     let is_index = |part: &String| part.parse::<u32>().is_ok();
@@ -110,7 +101,7 @@ fn path(inside: &str) -> Result<Vec<String>, &'static str> {
     if path.iter().enumerate().all(|(i, part)| is_ident(part) || (i > 0 && is_index(part))) {
         Ok(path)
     } else {
-        Err("takes arguments and their fields in braces, `{order_id}` or `{order.id}`")
+        Err("must name arguments and their fields in braces, `{order_id}` or `{order.id}`")
     }
 }
 
@@ -140,8 +131,8 @@ mod tests {
         assert!(parse("a-{b").unwrap_err().contains("without its `}`"));
         assert!(parse("a-b}").unwrap_err().contains("without its `{`"));
         assert!(parse("a-{}").unwrap_err().contains("empty braces"));
-        assert!(parse("{a:?}").unwrap_err().contains("cannot format"));
+        assert!(parse("{a:?}").unwrap_err().contains("must not format"));
         assert!(parse("{a()}").unwrap_err().contains("arguments and their fields"));
-        assert!(parse("").unwrap_err().contains("is empty"));
+        assert!(parse("").unwrap_err().contains("not be empty"));
     }
 }

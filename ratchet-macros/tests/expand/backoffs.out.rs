@@ -1,16 +1,14 @@
-#[allow(unexpected_cfgs)]
-const _: () = {
-    #[cfg(rust_analyzer)]
-    use ::ratchet::__private::options::job::backoff as _;
-};
+#[allow(clippy::unused_async)]
 async fn at_once() {}
-/// Arguments of the [`at_once`] job.
+/// Arguments of the [`at_once()`] job.
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 struct AtOnce;
-#[allow(unused_qualifications)]
+#[allow(unused_qualifications, unexpected_cfgs)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
+    #[cfg(rust_analyzer)]
+    use __ratchet::options::job::backoff as _;
     const __FALLIBLE: bool = false;
     #[automatically_derived]
     impl __ratchet::Job for AtOnce {
@@ -29,23 +27,22 @@ const _: () = {
         }
     }
     impl<__Parent> __ratchet::StepAfter<__Parent> for AtOnce {}
+    impl __ratchet::CallbackJob for AtOnce {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < AtOnce > ()
     }
 };
-#[allow(unexpected_cfgs)]
-const _: () = {
-    #[cfg(rust_analyzer)]
-    use ::ratchet::__private::options::job::backoff as _;
-};
+#[allow(clippy::unused_async)]
 async fn steady() {}
-/// Arguments of the [`steady`] job.
+/// Arguments of the [`steady()`] job.
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 struct Steady;
-#[allow(unused_qualifications)]
+#[allow(unused_qualifications, unexpected_cfgs)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
+    #[cfg(rust_analyzer)]
+    use __ratchet::options::job::backoff as _;
     const __FALLIBLE: bool = false;
     #[automatically_derived]
     impl __ratchet::Job for Steady {
@@ -64,23 +61,22 @@ const _: () = {
         }
     }
     impl<__Parent> __ratchet::StepAfter<__Parent> for Steady {}
+    impl __ratchet::CallbackJob for Steady {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Steady > ()
     }
 };
-#[allow(unexpected_cfgs)]
-const _: () = {
-    #[cfg(rust_analyzer)]
-    use ::ratchet::__private::options::job::backoff as _;
-};
+#[allow(clippy::unused_async)]
 async fn growing() {}
-/// Arguments of the [`growing`] job.
+/// Arguments of the [`growing()`] job.
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 struct Growing;
-#[allow(unused_qualifications)]
+#[allow(unused_qualifications, unexpected_cfgs)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
+    #[cfg(rust_analyzer)]
+    use __ratchet::options::job::backoff as _;
     const __FALLIBLE: bool = false;
     #[automatically_derived]
     impl __ratchet::Job for Growing {
@@ -105,23 +101,22 @@ const _: () = {
         }
     }
     impl<__Parent> __ratchet::StepAfter<__Parent> for Growing {}
+    impl __ratchet::CallbackJob for Growing {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Growing > ()
     }
 };
-#[allow(unexpected_cfgs)]
-const _: () = {
-    #[cfg(rust_analyzer)]
-    use ::ratchet::__private::options::job::backoff as _;
-};
+#[allow(clippy::unused_async)]
 async fn fast() {}
-/// Arguments of the [`fast`] job.
+/// Arguments of the [`fast()`] job.
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 struct Fast;
-#[allow(unused_qualifications)]
+#[allow(unused_qualifications, unexpected_cfgs)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
+    #[cfg(rust_analyzer)]
+    use __ratchet::options::job::backoff as _;
     const __FALLIBLE: bool = false;
     #[automatically_derived]
     impl __ratchet::Job for Fast {
@@ -147,23 +142,22 @@ const _: () = {
         }
     }
     impl<__Parent> __ratchet::StepAfter<__Parent> for Fast {}
+    impl __ratchet::CallbackJob for Fast {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Fast > ()
     }
 };
-#[allow(unexpected_cfgs)]
-const _: () = {
-    #[cfg(rust_analyzer)]
-    use ::ratchet::__private::options::job::backoff as _;
-};
+#[allow(clippy::unused_async)]
 async fn constant() {}
-/// Arguments of the [`constant`] job.
+/// Arguments of the [`constant()`] job.
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 struct Constant;
-#[allow(unused_qualifications)]
+#[allow(unused_qualifications, unexpected_cfgs)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
+    #[cfg(rust_analyzer)]
+    use __ratchet::options::job::backoff as _;
     const __FALLIBLE: bool = false;
     #[automatically_derived]
     impl __ratchet::Job for Constant {
@@ -182,6 +176,7 @@ const _: () = {
         }
     }
     impl<__Parent> __ratchet::StepAfter<__Parent> for Constant {}
+    impl __ratchet::CallbackJob for Constant {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Constant > ()
     }

@@ -1,20 +1,18 @@
-#[allow(unexpected_cfgs)]
-const _: () = {
-    #[cfg(rust_analyzer)]
-    use ::ratchet::__private::options::job::blocking as _;
-};
+#[allow(clippy::needless_pass_by_value)]
 fn shrink(images: State<Images>, id: u64) -> anyhow::Result<Vec<u8>> {
     images.shrink(id)
 }
-/// Arguments of the [`shrink`] job.
+/// Arguments of the [`shrink()`] job.
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 struct Shrink {
     id: u64,
 }
-#[allow(unused_qualifications)]
+#[allow(unused_qualifications, unexpected_cfgs)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
+    #[cfg(rust_analyzer)]
+    use __ratchet::options::job::blocking as _;
     const __IMAGES: __ratchet::Injected<State<Images>> = __ratchet::injected::<
         State<Images>,
     >("images");
@@ -52,5 +50,8 @@ const _: () = {
     impl<__Parent> __ratchet::StepAfter<__Parent> for Shrink {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Shrink > ()
+    }
+    __ratchet::constructor! {
+        Shrink(id : u64) { id }
     }
 };

@@ -1,7 +1,8 @@
+#[allow(clippy::needless_pass_by_value)]
 pub async fn send_email(to: &str, tags: Option<&[u8]>) {
     deliver(to, tags).await;
 }
-/// Arguments of the [`send_email`] job.
+/// Arguments of the [`send_email()`] job.
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 pub struct SendEmail {
@@ -30,6 +31,11 @@ const _: () = {
         }
     }
     impl<__Parent> __ratchet::StepAfter<__Parent> for SendEmail {}
+    impl __ratchet::CallbackJob for SendEmail {}
+    __ratchet::constructor! {
+        pub SendEmail(to : impl __ratchet::Into < String >, tags : Option < Vec < u8 > >)
+        { to : __ratchet::Into::into(to), tags }
+    }
 };
 ::core::compile_error! {
     "job argument `to` cannot borrow: it is stored and read back later by another process; take `String` instead"

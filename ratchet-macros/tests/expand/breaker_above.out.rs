@@ -1,7 +1,8 @@
+#[allow(clippy::unused_async, clippy::needless_pass_by_value)]
 async fn pay(amount: u32) {
     let _ = amount;
 }
-/// Arguments of the [`pay`] job.
+/// Arguments of the [`pay()`] job.
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 struct Pay {
@@ -25,9 +26,9 @@ const _: () = {
                     .profile("api")
                     .failure_rate(50)
                     .window(20)
-                    .min_calls(__ratchet::checked::min_calls(MIN))
-                    .probes(2)
+                    .min_calls(__ratchet::checked::min_calls_within(MIN, 20))
                     .open_for(__ratchet::Duration::from_secs(30))
+                    .probes(2)
                     .ignore(
                         &[
                             __ratchet::ErrorMatcher::of::<NotFound>("NotFound"),
@@ -53,5 +54,8 @@ const _: () = {
     impl<__Parent> __ratchet::StepAfter<__Parent> for Pay {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Pay > ()
+    }
+    __ratchet::constructor! {
+        Pay(amount : u32) { amount }
     }
 };

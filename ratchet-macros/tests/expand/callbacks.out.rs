@@ -1,22 +1,18 @@
-#[allow(unexpected_cfgs)]
-const _: () = {
-    #[cfg(rust_analyzer)]
-    use ::ratchet::__private::options::job::{
-        on_success as _, on_failure as _, validate as _,
-    };
-};
+#[allow(clippy::unused_async, clippy::needless_pass_by_value)]
 async fn pay(amount: u32) -> Result<u32, PayError> {
     Ok(amount)
 }
-/// Arguments of the [`pay`] job.
+/// Arguments of the [`pay()`] job.
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 struct Pay {
     amount: u32,
 }
-#[allow(unused_qualifications)]
+#[allow(unused_qualifications, unexpected_cfgs)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
+    #[cfg(rust_analyzer)]
+    use __ratchet::options::job::{on_success as _, on_failure as _, validate as _};
     const __AMOUNT: __ratchet::Arg<u32> = __ratchet::arg::<u32>("amount", "u32");
     const __FALLIBLE: bool = __ratchet::fallible!(Result < u32, PayError >);
     #[automatically_derived]
@@ -39,7 +35,7 @@ const _: () = {
             })
         }
         fn validate(&self) -> __ratchet::Validated {
-            __ratchet::validated(checks::amount(self))
+            __ratchet::validated::<Self, _, _>(checks::amount, self)
         }
         fn run(self, _ctx: __ratchet::JobContext) -> __ratchet::Run {
             __ratchet::Result::Ok(
@@ -55,5 +51,8 @@ const _: () = {
     impl<__Parent> __ratchet::StepAfter<__Parent> for Pay {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Pay > ()
+    }
+    __ratchet::constructor! {
+        Pay(amount : u32) { amount }
     }
 };

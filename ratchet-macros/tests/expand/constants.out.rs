@@ -1,18 +1,16 @@
-#[allow(unexpected_cfgs)]
-const _: () = {
-    #[cfg(rust_analyzer)]
-    use ::ratchet::__private::options::job::{
-        queue as _, max_retries as _, timeout as _, priority as _, tags as _,
-    };
-};
+#[allow(clippy::unused_async)]
 async fn tuned() {}
-/// Arguments of the [`tuned`] job.
+/// Arguments of the [`tuned()`] job.
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 struct Tuned;
-#[allow(unused_qualifications)]
+#[allow(unused_qualifications, unexpected_cfgs)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
+    #[cfg(rust_analyzer)]
+    use __ratchet::options::job::{
+        queue as _, max_retries as _, timeout as _, priority as _, tags as _,
+    };
     const __FALLIBLE: bool = false;
     #[automatically_derived]
     impl __ratchet::Job for Tuned {
@@ -35,6 +33,7 @@ const _: () = {
         }
     }
     impl<__Parent> __ratchet::StepAfter<__Parent> for Tuned {}
+    impl __ratchet::CallbackJob for Tuned {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Tuned > ()
     }

@@ -2,8 +2,9 @@
 #[deprecated = "use `pay`"]
 #[expect(unused_variables, reason = "kept for the signature")]
 #[inline]
+#[allow(clippy::unused_async, clippy::needless_pass_by_value)]
 async fn charge(Amount: u32) {}
-/// Arguments of the [`charge`] job.
+/// Arguments of the [`charge()`] job.
 ///
 /// Old.
 #[deprecated = "use `pay`"]
@@ -45,5 +46,8 @@ const _: () = {
     impl<__Parent> __ratchet::StepAfter<__Parent> for Charge {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Charge > ()
+    }
+    __ratchet::constructor! {
+        Charge(Amount : u32) { Amount }
     }
 };

@@ -1,15 +1,8 @@
-#[allow(unexpected_cfgs)]
-const _: () = {
-    #[cfg(rust_analyzer)]
-    use ::ratchet::__private::options::job::{
-        business_key as _, idempotency_key as _, concurrency_key as _,
-        concurrency_limit as _,
-    };
-};
+#[allow(clippy::unused_async, clippy::needless_pass_by_value)]
 async fn ship(order: Order, r#type: String, pair: (u8, u8), customer: u32) {
     drop((order, r#type, pair, customer));
 }
-/// Arguments of the [`ship`] job.
+/// Arguments of the [`ship()`] job.
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 struct Ship {
@@ -18,9 +11,14 @@ struct Ship {
     pair: (u8, u8),
     customer: u32,
 }
-#[allow(unused_qualifications)]
+#[allow(unused_qualifications, unexpected_cfgs)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
+    #[cfg(rust_analyzer)]
+    use __ratchet::options::job::{
+        business_key as _, idempotency_key as _, concurrency_key as _,
+        concurrency_limit as _,
+    };
     const __ORDER: __ratchet::Arg<Order> = __ratchet::arg::<Order>("order", "Order");
     const __TYPE: __ratchet::Arg<String> = __ratchet::arg::<String>("type", "String");
     const __PAIR: __ratchet::Arg<(u8, u8)> = __ratchet::arg::<
@@ -90,5 +88,9 @@ const _: () = {
     impl<__Parent> __ratchet::StepAfter<__Parent> for Ship {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Ship > ()
+    }
+    __ratchet::constructor! {
+        Ship(order : Order, r#type : impl __ratchet::Into < String >, pair : (u8, u8),
+        customer : u32) { order, r#type : __ratchet::Into::into(r#type), pair, customer }
     }
 };

@@ -1,28 +1,21 @@
-#[allow(unexpected_cfgs)]
-const _: () = {
-    #[cfg(rust_analyzer)]
-    use ::ratchet::__private::options::job::queue as _;
-};
-#[allow(unexpected_cfgs)]
-const _: () = {
-    #[cfg(rust_analyzer)]
-    use ::ratchet::__private::options::job::blocking as _;
-};
 impl Mailer {
     const LIMIT: u32 = 5;
     /// Sends.
+    #[allow(clippy::needless_pass_by_value)]
     pub async fn send(&self, to: String, other: Self) -> Result<Self, MailError> {
         self.deliver(to, other).await
     }
+    #[allow(clippy::needless_pass_by_value)]
     fn sweep(&self, days: u32) {
         self.remove(days);
     }
+    #[allow(clippy::unused_async)]
     async fn count() -> u64 {
         0
     }
     fn helper(&self) {}
 }
-/// Arguments of the [`Mailer::send`] job.
+/// Arguments of the [`Mailer::send()`] job.
 ///
 /// Sends.
 #[must_use = "a job does nothing until it is enqueued"]
@@ -31,9 +24,11 @@ pub struct MailerSend {
     pub to: String,
     pub other: Mailer,
 }
-#[allow(unused_qualifications)]
+#[allow(unused_qualifications, unexpected_cfgs)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
+    #[cfg(rust_analyzer)]
+    use __ratchet::options::job::queue as _;
     const __SELF: __ratchet::Injected<__ratchet::State<Mailer>> = __ratchet::injected::<
         __ratchet::State<Mailer>,
     >("self");
@@ -84,16 +79,22 @@ const _: () = {
     __ratchet::submit! {
         __ratchet::Registration::of:: < MailerSend > ()
     }
+    __ratchet::constructor! {
+        pub MailerSend(to : impl __ratchet::Into < String >, other : Mailer) { to :
+        __ratchet::Into::into(to), other }
+    }
 };
-/// Arguments of the [`Mailer::sweep`] job.
+/// Arguments of the [`Mailer::sweep()`] job.
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 struct MailerSweep {
     days: u32,
 }
-#[allow(unused_qualifications)]
+#[allow(unused_qualifications, unexpected_cfgs)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
+    #[cfg(rust_analyzer)]
+    use __ratchet::options::job::blocking as _;
     const __SELF: __ratchet::Injected<__ratchet::State<Mailer>> = __ratchet::injected::<
         __ratchet::State<Mailer>,
     >("self");
@@ -132,8 +133,11 @@ const _: () = {
     __ratchet::submit! {
         __ratchet::Registration::of:: < MailerSweep > ()
     }
+    __ratchet::constructor! {
+        MailerSweep(days : u32) { days }
+    }
 };
-/// Arguments of the [`Mailer::count`] job.
+/// Arguments of the [`Mailer::count()`] job.
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 struct MailerCount;
@@ -159,6 +163,7 @@ const _: () = {
         }
     }
     impl<__Parent> __ratchet::StepAfter<__Parent> for MailerCount {}
+    impl __ratchet::CallbackJob for MailerCount {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < MailerCount > ()
     }

@@ -1,23 +1,21 @@
-#[allow(unexpected_cfgs)]
-const _: () = {
-    #[cfg(rust_analyzer)]
-    use ::ratchet::__private::options::job::{
-        name as _, alias as _, alias as _, version as _, struct_name as _, derive as _,
-    };
-};
+#[allow(clippy::unused_async, clippy::needless_pass_by_value)]
 pub(crate) async fn send_email(to: String) {
     drop(to);
 }
-/// Arguments of the [`send_email`] job.
+/// Arguments of the [`send_email()`] job.
 #[derive(Debug, Clone)]
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 pub(crate) struct EmailJob {
     pub(crate) to: String,
 }
-#[allow(unused_qualifications)]
+#[allow(unused_qualifications, unexpected_cfgs)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
+    #[cfg(rust_analyzer)]
+    use __ratchet::options::job::{
+        name as _, alias as _, alias as _, version as _, struct_name as _, derive as _,
+    };
     const __TO: __ratchet::Arg<String> = __ratchet::arg::<String>("to", "String");
     const __FALLIBLE: bool = false;
     #[automatically_derived]
@@ -46,5 +44,9 @@ const _: () = {
     impl<__Parent> __ratchet::StepAfter<__Parent> for EmailJob {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < EmailJob > ()
+    }
+    __ratchet::constructor! {
+        pub (crate) EmailJob(to : impl __ratchet::Into < String >) { to :
+        __ratchet::Into::into(to) }
     }
 };

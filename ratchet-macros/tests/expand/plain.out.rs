@@ -1,9 +1,5 @@
-#[allow(unexpected_cfgs)]
-const _: () = {
-    #[cfg(rust_analyzer)]
-    use ::ratchet::__private::options::job::{queue as _, max_retries as _, timeout as _};
-};
 /// Sends one e-mail.
+#[allow(clippy::needless_pass_by_value)]
 pub async fn send_email(
     ctx: JobContext,
     to: String,
@@ -11,7 +7,7 @@ pub async fn send_email(
 ) -> Result<(), MailError> {
     deliver(ctx, to, subject).await
 }
-/// Arguments of the [`send_email`] job.
+/// Arguments of the [`send_email()`] job.
 ///
 /// Sends one e-mail.
 #[must_use = "a job does nothing until it is enqueued"]
@@ -21,9 +17,11 @@ pub struct SendEmail {
     pub to: String,
     pub subject: String,
 }
-#[allow(unused_qualifications)]
+#[allow(unused_qualifications, unexpected_cfgs)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
+    #[cfg(rust_analyzer)]
+    use __ratchet::options::job::{queue as _, max_retries as _, timeout as _};
     const __CTX: __ratchet::Injected<JobContext> = __ratchet::injected::<
         JobContext,
     >("ctx");
@@ -71,5 +69,10 @@ const _: () = {
     impl<__Parent> __ratchet::StepAfter<__Parent> for SendEmail {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < SendEmail > ()
+    }
+    __ratchet::constructor! {
+        pub SendEmail(to : impl __ratchet::Into < String >, subject : impl
+        __ratchet::Into < String >) { to : __ratchet::Into::into(to), subject :
+        __ratchet::Into::into(subject) }
     }
 };

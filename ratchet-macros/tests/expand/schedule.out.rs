@@ -1,15 +1,9 @@
-#[allow(unexpected_cfgs)]
-const _: () = {
-    #[cfg(rust_analyzer)]
-    use ::ratchet::__private::options::job::{
-        cron as _, tz as _, soft_timeout as _, priority as _, panic as _,
-    };
-};
 /// Runs at night.
+#[allow(clippy::unused_async, clippy::needless_pass_by_value)]
 async fn report(day: Option<u32>) {
     let _ = day;
 }
-/// Arguments of the [`report`] job.
+/// Arguments of the [`report()`] job.
 ///
 /// Runs at night.
 #[must_use = "a job does nothing until it is enqueued"]
@@ -17,9 +11,13 @@ async fn report(day: Option<u32>) {
 struct Report {
     day: Option<u32>,
 }
-#[allow(unused_qualifications)]
+#[allow(unused_qualifications, unexpected_cfgs)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
+    #[cfg(rust_analyzer)]
+    use __ratchet::options::job::{
+        cron as _, tz as _, soft_timeout as _, priority as _, panic as _,
+    };
     const __DAY: __ratchet::Arg<Option<u32>> = __ratchet::arg::<
         Option<u32>,
     >("day", "Option<u32>")
@@ -52,7 +50,11 @@ const _: () = {
         }
     }
     impl<__Parent> __ratchet::StepAfter<__Parent> for Report {}
+    impl __ratchet::CallbackJob for Report {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Report > ()
+    }
+    __ratchet::constructor! {
+        Report(day : Option < u32 >) { day }
     }
 };

@@ -1,10 +1,6 @@
-#[allow(unexpected_cfgs)]
-const _: () = {
-    #[cfg(rust_analyzer)]
-    use ::ratchet::__private::options::job::derive as _;
-};
+#[allow(clippy::unused_async, clippy::needless_pass_by_value)]
 async fn login(user: String, password: String) {}
-/// Arguments of the [`login`] job.
+/// Arguments of the [`login()`] job.
 #[derive(Clone)]
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
@@ -12,9 +8,11 @@ struct Login {
     user: String,
     password: String,
 }
-#[allow(unused_qualifications)]
+#[allow(unused_qualifications, unexpected_cfgs)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
+    #[cfg(rust_analyzer)]
+    use __ratchet::options::job::derive as _;
     const __USER: __ratchet::Arg<String> = __ratchet::arg::<String>("user", "String");
     const __PASSWORD: __ratchet::Arg<String> = __ratchet::arg::<
         String,
@@ -58,5 +56,10 @@ const _: () = {
                 .field("password", &__ratchet::format_args!("***"))
                 .finish()
         }
+    }
+    __ratchet::constructor! {
+        Login(user : impl __ratchet::Into < String >, password : impl __ratchet::Into <
+        String >) { user : __ratchet::Into::into(user), password :
+        __ratchet::Into::into(password) }
     }
 };

@@ -1,20 +1,18 @@
-#[allow(unexpected_cfgs)]
-const _: () = {
-    #[cfg(rust_analyzer)]
-    use ::ratchet::__private::options::job::single_instance as _;
-};
+#[allow(clippy::unused_async, clippy::needless_pass_by_value)]
 async fn reindex(full: bool) {
     let _ = full;
 }
-/// Arguments of the [`reindex`] job.
+/// Arguments of the [`reindex()`] job.
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 struct Reindex {
     full: bool,
 }
-#[allow(unused_qualifications)]
+#[allow(unused_qualifications, unexpected_cfgs)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
+    #[cfg(rust_analyzer)]
+    use __ratchet::options::job::single_instance as _;
     const __FULL: __ratchet::Arg<bool> = __ratchet::arg::<bool>("full", "bool");
     const __FALLIBLE: bool = false;
     #[automatically_derived]
@@ -46,5 +44,8 @@ const _: () = {
     impl<__Parent> __ratchet::StepAfter<__Parent> for Reindex {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Reindex > ()
+    }
+    __ratchet::constructor! {
+        Reindex(full : bool) { full }
     }
 };

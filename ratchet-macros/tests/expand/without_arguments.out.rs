@@ -1,5 +1,6 @@
+#[allow(clippy::unused_async)]
 async fn tick() {}
-/// Arguments of the [`tick`] job.
+/// Arguments of the [`tick()`] job.
 #[must_use = "a job does nothing until it is enqueued"]
 #[allow(missing_docs)]
 struct Tick;
@@ -23,6 +24,7 @@ const _: () = {
         }
     }
     impl<__Parent> __ratchet::StepAfter<__Parent> for Tick {}
+    impl __ratchet::CallbackJob for Tick {}
     __ratchet::submit! {
         __ratchet::Registration::of:: < Tick > ()
     }

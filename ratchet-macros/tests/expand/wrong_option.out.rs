@@ -1,13 +1,9 @@
-#[allow(unexpected_cfgs)]
-const _: () = {
-    #[cfg(rust_analyzer)]
-    use ::ratchet::__private::options::job::queu as _;
-};
 /// The struct stands, the implementation is a dummy, the error follows.
+#[allow(clippy::needless_pass_by_value)]
 pub async fn send_email(to: String) -> Result<u32, MailError> {
     deliver(to).await
 }
-/// Arguments of the [`send_email`] job.
+/// Arguments of the [`send_email()`] job.
 ///
 /// The struct stands, the implementation is a dummy, the error follows.
 #[must_use = "a job does nothing until it is enqueued"]
@@ -15,9 +11,11 @@ pub async fn send_email(to: String) -> Result<u32, MailError> {
 pub struct SendEmail {
     pub to: String,
 }
-#[allow(unused_qualifications)]
+#[allow(unused_qualifications, unexpected_cfgs)]
 const _: () = {
     use ::ratchet::__private as __ratchet;
+    #[cfg(rust_analyzer)]
+    use __ratchet::options::job::queu as _;
     const __FALLIBLE: bool = __ratchet::fallible!(Result < u32, MailError >);
     #[automatically_derived]
     impl __ratchet::Job for SendEmail {
@@ -37,6 +35,11 @@ const _: () = {
         }
     }
     impl<__Parent> __ratchet::StepAfter<__Parent> for SendEmail {}
+    impl __ratchet::CallbackJob for SendEmail {}
+    __ratchet::constructor! {
+        pub SendEmail(to : impl __ratchet::Into < String >) { to :
+        __ratchet::Into::into(to) }
+    }
 };
 ::core::compile_error! {
     "unknown `#[job]` option `queu`; did you mean `queue`?"

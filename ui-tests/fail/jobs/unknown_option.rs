@@ -2,7 +2,7 @@ use ratchet::jobs;
 
 struct Mailer;
 
-#[jobs(queue = "mail")]
+#[jobs(colour = "mail")]
 impl Mailer {
     #[job]
     async fn send(&self, to: String) {

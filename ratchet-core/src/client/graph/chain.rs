@@ -38,7 +38,7 @@ pub struct Chain<'a, T> {
 }
 
 impl<'a, T> Chain<'a, T> {
-    pub(super) fn new<J: Job<Output = T>>(
+    pub(in crate::client) fn new<J: Job<Output = T>>(
         target: (&'a Arc<Core>, Option<&'a JobContext>),
         first: &J,
     ) -> Self {

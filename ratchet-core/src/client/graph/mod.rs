@@ -27,13 +27,6 @@ use crate::job::JobContext;
 use ratchet_store::model::GroupId;
 
 impl Ratchet {
-    /// Starts building a chain: `ratchet.chain(first).then(second).await`. Steps run one after the other. A step may
-    /// take the output of the step before it.
-    #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
-    pub fn chain<J: FirstStep>(&self, first: J) -> Chain<'_, J::Output> {
-        Chain::new((&self.core, None), &first)
-    }
-
     /// Starts building a batch: jobs that run in parallel, with shared progress and callbacks when all have ended.
     pub fn batch(&self, name: impl Into<String>) -> Batch<'_> {
         Batch::new((&self.core, None), name.into())

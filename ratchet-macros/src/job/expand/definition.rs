@@ -2,18 +2,17 @@
 
 use std::time::Duration;
 
-use proc_macro2::{Ident, Literal, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Path;
 use syn::spanned::Spanned;
 
 use super::super::model::{Arg, Default, From, Injected, JobModel, Param};
-use super::super::options::Priority;
 use super::super::types;
 use crate::breaker::Breaker;
 use crate::idents;
 use crate::krate::item;
-use crate::values::{Backoff, Curve, Jitter, Value};
+use crate::values::{Backoff, Curve, JobPath, Value, Word, duration_tokens as duration};
 
 /// Generates `const __TO: __ratchet::Arg<String> = __ratchet::arg::<String>("to", "String");`.
 ///
@@ -46,7 +45,17 @@ fn stored(arg: &Arg) -> TokenStream {
             quote_spanned!(value.span()=> .default(|| #some::Some(#value)))
         }
     });
-    let value = quote_spanned!(span=> #arg_fn::<#ty>(#name, #text));
+    let value = match &arg.with {
+        None => quote_spanned!(span=> #arg_fn::<#ty>(#name, #text)),
+        Some(module) => quote! {
+            __ratchet::arg_with::<#ty>(
+                #name,
+                #text,
+                |value, out| #module::serialize(value, &mut __ratchet::json_writer(out)),
+                |json| #module::deserialize(&mut __ratchet::json_reader(json)),
+            )
+        },
+    };
     quote!(const #constant: #arg_type<#ty> = #value #docs #secret #default;)
 }
 
@@ -93,21 +102,23 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
     }
     calls.extend(options.version.as_ref().map(|version| call("version", version)));
     calls.extend(options.queue.as_ref().map(|queue| call("queue", queue)));
-    calls.extend(options.priority.as_ref().map(priority));
+    calls.extend(options.priority.as_ref().map(|level| word("priority", "Priority", level)));
     calls.extend(options.max_retries.as_ref().map(|retries| call("max_retries", retries)));
     calls.extend(options.backoff.as_ref().map(|value| {
         let backoff = backoff(value);
         quote!(.backoff(#backoff))
     }));
     calls.extend(options.timeout.as_ref().map(|timeout| timed("timeout", timeout)));
-    calls.extend(options.soft_timeout.as_ref().map(|timeout| timed("soft_timeout", timeout)));
+    calls.extend(
+        options.soft_timeout.as_ref().map(|soft| soft_timeout(soft, options.timeout.as_ref())),
+    );
     calls.extend(options.delay.as_ref().map(|delay| timed("delay", delay)));
     calls.extend(options.concurrency_limit.as_ref().map(|limit| call("concurrency_limit", limit)));
-    if options.single_instance.is_some() {
+    if options.single_instance.is_present() {
         calls.push(quote!(.concurrency_limit(1)));
     }
     if !options.tags.is_empty() {
-        let tags = &options.tags;
+        let tags = options.tags.iter();
         calls.push(quote!(.tags(&[#(#tags),*])));
     }
     calls.extend(options.cron.as_ref().map(|cron| {
@@ -116,14 +127,10 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
     }));
     calls.extend(options.on_success.as_ref().map(|path| callback("on_success", path)));
     calls.extend(options.on_failure.as_ref().map(|path| callback("on_failure", path)));
-    calls.extend(options.panic_to_dlq.map(|dlq| {
-        if dlq {
-            quote!(.panic(__ratchet::PanicPolicy::Dlq))
-        } else {
-            quote!(.panic(__ratchet::PanicPolicy::Retry))
-        }
-    }));
-    calls.extend(options.blocking.as_ref().map(|_| quote!(.blocking())));
+    calls.extend(options.panic.as_ref().map(|policy| word("panic", "PanicPolicy", policy)));
+    if options.blocking.is_present() {
+        calls.push(quote!(.blocking()));
+    }
     calls.extend(job.breaker.as_ref().map(|value| {
         let breaker = breaker(value);
         quote!(.breaker(#breaker))
@@ -177,24 +184,35 @@ fn timed(method: &str, value: &Value<Duration>) -> TokenStream {
     quote_spanned!(span=> .#method(#duration))
 }
 
-fn duration(value: &Value<Duration>) -> TokenStream {
-    let Value::Literal(duration, _) = value else { return value.to_token_stream() };
-    if duration.subsec_millis() == 0 {
-        let seconds = Literal::u64_unsuffixed(duration.as_secs());
-        return quote!(__ratchet::Duration::from_secs(#seconds));
+/// Generates `.soft_timeout(…)`. The macro has compared literals; constants are compared by the compiler.
+fn soft_timeout(soft: &Value<Duration>, timeout: Option<&Value<Duration>>) -> TokenStream {
+    let known = timeout.is_none_or(|timeout| timeout.literal().is_some());
+    if soft.literal().is_some() && known {
+        return timed("soft_timeout", soft);
     }
-    let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-    let millis = Literal::u64_unsuffixed(millis);
-    quote!(__ratchet::Duration::from_millis(#millis))
+    let span = soft.span();
+    let checked = item("checked", span);
+    let timeout = match timeout {
+        Some(timeout) => duration(timeout),
+        None => quote!(__ratchet::JobDef::DEFAULT_TIMEOUT),
+    };
+    let soft = duration(soft);
+    quote_spanned!(span=> .soft_timeout(#checked::soft_timeout_before(#soft, #timeout)))
 }
 
-fn priority(priority: &Priority) -> TokenStream {
-    match priority {
-        Priority::Level(level) => {
-            let level = idents::local(level);
-            quote!(.priority(__ratchet::Priority::#level))
+/// Generates `.priority(__ratchet::Priority::High)`.
+fn word<W>(method: &str, ty: &str, word: &Word<W>) -> TokenStream {
+    let (method, ty) = (idents::local(method), idents::local(ty));
+    match word {
+        Word::Variant(variant, _) => {
+            let variant = idents::local(variant);
+            quote!(.#method(__ratchet::#ty::#variant))
         }
-        Priority::Constant(constant) => quote!(.priority(#constant)),
+        Word::Constant(constant) => {
+            let span = constant.span();
+            let method = Ident::new(&method.to_string(), span);
+            quote_spanned!(span=> .#method(#constant))
+        }
     }
 }
 
@@ -223,7 +241,9 @@ fn backoff(backoff: &Backoff) -> TokenStream {
             let cap = max(&base, cap);
             let factor = factor.as_ref().map(|factor| {
                 let number = match factor {
-                    Value::Literal(number, _) => Literal::f64_unsuffixed(*number).to_token_stream(),
+                    Value::Literal(number, _) => {
+                        Literal::f64_unsuffixed(number.0).to_token_stream()
+                    }
                     Value::Constant(constant) => {
                         checked("factor", factor, constant.to_token_stream())
                     }
@@ -233,16 +253,12 @@ fn backoff(backoff: &Backoff) -> TokenStream {
             quote!(__ratchet::Backoff::exponential(#base, #cap) #factor)
         }
     };
-    let jitter = jitter.map(|jitter| match jitter {
-        Jitter::None => quote!(.jitter(__ratchet::Jitter::None)),
-        Jitter::Full => quote!(.jitter(__ratchet::Jitter::Full)),
-        Jitter::Equal => quote!(.jitter(__ratchet::Jitter::Equal)),
-    });
+    let jitter = jitter.as_ref().map(|jitter| word("jitter", "Jitter", jitter));
     quote!(#curve #jitter)
 }
 
 /// Generates `.on_success(Callback::of::<SendReceipt>())`.
-fn callback(method: &str, path: &Path) -> TokenStream {
+fn callback(method: &str, JobPath(path): &JobPath) -> TokenStream {
     let span = path.span();
     let method = Ident::new(method, span);
     let callback = item("Callback", span);
@@ -250,16 +266,32 @@ fn callback(method: &str, path: &Path) -> TokenStream {
 }
 
 fn breaker(breaker: &Breaker) -> TokenStream {
-    let service = &breaker.service;
-    let span = service.span();
+    let service = breaker.service.as_ref();
+    let span = service.map_or_else(Span::call_site, Value::span);
     let def = item("BreakerDef", span);
     let new = quote_spanned!(span=> #def::new(#service));
     let profile = breaker.profile.as_ref().map(|profile| call("profile", profile));
-    let numbers = breaker.numbers.iter().map(|(method, number)| call(method, number));
+    let failure_rate = breaker.failure_rate.as_ref().map(|rate| call("failure_rate", rate));
+    let window = breaker.window.as_ref().map(|calls| call("window", calls));
+    let min_calls =
+        breaker.min_calls.as_ref().map(|calls| min_calls(calls, breaker.window.as_ref()));
+    let probes = breaker.probes.as_ref().map(|probes| call("probes", probes));
     let open_for = breaker.open_for.as_ref().map(|open_for| timed("open_for", open_for));
     let ignore = matchers("ignore", &breaker.ignore);
     let record = matchers("record", &breaker.record);
-    quote!(#new #profile #(#numbers)* #open_for #ignore #record)
+    quote!(#new #profile #failure_rate #window #min_calls #open_for #probes #ignore #record)
+}
+
+/// Generates `.min_calls(…)`. The macro has compared literals; constants are compared by the compiler.
+fn min_calls<T>(calls: &Value<T>, window: Option<&Value<T>>) -> TokenStream {
+    match window {
+        Some(window) if calls.literal().is_none() || window.literal().is_none() => {
+            let span = calls.span();
+            let checked = item("checked", span);
+            quote_spanned!(span=> .min_calls(#checked::min_calls_within(#calls, #window)))
+        }
+        _ => call("min_calls", calls),
+    }
 }
 
 fn matchers(method: &str, errors: &[Path]) -> Option<TokenStream> {
@@ -270,9 +302,29 @@ fn matchers(method: &str, errors: &[Path]) -> Option<TokenStream> {
     let matchers = errors.iter().map(|error| {
         let span = error.span();
         let (matcher, text) = (item("ErrorMatcher", span), idents::text(error.to_token_stream()));
-        quote_spanned!(span=> #matcher::of::<#error>(#text))
+        let Some(ty) = enum_of(error) else {
+            return quote_spanned!(span=> #matcher::of::<#error>(#text));
+        };
+        let find = item("find_error", span);
+        let found = quote_spanned!(span=> #find::<#ty>(error));
+        quote! {
+            __ratchet::ErrorMatcher {
+                name: #text,
+                matches: |error| #found.is_some_and(|error| __ratchet::matches!(error, #error { .. })),
+            }
+        }
     });
     Some(quote!(.#method(&[#(#matchers),*])))
+}
+
+/// Returns `PayError` for the variant `PayError::Declined`, and `None` for a type: `io::Error` is in a module.
+fn enum_of(error: &Path) -> Option<Path> {
+    let mut ty = error.clone();
+    ty.segments.pop()?;
+    let last = ty.segments.pop()?;
+    ty.segments.push(last);
+    let name = ty.segments.last().map(|segment| idents::plain(&segment.ident))?;
+    name.starts_with(char::is_uppercase).then_some(ty)
 }
 
 /// Joins the lines of a doc comment; `None` if it is blank.

@@ -9,7 +9,7 @@ use super::super::model::{Arg, From, JobModel, Owner, Param};
 use super::definition;
 use crate::idents::local;
 use crate::krate::item;
-use crate::values::{Piece, Template};
+use crate::values::{FnPath, Piece, Template};
 
 pub(super) fn implementation(job: &JobModel) -> TokenStream {
     let name = &job.struct_name;
@@ -23,6 +23,7 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
     let run = run(job);
     let fallible = fallible(job);
     let follows = follows(job);
+    let callback = callback(job);
     quote! {
         #fallible
 
@@ -39,7 +40,15 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
         }
 
         #follows
+        #callback
     }
+}
+
+/// Generates the marker of a job that can be a callback: nothing has to be passed to it.
+fn callback(job: &JobModel) -> Option<TokenStream> {
+    let complete = job.args().all(Arg::is_optional) && job.inputs().next().is_none();
+    let name = &job.struct_name;
+    complete.then(|| quote!(impl __ratchet::CallbackJob for #name {}))
 }
 
 /// Generates the `StepAfter` implementation. A job with an unnamed `#[input]` can only follow jobs with that output; any
@@ -88,6 +97,7 @@ pub(super) fn broken(job: &JobModel) -> TokenStream {
         }
 
         #follows
+        impl __ratchet::CallbackJob for #name {}
     }
 }
 
@@ -141,12 +151,10 @@ fn keys(job: &JobModel) -> Option<TokenStream> {
     let options = &job.options;
     let business = options.business_key.as_ref().map(|key| template("business", key));
     let idempotency = options.idempotency_key.as_ref().map(|key| template("idempotency", key));
-    let concurrency = match (&options.concurrency_key, &options.single_instance) {
+    let concurrency = match (&options.concurrency_key, options.single_instance.is_present()) {
         (Some(key), _) => Some(template("concurrency", key)),
-        (None, Some(_)) => {
-            Some(quote!(.concurrency(__ratchet::format_args!("{}", Self::DEF.name))))
-        }
-        (None, None) => None,
+        (None, true) => Some(quote!(.concurrency(__ratchet::format_args!("{}", Self::DEF.name)))),
+        (None, false) => None,
     };
     if business.is_none() && idempotency.is_none() && concurrency.is_none() {
         return None;
@@ -188,20 +196,16 @@ fn template(method: &str, template: &Template) -> TokenStream {
 }
 
 fn validate(job: &JobModel) -> Option<TokenStream> {
-    let path = job.options.validate.as_ref()?;
+    let FnPath(path) = job.options.validate.as_ref()?;
     let span = path.span();
-    let this = this(span);
-    let call = quote_spanned!(span=> #path(#this));
+    let validated = item("validated", span);
+    let this = Ident::new("self", Span::call_site().located_at(span));
+    let call = quote_spanned!(span=> #validated::<Self, _, _>(#path, #this));
     Some(quote! {
         fn validate(&self) -> __ratchet::Validated {
-            __ratchet::validated(#call)
+            #call
         }
     })
-}
-
-/// Creates `self` located at `span` but resolved as the receiver of the generated method.
-fn this(span: Span) -> Ident {
-    Ident::new("self", Span::call_site().located_at(span))
 }
 
 /// Generates `run::<__FALLIBLE, R, _, _>(send_email(__CTX.inject(&ctx)?, self.to))`.
@@ -214,7 +218,7 @@ fn run(job: &JobModel) -> TokenStream {
     };
     let span = job.function.sig.ident.span();
     let returns = &job.returns;
-    let blocking = job.options.blocking.is_some();
+    let blocking = job.options.blocking.is_present();
     let receiver = job.owner.as_ref().and_then(|owner| owner.receiver.as_ref());
     let (before, call) = match (blocking, receiver) {
         (true, _) => blocking_call(job, &ctx),

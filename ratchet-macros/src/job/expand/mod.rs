@@ -8,6 +8,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::model::JobModel;
+use crate::completion;
 
 /// Generates the items that follow the function.
 ///
@@ -27,7 +28,9 @@ pub(crate) fn expand(job: &JobModel, sound: bool) -> TokenStream {
     let import = job.options.krate.import();
     // Generated paths with the user's spans are linted as if the user had written them.
     let deprecated = job.deprecated.then(|| quote!(, deprecated));
-    let allow = quote!(#[allow(unused_qualifications #deprecated)]);
+    let triggers = completion::triggers(&job.options.keys);
+    let cfgs = (!triggers.is_empty()).then(|| quote!(, unexpected_cfgs));
+    let allow = quote!(#[allow(unused_qualifications #cfgs #deprecated)]);
     let inside = if sound {
         let constants = definition::constants(job);
         let implementation = implementation::implementation(job);
@@ -37,14 +40,19 @@ pub(crate) fn expand(job: &JobModel, sound: bool) -> TokenStream {
         implementation::broken(job)
     };
     let debug = structure::debug(job);
+    let default = structure::default(job);
+    let constructor = structure::constructor(job);
     quote! {
         #structure
 
         #allow
         const _: () = {
             #import
+            #triggers
             #inside
             #debug
+            #default
+            #constructor
         };
     }
 }

@@ -2,20 +2,19 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::parse::Parser as _;
-use syn::punctuated::Punctuated;
-use syn::{Path, Token};
+use syn::{Path, Type};
 
-use super::super::model::{Arg, JobModel};
+use super::super::model::{Arg, Default, JobModel};
 use crate::idents;
 
 /// ```text
-/// /// Arguments of the [`send_email`] job.
+/// /// Arguments of the [`send_email()`] job.
 /// #[must_use = "a job does nothing until it is enqueued"]
 /// pub struct SendEmail { pub to: String }
 /// ```
 pub(super) fn structure(job: &JobModel) -> TokenStream {
-    let JobModel { vis, struct_name, inherited, .. } = job;
+    let JobModel { vis, struct_name, inherited, moved, .. } = job;
+    let moved = &moved.others;
     let docs = docs(job);
     let derives = derives(job);
     let derive = (!derives.is_empty()).then(|| quote!(#[derive(#(#derives),*)]));
@@ -29,6 +28,7 @@ pub(super) fn structure(job: &JobModel) -> TokenStream {
         #(#[doc = #docs])*
         #(#inherited)*
         #derive
+        #(#moved)*
         #[must_use = "a job does nothing until it is enqueued"]
         #[allow(missing_docs)]
         #vis struct #struct_name #body
@@ -36,16 +36,25 @@ pub(super) fn structure(job: &JobModel) -> TokenStream {
 }
 
 /// Returns the derives of the struct. A job with secret arguments gets its own `Debug`, see [`debug`].
-fn derives(job: &JobModel) -> Vec<TokenStream> {
-    let Some(list) = &job.options.derive else { return Vec::new() };
-    let paths = Punctuated::<Path, Token![,]>::parse_terminated.parse2(list.clone());
-    let Ok(paths) = paths else { return vec![list.clone()] };
-    let ours = |path: &&Path| !(is_debug(path) && has_secrets(job));
-    paths.iter().filter(ours).map(ToTokens::to_token_stream).collect()
+fn derives(job: &JobModel) -> Vec<&Path> {
+    let generated = |path: &&Path| {
+        (is(path, "Debug") && has_secrets(job)) || (is(path, "Default") && has_values(job))
+    };
+    all_derives(job).filter(|path| !generated(path)).collect()
 }
 
-fn is_debug(path: &Path) -> bool {
-    path.segments.last().is_some_and(|segment| segment.ident == "Debug")
+/// The derives in the options and those that were written below `#[job]`.
+fn all_derives(job: &JobModel) -> impl Iterator<Item = &Path> {
+    job.options.derive.0.iter().chain(&job.moved.derives)
+}
+
+fn is(path: &Path, name: &str) -> bool {
+    path.segments.last().is_some_and(|segment| segment.ident == name)
+}
+
+/// Returns whether an argument has a `#[job(default = value)]`, which a derived `Default` would not use.
+fn has_values(job: &JobModel) -> bool {
+    job.args().any(|arg| matches!(arg.default, Some(Default::Value(_))))
 }
 
 fn has_secrets(job: &JobModel) -> bool {
@@ -54,9 +63,7 @@ fn has_secrets(job: &JobModel) -> bool {
 
 /// Generates `Debug` for a struct that derives it and has secret arguments: they are shown as `***`.
 pub(super) fn debug(job: &JobModel) -> Option<TokenStream> {
-    let list = job.options.derive.as_ref().filter(|_| has_secrets(job))?;
-    let paths = Punctuated::<Path, Token![,]>::parse_terminated.parse2(list.clone()).ok()?;
-    paths.iter().find(|path| is_debug(path))?;
+    all_derives(job).find(|path| is(path, "Debug") && has_secrets(job))?;
     let name = &job.struct_name;
     let text = idents::plain(name);
     let fields = job.args().map(|Arg { ident, secret, .. }| {
@@ -77,6 +84,47 @@ pub(super) fn debug(job: &JobModel) -> Option<TokenStream> {
     })
 }
 
+/// Generates `Default` for a struct that derives it and has arguments with a `#[job(default = value)]`.
+pub(super) fn default(job: &JobModel) -> Option<TokenStream> {
+    all_derives(job).find(|path| is(path, "Default") && has_values(job))?;
+    let name = &job.struct_name;
+    let fields = job.args().map(|Arg { ident, default, .. }| match default {
+        Some(Default::Value(value)) => quote!(#ident: #value),
+        _ => quote!(#ident: __ratchet::Default::default()),
+    });
+    Some(quote! {
+        #[automatically_derived]
+        impl __ratchet::Default for #name {
+            fn default() -> Self {
+                Self { #(#fields),* }
+            }
+        }
+    })
+}
+
+/// Generates `SendEmail::new(to, subject)`, with `impl Into<String>` for text. A derive named `new` replaces it.
+pub(super) fn constructor(job: &JobModel) -> Option<TokenStream> {
+    job.args().next()?;
+    if all_derives(job).any(|path| is(path, "new") || is(path, "Constructor")) {
+        return None;
+    }
+    let JobModel { vis, struct_name, .. } = job;
+    let params = job.args().map(|Arg { ident, ty, .. }| {
+        if is_string(ty) { quote!(#ident: impl __ratchet::Into<#ty>) } else { quote!(#ident: #ty) }
+    });
+    let fields = job.args().map(|Arg { ident, ty, .. }| {
+        if is_string(ty) { quote!(#ident: __ratchet::Into::into(#ident)) } else { quote!(#ident) }
+    });
+    Some(quote! {
+        __ratchet::constructor! { #vis #struct_name(#(#params),*) { #(#fields),* } }
+    })
+}
+
+/// Returns whether the type is spelled `String`.
+fn is_string(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if is(&path.path, "String") && path.qself.is_none())
+}
+
 fn docs(job: &JobModel) -> Vec<String> {
     let name = idents::plain(&job.function.sig.ident);
     let of = match &job.owner {
@@ -85,7 +133,7 @@ fn docs(job: &JobModel) -> Vec<String> {
         }
         None => name,
     };
-    let mut docs = vec![format!(" Arguments of the [`{of}`] job.")];
+    let mut docs = vec![format!(" Arguments of the [`{of}()`] job.")];
     if !job.docs.is_empty() {
         docs.push(String::new());
         docs.extend(job.docs.iter().cloned());

@@ -1,6 +1,6 @@
 use ratchet::job;
 
-#[job(priority = "high")]
+#[job(priority = High)]
 async fn send_email(to: String) {
     drop(to);
 }

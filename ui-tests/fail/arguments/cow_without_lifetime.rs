@@ -1,0 +1,10 @@
+use ratchet::job;
+
+use std::borrow::Cow;
+
+#[job]
+async fn send_email(to: Cow<str>) {
+    drop(to);
+}
+
+fn main() {}

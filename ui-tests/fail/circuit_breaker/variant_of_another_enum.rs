@@ -1,0 +1,9 @@
+use ratchet::job;
+
+#[job]
+#[circuit_breaker(service = "pay", ignore(std::io::ErrorKind::NotFound))]
+async fn send_email(to: String) {
+    drop(to);
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use ratchet::DoNotRetry;
+
+#[derive(Debug, thiserror::Error, DoNotRetry)]
+pub enum PayError {
+    #[error("declined")]
+    Declined,
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+use ratchet::classify;
+
+#[classify]
+#[derive(Debug, thiserror::Error)]
+pub enum PayError {
+    #[error("timed out")]
+    #[retry]
+    Timeout,
+    #[error("declined")]
+    #[retry]
+    #[do_not_retry]
+    Declined,
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use ratchet::classify;
+
+#[classify]
+#[derive(Debug, thiserror::Error)]
+#[error("gone")]
+pub struct Gone;
+
+fn main() {}

@@ -1,0 +1,6 @@
+use ratchet::condition;
+
+#[condition]
+pub struct Big;
+
+fn main() {}

@@ -1,0 +1,8 @@
+use ratchet::condition;
+
+#[condition]
+pub fn is_big(count: &u32) -> u32 {
+    *count
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use ratchet::job;
+
+#[job(blocking = true)]
+fn send_email(to: String) {
+    drop(to);
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use ratchet::job;
+
+#[job]
+const SEND: u32 = 5;
+
+fn main() {}

@@ -1,0 +1,6 @@
+use ratchet::job;
+
+#[job]
+trait Mailer {}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use ratchet::job;
+
+#[job]
+async fn pay() -> Result<Recepit, std::io::Error> {
+    todo!()
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use ratchet::job;
+
+#[job(cron = 5)]
+async fn tidy() {}
+
+fn main() {}

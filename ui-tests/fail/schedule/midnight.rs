@@ -1,0 +1,6 @@
+use ratchet::job;
+
+#[job(cron = "@midnight")]
+async fn tidy() {}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use ratchet::job;
+
+#[job(cron = "@reboot")]
+async fn tidy() {}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use ratchet::job;
+
+#[job(cron = "1,* * * * *")]
+async fn tidy() {}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use ratchet::job;
+
+struct SendEmail;
+
+const _: SendEmail = SendEmail;
+
+#[job]
+async fn send_email() {}
+
+fn main() {}
