@@ -116,6 +116,16 @@ pub mod job {
     /// `blocking`
     pub const blocking: () = ();
 
+    /// Stored fields that no argument takes are an error instead of a warning.
+    ///
+    /// `strict`
+    pub const strict: () = ();
+
+    /// The function implements this job, which another crate declares without a body.
+    ///
+    /// `implements = shop_api::SendEmail`
+    pub const implements: () = ();
+
     /// A `fn(&Struct) -> Result<(), impl Display>` that refuses bad arguments.
     ///
     /// `validate = check_order`

@@ -1,7 +1,8 @@
 //! [`Handler`]: the implementation of a job that another crate declares without a body.
 
 use super::{
-    InjectError, Injection, InputDef, Job, JobContext, JobDef, Location, Registration, RunFuture,
+    InjectError, Injection, InputDef, Job, JobContext, JobDef, JobOutput, Location, Registration,
+    ReturnShape, RunFuture,
 };
 
 /// The implementation of a job that was declared without a body, written by `#[job(implements = path)]`.
@@ -75,4 +76,46 @@ const fn same(a: &str, b: &str) -> bool {
         index += 1;
     }
     a.len() == b.len()
+}
+
+/// A type that is the same in the declaration and in the implementation of a job.
+#[diagnostic::on_unimplemented(
+    message = "the declaration has an argument of type `{Self}` here, the implementation takes `{T}`",
+    label = "must be the type that the declaration has"
+)]
+pub trait DeclaredAs<T> {
+    #[doc(hidden)]
+    fn same(self) -> T;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> DeclaredAs<T> for T {
+    fn same(self) -> T {
+        self
+    }
+}
+
+/// Checks that an argument has the declared type.
+pub fn declared_argument<D: DeclaredAs<T>, T>(value: D) -> T {
+    value.same()
+}
+
+/// An output that is the same in the declaration and in the implementation of a job.
+#[diagnostic::on_unimplemented(
+    message = "the declaration returns `{D}` on success, the implementation returns `{Self}`",
+    label = "must return what the declaration returns"
+)]
+pub trait ReturnsDeclared<D> {}
+
+#[diagnostic::do_not_recommend]
+impl<T> ReturnsDeclared<T> for T {}
+
+/// Checks that the implementation returns what the declaration returns.
+pub const fn same_output<D, T: ReturnsDeclared<D>>() {}
+
+/// Checks that the output of a declared job can be stored. Only this function requires it.
+pub const fn declared_output<const FALLIBLE: bool, R: ReturnShape<FALLIBLE>>()
+where
+    R::Output: JobOutput,
+{
 }

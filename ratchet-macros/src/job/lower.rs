@@ -10,6 +10,7 @@ use syn::{
     ReturnType, Safety, Signature, Token, Type, parse_quote_spanned,
 };
 
+use super::declaration;
 use super::model::{JobModel, Moved, Owner, Param};
 use super::options::Options;
 use super::params;
@@ -30,7 +31,7 @@ pub(crate) fn lower(
 ) -> Result<JobModel, Box<JobFn>> {
     let moved = moved(&mut function.attrs, errors);
     let clash = check_shared_attributes(&mut function, errors);
-    let fatal = check_body(&function, errors)
+    let fatal = check_body(&function, &options, owner, errors)
         | check_free_function(&function.sig, owner, errors)
         | has_duplicate_arguments(&function.sig);
     let receiver = match owner {
@@ -55,6 +56,7 @@ pub(crate) fn lower(
     }
     let inherited = inherited(&function.attrs);
     function.attrs.extend(allowed(&function, &params));
+    declaration::check(&function, &options, &params, breaker.is_some(), errors);
     let struct_name = struct_name(&function.sig, &mut options, owner.as_ref(), errors);
     let struct_name = check_taken(struct_name, &function.sig, errors);
     let stored_name = stored_name(&function.sig, &options, owner.as_ref(), errors);
@@ -113,11 +115,25 @@ fn check_shared_attributes(function: &mut JobFn, errors: &mut Errors) -> bool {
     clashes
 }
 
-fn check_body(function: &JobFn, errors: &mut Errors) -> bool {
-    if function.body.is_none() {
-        errors.push(&function.sig.ident, "a job needs a body");
+/// Rejects a missing body where it cannot be a declaration.
+fn check_body(
+    function: &JobFn,
+    options: &Options,
+    owner: Option<&Path>,
+    errors: &mut Errors,
+) -> bool {
+    if function.body.is_some() {
+        return false;
     }
-    function.body.is_none()
+    let problem = if options.implements.is_some() {
+        "the implementation of a job needs a body"
+    } else if owner.is_some() {
+        "a method needs a body; a job is declared without one by a free function"
+    } else {
+        return false;
+    };
+    errors.push(&function.sig.ident, problem);
+    true
 }
 
 /// Rejects a function with a receiver or `Self`: it is inside an `impl` block, which cannot contain a struct.
@@ -289,8 +305,9 @@ fn struct_name(
     }
     let name = idents::plain(&sig.ident);
     let service = owner.and_then(|owner| owner.path.segments.last()).map(|segment| &segment.ident);
-    let pascal =
-        format!("{}{}", service.map(idents::plain).unwrap_or_default(), idents::pascal_case(&name));
+    let suffix = if options.implements.is_some() { "Handler" } else { "" };
+    let service = service.map(idents::plain).unwrap_or_default();
+    let pascal = format!("{service}{}{suffix}", idents::pascal_case(&name));
     let hint = "give the struct another name with `struct_name = …`";
     if idents::shadows_prelude(&pascal) {
         let message = match pascal.as_str() {

@@ -1,6 +1,7 @@
 //! `#[job]`: signature → options → model → check → expand. Each stage collects its errors and continues.
 
 mod check;
+mod declaration;
 mod expand;
 mod lower;
 mod model;
@@ -40,6 +41,8 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     let Expanded { function, items } = expand_fn(args, function, None, &mut errors);
+    // rustc accepts a function without a body only before the expansion.
+    let function = function.body.is_some().then_some(function);
     let errors = errors.into_tokens();
     quote!(#function #items #errors)
 }

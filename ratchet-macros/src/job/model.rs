@@ -60,6 +60,8 @@ pub(crate) struct Arg {
     pub(crate) ty: Type,
     pub(crate) docs: Vec<String>,
     pub(crate) secret: bool,
+    /// The former names of the argument.
+    pub(crate) aliases: Vec<LitStr>,
     pub(crate) default: Option<Default>,
     /// The module of `#[serde(with = "module")]`, which writes and reads the argument.
     pub(crate) with: Option<Path>,

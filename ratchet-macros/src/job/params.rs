@@ -26,12 +26,13 @@ pub(crate) const OPTIONS: Table = Table {
     attribute: "job",
     options: &[
         Opt { key: "default", takes: Takes::OptionalValue, example: "default", help: "Rows written before the argument existed get this value." },
+        Opt { key: "alias", takes: Takes::Text, example: r#"alias = "recipient""#, help: "A former name, under which older rows stored the argument; repeat it for several." },
         Opt { key: "secret", takes: Takes::Flag, example: "secret", help: "Never shown: `***` in `Debug`, and left out of errors." },
     ],
-    foreign: &[("redact", "secret"), ("sensitive", "secret"), ("hidden", "secret"), ("skip", "default"), ("optional", "default")],
+    foreign: &[("rename", "alias"), ("redact", "secret"), ("sensitive", "secret"), ("hidden", "secret"), ("skip", "default"), ("optional", "default")],
     elsewhere: &[],
-    positional: "an argument takes `#[job(default)]`, `#[job(default = value)]` and `#[job(secret)]`",
-    repeatable: &[],
+    positional: "an argument takes `#[job(default)]`, `#[job(default = value)]`, `#[job(alias = \"...\")]` and `#[job(secret)]`",
+    repeatable: &["alias"],
 };
 
 /// The options of `#[job(…)]` on an argument.
@@ -39,7 +40,29 @@ pub(crate) const OPTIONS: Table = Table {
 #[darling(default)]
 struct ArgOptions {
     secret: Flag,
+    #[darling(multiple, rename = "alias")]
+    aliases: Vec<FormerName>,
     default: Option<SpannedValue<Default>>,
+}
+
+/// A former name of an argument.
+struct FormerName(LitStr);
+
+impl FromMeta for FormerName {
+    fn from_meta(item: &Meta) -> darling::Result<Self> {
+        let expected = "expected the former name of the argument, `alias = \"recipient\"`";
+        match item {
+            Meta::NameValue(MetaNameValue {
+                value: Expr::Lit(ExprLit { lit: Lit::Str(name), .. }),
+                ..
+            }) => match syn::parse_str::<Ident>(name.value().trim_start_matches("r#")) {
+                Ok(_) => Ok(Self(name.clone())),
+                Err(_) => Err(Error::custom(expected).with_span(name)),
+            },
+            Meta::NameValue(pair) => Err(Error::custom(expected).with_span(&pair.value)),
+            item => Err(Error::custom(expected).with_span(item)),
+        }
+    }
 }
 
 /// The options of `#[input(…)]`.
@@ -187,6 +210,7 @@ fn param(
         ty,
         docs: docs(&argument.attrs),
         secret: options.secret.is_present(),
+        aliases: options.aliases.into_iter().map(|FormerName(name)| name).collect(),
         default,
         with: marks.with,
     })))
@@ -316,6 +340,7 @@ fn injected(
     let written = [
         (secret.map(|options| options.secret.span()), "secret"),
         (default.map(SpannedValue::span), "default"),
+        (options.and_then(|options| options.aliases.first()).map(|alias| alias.0.span()), "alias"),
     ];
     if let Some(with) = &marks.with {
         errors.push(with, "an argument that is not stored cannot have a `#[serde(with)]`");

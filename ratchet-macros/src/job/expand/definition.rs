@@ -21,6 +21,8 @@ pub(super) fn constants(job: &JobModel) -> TokenStream {
     job.params
         .iter()
         .map(|param| match param {
+            // The declaration has it.
+            Param::Stored(_) if job.options.implements.is_some() => TokenStream::new(),
             Param::Stored(arg) => stored(arg),
             Param::Injected(injected) => self::injected(injected),
         })
@@ -56,7 +58,9 @@ fn stored(arg: &Arg) -> TokenStream {
             )
         },
     };
-    quote!(const #constant: #arg_type<#ty> = #value #docs #secret #default;)
+    let aliases = &arg.aliases;
+    let aliases = (!aliases.is_empty()).then(|| quote!(.aliases(&[#(#aliases),*])));
+    quote!(const #constant: #arg_type<#ty> = #value #aliases #docs #secret #default;)
 }
 
 fn injected(injected: &Injected) -> TokenStream {
@@ -131,6 +135,9 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
     if options.blocking.is_present() {
         calls.push(quote!(.blocking()));
     }
+    if options.strict.is_present() {
+        calls.push(quote!(.strict()));
+    }
     calls.extend(job.breaker.as_ref().map(|value| {
         let breaker = breaker(value);
         quote!(.breaker(#breaker))
@@ -138,17 +145,29 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
     if job.args().next().is_some() {
         calls.push(quote!(.args(Self::ARGS)));
     }
-    let injected = job.injected().filter(|injected| matches!(injected.from, From::Runtime));
-    let injected: Vec<_> = injected.map(|injected| &injected.constant).collect();
-    if !injected.is_empty() {
-        calls.push(quote!(.injections(&[#(#injected.def()),*])));
+    if job.injected().any(|injected| matches!(injected.from, From::Runtime)) {
+        let injections = injections(job);
+        calls.push(quote!(.injections(#injections)));
     }
-    let inputs: Vec<_> = job.inputs().map(|(input, _)| &input.constant).collect();
-    if !inputs.is_empty() {
-        calls.push(quote!(.inputs(&[#(#inputs.def()),*])));
+    if job.inputs().next().is_some() {
+        let inputs = inputs(job);
+        calls.push(quote!(.inputs(#inputs)));
     }
     calls.extend(docs(&job.docs).map(|docs| quote!(.docs(#docs))));
     calls
+}
+
+/// Generates the list of arguments that the runtime injects.
+pub(super) fn injections(job: &JobModel) -> TokenStream {
+    let injected = job.injected().filter(|injected| matches!(injected.from, From::Runtime));
+    let injected = injected.map(|injected| &injected.constant);
+    quote!(&[#(#injected.def()),*])
+}
+
+/// Generates the list of arguments that take the output of a step.
+pub(super) fn inputs(job: &JobModel) -> TokenStream {
+    let inputs = job.inputs().map(|(input, _)| &input.constant);
+    quote!(&[#(#inputs.def()),*])
 }
 
 /// Generates `.queue("mail")` with the span of the value, so that a constant out of range is reported there.

@@ -20,7 +20,10 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
     let decode = decode(job);
     let keys = keys(job);
     let validate = validate(job);
-    let run = run(job);
+    let run = match job.function.body {
+        Some(_) => run(job),
+        None => declared(job),
+    };
     let fallible = fallible(job);
     let follows = follows(job);
     let callback = callback(job);
@@ -41,6 +44,19 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
 
         #follows
         #callback
+    }
+}
+
+/// Generates the registry entry of a job without a body, and a check of its output, which `run` makes otherwise.
+fn declared(job: &JobModel) -> TokenStream {
+    let returns = &job.returns;
+    let output = item("declared_output", returns.span());
+    let check = quote_spanned!(returns.span()=> #output::<__FALLIBLE, #returns>());
+    quote! {
+        const JOB: __ratchet::Registration = {
+            #check;
+            __ratchet::Registration::declared::<Self>()
+        };
     }
 }
 
@@ -102,7 +118,7 @@ pub(super) fn broken(job: &JobModel) -> TokenStream {
 }
 
 /// Generates the constant that states whether the function returns a `Result`, decided by the type system.
-fn fallible(job: &JobModel) -> TokenStream {
+pub(super) fn fallible(job: &JobModel) -> TokenStream {
     let returns = &job.returns;
     let answer = match &job.function.sig.output {
         ReturnType::Default => quote!(false),
@@ -212,35 +228,50 @@ fn validate(job: &JobModel) -> Option<TokenStream> {
 ///
 /// The user's future is not wrapped in another one; otherwise rustc would explain why the wrapper is not `Send`.
 fn run(job: &JobModel) -> TokenStream {
-    let ctx = match job.injected().next() {
+    let ctx = context(job);
+    let body = call(job, &ctx);
+    quote! {
+        fn run(self, #ctx: __ratchet::JobContext) -> __ratchet::Run {
+            #body
+        }
+    }
+}
+
+/// Returns the name of the context in `run`.
+pub(super) fn context(job: &JobModel) -> Ident {
+    match job.injected().next() {
         Some(_) => local("ctx"),
         None => local("_ctx"),
-    };
+    }
+}
+
+/// Generates the call of the function, for the body of `run`.
+pub(super) fn call(job: &JobModel, ctx: &Ident) -> TokenStream {
     let span = job.function.sig.ident.span();
     let returns = &job.returns;
     let blocking = job.options.blocking.is_present();
     let receiver = job.owner.as_ref().and_then(|owner| owner.receiver.as_ref());
     let (before, call) = match (blocking, receiver) {
-        (true, _) => blocking_call(job, &ctx),
-        (false, Some(_)) => method_call(job, &ctx),
+        (true, _) => blocking_call(job, ctx),
+        (false, Some(_)) => method_call(job, ctx),
         (false, None) => {
             let function = path(job);
-            let args = job.params.iter().map(|param| argument(param, &ctx));
+            let args = job.params.iter().map(|param| argument(job, param, ctx));
             (TokenStream::new(), quote_spanned!(span=> #function(#(#args),*)))
         }
     };
     let run = item(if blocking { "run_blocking" } else { "run" }, span);
     let run = quote_spanned!(span=> #run::<__FALLIBLE, #returns, _, _>(#call));
     quote! {
-        fn run(self, #ctx: __ratchet::JobContext) -> __ratchet::Run {
-            #before
-            __ratchet::Result::Ok(#run)
-        }
+        #before
+        __ratchet::Result::Ok(#run)
     }
 }
 
-fn argument(param: &Param, ctx: &Ident) -> TokenStream {
+fn argument(job: &JobModel, param: &Param, ctx: &Ident) -> TokenStream {
     match param {
+        // The handler has taken the declared struct apart.
+        Param::Stored(arg) if job.options.implements.is_some() => arg.ident.to_token_stream(),
         Param::Stored(arg) => {
             let ident = &arg.ident;
             quote!(self.#ident)
@@ -263,12 +294,12 @@ fn blocking_call(job: &JobModel, ctx: &Ident) -> (TokenStream, TokenStream) {
     for (i, param) in job.params.iter().enumerate() {
         if let Param::Injected(_) = param {
             let taken = local(&format!("injected_{i}"));
-            let value = argument(param, ctx);
+            let value = argument(job, param, ctx);
             before.extend(quote!(let #taken = #value;));
             let borrow = (receiver && i == 0).then(|| quote!(&));
             args.push(quote!(#borrow #taken));
         } else {
-            args.push(argument(param, ctx));
+            args.push(argument(job, param, ctx));
         }
     }
     let span = job.function.sig.ident.span();
@@ -301,7 +332,7 @@ fn method_call(job: &JobModel, ctx: &Ident) -> (TokenStream, TokenStream) {
             #function(&#service, #(#rest),*).await
         }
     };
-    let args = job.params.iter().map(|param| argument(param, ctx));
+    let args = job.params.iter().map(|param| argument(job, param, ctx));
     (before, quote_spanned!(span=> #name(#(#args),*)))
 }
 

@@ -1,6 +1,7 @@
 //! The expansion of one job: a struct, its `impl Job` and its registration. This stage reports no errors.
 
 mod definition;
+mod handler;
 mod implementation;
 mod structure;
 
@@ -24,13 +25,27 @@ use crate::completion;
 ///
 /// If `sound` is false, the struct gets an implementation that never runs, so that call sites still compile.
 pub(crate) fn expand(job: &JobModel, sound: bool) -> TokenStream {
-    let structure = structure::structure(job);
     let import = job.options.krate.import();
     // Generated paths with the user's spans are linted as if the user had written them.
     let deprecated = job.deprecated.then(|| quote!(, deprecated));
     let triggers = completion::triggers(&job.options.keys);
     let cfgs = (!triggers.is_empty()).then(|| quote!(, unexpected_cfgs));
     let allow = quote!(#[allow(unused_qualifications #cfgs #deprecated)]);
+    if let Some(declared) = &job.options.implements {
+        // A rejected implementation leaves only its function.
+        let structure = handler::structure(job, declared);
+        let inside = sound.then(|| handler::handler(job, declared));
+        return quote! {
+            #structure
+
+            #allow
+            const _: () = {
+                #import
+                #triggers
+                #inside
+            };
+        };
+    }
     let inside = if sound {
         let constants = definition::constants(job);
         let implementation = implementation::implementation(job);
@@ -39,6 +54,7 @@ pub(crate) fn expand(job: &JobModel, sound: bool) -> TokenStream {
     } else {
         implementation::broken(job)
     };
+    let structure = structure::structure(job);
     let debug = structure::debug(job);
     let default = structure::default(job);
     let constructor = structure::constructor(job);
@@ -59,7 +75,11 @@ pub(crate) fn expand(job: &JobModel, sound: bool) -> TokenStream {
 
 fn registration(job: &JobModel) -> TokenStream {
     let name = &job.struct_name;
+    let of = match job.function.body {
+        Some(_) => quote!(of),
+        None => quote!(declared),
+    };
     quote! {
-        __ratchet::submit! { __ratchet::Registration::of::<#name>() }
+        __ratchet::submit! { __ratchet::Registration::#of::<#name>() }
     }
 }

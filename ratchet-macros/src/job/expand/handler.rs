@@ -1,0 +1,87 @@
+//! Generates the implementation of a job that another crate declares: a unit struct and its `impl Handler`.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use super::super::model::JobModel;
+use super::{definition, implementation};
+use crate::krate::item;
+use crate::values::JobPath;
+
+/// Generates the items that follow the function of an implementation.
+///
+/// ```text
+/// pub struct SendEmailHandler;
+/// const _: () = {
+///     use ::ratchet::__private as __ratchet;
+///     impl __ratchet::Handler for SendEmailHandler {
+///         type Job = shop_api::SendEmail;
+///         const DEF: __ratchet::JobDef = <shop_api::SendEmail as __ratchet::Job>::DEF.implemented(…);
+///         fn run(job: Self::Job, ctx: __ratchet::JobContext) -> __ratchet::Run {
+///             let shop_api::SendEmail { to } = job;
+///             …
+///         }
+///     }
+///     __ratchet::submit! { __ratchet::Registration::implementing::<SendEmailHandler>() }
+/// };
+/// ```
+pub(super) fn handler(job: &JobModel, JobPath(declared): &JobPath) -> TokenStream {
+    let name = &job.struct_name;
+    let constants = definition::constants(job);
+    let (injections, inputs) = (definition::injections(job), definition::inputs(job));
+    let blocking = job.options.blocking.is_present();
+    let fallible = implementation::fallible(job);
+    let ctx = implementation::context(job);
+    let call = implementation::call(job, &ctx);
+    let fields: Vec<_> = job.args().map(|arg| &arg.ident).collect();
+    let take_apart = quote_spanned!(declared.span()=> let #declared { #(#fields),* } = __job;);
+    let types = job.args().map(|arg| {
+        let (ident, ty) = (&arg.ident, &arg.ty);
+        let same = item("declared_argument", ty.span());
+        quote_spanned!(ty.span()=> let #ident = #same::<_, #ty>(#ident);)
+    });
+    let returns = &job.returns;
+    let output = item("same_output", returns.span());
+    let output = quote_spanned! {returns.span()=>
+        #output::<<#declared as __ratchet::Job>::Output, __ratchet::Output<#returns, __FALLIBLE>>();
+    };
+    let span = job.function.sig.ident.span();
+    let here = item("here", span);
+    let here = quote_spanned!(span=> #here!());
+    let job_trait = item("Job", declared.span());
+    let declared_job = quote_spanned!(declared.span()=> <#declared as #job_trait>);
+    quote! {
+        #constants
+        #fallible
+
+        #[automatically_derived]
+        impl __ratchet::Handler for #name {
+            type Job = #declared;
+            const DEF: __ratchet::JobDef =
+                #declared_job::DEF.implemented(#injections, #inputs, #blocking, #here);
+
+            fn run(__job: #declared, #ctx: __ratchet::JobContext) -> __ratchet::Run {
+                #take_apart
+                #(#types)*
+                #output
+                #call
+            }
+        }
+
+        __ratchet::submit! { __ratchet::Registration::implementing::<#name>() }
+    }
+}
+
+/// Generates the struct that stands for the implementation, for `.jobs([SendEmailHandler::JOB])`.
+pub(super) fn structure(job: &JobModel, JobPath(declared): &JobPath) -> TokenStream {
+    let (name, vis) = (&job.struct_name, &job.vis);
+    let docs =
+        format!("The implementation of `{}`.", crate::idents::text(declared.to_token_stream()));
+    quote! {
+        #[doc = #docs]
+        #[derive(Debug, Clone, Copy)]
+        #[allow(dead_code)]
+        #vis struct #name;
+    }
+}

@@ -1,0 +1,6 @@
+use ratchet::job;
+
+#[job(blocking)]
+fn send_email(to: String);
+
+fn main() {}

@@ -1,0 +1,15 @@
+use ratchet::job;
+
+mod api {
+    use ratchet::job;
+
+    #[job]
+    pub async fn send_email(to: String, copies: u32) -> u64;
+}
+
+#[job(implements = api::SendEmail, queue = "mail")]
+async fn send_email(to: String, copies: u32) -> u64 {
+    to.len() as u64 * u64::from(copies)
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+use ratchet::job;
+
+mod api {
+    use ratchet::job;
+
+    #[job]
+    pub async fn send_email(to: String, copies: u32) -> u64;
+}
+
+#[job(implements = api::SendEmail)]
+async fn send_email(to: String, copies: u32) -> Result<String, std::io::Error> {
+    Ok(to.repeat(copies as usize))
+}
+
+fn main() {}

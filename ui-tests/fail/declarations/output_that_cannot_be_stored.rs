@@ -1,0 +1,8 @@
+use ratchet::job;
+
+struct Receipt;
+
+#[job]
+async fn send_email(to: String) -> Receipt;
+
+fn main() {}
