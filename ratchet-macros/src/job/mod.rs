@@ -1,11 +1,13 @@
 //! `#[job]`: signature → options → model → check → expand. Each stage collects its errors and continues.
 
+mod attributes;
 mod check;
 mod expand;
 mod lower;
+pub(crate) mod marks;
 mod model;
 pub(crate) mod options;
-pub(crate) mod params;
+mod params;
 pub(crate) mod signature;
 mod types;
 
