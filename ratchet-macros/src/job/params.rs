@@ -234,14 +234,13 @@ fn check_owned(
                 format_args!("job argument `{name}` must have at most 32 elements, the limit of serde for arrays; take `Vec<{elem}>`, or add `#[serde(with = \"module\")]`"),
             );
         }
-        Some(Unowned::Long(_)) => {}
         Some(Unowned::Opaque(opaque)) => errors.push(
             opaque,
             format_args!(
                 "job argument `{name}` needs a concrete type: it becomes a field of the stored job"
             ),
         ),
-        None => {}
+        Some(Unowned::Long(_)) | None => {}
     }
 }
 
