@@ -1,12 +1,14 @@
 //! `#[job]`: signature → options → model → check → expand. Each stage collects its errors and continues.
 
+mod attributes;
 mod check;
 mod declaration;
 mod expand;
 mod lower;
+pub(crate) mod marks;
 mod model;
 pub(crate) mod options;
-pub(crate) mod params;
+mod params;
 pub(crate) mod signature;
 mod types;
 

@@ -1,125 +1,20 @@
 //! The arguments of a job: which are stored, which are injected, and which are rejected.
 
-use darling::util::{Flag, SpannedValue};
-use darling::{Error, FromMeta};
+use darling::util::SpannedValue;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Expr, ExprLit, FnArg, Generics, Lit, LitStr, Meta, MetaNameValue, Pat, PatIdent,
-    PatType, Path, PathArguments, Signature, Type, parse_quote_spanned,
+    Attribute, FnArg, Generics, Pat, PatIdent, PatType, Path, PathArguments, Signature, Type,
 };
 
-use super::lower::docs;
-use super::model::{Arg, Default, From, Injected, Owner, Param};
-use super::signature::{arguments, is, is_lint};
+use super::attributes::docs;
+use super::marks::{self, FormerName, Marks};
+use super::model::{Arg, From, Injected, Owner, Param};
 use super::types::{self, Erase, FindUnowned, Unowned};
-use crate::diag::{Errors, did_you_mean};
-use crate::entries;
+use crate::diag::Errors;
 use crate::idents;
 use crate::krate;
-use crate::table::{Opt, Table, Takes};
-use crate::values::Value;
-
-#[rustfmt::skip]
-pub(crate) const OPTIONS: Table = Table {
-    attribute: "job",
-    options: &[
-        Opt { key: "default", takes: Takes::OptionalValue, example: "default", help: "Rows written before the argument existed get this value." },
-        Opt { key: "alias", takes: Takes::Text, example: r#"alias = "recipient""#, help: "A former name, under which older rows stored the argument; repeat it for several." },
-        Opt { key: "secret", takes: Takes::Flag, example: "secret", help: "Never shown: `***` in `Debug`, and left out of errors." },
-    ],
-    foreign: &[("rename", "alias"), ("redact", "secret"), ("sensitive", "secret"), ("hidden", "secret"), ("skip", "default"), ("optional", "default")],
-    elsewhere: &[],
-    positional: "an argument takes `#[job(default)]`, `#[job(default = value)]`, `#[job(alias = \"...\")]` and `#[job(secret)]`",
-    repeatable: &["alias"],
-};
-
-/// The options of `#[job(…)]` on an argument.
-#[derive(std::default::Default, FromMeta)]
-#[darling(default)]
-struct ArgOptions {
-    secret: Flag,
-    #[darling(multiple, rename = "alias")]
-    aliases: Vec<FormerName>,
-    default: Option<SpannedValue<Default>>,
-}
-
-/// A former name of an argument.
-struct FormerName(LitStr);
-
-impl FromMeta for FormerName {
-    fn from_meta(item: &Meta) -> darling::Result<Self> {
-        let expected = "expected the former name of the argument, `alias = \"recipient\"`";
-        match item {
-            Meta::NameValue(MetaNameValue {
-                value: Expr::Lit(ExprLit { lit: Lit::Str(name), .. }),
-                ..
-            }) => match syn::parse_str::<Ident>(name.value().trim_start_matches("r#")) {
-                Ok(_) => Ok(Self(name.clone())),
-                Err(_) => Err(Error::custom(expected).with_span(name)),
-            },
-            Meta::NameValue(pair) => Err(Error::custom(expected).with_span(&pair.value)),
-            item => Err(Error::custom(expected).with_span(item)),
-        }
-    }
-}
-
-/// The options of `#[input(…)]`.
-#[derive(std::default::Default, FromMeta)]
-#[darling(default)]
-struct InputOptions {
-    step: Option<StepName>,
-}
-
-/// The name of a step: a literal that is not empty.
-struct StepName(LitStr);
-
-impl FromMeta for StepName {
-    fn from_meta(item: &Meta) -> darling::Result<Self> {
-        match Value::<String>::from_meta(item)? {
-            Value::Literal(name, Lit::Str(lit)) if !name.is_empty() => Ok(Self(lit)),
-            Value::Constant(constant) => {
-                Err(Error::custom("`step` must be a string literal").with_span(&constant))
-            }
-            Value::Literal(_, lit) => {
-                Err(Error::custom("`step` must not be empty").with_span(&lit))
-            }
-        }
-    }
-}
-
-impl Default {
-    /// Converts a string literal for an argument that is spelled `String`: `#[job(default = "CHF")]`.
-    fn for_type(self, ty: &Type) -> Self {
-        let is_string = matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "String"));
-        match self {
-            Self::Value(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) if is_string => {
-                let string = krate::item("String", text.span());
-                Self::Value(parse_quote_spanned!(text.span()=> #string::from(#text)))
-            }
-            other => other,
-        }
-    }
-}
-
-impl FromMeta for Default {
-    fn from_meta(item: &Meta) -> darling::Result<Self> {
-        Ok(match item {
-            Meta::NameValue(pair) => Self::Value(pair.value.clone()),
-            Meta::Path(_) | Meta::List(_) => Self::OfType,
-        })
-    }
-}
-
-/// The parsed attributes of one argument.
-#[derive(std::default::Default)]
-struct Marks {
-    inject: Option<Attribute>,
-    input: Option<(Attribute, Option<LitStr>)>,
-    options: Option<ArgOptions>,
-    with: Option<Path>,
-}
 
 pub(crate) fn lower(sig: &Signature, owner: Option<&Owner>, errors: &mut Errors) -> Vec<Param> {
     let mut params = Vec::new();
@@ -183,7 +78,7 @@ fn param(
     taken: &[Ident],
     errors: &mut Errors,
 ) -> Option<Param> {
-    let marks = marks(&argument.attrs, errors);
+    let marks = marks::read(&argument.attrs, errors);
     if let Some(inject) = &marks.inject {
         if let Some((input, _)) = &marks.input {
             errors.push(input, "an argument comes from the runtime or from a step, not from both");
@@ -199,7 +94,7 @@ fn param(
     let ident = pat.ident.clone();
     let mut ty = (*argument.ty).clone();
     if !check_forgotten_inject(&ident, &ty, errors) {
-        check_owned(&ident, &ty, generics, errors);
+        check_owned(&ident, &ty, marks.with.as_ref(), generics, errors);
     }
     let default = options.default.map(|default| default.into_inner().for_type(&ty));
     Erase::new(generics).in_argument(&mut ty);
@@ -215,115 +110,6 @@ fn param(
         with: marks.with,
     })))
 }
-
-fn marks(attrs: &[Attribute], errors: &mut Errors) -> Marks {
-    let mut marks = Marks::default();
-    for attr in attrs {
-        if attr.path().is_ident("doc") || is_lint(attr) {
-            continue;
-        }
-        let twice = match () {
-            () if is(attr, "inject") => {
-                if !matches!(attr.meta, Meta::Path(_)) {
-                    errors.push(attr, "`#[inject]` takes no options");
-                }
-                marks.inject.replace(attr.clone()).is_some()
-            }
-            () if is(attr, "input") => {
-                let read = entries::read(&INPUT, arguments(attr), errors);
-                let InputOptions { step } = read.options(errors);
-                marks.input.replace((attr.clone(), step.map(|step| step.0))).is_some()
-            }
-            () if is(attr, "job") => {
-                let read = entries::read(&OPTIONS, arguments(attr), errors);
-                marks.options.replace(read.options(errors)).is_some()
-            }
-            () if attr.path().is_ident("serde") => {
-                let with = serde_with(attr, errors);
-                with.is_some_and(|with| marks.with.replace(with).is_some())
-            }
-            () => {
-                // A misspelled attribute counts as what was meant, so that there is one error.
-                match foreign(attr, errors) {
-                    Some("inject") => marks.inject = Some(attr.clone()),
-                    Some("input") => marks.input = Some((attr.clone(), None)),
-                    _ => {}
-                }
-                false
-            }
-        };
-        if twice {
-            let name = idents::text(attr.path().to_token_stream());
-            errors.push(attr, format_args!("`#[{name}]` is applied twice to one argument"));
-        }
-    }
-    marks
-}
-
-/// Parses `#[serde(with = "module")]`. Other options of serde would have no effect, because the arguments are stored one
-/// by one.
-fn serde_with(attr: &Attribute, errors: &mut Errors) -> Option<Path> {
-    let path = match &attr.meta {
-        Meta::List(list) => list.parse_args::<MetaNameValue>().ok(),
-        Meta::Path(_) | Meta::NameValue(_) => None,
-    };
-    match path {
-        Some(MetaNameValue {
-            path,
-            value: Expr::Lit(ExprLit { lit: Lit::Str(module), .. }),
-            ..
-        }) if path.is_ident("with") => {
-            let path = module.parse();
-            if path.is_err() {
-                errors.push(
-                    module,
-                    "`with` must be the path of a module with `serialize` and `deserialize`",
-                );
-            }
-            path.ok()
-        }
-        _ => {
-            errors.push(
-                attr,
-                "a job argument takes only `#[serde(with = \"module\")]`; for other options of serde wrap the value in a type of your own",
-            );
-            None
-        }
-    }
-}
-
-/// Reports an attribute that has no meaning on an argument. Returns the attribute that was probably meant.
-fn foreign(attr: &Attribute, errors: &mut Errors) -> Option<&'static str> {
-    if is(attr, "cfg") || is(attr, "cfg_attr") {
-        errors.push(
-            attr,
-            "`#[cfg]` on a job argument would make the stored JSON depend on build flags; put the `#[cfg]` on the whole job instead",
-        );
-        return None;
-    }
-    let name = idents::text(attr.path().to_token_stream());
-    let meant = did_you_mean(&name, ["inject", "input", "job"]);
-    let message = match meant {
-        Some(meant) => format!("unknown attribute `#[{name}]`; did you mean `#[{meant}]`?"),
-        None => format!(
-            "`#[{name}]` means nothing on a job argument; it takes `#[inject]`, `#[input]`, `#[job(default)]` and `#[job(secret)]`"
-        ),
-    };
-    errors.push(attr, message);
-    meant
-}
-
-#[rustfmt::skip]
-pub(crate) const INPUT: Table = Table {
-    attribute: "input",
-    options: &[
-        Opt { key: "step", takes: Takes::Text, example: r#"step = "charge""#, help: "The step of the workflow whose output it is." },
-    ],
-    foreign: &[("from", "step"), ("parent", "step"), ("name", "step")],
-    elsewhere: &[],
-    positional: "expected `step = \"...\"`",
-    repeatable: &[],
-};
 
 fn injected(
     argument: &PatType,
@@ -403,7 +189,13 @@ fn stored_name<'a>(pat: &'a Pat, errors: &mut Errors) -> Option<&'a PatIdent> {
     None
 }
 
-fn check_owned(name: &Ident, ty: &Type, generics: &Generics, errors: &mut Errors) {
+fn check_owned(
+    name: &Ident,
+    ty: &Type,
+    with: Option<&Path>,
+    generics: &Generics,
+    errors: &mut Errors,
+) {
     let name = idents::plain(name);
     match FindUnowned::look(generics, ty) {
         Some(Unowned::Borrow(borrow)) => {
@@ -437,13 +229,20 @@ fn check_owned(name: &Ident, ty: &Type, generics: &Generics, errors: &mut Errors
                 format_args!("job argument `{name}` must be `Send`: a worker may run the job on another thread; take `{arc}`, or the value itself"),
             );
         }
+        Some(Unowned::Long(array)) if with.is_none() => {
+            let elem = types::text(&array.elem);
+            errors.push(
+                &array,
+                format_args!("job argument `{name}` must have at most 32 elements, the limit of serde for arrays; take `Vec<{elem}>`, or add `#[serde(with = \"module\")]`"),
+            );
+        }
         Some(Unowned::Opaque(opaque)) => errors.push(
             opaque,
             format_args!(
                 "job argument `{name}` needs a concrete type: it becomes a field of the stored job"
             ),
         ),
-        None => {}
+        Some(Unowned::Long(_)) | None => {}
     }
 }
 

@@ -5,8 +5,9 @@ use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    GenericArgument, Generics, Ident, Lifetime, ParenthesizedGenericArguments, Path, PathArguments,
-    Signature, Type, TypeFnPtr, TypeImplTrait, TypeInfer, TypePath, TypeReference, parse_quote,
+    Expr, ExprLit, GenericArgument, Generics, Ident, Lifetime, Lit, ParenthesizedGenericArguments,
+    Path, PathArguments, Signature, Type, TypeArray, TypeFnPtr, TypeImplTrait, TypeInfer, TypePath,
+    TypeReference, parse_quote,
 };
 
 use crate::idents;
@@ -60,6 +61,8 @@ pub(crate) enum Unowned {
     Inferred,
     /// `Cow<str>`: a lifetime is left out.
     Elided(Path),
+    /// `[u8; 64]`: serde stores at most 32 elements.
+    Long(TypeArray),
     /// `Rc<T>`, which cannot move to another thread.
     Shared(Path),
 }
@@ -96,6 +99,17 @@ impl<'ast> Visit<'ast> for FindUnowned<'_> {
 
     fn visit_type_impl_trait(&mut self, opaque: &'ast TypeImplTrait) {
         self.found.get_or_insert_with(|| Unowned::Opaque(opaque.clone()));
+    }
+
+    fn visit_type_array(&mut self, array: &'ast TypeArray) {
+        let length = match &array.len {
+            Expr::Lit(ExprLit { lit: Lit::Int(length), .. }) => length.base10_parse::<u64>().ok(),
+            _ => None,
+        };
+        if length.is_some_and(|length| length > 32) {
+            self.found.get_or_insert_with(|| Unowned::Long(array.clone()));
+        }
+        visit::visit_type_array(self, array);
     }
 
     fn visit_type_infer(&mut self, _: &'ast TypeInfer) {

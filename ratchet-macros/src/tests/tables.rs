@@ -8,8 +8,8 @@ use crate::{breaker, classify, condition, do_not_retry, job, jobs};
 
 const TABLES: [&Table; 8] = [
     &job::options::OPTIONS,
-    &job::params::OPTIONS,
-    &job::params::INPUT,
+    &job::marks::OPTIONS,
+    &job::marks::INPUT,
     &classify::OPTIONS,
     &condition::OPTIONS,
     &jobs::OPTIONS,

@@ -72,7 +72,7 @@ pub(super) fn parse(text: &str) -> Result<Duration, String> {
             .map(Duration::from_millis)
             .and_then(|part| total.checked_add(part))
             .filter(|total| *total <= LONGEST);
-        total = part.ok_or_else(|| format!("duration `{text}` is longer than 100 years"))?;
+        total = part.ok_or_else(|| format!("duration `{text}` must be at most 100 years"))?;
         rest = tail;
     }
     if text.is_empty() {

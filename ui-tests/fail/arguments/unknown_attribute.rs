@@ -1,7 +1,7 @@
 use ratchet::job;
 
 #[job]
-async fn pay(#[serde(default)] amount: u32) {
+async fn pay(#[range(min = 1)] amount: u32) {
     let _ = amount;
 }
 
