@@ -24,8 +24,8 @@ pub use crate::job::{
     Decoder, EncodeError, Encoder, ErrorMatcher, Fallible, Handler, InjectError, Injected,
     Injection, Input, InputDef, Job, JobDef, Keys, Location, Plain, Probe, ProbeFallback,
     ReturnShape, RunFuture, State, StepAfter, arg, arg_with, checked, declared_argument,
-    declared_output, default_value, evaluate, find_error, inject, injected, injection, input,
-    json_reader, json_writer, key_part, run, run_blocking, same_output, validated,
+    declared_output, default_value, evaluate, find_error, implemented, inject, injected, injection,
+    input, json_reader, json_writer, key_part, run, run_blocking, same_output, validated,
 };
 pub use ratchet_store::model::{Backoff, BackoffKind, Jitter, PanicPolicy, Priority};
 

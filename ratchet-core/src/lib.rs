@@ -38,9 +38,10 @@ pub use job::{
     NoOutput, Output, RunFuture, State, States, StepAfter,
 };
 pub use job::{
-    CallbackJob, ChainError, ConditionInput, DefaultArg, Fallible, JobReturn, Plain, Validate,
-    ViaBox, ViaError, ViaJobError, arg, checked, default_value, evaluate, find_error, injected,
-    input, key_part, run, run_blocking, validated,
+    CallbackJob, ChainError, ConditionInput, DeclaredAs, DefaultArg, Fallible, JobReturn, Plain,
+    ReturnsDeclared, Validate, ViaBox, ViaError, ViaJobError, arg, checked, declared_argument,
+    declared_output, default_value, evaluate, find_error, implemented, injected, input, key_part,
+    run, run_blocking, same_output, validated,
 };
 pub use job::{JobContext, JobOutput, KeepError};
 pub use job::{

@@ -37,6 +37,7 @@ pub(crate) const OPTIONS: Table = Table {
         ("idempotency_key", OF_A_METHOD), ("concurrency_key", OF_A_METHOD), ("concurrency_limit", OF_A_METHOD),
         ("single_instance", OF_A_METHOD), ("cron", OF_A_METHOD), ("tz", OF_A_METHOD), ("on_success", OF_A_METHOD),
         ("on_failure", OF_A_METHOD), ("blocking", OF_A_METHOD), ("validate", OF_A_METHOD), ("struct_name", OF_A_METHOD),
+        ("strict", OF_A_METHOD), ("implements", OF_A_METHOD),
     ],
     positional: "expected `option = value`; the name of a job goes on the `#[job]` of its method",
     repeatable: &[],
@@ -84,7 +85,10 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
                     let block = Block { owner, options: &shared, breaker: breaker.as_ref() };
                     let expanded = job::expand_fn(args, *function, Some(&block), &mut errors);
                     items.extend(expanded.items);
-                    expanded.function.to_tokens(&mut inside);
+                    // A method without a body was reported, and rustc would report it again.
+                    if expanded.function.body.is_some() {
+                        expanded.function.to_tokens(&mut inside);
+                    }
                 } else {
                     let mut function = function;
                     function.strip_arguments();

@@ -28,7 +28,7 @@ async fn work(
     #[inject] calls: State<Calls>,
     number: u32,
 ) -> Result<u32, JobError> {
-    calls.0.fetch_add(1, Ordering::Relaxed);
+    calls.0.0.fetch_add(1, Ordering::Relaxed);
     tokio::time::sleep(Duration::from_millis(u64::from(number % 7))).await;
     if number.is_multiple_of(3) && ctx.attempt() == 1 {
         return Err(JobError::msg("the first time never works"));

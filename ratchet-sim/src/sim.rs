@@ -92,7 +92,11 @@ impl Sim {
                 self.world.oracle().accuse(|| "nothing will ever happen again".to_owned());
             }
         }
-        self.report()
+        let report = self.report();
+        // Tasks, workers and events refer to the world, and the world to them.
+        drop(self.executor);
+        self.world.end();
+        report
     }
 
     fn spawn_all(&mut self) {
@@ -147,7 +151,7 @@ impl Sim {
         }
     }
 
-    fn report(self) -> Report {
+    fn report(&self) -> Report {
         let mut oracle = self.world.oracle();
         let mut trace = self.world.trace();
         let shortest = crate::MIN_STEPS;

@@ -124,6 +124,14 @@ impl World {
         [event, sleeper].into_iter().flatten().min()
     }
 
+    /// Drops everything that refers to the world, so that the world itself can be dropped.
+    pub(crate) fn end(&self) {
+        let workers = std::mem::take(&mut *locked(&self.workers));
+        let events = std::mem::take(&mut *locked(&self.events));
+        // Dropped without the locks, which some of them take.
+        drop((workers, events));
+    }
+
     /// Runs one due event. Returns whether there was one.
     pub(crate) fn happen(self: &Arc<Self>) -> bool {
         let now = self.clock.monotonic();

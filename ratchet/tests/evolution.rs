@@ -42,6 +42,7 @@ mod new {
     }
 }
 
+#[allow(clippy::large_types_passed_by_value)] // a constant of the job
 async fn runtime(store: &Arc<MemoryStore>, job: Registration, seen: &Seen) -> Ratchet {
     let store: Arc<dyn ratchet::store::Store> = Arc::clone(store) as _;
     Ratchet::builder_shared(store)

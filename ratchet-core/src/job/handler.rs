@@ -34,24 +34,32 @@ pub trait Handler: Sized + 'static {
     fn run(job: Self::Job, ctx: JobContext) -> Result<RunFuture, InjectError>;
 }
 
-impl JobDef {
-    /// Returns the definition of an implementation. The options are those of the declaration.
-    #[must_use]
-    pub const fn implemented(
-        mut self,
-        injections: &'static [Injection],
-        inputs: &'static [InputDef],
-        blocking: bool,
-        location: Location,
-    ) -> Self {
-        assert!(
-            same_inputs(self.inputs, inputs),
-            "the `#[input]` arguments must be those of the declaration, in the same order"
-        );
-        (self.injections, self.inputs) = (injections, inputs);
-        (self.blocking, self.location) = (blocking, location);
-        self
-    }
+/// Returns the definition of an implementation. The options are those of the declaration.
+///
+/// # Panics
+///
+/// Panics at compile time if an argument of the declaration is missing, or the `#[input]` arguments differ.
+#[must_use]
+pub const fn implemented(
+    mut declared: JobDef,
+    arguments: &[&str],
+    injections: &'static [Injection],
+    inputs: &'static [InputDef],
+    blocking: bool,
+    location: Location,
+) -> JobDef {
+    // An argument that the declaration does not have is reported where it is read.
+    assert!(
+        arguments.len() >= declared.args.len(),
+        "the implementation must take every argument of the declaration"
+    );
+    assert!(
+        same_inputs(declared.inputs, inputs),
+        "the `#[input]` arguments must be those of the declaration, in the same order"
+    );
+    (declared.injections, declared.inputs) = (injections, inputs);
+    (declared.blocking, declared.location) = (blocking, location);
+    declared
 }
 
 const fn same_inputs(declared: &[InputDef], implemented: &[InputDef]) -> bool {

@@ -35,7 +35,10 @@ pub use condition::{Condition, ConditionDef, ConditionInput, evaluate};
 pub(crate) use context::StepInputs;
 pub use context::{JobContext, KeepError};
 pub use def::{JobDef, Location};
-pub use handler::{Handler, declared_argument, declared_output, same_output};
+pub use handler::{
+    DeclaredAs, Handler, ReturnsDeclared, declared_argument, declared_output, implemented,
+    same_output,
+};
 pub(crate) use host::RunHost;
 pub use inject::{
     Inject, InjectError, InjectRequirement, Injected, Injection, inject, injected, injection,

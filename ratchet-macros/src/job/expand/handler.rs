@@ -6,6 +6,7 @@ use syn::spanned::Spanned;
 
 use super::super::model::JobModel;
 use super::{definition, implementation};
+use crate::idents::local;
 use crate::krate::item;
 use crate::values::JobPath;
 
@@ -17,9 +18,9 @@ use crate::values::JobPath;
 ///     use ::ratchet::__private as __ratchet;
 ///     impl __ratchet::Handler for SendEmailHandler {
 ///         type Job = shop_api::SendEmail;
-///         const DEF: __ratchet::JobDef = <shop_api::SendEmail as __ratchet::Job>::DEF.implemented(…);
-///         fn run(job: Self::Job, ctx: __ratchet::JobContext) -> __ratchet::Run {
-///             let shop_api::SendEmail { to } = job;
+///         const DEF: __ratchet::JobDef = __ratchet::implemented(<shop_api::SendEmail as __ratchet::Job>::DEF, …);
+///         fn run(job: shop_api::SendEmail, ctx: __ratchet::JobContext) -> __ratchet::Run {
+///             let to = __ratchet::declared_argument::<_, String>(job.to);
 ///             …
 ///         }
 ///     }
@@ -34,23 +35,21 @@ pub(super) fn handler(job: &JobModel, JobPath(declared): &JobPath) -> TokenStrea
     let fallible = implementation::fallible(job);
     let ctx = implementation::context(job);
     let call = implementation::call(job, &ctx);
-    let fields: Vec<_> = job.args().map(|arg| &arg.ident).collect();
-    let take_apart = quote_spanned!(declared.span()=> let #declared { #(#fields),* } = __job;);
-    let types = job.args().map(|arg| {
+    let names = job.args().map(|arg| crate::idents::plain(&arg.ident));
+    let this = if job.args().next().is_some() { local("job") } else { local("_job") };
+    let fields = job.args().map(|arg| {
         let (ident, ty) = (&arg.ident, &arg.ty);
         let same = item("declared_argument", ty.span());
-        quote_spanned!(ty.span()=> let #ident = #same::<_, #ty>(#ident);)
+        quote_spanned!(ty.span()=> let #ident = #same::<_, #ty>(#this.#ident);)
     });
     let returns = &job.returns;
     let output = item("same_output", returns.span());
     let output = quote_spanned! {returns.span()=>
-        #output::<<#declared as __ratchet::Job>::Output, __ratchet::Output<#returns, __FALLIBLE>>();
+        #output::<<<Self as __ratchet::Handler>::Job as __ratchet::Job>::Output, __ratchet::Output<#returns, __FALLIBLE>>();
     };
     let span = job.function.sig.ident.span();
-    let here = item("here", span);
+    let (here, implemented) = (item("here", span), item("implemented", span));
     let here = quote_spanned!(span=> #here!());
-    let job_trait = item("Job", declared.span());
-    let declared_job = quote_spanned!(declared.span()=> <#declared as #job_trait>);
     quote! {
         #constants
         #fallible
@@ -59,11 +58,10 @@ pub(super) fn handler(job: &JobModel, JobPath(declared): &JobPath) -> TokenStrea
         impl __ratchet::Handler for #name {
             type Job = #declared;
             const DEF: __ratchet::JobDef =
-                #declared_job::DEF.implemented(#injections, #inputs, #blocking, #here);
+                #implemented(<Self::Job as __ratchet::Job>::DEF, &[#(#names),*], #injections, #inputs, #blocking, #here);
 
-            fn run(__job: #declared, #ctx: __ratchet::JobContext) -> __ratchet::Run {
-                #take_apart
-                #(#types)*
+            fn run(#this: #declared, #ctx: __ratchet::JobContext) -> __ratchet::Run {
+                #(#fields)*
                 #output
                 #call
             }

@@ -1,8 +1,0 @@
-use ratchet::job;
-
-trait Mailer {
-    #[job]
-    async fn send(to: String);
-}
-
-fn main() {}
