@@ -26,7 +26,7 @@ async fn pooled(
     #[inject] runs: State<Runs>,
     number: u32,
 ) -> Result<u32, JobError> {
-    *runs.0.lock().expect("no panic").entry(number).or_default() += 1;
+    *runs.0.0.lock().expect("no panic").entry(number).or_default() += 1;
     tokio::task::yield_now().await;
     if number.is_multiple_of(3) && ctx.attempt() == 1 {
         return Err(JobError::msg("the first time never works"));
