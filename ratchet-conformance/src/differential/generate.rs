@@ -57,7 +57,7 @@ impl Generator {
         if self.graphs.is_some() && self.rng.u8(..4) == 0 {
             return self.graph_op();
         }
-        match self.rng.u32(0..108) {
+        match self.rng.u32(0..106) {
             0..20 => Op::Insert(self.batch()),
             20..42 => {
                 let (limit, idle) = (self.rng.u32(0..5), self.rng.u8(0..4) == 0);
@@ -72,6 +72,7 @@ impl Generator {
             83 => Op::Join(self.node(), self.rng.u32(1..100)),
             84 => Op::Heartbeat(self.any_node(), self.rng.u32(1..100)),
             85 if self.rng.u8(0..4) == 0 => Op::Leave(self.any_node()),
+            86 if self.rng.bool() => Op::Declare(self.any_node()),
             85..87 => Op::Lead(self.any_node(), self.rng.u32(1..4)),
             87..89 => Op::Rescue,
             89..91 => Op::LetGo(self.recent()),
@@ -89,7 +90,6 @@ impl Generator {
             }
             102..104 => Op::UpdateBreaker(self.breaker_update()),
             104..106 => Op::Explain(self.any_job()),
-            106..108 => Op::Declare(self.any_node()),
             _ => Op::List(self.filter(), self.rng.u32(1..8)),
         }
     }
