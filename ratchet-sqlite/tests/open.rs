@@ -55,7 +55,7 @@ async fn u_04_newer_schema_is_refused_with_both_versions() {
     let error = refused(&path).await;
     assert_eq!(error.kind(), StoreErrorKind::Schema);
     assert!(
-        error.to_string().contains("version 7") && error.to_string().contains("knows 4"),
+        error.to_string().contains("version 7") && error.to_string().contains("knows 5"),
         "{error}"
     );
 }
