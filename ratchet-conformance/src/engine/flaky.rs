@@ -1,7 +1,7 @@
 //! A store wrapper that fails, panics or blocks on demand.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -37,6 +37,8 @@ pub struct Switches {
     pub panic_in_claim: AtomicBool,
     /// Calls that list orphans panic.
     pub panic_in_orphans: AtomicBool,
+    /// How many writes of declared schedules are refused as stale.
+    pub stale_declarations: AtomicU32,
     /// The next purge fails.
     pub fail_purge: AtomicBool,
     /// All settlements are refused as corruption of the database.
@@ -153,6 +155,13 @@ impl Store for Flaky {
     }
 
     async fn write_schedule(&self, write: WriteSchedule) -> Result<ScheduleWritten, StoreError> {
+        let stale = &self.switches.stale_declarations;
+        let refuse = |left: u32| left.checked_sub(1);
+        if write.declarations.is_some()
+            && stale.fetch_update(Ordering::SeqCst, Ordering::SeqCst, refuse).is_ok()
+        {
+            return Ok(ScheduleWritten::Stale);
+        }
         self.up()?.write_schedule(write).await
     }
 

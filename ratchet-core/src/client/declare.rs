@@ -113,7 +113,7 @@ pub(crate) async fn declare(
     let cron = cron(&new)?;
     // Most schedules are new, so the first try skips the read.
     new.next = cron.after(core.store.now().await?);
-    if new.next.is_some() && write(core, &new, None, declarations).await? {
+    if new.next.is_some() && write(core, &new.name, None, Some(new.clone()), declarations).await? {
         return Ok(());
     }
     let wanted = new.declared.clone();
@@ -135,7 +135,8 @@ pub(crate) async fn declare(
                 new.next = Some(first(&new, &cron, now)?);
             }
         }
-        if write(core, &new, there.map(|there| there.version), declarations).await? {
+        let replaces = there.map(|there| there.version);
+        if write(core, &new.name, replaces, Some(new.clone()), declarations).await? {
             return Ok(());
         }
     }
@@ -172,41 +173,20 @@ pub(crate) async fn rename(
     new.next = next(old, &new, &cron(&new)?, core.store.now().await?)?;
     (new.last, new.paused) = (old.last, old.paused);
     let record = (!taken).then_some(new);
-    replace(core, old, record, declarations).await.map_err(ScheduleError::Store)
+    Ok(write(core, &old.name, Some(old.version), record, Some(declarations)).await?)
 }
 
-/// Replaces or removes a schedule of this program. Returns `false` if a concurrent change was faster.
-pub(crate) async fn replace(
+/// Writes or removes a schedule if its stored version is `replaces` (`None`: it does not exist). Returns `false` if a
+/// concurrent change was faster.
+pub(crate) async fn write(
     core: &Core,
-    old: &ScheduleRecord,
-    record: Option<ScheduleRecord>,
-    declarations: &Declarations,
-) -> Result<bool, StoreError> {
-    let write = WriteSchedule {
-        name: old.name.clone(),
-        replaces: Some(old.version),
-        record,
-        declarations: Some(declarations.clone()),
-        jobs: Vec::new(),
-    };
-    let written = core.store.write_schedule(write).await?;
-    Ok(matches!(written, ScheduleWritten::Written { .. }))
-}
-
-/// Writes a schedule if its stored version is `replaces` (`None`: it does not exist). Returns whether it was written.
-async fn write(
-    core: &Core,
-    schedule: &ScheduleRecord,
+    name: &str,
     replaces: Option<u64>,
+    record: Option<ScheduleRecord>,
     declarations: Option<&Declarations>,
 ) -> Result<bool, StoreError> {
-    let write = WriteSchedule {
-        name: schedule.name.clone(),
-        replaces,
-        record: Some(schedule.clone()),
-        declarations: declarations.cloned(),
-        jobs: Vec::new(),
-    };
+    let (name, declarations) = (name.to_owned(), declarations.cloned());
+    let write = WriteSchedule { name, replaces, record, declarations, jobs: Vec::new() };
     let written = core.store.write_schedule(write).await?;
     Ok(matches!(written, ScheduleWritten::Written { .. }))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::declare::{check_missed, cron, first};
+use super::declare::{check_missed, cron, first, write};
 use super::{DeclareSchedule, Ratchet, SubmitError, submit};
 use crate::job::FirstStep;
 use crate::runtime::Core;
@@ -173,14 +173,7 @@ impl Schedules {
     pub async fn remove(&self, name: &str) -> Result<bool, ScheduleError> {
         for _ in 0..TRIES {
             let Some(schedule) = self.core.store.schedule(name).await? else { return Ok(false) };
-            let write = WriteSchedule {
-                name: name.to_owned(),
-                replaces: Some(schedule.version),
-                record: None,
-                declarations: None,
-                jobs: Vec::new(),
-            };
-            if let ScheduleWritten::Written { .. } = self.core.store.write_schedule(write).await? {
+            if write(&self.core, name, Some(schedule.version), None, None).await? {
                 return Ok(true);
             }
         }
@@ -216,7 +209,7 @@ impl Schedules {
 }
 
 /// How many times a change is tried against concurrent changes.
-pub(super) const TRIES: usize = 20;
+pub(crate) const TRIES: usize = 20;
 
 /// Creates the job of one occurrence, with the tag `schedule:<name>`.
 pub(crate) fn job(core: &Core, schedule: &ScheduleRecord, due: Due) -> NewJob {

@@ -7,19 +7,8 @@ use super::{
 
 /// The implementation of a job that was declared without a body, written by `#[job(implements = path)]`.
 ///
-/// A declaration makes it possible to enqueue a job without compiling its handler and its dependencies:
-///
-/// ```ignore
-/// // In the crate `shop_api`:
-/// #[job(queue = "mail")]
-/// pub async fn send_email(to: String) -> Receipt;
-///
-/// // In the worker:
-/// #[job(implements = shop_api::SendEmail)]
-/// async fn send_email(to: String, #[inject] mailer: State<Mailer>) -> Result<Receipt, MailError> {
-///     mailer.send(&to).await
-/// }
-/// ```
+/// A declaration makes it possible to enqueue a job without compiling its handler and its dependencies. The
+/// documentation of `#[job]` has an example.
 pub trait Handler: Sized + 'static {
     /// The declared job.
     type Job: Job;

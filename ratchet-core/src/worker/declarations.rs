@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::client::{ScheduleError, declare, definition, rename, replace};
+use crate::client::{ScheduleError, TRIES, declare, definition, rename, write_schedule as write};
 use crate::job::{JobInvocationResolver as _, Registration, Registry};
 use crate::runtime::Core;
 use ratchet_store::model::{Declarations, Declared, NodeId, ScheduleRecord};
@@ -73,22 +73,52 @@ async fn take_over(
     declarations: &Declarations,
 ) -> Result<(), ScheduleError> {
     for alias in job.def.aliases {
-        let Some(old) = core.store.schedule(alias).await? else { continue };
+        rename_from(core, alias, schedule, declarations).await?;
+    }
+    Ok(())
+}
+
+/// Renames a schedule of this program. Tries again if the schedule has fired in the meantime, because two schedules
+/// would fire each occurrence twice.
+async fn rename_from(
+    core: &Core,
+    alias: &str,
+    schedule: &ScheduleRecord,
+    declarations: &Declarations,
+) -> Result<(), ScheduleError> {
+    for _ in 0..TRIES {
+        let Some(old) = core.store.schedule(alias).await? else { return Ok(()) };
         let owned = match &old.declared {
             Some(declared) => declared.program == declarations.program,
             // Written before schedules recorded their declaration. A declared schedule has the name of its job.
             None => old.name == old.spec.name,
         };
-        if owned && rename(core, &old, schedule.clone(), declarations).await? {
+        if !owned {
+            return Ok(());
+        }
+        if rename(core, &old, schedule.clone(), declarations).await? {
             tracing::info!(from = %old.name, to = %schedule.name, "the schedule of a renamed job was renamed");
+            return Ok(());
         }
     }
-    Ok(())
+    Err(ScheduleError::Contended(alias.to_owned()))
 }
 
 /// Removes the schedules of this program whose job has no `cron` any more. Stops those whose job does not exist any
 /// more.
 async fn withdraw(core: &Core, declarations: &Declarations) -> Result<(), StoreError> {
+    for _ in 0..TRIES {
+        if withdraw_once(core, declarations).await? {
+            return Ok(());
+        }
+    }
+    tracing::warn!(program = %declarations.program, "another version of this program has started at the same time; its schedules stay as they are");
+    Ok(())
+}
+
+/// Returns `false` if a schedule has changed in the meantime.
+async fn withdraw_once(core: &Core, declarations: &Declarations) -> Result<bool, StoreError> {
+    let mut unchanged = true;
     let jobs = jobs(core);
     let declared: BTreeSet<_> =
         jobs.values().filter(|job| job.def.cron.is_some()).map(|job| job.def.name).collect();
@@ -99,21 +129,22 @@ async fn withdraw(core: &Core, declarations: &Declarations) -> Result<(), StoreE
         if !schedule.declared.as_ref().is_some_and(owned) || declared.contains(&*schedule.name) {
             continue;
         }
-        // A schedule that changes at this moment is handled by the next start.
-        if known(&schedule.spec.name) {
-            if replace(core, &schedule, None, declarations).await? {
-                tracing::info!(schedule = %schedule.name, "a schedule that the program no longer declares was removed");
-            }
-        } else {
-            let withdrawn = Some(Declared { program: program.clone(), withdrawn: true });
+        let job_exists = known(&schedule.spec.name);
+        let record = (!job_exists).then(|| {
             let mut record = schedule.clone();
-            record.declared = withdrawn;
-            if replace(core, &schedule, Some(record), declarations).await? {
-                tracing::warn!(schedule = %schedule.name, job = %schedule.spec.name, %program, "the job of a schedule no longer exists in the program, so the schedule does not fire; remove the schedule, or add an `alias` to the job that replaces it");
-            }
+            record.declared = Some(Declared { program: program.clone(), withdrawn: true });
+            record
+        });
+        let replaces = Some(schedule.version);
+        if !write(core, &schedule.name, replaces, record, Some(declarations)).await? {
+            unchanged = false;
+        } else if job_exists {
+            tracing::info!(schedule = %schedule.name, "a schedule that the program no longer declares was removed");
+        } else {
+            tracing::warn!(schedule = %schedule.name, job = %schedule.spec.name, %program, "the job of a schedule no longer exists in the program, so the schedule does not fire; remove the schedule, or add an `alias` to the job that replaces it");
         }
     }
-    Ok(())
+    Ok(unchanged)
 }
 
 /// Returns the jobs of this runtime and all other jobs linked into the program, by name.

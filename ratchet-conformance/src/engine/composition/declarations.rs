@@ -1,6 +1,7 @@
 //! Schedules that belong to their declaration: several versions of a program over one store.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ratchet_core::{CronDef, Filter, Job, PageRequest, Ratchet, Registration, Worker};
@@ -163,4 +164,22 @@ pub async fn t_06_a_schedule_without_a_recorded_declaration_is_renamed(fixture: 
     let (_, new) = shop(&fixture, &[hourly(CHARGE, &[BILL])]).await;
     assert_eq!(names(&ratchet).await, [CHARGE]);
     new.stop().await;
+}
+
+pub async fn t_06_a_schedule_that_changes_meanwhile_is_tried_again(fixture: EngineFixture) {
+    let stale = |writes| {
+        fixture.switches().stale_declarations.store(writes, Ordering::SeqCst);
+    };
+    let (ratchet, old) = shop(&fixture, &[hourly(BILL, &[])]).await;
+    ratchet.schedules().pause(BILL).await.expect("pauses");
+    stale(2);
+    let (_, renamed) = shop(&fixture, &[hourly(CHARGE, &[BILL])]).await;
+    let after = schedules(&ratchet).await;
+    assert_eq!((after.len(), after[0].name.as_str(), after[0].paused), (1, CHARGE, true));
+    stale(2);
+    let (_, removed) = shop(&fixture, &[once(CHARGE, &[BILL])]).await;
+    assert_eq!(names(&ratchet).await, [""; 0]);
+    for worker in [old, renamed, removed] {
+        worker.stop().await;
+    }
 }

@@ -75,6 +75,7 @@ macro_rules! composition_engine_suite {
                 t_06_a_deleted_job_stops_its_schedule
                 t_06_schedules_of_others_are_left_alone
                 t_06_a_schedule_without_a_recorded_declaration_is_renamed
+                t_06_a_schedule_that_changes_meanwhile_is_tried_again
             }
             sink {
                 i_01_items_are_set_aside_and_the_run_goes_on
