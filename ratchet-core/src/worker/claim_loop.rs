@@ -26,10 +26,11 @@ use super::publish::job_ref;
 use super::running::{Due, Run, RunningJobs};
 use super::settler::{PendingSettlement, Settler};
 use super::shared::{Message, Shared};
+use super::suspects::RunningSuspects;
 use crate::events::Event;
 use ratchet_store::Wake;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
-use ratchet_store::model::{Claimed, Deferral, Settlement, Token, Verdict};
+use ratchet_store::model::{Claimed, Deferral, Settlement, Suspicion, Token, Verdict};
 
 /// The loop and the state that only it may access.
 #[derive(Debug)]
@@ -46,8 +47,7 @@ pub(super) struct ClaimLoop {
     /// Runs whose settlement as lingering is not confirmed yet. Their slots must not be released before: the release
     /// would have no effect, and the later settlement would hold the slots until the node leaves.
     unsettled_lingering: BTreeSet<Token>,
-    /// The running job that must run isolated.
-    isolated: Option<Token>,
+    suspects: RunningSuspects,
     /// A claim skipped a due job because it must run isolated. Let all runs finish, then claim it.
     isolated_waiting: bool,
     competition: Competition,
@@ -62,8 +62,6 @@ pub(super) struct ClaimLoop {
 struct InFlight {
     exchanges: usize,
     claims: usize,
-    /// A claim that may return an isolated job is in flight. No other claim may be sent meanwhile.
-    isolated: bool,
 }
 
 /// How many exchanges may be in flight.
@@ -86,6 +84,7 @@ impl ClaimLoop {
         let guarded = |queue: &&String| shared.core.checks.iter().any(|check| check.guards(queue));
         capacity.checked(&shared.queues.iter().filter(guarded).cloned().collect(), 0);
         let poll = shared.core.config.poll_interval;
+        let suspects = RunningSuspects::new(shared.core.config.isolate_after_crashes);
         Self {
             shared,
             wakes,
@@ -95,7 +94,7 @@ impl ClaimLoop {
             pacer: ClaimPacer::new(poll),
             holds_to_release: Vec::new(),
             unsettled_lingering: BTreeSet::new(),
-            isolated: None,
+            suspects,
             isolated_waiting: false,
             competition: Competition::default(),
             in_flight: InFlight::default(),
@@ -179,10 +178,11 @@ impl ClaimLoop {
         for token in done.lingering {
             self.unsettled_lingering.remove(&token);
         }
+        let mut reserved = false;
         if let Some(asked) = &done.asked {
             self.in_flight.claims -= 1;
-            self.in_flight.isolated = false;
-            self.capacity.answered(asked);
+            reserved = self.suspects.answered(asked.suspects);
+            self.capacity.answered(&asked.queues);
         }
         if done.failed {
             self.settler.failed(done.unsettled, now, shared.core.entropy.next_u64());
@@ -209,12 +209,16 @@ impl ClaimLoop {
             reply.next_due,
             shared.core.entropy.next_u64(),
         );
+        if reply.suspects_waiting && !reserved {
+            // Another claim held the reservation. It may have been answered before these jobs were due.
+            self.pacer.assume_work();
+        }
         // While the claim was in flight, the worker may have begun to stop, fenced itself, or lost its last free
         // thread.
         let closed = self.stop.is_some()
             || shared.fenced.load(Ordering::Relaxed)
             || shared.stalled.load(Ordering::Relaxed);
-        let (alone, node) = (reply.jobs.len() == 1, shared.node());
+        let node = shared.node();
         let mut launched = Vec::with_capacity(reply.jobs.len());
         if !reply.jobs.is_empty() {
             crash_point(CrashPoint::ClaimAnswered);
@@ -226,8 +230,7 @@ impl ClaimLoop {
                 self.give_back(job, now);
                 continue;
             }
-            let isolated = alone && job.crashes >= shared.core.config.isolate_after_crashes;
-            launched.push(self.launch(job, isolated, now));
+            launched.push(self.launch(job, now));
         }
         shared.start(launched);
         self.count();
@@ -239,11 +242,11 @@ impl ClaimLoop {
         self.settler.push(PendingSettlement { job: Arc::new(job), settlement }, now);
     }
 
-    fn launch(&mut self, job: Claimed, isolated: bool, now: Duration) -> Launched {
+    fn launch(&mut self, job: Claimed, now: Duration) -> Launched {
         let job = Arc::new(job);
         self.capacity.acquire(&job.spec.queue);
-        if isolated {
-            self.isolated = Some(job.token);
+        if self.suspects.started(job.token, job.crashes) == Suspicion::Isolated {
+            tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, crashes = job.crashes, "a job that has crashed its workers runs with no other job in this process");
         }
         let core = &self.shared.core;
         core.events.submitted(job.id());
@@ -353,8 +356,7 @@ impl ClaimLoop {
         let run = self.running_jobs.remove(token)?;
         self.shared.runs().remove(&token);
         self.capacity.release(&run.job().spec.queue);
-        if self.isolated == Some(token) {
-            self.isolated = None;
+        if self.suspects.ended(token) {
             self.pacer.assume_work();
         }
         Some(run)
@@ -386,6 +388,7 @@ impl ClaimLoop {
     fn count(&self) {
         let counters = &self.shared.counters;
         counters.running.store(u64::from(self.capacity.running()), Ordering::Relaxed);
+        counters.suspects.store(self.suspects.len() as u64, Ordering::Relaxed);
         counters.runaways.store(self.running_jobs.runaways() as u64, Ordering::Relaxed);
     }
 

@@ -38,6 +38,7 @@ mod signals;
 mod start;
 mod status;
 mod step_inputs;
+mod suspects;
 mod trouble;
 mod unknown_jobs;
 mod watchdog;

@@ -6,7 +6,8 @@ use crate::client::publish_effects;
 use crate::events::{Event, JobRef};
 use crate::runtime::Core;
 use ratchet_store::model::{
-    Applied, AttemptOutcome, Claimed, Deferral, Envelope, FailureKind, Settled, Settlement, Verdict,
+    Applied, AttemptOutcome, Claimed, Deferral, Envelope, FailureKind, Settled, Settlement,
+    Suspicion, Verdict,
 };
 
 /// Returns the reference to a claimed job for use in events.
@@ -49,7 +50,8 @@ fn publish_crash(core: &Core, job: &Claimed, settlement: &Settlement) {
         Verdict::Rescue { crashes, .. } | Verdict::Fail { crashes, .. } => *crashes,
         _ => job.crashes,
     };
-    tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, node = %job.node, crashes, "the worker of a job has died");
+    let next = Suspicion::of(crashes, core.config.isolate_after_crashes);
+    tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, node = %job.node, crashes, %next, "the worker of a job has died");
     core.events.publish(|| Event::Orphaned { job: job_ref(job), node: job.node, crashes });
 }
 

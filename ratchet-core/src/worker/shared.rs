@@ -90,6 +90,7 @@ pub(super) struct Counters {
     pub(super) vanished: AtomicU64,
     pub(super) running: AtomicU64,
     pub(super) runaways: AtomicU64,
+    pub(super) suspects: AtomicU64,
     /// Monotonic time of the claim loop's last iteration, in microseconds.
     pub(super) last_tick: AtomicU64,
 }

@@ -34,6 +34,8 @@ pub struct WorkerStats {
     pub running: u64,
     /// Handlers that do not stop and hold their thread.
     pub runaways: u64,
+    /// Running jobs that have crashed their workers so often that their number is limited.
+    pub suspects: u64,
 }
 
 /// How long the claim loop may make no progress. It normally iterates at least once a second.
@@ -78,5 +80,6 @@ pub(super) fn stats(shared: &Shared) -> WorkerStats {
         vanished: read(&counters.vanished),
         running: read(&counters.running),
         runaways: read(&counters.runaways),
+        suspects: read(&counters.suspects),
     }
 }
