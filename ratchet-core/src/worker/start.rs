@@ -56,6 +56,7 @@ impl Ratchet {
                 core.store.update_queue(name, QueueUpdate::Limit(queue.cluster)).await?;
             }
         }
+        let joined = core.clock.monotonic();
         core.store.join(shared.info(), core.config.lease).await?;
         crash_point(CrashPoint::NodeJoined);
         declare_all(core, shared.node(), &shared.declarations).await?;
@@ -65,7 +66,7 @@ impl Ratchet {
         );
         shared.record_tick();
         let home = core.store.runtime();
-        shared.spawn.engine(engine(&shared), home).map_err(StartError::Thread)?;
+        shared.spawn.engine(engine(&shared, joined), home).map_err(StartError::Thread)?;
         Ok(Worker { shared })
     }
 }
