@@ -68,6 +68,14 @@ impl ConnectionCache {
         }
     }
 
+    /// Closes all kept connections, because another one was lost.
+    pub(crate) fn discard(&self) {
+        let kept = std::mem::take(&mut self.state().kept);
+        for kept in kept {
+            drop(kept.db.detach());
+        }
+    }
+
     /// Returns all connections to the pool and keeps no more.
     pub(crate) fn close(&self) {
         let mut state = self.state();

@@ -4,6 +4,8 @@ use ratchet_store::{StoreError, StoreErrorKind};
 use sqlx::error::DatabaseError;
 use sqlx::postgres::PgDatabaseError;
 
+use crate::unreachable::{Cause, Unreachable};
+
 /// Converts a database error to a store error of the matching kind.
 #[expect(clippy::needless_pass_by_value, reason = "it is the argument of `map_err`")]
 pub(crate) fn store_error(error: sqlx::Error) -> StoreError {
@@ -25,12 +27,18 @@ pub(crate) fn store_error(error: sqlx::Error) -> StoreError {
             }
             _ => Data,
         },
-        sqlx::Error::Configuration(_) => Config,
+        sqlx::Error::Configuration(_) | sqlx::Error::Tls(_) => Config,
         // A problem with the content of one row, not with the database.
         sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } | sqlx::Error::Encode(_) => Data,
         _ => Unavailable,
     };
-    StoreError::new(kind, format!("PostgreSQL: {error}"))
+    match Unreachable::of(&error) {
+        Some(why) if why.cause == Cause::Tls => {
+            StoreError::new(Config, format!("PostgreSQL: {why}"))
+        }
+        Some(why) => StoreError::new(kind, format!("PostgreSQL: {why}")),
+        None => StoreError::new(kind, format!("PostgreSQL: {error}")),
+    }
 }
 
 /// Error codes of prepared statements behind a pooler: the statement already exists on this server connection, or does

@@ -80,17 +80,18 @@ impl Inner {
         order: QueueUpdate,
     ) -> Result<bool, Fault> {
         let queue = clean(queue);
-        let changed = transact!(self, |db| {
+        let mut changed = false;
+        transact!(repeatable self, |db| {
             let fresh = json(&QueueRules::default())?;
             db::query(self.sql.insert_rules()).bind(&queue).bind(fresh).execute(&mut *db).await?;
             let locked = db::query(self.sql.lock_rules()).bind(vec![queue.clone()]);
             // If the row was deleted in between, the transaction is retried and inserts it again.
             let row = locked.fetch_optional(&mut *db).await?.ok_or(Fault::Conflict)?;
             let (_, mut rules) = rules(&row)?;
-            let changed = rules.apply(order);
+            // If an earlier try was committed, this one changes nothing.
+            changed |= rules.apply(order);
             self.save_rules(db, &queue, &rules).await?;
             crash_point(CrashPoint::CommandDone);
-            changed
         })?;
         if changed {
             self.unblocked();

@@ -1,5 +1,6 @@
 //! Inserts jobs: reserves the keys of a batch in a fixed order, plans the batch, then writes it.
 
+mod earlier_try;
 mod keys;
 mod plan;
 mod rows;
@@ -11,6 +12,7 @@ use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{InsertError, Inserted, JobId, NewJob};
 use ratchet_store::rules::graph::is_new_member;
 
+pub(crate) use self::earlier_try::{EarlierTry, Witness};
 use self::keys::Reserved;
 use self::plan::Plan;
 pub(crate) use self::plan::{Scoped, business_key};
@@ -18,6 +20,7 @@ pub(crate) use self::rows::{Fresh, Ids, Stored};
 use crate::error::{is_notify_full, is_unique_violation};
 use crate::fault::{Fault, transact};
 use crate::group_commit::Group;
+use crate::lost_connection::Retries;
 use crate::store::Inner;
 use sqlx::PgConnection;
 
@@ -43,27 +46,62 @@ impl Inner {
         Ok(self.clock.check("job", jobs.iter().map(|job| job.id.uuid()))?)
     }
 
-    /// Stores jobs without keys in one statement and one commit.
+    /// Stores jobs without keys in one statement and one commit. If the connection is lost, they are stored again on a
+    /// new one, unless the first try was committed.
     pub(crate) async fn store_alone<'a>(
         &self,
         jobs: impl ExactSizeIterator<Item = &'a NewJob> + Clone,
     ) -> Result<Fresh, Fault> {
-        let mut stored = Stored::standalone();
+        let (mut stored, mut retries) = (Stored::standalone(), Retries::new(&self.pool));
+        let mut may_be_committed = false;
         loop {
-            let mut db = self.pool.acquire().await?;
-            match self.store(&mut db, jobs.clone(), stored).await {
-                Ok(fresh) => {
-                    db.done().await?;
-                    return Ok(fresh);
-                }
+            let mut sent = false;
+            let attempt = async {
+                let mut db = self.pool.acquire().await?;
+                sent = true;
+                let fresh = self.store(&mut db, jobs.clone(), stored).await?;
+                db.done().await?;
+                Ok(fresh)
+            };
+            let fault = match attempt.await {
+                Ok(fresh) => return Ok(fresh),
+                Err(fault) => fault,
+            };
+            match &fault {
                 // The commit cannot carry the hint. Workers find the jobs by polling.
-                Err(Fault::Database(error)) if stored.standalone && is_notify_full(&error) => {
+                Fault::Database(error) if stored.standalone && is_notify_full(error) => {
                     tracing::warn!(%error, "jobs are stored without a notification");
                     stored = Stored::default();
+                    continue;
                 }
-                Err(fault) => return Err(fault),
+                Fault::Database(error) if may_be_committed && is_unique_violation(error) => {
+                    match self.stored_before(jobs.clone()).await {
+                        Ok(Some(fresh)) => return Ok(fresh),
+                        Ok(None) => return Err(fault),
+                        Err(fault) if retries.repeatable(&fault).await => continue,
+                        Err(fault) => return Err(fault),
+                    }
+                }
+                _ => {}
             }
+            if !retries.repeatable(&fault).await {
+                return Err(fault);
+            }
+            may_be_committed |= sent;
         }
+    }
+
+    /// Returns the hints of jobs that are all stored, or `None` if one of them is not.
+    async fn stored_before<'a>(
+        &self,
+        jobs: impl ExactSizeIterator<Item = &'a NewJob> + Clone,
+    ) -> Result<Option<Fresh>, Fault> {
+        let mut db = self.pool.acquire().await?;
+        let ids: Vec<_> = jobs.clone().map(|job| job.id).collect();
+        let stored = self.are_stored(&mut db, &ids).await?;
+        let now = self.now(&mut db).await?;
+        db.done().await?;
+        Ok(stored.then(|| Fresh::of(jobs, now)))
     }
 
     /// Inserts jobs without keys in one statement.
@@ -82,7 +120,18 @@ impl Inner {
     }
 
     async fn insert_closely(&self, jobs: &[NewJob]) -> Result<Vec<Inserted>, Fault> {
-        let (answers, fresh) = transact!(self, |db| self.insert_within(db, jobs).await?)?;
+        let mut earlier = EarlierTry::default();
+        transact!(repeatable self, |db| {
+            if !earlier.is_committed(self, db).await? {
+                let done = self.insert_within(db, jobs).await;
+                let done = done.map(|(answers, fresh)| {
+                    let witness = fresh.witness();
+                    ((answers, fresh), witness)
+                });
+                earlier.replace(self, db, done).await?;
+            }
+        })?;
+        let (answers, fresh) = earlier.answer()?;
         self.told(&fresh);
         Ok(answers)
     }

@@ -31,6 +31,7 @@ mod insert;
 mod items;
 mod job_row;
 mod leases;
+mod lost_connection;
 mod migrate;
 mod nodes;
 mod notify_throttle;
@@ -51,10 +52,15 @@ mod spec;
 mod sql;
 mod store;
 mod sweep;
+mod tls;
 mod unclaimable;
 mod unconfirmed_claims;
+mod unreachable;
 mod unreadable;
 mod wake;
+
+/// The driver. Its version is part of the API: a transaction for [`EnqueueInTx`] must be of sqlx 0.9.
+pub use sqlx;
 
 pub use in_tx::EnqueueInTx;
 pub use options::PgOptions;

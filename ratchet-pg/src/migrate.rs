@@ -36,8 +36,7 @@ pub(crate) async fn migrate(pool: &Pool, sql: &Sql, may: bool) -> Result<(), Sto
         return Err(newer(have, newest));
     }
     if !may {
-        let why = format!("the schema is at version {have}, this program needs {newest}");
-        return Err(StoreError::new(StoreErrorKind::Schema, why));
+        return Err(older(sql.schema(), have, newest));
     }
     let mut tx = pool.begin().await.map_err(store_error)?;
     apply(&mut tx, sql, newest).await?;
@@ -76,6 +75,17 @@ async fn version(db: &mut PgConnection, sql: &Sql) -> Result<i32, StoreError> {
         return Ok(0);
     }
     db::query_scalar(sql.select_migration()).fetch_one(db).await.map_err(store_error)
+}
+
+fn older(schema: &str, have: i32, newest: i32) -> StoreError {
+    let there = match have {
+        0 => format!("the schema `{schema}` has no tables of Ratchet"),
+        have => format!("the schema `{schema}` is at version {have}"),
+    };
+    let why = format!(
+        "{there}, this program needs version {newest}, and migrations are disabled: migrate with `PgOptions::migrate`"
+    );
+    StoreError::new(StoreErrorKind::Schema, why)
 }
 
 fn newer(have: i32, newest: i32) -> StoreError {

@@ -19,7 +19,7 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 
 impl Inner {
-    pub(crate) async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError> {
+    pub(crate) async fn join(&self, node: &NodeInfo, lease: Duration) -> Result<(), Fault> {
         let id = node.id;
         // Jobs submitted by its runs would get ids from the same clock.
         self.clock.check("node", [id.uuid()])?;
@@ -37,11 +37,10 @@ impl Inner {
             .bind(clean(&node.declarations.program))
             .bind(node.declarations.fingerprint.cast_signed())
             .fetch_optional(&self.pool)
-            .await
-            .map_err(Fault::from)?;
+            .await?;
         if joined.is_none() {
             let why = format!("node {id} has lost its lease and must join with a new identity");
-            return Err(StoreError::new(StoreErrorKind::Data, why));
+            return Err(StoreError::new(StoreErrorKind::Data, why).into());
         }
         // Jobs whose name no node knew so far.
         self.bring_back().await?;
@@ -72,7 +71,7 @@ impl Inner {
     }
 
     pub(crate) async fn leave(&self, node: NodeId) -> Result<(), Fault> {
-        transact!(self, |db| {
+        transact!(repeatable self, |db| {
             db::query(self.sql.expire_node()).bind(node.uuid()).execute(&mut *db).await?;
             db::query(self.sql.delete_leader()).bind(node.uuid()).execute(&mut *db).await?;
         })
@@ -86,9 +85,7 @@ impl Inner {
             .await?;
         if leader.is_some() {
             db::query(self.sql.fold_tally()).execute(&self.pool).await?;
-            crate::partitions::make(&self.pool, &self.sql, self.range)
-                .await
-                .map_err(Fault::from)?;
+            crate::partitions::make(&self.pool, &self.sql, self.range).await?;
         }
         Ok(leader.is_some())
     }
@@ -102,7 +99,7 @@ impl Inner {
     pub(crate) async fn has_competing_claimers(
         &self,
         node: NodeId,
-        queues: Vec<String>,
+        queues: &[String],
     ) -> Result<bool, Fault> {
         let company =
             db::query_scalar(self.sql.has_competing_claimers()).bind(node.uuid()).bind(queues);
@@ -151,7 +148,7 @@ impl Inner {
         if tokens.is_empty() {
             return Ok(());
         }
-        let wakes = transact!(self, |db| self.let_go_within(db, &tokens).await?)?;
+        let wakes = transact!(repeatable self, |db| self.let_go_within(db, &tokens).await?)?;
         if !wakes.is_empty() {
             self.bounds.clear();
             self.wakes.send(wakes);

@@ -1,5 +1,6 @@
 //! Opens a store: configures the connections, migrates the schema and starts the background tasks.
 
+use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Weak};
 
@@ -14,6 +15,7 @@ use crate::connection_cache::FRESH;
 use crate::db;
 use crate::group_commit::Group;
 use crate::leases::Leases;
+use crate::lost_connection::LastLoss;
 use crate::options::PgOptions;
 use crate::plain_claims::PlainClaims;
 use crate::pool::Pool;
@@ -25,7 +27,7 @@ use crate::sweep::Floors;
 use crate::unconfirmed_claims::UnconfirmedClaims;
 use crate::unreadable::Noted;
 use crate::wake::{Wakes, listen, tell_others, tested_listener};
-use crate::{migrate, partitions};
+use crate::{migrate, partitions, tls};
 use sqlx::Connection;
 use sqlx::postgres::PgPoolOptions;
 
@@ -34,59 +36,15 @@ pub(crate) async fn open(
     options: PgOptions,
     runtime: Weak<StoreRuntime>,
 ) -> Result<Arc<Inner>, StoreError> {
-    let (longest, suspects) =
-        (options.longest(), runtime.upgrade().map(|runtime| runtime.suspect_connections()));
+    let suspects = runtime.upgrade().map(|runtime| runtime.suspect_connections());
     let suspects = suspects.unwrap_or_default();
-    let PgOptions {
-        connect,
-        schema,
-        connections,
-        acquire_timeout,
-        statement_timeout,
-        poll_only,
-        migrate,
-        range,
-    } = options;
-    let mut pool = PgPoolOptions::new()
-        .max_connections(connections)
-        .acquire_timeout(acquire_timeout)
-        .test_before_acquire(false)
-        // A connection that was just used is alive. One that was idle for longer may have been cut off.
-        .before_acquire(|db, meta| {
-            Box::pin(async move {
-                if meta.idle_for > FRESH {
-                    db.ping().await?;
-                }
-                Ok(true)
-            })
-        })
-        // An operation that timed out has dropped a connection that may be dead, or that may be about to begin a
-        // transaction that is never ended. The check itself must not wait forever either.
-        .after_release({
-            let suspects = Arc::clone(&suspects);
-            move |db, _| {
-                let suspect =
-                    suspects.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
-                Box::pin(async move {
-                    if suspect {
-                        let ended = sqlx::raw_sql(sql::roll_back()).execute(db);
-                        let ended = tokio::time::timeout(acquire_timeout, ended).await;
-                        ended.map_err(|_| sqlx::Error::PoolTimedOut)??;
-                    }
-                    Ok(true)
-                })
-            }
-        });
-    if !poll_only {
-        pool = pool.after_connect(move |db, _| {
-            Box::pin(async move {
-                sqlx::raw_sql(sql::session(statement_timeout)).execute(db).await?;
-                Ok(())
-            })
-        });
-    }
-    let connections = pool.connect_lazy_with(connect);
-    let pool = Pool::new(connections.clone(), poll_only.then(|| sql::begin(statement_timeout)));
+    let connect = tls::resolve(options.connect.clone()).await;
+    tls::warn_of_clear_text(&connect).await;
+    let options = PgOptions { connect, ..options };
+    let pool = connect_lazily(&options, &suspects);
+    let connections = pool.connections().clone();
+    let (longest, poll_only) = (options.longest(), options.poll_only);
+    let PgOptions { schema, statement_timeout, migrate, range, .. } = options;
     let sql = Arc::new(Sql::new(&schema, !poll_only));
     migrate::migrate(&pool, &sql, migrate).await?;
     partitions::make(&pool, &sql, range).await?;
@@ -128,4 +86,69 @@ pub(crate) async fn open(
         longest,
         suspects,
     }))
+}
+
+/// Migrates the schema, without opening a store.
+pub(crate) async fn migrate_only(options: PgOptions) -> Result<(), StoreError> {
+    let connect = tls::resolve(options.connect.clone()).await;
+    let options = PgOptions { connect, connections: 1, ..options };
+    let pool = connect_lazily(&options, &Arc::default());
+    let sql = Sql::new(&options.schema, !options.poll_only);
+    let migrated = async {
+        migrate::migrate(&pool, &sql, true).await?;
+        Ok(partitions::make(&pool, &sql, options.range).await?)
+    };
+    let migrated = migrated.await;
+    pool.close().await;
+    migrated
+}
+
+/// Returns the pool of a store. It connects when a connection is needed.
+fn connect_lazily(options: &PgOptions, suspects: &Arc<AtomicU32>) -> Pool {
+    let (acquire_timeout, statement_timeout) = (options.acquire_timeout, options.statement_timeout);
+    let losses = Arc::<LastLoss>::default();
+    let mut pool = PgPoolOptions::new()
+        .max_connections(options.connections)
+        .acquire_timeout(acquire_timeout)
+        .test_before_acquire(false)
+        // A connection that was just used is alive. One that was idle for longer may have been cut off.
+        .before_acquire({
+            let losses = Arc::clone(&losses);
+            move |db, meta| {
+                let check = meta.idle_for > FRESH || losses.may_concern(meta.idle_for);
+                Box::pin(async move {
+                    if check {
+                        db.ping().await?;
+                    }
+                    Ok(true)
+                })
+            }
+        })
+        // An operation that timed out has dropped a connection that may be dead, or that may be about to begin a
+        // transaction that is never ended. The check itself must not wait forever either.
+        .after_release({
+            let suspects = Arc::clone(suspects);
+            move |db, _| {
+                let suspect =
+                    suspects.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
+                Box::pin(async move {
+                    if suspect {
+                        let ended = sqlx::raw_sql(sql::roll_back()).execute(db);
+                        let ended = tokio::time::timeout(acquire_timeout, ended).await;
+                        ended.map_err(|_| sqlx::Error::PoolTimedOut)??;
+                    }
+                    Ok(true)
+                })
+            }
+        });
+    if !options.poll_only {
+        pool = pool.after_connect(move |db, _| {
+            Box::pin(async move {
+                sqlx::raw_sql(sql::session(statement_timeout)).execute(db).await?;
+                Ok(())
+            })
+        });
+    }
+    let begin = options.poll_only.then(|| sql::begin(statement_timeout));
+    Pool::new(pool.connect_lazy_with(options.connect.clone()), begin, losses)
 }

@@ -3,7 +3,11 @@
 use std::time::Duration;
 
 use ratchet_store::{StoreError, StoreErrorKind};
+use sqlx::PgPool;
 use sqlx::postgres::PgConnectOptions;
+
+use crate::open::migrate_only;
+use crate::runtime::StoreRuntime;
 
 /// Options for opening a [`PgStore`](crate::PgStore): how to connect, and which limits apply.
 #[derive(Debug, Clone)]
@@ -42,7 +46,27 @@ impl PgOptions {
         }
     }
 
-    /// Sets the schema that holds all tables of the store (default: `ratchet`).
+    /// Uses the connect options of a pool of the application. The store does not use its connections.
+    ///
+    /// The store opens connections of its own, because a handler that keeps the connections of the pool must not delay
+    /// claims and heartbeats. The pool serves the application, and transactions in which it enqueues by
+    /// [`EnqueueInTx`](crate::EnqueueInTx).
+    ///
+    /// ```no_run
+    /// # async fn demo() -> Result<(), Box<dyn std::error::Error>> {
+    /// use ratchet_pg::sqlx::PgPool;
+    /// use ratchet_pg::{PgOptions, PgStore};
+    ///
+    /// let pool = PgPool::connect("postgres://localhost/shop").await?;
+    /// let store = PgStore::open(PgOptions::from_pool(&pool).schema("jobs")).await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn from_pool(pool: &PgPool) -> Self {
+        Self::with(PgConnectOptions::clone(&pool.connect_options()))
+    }
+
+    /// Sets the schema that holds all tables of the store (default: `ratchet`). Stores with different schemas in one
+    /// database are independent of each other.
     pub fn schema(mut self, schema: impl Into<String>) -> Self {
         self.schema = schema.into();
         self
@@ -124,9 +148,31 @@ impl PgOptions {
         self
     }
 
-    /// Disables migrations. Opening the store fails if the schema is not at the version that this program needs.
+    /// Disables migrations. Opening the store fails with an error of kind `Schema` if the schema is not at the version
+    /// that this program needs. [`migrate`](Self::migrate) migrates it in a separate step.
     pub fn without_migrations(mut self) -> Self {
         self.migrate = false;
         self
+    }
+
+    /// Migrates the schema without opening a store, for a deployment that migrates in a separate step or with another
+    /// database user. Does nothing if the schema is up to date.
+    ///
+    /// ```no_run
+    /// # async fn demo() -> Result<(), ratchet_store::StoreError> {
+    /// use ratchet_pg::{PgOptions, PgStore};
+    ///
+    /// // The deployment:
+    /// PgOptions::new("postgres://owner@localhost/shop")?.migrate().await?;
+    ///
+    /// // The program:
+    /// let options = PgOptions::new("postgres://app@localhost/shop")?.without_migrations();
+    /// let store = PgStore::open(options).await?;
+    /// # Ok(()) }
+    /// ```
+    pub async fn migrate(self) -> Result<(), StoreError> {
+        self.check()?;
+        let runtime = StoreRuntime::new(self.longest())?;
+        runtime.run_to_its_end(migrate_only(self)).await
     }
 }

@@ -201,8 +201,8 @@ impl Inner {
         Ok(readable("delivery", &rows, delivery)?)
     }
 
-    pub(crate) async fn ack_deliveries(&self, deliveries: Vec<DeliveryId>) -> Result<(), Fault> {
-        let ids: Vec<_> = deliveries.into_iter().map(|delivery| delivery.0).collect();
+    pub(crate) async fn ack_deliveries(&self, deliveries: &[DeliveryId]) -> Result<(), Fault> {
+        let ids: Vec<_> = deliveries.iter().map(|delivery| delivery.0).collect();
         db::query(self.sql.delete_deliveries()).bind(ids).execute(&self.pool).await?;
         Ok(())
     }

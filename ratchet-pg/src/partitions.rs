@@ -7,7 +7,6 @@ use ratchet_store::StoreError;
 use tokio::time::Instant;
 
 use crate::db;
-use crate::error::store_error;
 use crate::fault::{Fault, transact};
 use crate::pool::Pool;
 use crate::spec::micros;
@@ -19,7 +18,7 @@ use crate::store::Inner;
 const AHEAD: u32 = 2;
 
 /// Creates the missing partitions.
-pub(crate) async fn make(pool: &Pool, sql: &Sql, range: Duration) -> Result<(), StoreError> {
+pub(crate) async fn make(pool: &Pool, sql: &Sql, range: Duration) -> Result<(), Fault> {
     let made: Result<i32, _> = db::query_scalar(sql.make_parts())
         .bind(micros(range))
         .bind(micros(range * AHEAD))
@@ -36,7 +35,7 @@ pub(crate) async fn make(pool: &Pool, sql: &Sql, range: Duration) -> Result<(), 
             tracing::warn!(%error, "ranges of ids could not be made; it is tried again");
             Ok(())
         }
-        Err(error) => Err(store_error(error)),
+        Err(error) => Err(error.into()),
     }
 }
 

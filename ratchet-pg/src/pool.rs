@@ -6,6 +6,7 @@
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream, StreamExt as _, TryStreamExt as _};
@@ -19,6 +20,9 @@ use sqlx::{
 use tokio::time::Instant;
 
 use crate::connection_cache::{CachedConnection, ConnectionCache, FRESH};
+use crate::fault::Fault;
+use crate::lost_connection::{LastLoss, is_lost};
+use crate::unreachable::Diagnosis;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Pool {
@@ -26,22 +30,54 @@ pub(crate) struct Pool {
     /// The statement that begins a transaction. Set only behind a transaction pooler.
     begin: Option<SqlStr>,
     cache: Arc<ConnectionCache>,
+    losses: Arc<LastLoss>,
+    diagnosis: Arc<Diagnosis>,
 }
 
 /// The most connections kept warm: one for each exchange that a worker has in flight.
 const MOST_WARM: u32 = 3;
 
 impl Pool {
-    pub(crate) fn new(connections: PgPool, begin: Option<SqlStr>) -> Self {
+    pub(crate) fn new(connections: PgPool, begin: Option<SqlStr>, losses: Arc<LastLoss>) -> Self {
         // The listener needs a connection of its own, and the pool must always have one left to lend.
         let most = connections.options().get_max_connections().saturating_sub(3).min(MOST_WARM);
-        Self { connections, begin, cache: Arc::new(ConnectionCache::new(most as usize)) }
+        let cache = Arc::new(ConnectionCache::new(most as usize));
+        Self { connections, begin, cache, losses, diagnosis: Arc::default() }
+    }
+
+    pub(crate) fn connections(&self) -> &PgPool {
+        &self.connections
+    }
+
+    /// Returns how long an operation waits for a new connection after its own was lost.
+    pub(crate) fn patience(&self) -> Duration {
+        self.connections.options().get_acquire_timeout()
+    }
+
+    /// Replaces the idle connections that do not work, because another one was lost.
+    pub(crate) fn distrust(&self) {
+        self.losses.note();
+        self.cache.discard();
+    }
+
+    /// Checks idle connections if this fault means that a connection was lost.
+    pub(crate) fn check_after(&self, fault: &Fault) {
+        if let Fault::Database(error) | Fault::Uncertain(error) = fault
+            && is_lost(error)
+        {
+            self.distrust();
+        }
     }
 
     pub(crate) async fn begin(&self) -> Result<Transaction<'static, Postgres>, Error> {
-        match &self.begin {
-            Some(begin) => self.connections.begin_with(begin.clone()).await,
-            None => self.connections.begin().await,
+        Transaction::begin(self.connection().await?, self.begin.clone()).await
+    }
+
+    /// Gets a connection from the pool. An error names the address of the server.
+    async fn connection(&self) -> Result<PoolConnection<Postgres>, Error> {
+        match self.connections.acquire().await {
+            Ok(connection) => Ok(connection),
+            Err(error) => Err(self.diagnosis.explain(&self.connections, error).await),
         }
     }
 
@@ -69,7 +105,7 @@ impl Pool {
                 return Ok(Lent::Free { db, since, cache });
             }
         };
-        Ok(Lent::Free { db: self.connections.acquire().await?, since: Instant::now(), cache })
+        Ok(Lent::Free { db: self.connection().await?, since: Instant::now(), cache })
     }
 
     pub(crate) fn size(&self) -> u32 {
@@ -137,11 +173,13 @@ impl<'p> Executor<'p> for &'p Pool {
         'p: 'e,
         E: 'q + Execute<'q, Postgres>,
     {
-        if self.begin.is_none() {
-            return self.connections.fetch_many(query);
-        }
         // No row is returned before the commit.
         let all = async move {
+            if self.begin.is_none() {
+                let mut db = self.connection().await?;
+                let all: Vec<_> = db.fetch_many(query).try_collect().await?;
+                return Ok(stream::iter(all.into_iter().map(Ok)));
+            }
             let mut tx = self.begin().await?;
             let all: Vec<_> = tx.fetch_many(query).try_collect().await?;
             tx.commit().await?;
@@ -155,10 +193,10 @@ impl<'p> Executor<'p> for &'p Pool {
         'p: 'e,
         E: 'q + Execute<'q, Postgres>,
     {
-        if self.begin.is_none() {
-            return self.connections.fetch_optional(query);
-        }
         let one = async move {
+            if self.begin.is_none() {
+                return self.connection().await?.fetch_optional(query).await;
+            }
             let mut tx = self.begin().await?;
             let row = tx.fetch_optional(query).await?;
             tx.commit().await?;

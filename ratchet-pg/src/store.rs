@@ -29,6 +29,7 @@ use crate::db;
 use crate::fault::Fault;
 use crate::group_commit::Group;
 use crate::leases::Leases;
+use crate::lost_connection::{once, repeatable};
 use crate::open::open;
 use crate::options::PgOptions;
 use crate::plain_claims::PlainClaims;
@@ -41,7 +42,7 @@ use crate::unconfirmed_claims::UnconfirmedClaims;
 use crate::unreadable::Noted;
 use crate::wake::Wakes;
 use crate::{partitions, spec};
-use sqlx::PgConnection;
+use sqlx::{PgConnection, PgPool};
 
 /// A [`Store`] on PostgreSQL. Clones share its connections.
 ///
@@ -90,6 +91,22 @@ impl PgStore {
         Self::open(PgOptions::new(url)?).await
     }
 
+    /// Opens a store on the database of a pool of the application, with default options. Like
+    /// [`PgOptions::from_pool`], this opens connections of its own.
+    ///
+    /// ```no_run
+    /// # async fn demo() -> Result<(), Box<dyn std::error::Error>> {
+    /// use ratchet_pg::PgStore;
+    /// use ratchet_pg::sqlx::PgPool;
+    ///
+    /// let pool = PgPool::connect("postgres://localhost/shop").await?;
+    /// let store = PgStore::from_pool(&pool).await?;
+    /// # Ok(()) }
+    /// ```
+    pub async fn from_pool(pool: &PgPool) -> Result<Self, StoreError> {
+        Self::open(PgOptions::from_pool(pool)).await
+    }
+
     /// Opens a store with the given options, and migrates the schema unless the options disable it.
     pub async fn open(options: PgOptions) -> Result<Self, StoreError> {
         options.check()?;
@@ -121,37 +138,29 @@ impl fmt::Debug for PgStore {
     }
 }
 
-/// Runs an operation of [`Inner`] on the store runtime.
-macro_rules! on_store_thread {
-    ($store:ident, |$inner:ident| $verb:expr) => {{
-        let $inner = Arc::clone(&$store.inner);
-        $store.runtime.run(async move { $verb.await.map_err(Into::into) }).await
-    }};
-}
-
 #[async_trait]
 impl Store for PgStore {
     async fn now(&self) -> Result<Timestamp, StoreError> {
-        on_store_thread!(self, |inner| async {
+        repeatable!(self, |inner| async {
             let mut db = inner.pool.acquire().await?;
             Ok::<_, Fault>(spec::instant(inner.now(&mut db).await?))
         })
     }
 
     async fn insert(&self, jobs: Vec<NewJob>) -> Result<Vec<Inserted>, InsertError> {
-        on_store_thread!(self, |inner| inner.insert(jobs))
+        once!(self, |inner| inner.insert(jobs))
     }
 
     async fn insert_graph(&self, graph: NewGraph) -> Result<GraphInserted, InsertError> {
-        on_store_thread!(self, |inner| inner.insert_graph(graph))
+        once!(self, |inner| inner.insert_graph(graph))
     }
 
     async fn add_members(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
-        on_store_thread!(self, |inner| inner.add_members(extend))
+        once!(self, |inner| inner.add_members(extend))
     }
 
     async fn group(&self, id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
-        on_store_thread!(self, |inner| inner.one_group(id))
+        repeatable!(self, |inner| inner.one_group(id))
     }
 
     async fn groups(
@@ -161,7 +170,7 @@ impl Store for PgStore {
         limit: u32,
     ) -> Result<Vec<GroupRecord>, StoreError> {
         let filter = filter.clone();
-        on_store_thread!(self, |inner| inner.list_groups(&filter, before, limit))
+        repeatable!(self, |inner| inner.list_groups(&filter, before, limit))
     }
 
     async fn members(
@@ -170,29 +179,29 @@ impl Store for PgStore {
         after: Option<JobId>,
         limit: u32,
     ) -> Result<Vec<Member>, StoreError> {
-        on_store_thread!(self, |inner| inner.group_members(group, after, limit))
+        repeatable!(self, |inner| inner.group_members(group, after, limit))
     }
 
     async fn edges(&self, parents: &[Vertex]) -> Result<Vec<Edge>, StoreError> {
         let parents = parents.to_vec();
-        on_store_thread!(self, |inner| inner.edges(&parents))
+        repeatable!(self, |inner| inner.edges(&parents))
     }
 
     async fn schedules(&self) -> Result<Vec<ScheduleRecord>, StoreError> {
-        on_store_thread!(self, |inner| inner.schedules())
+        repeatable!(self, |inner| inner.schedules())
     }
 
     async fn schedule(&self, name: &str) -> Result<Option<ScheduleRecord>, StoreError> {
         let name = name.to_owned();
-        on_store_thread!(self, |inner| inner.schedule(&name))
+        repeatable!(self, |inner| inner.schedule(&name))
     }
 
     async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, StoreError> {
-        on_store_thread!(self, |inner| inner.due_schedules(limit))
+        repeatable!(self, |inner| inner.due_schedules(limit))
     }
 
     async fn write_schedule(&self, write: WriteSchedule) -> Result<ScheduleWritten, StoreError> {
-        on_store_thread!(self, |inner| inner.write_schedule(write))
+        once!(self, |inner| inner.write_schedule(write))
     }
 
     async fn rejects(
@@ -202,17 +211,17 @@ impl Store for PgStore {
         limit: u32,
     ) -> Result<Vec<Reject>, StoreError> {
         let filter = filter.clone();
-        on_store_thread!(self, |inner| inner.rejects(&filter, after, limit))
+        repeatable!(self, |inner| inner.rejects(&filter, after, limit))
     }
 
     async fn reject_groups(&self, filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError> {
         let filter = filter.clone();
-        on_store_thread!(self, |inner| inner.reject_groups(&filter))
+        repeatable!(self, |inner| inner.reject_groups(&filter))
     }
 
     async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), StoreError> {
         let rejects = rejects.to_vec();
-        on_store_thread!(self, |inner| inner.forget_rejects(&rejects))
+        repeatable!(self, |inner| inner.forget_rejects(&rejects))
     }
 
     async fn take_hand_offs(
@@ -222,25 +231,25 @@ impl Store for PgStore {
         hold: Duration,
     ) -> Result<Vec<HandOff>, StoreError> {
         let pipeline = pipeline.to_owned();
-        on_store_thread!(self, |inner| inner.take_hand_offs(&pipeline, limit, hold))
+        once!(self, |inner| inner.take_hand_offs(&pipeline, limit, hold))
     }
 
     async fn finish_hand_offs(&self, pipeline: &str, keys: &[String]) -> Result<(), StoreError> {
         let (pipeline, keys) = (pipeline.to_owned(), keys.to_vec());
-        on_store_thread!(self, |inner| inner.finish_hand_offs(&pipeline, &keys))
+        repeatable!(self, |inner| inner.finish_hand_offs(&pipeline, &keys))
     }
 
     async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
         let pipeline = pipeline.to_owned();
-        on_store_thread!(self, |inner| inner.hand_off_stats(&pipeline))
+        repeatable!(self, |inner| inner.hand_off_stats(&pipeline))
     }
 
     async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
-        on_store_thread!(self, |inner| inner.claim(&request))
+        once!(self, |inner| inner.claim(&request))
     }
 
     async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
-        on_store_thread!(self, |inner| inner.settle(settlements))
+        once!(self, |inner| inner.settle(settlements))
     }
 
     async fn settle_and_claim(
@@ -248,56 +257,56 @@ impl Store for PgStore {
         settlements: Vec<Settlement>,
         request: ClaimRequest,
     ) -> Result<(Vec<Settled>, ClaimReply), StoreError> {
-        on_store_thread!(self, |inner| inner.settle_and_claim(settlements, &request))
+        once!(self, |inner| inner.settle_and_claim(settlements, &request))
     }
 
     async fn write_notes(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
-        on_store_thread!(self, |inner| inner.write_notes(notes))
+        once!(self, |inner| inner.write_notes(notes))
     }
 
     async fn release_holds(&self, tokens: Vec<Token>) -> Result<(), StoreError> {
-        on_store_thread!(self, |inner| inner.release_holds(tokens))
+        once!(self, |inner| inner.release_holds(tokens))
     }
 
     async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError> {
-        on_store_thread!(self, |inner| inner.join(node, lease))
+        repeatable!(self, |inner| inner.join(&node, lease))
     }
 
     async fn heartbeat(&self, node: NodeId, lease: Duration) -> Result<Heartbeat, StoreError> {
-        on_store_thread!(self, |inner| inner.heartbeat(node, lease))
+        repeatable!(self, |inner| inner.heartbeat(node, lease))
     }
 
     async fn leave(&self, node: NodeId) -> Result<(), StoreError> {
-        on_store_thread!(self, |inner| inner.leave(node))
+        once!(self, |inner| inner.leave(node))
     }
 
     async fn orphans(&self, limit: u32) -> Result<Vec<Orphan>, StoreError> {
-        on_store_thread!(self, |inner| inner.orphans(limit))
+        repeatable!(self, |inner| inner.orphans(limit))
     }
 
     async fn try_lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
-        on_store_thread!(self, |inner| inner.try_lead(node, lease))
+        repeatable!(self, |inner| inner.try_lead(node, lease))
     }
 
     async fn try_declare(&self, node: NodeId) -> Result<bool, StoreError> {
-        on_store_thread!(self, |inner| inner.try_declare(node))
+        repeatable!(self, |inner| inner.try_declare(node))
     }
 
     async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
-        on_store_thread!(self, |inner| inner.purge(state, age, limit))
+        once!(self, |inner| inner.purge(state, age, limit))
     }
 
     async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
-        on_store_thread!(self, |inner| inner.command(command))
+        once!(self, |inner| inner.command(command))
     }
 
     async fn update_queue(&self, queue: &str, order: QueueUpdate) -> Result<bool, StoreError> {
         let queue = queue.to_owned();
-        on_store_thread!(self, |inner| inner.update_queue(&queue, order))
+        once!(self, |inner| inner.update_queue(&queue, order))
     }
 
     async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError> {
-        on_store_thread!(self, |inner| inner.queues())
+        repeatable!(self, |inner| inner.queues())
     }
 
     async fn update_breaker(
@@ -306,52 +315,52 @@ impl Store for PgStore {
         order: BreakerUpdate,
     ) -> Result<Option<BreakerChange>, StoreError> {
         let service = service.to_owned();
-        on_store_thread!(self, |inner| inner.update_breaker(&service, order))
+        once!(self, |inner| inner.update_breaker(&service, order))
     }
 
     async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError> {
-        on_store_thread!(self, |inner| inner.breakers())
+        repeatable!(self, |inner| inner.breakers())
     }
 
     async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError> {
-        on_store_thread!(self, |inner| inner.claim_context(id))
+        repeatable!(self, |inner| inner.claim_context(id))
     }
 
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {
-        on_store_thread!(self, |inner| inner.get(id))
+        repeatable!(self, |inner| inner.get(id))
     }
 
     async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, StoreError> {
         let filter = filter.clone();
-        on_store_thread!(self, |inner| inner.list(&filter, page))
+        repeatable!(self, |inner| inner.list(&filter, page))
     }
 
     async fn counts(&self) -> Result<Counts, StoreError> {
-        on_store_thread!(self, |inner| inner.counts())
+        repeatable!(self, |inner| inner.counts())
     }
 
     async fn attempts(&self, id: JobId) -> Result<Vec<AttemptRecord>, StoreError> {
-        on_store_thread!(self, |inner| inner.attempts(id))
+        repeatable!(self, |inner| inner.attempts(id))
     }
 
     async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError> {
-        on_store_thread!(self, |inner| inner.logs(id))
+        repeatable!(self, |inner| inner.logs(id))
     }
 
     async fn unreadable(&self, limit: u32) -> Result<Vec<Unreadable>, StoreError> {
-        on_store_thread!(self, |inner| inner.unreadable(limit))
+        repeatable!(self, |inner| inner.unreadable(limit))
     }
 
     async fn count_unreadable(&self) -> Result<u64, StoreError> {
-        on_store_thread!(self, |inner| inner.count_unreadable())
+        repeatable!(self, |inner| inner.count_unreadable())
     }
 
     async fn repair_unreadable(&self, id: JobId) -> Result<bool, StoreError> {
-        on_store_thread!(self, |inner| inner.repair_unreadable(id))
+        once!(self, |inner| inner.repair_unreadable(id))
     }
 
     async fn drop_unreadable(&self, id: JobId) -> Result<bool, StoreError> {
-        on_store_thread!(self, |inner| inner.drop_unreadable(id))
+        once!(self, |inner| inner.drop_unreadable(id))
     }
 
     async fn has_competing_claimers(
@@ -360,19 +369,19 @@ impl Store for PgStore {
         queues: &[QueueDemand],
     ) -> Result<bool, StoreError> {
         let queues: Vec<_> = queues.iter().map(|demand| demand.queue.clone()).collect();
-        on_store_thread!(self, |inner| inner.has_competing_claimers(node, queues))
+        repeatable!(self, |inner| inner.has_competing_claimers(node, &queues))
     }
 
     async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError> {
-        on_store_thread!(self, |inner| inner.nodes())
+        repeatable!(self, |inner| inner.nodes())
     }
 
     async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, StoreError> {
-        on_store_thread!(self, |inner| inner.unknown_jobs())
+        repeatable!(self, |inner| inner.unknown_jobs())
     }
 
     async fn alerts(&self, limit: u32) -> Result<Vec<Alert>, StoreError> {
-        on_store_thread!(self, |inner| inner.alerts(limit))
+        repeatable!(self, |inner| inner.alerts(limit))
     }
 
     async fn take_deliveries(
@@ -381,11 +390,11 @@ impl Store for PgStore {
         limit: u32,
         hold: Duration,
     ) -> Result<Vec<Delivery>, StoreError> {
-        on_store_thread!(self, |inner| inner.take_deliveries(channel, limit, hold))
+        once!(self, |inner| inner.take_deliveries(channel, limit, hold))
     }
 
     async fn ack_deliveries(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
-        on_store_thread!(self, |inner| inner.ack_deliveries(deliveries))
+        repeatable!(self, |inner| inner.ack_deliveries(&deliveries))
     }
 
     fn runtime(&self) -> Option<Handle> {

@@ -30,10 +30,10 @@ pub use ratchet_core::{
 // Stores.
 #[cfg(feature = "memory")]
 pub use ratchet_memory::MemoryStore;
-#[cfg(feature = "postgres")]
+#[cfg(feature = "postgres-no-tls")]
 #[doc(inline)]
 pub use ratchet_pg as postgres;
-#[cfg(feature = "postgres")]
+#[cfg(feature = "postgres-no-tls")]
 pub use ratchet_pg::PgStore;
 #[cfg(feature = "sqlite")]
 #[doc(inline)]

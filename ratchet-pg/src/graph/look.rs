@@ -24,7 +24,7 @@ impl Inner {
     }
 
     /// Returns these groups. Missing ones are left out.
-    pub(super) async fn read_groups(
+    pub(crate) async fn read_groups(
         &self,
         db: &mut PgConnection,
         ids: &[GroupId],

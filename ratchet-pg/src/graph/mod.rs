@@ -17,14 +17,14 @@ use jiff::Timestamp;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{
     CommandError, CommandReply, Edge, Extend, GraphInserted, GroupId, GroupRecord, InsertError,
-    JobId, JobRecord, JobSpec, JobState, KnownJobs, Member, NewGraph, NewJob, Step,
+    Inserted, JobId, JobRecord, JobSpec, JobState, KnownJobs, Member, NewGraph, NewJob, Step,
 };
 use ratchet_store::rules::graph::GraphEvent;
 use uuid::Uuid;
 
 use crate::db;
 use crate::fault::{Fault, transact};
-use crate::insert::{Ids, Stored};
+use crate::insert::{EarlierTry, Fresh, Ids, Stored, Witness};
 use crate::record::text;
 use crate::settle::PostCommit;
 use crate::spec::{instant, micros, to_i32};
@@ -124,11 +124,19 @@ impl Inner {
     pub(crate) async fn insert_graph(&self, graph: NewGraph) -> Result<GraphInserted, Fault> {
         self.check_ids(&graph.jobs)?;
         // Ids are assumed to be new. If one is not, the second try finds out which.
-        let mut ids = Ids::Trusted;
-        let (inserted, post_commit) = transact!(self, |db| {
-            let stored = Stored { ids: std::mem::take(&mut ids), ..Stored::default() };
-            self.insert_graph_within(db, &graph, stored).await?
+        let (mut ids, mut earlier) = (Ids::Trusted, EarlierTry::default());
+        transact!(repeatable self, |db| {
+            if !earlier.is_committed(self, db).await? {
+                let stored = Stored { ids: std::mem::take(&mut ids), ..Stored::default() };
+                let done = self.insert_graph_within(db, &graph, stored).await;
+                let done = done.map(|(inserted, post_commit)| {
+                    let witness = witness(&graph, &inserted);
+                    ((inserted, post_commit), witness)
+                });
+                earlier.replace(self, db, done).await?;
+            }
         })?;
+        let (inserted, post_commit) = earlier.answer()?;
         self.tell(post_commit);
         Ok(inserted)
     }
@@ -179,10 +187,21 @@ impl Inner {
 
     pub(crate) async fn add_members(&self, extend: Extend) -> Result<GraphInserted, Fault> {
         self.check_ids(&extend.jobs)?;
-        let mut ids = Ids::Trusted;
-        let (inserted, post_commit) = transact!(self, |db| {
-            self.extend_within(db, &extend, std::mem::take(&mut ids)).await?
+        let (mut ids, mut earlier) = (Ids::Trusted, EarlierTry::default());
+        transact!(repeatable self, |db| {
+            if !earlier.is_committed(self, db).await? {
+                let done = self.extend_within(db, &extend, std::mem::take(&mut ids)).await;
+                let done = done.map(|(inserted, post_commit, fresh)| {
+                    let witness = match fresh.witness() {
+                        Witness::Nothing if extend.seal => Witness::Seal(extend.group),
+                        witness => witness,
+                    };
+                    ((inserted, post_commit), witness)
+                });
+                earlier.replace(self, db, done).await?;
+            }
         })?;
+        let (inserted, post_commit) = earlier.answer()?;
         self.tell(post_commit);
         Ok(inserted)
     }
@@ -192,7 +211,7 @@ impl Inner {
         db: &mut PgConnection,
         extend: &Extend,
         ids: Ids,
-    ) -> Result<(GraphInserted, PostCommit), Fault> {
+    ) -> Result<(GraphInserted, PostCommit, Fresh), Fault> {
         let id = extend.group;
         let Some((graph, mut group)) = self.lock_group(db, id).await? else {
             return Err(Fault::Insert(InsertError::GroupNotFound(id)));
@@ -211,7 +230,7 @@ impl Inner {
             PostCommit { hints: fresh.hints(), unsettled: true, ..PostCommit::default() };
         let effects =
             self.propagate(db, vec![GraphEvent::Check(id)], now, &mut post_commit).await?;
-        Ok((GraphInserted { jobs, effects, original: None }, post_commit))
+        Ok((GraphInserted { jobs, effects, original: None }, post_commit, fresh))
     }
 
     pub(crate) async fn cancel_group(
@@ -292,6 +311,23 @@ impl Inner {
             .execute(db)
             .await?;
         Ok(())
+    }
+}
+
+/// Returns what proves that a graph was committed.
+fn witness(graph: &NewGraph, inserted: &GraphInserted) -> Witness {
+    if inserted.original.is_some() {
+        return Witness::Nothing;
+    }
+    let new = |(job, answer): (&NewJob, &Inserted)| {
+        (*answer == Inserted::Created(job.id)).then_some(job.id)
+    };
+    match graph.groups.first() {
+        Some(group) => Witness::Group(group.id),
+        None => {
+            let first = graph.jobs.iter().zip(&inserted.jobs).find_map(new);
+            first.map_or(Witness::Nothing, Witness::Job)
+        }
     }
 }
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use ratchet_store::env::crash::{CrashPoint, crash_point};
-use ratchet_store::model::{Due, GroupId, NewJob};
+use ratchet_store::model::{Due, GroupId, JobId, NewJob};
 use uuid::Uuid;
 
-use super::is_keyless;
+use super::{Witness, is_keyless};
 use crate::db;
 use crate::fault::Fault;
 use crate::graph::{StepColumns, waits};
@@ -48,9 +48,29 @@ pub(crate) struct Fresh {
     due: BTreeMap<String, i64>,
     /// The commit itself notifies other processes.
     hinted: bool,
+    /// The first job, if any was inserted.
+    first: Option<JobId>,
 }
 
 impl Fresh {
+    /// Returns the hints of jobs that were stored at this time.
+    pub(super) fn of<'a>(jobs: impl Iterator<Item = &'a NewJob>, now: i64) -> Self {
+        let mut fresh = Self::default();
+        for job in jobs {
+            fresh.first.get_or_insert(job.id);
+            let due = due_micros(job.due, now);
+            if due <= now && !waits(job) {
+                fresh.add(&job.spec.queue, job.spec.sort_key(due));
+            }
+        }
+        fresh
+    }
+
+    /// Returns what proves that the jobs were committed.
+    pub(crate) fn witness(&self) -> Witness {
+        self.first.map_or(Witness::Nothing, Witness::Job)
+    }
+
     fn add(&mut self, queue: &str, sort_key: i64) {
         let queue = cleaned(queue);
         match self.due.get_mut(queue.as_ref()) {
@@ -84,7 +104,7 @@ impl Inner {
         jobs.clone().take(written).for_each(|job| columns.push(job));
         let ids = || jobs.clone().map(|job| job.id.uuid()).collect();
         let payloads = || jobs.clone().map(|job| job.spec.payload.as_slice()).collect();
-        let mut fresh = Fresh::default();
+        let mut hinted = false;
         let query = if let Some((graph, step)) = children {
             let query = db::query(self.sql.insert_children());
             let extras: Vec<_> = jobs.clone().map(|job| extra(&job.spec)).collect();
@@ -92,8 +112,8 @@ impl Inner {
             query.bind(extras).bind(graph).bind(step.group.map(GroupId::uuid))
         } else if let Some(first) = shared {
             let query = db::query(self.sql.insert_alike());
-            fresh.hinted = stored.standalone && self.wakes.may_hint();
-            let channel = fresh.hinted.then_some(&self.channel);
+            hinted = stored.standalone && self.wakes.may_hint();
+            let channel = hinted.then_some(&self.channel);
             let query = columns.bind_shared(query, ids(), payloads(), stored.now);
             query.bind(extra(&first.spec)).bind(channel).bind(self.wakes.put_by())
         } else if jobs.clone().any(|job| job.spec.step.is_some()) {
@@ -108,13 +128,7 @@ impl Inner {
             self.clock.saw(now);
         }
         crash_point(CrashPoint::InsertRows);
-        for job in jobs {
-            let due = due_micros(job.due, now);
-            if due <= now && !waits(job) {
-                fresh.add(&job.spec.queue, job.spec.sort_key(due));
-            }
-        }
-        Ok(fresh)
+        Ok(Fresh { hinted, ..Fresh::of(jobs, now) })
     }
 
     /// Sends hints for jobs that are committed.

@@ -41,6 +41,17 @@ impl Database {
         folder
     }
 
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the socket of the server.
+    pub(crate) fn socket(&self) -> std::path::PathBuf {
+        let options: PgConnectOptions = self.url().parse().expect("a URL");
+        let folder = options.get_socket().expect("the server of the tests has a socket");
+        folder.join(format!(".s.PGSQL.{}", options.get_port()))
+    }
+
     pub(crate) fn url(&self) -> String {
         format!("{}/{}", url(), self.name)
     }
@@ -145,6 +156,7 @@ fn fingerprint() -> String {
         include_str!("../../migrations/0007_company.sql"),
         include_str!("../../migrations/0008_races.sql"),
         include_str!("../../migrations/0009_unreadable.sql"),
+        include_str!("../../migrations/0010_declarations.sql"),
     ];
     let hash =
         texts.concat().bytes().fold(5381_u64, |hash, b| hash.wrapping_mul(33) ^ u64::from(b));

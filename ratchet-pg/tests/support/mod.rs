@@ -3,6 +3,7 @@
 // Each test file uses only a part of this module.
 #![allow(dead_code, unused_imports)]
 
+mod cutter;
 mod database;
 mod held;
 mod pooler;
@@ -18,6 +19,7 @@ use ratchet_conformance::{Harness, async_trait};
 use ratchet_pg::PgStore;
 use ratchet_store::Store;
 
+pub(crate) use cutter::{Cut, Cutter};
 pub(crate) use database::Database;
 pub(crate) use held::{
     Held, ended_or_waits, ended_or_waits_beside, hold, meet, meet_and_notice, start, thread_of,
@@ -26,6 +28,12 @@ pub(crate) use pooler::Pooler;
 pub(crate) use private_server::OwnServer;
 pub(crate) use queue_driver::QueueDriver;
 pub(crate) use settlements::{fail, lingering, release, retry, succeed};
+
+/// Returns a port on which no program listens.
+pub(crate) fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    listener.local_addr().expect("a port").port()
+}
 
 /// A store on a clean database with an adjustable clock.
 pub(crate) struct PgHarness {

@@ -60,7 +60,15 @@ impl OwnServer {
         .expect("settings can be written");
     }
 
-    fn data(&self) -> PathBuf {
+    /// Writes a file to the data directory that only the server may read.
+    pub(crate) fn write_secret(&self, name: &str, text: &str) {
+        let path = self.data().join(name);
+        fs::write(&path, text).expect("a file");
+        run(Command::new("chmod").arg("600").arg(&path));
+        own(&path);
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
         self.folder.join("data")
     }
 
@@ -82,6 +90,7 @@ impl OwnServer {
         &self.folder
     }
 
+    /// Returns the URL of a database by its socket.
     pub(crate) fn url(&self, database: &str) -> String {
         let host = self.folder.display().to_string().replace('/', "%2F");
         format!("postgres://postgres@{host}/{database}")
