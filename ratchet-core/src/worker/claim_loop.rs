@@ -6,6 +6,7 @@
 
 mod next_exchange;
 mod runaway;
+mod stop;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use tokio::sync::broadcast;
 
 use self::next_exchange::Competition;
 use self::runaway::Undecided;
+use self::stop::Stop;
 use super::attempt::AttemptResult;
 use super::capacity::QueueCapacity;
 use super::claim_pacing::ClaimPacer;
@@ -66,15 +68,6 @@ struct InFlight {
 
 /// How many exchanges may be in flight.
 const MAX_EXCHANGES: usize = 3;
-
-#[derive(Debug, Clone, Copy)]
-struct Stop {
-    /// Runs may continue until then.
-    until: Duration,
-    /// Settlements are retried until then.
-    give_up: Duration,
-    released: bool,
-}
 
 impl ClaimLoop {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
@@ -246,7 +239,7 @@ impl ClaimLoop {
         let job = Arc::new(job);
         self.capacity.acquire(&job.spec.queue);
         if self.suspects.started(job.token, job.crashes) == Suspicion::Isolated {
-            tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, crashes = job.crashes, "a job that has crashed its workers runs with no other job in this process");
+            tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, crashes = job.crashes, "a job runs isolated because workers have crashed while it ran; this worker claims no other job meanwhile");
         }
         let core = &self.shared.core;
         core.events.submitted(job.id());
@@ -289,18 +282,6 @@ impl ClaimLoop {
             Message::Stop => self.begin_stop(now, shared.core.config.shutdown_grace),
             Message::StopNow => self.begin_stop(now, Duration::ZERO),
         }
-    }
-
-    fn begin_stop(&mut self, now: Duration, grace: Duration) {
-        let config = &self.shared.core.config;
-        let until = now.saturating_add(grace);
-        let give_up = until.saturating_add(config.runaway_after).saturating_add(config.lease);
-        let sooner = self.stop.is_none_or(|stop| until < stop.until);
-        if sooner {
-            let released = self.stop.is_some_and(|stop| stop.released);
-            self.stop = Some(Stop { until, give_up, released });
-        }
-        self.shared.stopping.cancel();
     }
 
     /// Handles the end of a handler's task.
@@ -376,26 +357,11 @@ impl ClaimLoop {
         }
     }
 
-    fn is_done(&self) -> bool {
-        let Some(stop) = self.stop else { return false };
-        let landed = self.running_jobs.only_runaways()
-            && self.settler.is_empty()
-            && self.holds_to_release.is_empty();
-        let landed = landed && self.undecided.is_empty();
-        (landed && self.in_flight.exchanges == 0) || self.now() >= stop.give_up
-    }
-
     fn count(&self) {
         let counters = &self.shared.counters;
         counters.running.store(u64::from(self.capacity.running()), Ordering::Relaxed);
         counters.suspects.store(self.suspects.len() as u64, Ordering::Relaxed);
         counters.runaways.store(self.running_jobs.runaways() as u64, Ordering::Relaxed);
-    }
-
-    async fn leave(self) {
-        if let Err(error) = self.shared.core.store.leave(self.shared.node()).await {
-            tracing::warn!(%error, "the node could not sign off; its lease will expire");
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::{Either, select};
 
@@ -156,12 +157,12 @@ fn note_trouble(
     match answer {
         Ok((_, claimed)) => {
             if settles {
-                trouble.passed(Verb::Settle);
+                report_return(trouble.passed(Verb::Settle, now));
             }
             // With settlements in the same call, a store may report a failed claim as an empty one.
             if claims && (!settles || claimed.as_ref().is_some_and(|reply| !reply.jobs.is_empty()))
             {
-                trouble.passed(Verb::Claim);
+                report_return(trouble.passed(Verb::Claim, now));
             }
         }
         Err(error) => {
@@ -173,6 +174,13 @@ fn note_trouble(
                 trouble.failed(Verb::Settle, now, error);
             }
         }
+    }
+}
+
+/// Logs the end of an outage.
+fn report_return(outage: Option<Duration>) {
+    if let Some(outage) = outage {
+        tracing::info!(?outage, "the store is back");
     }
 }
 

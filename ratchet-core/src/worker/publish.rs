@@ -65,7 +65,8 @@ fn publish_verdict(core: &Core, job: &Claimed, settlement: &Settlement, applied:
         }
         Verdict::Retry { attempts, failure, .. } => {
             timed_out(core, job, settlement, failure.kind);
-            tracing::info!(job.id = %job.id(), job.name = %job.spec.name, attempt = attempts, error = %failure.message, "an attempt has failed and will be retried");
+            let max_retries = job.spec.options.max_retries;
+            tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, queue = %job.spec.queue, attempt = attempts, max_retries, error = %failure.message, %next, "an attempt has failed and will be retried");
             events.publish(|| Event::Failed {
                 job: job_ref(job),
                 attempt: *attempts,
@@ -106,7 +107,7 @@ fn publish_dead_letter(
 ) {
     let (events, failure) = (&core.events, &envelope.failure);
     timed_out(core, job, settlement, failure.kind);
-    tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, reason = %envelope.reason, error = %failure.message, "a job has failed permanently");
+    tracing::error!(job.id = %job.id(), job.name = %job.spec.name, queue = %job.spec.queue, attempt, reason = %envelope.reason, explanation = envelope.explanation, error = %failure.message, "a job has failed permanently");
     events.publish(|| Event::Failed {
         job: job_ref(job),
         attempt,

@@ -60,10 +60,7 @@ impl Ratchet {
         core.store.join(shared.info(), core.config.lease).await?;
         crash_point(CrashPoint::NodeJoined);
         declare_all(core, shared.node(), &shared.declarations).await?;
-        tracing::info!(
-            node = %shared.node(), queues = ?shared.queues, jobs = ?jobs.iter().map(|job| job.def.name).collect::<Vec<_>>(),
-            "a worker has started"
-        );
+        shared.log_start(&jobs);
         shared.record_tick();
         let home = core.store.runtime();
         shared.spawn.engine(engine(&shared, joined), home).map_err(StartError::Thread)?;

@@ -22,6 +22,16 @@ pub struct WorkerStats {
     pub claimed: u64,
     /// Outcomes that were settled.
     pub settled: u64,
+    /// Runs that succeeded.
+    pub succeeded: u64,
+    /// Failed attempts that will be retried.
+    pub retried: u64,
+    /// Jobs that failed permanently.
+    pub failed: u64,
+    /// Runs that were snoozed, rejected, or refused by a breaker.
+    pub deferred: u64,
+    /// Jobs that were returned to their queue without a result, for example at shutdown.
+    pub released: u64,
     /// Outcomes discarded because the run was no longer current.
     pub stale: u64,
     /// Outcomes that the store permanently refuses.
@@ -74,6 +84,11 @@ pub(super) fn stats(shared: &Shared) -> WorkerStats {
     WorkerStats {
         claimed: read(&counters.claimed),
         settled: read(&counters.settled),
+        succeeded: read(&counters.verdicts.succeeded),
+        retried: read(&counters.verdicts.retried),
+        failed: read(&counters.verdicts.failed),
+        deferred: read(&counters.verdicts.deferred),
+        released: read(&counters.verdicts.released),
         stale: read(&counters.stale),
         stuck: read(&counters.stuck),
         rescued: read(&counters.rescued),
