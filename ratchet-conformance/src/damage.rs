@@ -11,9 +11,9 @@ use ratchet_store::Store;
 use ratchet_store::model::{
     AttemptOutcome, Channel, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, Due, Edge,
     EdgeTrigger, Filter, GroupFilter, GroupId, GroupKind, GroupRecord, JobId, JobOutcome, JobSpec,
-    JobState, KnownJobs, NewGraph, NewHandOff, NewJob, NewReject, NodeId, NodeInfo, Notice,
-    OnConflict, Orphan, PageRequest, QueueDemand, RejectFilter, ScheduleRecord, Settled,
-    Settlement, Step, Suspects, Verdict, Vertex, WriteSchedule,
+    JobState, KnownJobs, NewGraph, NewHandOff, NewJob, NewReject, NodeId, NodeInfo, Notice, Orphan,
+    PageRequest, QueueDemand, RejectFilter, ScheduleRecord, Settled, Settlement, Step, Suspects,
+    Verdict, Vertex, WriteSchedule,
 };
 use ratchet_store::rules::graph::link;
 use uuid::Uuid;
@@ -25,7 +25,7 @@ pub const LEASE: Duration = Duration::from_mins(10);
 pub fn job(name: &str) -> NewJob {
     let id = JobId::from_uuid(Uuid::now_v7());
     let spec = JobSpec::new(name, b"{}".to_vec());
-    NewJob { id, spec, due: Due::Now, on_conflict: OnConflict::Refuse }
+    NewJob::new(id, spec)
 }
 
 /// A worker without an engine. It claims and settles by calling the store directly.

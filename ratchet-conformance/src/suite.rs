@@ -264,6 +264,9 @@ macro_rules! suite {
                 s_03_other_options_are_a_repeat
                 s_03_key_belongs_to_its_tenant
                 s_03_key_survives_the_end_of_its_job
+                k_03_arguments_are_compared_by_value
+                s_15_an_argument_with_its_default_value_does_not_count
+                s_15_a_key_can_be_compared_alone
                 s_03_key_survives_purge
                 s_03_mismatch_is_seen_after_purge
                 s_03_repeat_within_a_batch

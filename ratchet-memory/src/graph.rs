@@ -14,7 +14,7 @@ use ratchet_store::model::{
     InsertError, JobId, JobRecord, Member, NewGraph, Vertex,
 };
 use ratchet_store::rules::graph::{self, Changes, GraphEvent, GraphRows, GroupContents, JobChange};
-use ratchet_store::rules::insert::{IdempotencyRecord, Plan};
+use ratchet_store::rules::insert::{KeyUse, Plan};
 
 #[derive(Debug, Default)]
 pub(super) struct Graph {
@@ -88,12 +88,12 @@ impl Tables {
         let mut plan = Plan::default();
         if let Some(key) = &graph.key {
             let scoped = (key.tenant.clone(), key.key.clone());
-            let again = IdempotencyRecord::of_graph(&graph);
+            let again = KeyUse::of_graph(&graph);
             if let (Some(again), Some(original)) = (&again, self.keys.idempotency.get(&scoped)) {
                 let original = original.answer(again, &key.key)?.id();
                 return Ok(GraphInserted::repeat_of(GroupId::from_uuid(original.uuid())));
             }
-            plan.idempotency.extend(again.map(|again| (scoped, again)));
+            plan.idempotency.extend(again.map(|again| (scoped, again.record)));
         }
         for group in &graph.groups {
             if self.graph.groups.contains_key(&group.id) {

@@ -6,7 +6,7 @@ use super::keys::{Scoped, business_key, idempotency_key};
 use super::row::Row;
 use super::tables::Tables;
 use ratchet_store::model::{InsertError, Inserted, JobRecord, NewJob};
-use ratchet_store::rules::insert::{Answers, Existing, IdempotencyRecord, Keys, Plan};
+use ratchet_store::rules::insert::{Answers, Existing, KeyUse, Keys, Plan};
 
 impl Tables {
     pub(super) fn insert(
@@ -28,7 +28,7 @@ impl Tables {
     ) -> Result<Vec<Inserted>, InsertError> {
         let mut answers = Answers::default();
         for job in jobs {
-            let key = idempotency_key(&job.spec).map(|key| (key, IdempotencyRecord::of(job)));
+            let key = idempotency_key(&job.spec).map(|key| (key, KeyUse::of(job)));
             let keys = Keys { idempotency: key, business: business_key(&job.spec) };
             let there = self.there(job, &keys);
             answers.push(plan.add(job, keys, &there))?;
@@ -54,7 +54,7 @@ impl Tables {
     }
 
     fn store(&mut self, job: NewJob, now: Timestamp) {
-        let NewJob { id, spec, due, on_conflict: _ } = job;
+        let NewJob { id, spec, due, on_conflict: _, repeat_check: _ } = job;
         let record = JobRecord::pending(id, spec, due.at(now), now);
         self.index.add(&record, now);
         self.jobs.insert(id, Row::new(record));

@@ -28,7 +28,7 @@ fn chain(steps: u128) -> NewGraph {
     let job = |number| {
         let mut spec = JobSpec::new("step", b"{}".to_vec());
         spec.step = Some(Box::new(Step::new(Some(flow.id))));
-        NewJob { id: id(number), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
+        NewJob::new(id(number), spec)
     };
     let edge = |number| {
         Edge::new(Vertex::Job(id(number)), Vertex::Job(id(number + 1)), EdgeTrigger::Success)

@@ -9,8 +9,8 @@ use ratchet_conformance::Harness;
 use ratchet_core::{IdSource, OsEntropy, Priority, SystemClock};
 use ratchet_pg::PgStore;
 use ratchet_store::model::{
-    CancelCause, ClaimRequest, Command, Due, Inserted, JobSpec, KnownJobs, NewJob, NodeInfo,
-    OnConflict, QueueDemand, QueueUpdate, Suspects,
+    CancelCause, ClaimRequest, Command, Inserted, JobSpec, KnownJobs, NewJob, NodeInfo,
+    QueueDemand, QueueUpdate, Suspects,
 };
 use ratchet_store::{Store, StoreErrorKind, Wake};
 use support::{Database, PgHarness};
@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 fn job() -> NewJob {
     let ids = IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy));
     let spec = JobSpec::new("mail", b"{}".to_vec());
-    NewJob { id: ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
+    NewJob::new(ids.job(), spec)
 }
 
 async fn cut_connections(database: &Database) {

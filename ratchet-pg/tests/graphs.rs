@@ -10,10 +10,9 @@ use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_pg::PgStore;
 use ratchet_store::Store;
 use ratchet_store::model::{
-    AttemptOutcome, CancelCause, ClaimRequest, Claimed, Command, CommandReply, Due, Edge,
-    EdgeTrigger, GroupId, GroupKind, GroupRecord, GroupState, JobId, JobSpec, JobState, KnownJobs,
-    NewGraph, NewJob, NodeId, NodeInfo, OnConflict, QueueDemand, Settled, Settlement, Step,
-    Suspects, Verdict, Vertex,
+    AttemptOutcome, CancelCause, ClaimRequest, Claimed, Command, CommandReply, Edge, EdgeTrigger,
+    GroupId, GroupKind, GroupRecord, GroupState, JobId, JobSpec, JobState, KnownJobs, NewGraph,
+    NewJob, NodeId, NodeInfo, QueueDemand, Settled, Settlement, Step, Suspects, Verdict, Vertex,
 };
 use ratchet_store::rules::graph::link;
 use support::PgHarness;
@@ -46,7 +45,7 @@ impl Cluster {
         step.group = Some(group);
         let mut spec = JobSpec::new("mail", b"{}".to_vec());
         spec.step = Some(Box::new(step));
-        NewJob { id: self.ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
+        NewJob::new(self.ids.job(), spec)
     }
 
     /// Inserts `parents` steps, and one step that waits for all of them.

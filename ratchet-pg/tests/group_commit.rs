@@ -17,7 +17,7 @@ fn ids() -> IdSource {
 
 fn job(ids: &IdSource) -> NewJob {
     let spec = JobSpec::new("mail", b"{}".to_vec());
-    NewJob { id: ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
+    NewJob::new(ids.job(), spec)
 }
 
 async fn commits(pg: &PgHarness) -> i64 {

@@ -122,7 +122,7 @@ passing!(pass_back, UnixStream, TcpStream);
 
 fn job(ids: &IdSource) -> NewJob {
     let spec = JobSpec::new("test.silence", b"{}".to_vec());
-    NewJob { id: ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
+    NewJob::new(ids.job(), spec)
 }
 
 // spec: X-08

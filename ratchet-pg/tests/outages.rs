@@ -99,12 +99,7 @@ async fn x_08_a_server_that_is_restarted_under_load_loses_nothing() {
 fn fat_jobs(count: usize) -> Vec<NewJob> {
     let ids = IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy));
     let noise = || (0..60_000).map(|_| fastrand::u8(..)).collect::<Vec<_>>();
-    let job = |_| NewJob {
-        id: ids.job(),
-        spec: JobSpec::new("test.work", noise()),
-        due: Due::Now,
-        on_conflict: OnConflict::Refuse,
-    };
+    let job = |_| NewJob::new(ids.job(), JobSpec::new("test.work", noise()));
     (0..count).map(job).collect()
 }
 

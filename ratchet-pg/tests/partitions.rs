@@ -10,9 +10,9 @@ use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_pg::PgStore;
 use ratchet_store::Store;
 use ratchet_store::model::{
-    AttemptOutcome, ClaimRequest, Claimed, Due, Envelope, FailureKind, FailureRecord, GroupId,
+    AttemptOutcome, ClaimRequest, Claimed, Envelope, FailureKind, FailureRecord, GroupId,
     GroupKind, GroupRecord, JobId, JobSpec, JobState, KnownJobs, NewGraph, NewJob, NodeInfo,
-    OnConflict, QueueDemand, Settlement, Step, Suspects, TerminalReason, Verdict,
+    QueueDemand, Settlement, Step, Suspects, TerminalReason, Verdict,
 };
 use support::PgHarness;
 
@@ -47,12 +47,7 @@ impl Parts {
     }
 
     async fn submit(&self, name: &str) -> JobId {
-        let job = NewJob {
-            id: self.ids.job(),
-            spec: JobSpec::new(name, b"{}".to_vec()),
-            due: Due::Now,
-            on_conflict: OnConflict::Refuse,
-        };
+        let job = NewJob::new(self.ids.job(), JobSpec::new(name, b"{}".to_vec()));
         let id = job.id;
         self.store.insert(vec![job]).await.expect("inserted");
         id
@@ -86,7 +81,7 @@ impl Parts {
         let job = || {
             let mut spec = JobSpec::new(name, b"{}".to_vec());
             spec.step = Some(Box::new(step.clone()));
-            NewJob { id: self.ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
+            NewJob::new(self.ids.job(), spec)
         };
         let groups = vec![GroupRecord::new(batch, GroupKind::Batch, name)];
         let mut graph = NewGraph { groups, jobs: vec![job(), job()], ..NewGraph::default() };
@@ -138,12 +133,10 @@ async fn a_01_jobs_are_kept_in_ranges_of_their_ids() {
     parts.succeed(&run).await;
     assert_eq!(parts.count("SELECT count(*) FROM parts.job_rest").await, 0);
     assert_eq!(parts.count("SELECT count(*) FROM parts.outcome_rest").await, 0);
-    let mut skewed = NewJob {
-        id: JobId::from_uuid(uuid::Uuid::from_u128(1)),
-        spec: JobSpec::new("mail", b"{}".to_vec()),
-        due: Due::Now,
-        on_conflict: OnConflict::Refuse,
-    };
+    let mut skewed = NewJob::new(
+        JobId::from_uuid(uuid::Uuid::from_u128(1)),
+        JobSpec::new("mail", b"{}".to_vec()),
+    );
     parts.store.insert(vec![skewed.clone()]).await.expect("inserted");
     // Also an id before the first partition. An id after the last one is refused.
     skewed.id = JobId::from_uuid(uuid::Uuid::from_u128(2));

@@ -10,8 +10,8 @@ use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_pg::PgStore;
 use ratchet_store::Store;
 use ratchet_store::model::{
-    AttemptOutcome, ClaimRequest, Due, JobSpec, KnownJobs, NewJob, NodeId, NodeInfo, OnConflict,
-    QueueDemand, Settlement, Suspects, Verdict,
+    AttemptOutcome, ClaimRequest, JobSpec, KnownJobs, NewJob, NodeId, NodeInfo, QueueDemand,
+    Settlement, Suspects, Verdict,
 };
 use sqlx::{Connection as _, PgConnection};
 use support::PgHarness;
@@ -35,12 +35,7 @@ struct Mover {
 
 impl Mover {
     async fn insert(&self, count: usize) {
-        let job = |_| NewJob {
-            id: self.ids.job(),
-            spec: JobSpec::new("test.snapshot", b"{}".to_vec()),
-            due: Due::Now,
-            on_conflict: OnConflict::Refuse,
-        };
+        let job = |_| NewJob::new(self.ids.job(), JobSpec::new("test.snapshot", b"{}".to_vec()));
         self.store.insert((0..count).map(job).collect()).await.expect("inserts");
     }
 

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 fn job() -> NewJob {
     let ids = IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy));
     let spec = JobSpec::new("mail", b"{}".to_vec());
-    NewJob { id: ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
+    NewJob::new(ids.job(), spec)
 }
 
 /// Returns the server processes whose last statement was an insert.

@@ -9,7 +9,7 @@ use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_store::InsertInTx as _;
 use ratchet_store::model::{
     ClaimRequest, CommandReply, Due, InsertError, Inserted, JobId, JobSpec, JobState, KnownJobs,
-    NewJob, NodeInfo, OnConflict, QueueDemand, Suspects,
+    NewJob, NodeInfo, QueueDemand, Suspects,
 };
 use ratchet_store::{Store, Wake};
 use sqlx::Row;
@@ -23,7 +23,7 @@ fn ids() -> IdSource {
 
 fn job() -> NewJob {
     let spec = JobSpec::new("mail", b"{}".to_vec());
-    NewJob { id: ids().job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
+    NewJob::new(ids().job(), spec)
 }
 
 fn keyed(key: &str) -> NewJob {

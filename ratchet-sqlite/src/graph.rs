@@ -12,7 +12,7 @@ use ratchet_store::model::{
     NewJob, Vertex,
 };
 use ratchet_store::rules::graph::{Changes, GraphEvent, JobChange, is_new_member, propagate};
-use ratchet_store::rules::insert::IdempotencyRecord;
+use ratchet_store::rules::insert::KeyUse;
 use sqlx::Row as _;
 
 pub(crate) use self::read::group_id;
@@ -37,7 +37,7 @@ impl Session<'_> {
         graph: &NewGraph,
     ) -> Result<Result<GraphInserted, InsertError>, sqlx::Error> {
         let scoped = graph.key.as_ref().map(graph_key);
-        let key = scoped.zip(IdempotencyRecord::of_graph(graph));
+        let key = scoped.zip(KeyUse::of_graph(graph));
         if let (Some((scoped, again)), Some(key)) = (&key, &graph.key)
             && let Some(original) = self.idempotency_record(scoped).await?
         {
@@ -96,7 +96,7 @@ impl Session<'_> {
     async fn insert_members(
         &mut self,
         jobs: &[NewJob],
-        key: Option<&(Key, IdempotencyRecord)>,
+        key: Option<&(Key, KeyUse)>,
     ) -> Result<Result<(Vec<Inserted>, HashSet<JobId>), InsertError>, sqlx::Error> {
         let (plan, answers) = match self.planned(jobs, key).await? {
             Ok(planned) => planned,

@@ -2,7 +2,7 @@
 
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{InsertError, Inserted, JobId, JobState, NewJob};
-use ratchet_store::rules::insert::{Answers, Existing, IdempotencyRecord, Keys, Plan};
+use ratchet_store::rules::insert::{Answers, Existing, IdempotencyRecord, KeyUse, Keys, Plan};
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments as _, Row as _};
 
@@ -39,7 +39,7 @@ impl Session<'_> {
     pub(crate) async fn planned(
         &mut self,
         jobs: &[NewJob],
-        key: Option<&(Key, IdempotencyRecord)>,
+        key: Option<&(Key, KeyUse)>,
     ) -> Result<Result<Planned, InsertError>, sqlx::Error> {
         Ok(match self.plan(jobs, key).await? {
             // A repeated id takes precedence over other refusals, so check for it.
@@ -85,12 +85,12 @@ impl Session<'_> {
     async fn plan(
         &mut self,
         jobs: &[NewJob],
-        key: Option<&(Key, IdempotencyRecord)>,
+        key: Option<&(Key, KeyUse)>,
     ) -> Result<Result<Planned, InsertError>, sqlx::Error> {
         let (mut plan, mut answers) = (Plan::default(), Answers::default());
-        plan.idempotency.extend(key.cloned());
+        plan.idempotency.extend(key.map(|(key, used)| (key.clone(), used.record.clone())));
         for job in jobs {
-            let key = idempotency_key(&job.spec).map(|key| (key, IdempotencyRecord::of(job)));
+            let key = idempotency_key(&job.spec).map(|key| (key, KeyUse::of(job)));
             let keys = Keys { idempotency: key, business: business_key(&job.spec) };
             let there = self.there(job, &keys, &plan).await?;
             if let Err(refused) = answers.push(plan.add(job, keys, &there)) {

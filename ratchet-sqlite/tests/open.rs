@@ -6,19 +6,14 @@ use std::time::Duration;
 use ratchet_core::{JobState, StoreError, StoreErrorKind};
 use ratchet_sqlite::SqliteStore;
 use ratchet_store::Store;
-use ratchet_store::model::{Due, JobId, JobSpec, NewJob, OnConflict};
+use ratchet_store::model::{JobId, JobSpec, NewJob};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, SqliteConnection};
 use uuid::Uuid;
 
 fn job(payload: Vec<u8>) -> NewJob {
     let id = JobId::from_uuid(Uuid::now_v7());
-    NewJob {
-        id,
-        spec: JobSpec::new("mail", payload),
-        due: Due::Now,
-        on_conflict: OnConflict::Refuse,
-    }
+    NewJob::new(id, JobSpec::new("mail", payload))
 }
 
 async fn connect(path: &Path) -> SqliteConnection {

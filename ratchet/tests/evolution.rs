@@ -8,7 +8,7 @@ use std::time::Duration;
 use logs::Logs;
 use ratchet::definition::Registration;
 use ratchet::prelude::*;
-use ratchet::{JobState, MemoryStore, State};
+use ratchet::{JobState, MemoryStore, State, SubmitError};
 
 type Seen = Arc<Mutex<Vec<String>>>;
 
@@ -119,4 +119,60 @@ async fn values_that_would_be_read_back_as_others_are_refused() {
     assert!(text.contains("value") && text.contains("NaN"), "{text}");
     ratchet.enqueue(old::Measure { value: None }).await.expect("enqueues");
     ratchet.enqueue(old::Measure { value: Some(1.5) }).await.expect("enqueues");
+}
+
+/// The job with which customers were charged first.
+mod charge_old {
+    use super::*;
+
+    #[job(name = "shop.charge", idempotency_key = "order-{order}")]
+    pub(crate) async fn charge(order: u32, cents: u64) {
+        let _ = (order, cents);
+    }
+}
+
+/// A later version with two more arguments.
+mod charge_new {
+    use super::*;
+
+    #[job(name = "shop.charge", idempotency_key = "order-{order}")]
+    pub(crate) async fn charge(
+        #[job(default = "CHF")] currency: String,
+        order: u32,
+        cents: u64,
+        #[job(default)] note: Option<String>,
+    ) {
+        let _ = (currency, order, cents, note);
+    }
+}
+
+#[tokio::test]
+async fn s_15_a_repeat_after_an_argument_was_added_is_recognized() {
+    let (store, seen) = (Arc::new(MemoryStore::new()), Seen::default());
+    let old = runtime(&store, charge_old::Charge::JOB, &seen).await;
+    let new = runtime(&store, charge_new::Charge::JOB, &seen).await;
+    let first = old.enqueue(charge_old::Charge { order: 1, cents: 990 }).await.expect("enqueues");
+    let charge = |currency: &str, cents| charge_new::Charge {
+        currency: currency.to_owned(),
+        order: 1,
+        cents,
+        note: None,
+    };
+    let again = new.enqueue(charge("CHF", 990)).await.expect("is a repeat");
+    assert_eq!(again.id(), first.id());
+    for other in [charge("EUR", 990), charge("CHF", 1)] {
+        let refused = new.enqueue(other.clone()).await;
+        assert!(matches!(refused, Err(SubmitError::IdempotencyMismatch { .. })), "{refused:?}");
+        let alone = new.enqueue(other).by_key_alone().await.expect("only the key is compared");
+        assert_eq!(alone.id(), first.id());
+    }
+
+    let chain = old.chain(charge_old::Charge { order: 2, cents: 5 }).idempotency_key("checkout-2");
+    let chain = chain.await.expect("enqueues");
+    let steps = charge_new::Charge { order: 2, ..charge("CHF", 5) };
+    let repeat = new.chain(steps).idempotency_key("checkout-2").await.expect("is a repeat");
+    assert_eq!(repeat.id(), chain.id());
+    let other = charge_new::Charge { order: 2, ..charge("EUR", 5) };
+    let other = new.chain(other).idempotency_key("checkout-2").by_key_alone().await;
+    assert_eq!(other.expect("only the key is compared").id(), chain.id());
 }

@@ -9,7 +9,7 @@ use logs::Logs;
 use ratchet::definition::Registration;
 use ratchet::env::OsEntropy;
 use ratchet::model::{
-    AttemptOutcome, ClaimRequest, Isolation, KnownJobs, NodeInfo, QueueDemand, Settlement, Verdict,
+    AttemptOutcome, ClaimRequest, Suspects, KnownJobs, NodeInfo, QueueDemand, Settlement, Verdict,
 };
 use ratchet::prelude::*;
 use ratchet::store::Store as _;
@@ -206,7 +206,7 @@ async fn charge_with_crashes(store: &MemoryStore, crashes: u32) {
         node,
         queues: vec![QueueDemand { queue: "default".to_owned(), limit: 1 }],
         known: Arc::new(KnownJobs([("logs.crashed".to_owned(), 1)].into())),
-        isolation: Isolation::Allowed { after_crashes: 100 },
+        suspects: Suspects::idle(5),
         starting: true,
     };
     let claimed = store.claim(claim).await.expect("claims");

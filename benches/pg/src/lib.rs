@@ -108,12 +108,7 @@ pub fn ids() -> IdSource {
 pub async fn fill(store: &dyn Store, name: &str, count: usize) {
     let ids = ids();
     for start in (0..count).step_by(1000) {
-        let batch = (start..count.min(start + 1000)).map(|n| NewJob {
-            id: ids.job(),
-            spec: JobSpec::new(name, format!("{{\"id\":{n}}}").into_bytes()),
-            due: Due::Now,
-            on_conflict: OnConflict::Refuse,
-        });
+        let batch = (start..count.min(start + 1000)).map(|n| NewJob::new(ids.job(), JobSpec::new(name, format!("{{\"id\":{n}}}").into_bytes())));
         store.insert(batch.collect()).await.expect("inserted");
     }
 }

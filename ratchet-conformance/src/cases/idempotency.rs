@@ -1,6 +1,6 @@
 //! Idempotency keys: at most one job is ever created for a key.
 
-use ratchet_store::model::{Filter, InsertError, Inserted, JobState};
+use ratchet_store::model::{Filter, InsertError, Inserted, JobState, NewJob, RepeatCheck};
 
 use crate::World;
 use crate::fixture::{JobExt, hours};
@@ -117,4 +117,41 @@ pub async fn s_03_refused_batch_leaves_no_key_behind(world: &World) {
     let batch = vec![world.job().idempotent("once"), world.job().key("taken")];
     world.insert(batch).await.expect_err("the business key is taken");
     world.submit(world.job().idempotent("once").payload(b"other")).await;
+}
+
+/// Creates a job with arguments, of which some have their default value.
+fn with_defaults(world: &World, payload: &str, defaults: &[&str]) -> NewJob {
+    let mut job = world.job().idempotent("once").payload(payload.as_bytes());
+    let defaults = defaults.iter().map(|name| (*name).to_owned()).collect();
+    job.repeat_check = RepeatCheck::WithoutDefaults(defaults);
+    job
+}
+
+pub async fn k_03_arguments_are_compared_by_value(world: &World) {
+    let first = r#"{"a":{"x":1,"y":"\u00e4"},"b":[1.50,1e2]}"#;
+    let first = world.submit(world.job().idempotent("once").payload(first.as_bytes())).await;
+    let again = r#" { "b": [1.5, 100.0], "a": { "y": "ä", "x": 1.0 } } "#;
+    let again = world.try_submit(world.job().idempotent("once").payload(again.as_bytes())).await;
+    assert_eq!(again.expect("a repeat"), Inserted::Duplicate(first));
+    let other = br#"{"a":{"x":1,"y":"a"},"b":[1.5,100]}"#;
+    let other = world.try_submit(world.job().idempotent("once").payload(other)).await;
+    assert!(matches!(other, Err(InsertError::IdempotencyMismatch { .. })), "{other:?}");
+}
+
+pub async fn s_15_an_argument_with_its_default_value_does_not_count(world: &World) {
+    let first = world.submit(with_defaults(world, r#"{"order":1}"#, &[])).await;
+    let again = with_defaults(world, r#"{"order":1,"currency":"CHF"}"#, &["currency"]);
+    assert_eq!(world.try_submit(again).await.expect("a repeat"), Inserted::Duplicate(first));
+    let other = with_defaults(world, r#"{"order":1,"currency":"EUR"}"#, &[]);
+    let other = world.try_submit(other).await;
+    assert!(matches!(other, Err(InsertError::IdempotencyMismatch { .. })), "{other:?}");
+}
+
+pub async fn s_15_a_key_can_be_compared_alone(world: &World) {
+    let first = world.submit(world.job().idempotent("once").payload(b"1")).await;
+    let mut again = world.job().idempotent("once").payload(b"2").named("bill");
+    again.repeat_check = RepeatCheck::KeyAlone;
+    assert_eq!(world.try_submit(again).await.expect("a repeat"), Inserted::Duplicate(first));
+    let other = world.try_submit(world.job().idempotent("once").payload(b"2")).await;
+    assert!(matches!(other, Err(InsertError::IdempotencyMismatch { .. })), "{other:?}");
 }

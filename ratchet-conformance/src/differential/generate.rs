@@ -6,7 +6,7 @@ use fastrand::Rng;
 use ratchet_core::Priority;
 use ratchet_store::model::{
     BreakerUpdate, CancelCause, Channel, Command, Due, Filter, GroupId, JobId, JobSpec, JobState,
-    NewJob, NodeId, OnConflict, QueueLimits, QueueUpdate, Rate,
+    NewJob, NodeId, QueueLimits, QueueUpdate, Rate,
 };
 use uuid::{Builder, Uuid};
 
@@ -107,7 +107,7 @@ impl Generator {
         spec.tenant = (rng.u8(..4) == 0).then(|| "acme".to_owned());
         let due = if rng.u8(..3) == 0 { Due::In(TICK * rng.u32(..4)) } else { Due::Now };
         let id = JobId::from_uuid(self.uuid());
-        let mut job = NewJob { id, spec, due, on_conflict: OnConflict::Refuse }.priority(priority);
+        let mut job = NewJob { due, ..NewJob::new(id, spec) }.priority(priority);
         let rng = &mut self.rng;
         if rng.u8(..4) == 0 {
             job = job.queue("other");

@@ -46,7 +46,11 @@ impl Generator {
                 _ => self.workflow(&mut graph),
             },
         }
-        graph.key = number.map(|number| GraphKey { tenant: None, key: number.to_string() });
+        graph.key = number.map(|number| GraphKey {
+            tenant: None,
+            key: number.to_string(),
+            by_key_alone: false,
+        });
         link(&mut graph);
         graph
     }

@@ -14,7 +14,9 @@ use crate::job::JobContext;
 use crate::runtime::Core;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{Backoff, Priority};
-use ratchet_store::model::{ConcurrencyKey, Due, Inserted, JobSpec, NewJob, OnConflict};
+use ratchet_store::model::{
+    ConcurrencyKey, Due, Inserted, JobSpec, NewJob, OnConflict, RepeatCheck,
+};
 use ratchet_store::{StoreError, StoreErrorKind};
 
 /// A job about to be enqueued: add options, then `.await`.
@@ -32,6 +34,7 @@ pub struct Enqueue<'a, J> {
     target: Target<'a>,
     /// The encoded job, or the error that the await will return.
     job: Result<NewJob, SubmitError>,
+    leave_out_defaults: fn(&mut NewJob),
     _job: PhantomData<fn() -> J>,
 }
 
@@ -89,13 +92,8 @@ impl<'a, J: Job> Enqueue<'a, J> {
     fn build(target: Target<'a>, job: &J) -> Self {
         let core = target.core();
         let due = if J::DEF.delay.is_zero() { Due::Now } else { Due::In(J::DEF.delay) };
-        let job = submit::spec(job).map(|spec| NewJob {
-            id: core.ids.job(),
-            spec,
-            due,
-            on_conflict: OnConflict::Refuse,
-        });
-        Self { target, job, _job: PhantomData }
+        let job = submit::spec(job).map(|spec| NewJob { due, ..NewJob::new(core.ids.job(), spec) });
+        Self { target, job, leave_out_defaults: submit::leave_out_defaults::<J>, _job: PhantomData }
     }
 
     fn with(mut self, change: impl FnOnce(&mut NewJob)) -> Self {
@@ -148,6 +146,14 @@ impl<'a, J: Job> Enqueue<'a, J> {
     /// of the original.
     pub fn idempotency_key(self, key: impl Into<String>) -> Self {
         self.spec(|spec| spec.idempotency_key = Some(key.into()))
+    }
+
+    /// Recognizes a repeat by the idempotency key alone. Otherwise, a repeat with another job or other arguments is
+    /// refused as a mismatch; arguments that have their `#[job(default)]` value do not count.
+    ///
+    /// The job of the returned handle may then have another name and other arguments than this one.
+    pub fn by_key_alone(self) -> Self {
+        self.with(|job| job.repeat_check = RepeatCheck::KeyAlone)
     }
 
     /// Sets the business key. At most one live job may hold a key within a tenant.
@@ -221,6 +227,9 @@ impl<J> Enqueue<'_, J> {
     pub fn into_new_job(self) -> Result<NewJob, SubmitError> {
         let mut job = self.job?;
         submit::check(self.target.core(), &mut job.spec)?;
+        if job.spec.idempotency_key.is_some() {
+            (self.leave_out_defaults)(&mut job);
+        }
         Ok(job)
     }
 

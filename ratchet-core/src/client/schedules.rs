@@ -11,7 +11,7 @@ use crate::runtime::Core;
 use ratchet_store::StoreError;
 use ratchet_store::model::limits::brief;
 use ratchet_store::model::{
-    Due, JobId, JobSpec, Missed, NewJob, OnConflict, ScheduleRecord, ScheduleWritten, WriteSchedule,
+    Due, JobId, JobSpec, Missed, NewJob, ScheduleRecord, ScheduleWritten, WriteSchedule,
 };
 use ratchet_store::rules::recurring::CronError;
 
@@ -215,5 +215,5 @@ pub(crate) const TRIES: usize = 20;
 pub(crate) fn job(core: &Core, schedule: &ScheduleRecord, due: Due) -> NewJob {
     let mut spec = schedule.spec.clone();
     spec.tags.push(format!("schedule:{}", schedule.name));
-    NewJob { id: core.ids.job(), spec, due, on_conflict: OnConflict::Refuse }
+    NewJob { due, ..NewJob::new(core.ids.job(), spec) }
 }

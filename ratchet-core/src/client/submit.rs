@@ -1,11 +1,18 @@
 //! Turns an invocation into a row to insert: encoding, and the checks that every submit shares.
 
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
 use crate::events::JobRef;
 use crate::failure::catch_panic;
 use crate::job::{EncodeError, Encoder, Job};
 use ratchet_store::StoreError;
 use ratchet_store::model::limits::{self, LimitError};
-use ratchet_store::model::{GroupId, InsertError, JobId, JobSpec, NewGraph, TakenKey, nesting};
+use ratchet_store::model::{
+    GroupId, InsertError, JobId, JobSpec, NewGraph, NewJob, RepeatCheck, TakenKey, nesting,
+};
+use ratchet_store::rules::canonical::canonical;
 use ratchet_store::rules::graph::GraphError;
 
 use crate::runtime::Core;
@@ -240,6 +247,39 @@ pub(super) fn spec<J: Job>(job: &J) -> Result<JobSpec, SubmitError> {
         limit: def.concurrency_limit.unwrap_or(1),
     });
     Ok(spec)
+}
+
+/// Lists the arguments that have their default value, so that they do not count when a repeated idempotency key is
+/// compared.
+pub(super) fn leave_out_defaults<J: Job>(job: &mut NewJob) {
+    let has_defaults = J::ARGS.iter().any(|arg| arg.has_default);
+    if !has_defaults || job.repeat_check != RepeatCheck::Arguments {
+        return;
+    }
+    let mut defaults = Encoder::new();
+    // A default that panics or cannot be encoded counts like any other value.
+    if catch_panic(|| J::encode_defaults(&mut defaults)).is_err() {
+        return;
+    }
+    let Ok(defaults) = defaults.finish() else { return };
+    let equal = equal_fields(&defaults, &job.spec.payload);
+    if !equal.is_empty() {
+        job.repeat_check = RepeatCheck::WithoutDefaults(equal);
+    }
+}
+
+/// Returns the keys of an object whose values are the same in another one.
+fn equal_fields(object: &[u8], other: &[u8]) -> Vec<String> {
+    fn fields(json: &[u8]) -> BTreeMap<String, &RawValue> {
+        serde_json::from_slice(json).unwrap_or_default()
+    }
+    let text = |value: &RawValue| canonical(value.get().as_bytes(), &[]).ok();
+    let other = fields(other);
+    let is_equal = |key: &String, value: &RawValue| {
+        other.get(key).is_some_and(|other| text(other).is_some_and(|it| Some(it) == text(value)))
+    };
+    let equal = fields(object).into_iter().filter(|(key, value)| is_equal(key, value));
+    equal.map(|(key, _)| key).collect()
 }
 
 /// Checks a job after the options of the submit were applied, and sets the boost of its queue.

@@ -2,8 +2,8 @@
 
 use super::Policies;
 use ratchet_store::model::{
-    Claimed, Due, FinishedOutcome, FinishedParent, JobId, JobOutcome, JobSpec, NewJob, Notice,
-    OnConflict, Settlement, Verdict, not_kept,
+    Claimed, FinishedOutcome, FinishedParent, JobId, JobOutcome, JobSpec, NewJob, Notice,
+    Settlement, Verdict, not_kept,
 };
 
 /// Adds the callback and the notices that follow from the verdict to a settlement.
@@ -66,5 +66,5 @@ fn callback_job(
     spec.finished = Some(Box::new(parent));
     spec.tenant = spec.tenant.or_else(|| job.spec.tenant.clone());
     spec.correlation_id = spec.correlation_id.or_else(|| job.spec.correlation_id.clone());
-    NewJob { id, spec, due: Due::Now, on_conflict: OnConflict::Refuse }
+    NewJob::new(id, spec)
 }

@@ -38,6 +38,15 @@ impl Encoder {
         }
     }
 
+    /// Writes the default value of an argument, if it has one.
+    pub fn put_default<T>(&mut self, arg: Arg<T>) {
+        if arg.def.has_default
+            && let Some(value) = (arg.absent)()
+        {
+            self.put(arg, &value);
+        }
+    }
+
     pub(crate) fn finish(mut self) -> Result<Vec<u8>, EncodeError> {
         if let Some(error) = self.error {
             return Err(error);

@@ -88,6 +88,9 @@ pub trait Job: Sized + Send + 'static {
     /// Writes the arguments.
     fn encode(&self, args: &mut Encoder);
 
+    /// Writes the default values of the arguments that have one.
+    fn encode_defaults(_: &mut Encoder) {}
+
     /// Reads the arguments.
     fn decode(args: &mut Decoder<'_>) -> Result<Self, DecodeError>;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ratchet_store::model::{GroupId, NewGraph};
-use ratchet_store::rules::insert::IdempotencyRecord;
+use ratchet_store::rules::insert::KeyUse;
 
 use crate::fault::Fault;
 use crate::spec::{clean, scope};
@@ -18,12 +18,12 @@ impl Inner {
         db: &mut PgConnection,
         graph: &NewGraph,
     ) -> Result<Option<GroupId>, Fault> {
-        let (Some(key), Some(mut again)) = (&graph.key, IdempotencyRecord::of_graph(graph)) else {
+        let (Some(key), Some(mut again)) = (&graph.key, KeyUse::of_graph(graph)) else {
             return Ok(None);
         };
-        again.name = clean(&again.name);
+        again.record.name = clean(&again.record.name);
         let scoped = (scope(key.tenant.as_deref()), clean(&key.key));
-        let mut wanted = BTreeMap::from([(scoped, again.clone())]);
+        let mut wanted = BTreeMap::from([(scoped, again.record.clone())]);
         let lost = self.reserve_ledger(db, &mut wanted).await?;
         if lost.is_empty() {
             return Ok(None);

@@ -35,7 +35,7 @@ impl Inner {
         let mut reserved = Reserved::default();
         for job in jobs {
             if let Some((key, used)) = idempotency_key(job) {
-                reserved.ledger.entry(key).or_insert(used);
+                reserved.ledger.entry(key).or_insert(used.record);
             }
             if let Some(key) = business_key(&job.spec) {
                 reserved.business.entry(key).or_insert(job.id);

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use ratchet_store::model::{InsertError, Inserted, JobId, JobSpec, NewJob};
-use ratchet_store::rules::insert::{Answers, Existing, IdempotencyRecord, Keys};
+use ratchet_store::rules::insert::{Answers, Existing, IdempotencyRecord, KeyUse, Keys};
 
 use crate::spec::{clean, scope};
 
@@ -49,9 +49,9 @@ pub(crate) fn business_key(spec: &JobSpec) -> Option<Scoped> {
 }
 
 /// Returns the idempotency key of a job and its use, in the form in which the database returns it.
-pub(super) fn idempotency_key(job: &NewJob) -> Option<(Scoped, IdempotencyRecord)> {
+pub(super) fn idempotency_key(job: &NewJob) -> Option<(Scoped, KeyUse)> {
     let key = job.spec.idempotency_key.as_ref()?;
-    let mut used = IdempotencyRecord::of(job);
-    used.name = clean(&used.name);
+    let mut used = KeyUse::of(job);
+    used.record.name = clean(&used.record.name);
     Some(((scope(job.spec.tenant.as_deref()), clean(key)), used))
 }

@@ -8,8 +8,8 @@ use ratchet_pg::PgStore;
 use ratchet_store::Store as _;
 use ratchet_store::model::{
     ClaimRequest, Claimed, Command, ConcurrencyKey, Due, Edge, EdgeTrigger, GroupId, GroupKind,
-    GroupRecord, JobId, JobSpec, KnownJobs, NewGraph, NewJob, NodeId, NodeInfo, OnConflict,
-    QueueDemand, ScheduleRecord, Settlement, Step, Suspects, Vertex, WriteSchedule,
+    GroupRecord, JobId, JobSpec, KnownJobs, NewGraph, NewJob, NodeId, NodeInfo, QueueDemand,
+    ScheduleRecord, Settlement, Step, Suspects, Vertex, WriteSchedule,
 };
 use ratchet_store::rules::graph::link;
 
@@ -302,7 +302,7 @@ impl Scene {
     /// Returns a job without keys.
     pub(crate) fn plain(&self) -> NewJob {
         let spec = JobSpec::new("mail", b"{}".to_vec());
-        NewJob { id: self.ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
+        NewJob::new(self.ids.job(), spec)
     }
 
     /// Returns a job with the keys of the subject.

@@ -11,8 +11,8 @@ use ratchet_pg::{PgOptions, PgStore};
 use ratchet_store::InsertInTx as _;
 use ratchet_store::model::{
     AttemptOutcome, CancelCause, ClaimRequest, Claimed, Command, ConcurrencyKey, Due, Filter,
-    InsertError, JobId, JobSpec, JobState, KnownJobs, NewJob, NodeId, NodeInfo, OnConflict,
-    QueueDemand, Settled, Settlement, Suspects, Verdict,
+    InsertError, JobId, JobSpec, JobState, KnownJobs, NewJob, NodeId, NodeInfo, QueueDemand,
+    Settled, Settlement, Suspects, Verdict,
 };
 use ratchet_store::{Store as _, StoreError};
 use sqlx::PgPool;
@@ -72,7 +72,7 @@ impl Stress {
         }
         let due =
             if fastrand::u8(..5) == 0 { Due::In(Duration::from_millis(30)) } else { Due::Now };
-        NewJob { id: self.ids.job(), spec, due, on_conflict: OnConflict::Refuse }
+        NewJob { due, ..NewJob::new(self.ids.job(), spec) }
     }
 
     async fn open(&self) -> PgStore {

@@ -62,7 +62,7 @@ struct Client {
 impl Client {
     fn job(&self) -> NewJob {
         let spec = JobSpec::new("test.outage", b"{}".to_vec());
-        NewJob { id: self.ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
+        NewJob::new(self.ids.job(), spec)
     }
 
     async fn submit(&self, kind: Kind) {

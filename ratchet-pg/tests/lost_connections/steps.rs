@@ -53,7 +53,7 @@ impl World {
 
     fn job(&self) -> NewJob {
         let spec = JobSpec::new("test.cut", b"{}".to_vec());
-        NewJob { id: self.ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
+        NewJob::new(self.ids.job(), spec)
     }
 
     fn once(&self) -> NewJob {
@@ -158,7 +158,8 @@ async fn s_13_graphs_and_their_members_survive_a_cut_at_every_step() {
         let jobs = vec![world.step(group), world.step(group)];
         let ids: Vec<_> = jobs.iter().map(|job| job.id).collect();
         record.counts.total = 2;
-        let key = keyed.then(|| GraphKey { tenant: None, key: group.to_string() });
+        let key =
+            keyed.then(|| GraphKey { tenant: None, key: group.to_string(), by_key_alone: false });
         let graph = NewGraph { jobs, edges: Vec::new(), groups: vec![record], key };
         let inserted = world.store.insert_graph(graph).await.expect("survives the cut");
         assert_eq!(inserted.original, None, "it is no repeat");

@@ -50,7 +50,7 @@ impl World {
 
     pub(crate) fn job(&self) -> NewJob {
         let spec = JobSpec::new("mail", b"{}".to_vec());
-        NewJob { id: self.ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
+        NewJob::new(self.ids.job(), spec)
     }
 
     /// Returns a job with a business key.

@@ -28,7 +28,7 @@ impl QueueDriver {
         let job = |_| {
             let mut spec = JobSpec::new(name, b"{}".to_vec());
             spec.concurrency = key.map(|key| ConcurrencyKey { key: key.to_owned(), limit: 1 });
-            NewJob { id: self.ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
+            NewJob::new(self.ids.job(), spec)
         };
         let jobs: Vec<_> = (0..count).map(job).collect();
         let ids = jobs.iter().map(|job| job.id).collect();

@@ -29,6 +29,8 @@ pub struct GraphKey {
     pub tenant: Option<String>,
     /// The idempotency key.
     pub key: String,
+    /// Whether a repeat is recognized by the key alone. Otherwise, a different graph is refused as a mismatch.
+    pub by_key_alone: bool,
 }
 
 /// More members for a group that is not sealed.

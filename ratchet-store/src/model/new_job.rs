@@ -17,9 +17,36 @@ pub struct NewJob {
     pub due: Due,
     /// How the insert reacts if another live job holds the business key.
     pub on_conflict: OnConflict,
+    /// What must be equal if the idempotency key was used before.
+    pub repeat_check: RepeatCheck,
+}
+
+/// What a repeated submission must have in common with the first one for the same idempotency key. If it does not, it is
+/// refused as a mismatch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum RepeatCheck {
+    /// The name of the job and all of its arguments, by value.
+    #[default]
+    Arguments,
+    /// The name of the job and its arguments, without the ones listed here. They have their default value, so that a
+    /// submission from before they existed is the same.
+    WithoutDefaults(Vec<String>),
+    /// Only the key.
+    KeyAlone,
 }
 
 impl NewJob {
+    /// Creates a job that is due immediately and refuses a business key that is taken.
+    pub fn new(id: JobId, spec: JobSpec) -> Self {
+        Self {
+            id,
+            spec,
+            due: Due::Now,
+            on_conflict: OnConflict::Refuse,
+            repeat_check: RepeatCheck::default(),
+        }
+    }
+
     /// Returns the group that the job is inserted into, if any.
     pub fn owner(&self) -> Option<GroupId> {
         self.spec.step.as_ref().and_then(|step| step.group)

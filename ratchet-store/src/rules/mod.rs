@@ -4,7 +4,9 @@
 //! decide the same way, and the conformance suite has to test each rule only once.
 
 mod apply;
+mod arguments;
 pub mod breaker;
+pub mod canonical;
 pub mod claim;
 pub mod explain;
 pub mod graph;

@@ -92,7 +92,7 @@ async fn measure(cause: &str) -> f64 {
             if cause == "an open breaker" {
                 spec.service = Some("broken".to_owned());
             }
-            NewJob { id: ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
+            NewJob::new(ids.job(), spec)
         });
         store.insert(batch.collect()).await.expect("inserts");
     }

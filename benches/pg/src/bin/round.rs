@@ -134,7 +134,7 @@ async fn fill_keyed(store: &dyn Store, count: usize) {
             spec.business_key = Some(format!("order-{n}"));
             let key = format!("account-{}", n % 50);
             spec.concurrency = Some(ConcurrencyKey { key, limit: 10 });
-            NewJob { id: ids.job(), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
+            NewJob::new(ids.job(), spec)
         });
         store.insert(batch.collect()).await.expect("inserted");
     }

@@ -76,7 +76,7 @@ fn flow(rng: &mut Rng, jobs: usize) -> Flow {
             let mut spec = JobSpec::new("bench.step", payload.into_bytes());
             spec.options.max_retries = 0;
             spec.step = Some(Box::new(step));
-            graph.jobs.push(NewJob { id, spec, due: Due::Now, on_conflict: OnConflict::Refuse });
+            graph.jobs.push(NewJob::new(id, spec));
             Vertex::Job(id)
         };
         let before = inside.get_mut(&owner).expect("a group");

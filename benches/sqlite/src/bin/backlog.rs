@@ -102,10 +102,11 @@ impl Side {
             let chunk = left.min(1000);
             left -= chunk;
             let job = |_| NewJob {
-                id: JobId::from_uuid(Uuid::now_v7()),
-                spec: JobSpec::new(name, br#"{"id":1,"kind":"x"}"#.to_vec()),
                 due,
-                on_conflict: OnConflict::Refuse,
+                ..NewJob::new(
+                    JobId::from_uuid(Uuid::now_v7()),
+                    JobSpec::new(name, br#"{"id":1,"kind":"x"}"#.to_vec()),
+                )
             };
             self.store.insert((0..chunk).map(job).collect()).await.expect("inserts");
         }

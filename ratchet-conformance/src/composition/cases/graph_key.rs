@@ -2,13 +2,14 @@
 
 use ratchet_store::model::{
     EdgeTrigger, GraphKey, GroupId, GroupKind, InsertError, Inserted, JobId, JobState, NewGraph,
+    RepeatCheck,
 };
 
 use crate::World;
 use crate::fixture::{JobExt, RunExt, Sketch, secs};
 
 fn key(key: &str) -> GraphKey {
-    GraphKey { tenant: None, key: key.to_owned() }
+    GraphKey { tenant: None, key: key.to_owned(), by_key_alone: false }
 }
 
 /// Creates a chain of two steps with the key `once`.
@@ -40,6 +41,35 @@ async fn insert(world: &World, graph: &NewGraph) -> GroupId {
     let created: Vec<_> = graph.jobs.iter().map(|job| Inserted::Created(job.id)).collect();
     assert_eq!(inserted.jobs, created);
     root(graph)
+}
+
+pub async fn s_15_a_graph_can_be_recognized_by_its_key_alone(world: &World) {
+    let first = insert(world, &pair(world)).await;
+    let other = |by_key_alone| {
+        let mut other = changed(world, |sketch, _| {
+            let group = sketch.graph.groups[0].id;
+            sketch.add(Some(group), world.job());
+        });
+        other.key = Some(GraphKey { by_key_alone, ..key("once") });
+        other
+    };
+    assert_eq!(insert(world, &other(true)).await, first);
+    is_refused(world, other(false), first).await;
+}
+
+pub async fn s_15_arguments_of_a_graph_with_their_default_do_not_count(world: &World) {
+    let with = |payload: &str, defaults: &[&str]| {
+        let mut graph = pair(world);
+        let job = &mut graph.jobs[0];
+        job.spec.payload = payload.as_bytes().to_vec();
+        let defaults = defaults.iter().map(|name| (*name).to_owned()).collect();
+        job.repeat_check = RepeatCheck::WithoutDefaults(defaults);
+        graph
+    };
+    let first = insert(world, &with(r#"{"order":1}"#, &[])).await;
+    let again = with(r#"{"currency": "CHF", "order": 1.0}"#, &["currency"]);
+    assert_eq!(insert(world, &again).await, first);
+    is_refused(world, with(r#"{"currency":"EUR","order":1}"#, &[]), first).await;
 }
 
 async fn is_refused(world: &World, graph: NewGraph, original: GroupId) {

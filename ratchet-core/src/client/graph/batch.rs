@@ -89,6 +89,12 @@ impl<'a> Batch<'a> {
         self
     }
 
+    /// Recognizes a repeat by the idempotency key alone, even if the batch is different.
+    pub fn by_key_alone(mut self) -> Self {
+        self.draft.by_key_alone();
+        self
+    }
+
     /// Sets the tenant of the idempotency key and of every job that has none of its own.
     pub fn tenant(mut self, tenant: impl Into<String>) -> Self {
         self.draft.tenant(tenant.into());

@@ -61,6 +61,12 @@ impl<'a, T> Chain<'a, T> {
         self
     }
 
+    /// Recognizes a repeat by the idempotency key alone, even if the chain is different.
+    pub fn by_key_alone(mut self) -> Self {
+        self.draft.by_key_alone();
+        self
+    }
+
     /// Sets the tenant of the idempotency key and of every step that has none of its own.
     pub fn tenant(mut self, tenant: impl Into<String>) -> Self {
         self.draft.tenant(tenant.into());

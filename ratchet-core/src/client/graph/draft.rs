@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::handle::GroupHandle;
 use super::publish_effects;
 use crate::client::enqueue::unserved;
-use crate::client::{Enqueue, SubmitError};
+use crate::client::{Enqueue, SubmitError, submit};
 use crate::events::JobRef;
 use crate::job::JobContext;
 use crate::job::{InputDef, Job};
@@ -31,6 +31,8 @@ pub(super) struct Draft<'a> {
     tenant: Option<String>,
     /// The idempotency key.
     key: Option<String>,
+    /// Whether a repeat is recognized by the idempotency key alone.
+    by_key_alone: bool,
     pub(super) graph: NewGraph,
     pub(super) root: GroupId,
     pub(super) error: Option<SubmitError>,
@@ -61,7 +63,8 @@ impl<'a> Draft<'a> {
         let group = GroupRecord::new(root, kind, String::new());
         let graph = NewGraph { groups: vec![group], ..NewGraph::default() };
         let (tenant, key, error, sizes) = (None, None, None, HashMap::new());
-        let mut draft = Self { core, run, tenant, key, graph, root, error, sizes };
+        let mut draft =
+            Self { core, run, tenant, key, by_key_alone: false, graph, root, error, sizes };
         draft.name(name);
         draft
     }
@@ -94,6 +97,10 @@ impl<'a> Draft<'a> {
         self.key = Some(key);
     }
 
+    pub(super) fn by_key_alone(&mut self) {
+        self.by_key_alone = true;
+    }
+
     /// Sets the tenant of the graph on every job that has none.
     fn share_tenant(&mut self) {
         let Some(tenant) = &self.tenant else { return };
@@ -121,7 +128,11 @@ impl<'a> Draft<'a> {
         options: impl FnOnce(Enqueue<'a, J>) -> Enqueue<'a, J>,
     ) -> JobId {
         match options(Enqueue::step(self.core, job)).into_new_job() {
-            Ok(job) => self.push(job, group, name),
+            Ok(mut job) => {
+                // The key of the graph may be set later.
+                submit::leave_out_defaults::<J>(&mut job);
+                self.push(job, group, name)
+            }
             Err(error) => {
                 self.fail(error);
                 self.core.ids.job()
@@ -226,7 +237,11 @@ impl<'a> Draft<'a> {
         self.share_tenant();
         link(&mut self.graph);
         check(&self.graph)?;
-        self.graph.key = self.key.map(|key| GraphKey { tenant: self.tenant, key });
+        self.graph.key = self.key.map(|key| GraphKey {
+            tenant: self.tenant,
+            key,
+            by_key_alone: self.by_key_alone,
+        });
         Ok((self.graph, GroupHandle::new(self.root, Arc::clone(self.core))))
     }
 

@@ -129,6 +129,12 @@ impl<'a> Workflow<'a> {
         self
     }
 
+    /// Recognizes a repeat by the idempotency key alone, even if the workflow is different.
+    pub fn by_key_alone(&mut self) -> &mut Self {
+        self.draft.by_key_alone();
+        self
+    }
+
     /// Sets the tenant of the idempotency key and of every step that has none of its own.
     pub fn tenant(&mut self, tenant: impl Into<String>) -> &mut Self {
         self.draft.tenant(tenant.into());

@@ -17,6 +17,7 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
     let args = args(job);
     let definition = definition::definition(job);
     let encode = encode(job);
+    let encode_defaults = encode_defaults(job);
     let decode = decode(job);
     let keys = keys(job);
     let validate = validate(job);
@@ -36,6 +37,7 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
             #args
             const DEF: __ratchet::JobDef = #definition;
             #encode
+            #encode_defaults
             #decode
             #keys
             #validate
@@ -146,6 +148,20 @@ fn encode(job: &JobModel) -> TokenStream {
             #(#puts)*
         }
     }
+}
+
+/// Generates the default values, if an argument has one.
+fn encode_defaults(job: &JobModel) -> Option<TokenStream> {
+    let defaults: Vec<_> =
+        job.args().filter(|arg| arg.default.is_some()).map(|arg| &arg.constant).collect();
+    let encoder = local("args");
+    (!defaults.is_empty()).then(|| {
+        quote! {
+            fn encode_defaults(#encoder: &mut __ratchet::Encoder) {
+                #(#encoder.put_default(#defaults);)*
+            }
+        }
+    })
 }
 
 fn decode(job: &JobModel) -> TokenStream {

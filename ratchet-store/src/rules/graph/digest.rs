@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::model::{GroupId, GroupRecord, NewGraph, Wait, WaitMode};
+use crate::model::{GroupId, GroupRecord, NewGraph, NewJob, Wait, WaitMode};
+use crate::rules::arguments;
 
 /// Returns the name of a graph in the ledger of idempotency keys. It contains a space, so no job has the same name.
 pub(crate) fn identity(root: &GroupRecord) -> String {
@@ -15,6 +16,15 @@ pub(crate) fn identity(root: &GroupRecord) -> String {
 /// Returns the digest of a graph: its groups, jobs with their arguments, and edges. As for single jobs, options such as
 /// queue and delay are not included. The format must never change, because idempotency keys are kept permanently.
 pub(crate) fn digest(graph: &NewGraph) -> [u8; 32] {
+    digest_with(graph, |text, job| text.bytes(&arguments::digest(job)))
+}
+
+/// Returns the digest of the first format, which contains the arguments as they are stored.
+pub(crate) fn digest_of_bytes(graph: &NewGraph) -> [u8; 32] {
+    digest_with(graph, |text, job| text.bytes(&job.spec.payload))
+}
+
+fn digest_with(graph: &NewGraph, write_arguments: impl Fn(&mut Text, &NewJob)) -> [u8; 32] {
     let groups = graph.groups.iter().map(|group| group.id.uuid());
     let ids = groups.chain(graph.jobs.iter().map(|job| job.id.uuid()));
     let mut text = Text { hash: Sha256::new(), places: ids.zip(0..).collect() };
@@ -30,7 +40,7 @@ pub(crate) fn digest(graph: &NewGraph) -> [u8; 32] {
     text.number(graph.jobs.len());
     for job in &graph.jobs {
         text.word(&job.spec.name);
-        text.bytes(&job.spec.payload);
+        write_arguments(&mut text, job);
         text.flag(job.spec.step.is_some());
         let Some(step) = &job.spec.step else { continue };
         text.place(step.group.map(GroupId::uuid));

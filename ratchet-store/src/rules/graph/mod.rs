@@ -16,7 +16,7 @@ mod tests;
 
 pub use changes::{Changes, JobChange};
 pub use check::{GraphError, check};
-pub(crate) use digest::{digest, identity};
+pub(crate) use digest::{digest, digest_of_bytes, identity};
 pub use link::link;
 pub use propagate::{GraphEvent, GraphRows, GroupContents, propagate};
 pub use rules::is_new_member;

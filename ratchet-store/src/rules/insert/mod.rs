@@ -6,5 +6,5 @@ mod plan;
 #[cfg(test)]
 mod tests;
 
-pub use idempotency_record::IdempotencyRecord;
+pub use idempotency_record::{IdempotencyRecord, KeyUse};
 pub use plan::{Answers, Existing, Keys, Plan};

@@ -3,14 +3,14 @@
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashSet};
 
-use super::IdempotencyRecord;
+use super::{IdempotencyRecord, KeyUse};
 use crate::model::{InsertError, Inserted, JobId, NewJob, OnConflict, TakenKey};
 
 /// The keys of one job, in the representation of the store, including the tenant.
 #[derive(Debug)]
 pub struct Keys<K> {
     /// The idempotency key and its use by this job.
-    pub idempotency: Option<(K, IdempotencyRecord)>,
+    pub idempotency: Option<(K, KeyUse)>,
     /// The business key.
     pub business: Option<K>,
 }
@@ -72,7 +72,7 @@ impl<K: Ord> Plan<K> {
                 (None, _) => self.business.insert(key, job.id),
             };
         }
-        self.idempotency.extend(idempotency);
+        self.idempotency.extend(idempotency.map(|(key, used)| (key, used.record)));
         self.ids.insert(job.id);
         Ok(Inserted::Created(job.id))
     }

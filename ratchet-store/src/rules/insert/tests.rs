@@ -2,8 +2,9 @@
 
 use uuid::Uuid;
 
-use super::{Answers, Existing, IdempotencyRecord, Keys, Plan};
-use crate::model::{Due, InsertError, Inserted, JobId, JobSpec, NewJob, OnConflict};
+use super::{Answers, Existing, IdempotencyRecord, KeyUse, Keys, Plan};
+use crate::model::{InsertError, Inserted, JobId, JobSpec, NewJob, OnConflict, RepeatCheck};
+use crate::rules::arguments;
 
 fn id(number: u128) -> JobId {
     JobId::from_uuid(Uuid::from_u128(number))
@@ -11,7 +12,7 @@ fn id(number: u128) -> JobId {
 
 fn job(number: u128, payload: &str) -> NewJob {
     let spec = JobSpec::new("a", payload.as_bytes().to_vec());
-    NewJob { id: id(number), spec, due: Due::Now, on_conflict: OnConflict::Refuse }
+    NewJob::new(id(number), spec)
 }
 
 fn once(number: u128, payload: &str) -> NewJob {
@@ -27,7 +28,7 @@ fn held(number: u128, on_conflict: OnConflict) -> NewJob {
 }
 
 fn add(plan: &mut Plan<String>, job: &NewJob, there: &Existing) -> Result<Inserted, InsertError> {
-    let idempotency = job.spec.idempotency_key.clone().map(|key| (key, IdempotencyRecord::of(job)));
+    let idempotency = job.spec.idempotency_key.clone().map(|key| (key, KeyUse::of(job)));
     plan.add(job, Keys { idempotency, business: job.spec.business_key.clone() }, there)
 }
 
@@ -43,7 +44,7 @@ fn all(jobs: &[NewJob]) -> Result<Vec<Inserted>, InsertError> {
 // spec: S-03
 #[test]
 fn s_03_a_used_key_answers_with_the_first_job() {
-    let first = IdempotencyRecord::of(&once(1, "same"));
+    let first = KeyUse::of(&once(1, "same")).record;
     let again = |job: &NewJob| {
         let mut plan = Plan::default();
         let there = Existing { used: Some(first.clone()), exists: true, ..Existing::default() };
@@ -59,6 +60,29 @@ fn s_03_a_used_key_answers_with_the_first_job() {
         }
         answer => panic!("{answer:?}"),
     }
+}
+
+// spec: S-15
+#[test]
+fn s_15_a_digest_of_the_first_format_is_compared_by_its_rule() {
+    let job = once(1, r#"{"a": 1}"#);
+    let digest = arguments::digest_of_bytes(&job).to_vec();
+    let first = IdempotencyRecord { job: job.id, name: job.spec.name.clone(), digest };
+    let same = first.answer(&KeyUse::of(&once(2, r#"{"a": 1}"#)), "once");
+    assert_eq!(same.expect("the same bytes"), Inserted::Duplicate(id(1)));
+    let other = first.answer(&KeyUse::of(&once(2, r#"{"a":1}"#)), "once");
+    assert!(matches!(other, Err(InsertError::IdempotencyMismatch { .. })), "other bytes");
+    let alone = NewJob { repeat_check: RepeatCheck::KeyAlone, ..once(2, "{}") };
+    assert!(first.answer(&KeyUse::of(&alone), "once").is_ok());
+}
+
+/// Idempotency keys are kept permanently. If a release changed the digest, repeats of earlier submissions would be
+/// refused.
+#[test]
+fn s_15_digest_of_arguments_stays_what_it_was() {
+    let digest = KeyUse::of(&once(1, r#"{"b":[1.0,"ä"],"a":null}"#)).record.digest;
+    let hex: Vec<_> = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    insta::assert_snapshot!(hex.concat());
 }
 
 // spec: S-03, S-06

@@ -1,0 +1,25 @@
+//! The digest of the arguments of a job, by which a repeated submission is recognized.
+
+use sha2::{Digest as _, Sha256};
+
+use super::canonical::canonical;
+use crate::model::{NewJob, RepeatCheck};
+
+/// Returns the digest of the arguments, by value and without those that have their default value. The format must never
+/// change, because idempotency keys are kept permanently.
+pub(crate) fn digest(job: &NewJob) -> [u8; 32] {
+    let without = match &job.repeat_check {
+        RepeatCheck::WithoutDefaults(arguments) => arguments.as_slice(),
+        RepeatCheck::Arguments | RepeatCheck::KeyAlone => &[],
+    };
+    match canonical(&job.spec.payload, without) {
+        Ok(text) => Sha256::digest(text).into(),
+        // Only a client that bypasses the library can store a payload that is not JSON.
+        Err(_) => digest_of_bytes(job),
+    }
+}
+
+/// Returns the digest of the arguments as they are stored: the first format.
+pub(crate) fn digest_of_bytes(job: &NewJob) -> [u8; 32] {
+    Sha256::digest(&job.spec.payload).into()
+}
