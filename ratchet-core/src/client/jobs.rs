@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ratchet_store::StoreError;
 use ratchet_store::model::{
-    AttemptRecord, Counts, Filter, JobId, JobRecord, LogLine, Page, PageRequest,
+    AttemptRecord, Counts, Filter, JobId, JobRecord, LogLine, Page, PageRequest, UnknownJob,
 };
 use ratchet_store::rules::Explanation;
 
@@ -65,9 +65,41 @@ impl Jobs {
         self.core.store.logs(id).await
     }
 
-    /// Returns the names of waiting jobs that no live worker knows, with the number of jobs of each name.
-    pub async fn unknown(&self) -> Result<Vec<(String, u64)>, StoreError> {
+    /// Returns the names of waiting jobs that no live worker knows, with the number of jobs of each name and the oldest.
+    pub async fn unknown(&self) -> Result<Vec<UnknownJob>, StoreError> {
         self.core.store.unknown_jobs().await
+    }
+
+    /// Returns the arguments of a job as JSON, for display. Those that are marked as secret are `***`. If this program does
+    /// not know the job, all of them are.
+    ///
+    /// ```
+    /// # use ratchet_core::{JobId, Ratchet, StoreError};
+    /// # async fn demo(ratchet: &Ratchet, id: JobId) -> Result<(), StoreError> {
+    /// if let Some(job) = ratchet.jobs().get(id).await? {
+    ///     println!("{} {}", job.spec.name, ratchet.jobs().arguments(&job));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn arguments(&self, job: &JobRecord) -> serde_json::Value {
+        let known = self.core.resolver.all();
+        let known = known.iter().find(|known| known.def.names().any(|name| name == job.spec.name));
+        let is_plain = |name: &str| {
+            let args = known.map(|known| known.def.args).unwrap_or_default();
+            args.iter().any(|arg| arg.name == name && !arg.secret)
+        };
+        match serde_json::from_slice(&job.spec.payload) {
+            Ok(serde_json::Value::Object(mut arguments)) => {
+                for (name, value) in &mut arguments {
+                    if !is_plain(name) {
+                        *value = "***".into();
+                    }
+                }
+                arguments.into()
+            }
+            _ => "***".into(),
+        }
     }
 
     /// Explains why a job is not running, from the same conditions that claims use. Returns `None` if there is no such

@@ -19,6 +19,7 @@ mod nodes;
 mod queues;
 mod ratchet;
 mod schedules;
+mod settings;
 mod submit;
 
 pub use alerts::Alerts;

@@ -29,6 +29,7 @@ mod spec;
 mod state;
 mod step;
 mod store_error;
+mod unknown_job;
 mod unreadable;
 
 pub use attempt::{AttemptOutcome, AttemptRecord, LogLevel, LogLine};
@@ -62,4 +63,5 @@ pub use spec::{ConcurrencyKey, FinishedOutcome, FinishedParent, JobSpec, PanicPo
 pub use state::{JobState, TRANSITIONS, Transition, TransitionKind};
 pub use step::{Edge, EdgeTrigger, Member, Resolution, Step, StepInput, Vertex, Wait, WaitMode};
 pub use store_error::{StoreError, StoreErrorKind};
+pub use unknown_job::UnknownJob;
 pub use unreadable::Unreadable;

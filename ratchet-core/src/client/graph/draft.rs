@@ -29,6 +29,8 @@ pub(super) struct Draft<'a> {
     run: Option<&'a JobContext>,
     /// The tenant of the idempotency key and of jobs without their own.
     tenant: Option<String>,
+    /// The correlation id of jobs without their own.
+    correlation_id: Option<String>,
     /// The idempotency key.
     key: Option<String>,
     pub(super) graph: NewGraph,
@@ -60,8 +62,11 @@ impl<'a> Draft<'a> {
         let root = GroupId::from_uuid(core.ids.job().uuid());
         let group = GroupRecord::new(root, kind, String::new());
         let graph = NewGraph { groups: vec![group], ..NewGraph::default() };
-        let (tenant, key, error, sizes) = (None, None, None, HashMap::new());
-        let mut draft = Self { core, run, tenant, key, graph, root, error, sizes };
+        // A graph inherits from the run that submits it.
+        let tenant = run.and_then(JobContext::tenant).map(str::to_owned);
+        let correlation_id = run.and_then(JobContext::correlation_id).map(str::to_owned);
+        let (key, error, sizes) = (None, None, HashMap::new());
+        let mut draft = Self { core, run, tenant, correlation_id, key, graph, root, error, sizes };
         draft.name(name);
         draft
     }
@@ -89,16 +94,23 @@ impl<'a> Draft<'a> {
         self.tenant = Some(tenant);
     }
 
+    pub(super) fn correlation_id(&mut self, id: String) {
+        self.limit(Field::CorrelationId, &id);
+        self.correlation_id = Some(id);
+    }
+
     pub(super) fn idempotency_key(&mut self, key: String) {
         self.limit(Field::IdempotencyKey, &key);
         self.key = Some(key);
     }
 
-    /// Sets the tenant of the graph on every job that has none.
-    fn share_tenant(&mut self) {
-        let Some(tenant) = &self.tenant else { return };
+    /// Sets the tenant and the correlation id of the graph on every job that has none.
+    fn share_origin(&mut self) {
         for job in &mut self.graph.jobs {
-            job.spec.tenant.get_or_insert_with(|| tenant.clone());
+            let spec = &mut job.spec;
+            spec.tenant = spec.tenant.take().or_else(|| self.tenant.clone());
+            spec.correlation_id =
+                spec.correlation_id.take().or_else(|| self.correlation_id.clone());
         }
     }
 
@@ -194,7 +206,7 @@ impl<'a> Draft<'a> {
             let (job, problem) = (other.root().name.clone(), problem.to_owned());
             self.fail(SubmitError::BadOption { job, problem });
         }
-        other.share_tenant();
+        other.share_origin();
         other.root().owner = Some(owner);
         other.root().step = step;
         self.graph.groups.append(&mut other.graph.groups);
@@ -223,7 +235,7 @@ impl<'a> Draft<'a> {
             return Err(error);
         }
         self.check_size()?;
-        self.share_tenant();
+        self.share_origin();
         link(&mut self.graph);
         check(&self.graph)?;
         self.graph.key = self.key.map(|key| GraphKey { tenant: self.tenant, key });
