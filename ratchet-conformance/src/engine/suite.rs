@@ -135,7 +135,7 @@ macro_rules! engine_suite {
                 h_01_a_worker_asks_before_it_claims
                 h_01_a_check_that_hangs_or_panics_fails
                 h_04_a_rejection_makes_it_ask_before_it_claims_more
-                h_04_without_checks_a_rejection_holds_up_nobody
+                h_04_without_checks_one_rejection_holds_up_nobody_for_long
             }
             limits {
                 c_03_a_worker_takes_no_more_than_it_has_room_for

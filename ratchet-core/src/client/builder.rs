@@ -13,9 +13,9 @@ use crate::runtime::Core;
 use crate::runtime::{
     AlertSink, DeadLetterSink, HealthCheck, Middleware, OutcomeSink, SinkError, Sinks,
 };
-use ratchet_store::Store;
 use ratchet_store::env::{Clock, Entropy, OsEntropy, SystemClock};
 use ratchet_store::rules::recurring::Cron;
+use ratchet_store::{Store, StoreError};
 
 /// Builds a [`Ratchet`].
 #[derive(Debug)]
@@ -357,6 +357,9 @@ pub enum BuildError {
     /// Environment variables cannot be read.
     #[error(transparent)]
     Env(#[from] EnvError),
+    /// The store failed. Only a sandbox for tests uses the store when it is built.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// Invalid settings, one message each.
     #[error("the runtime cannot be built:\n  {}", .0.join("\n  "))]
     Config(Vec<String>),

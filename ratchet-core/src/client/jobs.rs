@@ -9,6 +9,7 @@ use ratchet_store::model::{
 use ratchet_store::rules::Explanation;
 
 use super::Ratchet;
+use super::masked_arguments;
 use crate::runtime::Core;
 
 /// Finds, explains and controls stored jobs; see [`Ratchet::jobs`].
@@ -83,23 +84,7 @@ impl Jobs {
     /// # }
     /// ```
     pub fn arguments(&self, job: &JobRecord) -> serde_json::Value {
-        let known = self.core.resolver.all();
-        let known = known.iter().find(|known| known.def.names().any(|name| name == job.spec.name));
-        let is_plain = |name: &str| {
-            let args = known.map(|known| known.def.args).unwrap_or_default();
-            args.iter().any(|arg| arg.name == name && !arg.secret)
-        };
-        match serde_json::from_slice(&job.spec.payload) {
-            Ok(serde_json::Value::Object(mut arguments)) => {
-                for (name, value) in &mut arguments {
-                    if !is_plain(name) {
-                        *value = "***".into();
-                    }
-                }
-                arguments.into()
-            }
-            _ => "***".into(),
-        }
+        masked_arguments(&self.core, &job.spec)
     }
 
     /// Explains why a job is not running, from the same conditions that claims use. Returns `None` if there is no such

@@ -54,7 +54,9 @@ pub use status::{Health, WorkerStats};
 #[cfg(feature = "testing")]
 pub(crate) use self::{
     attempt::{AttemptResult, attempt},
+    declarations::{declarations, declare_all},
     deliver::deliver,
     deliveries::Deliveries,
     publish::publish,
+    recurring::fire_due,
 };

@@ -149,7 +149,7 @@ pub async fn h_04_a_rejection_makes_it_ask_before_it_claims_more(fixture: Engine
 }
 
 /// Without checks, a rejection must not delay other jobs.
-pub async fn h_04_without_checks_a_rejection_holds_up_nobody(fixture: EngineFixture) {
+pub async fn h_04_without_checks_one_rejection_holds_up_nobody_for_long(fixture: EngineFixture) {
     let (ratchet, worker) = start(fixture.builder().concurrency(1)).await;
     let rejected = fixture.play(&ratchet, [Step::Reject, Step::Ok]).await;
     let behind = fixture.play(&ratchet, [Step::Ok]).await;
