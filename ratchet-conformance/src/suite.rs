@@ -308,6 +308,7 @@ macro_rules! suite {
                 c_04_nodes_tell_of_themselves
                 p_01_dead_node_is_listed_while_it_holds_jobs
                 e_10_jobs_nobody_knows_are_told
+                e_10_the_oldest_unknown_job_is_told
                 e_10_newer_version_is_unknown
                 e_10_only_live_nodes_know
                 e_10_only_waiting_jobs_are_told
@@ -377,6 +378,7 @@ macro_rules! suite {
             }
             query {
                 l_07_listing_is_newest_first
+                l_07_listing_can_be_oldest_first
                 l_07_pages_follow_one_another
                 l_07_last_full_page_has_no_next
                 l_07_pages_of_a_filter_skip_what_does_not_fit

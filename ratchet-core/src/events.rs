@@ -2,6 +2,7 @@
 
 mod progress;
 
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -18,7 +19,7 @@ use ratchet_store::model::{
 };
 
 /// The job that an event is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct JobRef {
     /// The id of the job.
     pub id: JobId,
@@ -45,7 +46,7 @@ impl JobRef {
 }
 
 /// The chain, batch or workflow that an event is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct GroupRef {
     /// The id of the group.
     pub id: GroupId,
@@ -56,7 +57,8 @@ pub struct GroupRef {
 }
 
 /// An event. Published after the store has committed it, never before.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Event {
     /// A job was stored.

@@ -22,8 +22,11 @@ pub use client::{
     Pipeline, Queues, Ratchet, Redrive, Rejects, ScheduleError, ScheduleView, Schedules,
     StepOptions, StepOutput, StepRef, SubmitError, WaitError, Workflow,
 };
-pub use config::{BreakerConfig, Config, DepthLimit, QueueConfig};
-pub use decide::{AlwaysRetry, Outcome, Policies, RetryPolicy, decide};
+pub use config::{
+    BadVariable, BreakerConfig, Config, DepthLimit, EnvError, JobDefaults, QueueConfig, RunMode,
+    Setting,
+};
+pub use decide::{AlwaysRetry, FailedJob, Outcome, Policies, RetryPolicy, decide};
 pub use events::{Event, EventStream, GroupRef, JobRef};
 pub use failure::{ClassifiedError, ErrorClass, Permanent, permanent};
 pub use failure::{
@@ -60,7 +63,9 @@ pub use runtime::{
     AlertSink, DeadLetterSink, DedicatedEngineThread, Middleware, Next, OutcomeSink, RunReport,
     SingleRuntime, SinkError, Spawn, Task, Tasks,
 };
-pub use worker::{EngineDied, EnginePart, Health, StartError, Stopped, Worker, WorkerStats};
+pub use worker::{
+    Completion, EngineDied, EnginePart, Health, StartError, Stopped, Worker, WorkerStats,
+};
 
 #[doc(hidden)]
 pub mod __private;

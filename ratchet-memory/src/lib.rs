@@ -37,7 +37,7 @@ use ratchet_store::model::{
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    Token, Vertex, WriteSchedule,
+    Token, UnknownJob, Vertex, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -272,7 +272,7 @@ impl Store for MemoryStore {
         Ok(self.verb(|tables, now| tables.nodes.list(now)))
     }
 
-    async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, StoreError> {
+    async fn unknown_jobs(&self) -> Result<Vec<UnknownJob>, StoreError> {
         Ok(self.verb(|tables, now| tables.unknown_jobs(now)))
     }
 

@@ -7,28 +7,43 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::tables::Tables;
-use ratchet_store::model::{Filter, JobState, Page, PageRequest};
+use ratchet_store::model::{Filter, JobRecord, JobState, Page, PageRequest, UnknownJob};
 
 impl Tables {
     pub(super) fn list(&self, filter: &Filter, page: PageRequest) -> Page {
         let end = page.before.map_or(Bound::Unbounded, Bound::Excluded);
-        let newest_first = self.jobs.range((Bound::Unbounded, end)).rev();
-        let mut fitting = newest_first.map(|(_, row)| &row.job).filter(|job| filter.matches(job));
-        let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
-        let jobs: Vec<_> = fitting.by_ref().take(limit).cloned().collect();
-        let more = fitting.next().is_some();
-        let next = jobs.last().map(|job| job.id).filter(|_| more);
-        Page { jobs, next }
+        if filter.oldest_first {
+            let oldest_first = self.jobs.range((end, Bound::Unbounded));
+            page_of(oldest_first.map(|(_, row)| &row.job), filter, page)
+        } else {
+            let newest_first = self.jobs.range((Bound::Unbounded, end)).rev();
+            page_of(newest_first.map(|(_, row)| &row.job), filter, page)
+        }
     }
 
-    pub(super) fn unknown_jobs(&self, now: Timestamp) -> Vec<(String, u64)> {
-        let mut unknown = BTreeMap::<_, u64>::new();
+    pub(super) fn unknown_jobs(&self, now: Timestamp) -> Vec<UnknownJob> {
+        let is_unknown = |name: &str, version| {
+            !self.nodes.alive(now).any(|node| node.known.knows(name, version))
+        };
+        let mut unknown = BTreeMap::<&str, UnknownJob>::new();
         for (name, version, count) in self.index.waiting() {
-            if !self.nodes.alive(now).any(|node| node.known.knows(name, version)) {
-                *unknown.entry(name.to_owned()).or_default() += count;
+            if count > 0 && is_unknown(name, version) {
+                let report = unknown.entry(name);
+                report.or_insert_with(|| UnknownJob::new(name, 0, now)).waiting += count;
             }
         }
-        unknown.into_iter().collect()
+        if unknown.is_empty() {
+            return Vec::new();
+        }
+        let pending = self.jobs.values().map(|row| &row.job);
+        for job in pending.filter(|job| job.state == JobState::Pending) {
+            if let Some(report) = unknown.get_mut(job.spec.name.as_str())
+                && is_unknown(&job.spec.name, job.spec.version)
+            {
+                report.oldest = report.oldest.min(job.queued_at);
+            }
+        }
+        unknown.into_values().collect()
     }
 
     pub(super) fn purge(
@@ -54,4 +69,18 @@ impl Tables {
         self.purge_groups(until, limit);
         u64::try_from(old.len()).unwrap_or(u64::MAX)
     }
+}
+
+/// Returns the first matching jobs, and where the next page begins.
+fn page_of<'a>(
+    jobs: impl Iterator<Item = &'a JobRecord>,
+    filter: &Filter,
+    page: PageRequest,
+) -> Page {
+    let mut fitting = jobs.filter(|job| filter.matches(job));
+    let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
+    let jobs: Vec<_> = fitting.by_ref().take(limit).cloned().collect();
+    let more = fitting.next().is_some();
+    let next = jobs.last().map(|job| job.id).filter(|_| more);
+    Page { jobs, next }
 }

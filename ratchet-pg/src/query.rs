@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{
-    AttemptRecord, Counts, Filter, JobId, JobRecord, JobState, LogLine, Page, PageRequest,
-    TerminalReason,
+    AttemptRecord, Counts, Filter, GroupId, JobId, JobRecord, JobState, LogLine, Page, PageRequest,
+    TerminalReason, UnknownJob,
 };
 use uuid::Uuid;
 
 use crate::db;
 use crate::fault::{Fault, transact};
 use crate::record::{attempt, log, state};
-use crate::spec::{clean_option, micros, to_u64};
+use crate::spec::{clean_option, instant, micros, to_u64};
 use crate::store::Inner;
 use crate::unreadable::{or_report, readable};
 use sqlx::postgres::PgArguments;
@@ -39,13 +39,21 @@ impl Inner {
         let mut db = self.pool.begin().await?;
         db::query(self.sql.plan_anew()).execute(&mut *db).await?;
         let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
-        let query = db::query_scalar(self.sql.list_ids());
+        let statement = if filter.oldest_first {
+            self.sql.list_ids_oldest_first()
+        } else {
+            self.sql.list_ids()
+        };
+        let query = db::query_scalar(statement);
         let query = query.bind(i64::from(page.limit) + 1).bind(page.before.map(JobId::uuid));
         let mut ids: Vec<Uuid> = bind_filter(query, filter).fetch_all(&mut *db).await?;
         let more = ids.len() > limit;
         ids.truncate(limit);
         let next = ids.last().copied().map(JobId::from_uuid).filter(|_| more);
-        let jobs = self.jobs(&mut db, ids).await?;
+        let mut jobs = self.jobs(&mut db, ids).await?;
+        if filter.oldest_first {
+            jobs.reverse();
+        }
         db.commit().await?;
         self.try_to_set_aside_unreadable().await;
         Ok(Page { jobs, next })
@@ -75,10 +83,14 @@ impl Inner {
         Ok(readable("log line", &rows, log)?)
     }
 
-    pub(crate) async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, Fault> {
+    pub(crate) async fn unknown_jobs(&self) -> Result<Vec<UnknownJob>, Fault> {
         let rows = db::query(self.sql.select_unknown()).fetch_all(&self.pool).await?;
-        let unknown =
-            |row: &sqlx::postgres::PgRow| Ok((row.try_get("name")?, to_u64(row.try_get("n")?)));
+        let unknown = |row: &sqlx::postgres::PgRow| {
+            let (name, waiting): (String, i64) = (row.try_get("name")?, row.try_get("n")?);
+            // The row of a job is never missing, except after damage.
+            let oldest: Option<i64> = row.try_get("oldest")?;
+            Ok(UnknownJob::new(name, to_u64(waiting), instant(oldest.unwrap_or_default())))
+        };
         rows.iter().map(unknown).collect()
     }
 
@@ -162,4 +174,5 @@ pub(crate) fn bind_filter<'q>(
         .bind(clean_option(filter.fingerprint.as_ref()))
         .bind(filter.queued_before.map(jiff::Timestamp::as_microsecond))
         .bind(filter.queued_after.map(jiff::Timestamp::as_microsecond))
+        .bind(filter.group.map(GroupId::uuid))
 }

@@ -168,6 +168,7 @@ statements! {
     plan_anew: "query/plan_anew.sql",
     select_jobs: "query/select_jobs.sql",
     list_ids: "query/list_ids.sql",
+    list_ids_oldest_first: "query/list_ids_oldest_first.sql",
     select_counts: "query/select_counts.sql",
     fold_tally: "query/fold_tally.sql",
     select_attempts: "query/select_attempts.sql",

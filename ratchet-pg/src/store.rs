@@ -15,7 +15,7 @@ use ratchet_store::model::{
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    Token, Unreadable, Vertex, WriteSchedule,
+    Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -376,7 +376,7 @@ impl Store for PgStore {
         repeatable!(self, |inner| inner.nodes())
     }
 
-    async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, StoreError> {
+    async fn unknown_jobs(&self) -> Result<Vec<UnknownJob>, StoreError> {
         repeatable!(self, |inner| inner.unknown_jobs())
     }
 

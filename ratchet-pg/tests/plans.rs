@@ -203,8 +203,11 @@ const SURVEYS: [(&str, &str); 9] = [
 ];
 
 /// Statements that read the first rows in index order and stop.
-const WALKS: [(&str, &str); 2] =
-    [("command/select_failed", "outcome_rest"), ("query/list_ids", "job_rest")];
+const WALKS: [(&str, &str); 3] = [
+    ("command/select_failed", "outcome_rest"),
+    ("query/list_ids", "job_rest"),
+    ("query/list_ids_oldest_first", "job_rest"),
+];
 
 /// The statements that workers wait for, and those that run all the time.
 fn hot() -> Vec<Hot> {
@@ -235,6 +238,7 @@ fn hot() -> Vec<Hot> {
         hot!("query/select_jobs", has: ["using job_rest_pkey", "using outcome_rest_pkey", "using member_pkey",
             "One-Time Filter: (j.extra IS NOT NULL)"], has_not: []),
         hot!("query/list_ids", has: ["Scan Backward using job_rest_pkey"], has_not: ["Sort  (cost"]),
+        hot!("query/list_ids_oldest_first", has: ["Scan using job_rest_pkey"], has_not: ["Sort  (cost"]),
         hot!("query/lock_old", has: ["Index Scan using outcome_rest_pkey"], has_not: ["Sort Key: o."]),
         hot!("query/purge_jobs", has: ["using outcome_rest_pkey", "using job_rest_pkey"], has_not: []),
         hot!("settle/lock_business", has: ["using business_job"], has_not: []),
@@ -385,7 +389,7 @@ async fn plan(db: &mut PgConnection, name: &str, sql: &str) -> String {
     let mut values: Vec<_> = types.iter().map(|of| sample(of)).collect();
     // The store uses custom plans for these statements.
     let custom = match name {
-        "query/list_ids" | "command/select_failed" => {
+        "query/list_ids" | "query/list_ids_oldest_first" | "command/select_failed" => {
             values.fill("NULL");
             (values[0], values[2]) = ("101", "'{}'");
             true

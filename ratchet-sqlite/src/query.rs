@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ratchet_store::model::{
     Alert, AttemptRecord, Counts, Declarations, Filter, JobId, JobSpec, JobState, KnownJobs,
-    LogLine, NodeInfo, NodeRecord, Page, PageRequest,
+    LogLine, NodeInfo, NodeRecord, Page, PageRequest, UnknownJob,
 };
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
@@ -16,7 +16,7 @@ use crate::row::{JobRow, job_row};
 use crate::sql;
 use crate::template::{self, Templates};
 use crate::unreadable::{or_report, readable};
-use crate::value::{bytes, node_id, number, parse, state, time};
+use crate::value::{bytes, json, node_id, number, parse, state, time};
 
 /// A read connection with the context needed to decode rows.
 pub(crate) struct Look<'a> {
@@ -49,21 +49,30 @@ impl Look<'_> {
         let states: i64 = states.iter().map(|state| 1 << state.code()).fold(0, |a, b| a | b);
         // One more than the limit shows whether there is another page.
         let chunk = limit.saturating_add(1).clamp(2, 1000);
-        // Longer than every id, so it sorts after all of them.
-        let mut before = page.before.map_or(vec![0xff; 17], |id| bytes(id.uuid()));
+        // The empty cursor sorts before every id. The other one is longer than every id, so it sorts after all of them.
+        let start = if filter.oldest_first { Vec::new() } else { vec![0xff; 17] };
+        let mut cursor = page.before.map_or(start, |id| bytes(id.uuid()));
+        let statement = match (filter.group, filter.oldest_first) {
+            (None, false) => sql::job::LIST_JOBS,
+            (None, true) => sql::job::LIST_JOBS_OLDEST_FIRST,
+            (Some(_), false) => sql::job::LIST_GROUP_JOBS,
+            (Some(_), true) => sql::job::LIST_GROUP_JOBS_OLDEST_FIRST,
+        };
         let mut jobs = Vec::new();
         loop {
-            let rows = sqlx::query(sql::job::LIST_JOBS)
-                .bind(before.as_slice())
+            let mut query = sqlx::query(statement)
+                .bind(cursor.as_slice())
                 .bind(states)
                 .bind(filter.queue.as_deref())
                 .bind(filter.name.as_deref())
-                .bind(i64::try_from(chunk).unwrap_or(i64::MAX))
-                .fetch_all(&mut *self.conn)
-                .await?;
+                .bind(i64::try_from(chunk).unwrap_or(i64::MAX));
+            if let Some(group) = filter.group {
+                query = query.bind(bytes(group.uuid()));
+            }
+            let rows = query.fetch_all(&mut *self.conn).await?;
             let end = rows.len() < chunk;
             for row in rows {
-                before = row.try_get("id")?;
+                cursor = row.try_get("id")?;
                 let Some(JobRow { job, .. }) = self.readable_row(&row).await? else { continue };
                 if filter.matches(&job) {
                     jobs.push(job);
@@ -116,19 +125,31 @@ impl Look<'_> {
         readable("node", &nodes, |row| node(row, self.now))
     }
 
-    pub(crate) async fn unknown_jobs(&mut self) -> Result<Vec<(String, u64)>, sqlx::Error> {
+    pub(crate) async fn unknown_jobs(&mut self) -> Result<Vec<UnknownJob>, sqlx::Error> {
         let nodes =
             sqlx::query(sql::node::LIST_KNOWN).bind(self.now).fetch_all(&mut *self.conn).await?;
         let known = readable("node", &nodes, |row| parse(row.try_get(0)?).map(KnownJobs))?;
-        let mut unknown = BTreeMap::<String, u64>::new();
+        let (mut unknown, mut kinds) = (BTreeMap::<String, u64>::new(), Vec::new());
         for row in sqlx::query(sql::count::LIST_WAITING).fetch_all(&mut *self.conn).await? {
             let read = || Ok((row.try_get::<String, _>(0)?, number(row.try_get(1)?)?));
             let Some((name, version)) = or_report("template", read())? else { continue };
             if !known.iter().any(|known| known.knows(&name, version)) {
-                *unknown.entry(name).or_default() += number::<u64>(row.try_get(2)?)?;
+                *unknown.entry(name.clone()).or_default() += number::<u64>(row.try_get(2)?)?;
+                kinds.push((name, version));
             }
         }
-        Ok(unknown.into_iter().collect())
+        let mut oldest = BTreeMap::<String, i64>::new();
+        if !kinds.is_empty() {
+            let list = sqlx::query(sql::count::LIST_OLDEST).bind(json(&kinds)?);
+            for row in list.fetch_all(&mut *self.conn).await? {
+                oldest.insert(row.try_get(0)?, row.try_get(1)?);
+            }
+        }
+        let report = |(name, waiting): (String, u64)| {
+            let oldest = oldest.get(&name).copied().unwrap_or(self.now);
+            Ok(UnknownJob::new(name, waiting, time(oldest)?))
+        };
+        unknown.into_iter().map(report).collect()
     }
 
     pub(crate) async fn alerts(&mut self, limit: u32) -> Result<Vec<Alert>, sqlx::Error> {

@@ -25,6 +25,7 @@ pub(crate) mod claim {
 pub(crate) mod count {
     pub(crate) const ADD_JOBS: &str = include_str!("../sql/count/add_jobs.sql");
     pub(crate) const LIST_COUNTS: &str = include_str!("../sql/count/list_counts.sql");
+    pub(crate) const LIST_OLDEST: &str = include_str!("../sql/count/list_oldest.sql");
     pub(crate) const LIST_WAITING: &str = include_str!("../sql/count/list_waiting.sql");
     pub(crate) const LIST_WAITING_QUEUES: &str =
         include_str!("../sql/count/list_waiting_queues.sql");
@@ -96,7 +97,12 @@ pub(crate) mod job {
     pub(crate) const GET_JOB: &str = include_str!("../sql/job/get_job.sql");
     pub(crate) const LIST_ATTEMPTS: &str = include_str!("../sql/job/list_attempts.sql");
     pub(crate) const LIST_FAILED: &str = include_str!("../sql/job/list_failed.sql");
+    pub(crate) const LIST_GROUP_JOBS: &str = include_str!("../sql/job/list_group_jobs.sql");
+    pub(crate) const LIST_GROUP_JOBS_OLDEST_FIRST: &str =
+        include_str!("../sql/job/list_group_jobs_oldest_first.sql");
     pub(crate) const LIST_JOBS: &str = include_str!("../sql/job/list_jobs.sql");
+    pub(crate) const LIST_JOBS_OLDEST_FIRST: &str =
+        include_str!("../sql/job/list_jobs_oldest_first.sql");
     pub(crate) const LIST_LOG_LINES: &str = include_str!("../sql/job/list_log_lines.sql");
     pub(crate) const SAVE_JOB: &str = include_str!("../sql/job/save_job.sql");
     pub(crate) const SAVE_NOTES: &str = include_str!("../sql/job/save_notes.sql");

@@ -15,7 +15,7 @@ use ratchet_store::model::{
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    Token, Unreadable, Vertex, WriteSchedule,
+    Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, Wake};
@@ -385,7 +385,7 @@ impl Store for SqliteStore {
         read!(self, |look| look.nodes(), told)
     }
 
-    async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, StoreError> {
+    async fn unknown_jobs(&self) -> Result<Vec<UnknownJob>, StoreError> {
         read_at_once!(self, |look| look.unknown_jobs())
     }
 

@@ -23,7 +23,7 @@ use crate::model::{
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    Token, Unreadable, Vertex, WriteSchedule,
+    Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
 };
 use crate::rules::ClaimContext;
 
@@ -160,7 +160,7 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// Returns a job, or `None` if it does not exist.
     async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError>;
 
-    /// Returns a page of the jobs that match a filter, newest first.
+    /// Returns a page of the jobs that match a filter, newest first, or oldest first if the filter says so.
     async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, StoreError>;
 
     /// Returns a chain, batch or workflow, or `None` if it does not exist.
@@ -197,8 +197,8 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// Returns the nodes with a valid lease, and those that still hold jobs.
     async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError>;
 
-    /// Returns the names of pending jobs that no live node knows, with the number of jobs of each name.
-    async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, StoreError>;
+    /// Returns the names of pending jobs whose name or version no live node knows, ordered by name.
+    async fn unknown_jobs(&self) -> Result<Vec<UnknownJob>, StoreError>;
 
     /// Returns recorded alerts, newest first, at most `limit`.
     async fn alerts(&self, limit: u32) -> Result<Vec<Alert>, StoreError>;

@@ -1,5 +1,8 @@
 //! The guide, with one page per concept. All snippets are compiled as doc tests.
 
+#[doc = include_str!("../docs/guide/configuration.md")]
+pub mod configuration {}
+
 #[doc = include_str!("../docs/guide/retries.md")]
 pub mod retries {}
 

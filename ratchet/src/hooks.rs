@@ -4,6 +4,6 @@
 //! worker.
 
 pub use ratchet_core::{
-    AlertSink, AlwaysRetry, DeadLetterSink, Failure, Middleware, Next, OutcomeSink, RetryPolicy,
-    RunReport, SinkError,
+    AlertSink, AlwaysRetry, DeadLetterSink, FailedJob, Failure, Middleware, Next, OutcomeSink,
+    RetryPolicy, RunReport, SinkError,
 };

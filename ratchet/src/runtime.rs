@@ -1,6 +1,6 @@
 //! Settings of a runtime, and the state of its workers.
 
 pub use ratchet_core::{
-    BreakerConfig, Builder, Config, DepthLimit, EngineDied, EnginePart, QueueConfig, Stopped,
-    WorkerStats,
+    BadVariable, BreakerConfig, BuildError, Builder, Completion, Config, DepthLimit, EngineDied,
+    EnginePart, EnvError, Health, JobDefaults, QueueConfig, RunMode, Setting, Stopped, WorkerStats,
 };

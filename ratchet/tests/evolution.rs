@@ -103,10 +103,19 @@ async fn e_10_waiting_jobs_that_no_worker_knows_are_logged() {
     while logs.containing("no live worker knows").is_empty() {
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
+    while worker.readiness().details.is_empty() {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    let readiness = worker.readiness();
+    assert!(readiness.ok, "other jobs can run: {readiness:?}");
+    let detail = "no live worker knows `shop.mail`: 1 waiting, the oldest for ";
+    assert!(readiness.details[0].starts_with(detail), "{readiness:?}");
     worker.stop().await;
     let warnings = logs.containing("no live worker knows");
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert!(warnings[0].contains("shop.mail") && warnings[0].contains("alias"), "{warnings:?}");
+    for part in ["job=shop.mail", "waiting=1", "oldest=", "alias"] {
+        assert!(warnings[0].contains(part), "{part}: {warnings:?}");
+    }
 }
 
 #[tokio::test]
@@ -135,7 +144,7 @@ mod charge_old {
 mod charge_new {
     use super::*;
 
-    #[job(name = "shop.charge", idempotency_key = "order-{order}")]
+    #[job(name = "shop.charge", idempotency_key = "order-{order}", derive(Clone))]
     pub(crate) async fn charge(
         #[job(default = "CHF")] currency: String,
         order: u32,

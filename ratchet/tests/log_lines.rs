@@ -9,7 +9,7 @@ use logs::Logs;
 use ratchet::definition::Registration;
 use ratchet::env::OsEntropy;
 use ratchet::model::{
-    AttemptOutcome, ClaimRequest, Suspects, KnownJobs, NodeInfo, QueueDemand, Settlement, Verdict,
+    AttemptOutcome, ClaimRequest, KnownJobs, NodeInfo, QueueDemand, Settlement, Suspects, Verdict,
 };
 use ratchet::prelude::*;
 use ratchet::store::Store as _;
@@ -201,7 +201,7 @@ async fn p_02_a_job_that_runs_isolated_is_logged() {
 async fn charge_with_crashes(store: &MemoryStore, crashes: u32) {
     let clock = Arc::new(ratchet::env::SystemClock::default());
     let node = ratchet::env::IdSource::new(clock, Arc::new(OsEntropy)).node();
-    store.join(NodeInfo::new(node), Duration::from_secs(60)).await.expect("joins");
+    store.join(NodeInfo::new(node), Duration::from_mins(1)).await.expect("joins");
     let claim = ClaimRequest {
         node,
         queues: vec![QueueDemand { queue: "default".to_owned(), limit: 1 }],

@@ -79,35 +79,51 @@ pub async fn p_01_dead_node_is_listed_while_it_holds_jobs(world: &World) {
     assert!(nodes(world).await.is_empty());
 }
 
+/// Returns the names that no node knows, with their numbers.
+async fn unknown(world: &World) -> Vec<(String, u64)> {
+    let unknown = world.store.unknown_jobs().await.expect("unknown jobs are listed");
+    unknown.into_iter().map(|unknown| (unknown.name, unknown.waiting)).collect()
+}
+
+pub async fn e_10_the_oldest_unknown_job_is_told(world: &World) {
+    world.submit(world.job()).await;
+    world.pass(hours(1)).await;
+    let second = world.submit(world.job().version(2)).await;
+    world.pass(hours(1)).await;
+    world.submit(world.job().version(3)).await;
+    world.node().await;
+    let unknown = world.store.unknown_jobs().await.expect("unknown jobs are listed");
+    let oldest = world.get(second).await.queued_at;
+    let told: Vec<_> = unknown.iter().map(|it| (it.waiting, it.oldest)).collect();
+    assert_eq!(told, [(2, oldest)], "the oldest one is of a version that a node knows");
+}
+
 pub async fn e_10_jobs_nobody_knows_are_told(world: &World) {
     world.submit_all(vec![world.job().named("b"), world.job().named("a"), world.job()]).await;
     world.submit(world.job().named("b").due_in(hours(1))).await;
     world.node().await;
-    let unknown = world.store.unknown_jobs().await.expect("unknown jobs are listed");
-    assert_eq!(unknown, [("a".to_owned(), 1), ("b".to_owned(), 2)]);
+    assert_eq!(unknown(world).await, [("a".to_owned(), 1), ("b".to_owned(), 2)]);
 }
 
 pub async fn e_10_newer_version_is_unknown(world: &World) {
     world.submit(world.job().version(2)).await;
     world.node().await;
-    let unknown = world.store.unknown_jobs().await.expect("unknown jobs are listed");
-    assert_eq!(unknown, [("mail".to_owned(), 1)]);
+    assert_eq!(unknown(world).await, [("mail".to_owned(), 1)]);
 }
 
 pub async fn e_10_only_live_nodes_know(world: &World) {
     world.submit(world.job()).await;
     world.mortal(LEASE).await;
-    assert!(world.store.unknown_jobs().await.expect("unknown jobs are listed").is_empty());
+    assert!(unknown(world).await.is_empty());
     world.pass(LEASE).await;
-    let unknown = world.store.unknown_jobs().await.expect("unknown jobs are listed");
-    assert_eq!(unknown, [("mail".to_owned(), 1)]);
+    assert_eq!(unknown(world).await, [("mail".to_owned(), 1)]);
 }
 
 pub async fn e_10_only_waiting_jobs_are_told(world: &World) {
     let paused = world.submit(world.job()).await;
     world.pause(paused).await;
     world.canceled(world.job()).await;
-    assert!(world.store.unknown_jobs().await.expect("unknown jobs are listed").is_empty());
+    assert!(unknown(world).await.is_empty());
 }
 
 pub async fn a_03_one_node_leads_at_a_time(world: &World) {

@@ -29,6 +29,24 @@ pub async fn l_07_pages_follow_one_another(world: &World) {
     assert_eq!((seen, sizes), (wanted, vec![3, 3, 1]));
 }
 
+pub async fn l_07_listing_can_be_oldest_first(world: &World) {
+    let wanted = world.submit_all(world.jobs(7)).await;
+    let oldest_first = Filter::any().oldest_first();
+    assert_eq!(world.list(oldest_first.clone()).await, wanted);
+    let (mut seen, mut sizes, mut before) = (Vec::new(), Vec::new(), None);
+    for _ in 0..5 {
+        let request = PageRequest { before, limit: 3 };
+        let page = world.store.list(&oldest_first, request).await.expect("a page");
+        sizes.push(page.jobs.len());
+        seen.extend(page.jobs.iter().map(|job| job.id));
+        before = page.next;
+        if before.is_none() {
+            break;
+        }
+    }
+    assert_eq!((seen, sizes), (wanted, vec![3, 3, 1]));
+}
+
 pub async fn l_07_last_full_page_has_no_next(world: &World) {
     world.submit_all(world.jobs(3)).await;
     let request = PageRequest { before: None, limit: 3 };

@@ -20,6 +20,7 @@ macro_rules! composition_suite {
                 w_03_refused_chunk_leaves_no_trace
                 s_06_child_whose_id_was_used_is_refused
                 w_03_repeated_child_is_no_member
+                d_04_failed_members_of_one_group_are_found_and_redriven
                 w_05_counts_are_exact_under_load
                 w_05_one_commit_tells_a_group_once_as_it_is
                 d_05_members_stay_until_their_group_has_ended

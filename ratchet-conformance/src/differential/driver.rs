@@ -70,6 +70,8 @@ impl<'a> Driver<'a> {
         let alerts = ok(self.store.alerts(1000).await);
         let alerts: Vec<_> = alerts.into_iter().map(|alert| self.normal.alert(alert)).collect();
         let unknown = ok(self.store.unknown_jobs().await);
+        let unknown: Vec<_> =
+            unknown.into_iter().map(|unknown| self.normal.unknown(unknown)).collect();
         let _ = write!(told, "{nodes:?}\n{alerts:?}\n{unknown:?}");
         for queue in ok(self.store.queues().await) {
             let rules = queue.rules;
@@ -147,9 +149,13 @@ impl<'a> Driver<'a> {
             Op::Get(id) => self.job(*id).await,
             Op::List(filter, limit) => {
                 let request = PageRequest { before: None, limit: *limit };
-                let page = ok(store.list(filter, request).await);
-                let ids: Vec<_> = page.jobs.iter().map(|job| (job.id, job.state)).collect();
-                format!("{ids:?} {:?}", page.next)
+                let mut told = String::new();
+                for filter in [filter.clone(), filter.clone().oldest_first()] {
+                    let page = ok(store.list(&filter, request).await);
+                    let ids: Vec<_> = page.jobs.iter().map(|job| (job.id, job.state)).collect();
+                    let _ = write!(told, "{ids:?} {:?}", page.next);
+                }
+                told
             }
             Op::Pass(ticks) => {
                 self.harness.advance(TICK * *ticks).await;

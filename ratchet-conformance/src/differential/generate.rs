@@ -204,7 +204,10 @@ impl Generator {
             2 => Filter::any().tenant("acme"),
             3 => Filter::any().state(*self.one_of(&JobState::ALL)),
             4 => Filter::any().fingerprint("0"),
-            _ => Filter::any(),
+            _ => match self.graphs.as_ref().and_then(|groups| groups.last()) {
+                Some(group) => Filter::any().group(*group),
+                None => Filter::any(),
+            },
         }
     }
 

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use ratchet_store::model::{
     Alert, Applied, AttemptRecord, BreakerChange, BreakerState, Claimed, CommandReply,
     DeliveryBody, Envelope, GraphEffects, GraphInserted, GroupRecord, JobRecord, LeaseId,
-    NodeRecord,
+    NodeRecord, UnknownJob,
 };
 use ratchet_store::rules::{Explanation, Waiting};
 use uuid::Uuid;
@@ -140,6 +140,11 @@ impl Normal {
     pub(super) fn alert(self, mut alert: Alert) -> Alert {
         alert.at = self.time(alert.at);
         alert
+    }
+
+    pub(super) fn unknown(self, mut unknown: UnknownJob) -> UnknownJob {
+        unknown.oldest = self.time(unknown.oldest);
+        unknown
     }
 
     pub(super) fn body(self, body: DeliveryBody) -> DeliveryBody {

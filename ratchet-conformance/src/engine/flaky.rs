@@ -13,7 +13,7 @@ use ratchet_store::model::{
     InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
     NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueDemand, QueueRecord, QueueUpdate, Reject,
     RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    Token, Unreadable, Verdict, Vertex, WriteSchedule,
+    Token, UnknownJob, Unreadable, Verdict, Vertex, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, StoreErrorKind, Wake};
@@ -317,7 +317,7 @@ impl Store for Flaky {
         self.up()?.nodes().await
     }
 
-    async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, StoreError> {
+    async fn unknown_jobs(&self) -> Result<Vec<UnknownJob>, StoreError> {
         self.up()?.unknown_jobs().await
     }
 

@@ -43,6 +43,8 @@ pub(super) enum Step {
     Block,
     /// Enqueues children, then succeeds.
     Spawn(u32),
+    /// Submits a batch of this many jobs, then succeeds.
+    SpawnBatch(u32),
     /// Enqueues children, then fails.
     SpawnAndFail(u32),
     /// Enqueues a child with this business key and one without, then succeeds.
@@ -221,6 +223,11 @@ async fn play(ctx: &JobContext, stage: &Stage, step: Step) -> Result<String, Job
         }
         Step::Spawn(children) => {
             spawn(ctx, children).await?;
+            done()
+        }
+        Step::SpawnBatch(children) => {
+            let jobs = (0..children).map(|_| Script::of([Step::Ok]));
+            ctx.batch("spawned").jobs(jobs).await?;
             done()
         }
         Step::SpawnAndFail(children) => {

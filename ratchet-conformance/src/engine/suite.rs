@@ -130,12 +130,13 @@ macro_rules! engine_suite {
                 x_01_hostile_handlers_do_not_stop_the_worker
             }
             health {
+                h_04_a_rejection_without_a_check_closes_its_queue_for_a_while
                 h_01_an_unhealthy_worker_claims_nothing_and_picks_up_again
                 h_01_a_check_may_guard_some_queues_only
                 h_01_a_worker_asks_before_it_claims
                 h_01_a_check_that_hangs_or_panics_fails
                 h_04_a_rejection_makes_it_ask_before_it_claims_more
-                h_04_without_checks_a_rejection_holds_up_nobody
+                h_04_without_checks_one_rejection_holds_up_nobody_for_long
             }
             limits {
                 c_03_a_worker_takes_no_more_than_it_has_room_for
@@ -195,10 +196,22 @@ macro_rules! engine_suite {
                 s_17_a_schedule_that_never_fires_is_refused
             }
             spawning {
+                s_14_children_and_graphs_inherit_tenant_and_correlation_id
                 s_08_children_come_with_the_success
                 s_08_a_failed_attempt_leaves_no_children
                 s_08_a_taken_key_drops_that_child_with_a_warning
                 s_08_a_run_that_is_over_takes_no_children
+            }
+            run_modes {
+                c_08_a_worker_serves_only_its_queues
+                c_08_a_worker_serves_all_queues_but_some
+                c_08_a_draining_worker_runs_what_is_due_and_stops
+                c_08_a_draining_worker_without_work_stops_at_once
+                c_08_a_draining_worker_fires_due_schedules_first
+                c_08_a_worker_claims_once
+                c_08_a_worker_stops_after_a_number_of_jobs
+                c_08_a_worker_stops_after_a_time
+                c_08_a_draining_worker_can_be_stopped
             }
             start {
                 x_06_every_missing_state_is_listed_at_start

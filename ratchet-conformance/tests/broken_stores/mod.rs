@@ -14,7 +14,7 @@ use ratchet_store::model::{
     Heartbeat, InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph,
     NewJob, NodeId, NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate,
     Reject, RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled,
-    Settlement, Token, Unreadable, Vertex, WriteSchedule,
+    Settlement, Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
 };
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, StoreError, Wake};
@@ -291,7 +291,7 @@ impl Store for Faulty {
         self.inner.nodes().await
     }
 
-    async fn unknown_jobs(&self) -> Result<Vec<(String, u64)>, StoreError> {
+    async fn unknown_jobs(&self) -> Result<Vec<UnknownJob>, StoreError> {
         self.inner.unknown_jobs().await
     }
 

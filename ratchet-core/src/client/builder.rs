@@ -2,22 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::Ratchet;
-use crate::config::executable;
-use crate::config::{BreakerConfig, Config, QueueConfig, breaker_settings};
+use crate::config::{BreakerConfig, Config, EnvError, QueueConfig, breaker_settings};
 use crate::decide::{Contained, Policies, RetryPolicy};
 use crate::failure::{Classifier, DefaultSanitizer, ErrorSanitizer, Panics};
-use crate::job::{InjectRequirement, States, collect_conditions};
+use crate::job::{InjectRequirement, Job, States, collect_conditions};
 use crate::job::{JobInvocationResolver, Registration, Registry, RegistryError};
 use crate::runtime::Core;
 use crate::runtime::{
     AlertSink, DeadLetterSink, HealthCheck, Middleware, OutcomeSink, SinkError, Sinks,
 };
-use ratchet_store::Store;
 use ratchet_store::env::{Clock, Entropy, OsEntropy, SystemClock};
 use ratchet_store::rules::recurring::Cron;
+use ratchet_store::{Store, StoreError};
 
 /// Builds a [`Ratchet`].
 #[derive(Debug)]
@@ -27,6 +25,8 @@ pub struct Builder {
     jobs: Option<Vec<Registration>>,
     resolver: Option<Arc<dyn JobInvocationResolver>>,
     config: Config,
+    /// Whether the environment could be read.
+    env: Result<(), EnvError>,
     policies: Policies,
     sanitizer: Arc<dyn ErrorSanitizer>,
     states: States,
@@ -52,13 +52,13 @@ impl Ratchet {
 
 impl Builder {
     pub(super) fn new(store: Arc<dyn Store>) -> Self {
-        let policies = Policies { binary_version: executable(), ..Policies::default() };
         Self {
             store,
             jobs: None,
             resolver: None,
             config: Config::default(),
-            policies,
+            env: Ok(()),
+            policies: Policies::default(),
             sanitizer: Arc::new(DefaultSanitizer::default()),
             states: States::default(),
             middleware: Vec::new(),
@@ -136,6 +136,26 @@ impl Builder {
         self
     }
 
+    /// Sets the retry policy of the jobs of one queue, instead of the policy of all jobs.
+    pub fn queue_retry_policy(
+        mut self,
+        queue: impl Into<String>,
+        policy: impl RetryPolicy,
+    ) -> Self {
+        let policy = Arc::new(Contained::new(policy, &self.panics));
+        self.policies.queue_retry.insert(queue.into(), policy);
+        self
+    }
+
+    /// Sets the retry policy of one job, instead of those of its queue and of all jobs.
+    pub fn job_retry_policy<J: Job>(mut self, policy: impl RetryPolicy) -> Self {
+        let policy: Arc<dyn RetryPolicy> = Arc::new(Contained::new(policy, &self.panics));
+        for name in J::DEF.names() {
+            self.policies.job_retry.insert(name.to_owned(), Arc::clone(&policy));
+        }
+        self
+    }
+
     /// Sets the sanitizer that decides which parts of an error message are stored.
     pub fn sanitizer(mut self, sanitizer: impl ErrorSanitizer) -> Self {
         self.sanitizer = Arc::new(sanitizer);
@@ -201,63 +221,33 @@ impl Builder {
         self
     }
 
-    /// Sets how many jobs a worker runs at once over all queues.
-    pub fn concurrency(self, limit: u32) -> Self {
-        self.config(|config| config.concurrency = limit)
-    }
-
-    /// Sets how long a stopping worker lets its runs finish.
-    pub fn shutdown_grace(self, grace: Duration) -> Self {
-        self.config(|config| config.shutdown_grace = grace)
-    }
-
-    /// Sets how long a node's lease lasts without a heartbeat. The heartbeat interval becomes a third of it.
-    pub fn lease(self, lease: Duration) -> Self {
-        self.config(|config| {
-            config.lease = lease;
-            config.heartbeat = lease / 3;
-        })
-    }
-
-    /// Sets how many times a job may be deferred. One more deferral makes it a dead letter. There is no limit by
-    /// default.
-    pub fn max_deferrals(mut self, limit: u32) -> Self {
-        self.policies.max_deferrals = Some(limit);
-        self
-    }
-
-    /// Sets how many crashes of its worker a job may cause. One more makes it a dead letter.
-    pub fn crash_limit(mut self, limit: u32) -> Self {
-        self.policies.crash_limit = limit;
-        self
-    }
-
-    /// Sets how long further alerts of the same kind are suppressed.
-    pub fn alert_window(mut self, window: Duration) -> Self {
-        self.policies.alert_window = window;
-        self
-    }
-
-    /// Sets the name of this program. By default the file name of the executable.
+    /// Sets what the environment sets, see [`Config::settings`]. Settings before this call are overridden by the
+    /// environment, and settings after it override the environment. If a variable cannot be read,
+    /// [`build`](Self::build) returns an error.
     ///
-    /// What a program declares in its code, for example the schedules of `#[job(cron = "…")]`, belongs to the program:
-    /// when its newest version no longer declares something, that is removed. Give two programs that share a store
-    /// different names, and all versions of a program the same name.
-    pub fn program(mut self, name: impl Into<String>) -> Self {
-        self.config.program = name.into();
+    /// ```
+    /// # use ratchet_core::Ratchet;
+    /// # use ratchet_memory::MemoryStore;
+    /// # async fn demo() -> Result<(), ratchet_core::BuildError> {
+    /// // `RATCHET_CONCURRENCY=16` overrides the 8, and nothing overrides the queue.
+    /// let ratchet = Ratchet::builder(MemoryStore::new())
+    ///     .concurrency(8)
+    ///     .env()
+    ///     .default_queue("mail")
+    ///     .build()
+    ///     .await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn env(mut self) -> Self {
+        let read = self.config.read_env();
+        self.env = self.env.and(read);
         self
     }
 
-    /// Sets the version of this program, stored in the history. By default the file name of the executable.
-    pub fn binary_version(mut self, version: impl Into<String>) -> Self {
-        self.policies.binary_version = version.into();
-        self
-    }
-
-    /// Makes it an error to start a worker if a job that is declared without a body has no implementation in this
-    /// program. By default the worker starts, does not run that job, and logs it.
-    pub fn require_implementations(mut self) -> Self {
-        self.config.require_implementations = true;
+    /// Replaces the whole configuration, for example by [`Config::from_env`].
+    pub fn with_config(mut self, config: Config) -> Self {
+        self.config = config;
         self
     }
 
@@ -281,7 +271,12 @@ impl Builder {
 
     /// Checks all settings and builds the runtime.
     #[allow(clippy::unused_async)] // leaves room for checks that need the store
-    pub async fn build(self) -> Result<Ratchet, BuildError> {
+    pub async fn build(mut self) -> Result<Ratchet, BuildError> {
+        self.env?;
+        self.policies.max_deferrals = self.config.max_deferrals;
+        self.policies.crash_limit = self.config.crash_limit;
+        self.policies.alert_window = self.config.alert_window;
+        self.policies.binary_version.clone_from(&self.config.binary_version);
         let resolver: Arc<dyn JobInvocationResolver> = match (self.resolver, self.jobs) {
             (Some(resolver), _) => resolver,
             (None, Some(jobs)) => Arc::new(Registry::new(jobs)?),
@@ -359,6 +354,12 @@ pub enum BuildError {
     /// Several jobs have the same name or alias.
     #[error(transparent)]
     Registry(#[from] RegistryError),
+    /// Environment variables cannot be read.
+    #[error(transparent)]
+    Env(#[from] EnvError),
+    /// The store failed. Only a sandbox for tests uses the store when it is built.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// Invalid settings, one message each.
     #[error("the runtime cannot be built:\n  {}", .0.join("\n  "))]
     Config(Vec<String>),

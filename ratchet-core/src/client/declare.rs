@@ -196,7 +196,7 @@ pub(crate) async fn write(
 pub(crate) fn definition(core: &Core, job: &Registration) -> Option<ScheduleRecord> {
     let cron = job.def.cron?;
     let def: &JobDef = &job.def;
-    let mut spec = Core::spec_with_callbacks(def, b"{}".to_vec());
+    let mut spec = core.spec_with_callbacks(def, b"{}".to_vec());
     if let Ok(keys) = job.keys(b"{}") {
         spec.business_key = keys.business;
         spec.idempotency_key = None;

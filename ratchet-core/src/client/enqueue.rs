@@ -58,6 +58,8 @@ impl<'a> Target<'a> {
 impl JobContext {
     /// Enqueues a job that is stored **with this run's success**, in the same commit.
     ///
+    /// The child inherits the tenant and the correlation id of this job, unless it sets its own.
+    ///
     /// If the run fails, or its job has been canceled or rescued in the meantime, the child is never stored. A key
     /// conflict at commit drops the child and adds a warning to this job.
     #[allow(clippy::needless_pass_by_value)] // by value: the caller is done with the job
@@ -92,7 +94,13 @@ impl<'a, J: Job> Enqueue<'a, J> {
     fn build(target: Target<'a>, job: &J) -> Self {
         let core = target.core();
         let due = if J::DEF.delay.is_zero() { Due::Now } else { Due::In(J::DEF.delay) };
-        let job = submit::spec(job).map(|spec| NewJob { due, ..NewJob::new(core.ids.job(), spec) });
+        let job = submit::spec(core, job).map(|mut spec| {
+            if let Target::Run(ctx, _) = target {
+                spec.tenant = ctx.tenant().map(str::to_owned);
+                spec.correlation_id = ctx.correlation_id().map(str::to_owned);
+            }
+            NewJob { due, ..NewJob::new(core.ids.job(), spec) }
+        });
         Self { target, job, leave_out_defaults: submit::leave_out_defaults::<J>, _job: PhantomData }
     }
 
@@ -194,6 +202,11 @@ impl<'a, J: Job> Enqueue<'a, J> {
         self.spec(|spec| spec.tenant = Some(tenant.into()))
     }
 
+    /// Removes the tenant and the correlation id that a child inherits from the job that enqueues it.
+    pub fn inherit_nothing(self) -> Self {
+        self.spec(|spec| (spec.tenant, spec.correlation_id) = (None, None))
+    }
+
     /// Runs another job when this one has succeeded. The callback can read this job with `#[inject] Finished<…>`.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
     pub fn on_success<C: Job>(self, callback: C) -> Self {
@@ -211,7 +224,7 @@ impl<'a, J: Job> Enqueue<'a, J> {
         callback: &C,
         set: impl FnOnce(&mut JobSpec, Box<JobSpec>),
     ) -> Self {
-        match submit::spec(callback) {
+        match submit::spec(self.target.core(), callback) {
             Ok(callback) => self.spec(|spec| set(spec, Box::new(callback))),
             Err(error) => {
                 self.job = self.job.and(Err(error));

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use ratchet_store::StoreError;
 use ratchet_store::model::{
-    AttemptRecord, Counts, Filter, JobId, JobRecord, LogLine, Page, PageRequest,
+    AttemptRecord, Counts, Filter, JobId, JobRecord, LogLine, Page, PageRequest, UnknownJob,
 };
 use ratchet_store::rules::Explanation;
 
 use super::Ratchet;
+use super::masked_arguments;
 use crate::runtime::Core;
 
 /// Finds, explains and controls stored jobs; see [`Ratchet::jobs`].
@@ -65,9 +66,25 @@ impl Jobs {
         self.core.store.logs(id).await
     }
 
-    /// Returns the names of waiting jobs that no live worker knows, with the number of jobs of each name.
-    pub async fn unknown(&self) -> Result<Vec<(String, u64)>, StoreError> {
+    /// Returns the names of waiting jobs that no live worker knows, with the number of jobs of each name and the oldest.
+    pub async fn unknown(&self) -> Result<Vec<UnknownJob>, StoreError> {
         self.core.store.unknown_jobs().await
+    }
+
+    /// Returns the arguments of a job as JSON, for display. Those that are marked as secret are `***`. If this program does
+    /// not know the job, all of them are.
+    ///
+    /// ```
+    /// # use ratchet_core::{JobId, Ratchet, StoreError};
+    /// # async fn demo(ratchet: &Ratchet, id: JobId) -> Result<(), StoreError> {
+    /// if let Some(job) = ratchet.jobs().get(id).await? {
+    ///     println!("{} {}", job.spec.name, ratchet.jobs().arguments(&job));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn arguments(&self, job: &JobRecord) -> serde_json::Value {
+        masked_arguments(&self.core, &job.spec)
     }
 
     /// Explains why a job is not running, from the same conditions that claims use. Returns `None` if there is no such

@@ -1,6 +1,7 @@
 //! The client: enqueues jobs, queries them and sends commands. None of this needs a worker in the process.
 
 mod alerts;
+mod arguments;
 mod breakers;
 mod builder;
 mod declare;
@@ -19,9 +20,11 @@ mod nodes;
 mod queues;
 mod ratchet;
 mod schedules;
+mod settings;
 mod submit;
 
 pub use alerts::Alerts;
+pub(crate) use arguments::masked_arguments;
 pub use breakers::Breakers;
 pub use builder::{BuildError, Builder};
 pub use declare::DeclareSchedule;

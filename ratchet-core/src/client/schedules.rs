@@ -1,5 +1,6 @@
 //! [`Schedules`]: declares, queries and changes the schedules of recurring jobs.
 
+use serde::Serialize;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -33,7 +34,7 @@ pub struct Schedules {
 }
 
 /// A schedule, and whether a live worker can run its job.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ScheduleView {
     /// The schedule as stored.
@@ -80,7 +81,7 @@ impl Schedules {
         job: J,
     ) -> DeclareSchedule {
         let name = name.into();
-        let spec = submit::spec(&job).and_then(|mut spec| {
+        let spec = submit::spec(&self.core, &job).and_then(|mut spec| {
             submit::check(&self.core, &mut spec)?;
             Ok(spec)
         });

@@ -222,7 +222,7 @@ fn cut(mut message: String) -> String {
 }
 
 /// Validates and encodes an invocation.
-pub(super) fn spec<J: Job>(job: &J) -> Result<JobSpec, SubmitError> {
+pub(super) fn spec<J: Job>(core: &Core, job: &J) -> Result<JobSpec, SubmitError> {
     let def = &J::DEF;
     // A validator that panics must refuse the submit with an error, not unwind into the caller.
     let valid = catch_panic(|| job.validate());
@@ -238,7 +238,7 @@ pub(super) fn spec<J: Job>(job: &J) -> Result<JobSpec, SubmitError> {
             SubmitError::Encode { job: def.name, error }
         }
     })?;
-    let mut spec = Core::spec_with_callbacks(def, payload);
+    let mut spec = core.spec_with_callbacks(def, payload);
     let keys = job.keys();
     spec.business_key = keys.business;
     spec.idempotency_key = keys.idempotency;

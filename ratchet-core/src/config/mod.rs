@@ -1,25 +1,49 @@
 //! Configuration of a runtime.
 
 mod breaker;
+mod defaults;
+mod env;
 mod queue;
+mod run_mode;
+mod setting;
+mod value;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 pub use breaker::BreakerConfig;
 pub(crate) use breaker::breaker_settings;
+pub use defaults::JobDefaults;
+pub use env::{BadVariable, EnvError};
 pub use queue::{DepthLimit, QueueConfig};
+pub use run_mode::RunMode;
+pub use setting::Setting;
 
 use ratchet_store::model::JobSpec;
 use ratchet_store::model::limits::{self, Field};
 
-/// The configuration of a runtime. Every field has a default and a method on the builder.
+/// The configuration of a runtime. Every field has a default and a method on the [`Builder`](crate::Builder), and most
+/// can be set in the environment, see [`Config::settings`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Config {
     /// The name of the program, see [`Builder::program`](crate::Builder::program). By default the file name of the
     /// executable.
     pub program: String,
+    /// The version of the program, stored in the history. By default the file name of the executable.
+    pub binary_version: String,
+    /// The only queues that a worker serves; empty means the queues of its jobs and the configured ones.
+    pub only_queues: BTreeSet<String>,
+    /// Queues that a worker does not serve.
+    pub except_queues: BTreeSet<String>,
+    /// When a worker stops by itself.
+    pub run: RunMode,
+    /// After how many jobs a worker stops by itself; `None` for no limit.
+    pub max_jobs: Option<u64>,
+    /// After what time a worker stops by itself; `None` for no limit.
+    pub max_time: Option<Duration>,
+    /// The options of jobs that neither `#[job]` nor the call sets.
+    pub defaults: JobDefaults,
     /// Whether a worker must not start if a declared job has no implementation in this program.
     pub require_implementations: bool,
     /// How many jobs a worker runs at once over all queues. Must be at least 1.
@@ -54,6 +78,12 @@ pub struct Config {
     ///
     /// [`Suspects::FEW`]: ratchet_store::model::Suspects::FEW
     pub isolate_after_crashes: u32,
+    /// How many crashes of its worker a job may cause. One more makes it a dead letter.
+    pub crash_limit: u32,
+    /// How many times a job may be deferred. One more deferral makes it a dead letter. `None` for no limit.
+    pub max_deferrals: Option<u32>,
+    /// How long further alerts of the same kind are suppressed.
+    pub alert_window: Duration,
     /// How long succeeded jobs are kept; `None` means forever.
     pub keep_succeeded: Option<Duration>,
     /// How long canceled jobs are kept; `None` means forever.
@@ -86,6 +116,13 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             program: executable(),
+            binary_version: executable(),
+            only_queues: BTreeSet::new(),
+            except_queues: BTreeSet::new(),
+            run: RunMode::default(),
+            max_jobs: None,
+            max_time: None,
+            defaults: JobDefaults::default(),
             require_implementations: false,
             concurrency: 50,
             payload_limit: 100 * 1024,
@@ -96,11 +133,15 @@ impl Default for Config {
             poll_interval: (Duration::from_millis(250), Duration::from_secs(5)),
             settle_delay: Duration::from_millis(2),
             max_batch: 500,
-            shutdown_grace: Duration::from_secs(30),
+            // Kubernetes kills after 30 s.
+            shutdown_grace: Duration::from_secs(25),
             cancel_grace: Duration::from_secs(5),
             runaway_after: Duration::from_secs(1),
             stall_after: Duration::from_secs(5),
             isolate_after_crashes: 5,
+            crash_limit: 10,
+            max_deferrals: None,
+            alert_window: Duration::from_hours(1),
             keep_succeeded: Some(7 * DAY),
             keep_canceled: Some(7 * DAY),
             keep_failed: Some(90 * DAY),
@@ -172,11 +213,23 @@ impl Config {
             self.health_every >= MILLISECOND && self.health_retry >= MILLISECOND,
             "`health_every` and `health_retry` are at least 1 ms",
         );
+        check(self.max_jobs != Some(0), "`max_jobs` must be at least 1");
+        check(
+            self.only_queues.is_empty()
+                || self.only_queues.iter().any(|queue| !self.except_queues.contains(queue)),
+            "`except_queues` must not contain all of `only_queues`",
+        );
+        for queue in self.only_queues.iter().chain(&self.except_queues) {
+            if let Err(error) = limits::check(Field::Queue, queue) {
+                check(false, &format!("`only_queues` and `except_queues`: {error}"));
+            }
+        }
         for service in self.breakers.keys() {
             if let Err(error) = limits::check(Field::Service, service) {
                 check(false, &format!("`breaker`: {error}"));
             }
         }
+        self.defaults.problems(&mut problems);
         for (name, queue) in &self.queues {
             queue.problems(name, &mut problems);
         }
@@ -212,7 +265,15 @@ mod tests {
         const MAX: Duration = Duration::MAX;
         const NANO: Duration = Duration::from_nanos(1);
         type Change = fn(&mut Config);
-        let bad: [(&str, Change); 13] = [
+        let bad: [(&str, Change); 18] = [
+            ("max_jobs", |config| config.max_jobs = Some(0)),
+            ("default_timeout", |config| config.defaults.timeout = Duration::ZERO),
+            ("default_max_retries", |config| config.defaults.max_retries = 1001),
+            ("default_queue", |config| config.defaults.queue.clear()),
+            ("except_queues", |config| {
+                config.only_queues.insert("mail".to_owned());
+                config.except_queues.insert("mail".to_owned());
+            }),
             ("concurrency", |config| config.concurrency = 0),
             ("max_batch", |config| config.max_batch = 0),
             ("lease", |config| config.lease = Duration::ZERO),

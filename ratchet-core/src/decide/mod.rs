@@ -23,7 +23,7 @@ pub(crate) use breaker::{after_probe, sample};
 pub(crate) use follow_up::follow_up;
 pub(crate) use orphan::decide_orphan;
 pub(crate) use policy::Contained;
-pub use policy::{AlwaysRetry, Policies, RetryPolicy};
+pub use policy::{AlwaysRetry, FailedJob, Policies, RetryPolicy};
 
 use crate::failure::{Failure, Retryability};
 use ratchet_store::model::PanicPolicy;
@@ -99,7 +99,8 @@ fn decide_failed(job: &Claimed, failure: &Failure, policies: &Policies, seed: u6
     if let Some((reason, explanation)) = beyond_retry(job, failure) {
         return dead(reason, explanation);
     }
-    if !policies.retry.should_retry(attempts, failure) {
+    let (policy, judged) = (policies.retry_of(&job.spec), FailedJob::new(job));
+    if !policy.should_retry(&judged, failure) {
         let timed_out = failure.record.kind == FailureKind::Timeout;
         return dead(
             if timed_out { TerminalReason::TimedOut } else { TerminalReason::PolicyRefused },
@@ -111,7 +112,7 @@ fn decide_failed(job: &Claimed, failure: &Failure, policies: &Policies, seed: u6
     }
     let delay = failure
         .retry_after
-        .or_else(|| policies.retry.backoff(attempts, failure))
+        .or_else(|| policy.backoff(&judged, failure))
         .unwrap_or_else(|| job.spec.options.backoff.delay(attempts, seed));
     Verdict::Retry { delay, attempts, failure: failure.record.clone() }
 }

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::{Contained, Outcome, Policies, RetryPolicy, decide, decide_orphan, follow_up};
+use super::{
+    Contained, FailedJob, Outcome, Policies, RetryPolicy, decide, decide_orphan, follow_up,
+};
 use crate::failure::{Failure, Panics, Retryability, record};
 use ratchet_store::model::{
     AttemptOutcome, Claimed, Deferral, FailureKind, FinishedOutcome, JobSpec, Notice, Orphan,
@@ -45,7 +47,7 @@ fn failed(failure: Failure) -> Outcome {
 struct Never;
 
 impl RetryPolicy for Never {
-    fn should_retry(&self, _: u32, _: &Failure) -> bool {
+    fn should_retry(&self, _: &FailedJob<'_>, _: &Failure) -> bool {
         false
     }
 }
@@ -146,8 +148,8 @@ fn e_01_the_attempt_counter_goes_up_before_anything_is_asked() {
     #[derive(Debug)]
     struct OnlyOnce;
     impl RetryPolicy for OnlyOnce {
-        fn should_retry(&self, attempt: u32, _: &Failure) -> bool {
-            attempt == 1
+        fn should_retry(&self, job: &FailedJob<'_>, _: &Failure) -> bool {
+            job.attempt == 1
         }
     }
     let policies = Policies { retry: Arc::new(OnlyOnce), ..Policies::default() };
@@ -164,12 +166,46 @@ fn e_01_the_attempt_counter_goes_up_before_anything_is_asked() {
 }
 
 #[test]
+fn e_16_a_policy_judges_the_job_and_the_most_specific_one_applies() {
+    #[derive(Debug)]
+    struct Wanting(fn(&FailedJob<'_>) -> bool);
+    impl RetryPolicy for Wanting {
+        fn should_retry(&self, job: &FailedJob<'_>, _: &Failure) -> bool {
+            (self.0)(job)
+        }
+    }
+    let whole = |job: &FailedJob<'_>| {
+        (job.name, job.queue, job.tenant) == ("shop.charge", "payments", Some("acme"))
+            && job.tags == ["vip"]
+            && (job.attempt, job.max_retries, job.crashes) == (2, 5, 1)
+            && job.age == Duration::from_secs(90)
+    };
+    let mut judged = with_spec(job(1, 5), |spec| {
+        (spec.queue, spec.tenant) = ("payments".to_owned(), Some("acme".to_owned()));
+        spec.tags.push("vip".to_owned());
+    });
+    judged.crashes = 1;
+    judged.claimed_at = judged.queued_at + Duration::from_secs(90);
+    let outcome = failed(failure(FailureKind::Error));
+    let retried = |policies: &Policies| reason(&judged, &outcome, policies).is_none();
+    let mut policies = Policies { retry: Arc::new(Wanting(whole)), ..Policies::default() };
+    assert!(retried(&policies), "the policy sees the job");
+    policies.queue_retry.insert("payments".to_owned(), Arc::new(Never));
+    assert!(!retried(&policies), "the policy of a queue precedes that of all jobs");
+    policies.job_retry.insert("shop.charge".to_owned(), Arc::new(Wanting(|_| true)));
+    assert!(retried(&policies), "the policy of a job precedes that of its queue");
+    policies.job_retry.insert("shop.other".to_owned(), Arc::new(Never));
+    policies.queue_retry.insert("other".to_owned(), Arc::new(Never));
+    assert!(retried(&policies), "others do not apply");
+}
+
+#[test]
 fn e_05_the_delay_is_that_of_the_job_unless_somebody_says_otherwise() {
     #[derive(Debug)]
     struct Custom;
     impl RetryPolicy for Custom {
-        fn backoff(&self, attempt: u32, _: &Failure) -> Option<Duration> {
-            Some(Duration::from_secs(100 * u64::from(attempt)))
+        fn backoff(&self, job: &FailedJob<'_>, _: &Failure) -> Option<Duration> {
+            Some(Duration::from_secs(100 * u64::from(job.attempt)))
         }
     }
     let delay =
@@ -464,10 +500,10 @@ fn x_09_a_policy_that_panics_has_no_say_and_is_counted() {
     #[derive(Debug)]
     struct Rude;
     impl RetryPolicy for Rude {
-        fn should_retry(&self, _: u32, _: &Failure) -> bool {
+        fn should_retry(&self, _: &FailedJob<'_>, _: &Failure) -> bool {
             panic!("should_retry")
         }
-        fn backoff(&self, _: u32, _: &Failure) -> Option<Duration> {
+        fn backoff(&self, _: &FailedJob<'_>, _: &Failure) -> Option<Duration> {
             panic!("backoff")
         }
     }

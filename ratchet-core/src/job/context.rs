@@ -103,6 +103,21 @@ impl JobContext {
         self.run.job.attempt()
     }
 
+    /// Returns how often a worker died while it ran the job.
+    pub fn crashes(&self) -> u32 {
+        self.run.job.crashes
+    }
+
+    /// Returns how often the job was deferred: snoozed, rejected, or refused by a breaker.
+    pub fn deferrals(&self) -> u32 {
+        self.run.job.deferrals
+    }
+
+    /// Returns the generation of the job. It starts at 1 and is incremented by every manual retry.
+    pub fn generation(&self) -> u32 {
+        self.run.job.generation
+    }
+
     /// Returns how many times the job may be retried after a failed attempt.
     pub fn max_retries(&self) -> u32 {
         self.run.job.spec.options.max_retries

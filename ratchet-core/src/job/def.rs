@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::explicit::{ExplicitOptions, Sets};
 use super::{ArgDef, BreakerDef, Callback, CronDef, Injection, InputDef, checked};
 use ratchet_store::model::{Backoff, JobSpec, PanicPolicy, Priority, RunOptions};
 
@@ -60,6 +61,7 @@ pub struct JobDef {
     pub docs: &'static str,
     /// The source location of the function.
     pub location: Location,
+    pub(super) explicit: ExplicitOptions,
 }
 
 /// A location in the user's source code.
@@ -125,6 +127,7 @@ impl JobDef {
             inputs: &[],
             docs: "",
             location,
+            explicit: ExplicitOptions::NONE,
         }
     }
 
@@ -156,12 +159,14 @@ impl JobDef {
     /// Panics if the name is empty, too long, or contains characters other than ASCII letters, digits and `_ - . / :`.
     pub const fn queue(mut self, queue: &'static str) -> Self {
         self.queue = checked::name(queue);
+        self.explicit.queue = true;
         self
     }
 
     /// Sets the default priority.
     pub const fn priority(mut self, priority: Priority) -> Self {
         self.priority = priority;
+        self.explicit.priority = true;
         self
     }
 
@@ -172,12 +177,14 @@ impl JobDef {
     /// Panics if the number is greater than 1000.
     pub const fn max_retries(mut self, retries: u32) -> Self {
         self.max_retries = checked::max_retries(retries);
+        self.explicit.max_retries = true;
         self
     }
 
     /// Sets the delay between attempts.
     pub const fn backoff(mut self, backoff: Backoff) -> Self {
         self.backoff = backoff;
+        self.explicit.backoff = true;
         self
     }
 
@@ -188,6 +195,7 @@ impl JobDef {
     /// Panics if the duration is zero.
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = checked::timeout(timeout);
+        self.explicit.timeout = true;
         self
     }
 
@@ -287,6 +295,11 @@ impl JobDef {
     pub const fn docs(mut self, docs: &'static str) -> Self {
         self.docs = docs;
         self
+    }
+
+    /// Returns which options this definition sets.
+    pub(crate) fn sets(&self) -> Sets<'_> {
+        Sets(self)
     }
 
     /// Returns all names of the job: its own, then its aliases.

@@ -10,6 +10,7 @@ mod codec;
 mod condition;
 mod context;
 mod def;
+mod explicit;
 #[cfg(test)]
 mod fuzz;
 mod handler;

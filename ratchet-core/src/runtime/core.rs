@@ -86,15 +86,10 @@ impl Core {
     }
 
     /// Creates the spec of a job from its definition, without options of the submit.
-    fn spec_of(def: &JobDef, payload: Vec<u8>) -> JobSpec {
+    fn spec_of(&self, def: &JobDef, payload: Vec<u8>) -> JobSpec {
         let mut spec = JobSpec::new(def.name, payload);
         spec.version = def.version;
-        spec.queue = def.queue.to_owned();
-        spec.priority = def.priority;
-        spec.options.max_retries = def.max_retries;
-        spec.options.backoff = def.backoff;
-        spec.options.timeout = def.timeout;
-        spec.options.soft_timeout = def.soft_timeout;
+        self.config.defaults.apply(def, &mut spec);
         spec.options.panic = def.panic;
         spec.tags = def.tags.iter().map(ToString::to_string).collect();
         spec.service = def.breaker.map(|breaker| breaker.service.to_owned());
@@ -102,19 +97,19 @@ impl Core {
     }
 
     /// Like [`Self::spec_of`], but includes the callbacks that the definition declares.
-    pub(crate) fn spec_with_callbacks(def: &JobDef, payload: Vec<u8>) -> JobSpec {
-        Self::spec_below(def, payload, &mut Vec::new())
+    pub(crate) fn spec_with_callbacks(&self, def: &JobDef, payload: Vec<u8>) -> JobSpec {
+        self.spec_below(def, payload, &mut Vec::new())
     }
 
     /// Creates a spec with its callbacks. A declared callback has no stored arguments but may have callbacks of its
     /// own. Because two jobs may name each other, a name that is already in `above` is not followed again.
-    fn spec_below(def: &JobDef, payload: Vec<u8>, above: &mut Vec<&'static str>) -> JobSpec {
-        let mut spec = Self::spec_of(def, payload);
+    fn spec_below(&self, def: &JobDef, payload: Vec<u8>, above: &mut Vec<&'static str>) -> JobSpec {
+        let mut spec = self.spec_of(def, payload);
         above.push(def.name);
         let mut callback = |declared: Option<Callback>| {
             let def = declared?.def();
             let fresh = !above.contains(&def.name);
-            fresh.then(|| Box::new(Self::spec_below(&def, b"{}".to_vec(), above)))
+            fresh.then(|| Box::new(self.spec_below(&def, b"{}".to_vec(), above)))
         };
         spec.on_success = callback(def.on_success);
         spec.on_failure = callback(def.on_failure);

@@ -1,7 +1,7 @@
 //! A runtime without stored jobs, for calling the function of a job in a unit test.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use ratchet_memory::MemoryStore;
 use ratchet_store::env::{OsEntropy, SystemClock};
@@ -13,12 +13,19 @@ use crate::decide::Policies;
 use crate::failure::{Classifier, DefaultSanitizer};
 use crate::job::{JobContext, Registry, States};
 
+/// Returns all linked jobs, so that the arguments of enqueued ones can be shown.
+fn linked_jobs() -> Arc<Registry> {
+    static LINKED: LazyLock<Arc<Registry>> =
+        LazyLock::new(|| Arc::new(Registry::collect().unwrap_or_default()));
+    Arc::clone(&LINKED)
+}
+
 impl Core {
     /// Creates a runtime over an empty memory store, for contexts in unit tests.
     pub(crate) fn for_test() -> Self {
         Self::new(
             Arc::new(MemoryStore::new()),
-            Arc::new(Registry::default()),
+            linked_jobs(),
             Config::default(),
             Policies::default(),
             BTreeMap::new(),

@@ -1,7 +1,8 @@
 //! Tools for testing your own jobs: run them inline in the test's task, with a clock that you advance. Nothing sleeps.
 //!
-//! A [`Sandbox`] is a runtime over a memory store and a virtual clock. Enqueue jobs as in production, then call
-//! [`Sandbox::drain`] to run those that are due, one after another, on the same code path as a worker.
+//! A [`Sandbox`] is a runtime over a memory store and a virtual clock, or over a store of yours. Enqueue jobs as in
+//! production, then call [`Sandbox::drain`] to run those that are due, one after another, on the same code path as a
+//! worker.
 //!
 //! ```
 //! use std::time::Duration;
@@ -35,9 +36,10 @@
 
 mod assert;
 mod drive;
+mod elapse;
 mod sandbox;
 
-pub use assert::Enqueued;
+pub use assert::{Enqueued, EnqueuedJob};
 #[doc(hidden)]
-pub use assert::check_enqueued;
+pub use assert::{Expected, check_enqueued, field};
 pub use sandbox::{Drained, Sandbox, SandboxBuilder};

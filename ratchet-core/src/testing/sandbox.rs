@@ -4,21 +4,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::drive::drive;
+use super::elapse::{Lag, LiveClock};
 use crate::client::{BuildError, Builder, Enqueue, Ratchet};
 use crate::job::{Job, Registration};
-use crate::worker::{AttemptResult, Deliveries, deliver, publish};
+use crate::worker::{
+    AttemptResult, Deliveries, declarations, declare_all, deliver, fire_due, publish,
+};
 use ratchet_memory::MemoryStore;
-use ratchet_store::StoreError;
 use ratchet_store::env::{SeededEntropy, VirtualClock};
 use ratchet_store::model::{
     ClaimRequest, Claimed, NodeInfo, QueueDemand, Settled, Suspects, Verdict,
 };
+use ratchet_store::{Store, StoreError};
 
-/// A runtime over a memory store and a virtual clock that runs jobs only on request.
+/// A runtime with a virtual clock that runs jobs only on request.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
     ratchet: Ratchet,
     clock: VirtualClock,
+    /// Set if the store has a clock of its own.
+    lag: Option<Lag>,
 }
 
 /// Builds a [`Sandbox`].
@@ -27,6 +32,7 @@ pub struct Sandbox {
 pub struct SandboxBuilder {
     builder: Builder,
     clock: VirtualClock,
+    lag: Option<Lag>,
 }
 
 /// The number of runs of a drain, by verdict.
@@ -60,14 +66,35 @@ impl Drained {
     }
 }
 
+/// Longer than any test advances the clock during one run.
+const LEASE: Duration = Duration::from_hours(24 * 365);
+
 impl Sandbox {
-    /// Starts building a sandbox.
+    /// Starts building a sandbox over a memory store.
     pub fn builder() -> SandboxBuilder {
         let clock = VirtualClock::new();
         let store = MemoryStore::with_clock(Arc::new(clock.clone()));
         // A fixed seed gives the same ids and the same jitter in every run of a test.
         let builder = Ratchet::builder(store).clock(clock.clone()).entropy(SeededEntropy::new(0));
-        SandboxBuilder { builder, clock }
+        SandboxBuilder { builder, clock, lag: None }
+    }
+
+    /// Starts building a sandbox over a store that was opened with the same clock, such as
+    /// `SqliteStore::options(path).clock(Arc::new(clock.clone()))`. The store must be used by this test only.
+    pub fn with_store(store: impl Store, clock: &VirtualClock) -> SandboxBuilder {
+        let builder = Ratchet::builder(store).clock(clock.clone());
+        SandboxBuilder { builder, clock: clock.clone(), lag: None }
+    }
+
+    /// Starts building a sandbox over a store that has its own clock, such as a PostgreSQL store. The store must be used
+    /// by this test only.
+    ///
+    /// The clock of the store cannot be advanced. [`Self::advance`] moves the waiting jobs by the same time towards the
+    /// present instead, and schedules fire at the advanced time.
+    pub fn with_live_store(store: impl Store) -> SandboxBuilder {
+        let clock = VirtualClock::new();
+        let builder = Ratchet::builder(store).clock(LiveClock::new(&clock));
+        SandboxBuilder { builder, clock, lag: Some(Lag::default()) }
     }
 
     /// Returns the runtime.
@@ -83,6 +110,9 @@ impl Sandbox {
     /// Advances the virtual clock.
     pub fn advance(&self, duration: Duration) {
         self.clock.advance(duration);
+        if let Some(lag) = &self.lag {
+            lag.add(duration);
+        }
     }
 
     /// Returns the virtual clock of this sandbox.
@@ -93,7 +123,8 @@ impl Sandbox {
     /// Runs every job that is due, one after another, in this task. Includes jobs that become due because of these
     /// runs.
     ///
-    /// Delayed jobs and retries wait until the clock is advanced. Notices are delivered to the sinks at the end.
+    /// Delayed jobs and retries wait until the clock is advanced. Schedules that are due fire. Notices are delivered to
+    /// the sinks at the end.
     pub async fn drain(&self) -> Result<Drained, StoreError> {
         let mut drained = Drained::default();
         while let Some(job) = self.claim().await? {
@@ -111,7 +142,8 @@ impl Sandbox {
         Ok(Some(drained))
     }
 
-    /// Drains and advances the clock to the next due job, repeatedly, until no job waits or `limit` has passed.
+    /// Drains and advances the clock to the next due job or schedule, repeatedly, until nothing waits or `limit` has
+    /// passed.
     pub async fn drain_for(&self, limit: Duration) -> Result<Drained, StoreError> {
         let mut total = Drained::default();
         let mut left = limit;
@@ -135,8 +167,9 @@ impl Sandbox {
     async fn run(&self, job: Claimed, drained: &mut Drained) -> Result<(), StoreError> {
         let core = &self.ratchet.core;
         let job = Arc::new(job);
-        match drive(core, &job, &self.clock).await {
-            AttemptResult::Discard { .. } => core.store.release_holds(vec![job.token]).await,
+        let ended = drive(core, &job, &self.clock).await;
+        match ended {
+            AttemptResult::Discard { .. } => core.store.release_holds(vec![job.token]).await?,
             AttemptResult::Settle(settlement) => {
                 let settled = core.store.settle(vec![(*settlement).clone()]).await?;
                 for settled in &settled {
@@ -145,17 +178,47 @@ impl Sandbox {
                         drained.count(&settlement.verdict);
                     }
                 }
-                Ok(())
             }
         }
+        core.store.leave(job.node).await
     }
 
+    /// Fires schedules that are due, and claims the next job.
     async fn claim(&self) -> Result<Option<Claimed>, StoreError> {
+        let core = &self.ratchet.core;
+        if let Some(lag) = &self.lag {
+            lag.catch_up(core).await?;
+        }
+        fire_due(core).await?;
         Ok(self.ask().await?.jobs.pop())
     }
 
+    /// Returns the time until the next job or schedule is due. Called after a drain, so none is due now.
     async fn next_due(&self) -> Result<Option<Duration>, StoreError> {
-        Ok(self.ask().await?.next_due)
+        let store = &self.ratchet.core.store;
+        let job = self.ask().await?.next_due;
+        let now = store.now().await?;
+        let lag = self.lag.as_ref().map_or(Duration::ZERO, Lag::total);
+        let now = now.checked_add(lag).unwrap_or(now);
+        let schedules = store.schedules().await?;
+        let schedules = schedules.iter().filter(|schedule| !schedule.is_stopped());
+        let schedules = schedules.filter_map(|schedule| schedule.next);
+        let until = |at: jiff::Timestamp| Duration::try_from(at.duration_since(now)).ok();
+        Ok(schedules.filter_map(until).chain(job).min())
+    }
+
+    /// Declares the schedules of recurring jobs, as the start of a worker does.
+    async fn declare(&self) -> Result<(), StoreError> {
+        let core = &self.ratchet.core;
+        if core.resolver.all().iter().all(|job| job.def.cron.is_none()) {
+            return Ok(());
+        }
+        let mut node = NodeInfo::new(core.ids.node());
+        node.declarations = declarations(core);
+        let (id, declared) = (node.id, node.declarations.clone());
+        core.store.join(node, LEASE).await?;
+        declare_all(core, id, &declared).await?;
+        core.store.leave(id).await
     }
 
     /// Claims at most one job from any queue.
@@ -163,7 +226,7 @@ impl Sandbox {
         let core = &self.ratchet.core;
         // Each claim gets its own node, so that no lease expires while the test advances the clock.
         let node = core.ids.node();
-        core.store.join(NodeInfo::new(node), Duration::from_hours(24 * 365)).await?;
+        core.store.join(NodeInfo::new(node), LEASE).await?;
         let counts = core.store.counts().await?;
         let mut last = ratchet_store::model::ClaimReply::default();
         for queue in counts.queues.into_keys() {
@@ -208,6 +271,9 @@ impl SandboxBuilder {
     /// Builds the sandbox.
     pub async fn build(self) -> Result<Sandbox, BuildError> {
         crate::failure::install_hook();
-        Ok(Sandbox { ratchet: self.builder.build().await?, clock: self.clock })
+        let sandbox =
+            Sandbox { ratchet: self.builder.build().await?, clock: self.clock, lag: self.lag };
+        sandbox.declare().await?;
+        Ok(sandbox)
     }
 }

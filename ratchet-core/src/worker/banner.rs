@@ -2,6 +2,8 @@
 
 use super::shared::Shared;
 use super::status::stats;
+use crate::config::Config;
+use crate::failure::DefaultSanitizer;
 use crate::job::Registration;
 
 impl Shared {
@@ -21,12 +23,23 @@ impl Shared {
             ?jobs,
             "a worker has started"
         );
+        let settings = Config::settings().iter();
+        let settings: Vec<_> = settings
+            .map(|setting| format!("{}={}", setting.name, setting.value(&core.config)))
+            .collect();
+        // A program name or version may be anything.
+        let settings = DefaultSanitizer { max_len: usize::MAX / 2 }.clean(&settings.join(" "));
+        tracing::info!(settings, "the configuration of the worker");
     }
 
     /// Logs what this worker has done. `released_before` is the number of jobs that had been returned to their queue
     /// before the worker was stopped.
     pub(super) fn log_stop(&self, released_before: u64) {
         let stats = stats(self);
+        let reason = match self.completed.get() {
+            Some(completion) => completion.to_string(),
+            None => "it was stopped".to_owned(),
+        };
         let released = stats.released.saturating_sub(released_before);
         if released > 0 {
             tracing::warn!(
@@ -43,6 +56,7 @@ impl Shared {
             deferred = stats.deferred,
             released = stats.released,
             running = stats.running,
+            reason,
             "a worker has stopped"
         );
     }

@@ -1,7 +1,9 @@
 //! [`QueueCapacity`]: how many jobs may be claimed from each queue.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
+use super::rest::Rest;
 use crate::config::Config;
 use ratchet_store::model::QueueDemand;
 
@@ -29,11 +31,17 @@ struct Queue {
     closed: bool,
     /// The request number of the health check that must run before the queue opens.
     awaited_check: Option<u64>,
+    /// Whether the queue rests because a handler has rejected its job.
+    rest: Rest,
 }
 
 impl Queue {
+    fn is_closed(&self) -> bool {
+        self.closed || self.awaited_check.is_some() || self.rest.until().is_some()
+    }
+
     fn free(&self) -> u32 {
-        if self.closed || self.awaited_check.is_some() {
+        if self.is_closed() {
             0
         } else {
             self.limit.saturating_sub(self.running.saturating_add(self.requested))
@@ -55,6 +63,7 @@ impl QueueCapacity {
                     requested: 0,
                     closed: false,
                     awaited_check: None,
+                    rest: Rest::default(),
                 }
             })
             .collect();
@@ -106,10 +115,52 @@ impl QueueCapacity {
         opened
     }
 
-    /// Returns whether a failing or pending health check keeps a queue closed.
+    /// Returns whether a failing or pending health check keeps a queue closed. Jobs that were claimed before a queue
+    /// began to rest may run.
     pub(super) fn is_closed(&self, queue: &str) -> bool {
         let queue = self.by_name.get(queue).map(|at| &self.queues[*at]);
         queue.is_some_and(|queue| queue.closed || queue.awaited_check.is_some())
+    }
+
+    /// Returns whether any queue is closed.
+    pub(super) fn any_closed(&self) -> bool {
+        self.queues.iter().any(Queue::is_closed)
+    }
+
+    /// Closes a queue for a while, because a handler has rejected its job and no health check could tell when to
+    /// continue. Returns for how long, or `None` if the queue rests already.
+    pub(super) fn reject(&mut self, queue: &str, now: Duration) -> Option<Duration> {
+        let at = self.by_name.get(queue)?;
+        self.queues[*at].rest.reject(now)
+    }
+
+    /// Records that a handler of a queue has not rejected its job.
+    pub(super) fn accept(&mut self, queue: &str) {
+        if let Some(at) = self.by_name.get(queue) {
+            self.queues[*at].rest.accept();
+        }
+    }
+
+    /// Opens the queues whose rest is over. Returns whether there were any.
+    pub(super) fn end_rests(&mut self, now: Duration) -> bool {
+        let mut ended = false;
+        for queue in &mut self.queues {
+            ended |= queue.rest.end(now);
+        }
+        ended
+    }
+
+    /// Returns when the next rest ends.
+    pub(super) fn next_rest_end(&self) -> Option<Duration> {
+        self.queues.iter().filter_map(|queue| queue.rest.until()).min()
+    }
+
+    /// Returns the queues that rest, until when, and after how many rejections in a row.
+    pub(super) fn rests(&self) -> Vec<(String, Duration, u32)> {
+        let rest = |queue: &Queue| {
+            Some((queue.name.clone(), queue.rest.until()?, queue.rest.rejections()))
+        };
+        self.queues.iter().filter_map(rest).collect()
     }
 
     /// Returns whether any job may be claimed.
@@ -237,6 +288,21 @@ mod tests {
         assert!(!capacity.is_open());
         assert!(capacity.checked(&BTreeSet::new(), 2));
         assert!(capacity.is_open());
+    }
+
+    #[test]
+    fn h_04_a_queue_that_rests_gets_no_room_and_its_share_goes_to_the_others() {
+        const MS: Duration = Duration::from_millis(1);
+        let mut capacity = capacity(4, &[("a", 1, None), ("b", 1, None)]);
+        assert_eq!(capacity.reject("a", Duration::ZERO), Some(10 * MS));
+        assert_eq!(capacity.rests(), [("a".to_owned(), 10 * MS, 1)]);
+        assert!(capacity.any_closed() && !capacity.is_closed("a"), "claimed jobs may run");
+        let requested = capacity.allot(100);
+        assert_eq!(shares(&requested), [("b", 4)]);
+        capacity.answered(&requested);
+        assert_eq!(capacity.next_rest_end(), Some(10 * MS));
+        assert!(!capacity.end_rests(9 * MS) && capacity.end_rests(10 * MS));
+        assert_eq!(shares(&capacity.allot(100)), [("a", 2), ("b", 2)]);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! settlements.
 
 mod next_exchange;
+mod rejection;
 mod runaway;
 mod stop;
 
@@ -25,6 +26,7 @@ use super::claim_pacing::ClaimPacer;
 use super::exchange::{Exchange, Exchanged};
 use super::launch::Launched;
 use super::publish::job_ref;
+use super::run_limits::RunLimits;
 use super::running::{Due, Run, RunningJobs};
 use super::settler::{PendingSettlement, Settler};
 use super::shared::{Message, Shared};
@@ -32,7 +34,7 @@ use super::suspects::RunningSuspects;
 use crate::events::Event;
 use ratchet_store::Wake;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
-use ratchet_store::model::{Claimed, Deferral, Settlement, Suspicion, Token, Verdict};
+use ratchet_store::model::{Claimed, Settlement, Suspicion, Token};
 
 /// The loop and the state that only it may access.
 #[derive(Debug)]
@@ -56,6 +58,7 @@ pub(super) struct ClaimLoop {
     in_flight: InFlight,
     /// Runs whose handler does not stop and that wait for the verdict on their outcome.
     undecided: FuturesUnordered<Undecided>,
+    limits: RunLimits,
     stop: Option<Stop>,
 }
 
@@ -78,6 +81,7 @@ impl ClaimLoop {
         capacity.checked(&shared.queues.iter().filter(guarded).cloned().collect(), 0);
         let poll = shared.core.config.poll_interval;
         let suspects = RunningSuspects::new(shared.core.config.isolate_after_crashes);
+        let limits = RunLimits::new(&shared.core.config, shared.core.clock.monotonic());
         Self {
             shared,
             wakes,
@@ -92,6 +96,7 @@ impl ClaimLoop {
             competition: Competition::default(),
             in_flight: InFlight::default(),
             undecided: FuturesUnordered::new(),
+            limits,
             stop: None,
         }
     }
@@ -155,6 +160,11 @@ impl ClaimLoop {
                 Due::Runaway(token, cause) => self.give_up_on(token, cause, now),
             }
         }
+        if self.capacity.end_rests(now) {
+            self.shared.set_resting(self.capacity.rests());
+            self.pacer.on_wakeup();
+        }
+        self.complete_if_done(now);
         self.count();
         if let Some(stop) = self.stop.filter(|stop| !stop.released && now >= stop.until) {
             self.running_jobs.release_all(now, &core.config);
@@ -176,6 +186,9 @@ impl ClaimLoop {
             self.in_flight.claims -= 1;
             reserved = self.suspects.answered(asked.suspects);
             self.capacity.answered(&asked.queues);
+        }
+        if done.claimed.is_none() && done.asked.is_some() {
+            self.limits.answered(requested, None);
         }
         if done.failed {
             self.settler.failed(done.unsettled, now, shared.core.entropy.next_u64());
@@ -224,6 +237,10 @@ impl ClaimLoop {
                 continue;
             }
             launched.push(self.launch(job, now));
+        }
+        self.limits.answered(requested, Some(u32::try_from(launched.len()).unwrap_or(u32::MAX)));
+        if launched.is_empty() {
+            self.note_empty_claim(!done.settled && !closed);
         }
         shared.start(launched);
         self.count();
@@ -279,6 +296,10 @@ impl ClaimLoop {
                 }
                 shared.set_unhealthy(problems);
             }
+            Message::Swept => {
+                self.limits.swept();
+                self.pacer.assume_work();
+            }
             Message::Stop => self.begin_stop(now, shared.core.config.shutdown_grace),
             Message::StopNow => self.begin_stop(now, Duration::ZERO),
         }
@@ -305,7 +326,7 @@ impl ClaimLoop {
         };
         match ended {
             AttemptResult::Settle(settlement) => {
-                self.recheck_if_rejected(&run, &settlement.verdict);
+                self.note_rejection(&run, &settlement.verdict, now);
                 if settlement.lingering {
                     self.unsettled_lingering.insert(token);
                 }
@@ -313,17 +334,6 @@ impl ClaimLoop {
             }
             AttemptResult::Discard { lingering: false } => self.holds_to_release.push(token),
             AttemptResult::Discard { lingering: true } => {}
-        }
-    }
-
-    /// If a handler rejected its job, closes the queue until the health checks have run again.
-    fn recheck_if_rejected(&mut self, job: &Claimed, verdict: &Verdict) {
-        let queue = &job.spec.queue;
-        let rejected = matches!(verdict, Verdict::Defer { why: Deferral::Reject, .. });
-        if rejected && self.shared.core.checks.iter().any(|check| check.guards(queue)) {
-            let request = self.shared.check_requests.fetch_add(1, Ordering::AcqRel) + 1;
-            self.capacity.await_check(queue, request);
-            self.shared.check_requested.notify_one();
         }
     }
 

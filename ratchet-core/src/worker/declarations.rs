@@ -14,7 +14,7 @@ use ratchet_store::{StoreError, StoreErrorKind};
 /// Returns what this program declares, for its nodes.
 ///
 /// Covers all jobs linked into the program, because two runtimes of one program may use different jobs of it.
-pub(super) fn declarations(core: &Core) -> Declarations {
+pub(crate) fn declarations(core: &Core) -> Declarations {
     let mut fingerprint = Fingerprint::default();
     for job in jobs(core).values() {
         job.def.names().for_each(|name| fingerprint.add(name.as_bytes()));
@@ -27,7 +27,7 @@ pub(super) fn declarations(core: &Core) -> Declarations {
 
 /// Declares the schedules of this program's jobs. Renames or removes the ones that it has declared before under another
 /// name, or no longer declares.
-pub(super) async fn declare_all(
+pub(crate) async fn declare_all(
     core: &Core,
     node: NodeId,
     declarations: &Declarations,

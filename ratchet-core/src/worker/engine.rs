@@ -11,6 +11,7 @@ use super::claim_loop::ClaimLoop;
 use super::health_checks::run_health_checks;
 use super::heartbeat::run_heartbeat;
 use super::maintenance::run_maintenance;
+use super::run_limits::Completion;
 use super::shared::Shared;
 use super::watchdog::run_watchdog;
 use crate::failure::PanicReport;
@@ -66,6 +67,8 @@ pub enum Stopped {
     /// The worker was stopped with [`Worker::stop`](super::Worker::stop), [`Worker::stop_now`](super::Worker::stop_now)
     /// or a signal.
     Requested,
+    /// The worker has stopped by itself, see [`RunMode`](crate::RunMode).
+    Completed(Completion),
     /// The engine ended unexpectedly.
     Died(EngineDied),
 }

@@ -10,6 +10,7 @@ use super::publish::publish;
 use super::recurring::fire_due;
 use super::shared::{Message, Shared};
 use super::unknown_jobs::UnknownJobs;
+use crate::config::RunMode;
 use crate::decide::{decide_orphan, follow_up};
 use crate::runtime::Core;
 use ratchet_store::StoreError;
@@ -22,15 +23,24 @@ pub(super) async fn run_maintenance(shared: Arc<Shared>) {
     let core = &shared.core;
     let mut purged = None;
     let mut unknown = UnknownJobs::default();
+    // A worker that stops by itself claims nothing before the first sweep.
+    let mut awaited = core.config.run != RunMode::UntilStopped;
     loop {
         // With jitter, so that the nodes of a cluster do not sweep at the same time.
         let sweep = core.config.maintenance_interval;
         let pause = sweep / 2
             + Backoff::fixed(sweep / 2).jitter(Jitter::Full).delay(1, core.entropy.next_u64());
-        tokio::select! {
-            biased;
-            () = shared.over.cancelled() => return,
-            () = core.clock.sleep(pause) => {}
+        let pause = if awaited { Duration::ZERO } else { pause };
+        let until = core.clock.monotonic().saturating_add(pause);
+        // Deliver at once what was stored, without delaying the sweep.
+        loop {
+            let pause = until.saturating_sub(core.clock.monotonic());
+            tokio::select! {
+                biased;
+                () = shared.over.cancelled() => return,
+                () = core.clock.sleep(pause) => break,
+                () = shared.delivery_stored.notified() => deliver_elsewhere(&shared),
+            }
         }
         deliver_elsewhere(&shared);
         let now = core.clock.monotonic();
@@ -39,6 +49,9 @@ pub(super) async fn run_maintenance(shared: Arc<Shared>) {
             biased;
             () = shared.over.cancelled() => return,
             swept = sweep_once(&shared, purge_due.then_some(&mut unknown)) => {
+                if std::mem::take(&mut awaited) {
+                    shared.send(Message::Swept);
+                }
                 match swept {
                     Ok(()) if purge_due => purged = Some(now),
                     Ok(()) => {}
@@ -53,14 +66,14 @@ pub(super) async fn run_maintenance(shared: Arc<Shared>) {
 
 const PURGE_EVERY: Duration = Duration::from_mins(1);
 
-/// Runs the tasks of a sweep, and those of the maintenance leader if they are due.
-async fn sweep_once(shared: &Shared, lead: Option<&mut UnknownJobs>) -> Result<(), StoreError> {
+/// Runs the tasks of a sweep, and those of every minute if they are due.
+async fn sweep_once(shared: &Shared, minute: Option<&mut UnknownJobs>) -> Result<(), StoreError> {
     // Each task runs even if an earlier one failed. The first error is returned.
     let mut swept = report_news(shared).await;
     swept = swept.and(rescue(shared).await);
     swept = swept.and(fire_due(&shared.core).await);
-    if let Some(unknown) = lead {
-        swept = swept.and(lead_maintenance(shared, unknown).await);
+    if let Some(unknown) = minute {
+        swept = swept.and(minutely(shared, unknown).await);
     }
     swept
 }
@@ -118,14 +131,15 @@ async fn report_news(shared: &Shared) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Runs the tasks that only one node of the cluster must do.
-async fn lead_maintenance(shared: &Shared, unknown: &mut UnknownJobs) -> Result<(), StoreError> {
+/// Reports unknown jobs, and purges old jobs if this node leads maintenance.
+async fn minutely(shared: &Shared, unknown: &mut UnknownJobs) -> Result<(), StoreError> {
     let core = &shared.core;
-    if !core.store.try_lead(shared.node(), PURGE_EVERY * 2).await? {
-        return Ok(());
+    let leads = core.store.try_lead(shared.node(), PURGE_EVERY * 2).await?;
+    let reported = unknown.report(shared, leads).await;
+    if !leads {
+        return reported;
     }
-    let warned = unknown.warn(core).await;
-    purge(core).await.and(warned)
+    purge(core).await.and(reported)
 }
 
 /// Purges jobs whose retention time has passed, in bounded batches.
@@ -158,6 +172,7 @@ fn deliver_elsewhere(shared: &Arc<Shared>) {
         return;
     }
     if !shared.deliveries.begin(now) {
+        shared.deliver_again.store(true, Ordering::Release);
         if let Some(problem) = shared.deliveries.new_problem(now, shared.delivery_stall()) {
             tracing::error!("{problem}");
         }
@@ -178,5 +193,8 @@ struct Round(Arc<Shared>);
 impl Drop for Round {
     fn drop(&mut self) {
         self.0.deliveries.end();
+        if self.0.deliver_again.swap(false, Ordering::AcqRel) {
+            self.0.delivery_stored.notify_one();
+        }
     }
 }

@@ -31,6 +31,8 @@ mod mailbox;
 mod maintenance;
 mod publish;
 mod recurring;
+mod rest;
+mod run_limits;
 mod running;
 mod settlement;
 mod settler;
@@ -46,13 +48,16 @@ mod verdict_counters;
 mod watchdog;
 
 pub use engine::{EngineDied, EnginePart, Stopped};
+pub use run_limits::Completion;
 pub use start::{StartError, Worker};
 pub use status::{Health, WorkerStats};
 
 #[cfg(feature = "testing")]
 pub(crate) use self::{
     attempt::{AttemptResult, attempt},
+    declarations::{declarations, declare_all},
     deliver::deliver,
     deliveries::Deliveries,
     publish::publish,
+    recurring::fire_due,
 };

@@ -9,7 +9,7 @@ use ratchet_store::model::{Due, ScheduleRecord, ScheduleWritten, WriteSchedule};
 use ratchet_store::rules::recurring::{Cron, fire};
 
 /// Fires every schedule that is due and whose job this program knows.
-pub(super) async fn fire_due(core: &Core) -> Result<(), StoreError> {
+pub(crate) async fn fire_due(core: &Core) -> Result<(), StoreError> {
     const BATCH: u32 = 1000;
     let due = core.store.due_schedules(BATCH).await?;
     if due.is_empty() {

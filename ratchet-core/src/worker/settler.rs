@@ -135,6 +135,9 @@ pub(super) fn record_results(
         counter.fetch_add(1, Ordering::Relaxed);
         if let Settled::Applied(_) = settled {
             shared.counters.verdicts.count(&pending.settlement.verdict);
+            if !pending.settlement.notices.is_empty() {
+                shared.delivery_stored.notify_one();
+            }
         }
         publish(&shared.core, &pending.job, &pending.settlement, settled);
     }

@@ -14,6 +14,7 @@ use super::deliver::delivery_limit;
 use super::deliveries::Deliveries;
 use super::engine::EngineDied;
 use super::mailbox::Mailbox;
+use super::run_limits::Completion;
 use super::trouble::Trouble;
 use super::verdict_counters::VerdictCounters;
 use crate::job::{JobContext, RunHost};
@@ -37,6 +38,8 @@ pub(super) enum Message {
     /// The health checks were run: nothing may be claimed from the `closed` queues. Check requests up to number `seen`
     /// are done.
     Health { closed: BTreeSet<String>, seen: u64, problems: Vec<String> },
+    /// The first sweep was done.
+    Swept,
     /// Stop gracefully.
     Stop,
     /// Stop immediately.
@@ -62,9 +65,15 @@ pub(super) struct Shared {
     pub(super) over: CancellationToken,
     /// Set when the engine has died.
     pub(super) died: OnceLock<EngineDied>,
+    /// Set when the worker has stopped by itself.
+    pub(super) completed: OnceLock<Completion>,
     /// Claims or settlements that currently fail.
     pub(super) trouble: Trouble,
     pub(super) deliveries: Deliveries,
+    /// Triggered when a settlement has stored something for a sink.
+    pub(super) delivery_stored: Notify,
+    /// Something was stored while a round of deliveries was in progress.
+    pub(super) deliver_again: AtomicBool,
     node: Mutex<NodeId>,
     /// The runs in progress, for reporting their notes and for aborting them.
     runs: Mutex<HashMap<Token, JobContext>>,
@@ -74,6 +83,11 @@ pub(super) struct Shared {
     pub(super) fenced: AtomicBool,
     /// The messages of failing health checks.
     unhealthy: Mutex<Vec<String>>,
+    /// Messages about waiting jobs that no live worker knows.
+    unknown_jobs: Mutex<Vec<String>>,
+    /// Queues from which nothing is claimed because a handler has rejected its job: until when, and after how many
+    /// rejections.
+    resting: Mutex<Vec<(String, Duration, u32)>>,
     /// How many health checks were requested because a handler rejected its job.
     pub(super) check_requests: AtomicU64,
     pub(super) check_requested: Notify,
@@ -114,13 +128,18 @@ impl Shared {
             stopping: Arc::default(),
             over: CancellationToken::new(),
             died: OnceLock::new(),
+            completed: OnceLock::new(),
             trouble: Trouble::default(),
             deliveries: Deliveries::default(),
+            delivery_stored: Notify::new(),
+            deliver_again: AtomicBool::new(false),
             node: Mutex::new(node),
             runs: Mutex::default(),
             stalled: AtomicBool::new(false),
             fenced: AtomicBool::new(false),
             unhealthy: Mutex::default(),
+            unknown_jobs: Mutex::default(),
+            resting: Mutex::default(),
             check_requests: AtomicU64::new(0),
             check_requested: Notify::new(),
             counters: Counters::default(),
@@ -177,6 +196,31 @@ impl Shared {
 
     pub(super) fn unhealthy(&self) -> Vec<String> {
         self.unhealthy.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn set_unknown_jobs(&self, details: Vec<String>) {
+        *self.unknown_jobs.lock().unwrap_or_else(PoisonError::into_inner) = details;
+    }
+
+    pub(super) fn unknown_jobs(&self) -> Vec<String> {
+        self.unknown_jobs.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn set_resting(&self, queues: Vec<(String, Duration, u32)>) {
+        *self.resting.lock().unwrap_or_else(PoisonError::into_inner) = queues;
+    }
+
+    /// Returns a message for every queue that rests.
+    pub(super) fn resting(&self) -> Vec<String> {
+        let now = self.core.clock.monotonic();
+        let resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
+        let message = |(queue, until, rejections): &(String, Duration, u32)| {
+            let left = until.saturating_sub(now);
+            format!(
+                "nothing is claimed from queue `{queue}` for {left:?}: {rejections} rejections in a row"
+            )
+        };
+        resting.iter().map(message).collect()
     }
 
     pub(super) fn record_tick(&self) {

@@ -47,8 +47,7 @@ impl Ratchet {
         if jobs.is_empty() {
             return Err(StartError::NoJobs);
         }
-        let declared = jobs.iter().map(|job| job.def.queue.to_owned());
-        let queues: BTreeSet<String> = declared.chain(core.config.queues.keys().cloned()).collect();
+        let queues = served_queues(core, &jobs)?;
         let shared =
             Arc::new(Shared::new(Arc::clone(core), Arc::new(spawn), queues.into_iter().collect()));
         for (name, queue) in &core.config.queues {
@@ -82,16 +81,19 @@ impl Worker {
         self.stopped().await;
     }
 
-    /// Waits until the worker has stopped. Returns whether it was stopped on request or its engine died.
+    /// Waits until the worker has stopped. Returns whether it was stopped on request, has stopped by itself, or its
+    /// engine died. [`Self::stats`] tells what it has done.
     pub async fn stopped(&self) -> Stopped {
         self.shared.over.cancelled().await;
-        match self.shared.died.get() {
-            Some(died) => Stopped::Died(died.clone()),
-            None => Stopped::Requested,
+        match (self.shared.died.get(), self.shared.completed.get()) {
+            (Some(died), _) => Stopped::Died(died.clone()),
+            (None, Some(completion)) => Stopped::Completed(*completion),
+            (None, None) => Stopped::Requested,
         }
     }
 
-    /// Runs until SIGTERM or SIGINT, then stops gracefully. A second signal stops immediately.
+    /// Runs until SIGTERM or SIGINT, then stops gracefully. A second signal stops immediately. Also returns when the
+    /// worker has stopped by itself, see [`RunMode`](crate::RunMode).
     ///
     /// If handlers still hold their threads after a second signal, the process exits with 128 plus the number of the
     /// signal, because the runtime would wait for them. Their jobs have been returned to the queue. From the third
@@ -174,9 +176,22 @@ impl Worker {
 /// Converts the death of the engine to an error.
 fn ended(stopped: Stopped) -> std::io::Result<()> {
     match stopped {
-        Stopped::Requested => Ok(()),
+        Stopped::Requested | Stopped::Completed(_) => Ok(()),
         Stopped::Died(died) => Err(std::io::Error::other::<EngineDied>(died)),
     }
+}
+
+/// Returns the queues that a worker serves: those of its jobs and the configured ones, limited by `only_queues` and
+/// `except_queues`.
+fn served_queues(core: &Core, jobs: &[Registration]) -> Result<BTreeSet<String>, StartError> {
+    let config = &core.config;
+    let mut queues = config.only_queues.clone();
+    if queues.is_empty() {
+        let declared = jobs.iter().map(|job| config.defaults.queue_of(&job.def).to_owned());
+        queues = declared.chain(config.queues.keys().cloned()).collect();
+    }
+    queues.retain(|queue| !config.except_queues.contains(queue));
+    if queues.is_empty() { Err(StartError::NoQueues) } else { Ok(queues) }
 }
 
 /// Reports the jobs that are declared without a body and have no implementation in this program.
@@ -219,6 +234,9 @@ pub enum StartError {
         "a worker cannot start: no job is registered; if another crate defines them, name it in this program (`use my_jobs as _;`)"
     )]
     NoJobs,
+    /// `except_queues` contains every queue of the jobs and of the configuration.
+    #[error("a worker cannot start: `except_queues` excludes every queue that it would serve")]
+    NoQueues,
     /// Declared jobs have no implementation in this program, although
     /// [`require_implementations`](crate::Builder::require_implementations) was set.
     #[error("a worker cannot start; write `#[job(implements = …)]` for each of these declared jobs, or link the crate that does:\n  {}", .0.join("\n  "))]

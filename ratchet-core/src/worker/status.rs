@@ -3,19 +3,25 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use serde::Serialize;
+
 use super::shared::Shared;
 
 /// The result of a liveness or readiness check.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Health {
     /// Whether the check passed.
     pub ok: bool,
     /// Why it did not pass; empty if it did.
     pub problems: Vec<String>,
+    /// Conditions that an operator should know and that do not fail the check, such as waiting jobs that no live worker
+    /// knows.
+    pub details: Vec<String>,
 }
 
 /// Counters of a worker since its start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
 pub struct WorkerStats {
     /// Claimed jobs.
@@ -60,7 +66,7 @@ pub(super) fn liveness(shared: &Shared) -> Health {
     if shared.stalled.load(Ordering::Relaxed) {
         problems.push("every handler thread is stuck".to_owned());
     }
-    Health { ok: problems.is_empty(), problems }
+    Health { ok: problems.is_empty(), problems, details: Vec::new() }
 }
 
 pub(super) fn readiness(shared: &Shared) -> Health {
@@ -75,7 +81,9 @@ pub(super) fn readiness(shared: &Shared) -> Health {
     if shared.stopping.is_cancelled() {
         problems.push("the worker is stopping".to_owned());
     }
-    Health { ok: problems.is_empty(), problems }
+    let mut details = shared.resting();
+    details.extend(shared.unknown_jobs());
+    Health { ok: problems.is_empty(), problems, details }
 }
 
 pub(super) fn stats(shared: &Shared) -> WorkerStats {

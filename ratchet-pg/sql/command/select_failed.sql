@@ -15,5 +15,9 @@ WHERE o.state = 3
     AND ($11::text IS NULL OR o.fingerprint = $11)
     AND ($12::bigint IS NULL OR j.queued_at < $12)
     AND ($13::bigint IS NULL OR j.queued_at >= $13)
+    AND ($14::uuid IS NULL OR o.job IN (
+        SELECT m.job FROM ratchet.member m
+        WHERE m.graph = (SELECT g.graph FROM ratchet.job_group g WHERE g.id = $14) AND m.grp = $14
+    ))
 ORDER BY o.job
 LIMIT $1

@@ -28,5 +28,9 @@ WHERE ($2::uuid IS NULL OR j.id < $2)
     AND ($11::text IS NULL OR o.fingerprint = $11)
     AND ($12::bigint IS NULL OR j.queued_at < $12)
     AND ($13::bigint IS NULL OR j.queued_at >= $13)
+    AND ($14::uuid IS NULL OR j.id IN (
+        SELECT m.job FROM ratchet.member m
+        WHERE m.graph = (SELECT g.graph FROM ratchet.job_group g WHERE g.id = $14) AND m.grp = $14
+    ))
 ORDER BY j.id DESC
 LIMIT $1

@@ -1,16 +1,21 @@
--- The names of waiting jobs that no live node knows in their version, with their number.
-SELECT w.name, sum(w.n)::bigint AS n
-FROM (
-    SELECT name, job_version, count(*) AS n
-    FROM (
-        SELECT name, job_version FROM ratchet.ready
-        UNION ALL SELECT name, job_version FROM ratchet.scheduled
-        UNION ALL SELECT name, job_version FROM ratchet.blocked
-    ) x
-    GROUP BY name, job_version
-) w
-WHERE NOT EXISTS (
-    SELECT FROM ratchet.node n
-    WHERE n.until > ratchet.now_micros() AND w.job_version <= n.versions[array_position(n.names, w.name)]
+-- The names of waiting jobs that no live node knows in their version, with their number and the time at which the oldest
+-- was submitted.
+WITH waiting AS NOT MATERIALIZED (
+    SELECT name, job_version, job FROM ratchet.ready
+    UNION ALL SELECT name, job_version, job FROM ratchet.scheduled
+    UNION ALL SELECT name, job_version, job FROM ratchet.blocked
+), unknown AS (
+    SELECT w.name, w.job_version, w.n
+    FROM (SELECT name, job_version, count(*) AS n FROM waiting GROUP BY name, job_version) w
+    WHERE NOT EXISTS (
+        SELECT FROM ratchet.node n
+        WHERE n.until > ratchet.now_micros() AND w.job_version <= n.versions[array_position(n.names, w.name)]
+    )
 )
-GROUP BY w.name ORDER BY w.name COLLATE "C"
+SELECT u.name, sum(u.n)::bigint AS n,
+    min((
+        SELECT min((SELECT j.queued_at FROM ratchet.job j WHERE j.id = w.job))
+        FROM waiting w WHERE w.name = u.name AND w.job_version = u.job_version
+    )) AS oldest
+FROM unknown u
+GROUP BY u.name ORDER BY u.name COLLATE "C"

@@ -87,7 +87,8 @@ pub(crate) enum Phase {
 }
 
 /// The state of a breaker at a given time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum BreakerState {
     /// Every run is admitted.
     Closed,
@@ -104,7 +105,8 @@ pub enum BreakerState {
 }
 
 /// A change caused by a call result or an operator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum BreakerChange {
     /// The breaker opened.
     Opened {
@@ -125,7 +127,7 @@ pub enum BreakerUpdate {
 }
 
 /// A breaker with its service and its current state.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BreakerRecord {
     /// The name of the service.
     pub service: String,

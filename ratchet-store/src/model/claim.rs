@@ -1,5 +1,6 @@
 //! The types of a claim: the request, the reply, and claimed and orphaned jobs.
 
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +34,7 @@ pub struct QueueDemand {
 }
 
 /// The jobs that a node can run, by name, with the newest payload version it can read.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct KnownJobs(pub BTreeMap<String, u32>);
 
 impl KnownJobs {

@@ -113,7 +113,7 @@ impl CommandReply {
 }
 
 /// The result of a redrive.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Redriven {
     /// The jobs that are pending again.
     pub retried: Vec<JobId>,

@@ -1,10 +1,11 @@
 //! Filters, pages and counts of jobs.
 
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::{JobId, JobRecord, JobState, TerminalReason};
+use super::{GroupId, JobId, JobRecord, JobState, TerminalReason};
 
 /// Selects jobs. A job must match every condition that is set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,6 +33,10 @@ pub struct Filter {
     pub queued_before: Option<Timestamp>,
     /// The job was submitted at or after this instant.
     pub queued_after: Option<Timestamp>,
+    /// The job is a member of this chain, batch or workflow. Members of nested groups are not included.
+    pub group: Option<GroupId>,
+    /// Whether a listing begins with the oldest job. Commands ignore this.
+    pub oldest_first: bool,
 }
 
 impl Filter {
@@ -106,6 +111,18 @@ impl Filter {
         self
     }
 
+    /// Selects the members of a chain, batch or workflow. Members of nested groups are not included.
+    pub fn group(mut self, group: GroupId) -> Self {
+        self.group = Some(group);
+        self
+    }
+
+    /// Lists the oldest jobs first instead of the newest.
+    pub fn oldest_first(mut self) -> Self {
+        self.oldest_first = true;
+        self
+    }
+
     /// Returns `true` if the job matches. Used by stores that evaluate filters on records.
     pub fn matches(&self, job: &JobRecord) -> bool {
         fn is(wanted: Option<&str>, have: Option<&str>) -> bool {
@@ -129,13 +146,16 @@ impl Filter {
             )
             && self.queued_before.is_none_or(|instant| job.queued_at < instant)
             && self.queued_after.is_none_or(|instant| job.queued_at >= instant)
+            && self.group.is_none_or(|group| {
+                spec.step.as_ref().is_some_and(|step| step.group == Some(group))
+            })
     }
 }
 
-/// A request for one page of a listing, newest jobs first.
+/// A request for one page of a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRequest {
-    /// Return only jobs older than this one: the `next` of the previous page.
+    /// Continue behind this job: the `next` of the previous page. Without it the listing begins with the first page.
     pub before: Option<JobId>,
     /// The maximum number of jobs per page.
     pub limit: u32,
@@ -147,8 +167,8 @@ impl Default for PageRequest {
     }
 }
 
-/// One page of a listing, newest jobs first.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// One page of a listing, newest jobs first unless the filter says [`oldest_first`](Filter::oldest_first).
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Page {
     /// The jobs of the page.
     pub jobs: Vec<JobRecord>,
@@ -157,14 +177,14 @@ pub struct Page {
 }
 
 /// The number of jobs by queue and state.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// The counts of each queue, by queue name.
     pub queues: BTreeMap<String, QueueCounts>,
 }
 
 /// The number of jobs of a queue by state.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct QueueCounts {
     /// The number of jobs in each state; states without jobs are absent.
     pub states: BTreeMap<JobState, u64>,

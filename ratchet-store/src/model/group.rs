@@ -213,7 +213,7 @@ impl GroupFilter {
 }
 
 /// A group with all of its members, nested groups and edges.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GroupView {
     /// The stored state of the group.

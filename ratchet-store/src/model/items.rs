@@ -95,7 +95,7 @@ impl RejectFilter {
 }
 
 /// The number of rejected items with the same job name, error type and fingerprint.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RejectGroup {
     /// The name of the jobs that rejected them.
     pub job_name: String,
@@ -121,7 +121,7 @@ pub struct NewHandOff {
 }
 
 /// A checkpoint that waits for its pipeline.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HandOff {
     /// The checkpoint, its key and its pipeline.
     pub handed: NewHandOff,
@@ -134,7 +134,7 @@ pub struct HandOff {
 }
 
 /// The backlog and throughput of a pipeline.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HandOffStats {
     /// The number of unfinished checkpoints, including those that were taken.

@@ -30,6 +30,7 @@ mod state;
 mod step;
 mod store_error;
 mod suspects;
+mod unknown_job;
 mod unreadable;
 
 pub use attempt::{AttemptOutcome, AttemptRecord, LogLevel, LogLine};
@@ -64,4 +65,5 @@ pub use state::{JobState, TRANSITIONS, Transition, TransitionKind};
 pub use step::{Edge, EdgeTrigger, Member, Resolution, Step, StepInput, Vertex, Wait, WaitMode};
 pub use store_error::{StoreError, StoreErrorKind};
 pub use suspects::{Suspects, Suspicion};
+pub use unknown_job::UnknownJob;
 pub use unreadable::Unreadable;

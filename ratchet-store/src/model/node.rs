@@ -1,5 +1,6 @@
 //! Worker nodes, their leases and heartbeats.
 
+use serde::Serialize;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use jiff::Timestamp;
 use super::{KnownJobs, NodeId, Token};
 
 /// The data that a node registers when it joins.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct NodeInfo {
     /// The id of the node.
@@ -46,7 +47,7 @@ impl NodeInfo {
 ///
 /// Two builds with equal declarations have the same fingerprint. Fingerprints have no order: the newest declarations of
 /// a program are those that started last, see [`Store::try_declare`](crate::Store::try_declare).
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize)]
 pub struct Declarations {
     /// The name of the program.
     pub program: String,
@@ -55,7 +56,7 @@ pub struct Declarations {
 }
 
 /// The stored state of a node.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NodeRecord {
     /// The data registered by the node.
     pub info: NodeInfo,

@@ -45,7 +45,8 @@ pub struct Alert {
 /// The content of a delivery.
 ///
 /// Not `#[non_exhaustive]`: the compiler must find every store that does not handle a new variant.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum DeliveryBody {
     /// For the alert sink.
     Alert(Alert),
@@ -74,7 +75,7 @@ pub enum Channel {
 pub struct DeliveryId(pub i64);
 
 /// A message that waits to be published.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Delivery {
     /// The number to acknowledge it with.
     pub id: DeliveryId,

@@ -47,7 +47,8 @@ pub(crate) struct Recent {
 }
 
 /// How many jobs of a queue can be claimed now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Gate {
     /// Jobs can be claimed.
     Open {
@@ -80,7 +81,7 @@ pub enum QueueUpdate {
 }
 
 /// A queue that has rules, with its current state.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct QueueRecord {
     /// The name of the queue.
     pub queue: String,

@@ -4,19 +4,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::{
     CancelCause, Envelope, FailureRecord, JobId, JobSpec, JobState, Member, NodeId, Vertex, Wait,
 };
 
 /// The stored state of a job: the submitted spec and everything that changed since.
-#[derive(Debug, Clone, PartialEq)]
+///
+/// Serialized without the arguments of the job and of its callbacks, because they may be secret.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct JobRecord {
     /// The id of the job.
     pub id: JobId,
     /// The immutable part: the job as it was submitted.
+    #[serde(serialize_with = "without_arguments")]
     pub spec: Arc<JobSpec>,
     /// The current state.
     pub state: JobState,
@@ -66,6 +69,19 @@ pub struct JobRecord {
     pub wait: Option<Wait>,
     /// Problems that did not change the outcome, such as an oversized result or a dropped child.
     pub warnings: Vec<String>,
+}
+
+/// Serializes a spec without the arguments of the job, of its callbacks and of the job that it follows.
+fn without_arguments<S: Serializer>(spec: &JobSpec, serializer: S) -> Result<S::Ok, S::Error> {
+    fn strip(value: &mut serde_json::Value) {
+        if let serde_json::Value::Object(fields) = value {
+            fields.remove("payload");
+            fields.values_mut().for_each(strip);
+        }
+    }
+    let mut value = serde_json::to_value(spec).map_err(serde::ser::Error::custom)?;
+    strip(&mut value);
+    value.serialize(serializer)
 }
 
 /// The prefix of the warning about a result that was not kept.

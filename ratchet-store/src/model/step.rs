@@ -235,7 +235,7 @@ pub struct StepInput {
 }
 
 /// A job as a member of a graph.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Member {
     /// The id of the job.

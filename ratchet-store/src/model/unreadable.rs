@@ -1,6 +1,7 @@
 //! A job whose stored row cannot be read.
 
 use super::JobId;
+use serde::Serialize;
 
 /// A job whose stored row cannot be read: a column is damaged, or was written by a newer version.
 ///
@@ -19,7 +20,7 @@ use super::JobId;
 ///     format!("job {id} cannot be read: column `checkpoint`: recursion limit exceeded"),
 /// );
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Unreadable {
     /// The id of the job. If the id itself cannot be read, a stable substitute that

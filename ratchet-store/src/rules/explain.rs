@@ -3,6 +3,7 @@
 //! A store returns the state around a job ([`ClaimContext`]). The conditions are evaluated by the [`ClaimPlan`] that
 //! claims use.
 
+use serde::Serialize;
 use std::fmt;
 
 use jiff::Timestamp;
@@ -35,7 +36,8 @@ pub struct ClaimContext {
 }
 
 /// A reason why a pending job is not running.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Waiting {
     /// It is not due yet.
@@ -112,7 +114,8 @@ pub enum Waiting {
 }
 
 /// The answer to "why is this job not running?".
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Explanation {
     /// The job is not pending; this is its state.

@@ -14,7 +14,8 @@ use std::time::Duration;
 use ratchet::definition::{JobInvocationResolver, Registration, Registry};
 use ratchet::failure::{ErrorSanitizer, RawError};
 use ratchet::hooks::{
-    AlertSink, DeadLetterSink, Failure, Middleware, OutcomeSink, RetryPolicy, RunReport, SinkError,
+    AlertSink, DeadLetterSink, FailedJob, Failure, Middleware, OutcomeSink, RetryPolicy, RunReport,
+    SinkError,
 };
 use ratchet::model::{Alert, Envelope, JobOutcome};
 use ratchet::prelude::*;
@@ -165,12 +166,12 @@ pub(crate) async fn other() {}
 pub(crate) struct Hostile;
 
 impl RetryPolicy for Hostile {
-    fn should_retry(&self, attempt: u32, _: &Failure) -> bool {
+    fn should_retry(&self, job: &FailedJob<'_>, _: &Failure) -> bool {
         misbehave(Callback::RetryPolicy);
-        attempt < 2
+        job.attempt < 2
     }
 
-    fn backoff(&self, _: u32, _: &Failure) -> Option<Duration> {
+    fn backoff(&self, _: &FailedJob<'_>, _: &Failure) -> Option<Duration> {
         misbehave(Callback::RetryPolicy);
         None
     }

@@ -1,8 +1,8 @@
 //! Batches: children that run in parallel.
 
 use ratchet_store::model::{
-    CancelCause, EdgeTrigger, Extend, GroupCounts, GroupId, GroupKind, GroupState, InsertError,
-    Inserted, JobId, JobState, NewJob, Settled, Vertex,
+    CancelCause, EdgeTrigger, Extend, Filter, GroupCounts, GroupId, GroupKind, GroupState,
+    InsertError, Inserted, JobId, JobState, NewJob, Settled, Vertex,
 };
 
 use crate::World;
@@ -238,6 +238,33 @@ pub async fn w_03_repeated_child_is_no_member(world: &World) {
     assert_eq!(world.tally(id).await, [0, 0, 0, 0, 1]);
     end(world, &node, 1, 0).await;
     assert_eq!(world.group_state(id).await, GroupState::Succeeded);
+}
+
+// spec: L-07
+pub async fn d_04_failed_members_of_one_group_are_found_and_redriven(world: &World) {
+    let node = world.node().await;
+    let (first, first_ids, callbacks) = batch(world, 3, &[EdgeTrigger::Always]).await;
+    let (second, second_ids, _) = batch(world, 2, &[]).await;
+    let alone = world.submit(world.job()).await;
+    let failures = node.claim(6).await.iter().map(RunExt::fail).collect();
+    world.settle_all(failures).await;
+    assert_eq!(world.list(Filter::any().group(first).oldest_first()).await, first_ids);
+    let newest_first: Vec<_> = second_ids.iter().rev().copied().collect();
+    assert_eq!(world.list(Filter::any().group(second)).await, newest_first);
+    let missing = GroupId::from_uuid(world.unknown_id().uuid());
+    assert!(world.list(Filter::any().group(missing)).await.is_empty());
+    let failed = Filter::any().state(JobState::Failed);
+    let named = failed.clone().group(second).name("bill");
+    assert!(world.list(named).await.is_empty());
+    let redriven = world.redrive(failed.group(second), 10).await;
+    assert_eq!(redriven.retried, second_ids);
+    for id in second_ids {
+        assert_eq!(world.get(id).await.state, Pending);
+    }
+    for id in first_ids.into_iter().chain([alone]) {
+        assert_eq!(world.get(id).await.state, JobState::Failed);
+    }
+    assert_eq!(world.get(callbacks[0]).await.state, Pending, "it is no member of its group");
 }
 
 pub async fn w_05_counts_are_exact_under_load(world: &World) {

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use ratchet_core::{
-    Builder, DeadLetterSink, ErrorSanitizer, Failure, JobContext, JobError, JobInvocationResolver,
-    JobState, Middleware, Ratchet, RawError, Registration, Registry, RetryPolicy, RunReport,
-    SinkError, Worker, async_trait,
+    Builder, DeadLetterSink, ErrorSanitizer, FailedJob, Failure, JobContext, JobError,
+    JobInvocationResolver, JobState, Middleware, Ratchet, RawError, Registration, Registry,
+    RetryPolicy, RunReport, SinkError, Worker, async_trait,
 };
 use ratchet_store::model::{AttemptOutcome, Envelope, TerminalReason};
 
@@ -69,11 +69,11 @@ impl std::fmt::Debug for Rude {
 }
 
 impl RetryPolicy for Rude {
-    fn should_retry(&self, _: u32, _: &Failure) -> bool {
+    fn should_retry(&self, _: &FailedJob<'_>, _: &Failure) -> bool {
         panic!("a policy panics")
     }
 
-    fn backoff(&self, _: u32, _: &Failure) -> Option<Duration> {
+    fn backoff(&self, _: &FailedJob<'_>, _: &Failure) -> Option<Duration> {
         panic!("a policy panics")
     }
 }

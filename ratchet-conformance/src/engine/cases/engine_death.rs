@@ -17,7 +17,7 @@ async fn assert_died(worker: &Worker, part: EnginePart) {
     assert!(!worker.readiness().ok);
     match worker.stopped().await {
         Stopped::Died(died) => assert_eq!(died.part, part, "{died}"),
-        Stopped::Requested => panic!("it was not asked to stop"),
+        other => panic!("it was not asked to stop: {other:?}"),
     }
     // Stopping a dead worker must not hang.
     worker.stop().await;

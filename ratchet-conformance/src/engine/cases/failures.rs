@@ -164,10 +164,9 @@ pub async fn e_10_an_unknown_job_waits_and_is_seen(fixture: EngineFixture) {
     fixture.until(&ratchet, known.id(), JobState::Succeeded).await;
     let record = ratchet.jobs().get(unknown.id).await.expect("reads").expect("exists");
     assert_eq!((record.state, record.run), (JobState::Pending, 0));
-    assert_eq!(
-        ratchet.jobs().unknown().await.expect("reads"),
-        [("test.nobody_knows".to_owned(), 1)]
-    );
+    let unknown = ratchet.jobs().unknown().await.expect("reads");
+    let told: Vec<_> = unknown.iter().map(|it| (it.name.as_str(), it.waiting)).collect();
+    assert_eq!(told, [("test.nobody_knows", 1)]);
     worker.stop().await;
 }
 

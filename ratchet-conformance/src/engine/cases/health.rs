@@ -149,11 +149,34 @@ pub async fn h_04_a_rejection_makes_it_ask_before_it_claims_more(fixture: Engine
 }
 
 /// Without checks, a rejection must not delay other jobs.
-pub async fn h_04_without_checks_a_rejection_holds_up_nobody(fixture: EngineFixture) {
+pub async fn h_04_without_checks_one_rejection_holds_up_nobody_for_long(fixture: EngineFixture) {
     let (ratchet, worker) = start(fixture.builder().concurrency(1)).await;
     let rejected = fixture.play(&ratchet, [Step::Reject, Step::Ok]).await;
     let behind = fixture.play(&ratchet, [Step::Ok]).await;
     fixture.until(&ratchet, behind.id(), JobState::Succeeded).await;
     fixture.until(&ratchet, rejected.id(), JobState::Succeeded).await;
+    worker.stop().await;
+}
+
+pub async fn h_04_a_rejection_without_a_check_closes_its_queue_for_a_while(fixture: EngineFixture) {
+    let (ratchet, worker) = start(fixture.builder().queue("other", |queue| queue)).await;
+    let rejected = fixture.play(&ratchet, [Step::Reject]).await;
+    let rests = || {
+        let details = worker.readiness().details;
+        details.iter().any(|detail| detail.contains("from queue `default`"))
+    };
+    // Every rest is longer than the one before, so that one of them is seen.
+    eventually("it is reported", async || {
+        fixture.advance(Duration::from_mins(1)).await;
+        rests()
+    })
+    .await;
+    assert!(worker.readiness().ok, "other queues are served");
+    let other = ratchet.enqueue(Script::of([Step::Ok])).queue("other").await.expect("enqueues");
+    fixture.until(&ratchet, other.id(), JobState::Succeeded).await;
+    ratchet.jobs().cancel(rejected.id()).await.expect("cancels");
+    let behind = fixture.play(&ratchet, [Step::Ok]).await;
+    fixture.until(&ratchet, behind.id(), JobState::Succeeded).await;
+    assert!(!rests(), "it was over before the next job was claimed");
     worker.stop().await;
 }

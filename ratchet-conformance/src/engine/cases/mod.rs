@@ -17,6 +17,7 @@ pub mod middleware;
 pub mod outage;
 pub mod outcomes;
 pub mod output;
+pub mod run_modes;
 pub mod shutdown;
 pub mod size;
 pub mod spawning;

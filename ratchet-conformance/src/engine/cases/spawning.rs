@@ -67,3 +67,19 @@ pub async fn s_08_a_run_that_is_over_takes_no_children(fixture: EngineFixture) {
     assert!(matches!(error, SubmitError::RunOver(id) if id == job.id()), "{error}");
     worker.stop().await;
 }
+
+pub async fn s_14_children_and_graphs_inherit_tenant_and_correlation_id(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
+    for step in [Step::Spawn(2), Step::SpawnBatch(3), Step::SpawnKeyed("k".to_owned())] {
+        let parent = ratchet.enqueue(Script::of([step])).tenant("acme").correlation_id("request-1");
+        let parent = parent.await.expect("enqueues");
+        fixture.until(&ratchet, parent.id(), JobState::Succeeded).await;
+    }
+    let found = async |filter: Filter| {
+        let page = ratchet.jobs().list(&filter, PageRequest::default()).await.expect("reads");
+        page.jobs.len()
+    };
+    assert_eq!(found(Filter::any()).await, 3 + 2 + 3 + 2);
+    assert_eq!(found(Filter::any().tenant("acme").correlation_id("request-1")).await, 10);
+    worker.stop().await;
+}

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ratchet_core::{Event, Failure, JobState, RetryPolicy};
+use ratchet_core::{Event, FailedJob, Failure, JobState, RetryPolicy};
 use ratchet_store::model::{AttemptOutcome, FailureKind, TerminalReason};
 
 use crate::engine::fixture::{EngineFixture, event, eventually, outcomes, start};
@@ -52,7 +52,7 @@ pub async fn x_03_a_timeout_counts_as_an_attempt(fixture: EngineFixture) {
 struct NoTimeouts;
 
 impl RetryPolicy for NoTimeouts {
-    fn should_retry(&self, _: u32, failure: &Failure) -> bool {
+    fn should_retry(&self, _: &FailedJob<'_>, failure: &Failure) -> bool {
         failure.record.kind != FailureKind::Timeout
     }
 }

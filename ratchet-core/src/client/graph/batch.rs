@@ -101,6 +101,12 @@ impl<'a> Batch<'a> {
         self
     }
 
+    /// Sets the correlation id of every job that has none of its own.
+    pub fn correlation_id(mut self, id: impl Into<String>) -> Self {
+        self.draft.correlation_id(id.into());
+        self
+    }
+
     /// Leaves the batch open: children can be added with [`GroupHandle::add`] until [`GroupHandle::seal`] is called.
     pub fn open(mut self) -> Self {
         self.draft.root().sealed = false;

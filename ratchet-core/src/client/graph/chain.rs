@@ -73,6 +73,12 @@ impl<'a, T> Chain<'a, T> {
         self
     }
 
+    /// Sets the correlation id of every step that has none of its own.
+    pub fn correlation_id(mut self, id: impl Into<String>) -> Self {
+        self.draft.correlation_id(id.into());
+        self
+    }
+
     /// Adds the next step. This compiles only if the step takes the output of the step before it, or nothing.
     pub fn then<J: StepAfter<T>>(self, job: J) -> Chain<'a, J::Output> {
         self.then_with(job, |enqueue| enqueue)

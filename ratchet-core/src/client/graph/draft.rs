@@ -29,6 +29,8 @@ pub(super) struct Draft<'a> {
     run: Option<&'a JobContext>,
     /// The tenant of the idempotency key and of jobs without their own.
     tenant: Option<String>,
+    /// The correlation id of jobs without their own.
+    correlation_id: Option<String>,
     /// The idempotency key.
     key: Option<String>,
     /// Whether a repeat is recognized by the idempotency key alone.
@@ -62,9 +64,21 @@ impl<'a> Draft<'a> {
         let root = GroupId::from_uuid(core.ids.job().uuid());
         let group = GroupRecord::new(root, kind, String::new());
         let graph = NewGraph { groups: vec![group], ..NewGraph::default() };
-        let (tenant, key, error, sizes) = (None, None, None, HashMap::new());
-        let mut draft =
-            Self { core, run, tenant, key, by_key_alone: false, graph, root, error, sizes };
+        // A graph inherits from the run that submits it.
+        let tenant = run.and_then(JobContext::tenant).map(str::to_owned);
+        let correlation_id = run.and_then(JobContext::correlation_id).map(str::to_owned);
+        let mut draft = Self {
+            core,
+            run,
+            tenant,
+            correlation_id,
+            key: None,
+            by_key_alone: false,
+            graph,
+            root,
+            error: None,
+            sizes: HashMap::new(),
+        };
         draft.name(name);
         draft
     }
@@ -92,6 +106,11 @@ impl<'a> Draft<'a> {
         self.tenant = Some(tenant);
     }
 
+    pub(super) fn correlation_id(&mut self, id: String) {
+        self.limit(Field::CorrelationId, &id);
+        self.correlation_id = Some(id);
+    }
+
     pub(super) fn idempotency_key(&mut self, key: String) {
         self.limit(Field::IdempotencyKey, &key);
         self.key = Some(key);
@@ -101,11 +120,13 @@ impl<'a> Draft<'a> {
         self.by_key_alone = true;
     }
 
-    /// Sets the tenant of the graph on every job that has none.
-    fn share_tenant(&mut self) {
-        let Some(tenant) = &self.tenant else { return };
+    /// Sets the tenant and the correlation id of the graph on every job that has none.
+    fn share_origin(&mut self) {
         for job in &mut self.graph.jobs {
-            job.spec.tenant.get_or_insert_with(|| tenant.clone());
+            let spec = &mut job.spec;
+            spec.tenant = spec.tenant.take().or_else(|| self.tenant.clone());
+            spec.correlation_id =
+                spec.correlation_id.take().or_else(|| self.correlation_id.clone());
         }
     }
 
@@ -205,7 +226,7 @@ impl<'a> Draft<'a> {
             let (job, problem) = (other.root().name.clone(), problem.to_owned());
             self.fail(SubmitError::BadOption { job, problem });
         }
-        other.share_tenant();
+        other.share_origin();
         other.root().owner = Some(owner);
         other.root().step = step;
         self.graph.groups.append(&mut other.graph.groups);
@@ -234,7 +255,7 @@ impl<'a> Draft<'a> {
             return Err(error);
         }
         self.check_size()?;
-        self.share_tenant();
+        self.share_origin();
         link(&mut self.graph);
         check(&self.graph)?;
         self.graph.key = self.key.map(|key| GraphKey {

@@ -141,6 +141,12 @@ impl<'a> Workflow<'a> {
         self
     }
 
+    /// Sets the correlation id of every step that has none of its own.
+    pub fn correlation_id(&mut self, id: impl Into<String>) -> &mut Self {
+        self.draft.correlation_id(id.into());
+        self
+    }
+
     /// Runs a job when the workflow has ended and no step has failed or was canceled. Steps on branches not taken do
     /// not count.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`

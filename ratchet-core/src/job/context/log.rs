@@ -20,6 +20,11 @@ impl JobContext {
         self.note("log line", |recorded| recorded.log(line));
     }
 
+    /// Returns the lines that this run has logged and that are not stored yet, for unit tests of the bare function.
+    pub fn logged(&self) -> Vec<LogLine> {
+        self.recorded().notes.logs.clone()
+    }
+
     /// Publishes a log line as a `tracing` event.
     fn trace(&self, level: LogLevel, message: &str) {
         macro_rules! event {

@@ -98,6 +98,7 @@ impl ClaimLoop {
     fn may_ask(&self) -> bool {
         let shared = &self.shared;
         let open = self.stop.is_none()
+            && self.limits.may_claim()
             && !self.suspects.is_isolated()
             && !shared.fenced.load(Ordering::Relaxed)
             && !shared.stalled.load(Ordering::Relaxed)
@@ -112,11 +113,13 @@ impl ClaimLoop {
     }
 
     fn request(&mut self) -> ClaimRequest {
-        let (idle, portion) = (self.is_idle(), self.exchange_size());
+        let (idle, portion) = (self.is_idle(), self.limits.portion(self.exchange_size()));
         self.in_flight.claims += 1;
+        let queues = self.capacity.allot(portion);
+        self.limits.sent(queues.iter().map(|queue| queue.limit).sum());
         ClaimRequest {
             node: self.shared.node(),
-            queues: self.capacity.allot(portion),
+            queues,
             known: Arc::clone(&self.shared.known),
             suspects: self.suspects.reserve(idle),
             starting: true,
@@ -137,6 +140,8 @@ impl ClaimLoop {
             let asks = self.settler.is_idle(now) && self.may_ask();
             sooner(asks.then(|| self.pacer.next_claim().max(self.settler.not_before())));
         }
+        sooner(self.capacity.next_rest_end());
+        sooner(self.limits.until().filter(|_| self.stop.is_none()));
         sooner(self.stop.filter(|stop| !stop.released).map(|stop| stop.until));
         at.saturating_sub(now)
     }

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::ClaimLoop;
+use crate::worker::run_limits::Completion;
 
 /// The limits of a stop that has begun.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +19,48 @@ pub(super) struct Stop {
 }
 
 impl ClaimLoop {
+    /// Records a claim that has started nothing. `trusted` is set if the reply can mean only that nothing is due: a store
+    /// may report a failed claim as empty if it has settled runs in the same call.
+    pub(super) fn note_empty_claim(&mut self, trusted: bool) {
+        if !self.limits.drains() {
+            return;
+        }
+        let idle = self.capacity.running() == 0 && self.settler.is_empty();
+        if trusted && idle && !self.isolated_waiting && !self.capacity.any_closed() {
+            self.limits.drained();
+        } else if !trusted {
+            // Ask again at once, without settlements.
+            self.pacer.assume_work();
+        }
+    }
+
+    /// Stops the worker if it has done everything that its run mode and limits allow.
+    pub(super) fn complete_if_done(&mut self, now: Duration) {
+        if self.stop.is_some() {
+            return;
+        }
+        let late = self.limits.until().is_some_and(|until| until <= now);
+        let completion = if late {
+            Some(Completion::MaxTime)
+        } else {
+            self.limits.completion().filter(|_| self.has_landed())
+        };
+        if let Some(completion) = completion {
+            // Only the first reason is kept.
+            let _ = self.shared.completed.set(completion);
+            self.begin_stop(now, self.shared.core.config.shutdown_grace);
+        }
+    }
+
+    /// Returns whether no run and no settlement is left.
+    fn has_landed(&self) -> bool {
+        self.running_jobs.only_runaways()
+            && self.settler.is_empty()
+            && self.holds_to_release.is_empty()
+            && self.undecided.is_empty()
+            && self.in_flight.exchanges == 0
+    }
+
     pub(super) fn begin_stop(&mut self, now: Duration, grace: Duration) {
         let config = &self.shared.core.config;
         let until = now.saturating_add(grace);
@@ -35,11 +78,7 @@ impl ClaimLoop {
 
     pub(super) fn is_done(&self) -> bool {
         let Some(stop) = self.stop else { return false };
-        let landed = self.running_jobs.only_runaways()
-            && self.settler.is_empty()
-            && self.holds_to_release.is_empty();
-        let landed = landed && self.undecided.is_empty();
-        (landed && self.in_flight.exchanges == 0) || self.now() >= stop.give_up
+        self.has_landed() || self.now() >= stop.give_up
     }
 
     pub(super) async fn leave(self) {
