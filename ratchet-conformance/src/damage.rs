@@ -10,10 +10,10 @@ use ratchet_core::StoreError;
 use ratchet_store::Store;
 use ratchet_store::model::{
     AttemptOutcome, Channel, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, Due, Edge,
-    EdgeTrigger, Filter, GroupFilter, GroupId, GroupKind, GroupRecord, Isolation, JobId,
-    JobOutcome, JobSpec, JobState, KnownJobs, NewGraph, NewHandOff, NewJob, NewReject, NodeId,
-    NodeInfo, Notice, OnConflict, Orphan, PageRequest, QueueDemand, RejectFilter, ScheduleRecord,
-    Settled, Settlement, Step, Verdict, Vertex, WriteSchedule,
+    EdgeTrigger, Filter, GroupFilter, GroupId, GroupKind, GroupRecord, JobId, JobOutcome, JobSpec,
+    JobState, KnownJobs, NewGraph, NewHandOff, NewJob, NewReject, NodeId, NodeInfo, Notice,
+    OnConflict, Orphan, PageRequest, QueueDemand, RejectFilter, ScheduleRecord, Settled,
+    Settlement, Step, Suspects, Verdict, Vertex, WriteSchedule,
 };
 use ratchet_store::rules::graph::link;
 use uuid::Uuid;
@@ -52,7 +52,7 @@ impl Node {
             node: self.id,
             queues: vec![QueueDemand { queue: "default".to_owned(), limit }],
             known: Arc::new(KnownJobs(known)),
-            isolation: Isolation::NotNow { after_crashes: 2 },
+            suspects: Suspects::beside_others(5),
             starting: true,
         }
     }

@@ -100,8 +100,9 @@ macro_rules! suite {
                 p_02_crashed_job_waits_for_its_turn
                 p_02_first_means_first_of_all_queues
                 p_02_two_crashed_jobs_do_not_run_together
-                p_02_one_crash_is_not_enough
-                p_02_crashed_job_nobody_can_run_is_not_told
+                p_02_crashed_job_of_an_unknown_name_is_not_reported
+                p_06_two_crashes_change_nothing
+                p_06_a_claim_returns_a_limited_number_of_suspects
                 p_02_manual_retry_forgives_crashes
             }
             claim_order {

@@ -38,17 +38,18 @@ impl Tables {
                 self.claim_queue(demand, lease, request, now, &mut plan, &mut jobs);
             }
         }
-        let isolated_waiting = plan.isolated_waiting();
+        let (isolated_waiting, suspects_waiting) =
+            (plan.isolated_waiting(), plan.suspects_waiting());
         for (queue, rules) in plan.spend(now) {
             self.gates.queues.insert(queue.to_owned(), rules.clone());
         }
         let next_due = [self.next_due(request, now), plan.opens_in()].into_iter().flatten().min();
-        ClaimReply { jobs, isolated_waiting, next_due }
+        ClaimReply { jobs, isolated_waiting, suspects_waiting, next_due }
     }
 
     /// Reads the rules of the requested queues and the breakers that are not closed.
     fn claim_plan(&self, request: &ClaimRequest, now: Timestamp) -> ClaimPlan {
-        let mut plan = ClaimPlan::new(&request.queues, request.isolation, now);
+        let mut plan = ClaimPlan::new(&request.queues, request.suspects, now);
         for demand in &request.queues {
             if let Some(rules) = self.gates.queues.get(&demand.queue) {
                 plan.set_rules(&demand.queue, rules.clone(), self.running(&demand.queue));

@@ -7,8 +7,8 @@ use ratchet_memory::MemoryStore;
 use ratchet_store::Store as _;
 use ratchet_store::model::{
     AttemptOutcome, ClaimRequest, Command, Due, Edge, EdgeTrigger, Envelope, FailureKind,
-    FailureRecord, GroupId, GroupKind, GroupRecord, Isolation, JobId, JobSpec, JobState, KnownJobs,
-    NewGraph, NewJob, NodeId, NodeInfo, OnConflict, QueueDemand, Settlement, Step, TerminalReason,
+    FailureRecord, GroupId, GroupKind, GroupRecord, JobId, JobSpec, JobState, KnownJobs, NewGraph,
+    NewJob, NodeId, NodeInfo, OnConflict, QueueDemand, Settlement, Step, Suspects, TerminalReason,
     Verdict, Vertex,
 };
 use ratchet_store::rules::graph::{check, link};
@@ -57,7 +57,7 @@ async fn w_01_chain_of_a_hundred_thousand_steps() {
         node: node.id,
         queues: vec![QueueDemand { queue: "default".to_owned(), limit: 5 }],
         known: Arc::new(KnownJobs([("step".to_owned(), 1)].into())),
-        isolation: Isolation::NotNow { after_crashes: 2 },
+        suspects: Suspects::beside_others(5),
         starting: true,
     };
     let claimed = store.claim(request).await.expect("claims").jobs;

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ratchet_store::env::crash::{CrashPoint, crash_point};
-use ratchet_store::model::{ClaimReply, ClaimRequest, ConcurrencyKey, Isolation, QueueDemand};
+use ratchet_store::model::{
+    ClaimReply, ClaimRequest, ConcurrencyKey, QueueDemand, Suspects, Suspicion,
+};
 use ratchet_store::rules::claim::{Accepted, Candidate, ClaimPlan, Holders};
 use uuid::Uuid;
 
@@ -46,8 +48,9 @@ impl<'a> Known<'a> {
     }
 }
 
-pub(crate) fn isolated_from(isolation: Isolation) -> i32 {
-    to_i32(isolation.after_crashes())
+/// Returns the number of crashes from which on the fast path leaves a job to the slow path.
+pub(crate) fn suspect_from(suspects: Suspects) -> i32 {
+    to_i32(Suspicion::begins_after(suspects.isolate_after))
 }
 
 impl Inner {
@@ -174,13 +177,14 @@ impl Inner {
             let probe = walk.probes.iter().find(|probe| probe.job == job.id().uuid());
             job.probe = probe.map(|probe| probe.opening);
         }
-        let isolated_waiting = walk.plan.isolated_waiting();
+        let (isolated_waiting, suspects_waiting) =
+            (walk.plan.isolated_waiting(), walk.plan.suspects_waiting());
         // `opens_in` counts from the time of the claim, so that a wait is not longer than its rule.
         for (queue, rules) in walk.plan.spend(instant(now)) {
             self.save_rules(db, queue, rules).await?;
         }
         let next_due = [next_due, walk.plan.opens_in()].into_iter().flatten().min();
-        Ok(ClaimReply { jobs, isolated_waiting, next_due })
+        Ok(ClaimReply { jobs, isolated_waiting, suspects_waiting, next_due })
     }
 }
 
@@ -263,7 +267,7 @@ impl Walk<'_> {
         db: &mut PgConnection,
         request: &ClaimRequest,
     ) -> Result<Option<String>, Fault> {
-        if matches!(request.isolation, Isolation::NotNow { .. }) {
+        if !request.suspects.isolated {
             return Ok(None);
         }
         let mut firsts = Vec::new();

@@ -11,7 +11,7 @@ use ratchet_store::model::{
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::claim::{Known, isolated_from};
+use crate::claim::{Known, suspect_from};
 use crate::claimed_columns::{self, ClaimedColumns};
 use crate::db;
 use crate::decode_claim::{Claims, Taken, protocol_error};
@@ -78,7 +78,7 @@ pub(crate) struct ExchangeStatus {
     pub(crate) now: i64,
     /// A job is due and must be promoted first. Nothing was claimed.
     pub(crate) due_waits: bool,
-    /// A key or an isolated job requires the slow path. Nothing was claimed.
+    /// A key or a suspect job requires the slow path. Nothing was claimed.
     pub(crate) long: bool,
     /// The statement supports neither lookups nor breakers. Then `long` may mean only that one of them was needed.
     pub(crate) plain: bool,
@@ -137,7 +137,7 @@ impl Inner {
             .bind(node.uuid())
             .bind(known.names)
             .bind(known.versions)
-            .bind(request.map_or(i32::MAX, |request| isolated_from(request.isolation)))
+            .bind(request.map_or(i32::MAX, |request| suspect_from(request.suspects)))
             .bind(request.is_some_and(|request| request.starting))
             .bind(from.iter().map(|rank| rank.due).collect::<Vec<_>>())
             .bind(from.iter().map(|rank| rank.job).collect::<Vec<_>>());

@@ -30,7 +30,7 @@ impl Inner {
         request: &ClaimRequest,
         now: i64,
     ) -> Result<ClaimPlan, Fault> {
-        let mut plan = ClaimPlan::new(&request.queues, request.isolation, instant(now));
+        let mut plan = ClaimPlan::new(&request.queues, request.suspects, instant(now));
         let wanted: Vec<_> = request.queues.iter().map(|demand| clean(&demand.queue)).collect();
         let rows = db::query(self.sql.lock_rules()).bind(wanted).fetch_all(&mut *db).await?;
         let rules = rows.iter().map(rules).collect::<Result<Vec<_>, _>>()?;

@@ -9,8 +9,8 @@ use ratchet_conformance::Harness;
 use ratchet_core::{IdSource, OsEntropy, Priority, SystemClock};
 use ratchet_pg::PgStore;
 use ratchet_store::model::{
-    CancelCause, ClaimRequest, Command, Due, Inserted, Isolation, JobSpec, KnownJobs, NewJob,
-    NodeInfo, OnConflict, QueueDemand, QueueUpdate,
+    CancelCause, ClaimRequest, Command, Due, Inserted, JobSpec, KnownJobs, NewJob, NodeInfo,
+    OnConflict, QueueDemand, QueueUpdate, Suspects,
 };
 use ratchet_store::{Store, StoreErrorKind, Wake};
 use support::{Database, PgHarness};
@@ -141,7 +141,7 @@ async fn c_02_what_another_process_puts_before_others_is_claimed_first() {
             node: claimer,
             queues: vec![QueueDemand { queue: "default".to_owned(), limit: 1 }],
             known: Arc::new(KnownJobs([(job().spec.name, 1)].into())),
-            isolation: Isolation::NotNow { after_crashes: 2 },
+            suspects: Suspects::beside_others(5),
             starting: true,
         };
         pg.store.claim(request).await.expect("claims").jobs[0].id()

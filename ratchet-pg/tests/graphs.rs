@@ -11,9 +11,9 @@ use ratchet_pg::PgStore;
 use ratchet_store::Store;
 use ratchet_store::model::{
     AttemptOutcome, CancelCause, ClaimRequest, Claimed, Command, CommandReply, Due, Edge,
-    EdgeTrigger, GroupId, GroupKind, GroupRecord, GroupState, Isolation, JobId, JobSpec, JobState,
-    KnownJobs, NewGraph, NewJob, NodeId, NodeInfo, OnConflict, QueueDemand, Settled, Settlement,
-    Step, Verdict, Vertex,
+    EdgeTrigger, GroupId, GroupKind, GroupRecord, GroupState, JobId, JobSpec, JobState, KnownJobs,
+    NewGraph, NewJob, NodeId, NodeInfo, OnConflict, QueueDemand, Settled, Settlement, Step,
+    Suspects, Verdict, Vertex,
 };
 use ratchet_store::rules::graph::link;
 use support::PgHarness;
@@ -86,7 +86,7 @@ async fn claim(store: &PgStore, node: NodeId, limit: u32) -> Vec<Claimed> {
         node,
         queues: vec![QueueDemand { queue: "default".to_owned(), limit }],
         known: known(),
-        isolation: Isolation::NotNow { after_crashes: 2 },
+        suspects: Suspects::beside_others(5),
         starting: true,
     };
     store.claim(request).await.expect("claims").jobs

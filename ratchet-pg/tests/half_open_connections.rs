@@ -14,7 +14,7 @@ use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_pg::{PgOptions, PgStore};
 use ratchet_store::Store;
 use ratchet_store::model::{
-    ClaimRequest, Due, Isolation, JobSpec, KnownJobs, NewJob, NodeInfo, OnConflict, QueueDemand,
+    ClaimRequest, Due, JobSpec, KnownJobs, NewJob, NodeInfo, OnConflict, QueueDemand, Suspects,
 };
 use sqlx::Connection as _;
 use support::OwnServer;
@@ -202,7 +202,7 @@ async fn p_03_claim_that_commits_after_it_was_looked_for_is_given_back_too() {
         node,
         queues: vec![QueueDemand { queue: "default".to_owned(), limit: 10 }],
         known: Arc::new(KnownJobs([("test.silence".to_owned(), 1)].into())),
-        isolation: Isolation::NotNow { after_crashes: 2 },
+        suspects: Suspects::beside_others(5),
         starting: true,
     };
 

@@ -11,8 +11,8 @@ use ratchet_pg::PgStore;
 use ratchet_store::Store;
 use ratchet_store::model::{
     AttemptOutcome, ClaimRequest, Claimed, Due, Envelope, FailureKind, FailureRecord, GroupId,
-    GroupKind, GroupRecord, Isolation, JobId, JobSpec, JobState, KnownJobs, NewGraph, NewJob,
-    NodeInfo, OnConflict, QueueDemand, Settlement, Step, TerminalReason, Verdict,
+    GroupKind, GroupRecord, JobId, JobSpec, JobState, KnownJobs, NewGraph, NewJob, NodeInfo,
+    OnConflict, QueueDemand, Settlement, Step, Suspects, TerminalReason, Verdict,
 };
 use support::PgHarness;
 
@@ -72,7 +72,7 @@ impl Parts {
             node,
             queues: vec![QueueDemand { queue: "default".to_owned(), limit: 1 }],
             known: Arc::new(KnownJobs([(name.to_owned(), 1)].into())),
-            isolation: Isolation::NotNow { after_crashes: 2 },
+            suspects: Suspects::beside_others(5),
             starting: true,
         };
         self.store.claim(request).await.expect("claims").jobs.remove(0)

@@ -10,8 +10,8 @@ use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_pg::PgStore;
 use ratchet_store::Store;
 use ratchet_store::model::{
-    AttemptOutcome, ClaimRequest, Due, Isolation, JobSpec, KnownJobs, NewJob, NodeId, NodeInfo,
-    OnConflict, QueueDemand, Settlement, Verdict,
+    AttemptOutcome, ClaimRequest, Due, JobSpec, KnownJobs, NewJob, NodeId, NodeInfo, OnConflict,
+    QueueDemand, Settlement, Suspects, Verdict,
 };
 use sqlx::{Connection as _, PgConnection};
 use support::PgHarness;
@@ -50,7 +50,7 @@ impl Mover {
             node: self.node,
             queues: vec![QueueDemand { queue: "default".to_owned(), limit }],
             known: Arc::new(KnownJobs([("test.snapshot".to_owned(), 1)].into())),
-            isolation: Isolation::NotNow { after_crashes: 2 },
+            suspects: Suspects::beside_others(5),
             starting: true,
         };
         let (mut done, began) = (0, Instant::now());

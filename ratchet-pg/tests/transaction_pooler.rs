@@ -9,7 +9,7 @@ use std::time::Duration;
 use ratchet_core::{Job as _, JobError, JobState, Ratchet, State, Worker};
 use ratchet_macros::job;
 use ratchet_pg::{EnqueueInTx as _, PgOptions, PgStore};
-use ratchet_store::model::{ClaimRequest, Isolation, KnownJobs, NodeId, NodeInfo, QueueDemand};
+use ratchet_store::model::{ClaimRequest, KnownJobs, NodeId, NodeInfo, QueueDemand, Suspects};
 use ratchet_store::{Store, StoreErrorKind};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{Connection as _, PgConnection, Row as _};
@@ -72,7 +72,7 @@ async fn claim_and_die(store: &PgStore) -> usize {
         node,
         queues: vec![QueueDemand { queue: "default".to_owned(), limit: 10 }],
         known: Arc::new(KnownJobs([("test.pooled".to_owned(), 1)].into())),
-        isolation: Isolation::Allowed { after_crashes: u32::MAX },
+        suspects: Suspects::idle(u32::MAX),
         starting: true,
     };
     store.claim(request).await.expect("claims").jobs.len()

@@ -8,8 +8,8 @@ use ratchet_conformance::Harness;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_store::InsertInTx as _;
 use ratchet_store::model::{
-    ClaimRequest, CommandReply, Due, InsertError, Inserted, Isolation, JobId, JobSpec, JobState,
-    KnownJobs, NewJob, NodeInfo, OnConflict, QueueDemand,
+    ClaimRequest, CommandReply, Due, InsertError, Inserted, JobId, JobSpec, JobState, KnownJobs,
+    NewJob, NodeInfo, OnConflict, QueueDemand, Suspects,
 };
 use ratchet_store::{Store, Wake};
 use sqlx::Row;
@@ -144,7 +144,7 @@ async fn s_07_other_languages_enqueue_by_a_function() {
         node,
         queues: vec![QueueDemand { queue: "letters".to_owned(), limit: 1 }],
         known: Arc::new(KnownJobs([("mail".to_owned(), 1)].into())),
-        isolation: Isolation::NotNow { after_crashes: 2 },
+        suspects: Suspects::beside_others(5),
         starting: true,
     };
     assert_eq!(pg.store.claim(request).await.expect("claims").jobs[0].id(), id);

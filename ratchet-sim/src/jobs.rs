@@ -104,7 +104,8 @@ impl Performance {
 impl Drop for Performance {
     fn drop(&mut self) {
         let world = &self.stage.world;
-        world.oracle().finish(self.job, self.run, self.how);
+        let now = world.store.inspect(|view| view.now());
+        world.oracle().finish(self.job, self.run, self.how, now);
         world.handler_step(self.stage.owner);
     }
 }

@@ -185,6 +185,7 @@ impl Sim {
             Chaos::Pause(place, long) => {
                 if let Some(owner) = self.owner(place) {
                     self.executor.freeze(owner);
+                    self.world.oracle().pause(owner);
                     self.later(long, Chaos::Thaw(place));
                 }
             }

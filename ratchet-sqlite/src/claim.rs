@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use ratchet_store::env::crash::{CrashPoint, crash_point};
-use ratchet_store::model::{ClaimReply, ClaimRequest, Isolation, JobState, LeaseId, QueueDemand};
+use ratchet_store::model::{ClaimReply, ClaimRequest, JobState, LeaseId, QueueDemand};
 use ratchet_store::rules::claim::{Candidate, ClaimPlan, Holders, Obstacle};
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
@@ -59,7 +59,7 @@ impl Session<'_> {
             return Ok(ClaimReply::default());
         }
         let mut next_due = None;
-        let mut plan = ClaimPlan::new(&request.queues, request.isolation, self.now);
+        let mut plan = ClaimPlan::new(&request.queues, request.suspects, self.now);
         for row in rest {
             match row.try_get(0)? {
                 KIND => {
@@ -95,7 +95,8 @@ impl Session<'_> {
             self.set_aside(jobs.collect()).await?;
         }
         self.start(&selection.chosen, lease, request).await?;
-        let isolated_waiting = plan.isolated_waiting();
+        let (isolated_waiting, suspects_waiting) =
+            (plan.isolated_waiting(), plan.suspects_waiting());
         for (queue, rules) in plan.spend(self.now) {
             self.save_rules(queue, rules).await?;
         }
@@ -103,6 +104,7 @@ impl Session<'_> {
         Ok(ClaimReply {
             jobs: selection.chosen.into_iter().map(|candidate| candidate.claimed).collect(),
             isolated_waiting,
+            suspects_waiting,
             next_due: if selection.more { Some(Duration::ZERO) } else { next_due },
         })
     }
@@ -178,7 +180,7 @@ impl Session<'_> {
                         job.claimed.probe = accepted.probe;
                         selection.chosen.push(job);
                     }
-                    Err(Obstacle::Isolation) => {}
+                    Err(Obstacle::Isolation | Obstacle::Suspect) => {}
                     Err(_) => {
                         let known = candidate.known;
                         selection.passed.push((job, known));
@@ -204,7 +206,7 @@ impl Session<'_> {
         lease: LeaseId,
         plan: &mut ClaimPlan,
     ) -> Result<Option<InLine>, sqlx::Error> {
-        if matches!(request.isolation, Isolation::NotNow { .. }) {
+        if !request.suspects.isolated {
             return Ok(None);
         }
         // The search is made as if no job had been chosen.

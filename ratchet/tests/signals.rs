@@ -22,19 +22,41 @@ async fn linger(#[inject] ctx: JobContext, forever: bool) {
     }
 }
 
+/// Blocks its thread for longer than any test takes.
+#[job(max_retries = 0, blocking)]
+fn block() {
+    println!("begun");
+    std::thread::sleep(Duration::from_hours(1));
+}
+
+/// Blocks a thread of the runtime, which async handlers must not do.
+#[job(max_retries = 0)]
+async fn hog() {
+    println!("begun");
+    std::thread::sleep(Duration::from_hours(1));
+}
+
 /// The program under test. Does nothing unless it was started by one of the tests below.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn child() {
     let Ok(mode) = std::env::var(MODE) else { return };
     let ratchet = Ratchet::builder(MemoryStore::new())
-        .jobs([Linger::JOB])
-        .shutdown_grace(Duration::from_hours(1))
+        .jobs([Linger::JOB, Block::JOB, Hog::JOB])
+        .shutdown_grace(if matches!(&*mode, "no grace" | "return") {
+            Duration::ZERO
+        } else {
+            Duration::from_hours(1)
+        })
         .build()
         .await
         .expect("builds");
     let worker = ratchet.start().await.expect("starts");
-    let job = ratchet.enqueue(Linger { forever: mode == "forever" });
-    let job = job.into_new_job().expect("is checked");
+    let job = match mode.as_str() {
+        "hog" => ratchet.enqueue(Hog {}).into_new_job(),
+        "blocking" | "no grace" | "return" => ratchet.enqueue(Block {}).into_new_job(),
+        mode => ratchet.enqueue(Linger { forever: mode == "forever" }).into_new_job(),
+    };
+    let job = job.expect("is checked");
     let id = job.id;
     // The signal handler must be installed before the job reports that it runs.
     tokio::select! {
@@ -44,6 +66,9 @@ async fn child() {
     }
     let job = ratchet.jobs().get(id).await.expect("reads").expect("exists");
     println!("ended {} {} {}", job.state, job.attempts, job.crashes);
+    if mode == "no grace" {
+        std::future::pending::<()>().await;
+    }
 }
 
 /// A child process: this test binary, running only [`child`].
@@ -77,6 +102,11 @@ impl Program {
         let sent =
             Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
         assert!(sent.expect("kill runs").success());
+    }
+
+    /// Waits until the process has ended, and returns its exit code.
+    fn exit_code(&mut self) -> Option<i32> {
+        self.child.wait().expect("is a child").code()
     }
 }
 
@@ -113,4 +143,37 @@ fn x_07_a_second_signal_stops_at_once_and_harms_nothing() {
     program.until("stopping");
     program.signal("INT");
     assert_eq!(program.until("ended"), "ended PENDING 0 0");
+}
+
+#[test]
+fn x_07_a_second_signal_ends_the_process_while_handlers_hold_their_threads() {
+    for mode in ["blocking", "hog"] {
+        let mut program = Program::start(mode);
+        program.until("begun");
+        program.signal("TERM");
+        program.signal("INT");
+        // Two signals that arrive at the same time may be seen in either order.
+        let code = program.exit_code();
+        assert!(matches!(code, Some(130 | 143)), "{mode}: {code:?}");
+    }
+}
+
+#[test]
+fn x_07_a_blocking_thread_does_not_keep_a_stopped_process_alive() {
+    let mut program = Program::start("no grace");
+    program.until("begun");
+    program.signal("TERM");
+    assert_eq!(program.until("ended"), "ended PENDING 0 0");
+    // The program goes on for another reason. The signal must not be ignored.
+    program.signal("TERM");
+    assert_eq!(program.exit_code(), Some(143));
+}
+
+#[test]
+fn x_07_a_program_can_return_while_a_blocking_thread_runs() {
+    let mut program = Program::start("return");
+    program.until("begun");
+    program.signal("TERM");
+    assert_eq!(program.until("ended"), "ended PENDING 0 0");
+    assert_eq!(program.exit_code(), Some(0));
 }

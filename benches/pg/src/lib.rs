@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ratchet::model::{
-    Isolation, AttemptOutcome, ClaimRequest, Claimed, Due, JobSpec, KnownJobs, NewJob, NodeId,
+    Suspects, AttemptOutcome, ClaimRequest, Claimed, Due, JobSpec, KnownJobs, NewJob, NodeId,
     NodeInfo, OnConflict, QueueDemand, Settlement, Verdict,
 };
 use ratchet::Store;
@@ -129,7 +129,7 @@ pub fn request(node: NodeId, name: &str, limit: u32) -> ClaimRequest {
         node,
         queues: vec![QueueDemand { queue: "default".to_owned(), limit }],
         known: Arc::new(KnownJobs([(name.to_owned(), 1)].into())),
-        isolation: Isolation::NotNow { after_crashes: 2 },
+        suspects: Suspects::beside_others(5),
         starting: true,
     }
 }

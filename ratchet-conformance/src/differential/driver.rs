@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use ratchet_store::model::{
     BreakerSample, BreakerSettings, CallResult, CancelCause, Channel, ClaimRequest, Claimed,
-    Command, Declarations, Filter, GraphEffects, GroupFilter, GroupId, Heartbeat, Isolation, JobId,
-    KnownJobs, NodeId, NodeInfo, PageRequest, Progress, QueueDemand, RunNotes, Settled, Settlement,
+    Command, Declarations, Filter, GraphEffects, GroupFilter, GroupId, Heartbeat, JobId, KnownJobs,
+    NodeId, NodeInfo, PageRequest, Progress, QueueDemand, RunNotes, Settled, Settlement, Suspects,
     Token, Vertex,
 };
 use ratchet_store::{Store, StoreError};
@@ -173,18 +173,15 @@ impl<'a> Driver<'a> {
             node,
             queues: vec![demand("default"), demand("other")],
             known: known(),
-            isolation: if idle {
-                Isolation::Allowed { after_crashes: 2 }
-            } else {
-                Isolation::NotNow { after_crashes: 2 }
-            },
+            suspects: if idle { Suspects::idle(2) } else { Suspects::beside_others(2) },
             starting: true,
         };
         let reply = ok(self.store.claim(request).await);
         self.runs.extend(reply.jobs.iter().cloned());
         let jobs: Vec<_> = reply.jobs.into_iter().map(|run| self.normal.claimed(run)).collect();
         let next = reply.next_due.map(span);
-        format!("{jobs:?}\nisolated {} next {next:?}", reply.isolated_waiting)
+        let waiting = (reply.isolated_waiting, reply.suspects_waiting);
+        format!("{jobs:?}\nsuspects {waiting:?} next {next:?}")
     }
 
     async fn command_run(&self, ago: usize, command: impl FnOnce(JobId) -> Command) -> String {

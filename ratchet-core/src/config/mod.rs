@@ -49,7 +49,10 @@ pub struct Config {
     pub runaway_after: Duration,
     /// How long all handler threads may be stuck before the worker stops claiming.
     pub stall_after: Duration,
-    /// The number of crashes from which on a job runs isolated.
+    /// The number of crashes from which on a job runs isolated, with no other job in its process. With one crash fewer,
+    /// a process runs at most one such job at a time; with two fewer, at most [`Suspects::FEW`].
+    ///
+    /// [`Suspects::FEW`]: ratchet_store::model::Suspects::FEW
     pub isolate_after_crashes: u32,
     /// How long succeeded jobs are kept; `None` means forever.
     pub keep_succeeded: Option<Duration>,
@@ -97,7 +100,7 @@ impl Default for Config {
             cancel_grace: Duration::from_secs(5),
             runaway_after: Duration::from_secs(1),
             stall_after: Duration::from_secs(5),
-            isolate_after_crashes: 2,
+            isolate_after_crashes: 5,
             keep_succeeded: Some(7 * DAY),
             keep_canceled: Some(7 * DAY),
             keep_failed: Some(90 * DAY),

@@ -1,5 +1,6 @@
 //! [`JobContext`]: the handle through which a running job reads its own data and records notes, children and rejects.
 
+mod log;
 mod recorded;
 #[cfg(test)]
 mod tests;
@@ -19,8 +20,8 @@ use self::recorded::{Recorded, line};
 use super::{RunHost, State, StopSignal};
 use crate::failure::JobError;
 use ratchet_store::model::{
-    Claimed, FinishedParent, GroupId, GroupRecord, JobId, LogLevel, LogLine, NewGraph, NewHandOff,
-    NewJob, NewReject, Progress, RunNotes,
+    Claimed, FinishedParent, GroupId, GroupRecord, JobId, NewGraph, NewHandOff, NewJob, NewReject,
+    Progress, RunNotes,
 };
 
 /// The context of one run, injected with `#[inject] ctx: JobContext`. Cheap to clone.
@@ -205,31 +206,6 @@ impl JobContext {
         let saved =
             self.recorded().notes.checkpoint.clone().or_else(|| self.run.job.checkpoint.clone());
         saved.map(serde_json::from_value).transpose()
-    }
-
-    /// Logs a line that is stored with the job.
-    ///
-    /// A line longer than [`limits::LOG_LINE`](ratchet_store::model::limits::LOG_LINE) is truncated. After
-    /// [`limits::LOG`](ratchet_store::model::limits::LOG) bytes in one run, further lines are dropped with a warning on the
-    /// job.
-    pub fn log(&self, level: LogLevel, message: impl Into<String>) {
-        let line = LogLine {
-            after: self.elapsed(),
-            level,
-            message: line(message.into()),
-            run: self.run.job.run,
-        };
-        self.note("log line", |recorded| recorded.log(line));
-    }
-
-    /// Logs a line at level info.
-    pub fn info(&self, message: impl Into<String>) {
-        self.log(LogLevel::Info, message);
-    }
-
-    /// Logs a line at level warn.
-    pub fn warn(&self, message: impl Into<String>) {
-        self.log(LogLevel::Warn, message);
     }
 
     /// Records an item that could not be processed. The sanitized error is stored with the run; the item itself is not.

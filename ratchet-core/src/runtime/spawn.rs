@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
 
-use tokio::runtime::{Builder, Handle};
+use tokio::runtime::{Builder, Handle, Runtime};
 
 /// A future to run to completion.
 pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -33,12 +34,14 @@ pub trait Spawn: Send + Sync + fmt::Debug + 'static {
 #[derive(Debug, Clone)]
 pub struct DedicatedEngineThread {
     handlers: Handle,
+    /// Created for the first blocking handler.
+    blocking: Arc<OnceLock<BlockingThreads>>,
 }
 
 impl DedicatedEngineThread {
     /// Creates a spawner that runs handlers on this runtime.
     pub fn new(handlers: Handle) -> Self {
-        Self { handlers }
+        Self { handlers, blocking: Arc::default() }
     }
 }
 
@@ -70,7 +73,42 @@ impl Spawn for DedicatedEngineThread {
     }
 
     fn blocking(&self, work: Box<dyn FnOnce() + Send>) {
-        self.handlers.spawn_blocking(work);
+        let handlers = self.handlers.clone();
+        self.blocking.get_or_init(BlockingThreads::new).run(Box::new(move || {
+            // The handler may use the runtime of the other handlers, as on its own blocking threads.
+            let _entered = handlers.enter();
+            work();
+        }));
+    }
+}
+
+/// The threads of blocking handlers.
+///
+/// The user's runtime waits for its own blocking threads when it is dropped, so a handler that does not return would
+/// keep a stopped process alive. The end of the process does not wait for these threads.
+#[derive(Debug)]
+struct BlockingThreads(Option<Runtime>);
+
+impl BlockingThreads {
+    fn new() -> Self {
+        let mut runtime = Builder::new_current_thread();
+        Self(runtime.thread_name("ratchet-blocking").build().ok())
+    }
+
+    fn run(&self, work: Box<dyn FnOnce() + Send>) {
+        match &self.0 {
+            Some(runtime) => drop(runtime.spawn_blocking(work)),
+            // A runtime without drivers needs no resources that could be missing.
+            None => drop(Handle::current().spawn_blocking(work)),
+        }
+    }
+}
+
+impl Drop for BlockingThreads {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use ratchet_memory::MemoryStore;
 use ratchet_store::StoreError;
 use ratchet_store::env::{SeededEntropy, VirtualClock};
 use ratchet_store::model::{
-    ClaimRequest, Claimed, Isolation, NodeInfo, QueueDemand, Settled, Verdict,
+    ClaimRequest, Claimed, NodeInfo, QueueDemand, Settled, Suspects, Verdict,
 };
 
 /// A runtime over a memory store and a virtual clock that runs jobs only on request.
@@ -171,7 +171,7 @@ impl Sandbox {
                 node,
                 queues: vec![QueueDemand { queue, limit: 1 }],
                 known: Arc::new(core.known_jobs()),
-                isolation: Isolation::Allowed { after_crashes: core.config.isolate_after_crashes },
+                suspects: Suspects::idle(core.config.isolate_after_crashes),
                 starting: true,
             };
             let reply = core.store.claim(request).await?;

@@ -6,6 +6,7 @@
 
 mod next_exchange;
 mod runaway;
+mod stop;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use tokio::sync::broadcast;
 
 use self::next_exchange::Competition;
 use self::runaway::Undecided;
+use self::stop::Stop;
 use super::attempt::AttemptResult;
 use super::capacity::QueueCapacity;
 use super::claim_pacing::ClaimPacer;
@@ -26,10 +28,11 @@ use super::publish::job_ref;
 use super::running::{Due, Run, RunningJobs};
 use super::settler::{PendingSettlement, Settler};
 use super::shared::{Message, Shared};
+use super::suspects::RunningSuspects;
 use crate::events::Event;
 use ratchet_store::Wake;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
-use ratchet_store::model::{Claimed, Deferral, Settlement, Token, Verdict};
+use ratchet_store::model::{Claimed, Deferral, Settlement, Suspicion, Token, Verdict};
 
 /// The loop and the state that only it may access.
 #[derive(Debug)]
@@ -46,8 +49,7 @@ pub(super) struct ClaimLoop {
     /// Runs whose settlement as lingering is not confirmed yet. Their slots must not be released before: the release
     /// would have no effect, and the later settlement would hold the slots until the node leaves.
     unsettled_lingering: BTreeSet<Token>,
-    /// The running job that must run isolated.
-    isolated: Option<Token>,
+    suspects: RunningSuspects,
     /// A claim skipped a due job because it must run isolated. Let all runs finish, then claim it.
     isolated_waiting: bool,
     competition: Competition,
@@ -62,21 +64,10 @@ pub(super) struct ClaimLoop {
 struct InFlight {
     exchanges: usize,
     claims: usize,
-    /// A claim that may return an isolated job is in flight. No other claim may be sent meanwhile.
-    isolated: bool,
 }
 
 /// How many exchanges may be in flight.
 const MAX_EXCHANGES: usize = 3;
-
-#[derive(Debug, Clone, Copy)]
-struct Stop {
-    /// Runs may continue until then.
-    until: Duration,
-    /// Settlements are retried until then.
-    give_up: Duration,
-    released: bool,
-}
 
 impl ClaimLoop {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
@@ -86,6 +77,7 @@ impl ClaimLoop {
         let guarded = |queue: &&String| shared.core.checks.iter().any(|check| check.guards(queue));
         capacity.checked(&shared.queues.iter().filter(guarded).cloned().collect(), 0);
         let poll = shared.core.config.poll_interval;
+        let suspects = RunningSuspects::new(shared.core.config.isolate_after_crashes);
         Self {
             shared,
             wakes,
@@ -95,7 +87,7 @@ impl ClaimLoop {
             pacer: ClaimPacer::new(poll),
             holds_to_release: Vec::new(),
             unsettled_lingering: BTreeSet::new(),
-            isolated: None,
+            suspects,
             isolated_waiting: false,
             competition: Competition::default(),
             in_flight: InFlight::default(),
@@ -179,10 +171,11 @@ impl ClaimLoop {
         for token in done.lingering {
             self.unsettled_lingering.remove(&token);
         }
+        let mut reserved = false;
         if let Some(asked) = &done.asked {
             self.in_flight.claims -= 1;
-            self.in_flight.isolated = false;
-            self.capacity.answered(asked);
+            reserved = self.suspects.answered(asked.suspects);
+            self.capacity.answered(&asked.queues);
         }
         if done.failed {
             self.settler.failed(done.unsettled, now, shared.core.entropy.next_u64());
@@ -209,12 +202,16 @@ impl ClaimLoop {
             reply.next_due,
             shared.core.entropy.next_u64(),
         );
+        if reply.suspects_waiting && !reserved {
+            // Another claim held the reservation. It may have been answered before these jobs were due.
+            self.pacer.assume_work();
+        }
         // While the claim was in flight, the worker may have begun to stop, fenced itself, or lost its last free
         // thread.
         let closed = self.stop.is_some()
             || shared.fenced.load(Ordering::Relaxed)
             || shared.stalled.load(Ordering::Relaxed);
-        let (alone, node) = (reply.jobs.len() == 1, shared.node());
+        let node = shared.node();
         let mut launched = Vec::with_capacity(reply.jobs.len());
         if !reply.jobs.is_empty() {
             crash_point(CrashPoint::ClaimAnswered);
@@ -226,8 +223,7 @@ impl ClaimLoop {
                 self.give_back(job, now);
                 continue;
             }
-            let isolated = alone && job.crashes >= shared.core.config.isolate_after_crashes;
-            launched.push(self.launch(job, isolated, now));
+            launched.push(self.launch(job, now));
         }
         shared.start(launched);
         self.count();
@@ -239,11 +235,11 @@ impl ClaimLoop {
         self.settler.push(PendingSettlement { job: Arc::new(job), settlement }, now);
     }
 
-    fn launch(&mut self, job: Claimed, isolated: bool, now: Duration) -> Launched {
+    fn launch(&mut self, job: Claimed, now: Duration) -> Launched {
         let job = Arc::new(job);
         self.capacity.acquire(&job.spec.queue);
-        if isolated {
-            self.isolated = Some(job.token);
+        if self.suspects.started(job.token, job.crashes) == Suspicion::Isolated {
+            tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, crashes = job.crashes, "a job runs isolated because workers have crashed while it ran; this worker claims no other job meanwhile");
         }
         let core = &self.shared.core;
         core.events.submitted(job.id());
@@ -286,18 +282,6 @@ impl ClaimLoop {
             Message::Stop => self.begin_stop(now, shared.core.config.shutdown_grace),
             Message::StopNow => self.begin_stop(now, Duration::ZERO),
         }
-    }
-
-    fn begin_stop(&mut self, now: Duration, grace: Duration) {
-        let config = &self.shared.core.config;
-        let until = now.saturating_add(grace);
-        let give_up = until.saturating_add(config.runaway_after).saturating_add(config.lease);
-        let sooner = self.stop.is_none_or(|stop| until < stop.until);
-        if sooner {
-            let released = self.stop.is_some_and(|stop| stop.released);
-            self.stop = Some(Stop { until, give_up, released });
-        }
-        self.shared.stopping.cancel();
     }
 
     /// Handles the end of a handler's task.
@@ -353,8 +337,7 @@ impl ClaimLoop {
         let run = self.running_jobs.remove(token)?;
         self.shared.runs().remove(&token);
         self.capacity.release(&run.job().spec.queue);
-        if self.isolated == Some(token) {
-            self.isolated = None;
+        if self.suspects.ended(token) {
             self.pacer.assume_work();
         }
         Some(run)
@@ -374,25 +357,11 @@ impl ClaimLoop {
         }
     }
 
-    fn is_done(&self) -> bool {
-        let Some(stop) = self.stop else { return false };
-        let landed = self.running_jobs.only_runaways()
-            && self.settler.is_empty()
-            && self.holds_to_release.is_empty();
-        let landed = landed && self.undecided.is_empty();
-        (landed && self.in_flight.exchanges == 0) || self.now() >= stop.give_up
-    }
-
     fn count(&self) {
         let counters = &self.shared.counters;
         counters.running.store(u64::from(self.capacity.running()), Ordering::Relaxed);
+        counters.suspects.store(self.suspects.len() as u64, Ordering::Relaxed);
         counters.runaways.store(self.running_jobs.runaways() as u64, Ordering::Relaxed);
-    }
-
-    async fn leave(self) {
-        if let Err(error) = self.shared.core.store.leave(self.shared.node()).await {
-            tracing::warn!(%error, "the node could not sign off; its lease will expire");
-        }
     }
 }
 

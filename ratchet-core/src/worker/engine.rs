@@ -3,6 +3,7 @@
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 
@@ -69,8 +70,9 @@ pub enum Stopped {
     Died(EngineDied),
 }
 
-/// Runs every part of the engine as one task. When one part ends, all end.
-pub(super) fn engine(shared: &Arc<Shared>) -> Task {
+/// Runs every part of the engine as one task. When one part ends, all end. `joined` is when the node sent its request to
+/// join, by the monotonic clock.
+pub(super) fn engine(shared: &Arc<Shared>, joined: Duration) -> Task {
     let (claim_loop, shared) = (ClaimLoop::new(Arc::clone(shared)), Arc::clone(shared));
     // Created outside the task, because a runtime may drop the task before its first poll.
     let living = Living(Arc::clone(&shared));
@@ -78,7 +80,7 @@ pub(super) fn engine(shared: &Arc<Shared>) -> Task {
         let part = |part, run: Task| supervised(&shared, part, run);
         tokio::join!(
             part(EnginePart::ClaimLoop, Box::pin(claim_loop.run())),
-            part(EnginePart::Heartbeat, Box::pin(run_heartbeat(Arc::clone(&shared)))),
+            part(EnginePart::Heartbeat, Box::pin(run_heartbeat(Arc::clone(&shared), joined))),
             part(EnginePart::Maintenance, Box::pin(run_maintenance(Arc::clone(&shared)))),
             part(EnginePart::Watchdog, Box::pin(run_watchdog(Arc::clone(&shared)))),
             part(EnginePart::HealthChecks, Box::pin(run_health_checks(Arc::clone(&shared))))

@@ -3,6 +3,7 @@
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::{Either, select};
 
@@ -11,7 +12,13 @@ use super::shared::Shared;
 use super::trouble::Verb;
 use ratchet_store::StoreError;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
-use ratchet_store::model::{ClaimReply, ClaimRequest, QueueDemand, Settled, Token};
+use ratchet_store::model::{ClaimReply, ClaimRequest, QueueDemand, Settled, Suspects, Token};
+
+/// What a claim requested.
+pub(super) struct Asked {
+    pub(super) queues: Vec<QueueDemand>,
+    pub(super) suspects: Suspects,
+}
 
 /// The result of an exchange with the store.
 pub(super) struct Exchanged {
@@ -25,8 +32,8 @@ pub(super) struct Exchanged {
     pub(super) claimed: Option<ClaimReply>,
     /// Whether other nodes claim from these queues, if that was checked.
     pub(super) competing: Option<bool>,
-    /// The demand of the claim, if there was one.
-    pub(super) asked: Option<Vec<QueueDemand>>,
+    /// What the claim requested, if there was one.
+    pub(super) asked: Option<Asked>,
     /// The exchange failed, and the next one must back off.
     pub(super) failed: bool,
     /// Runs whose slots could not be released.
@@ -38,7 +45,7 @@ pub(super) struct Exchanged {
 impl Exchanged {
     /// Returns how many jobs the claim requested.
     pub(super) fn requested(&self) -> u32 {
-        self.asked.iter().flatten().map(|queue| queue.limit).sum()
+        self.asked.iter().flat_map(|asked| &asked.queues).map(|queue| queue.limit).sum()
     }
 }
 
@@ -55,7 +62,9 @@ pub(super) async fn exchange(
 ) -> Exchanged {
     let store = &shared.core.store;
     let settlements: Vec<_> = batch.iter().map(|pending| pending.settlement.clone()).collect();
-    let asked = request.as_ref().map(|request| request.queues.clone());
+    let asked = request
+        .as_ref()
+        .map(|request| Asked { queues: request.queues.clone(), suspects: request.suspects });
     if !settlements.is_empty() {
         crash_point(CrashPoint::SettleBefore);
     }
@@ -75,7 +84,11 @@ pub(super) async fn exchange(
                 .map(|(settled, claimed)| (settled, Some(claimed))),
         }
     };
-    let check = has_competing_claimers(&shared, asked.as_deref(), check_competition);
+    let check = has_competing_claimers(
+        &shared,
+        asked.as_ref().map(|asked| &*asked.queues),
+        check_competition,
+    );
     let (answer, competing) = beside(answer, check).await;
     let still_held = release_holds(&shared, letting_go).await;
     let mut lingering = lingering(&batch);
@@ -144,12 +157,12 @@ fn note_trouble(
     match answer {
         Ok((_, claimed)) => {
             if settles {
-                trouble.passed(Verb::Settle);
+                report_return(trouble.passed(Verb::Settle, now));
             }
             // With settlements in the same call, a store may report a failed claim as an empty one.
             if claims && (!settles || claimed.as_ref().is_some_and(|reply| !reply.jobs.is_empty()))
             {
-                trouble.passed(Verb::Claim);
+                report_return(trouble.passed(Verb::Claim, now));
             }
         }
         Err(error) => {
@@ -161,6 +174,13 @@ fn note_trouble(
                 trouble.failed(Verb::Settle, now, error);
             }
         }
+    }
+}
+
+/// Logs the end of an outage.
+fn report_return(outage: Option<Duration>) {
+    if let Some(outage) = outage {
+        tracing::info!(?outage, "the store is back");
     }
 }
 

@@ -11,11 +11,12 @@ use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::Heartbeat;
 use ratchet_store::{StoreError, StoreErrorKind};
 
-/// Renews the node's lease until the worker has stopped.
-pub(super) async fn run_heartbeat(shared: Arc<Shared>) {
+/// Renews the node's lease until the worker has stopped. The first lease began when the node sent its request to join, at `joined`
+/// by the monotonic clock: a start that takes long has used a part of it.
+pub(super) async fn run_heartbeat(shared: Arc<Shared>, joined: Duration) {
     let config = &shared.core.config;
     let clock = &shared.core.clock;
-    let mut timer = LeaseTimer::new(config, clock.monotonic());
+    let mut timer = LeaseTimer::new(config, joined);
     loop {
         tokio::select! {
             biased;

@@ -53,7 +53,8 @@ impl LeaseTimer {
         let pause = if self.retrying {
             (self.heartbeat / 5).max(Duration::from_millis(10))
         } else {
-            self.heartbeat
+            // A start or a reply that took long has used a part of the interval.
+            self.heartbeat.saturating_sub(self.age(now))
         };
         self.until_fence(now).map_or(pause, |left| pause.min(left))
     }
@@ -125,7 +126,8 @@ mod tests {
         assert_eq!(timer.pause(Duration::from_secs(6)), Duration::from_secs(1));
         timer.renewed(Duration::from_secs(10));
         assert!(!timer.must_fence(Duration::from_secs(22)));
-        assert_eq!(timer.pause(Duration::from_secs(11)), Duration::from_secs(5));
+        assert_eq!(timer.pause(Duration::from_secs(11)), Duration::from_secs(4));
+        assert_eq!(timer.pause(Duration::from_secs(16)), Duration::ZERO);
         assert!(timer.must_fence(Duration::from_millis(22_500)));
         assert_eq!(timer.age(Duration::from_secs(12)), Duration::from_secs(2));
         // A fenced node goes on trying at its usual pace.

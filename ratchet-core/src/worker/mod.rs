@@ -12,6 +12,7 @@
 //! handlers.
 
 mod attempt;
+mod banner;
 mod capacity;
 mod claim_loop;
 mod claim_pacing;
@@ -38,8 +39,10 @@ mod signals;
 mod start;
 mod status;
 mod step_inputs;
+mod suspects;
 mod trouble;
 mod unknown_jobs;
+mod verdict_counters;
 mod watchdog;
 
 pub use engine::{EngineDied, EnginePart, Stopped};

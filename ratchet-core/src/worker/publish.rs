@@ -6,7 +6,8 @@ use crate::client::publish_effects;
 use crate::events::{Event, JobRef};
 use crate::runtime::Core;
 use ratchet_store::model::{
-    Applied, AttemptOutcome, Claimed, Deferral, Envelope, FailureKind, Settled, Settlement, Verdict,
+    Applied, AttemptOutcome, Claimed, Deferral, Envelope, FailureKind, Settled, Settlement,
+    Suspicion, Verdict,
 };
 
 /// Returns the reference to a claimed job for use in events.
@@ -49,7 +50,8 @@ fn publish_crash(core: &Core, job: &Claimed, settlement: &Settlement) {
         Verdict::Rescue { crashes, .. } | Verdict::Fail { crashes, .. } => *crashes,
         _ => job.crashes,
     };
-    tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, node = %job.node, crashes, "the worker of a job has died");
+    let next = Suspicion::of(crashes, core.config.isolate_after_crashes);
+    tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, node = %job.node, crashes, %next, "the worker of a job has died");
     core.events.publish(|| Event::Orphaned { job: job_ref(job), node: job.node, crashes });
 }
 
@@ -63,7 +65,8 @@ fn publish_verdict(core: &Core, job: &Claimed, settlement: &Settlement, applied:
         }
         Verdict::Retry { attempts, failure, .. } => {
             timed_out(core, job, settlement, failure.kind);
-            tracing::info!(job.id = %job.id(), job.name = %job.spec.name, attempt = attempts, error = %failure.message, "an attempt has failed and will be retried");
+            let max_retries = job.spec.options.max_retries;
+            tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, queue = %job.spec.queue, attempt = attempts, max_retries, error = %failure.message, %next, "an attempt has failed and will be retried");
             events.publish(|| Event::Failed {
                 job: job_ref(job),
                 attempt: *attempts,
@@ -104,7 +107,7 @@ fn publish_dead_letter(
 ) {
     let (events, failure) = (&core.events, &envelope.failure);
     timed_out(core, job, settlement, failure.kind);
-    tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, reason = %envelope.reason, error = %failure.message, "a job has failed permanently");
+    tracing::error!(job.id = %job.id(), job.name = %job.spec.name, queue = %job.spec.queue, attempt, reason = %envelope.reason, explanation = envelope.explanation, error = %failure.message, "a job has failed permanently");
     events.publish(|| Event::Failed {
         job: job_ref(job),
         attempt,

@@ -133,6 +133,9 @@ pub(super) fn record_results(
             }
         };
         counter.fetch_add(1, Ordering::Relaxed);
+        if let Settled::Applied(_) = settled {
+            shared.counters.verdicts.count(&pending.settlement.verdict);
+        }
         publish(&shared.core, &pending.job, &pending.settlement, settled);
     }
     blocked

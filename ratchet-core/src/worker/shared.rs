@@ -15,6 +15,7 @@ use super::deliveries::Deliveries;
 use super::engine::EngineDied;
 use super::mailbox::Mailbox;
 use super::trouble::Trouble;
+use super::verdict_counters::VerdictCounters;
 use crate::job::{JobContext, RunHost};
 use crate::runtime::Core;
 use crate::runtime::Spawn;
@@ -86,10 +87,12 @@ pub(super) struct Counters {
     pub(super) settled: AtomicU64,
     pub(super) stale: AtomicU64,
     pub(super) stuck: AtomicU64,
+    pub(super) verdicts: VerdictCounters,
     pub(super) rescued: AtomicU64,
     pub(super) vanished: AtomicU64,
     pub(super) running: AtomicU64,
     pub(super) runaways: AtomicU64,
+    pub(super) suspects: AtomicU64,
     /// Monotonic time of the claim loop's last iteration, in microseconds.
     pub(super) last_tick: AtomicU64,
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::declarations::declare_all;
 use super::engine::{EngineDied, Stopped, engine};
 use super::shared::{Message, Shared};
-use super::signals::Signals;
+use super::signals::{self, Signals};
 use super::status::{Health, WorkerStats, liveness, readiness, stats};
 use crate::client::Ratchet;
 use crate::job::{InjectRequirement, Registration};
@@ -56,16 +56,14 @@ impl Ratchet {
                 core.store.update_queue(name, QueueUpdate::Limit(queue.cluster)).await?;
             }
         }
+        let joined = core.clock.monotonic();
         core.store.join(shared.info(), core.config.lease).await?;
         crash_point(CrashPoint::NodeJoined);
         declare_all(core, shared.node(), &shared.declarations).await?;
-        tracing::info!(
-            node = %shared.node(), queues = ?shared.queues, jobs = ?jobs.iter().map(|job| job.def.name).collect::<Vec<_>>(),
-            "a worker has started"
-        );
+        shared.log_start(&jobs);
         shared.record_tick();
         let home = core.store.runtime();
-        shared.spawn.engine(engine(&shared), home).map_err(StartError::Thread)?;
+        shared.spawn.engine(engine(&shared, joined), home).map_err(StartError::Thread)?;
         Ok(Worker { shared })
     }
 }
@@ -95,22 +93,48 @@ impl Worker {
 
     /// Runs until SIGTERM or SIGINT, then stops gracefully. A second signal stops immediately.
     ///
+    /// If handlers still hold their threads after a second signal, the process exits with 128 plus the number of the
+    /// signal, because the runtime would wait for them. Their jobs have been returned to the queue. From the third
+    /// signal on, and after this function has returned, every signal ends the process at once.
+    ///
     /// If the engine dies, this returns an error that contains an [`EngineDied`]. Exit the process with it, so that the
     /// supervisor restarts the process.
     pub async fn run_until_signal(&self) -> std::io::Result<()> {
         let mut signals = Signals::listen()?;
         tokio::select! {
             stopped = self.stopped() => return ended(stopped),
-            () = signals.next() => {}
+            _ = signals.next() => {}
         }
         tracing::info!("stopping; a second signal stops immediately");
         self.shared.send(Message::Stop);
-        tokio::select! {
-            stopped = self.stopped() => return ended(stopped),
-            () = signals.next() => {}
-        }
+        let signal = tokio::select! {
+            stopped = self.stopped() => {
+                signals::exit_on_next()?;
+                self.report_runaways();
+                return ended(stopped);
+            }
+            signal = signals.next() => signal,
+        };
+        tracing::warn!("stopping immediately; another signal ends the process");
+        signals::exit_on_next()?;
         self.shared.send(Message::StopNow);
-        ended(self.stopped().await)
+        let stopped = self.stopped().await;
+        if self.report_runaways() {
+            signals::exit(signal);
+        }
+        ended(stopped)
+    }
+
+    /// Logs handlers that still hold their threads although the worker has stopped. Returns whether there are any.
+    fn report_runaways(&self) -> bool {
+        let runaways = self.stats().runaways;
+        if runaways > 0 {
+            tracing::warn!(
+                runaways,
+                "the worker has stopped, but handlers still hold their threads; their jobs were returned to the queue"
+            );
+        }
+        runaways > 0
     }
 
     /// Returns the id of this worker in the cluster. It changes if the lease expires.
@@ -155,7 +179,6 @@ fn ended(stopped: Stopped) -> std::io::Result<()> {
     }
 }
 
-/// Returns a message for every state that a job needs and that is not registered.
 /// Reports the jobs that are declared without a body and have no implementation in this program.
 fn report_absent(core: &Core, absent: &[Registration]) -> Result<(), StartError> {
     if core.config.require_implementations && !absent.is_empty() {
@@ -168,6 +191,7 @@ fn report_absent(core: &Core, absent: &[Registration]) -> Result<(), StartError>
     Ok(())
 }
 
+/// Returns a message for every state that a job needs and that is not registered.
 fn missing_states(core: &Core) -> Vec<String> {
     let mut missing = Vec::new();
     for job in core.resolver.all() {

@@ -22,6 +22,16 @@ pub struct WorkerStats {
     pub claimed: u64,
     /// Outcomes that were settled.
     pub settled: u64,
+    /// Runs that succeeded.
+    pub succeeded: u64,
+    /// Failed attempts that will be retried.
+    pub retried: u64,
+    /// Jobs that failed permanently.
+    pub failed: u64,
+    /// Runs that were snoozed, rejected, or refused by a breaker.
+    pub deferred: u64,
+    /// Jobs that were returned to their queue without a result, for example at shutdown.
+    pub released: u64,
     /// Outcomes discarded because the run was no longer current.
     pub stale: u64,
     /// Outcomes that the store permanently refuses.
@@ -34,6 +44,8 @@ pub struct WorkerStats {
     pub running: u64,
     /// Handlers that do not stop and hold their thread.
     pub runaways: u64,
+    /// Running jobs that have crashed their workers so often that their number is limited.
+    pub suspects: u64,
 }
 
 /// How long the claim loop may make no progress. It normally iterates at least once a second.
@@ -72,11 +84,17 @@ pub(super) fn stats(shared: &Shared) -> WorkerStats {
     WorkerStats {
         claimed: read(&counters.claimed),
         settled: read(&counters.settled),
+        succeeded: read(&counters.verdicts.succeeded),
+        retried: read(&counters.verdicts.retried),
+        failed: read(&counters.verdicts.failed),
+        deferred: read(&counters.verdicts.deferred),
+        released: read(&counters.verdicts.released),
         stale: read(&counters.stale),
         stuck: read(&counters.stuck),
         rescued: read(&counters.rescued),
         vanished: read(&counters.vanished),
         running: read(&counters.running),
         runaways: read(&counters.runaways),
+        suspects: read(&counters.suspects),
     }
 }

@@ -16,25 +16,43 @@ pub(super) enum Verb {
     Settle,
 }
 
-/// For each operation that currently fails: the time of its first failure since its last success, and its last error.
+/// The operations that currently fail.
 #[derive(Debug, Default)]
-pub(super) struct Trouble(Mutex<[Option<(Duration, String)>; 2]>);
+pub(super) struct Trouble(Mutex<Failing>);
+
+#[derive(Debug, Default)]
+struct Failing {
+    /// For each operation that fails: the time of its first failure since its last success, and its last error.
+    slots: [Option<(Duration, String)>; 2],
+    /// When the first operation of this outage has failed.
+    began: Option<Duration>,
+}
 
 impl Trouble {
-    fn verbs(&self) -> MutexGuard<'_, [Option<(Duration, String)>; 2]> {
+    fn verbs(&self) -> MutexGuard<'_, Failing> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records a success.
-    pub(super) fn passed(&self, verb: Verb) {
-        self.verbs()[verb as usize] = None;
+    /// Records a success. If it ends an outage, because no other operation fails any more, returns how long the outage
+    /// has lasted.
+    pub(super) fn passed(&self, verb: Verb, now: Duration) -> Option<Duration> {
+        let mut verbs = self.verbs();
+        let (since, _) = verbs.slots[verb as usize].take()?;
+        let began = *verbs.began.get_or_insert(since);
+        if verbs.slots.iter().any(Option::is_some) {
+            return None;
+        }
+        verbs.began = None;
+        Some(now.saturating_sub(began))
     }
 
     /// Records a failure.
     pub(super) fn failed(&self, verb: Verb, now: Duration, error: &StoreError) {
         const LONGEST: usize = 500;
         let error = clip(plain(&error.to_string()).into_owned(), LONGEST);
-        let slot = &mut self.verbs()[verb as usize];
+        let mut verbs = self.verbs();
+        verbs.began.get_or_insert(now);
+        let slot = &mut verbs.slots[verb as usize];
         let since = slot.as_ref().map_or(now, |(since, _)| *since);
         *slot = Some((since, error));
     }
@@ -43,7 +61,7 @@ impl Trouble {
     pub(super) fn problems(&self, now: Duration) -> Vec<String> {
         let verbs = self.verbs();
         let what = ["jobs cannot be claimed", "outcomes cannot be stored"];
-        let told = what.iter().zip(verbs.iter()).filter_map(|(what, slot)| {
+        let told = what.iter().zip(verbs.slots.iter()).filter_map(|(what, slot)| {
             let (since, error) = slot.as_ref()?;
             let lasting = now.saturating_sub(*since);
             (lasting > NOT_READY_AFTER)
@@ -73,9 +91,10 @@ mod tests {
             trouble.problems(13 * SECOND),
             ["jobs cannot be claimed for 12s: last", "outcomes cannot be stored for 11s: no space"]
         );
-        trouble.passed(Verb::Claim);
+        assert_eq!(trouble.passed(Verb::Claim, 13 * SECOND), None, "settlements still fail");
         assert_eq!(trouble.problems(13 * SECOND), ["outcomes cannot be stored for 11s: no space"]);
-        trouble.passed(Verb::Settle);
+        assert_eq!(trouble.passed(Verb::Settle, 14 * SECOND), Some(13 * SECOND));
+        assert_eq!(trouble.passed(Verb::Settle, 15 * SECOND), None, "nothing has failed since");
         assert!(trouble.problems(100 * SECOND).is_empty());
     }
 }

@@ -8,8 +8,8 @@ use ratchet_pg::PgStore;
 use ratchet_store::Store as _;
 use ratchet_store::model::{
     ClaimRequest, Claimed, Command, ConcurrencyKey, Due, Edge, EdgeTrigger, GroupId, GroupKind,
-    GroupRecord, Isolation, JobId, JobSpec, KnownJobs, NewGraph, NewJob, NodeId, NodeInfo,
-    OnConflict, QueueDemand, ScheduleRecord, Settlement, Step, Vertex, WriteSchedule,
+    GroupRecord, JobId, JobSpec, KnownJobs, NewGraph, NewJob, NodeId, NodeInfo, OnConflict,
+    QueueDemand, ScheduleRecord, Settlement, Step, Suspects, Vertex, WriteSchedule,
 };
 use ratchet_store::rules::graph::link;
 
@@ -325,7 +325,7 @@ impl Scene {
             node,
             queues: vec![QueueDemand { queue: "default".to_owned(), limit: 10 }],
             known: known(),
-            isolation: Isolation::NotNow { after_crashes: 100 },
+            suspects: Suspects::beside_others(100),
             starting: true,
         }
     }

@@ -11,8 +11,8 @@ use ratchet_pg::{PgOptions, PgStore};
 use ratchet_store::InsertInTx as _;
 use ratchet_store::model::{
     AttemptOutcome, CancelCause, ClaimRequest, Claimed, Command, ConcurrencyKey, Due, Filter,
-    InsertError, Isolation, JobId, JobSpec, JobState, KnownJobs, NewJob, NodeId, NodeInfo,
-    OnConflict, QueueDemand, Settled, Settlement, Verdict,
+    InsertError, JobId, JobSpec, JobState, KnownJobs, NewJob, NodeId, NodeInfo, OnConflict,
+    QueueDemand, Settled, Settlement, Suspects, Verdict,
 };
 use ratchet_store::{Store as _, StoreError};
 use sqlx::PgPool;
@@ -286,7 +286,7 @@ fn request(node: NodeId, limit: u32) -> ClaimRequest {
         node,
         queues: vec![QueueDemand { queue: "default".to_owned(), limit }],
         known: known(),
-        isolation: Isolation::NotNow { after_crashes: 100 },
+        suspects: Suspects::beside_others(100),
         starting: true,
     }
 }

@@ -9,8 +9,8 @@ use ratchet_pg::{PgOptions, PgStore};
 use ratchet_store::Store as _;
 use ratchet_store::model::{
     ClaimReply, ClaimRequest, Claimed, Command, CommandError, CommandReply, ConcurrencyKey, Due,
-    InsertError, Inserted, Isolation, JobId, JobSpec, JobState, KnownJobs, NewJob, NodeId,
-    NodeInfo, OnConflict, QueueDemand, Settled, Settlement, Token,
+    InsertError, Inserted, JobId, JobSpec, JobState, KnownJobs, NewJob, NodeId, NodeInfo,
+    OnConflict, QueueDemand, Settled, Settlement, Suspects, Token,
 };
 use sqlx::PgPool;
 
@@ -88,7 +88,7 @@ impl World {
             node: self.node,
             queues: vec![QueueDemand { queue: queue.to_owned(), limit }],
             known: known(),
-            isolation: Isolation::NotNow { after_crashes: 100 },
+            suspects: Suspects::beside_others(100),
             starting: true,
         }
     }

@@ -7,8 +7,8 @@ use ratchet_conformance::Harness;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_store::Store;
 use ratchet_store::model::{
-    AttemptOutcome, ClaimRequest, Claimed, ConcurrencyKey, Due, Isolation, JobId, JobSpec,
-    JobState, KnownJobs, NewJob, NodeId, NodeInfo, OnConflict, QueueDemand, Settlement, Verdict,
+    AttemptOutcome, ClaimRequest, Claimed, ConcurrencyKey, Due, JobId, JobSpec, JobState,
+    KnownJobs, NewJob, NodeId, NodeInfo, OnConflict, QueueDemand, Settlement, Suspects, Verdict,
 };
 
 use super::PgHarness;
@@ -54,7 +54,7 @@ impl QueueDriver {
             node,
             queues: vec![QueueDemand { queue: "default".to_owned(), limit }],
             known: known(names),
-            isolation: Isolation::NotNow { after_crashes: 2 },
+            suspects: Suspects::beside_others(5),
             starting: true,
         };
         self.pg.store.claim(request).await.expect("claims").jobs

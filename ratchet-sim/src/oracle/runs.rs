@@ -1,6 +1,6 @@
 //! Tracks the actual execution of handlers, independent of the store.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use ratchet_store::model::{Claimed, JobId, NodeId};
@@ -37,6 +37,8 @@ impl Run {
 pub(crate) struct RunBook {
     runs: HashMap<(JobId, u64), Run>,
     active: Vec<(JobId, u64)>,
+    /// The processes that were paused at some time.
+    paused: HashSet<Owner>,
     /// The number of handlers that were started.
     pub(super) begun: u64,
 }
@@ -92,13 +94,24 @@ impl Oracle {
         }
     }
 
-    /// Records the end of a handler.
-    pub(crate) fn finish(&mut self, job: JobId, number: u64, end: RunEnd) {
+    /// Records that a process is paused. It cannot end its runs in time.
+    pub(crate) fn pause(&mut self, owner: Owner) {
+        self.runs.paused.insert(owner);
+    }
+
+    /// Records the end of a handler, and checks that it has not run beyond the lease of its node.
+    pub(crate) fn finish(&mut self, job: JobId, number: u64, end: RunEnd, now: Timestamp) {
         self.digest(number << 1 | 1);
         self.note(|| format!("ends {job} run {number}: {end:?}"));
         self.runs.active.retain(|id| *id != (job, number));
-        if let Some(run) = self.runs.runs.get_mut(&(job, number)) {
-            run.end = Some(end);
+        let Some(run) = self.runs.runs.get_mut(&(job, number)) else { return };
+        run.end = Some(end);
+        let (owner, node) = (run.owner, run.node);
+        let lease = self.leases.get(&node).copied();
+        if let Some(until) = lease.filter(|until| *until < now)
+            && !self.runs.paused.contains(&owner)
+        {
+            self.accuse(|| format!("run {number} of {job} went on until {now}, beyond the lease of {node}, which ended at {until}"));
         }
     }
 

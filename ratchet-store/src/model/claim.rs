@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::{JobId, JobSpec, NodeId, Progress, Token};
+use super::{JobId, JobSpec, NodeId, Progress, Suspects, Token};
 
 /// A request to claim due jobs.
 #[derive(Debug, Clone)]
@@ -17,8 +17,8 @@ pub struct ClaimRequest {
     pub queues: Vec<QueueDemand>,
     /// The jobs that the node can run. Other jobs are left for other nodes.
     pub known: Arc<KnownJobs>,
-    /// Whether the reply may contain a job that must run isolated.
-    pub isolation: Isolation,
+    /// How many jobs the reply may contain that have crashed their workers.
+    pub suspects: Suspects,
     /// Whether the handlers start immediately. Only a started job is charged with a crash if its worker dies.
     pub starting: bool,
 }
@@ -61,31 +61,6 @@ impl KnownJobs {
     }
 }
 
-/// Whether a claim may return an isolated job: one that has crashed its worker before and must run by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Isolation {
-    /// No, because the worker is running other jobs.
-    NotNow {
-        /// The number of crashes from which on a job must run isolated.
-        after_crashes: u32,
-    },
-    /// Yes, if the job comes first among all claimable jobs of all requested queues. It is then the only job claimed.
-    /// The worker runs no other job.
-    Allowed {
-        /// The number of crashes from which on a job must run isolated.
-        after_crashes: u32,
-    },
-}
-
-impl Isolation {
-    /// Returns the number of crashes from which on a job must run isolated.
-    pub fn after_crashes(self) -> u32 {
-        match self {
-            Self::NotNow { after_crashes } | Self::Allowed { after_crashes } => after_crashes,
-        }
-    }
-}
-
 /// The result of a claim.
 #[derive(Debug, Clone, Default)]
 pub struct ClaimReply {
@@ -93,6 +68,8 @@ pub struct ClaimReply {
     pub jobs: Vec<Claimed>,
     /// A due job was skipped because it must run isolated, although capacity was left when its turn came.
     pub isolated_waiting: bool,
+    /// A due job was skipped because the claim could return no more [suspects](Suspects) like it.
+    pub suspects_waiting: bool,
     /// The time until more jobs may become claimable: the next job of these queues that the node knows falls due, a
     /// rate limit frees capacity, or a breaker half-opens. `None` if none of these is expected.
     pub next_due: Option<Duration>,

@@ -29,6 +29,7 @@ mod spec;
 mod state;
 mod step;
 mod store_error;
+mod suspects;
 mod unreadable;
 
 pub use attempt::{AttemptOutcome, AttemptRecord, LogLevel, LogLine};
@@ -38,7 +39,7 @@ pub use breaker::{
     Breaker, BreakerChange, BreakerRecord, BreakerSample, BreakerSettings, BreakerState,
     BreakerUpdate, CallResult,
 };
-pub use claim::{ClaimReply, ClaimRequest, Claimed, Isolation, KnownJobs, Orphan, QueueDemand};
+pub use claim::{ClaimReply, ClaimRequest, Claimed, KnownJobs, Orphan, QueueDemand};
 pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};
 pub use envelope::{Envelope, FailureKind, FailureRecord, TerminalReason};
 pub use filter::{Counts, Filter, Page, PageRequest, QueueCounts};
@@ -62,4 +63,5 @@ pub use spec::{ConcurrencyKey, FinishedOutcome, FinishedParent, JobSpec, PanicPo
 pub use state::{JobState, TRANSITIONS, Transition, TransitionKind};
 pub use step::{Edge, EdgeTrigger, Member, Resolution, Step, StepInput, Vertex, Wait, WaitMode};
 pub use store_error::{StoreError, StoreErrorKind};
+pub use suspects::{Suspects, Suspicion};
 pub use unreadable::Unreadable;

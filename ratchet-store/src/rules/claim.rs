@@ -10,7 +10,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::Admission;
-use crate::model::{Breaker, ConcurrencyKey, Gate, Isolation, QueueDemand, QueueRules};
+use crate::model::{Breaker, ConcurrencyKey, Gate, QueueDemand, QueueRules, Suspects, Suspicion};
 
 /// What a claim must know about a due job.
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +40,8 @@ pub enum Obstacle {
     Service(Admission),
     /// The job has crashed its workers and must run in isolation.
     Isolation,
+    /// The job has crashed its workers, and the claim can return no more jobs like it.
+    Suspect,
 }
 
 /// A job that was accepted.
@@ -62,12 +64,16 @@ pub enum Holders {
 #[derive(Debug, Clone)]
 pub struct ClaimPlan {
     now: Timestamp,
-    isolation: Isolation,
+    suspects: Suspects,
     queues: HashMap<String, Queue>,
     services: HashMap<String, Service>,
     keys: HashMap<String, Key>,
     isolated_seen: bool,
     isolated_waiting: bool,
+    suspects_waiting: bool,
+    /// The accepted jobs of [`Suspicion::Few`] and of [`Suspicion::Single`].
+    taken_few: u32,
+    taken_single: u32,
 }
 
 #[derive(Debug, Clone)]
@@ -94,19 +100,22 @@ struct Key {
 
 impl ClaimPlan {
     /// Starts a claim of these queues.
-    pub fn new(queues: &[QueueDemand], isolation: Isolation, now: Timestamp) -> Self {
+    pub fn new(queues: &[QueueDemand], suspects: Suspects, now: Timestamp) -> Self {
         let queue = |demand: &QueueDemand| {
             let queue = Queue { requested: demand.limit, rules: None, taken: 0 };
             (demand.queue.clone(), queue)
         };
         Self {
             now,
-            isolation,
+            suspects,
             queues: queues.iter().map(queue).collect(),
             services: HashMap::new(),
             keys: HashMap::new(),
             isolated_seen: false,
             isolated_waiting: false,
+            suspects_waiting: false,
+            taken_few: 0,
+            taken_single: 0,
         }
     }
 
@@ -164,8 +173,7 @@ impl ClaimPlan {
         let key = job.concurrency.filter(|key| !self.has_room(key)).map(|_| Obstacle::Key);
         let admission = self.admission(job.service);
         let service = (self.service_room(job.service) == 0).then_some(Obstacle::Service(admission));
-        let isolation = self.must_be_isolated(job).then_some(Obstacle::Isolation);
-        [unknown, queue, key, service, isolation].into_iter().flatten()
+        [unknown, queue, key, service, self.suspect(job)].into_iter().flatten()
     }
 
     /// Returns `true` if the job can run, in isolation if it must.
@@ -177,11 +185,12 @@ impl ClaimPlan {
     ///
     /// A rejected job does not block the jobs after it.
     pub fn offer(&mut self, job: &Candidate<'_>) -> Result<Accepted, Obstacle> {
-        self.isolated_seen |= self.must_be_isolated(job);
+        self.isolated_seen |= self.suspect(job) == Some(Obstacle::Isolation);
         match self.obstacles(job).next() {
             None => Ok(self.accept(job)),
             Some(obstacle) => {
                 self.isolated_waiting |= obstacle == Obstacle::Isolation;
+                self.suspects_waiting |= obstacle == Obstacle::Suspect;
                 Err(obstacle)
             }
         }
@@ -194,11 +203,11 @@ impl ClaimPlan {
         &self,
         firsts: impl IntoIterator<Item = (P, u32, T)>,
     ) -> Option<T> {
-        if matches!(self.isolation, Isolation::NotNow { .. }) {
+        if !self.suspects.isolated {
             return None;
         }
         let (_, crashes, first) = firsts.into_iter().min_by(|a, b| a.0.cmp(&b.0))?;
-        (crashes >= self.isolation.after_crashes()).then_some(first)
+        (self.suspects.suspicion(crashes) == Suspicion::Isolated).then_some(first)
     }
 
     /// Accepts a job, and counts the slot and the probe that it holds while it runs.
@@ -213,6 +222,11 @@ impl ClaimPlan {
         if let Some(key) = job.concurrency.and_then(|key| self.keys.get_mut(&key.key)) {
             key.taken += 1;
         }
+        match self.suspects.suspicion(job.crashes) {
+            Suspicion::Few => self.taken_few += 1,
+            Suspicion::Single => self.taken_single += 1,
+            Suspicion::None | Suspicion::Isolated => {}
+        }
         if probe.is_some()
             && let Some(service) = job.service.and_then(|service| self.services.get_mut(service))
         {
@@ -226,7 +240,8 @@ impl ClaimPlan {
         self.queues.values_mut().for_each(|queue| queue.taken = 0);
         self.services.values_mut().for_each(|service| service.taken = 0);
         self.keys.values_mut().for_each(|key| key.taken = 0);
-        (self.isolated_seen, self.isolated_waiting) = (false, false);
+        (self.isolated_seen, self.isolated_waiting, self.suspects_waiting) = (false, false, false);
+        (self.taken_few, self.taken_single) = (0, 0);
     }
 
     /// Returns `true` if a job that must run in isolation was offered.
@@ -237,6 +252,11 @@ impl ClaimPlan {
     /// Returns `true` if a job was rejected only because it must run in isolation.
     pub fn isolated_waiting(&self) -> bool {
         self.isolated_waiting
+    }
+
+    /// Returns `true` if a job was rejected only because the claim can return no more suspects like it.
+    pub fn suspects_waiting(&self) -> bool {
+        self.suspects_waiting
     }
 
     /// Returns `true` if another claim holds the lock of a concurrency key.
@@ -290,8 +310,15 @@ impl ClaimPlan {
         })
     }
 
-    fn must_be_isolated(&self, job: &Candidate<'_>) -> bool {
-        job.crashes >= self.isolation.after_crashes()
+    /// Returns the obstacle for a job that has crashed its workers.
+    fn suspect(&self, job: &Candidate<'_>) -> Option<Obstacle> {
+        let has_room = match self.suspects.suspicion(job.crashes) {
+            Suspicion::None => true,
+            Suspicion::Few => self.taken_few < self.suspects.few,
+            Suspicion::Single => self.taken_single < self.suspects.single,
+            Suspicion::Isolated => return Some(Obstacle::Isolation),
+        };
+        (!has_room).then_some(Obstacle::Suspect)
     }
 }
 
@@ -316,15 +343,15 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
-    fn plan(limit: u32, isolation: Isolation) -> ClaimPlan {
-        ClaimPlan::new(&[QueueDemand { queue: "q".to_owned(), limit }], isolation, NOW)
+    fn plan(limit: u32, suspects: Suspects) -> ClaimPlan {
+        ClaimPlan::new(&[QueueDemand { queue: "q".to_owned(), limit }], suspects, NOW)
     }
 
     fn job() -> Candidate<'static> {
         Candidate { queue: "q", known: true, crashes: 0, concurrency: None, service: None }
     }
 
-    const TOGETHER: Isolation = Isolation::NotNow { after_crashes: 2 };
+    const TOGETHER: Suspects = Suspects::beside_others(5);
 
     #[test]
     fn a_claim_takes_what_it_requested_and_no_more() {
@@ -394,15 +421,30 @@ mod tests {
     }
 
     #[test]
-    fn p_05_only_the_first_of_all_jobs_is_isolated() {
-        let suspect = Candidate { crashes: 2, ..job() };
-        let mut plan = plan(9, Isolation::Allowed { after_crashes: 2 });
+    fn p_06_a_claim_returns_few_suspects_beside_others() {
+        let (few, single) = (Candidate { crashes: 3, ..job() }, Candidate { crashes: 4, ..job() });
+        let mut plan = plan(99, Suspects { few: 2, ..TOGETHER });
+        assert!(plan.offer(&few).is_ok() && plan.offer(&few).is_ok());
+        assert!(!plan.suspects_waiting());
+        assert_eq!(plan.offer(&few), Err(Obstacle::Suspect));
+        assert!(plan.offer(&single).is_ok(), "grades are counted apart");
+        assert_eq!(plan.offer(&single), Err(Obstacle::Suspect));
+        assert!(plan.suspects_waiting() && !plan.isolated_waiting());
+        assert!(plan.offer(&Candidate { crashes: 2, ..job() }).is_ok());
+        plan.restart();
+        assert!(plan.offer(&few).is_ok() && plan.offer(&single).is_ok());
+    }
+
+    #[test]
+    fn p_06_only_the_first_of_all_jobs_is_isolated() {
+        let suspect = Candidate { crashes: 5, ..job() };
+        let mut plan = plan(9, Suspects::idle(5));
         assert!(plan.can_run(&suspect));
         assert_eq!(plan.offer(&suspect), Err(Obstacle::Isolation));
         assert!(plan.isolated_seen() && plan.isolated_waiting());
-        assert_eq!(plan.first_if_isolated([(1, 2, "suspect"), (2, 0, "other")]), Some("suspect"));
-        assert_eq!(plan.first_if_isolated([(2, 2, "suspect"), (1, 0, "other")]), None);
-        plan.isolation = TOGETHER;
-        assert_eq!(plan.first_if_isolated([(1, 2, "suspect")]), None);
+        assert_eq!(plan.first_if_isolated([(1, 5, "suspect"), (2, 0, "other")]), Some("suspect"));
+        assert_eq!(plan.first_if_isolated([(2, 5, "suspect"), (1, 0, "other")]), None);
+        plan.suspects = TOGETHER;
+        assert_eq!(plan.first_if_isolated([(1, 5, "suspect")]), None);
     }
 }

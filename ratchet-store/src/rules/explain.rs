@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::Admission;
 use super::claim::{Candidate, ClaimPlan, Holders, Obstacle};
 use crate::model::{
-    Breaker, Gate, Isolation, JobId, JobRecord, JobState, NodeRecord, QueueDemand, QueueRules,
+    Breaker, Gate, JobId, JobRecord, JobState, NodeRecord, QueueDemand, QueueRules, Suspects,
 };
 
 /// The state that a claim would evaluate for one job.
@@ -156,8 +156,8 @@ impl ClaimContext {
     fn obstacles(&self, isolate_after_crashes: u32) -> Vec<Waiting> {
         let spec = &self.job.spec;
         let demand = QueueDemand { queue: spec.queue.clone(), limit: 1 };
-        let isolation = Isolation::NotNow { after_crashes: isolate_after_crashes };
-        let mut plan = ClaimPlan::new(&[demand], isolation, self.now);
+        let suspects = Suspects::beside_others(isolate_after_crashes);
+        let mut plan = ClaimPlan::new(&[demand], suspects, self.now);
         plan.set_rules(&spec.queue, self.rules.clone(), self.running);
         if let Some(key) = &spec.concurrency {
             plan.set_holders(key.key.clone(), Holders::Runs(self.holders.len() as u64));
@@ -197,7 +197,9 @@ impl ClaimContext {
                 }
             }
             Obstacle::Isolation => Waiting::MustRunAlone { crashes: self.job.crashes },
-            Obstacle::Unknown | Obstacle::Queue(Gate::Open { .. }) => return None,
+            Obstacle::Unknown | Obstacle::Suspect | Obstacle::Queue(Gate::Open { .. }) => {
+                return None;
+            }
         })
     }
 

@@ -11,6 +11,8 @@ use tracing::{Event, Metadata, Subscriber};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Logs(Arc<Mutex<Vec<String>>>);
 
+// Each test file uses only some of the methods.
+#[allow(dead_code)]
 impl Logs {
     /// Starts to collect, once per process.
     pub(crate) fn install() -> Self {
@@ -27,6 +29,12 @@ impl Logs {
     pub(crate) fn containing(&self, text: &str) -> Vec<String> {
         let lines = self.0.lock().expect("not poisoned");
         lines.iter().filter(|line| line.contains(text)).cloned().collect()
+    }
+
+    /// Returns the lines that contain all of these texts.
+    pub(crate) fn containing_all(&self, texts: &[&str]) -> Vec<String> {
+        let lines = self.0.lock().expect("not poisoned");
+        lines.iter().filter(|line| texts.iter().all(|text| line.contains(text))).cloned().collect()
     }
 }
 
@@ -52,7 +60,8 @@ impl Subscriber for Logs {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        let mut line = Line(event.metadata().level().to_string());
+        let (level, target) = (event.metadata().level(), event.metadata().target());
+        let mut line = Line(format!("{level} {target}:"));
         event.record(&mut line);
         self.0.lock().expect("not poisoned").push(line.0);
     }

@@ -4,6 +4,8 @@
 //! ```text
 //! ratchet-crash-tests matrix [--store sqlite|pg] [--cell point/feature] [--passings N] [--at-once N] [--docs file]
 //! ratchet-crash-tests chaos  [--minutes N] [--seed S] [--only "half open"]
+//! ratchet-crash-tests fence  [--rounds N] [--seed S]
+//! ratchet-crash-tests suspects
 //! ratchet-crash-tests audit  --address URL|file --diary file
 //! ```
 //!
@@ -20,11 +22,13 @@ mod chaos;
 mod diary;
 mod expect;
 mod feature;
+mod fence;
 mod jobs;
 mod matrix;
 mod older;
 mod server;
 mod submit;
+mod suspects;
 mod table;
 mod victim;
 
@@ -44,7 +48,10 @@ async fn main() -> ExitCode {
         "work" => chaos::crew::work(&args).await,
         "produce" => chaos::crew::produce(&args).await,
         "audit" => audit::run(&args).await,
-        _ => Err("say `matrix`, `chaos` or `audit`".into()),
+        "fence" => fence::run(&args).await,
+        "suspects" => suspects::run(&args).await,
+        "suspects-work" => suspects::work(&args).await,
+        _ => Err("say `matrix`, `chaos`, `fence`, `suspects` or `audit`".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

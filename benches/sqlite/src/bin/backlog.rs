@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use ratchet_bench_sqlite::{argument, quantile, rss_mib};
 use ratchet_store::model::{
-    Isolation, ClaimRequest, Due, JobId, JobSpec, KnownJobs, NewJob, NodeId, NodeInfo, OnConflict,
+    Suspects, ClaimRequest, Due, JobId, JobSpec, KnownJobs, NewJob, NodeId, NodeInfo, OnConflict,
     QueueDemand,
 };
 use ratchet_store::Store;
@@ -116,7 +116,7 @@ impl Side {
             node: self.node,
             queues: vec![QueueDemand { queue: "default".to_owned(), limit }],
             known: Arc::clone(&self.known),
-            isolation: Isolation::NotNow { after_crashes: 2 },
+            suspects: Suspects::beside_others(5),
             starting: true,
         };
         self.store.claim(request).await.expect("claims").jobs.len()

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ratchet_core::{Event, IdSource, JobId, JobState, OsEntropy, Ratchet, SystemClock};
 use ratchet_store::model::{
-    AttemptOutcome, ClaimRequest, Isolation, KnownJobs, NodeInfo, QueueDemand, TerminalReason,
+    AttemptOutcome, ClaimRequest, KnownJobs, NodeInfo, QueueDemand, Suspects, TerminalReason,
 };
 
 use crate::engine::fixture::{EngineFixture, event, eventually, name, outcomes, start};
@@ -21,7 +21,7 @@ pub(super) async fn die_with(fixture: &EngineFixture, started: bool) {
         node,
         queues: vec![QueueDemand { queue: "default".to_owned(), limit: 100 }],
         known: Arc::new(KnownJobs([(name::<Script>().to_owned(), 1)].into())),
-        isolation: Isolation::Allowed { after_crashes: u32::MAX },
+        suspects: Suspects::idle(u32::MAX),
         starting: started,
     };
     let claimed = store.claim(request).await.expect("claims");
@@ -99,25 +99,49 @@ impl ratchet_core::JobInvocationResolver for Rescuer {
     }
 }
 
-pub async fn p_02_a_suspect_runs_alone(fixture: EngineFixture) {
-    let ratchet = fixture.ratchet().await;
-    let suspect = fixture.play(&ratchet, [Step::Gate]).await;
-    for _ in 0..2 {
-        die_with(&fixture, true).await;
+/// Crashes workers with all waiting jobs, and waits until the jobs were rescued.
+async fn crash(fixture: &EngineFixture, ratchet: &Ratchet, jobs: &[JobId], times: u32) {
+    for dead in 1..=times {
+        die_with(fixture, true).await;
         let rescuer = fixture.builder().jobs([]).resolver(Rescuer).build().await.expect("builds");
         let worker = rescuer.start().await.expect("starts");
-        eventually("it is rescued", async || {
-            rescuer
-                .jobs()
-                .get(suspect.id())
-                .await
-                .is_ok_and(|job| job.is_some_and(|job| job.state == JobState::Pending))
-        })
-        .await;
+        for job in jobs {
+            eventually("it is rescued", async || crashes(ratchet, *job).await == dead).await;
+        }
         worker.stop().await;
         fixture.advance(Duration::from_mins(2)).await;
     }
-    assert_eq!(crashes(&ratchet, suspect.id()).await, 2);
+}
+
+pub async fn p_06_suspects_run_a_few_at_a_time_beside_others(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
+    let mut suspects = Vec::new();
+    for _ in 0..10 {
+        suspects.push(fixture.play(&ratchet, [Step::Gate]).await.id());
+    }
+    crash(&fixture, &ratchet, &suspects, 3).await;
+    let (ratchet, worker) = start(fixture.builder()).await;
+    eventually("eight run", async || fixture.stage().running() == 8).await;
+    let other = fixture.play(&ratchet, [Step::Ok]).await;
+    fixture.until(&ratchet, other.id(), JobState::Succeeded).await;
+    assert_eq!((fixture.stage().running(), worker.stats().suspects), (8, 8));
+    fixture.stage().let_one_pass();
+    let runs = || suspects.iter().map(|id| fixture.stage().runs(*id)).sum::<u32>();
+    eventually("the ninth runs", async || runs() == 9).await;
+    assert_eq!(fixture.stage().running(), 8);
+    for _ in 0..9 {
+        fixture.stage().let_one_pass();
+    }
+    for suspect in suspects {
+        fixture.until(&ratchet, suspect, JobState::Succeeded).await;
+    }
+    worker.stop().await;
+}
+
+pub async fn p_06_a_job_with_five_crashes_runs_alone(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
+    let suspect = fixture.play(&ratchet, [Step::Gate]).await;
+    crash(&fixture, &ratchet, &[suspect.id()], 5).await;
     let (ratchet, worker) = start(fixture.builder()).await;
     eventually("the suspect runs", async || fixture.stage().runs(suspect.id()) == 1).await;
     // Another worker takes the remaining jobs; this one runs only the suspect.
@@ -130,7 +154,7 @@ pub async fn p_02_a_suspect_runs_alone(fixture: EngineFixture) {
     other.stop().await;
     fixture.stage().let_one_pass();
     let record = fixture.until(&ratchet, suspect.id(), JobState::Succeeded).await;
-    assert_eq!((record.crashes, fixture.stage().runs(suspect.id())), (2, 1));
+    assert_eq!((record.crashes, fixture.stage().runs(suspect.id())), (5, 1));
     let after = fixture.play(&ratchet, [Step::Ok]).await;
     fixture.until(&ratchet, after.id(), JobState::Succeeded).await;
     worker.stop().await;

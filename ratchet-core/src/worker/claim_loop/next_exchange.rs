@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::ClaimLoop;
 use crate::worker::exchange::{Exchange, exchange};
-use ratchet_store::model::{ClaimRequest, Isolation};
+use ratchet_store::model::ClaimRequest;
 
 /// Whether other nodes claim from the same queues, according to the last check.
 #[derive(Debug, Default)]
@@ -98,10 +98,9 @@ impl ClaimLoop {
     fn may_ask(&self) -> bool {
         let shared = &self.shared;
         let open = self.stop.is_none()
-            && !self.in_flight.isolated
+            && !self.suspects.is_isolated()
             && !shared.fenced.load(Ordering::Relaxed)
             && !shared.stalled.load(Ordering::Relaxed)
-            && self.isolated.is_none()
             && self.capacity.is_open();
         let dry_enough = !self.isolated_waiting || self.is_idle();
         open && dry_enough
@@ -113,19 +112,13 @@ impl ClaimLoop {
     }
 
     fn request(&mut self) -> ClaimRequest {
-        let after_crashes = self.shared.core.config.isolate_after_crashes;
         let (idle, portion) = (self.is_idle(), self.exchange_size());
         self.in_flight.claims += 1;
-        self.in_flight.isolated = idle;
         ClaimRequest {
             node: self.shared.node(),
             queues: self.capacity.allot(portion),
             known: Arc::clone(&self.shared.known),
-            isolation: if idle {
-                Isolation::Allowed { after_crashes }
-            } else {
-                Isolation::NotNow { after_crashes }
-            },
+            suspects: self.suspects.reserve(idle),
             starting: true,
         }
     }

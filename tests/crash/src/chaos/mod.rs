@@ -4,7 +4,7 @@
 
 pub mod crew;
 mod fault;
-mod proxy;
+pub mod proxy;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,0 +1,57 @@
+//! The log lines of a run.
+
+use super::JobContext;
+use super::recorded::line;
+use ratchet_store::model::{LogLevel, LogLine};
+
+impl JobContext {
+    /// Logs a line that is stored with the job.
+    ///
+    /// The line is also a [`tracing`] event with the target `ratchet::job` and the fields `job.id`, `job.name` and
+    /// `attempt`.
+    ///
+    /// A line longer than [`limits::LOG_LINE`](ratchet_store::model::limits::LOG_LINE) is truncated. After
+    /// [`limits::LOG`](ratchet_store::model::limits::LOG) bytes in one run, further lines are dropped with a warning on the
+    /// job.
+    pub fn log(&self, level: LogLevel, message: impl Into<String>) {
+        let message = line(message.into());
+        self.trace(level, &message);
+        let line = LogLine { after: self.elapsed(), level, message, run: self.run.job.run };
+        self.note("log line", |recorded| recorded.log(line));
+    }
+
+    /// Publishes a log line as a `tracing` event.
+    fn trace(&self, level: LogLevel, message: &str) {
+        macro_rules! event {
+            ($level:ident) => {
+                tracing::event!(target: "ratchet::job", tracing::Level::$level, job.id = %self.job_id(), job.name = %self.job_name(), attempt = self.attempt(), "{message}")
+            };
+        }
+        match level {
+            LogLevel::Debug => event!(DEBUG),
+            LogLevel::Info => event!(INFO),
+            LogLevel::Warn => event!(WARN),
+            LogLevel::Error => event!(ERROR),
+        }
+    }
+
+    /// Logs a line at level debug.
+    pub fn debug(&self, message: impl Into<String>) {
+        self.log(LogLevel::Debug, message);
+    }
+
+    /// Logs a line at level info.
+    pub fn info(&self, message: impl Into<String>) {
+        self.log(LogLevel::Info, message);
+    }
+
+    /// Logs a line at level warn.
+    pub fn warn(&self, message: impl Into<String>) {
+        self.log(LogLevel::Warn, message);
+    }
+
+    /// Logs a line at level error. The run continues; return an error to fail it.
+    pub fn error(&self, message: impl Into<String>) {
+        self.log(LogLevel::Error, message);
+    }
+}
