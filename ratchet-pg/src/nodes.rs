@@ -101,6 +101,12 @@ impl Inner {
         node: NodeId,
         queues: &[String],
     ) -> Result<bool, Fault> {
+        // The engine does not wait for the answer, and asks again soon. If the server hangs, the questions must not use
+        // up the connections.
+        let Ok(_one) = self.competition.try_lock() else {
+            let why = "the last check for competing claimers has not ended";
+            return Err(StoreError::new(StoreErrorKind::Unavailable, why).into());
+        };
         let company =
             db::query_scalar(self.sql.has_competing_claimers()).bind(node.uuid()).bind(queues);
         Ok(company.fetch_one(&self.pool).await?)

@@ -15,7 +15,7 @@ use ratchet_store::{Store, StoreErrorKind};
 use std::sync::Arc;
 use support::{Database, PgHarness};
 
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_mins(1);
 
 fn greet(name: &str) -> Greet {
     Greet { name: name.to_owned() }

@@ -192,8 +192,8 @@ static COUNTED: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new
 /// Returns the stored jobs and how often each waits.
 async fn stored(server: &OwnServer) -> HashMap<JobId, i64> {
     let pool = sqlx::PgPool::connect(&server.url("postgres")).await.expect("connects");
-    let sql =
-        "SELECT j.id, (SELECT count(*) FROM ratchet.ready r WHERE r.job = j.id) FROM ratchet.job j";
+    let sql = "SELECT j.id, coalesce(r.n, 0) FROM ratchet.job j
+               LEFT JOIN (SELECT job, count(*) AS n FROM ratchet.ready GROUP BY job) r ON r.job = j.id";
     let rows: Vec<(Uuid, i64)> = sqlx::query_as(sql).fetch_all(&pool).await.expect("reads");
     rows.into_iter().map(|(id, waits)| (JobId::from_uuid(id), waits)).collect()
 }
