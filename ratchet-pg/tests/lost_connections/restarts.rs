@@ -221,7 +221,7 @@ fn page(
     let mut row = |name: &str, value: String| {
         let _ = writeln!(page, "| {name} | {value} |");
     };
-    let rate = tally.waits.len() / usize::try_from(sent.as_secs().max(1)).expect("minutes");
+    let rate = tally.waits.len() * 1000 / usize::try_from(sent.as_millis()).expect("minutes");
     row("submits", format!("{} in {:.0} s ({rate} per second)", waits.len(), sent.as_secs_f64()));
     for (kind, submits) in kinds {
         row(&format!("of these, {kind:?}"), submits.to_string());
