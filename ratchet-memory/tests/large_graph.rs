@@ -6,10 +6,9 @@ use std::time::Duration;
 use ratchet_memory::MemoryStore;
 use ratchet_store::Store as _;
 use ratchet_store::model::{
-    AttemptOutcome, ClaimRequest, Command, Due, Edge, EdgeTrigger, Envelope, FailureKind,
-    FailureRecord, GroupId, GroupKind, GroupRecord, JobId, JobSpec, JobState, KnownJobs, NewGraph,
-    NewJob, NodeId, NodeInfo, OnConflict, QueueDemand, Settlement, Step, Suspects, TerminalReason,
-    Verdict, Vertex,
+    AttemptOutcome, ClaimRequest, Command, Edge, EdgeTrigger, Envelope, FailureKind, FailureRecord,
+    GroupId, GroupKind, GroupRecord, JobId, JobSpec, JobState, KnownJobs, NewGraph, NewJob, NodeId,
+    NodeInfo, QueueDemand, Settlement, Step, Suspects, TerminalReason, Verdict, Vertex,
 };
 use ratchet_store::rules::graph::{check, link};
 use uuid::Uuid;

@@ -22,8 +22,8 @@ use sqlx::{Connection, PgConnection};
 /// Adds `.in_tx(&mut tx)` to `ratchet.enqueue(job)`, and to chains, batches and workflows, which are inserted all or
 /// nothing.
 ///
-/// The transaction must be a `sqlx` transaction on the database of the runtime's [`PgStore`], which may also hold
-/// tables of the application. Workers are notified when it commits. If a submit is refused, the transaction stays
+/// The transaction must be a transaction of sqlx 0.9, which this crate exports as [`sqlx`], on the database of the
+/// runtime's [`PgStore`], which may also hold tables of the application. It is never repeated by the store. Workers are notified when it commits. If a submit is refused, the transaction stays
 /// usable. If another open transaction has taken a key, the submit waits until that transaction ends.
 ///
 /// ```no_run

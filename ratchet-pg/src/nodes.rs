@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::db;
 use crate::fault::{Fault, transact};
+use crate::lost_connection::is_lost;
 use crate::record::{claimed, token};
 use crate::spec::{clean, instant, micros, to_i32, to_u32};
 use crate::store::Inner;
@@ -86,8 +87,26 @@ impl Inner {
         if leader.is_some() {
             db::query(self.sql.fold_tally()).execute(&self.pool).await?;
             crate::partitions::make(&self.pool, &self.sql, self.range).await?;
+            self.vacuum().await?;
         }
         Ok(leader.is_some())
+    }
+
+    /// Removes the dead rows of the tables that counts read. The server does the same by itself, but later, and not while
+    /// all of its vacuum processes are busy with other tables.
+    async fn vacuum(&self) -> Result<(), Fault> {
+        if self.pool.is_pinned() {
+            // Behind a transaction pooler every statement is in a transaction, and this one cannot be.
+            return Ok(());
+        }
+        match db::query(self.sql.vacuum()).execute(&self.pool).await {
+            // It takes too long, or this user may not do it.
+            Err(error) if error.as_database_error().is_some() && !is_lost(&error) => {
+                tracing::debug!(%error, "dead rows are left to the server");
+                Ok(())
+            }
+            done => Ok(done.map(drop)?),
+        }
     }
 
     pub(crate) async fn try_declare(&self, node: NodeId) -> Result<bool, Fault> {
@@ -101,6 +120,12 @@ impl Inner {
         node: NodeId,
         queues: &[String],
     ) -> Result<bool, Fault> {
+        // The engine does not wait for the answer, and asks again soon. If the server hangs, the questions must not use
+        // up the connections.
+        let Ok(_one) = self.competition.try_lock() else {
+            let why = "the last check for competing claimers has not ended";
+            return Err(StoreError::new(StoreErrorKind::Unavailable, why).into());
+        };
         let company =
             db::query_scalar(self.sql.has_competing_claimers()).bind(node.uuid()).bind(queues);
         Ok(company.fetch_one(&self.pool).await?)

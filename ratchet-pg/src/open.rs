@@ -83,6 +83,7 @@ pub(crate) async fn open(
         floors: Floors::default(),
         noted: Noted::default(),
         clock,
+        competition: tokio::sync::Mutex::default(),
         longest,
         suspects,
     }))

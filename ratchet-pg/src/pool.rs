@@ -108,6 +108,11 @@ impl Pool {
         Ok(Lent::Free { db: self.connection().await?, since: Instant::now(), cache })
     }
 
+    /// Returns whether every statement runs in a transaction.
+    pub(crate) fn is_pinned(&self) -> bool {
+        self.begin.is_some()
+    }
+
     pub(crate) fn size(&self) -> u32 {
         self.connections.size()
     }

@@ -171,6 +171,7 @@ statements! {
     list_ids_oldest_first: "query/list_ids_oldest_first.sql",
     select_counts: "query/select_counts.sql",
     fold_tally: "query/fold_tally.sql",
+    vacuum: "query/vacuum.sql",
     select_attempts: "query/select_attempts.sql",
     select_logs: "query/select_logs.sql",
     select_unknown: "query/select_unknown.sql",

@@ -73,6 +73,8 @@ pub(crate) struct Inner {
     pub(crate) floors: Floors,
     pub(crate) noted: Noted,
     pub(crate) clock: StoreClock,
+    /// Held during a check for competing claimers.
+    pub(crate) competition: tokio::sync::Mutex<()>,
     /// The time limit of one operation.
     pub(crate) longest: Duration,
     /// How many of the next returned connections may be dead.
@@ -369,7 +371,7 @@ impl Store for PgStore {
         queues: &[QueueDemand],
     ) -> Result<bool, StoreError> {
         let queues: Vec<_> = queues.iter().map(|demand| demand.queue.clone()).collect();
-        repeatable!(self, |inner| inner.has_competing_claimers(node, &queues))
+        once!(self, |inner| inner.has_competing_claimers(node, &queues))
     }
 
     async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError> {

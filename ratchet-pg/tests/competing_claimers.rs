@@ -7,7 +7,7 @@ use std::time::Duration;
 use ratchet_conformance::Harness;
 use ratchet_store::Store;
 use ratchet_store::model::{Claimed, NodeId, QueueDemand};
-use support::QueueDriver;
+use support::{QueueDriver, ended_or_waits};
 
 /// The clock cannot be stopped, and more than a second may pass before the answer, so the test tries several times.
 const TRIES: usize = 3;
@@ -75,4 +75,29 @@ async fn c_03_company_is_who_lives() {
         !has_competing_claimers(&lane, node, "default").await,
         "who has lost its lease is none"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn c_03_a_check_that_hangs_uses_one_connection() {
+    let lane = QueueDriver::fresh().await;
+    let node = lane.node(&["mail"]).await;
+    let pool = &lane.pg.database.pool;
+    let mut holder = pool.begin().await.expect("begins");
+    let lock = "LOCK TABLE ratchet.node IN ACCESS EXCLUSIVE MODE";
+    sqlx::query(lock).execute(&mut *holder).await.expect("locks");
+    let hangs = tokio::spawn({
+        let store = lane.pg.store.clone();
+        async move { store.has_competing_claimers(node, &[]).await }
+    });
+    assert!(!ended_or_waits(pool, &hangs).await);
+    for _ in 0..10 {
+        lane.pg.store.has_competing_claimers(node, &[]).await.expect_err("one is in flight");
+    }
+    let waiting = "SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let waiting: i64 = sqlx::query_scalar(waiting).fetch_one(pool).await.expect("counts");
+    assert_eq!(waiting, 1);
+    holder.rollback().await.expect("unlocks");
+    assert!(!hangs.await.expect("ends").expect("an answer"));
+    assert!(!has_competing_claimers(&lane, node, "mail").await, "the next check works");
 }

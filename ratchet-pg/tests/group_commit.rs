@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ratchet_conformance::Harness;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_store::Store;
-use ratchet_store::model::{Due, InsertError, Inserted, JobSpec, NewJob, OnConflict};
+use ratchet_store::model::{InsertError, Inserted, JobSpec, NewJob};
 use support::PgHarness;
 use tokio::task::JoinSet;
 

@@ -14,7 +14,7 @@ use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_pg::{PgOptions, PgStore};
 use ratchet_store::Store;
 use ratchet_store::model::{
-    ClaimRequest, Due, JobSpec, KnownJobs, NewJob, NodeInfo, OnConflict, QueueDemand, Suspects,
+    ClaimRequest, JobSpec, KnownJobs, NewJob, NodeInfo, QueueDemand, Suspects,
 };
 use sqlx::Connection as _;
 use support::OwnServer;

@@ -13,7 +13,7 @@ use ratchet_core::{
 };
 use ratchet_macros::job;
 use ratchet_pg::PgStore;
-use ratchet_store::model::{Due, InsertError, JobSpec, NewJob, OnConflict};
+use ratchet_store::model::{InsertError, JobSpec, NewJob};
 use ratchet_store::{Store, StoreErrorKind};
 use support::{Database, OwnServer, Pooler};
 

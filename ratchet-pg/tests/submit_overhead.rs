@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use ratchet_conformance::Harness;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_store::Store;
-use ratchet_store::model::{Due, JobSpec, NewJob, OnConflict, QueueUpdate};
+use ratchet_store::model::{JobSpec, NewJob, QueueUpdate};
 use sqlx::postgres::{PgListener, PgNotification};
 use support::PgHarness;
 use tokio::time::Instant;

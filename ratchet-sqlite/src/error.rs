@@ -93,7 +93,11 @@ impl From<Fault> for StoreError {
 
 /// Converts an error in a transaction of the caller, where the path of the file is not known.
 pub(crate) fn in_transaction(error: &sqlx::Error) -> StoreError {
-    Fault::new(Path::new("of this transaction"), error).into()
+    let mut fault = Fault::new(Path::new("of this transaction"), error);
+    if fault.kind == StoreErrorKind::Locked {
+        fault.message += "; a transaction that `SqliteStore::begin` begins waits for the lock";
+    }
+    fault.into()
 }
 
 fn primary_code(error: &sqlx::Error) -> Option<i32> {

@@ -20,19 +20,20 @@ use crate::template::Templates;
 /// Adds `.in_tx(&mut tx)` to `ratchet.enqueue(job)`, and to chains, batches and workflows, which are inserted all or
 /// nothing.
 ///
-/// The transaction must be a `sqlx` transaction on a database file that a [`SqliteStore`] has opened. The file may also
-/// hold tables of the application. Workers see the job within milliseconds of the commit.
+/// The transaction must be a transaction of sqlx 0.9, which this crate exports as [`sqlx`], on a database file that a
+/// [`SqliteStore`] has opened. The file may also hold tables of the application. Workers see the job within
+/// milliseconds of the commit. [`SqliteStore::begin`] begins a transaction that does not fail as locked when it writes.
 ///
 /// ```
 /// use ratchet_core::{Job, Ratchet};
-/// use ratchet_sqlite::EnqueueInTx;
+/// use ratchet_sqlite::{EnqueueInTx, SqliteStore, sqlx};
 ///
 /// async fn place_order<J: Job>(
-///     pool: &sqlx::SqlitePool,
+///     store: &SqliteStore,
 ///     ratchet: &Ratchet,
 ///     charge: J,
 /// ) -> Result<(), Box<dyn std::error::Error>> {
-///     let mut tx = pool.begin_with("BEGIN IMMEDIATE").await?;
+///     let mut tx = store.begin().await?;
 ///     sqlx::query("INSERT INTO orders (total) VALUES (42)").execute(&mut *tx).await?;
 ///     let job = ratchet.enqueue(charge).in_tx(&mut tx).await?;
 ///     tx.commit().await?; // both, or neither

@@ -15,7 +15,8 @@
 //! - **Durable.** `synchronous = FULL` in WAL mode: once an operation has returned, a power loss does not undo it.
 //! - **One writer, group commit.** Waiting operations share one transaction and one sync. Readers never wait for it.
 //! - **Several processes on one file.** Another process sees new work within milliseconds.
-//! - **In your transaction.** [`EnqueueInTx`] enqueues in a transaction of your own on the same file.
+//! - **In your transaction.** [`EnqueueInTx`] enqueues in a transaction of your own on the same file, which
+//!   [`SqliteStore::begin`] begins.
 //! - **Backup.** [`SqliteStore::backup_to`] works while jobs run. `VACUUM INTO` and the `.backup` command of the
 //!   `sqlite3` shell do the same. A plain copy of the file is a backup only while no process has it open: a copy of
 //!   the file and its `-wal` that is taken during writes can be damaged, and a copy without the `-wal` lacks the
@@ -52,10 +53,14 @@ mod settle;
 mod sql;
 mod store;
 mod template;
+mod transaction;
 mod unreadable;
 mod value;
 mod verb;
 mod writer;
+
+/// The driver. Its version is part of the API: a transaction for [`EnqueueInTx`] must be of sqlx 0.9.
+pub use sqlx;
 
 pub use in_tx::EnqueueInTx;
 pub use options::{SqliteOptions, Synchronous};

@@ -35,15 +35,7 @@ pub(crate) async fn migrate(
     // This also detects at once whether the file can be written.
     sqlx::query("BEGIN IMMEDIATE").execute(&mut *conn).await.map_err(failed)?;
     let done = match apply(conn, now).await {
-        Ok(found) if found > newest() => {
-            let why = format!(
-                "the job database {} has schema version {found}, this program knows {} at most; \
-                 update the program, or give it a database of its own",
-                path.display(),
-                newest()
-            );
-            Err(StoreError::new(StoreErrorKind::Schema, why))
-        }
+        Ok(found) if found > newest() => Err(newer(path, found)),
         Ok(found) => {
             let done = sqlx::query("COMMIT").execute(&mut *conn).await;
             done.map(|_| found < newest()).map_err(failed)
@@ -58,14 +50,49 @@ pub(crate) async fn migrate(
     done
 }
 
+/// Checks that the schema is at the newest version, for a program that must not migrate.
+pub(crate) async fn check(conn: &mut SqliteConnection, path: &Path) -> Result<(), StoreError> {
+    let found = version(conn).await.map_err(|error| StoreError::from(Fault::new(path, &error)))?;
+    let (file, newest) = (path.display(), newest());
+    let why = match found {
+        Some(found) if found == newest => return Ok(()),
+        Some(found) if found > newest => return Err(newer(path, found)),
+        Some(found) => format!("the job database {file} has schema version {found}"),
+        None => format!("the job database {file} has no tables of Ratchet"),
+    };
+    let why = format!(
+        "{why}, this program needs version {newest}, and migrations are disabled: migrate with `SqliteOptions::migrate`"
+    );
+    Err(StoreError::new(StoreErrorKind::Schema, why))
+}
+
+fn newer(path: &Path, found: i64) -> StoreError {
+    let why = format!(
+        "the job database {} has schema version {found}, this program knows {} at most; \
+         update the program, or give it a database of its own",
+        path.display(),
+        newest()
+    );
+    StoreError::new(StoreErrorKind::Schema, why)
+}
+
+/// Returns the version of the schema, or `None` if there is none.
+async fn version(conn: &mut SqliteConnection) -> Result<Option<i64>, sqlx::Error> {
+    let there = sqlx::query(sql::schema::FIND_SCHEMA).fetch_optional(&mut *conn).await?.is_some();
+    match there {
+        true => sqlx::query(sql::schema::GET_VERSION).fetch_one(conn).await?.try_get(0),
+        false => Ok(None),
+    }
+}
+
 /// Applies the missing migrations. Returns the version that was found.
 async fn apply(conn: &mut SqliteConnection, now: Timestamp) -> Result<i64, sqlx::Error> {
-    let there = sqlx::query(sql::schema::FIND_SCHEMA).fetch_optional(&mut *conn).await?.is_some();
-    let found = if there {
-        sqlx::query(sql::schema::GET_VERSION).fetch_one(&mut *conn).await?.try_get(0)?
-    } else {
-        sqlx::raw_sql(sql::schema::CREATE_SCHEMA).execute(&mut *conn).await?;
-        0
+    let found = match version(conn).await? {
+        Some(found) => found,
+        None => {
+            sqlx::raw_sql(sql::schema::CREATE_SCHEMA).execute(&mut *conn).await?;
+            0
+        }
     };
     for (version, migration) in (1_i64..).zip(MIGRATIONS) {
         if version > found {

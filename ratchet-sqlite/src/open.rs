@@ -5,17 +5,18 @@ use std::time::Duration;
 
 use ratchet_store::{StoreError, StoreErrorKind};
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions as _, SqliteConnection};
+use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
 use tokio::sync::{Notify, broadcast, mpsc};
 use tokio::time::Instant;
 
 use crate::error::Fault;
 use crate::file::{Files, Watch};
-use crate::migrate::migrate;
+use crate::migrate::{check, migrate};
 use crate::options::SqliteOptions;
 use crate::readers::Readers;
 use crate::store::Shared;
 use crate::template::Templates;
+use crate::transaction;
 use crate::verb::AnyRequest;
 use crate::writer::Writer;
 
@@ -27,7 +28,11 @@ type Opened = (Arc<Shared>, mpsc::UnboundedSender<Box<dyn AnyRequest>>, Arc<Read
 pub(crate) async fn open(options: SqliteOptions) -> Result<Opened, StoreError> {
     let connect = options.connect_options()?;
     let mut conn = connect_patiently(&connect, &options).await?;
-    if migrate(&mut conn, options.path(), options.clock.now()).await? {
+    let migrated = match options.migrate {
+        true => migrate(&mut conn, options.path(), options.clock.now()).await?,
+        false => check(&mut conn, options.path()).await.map(|()| false)?,
+    };
+    if migrated {
         // Let the file grow to the size it needs while there is space: when the log fills the disk, it can be moved
         // into the file only if the file need not grow. If another process is reading, a later checkpoint does this.
         let moved = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(&mut conn).await;
@@ -52,6 +57,7 @@ pub(crate) async fn open(options: SqliteOptions) -> Result<Opened, StoreError> {
         listener: Notify::new(),
         damage: OnceLock::new(),
         files: Files::opened(&options.path),
+        pool: transaction::pool(&options, &connect),
     });
     let writer = Writer {
         conn,
@@ -72,6 +78,13 @@ pub(crate) async fn open(options: SqliteOptions) -> Result<Opened, StoreError> {
         StoreError::new(StoreErrorKind::Unavailable, why).with_source(error)
     })?;
     Ok((shared, sender, readers))
+}
+
+/// Migrates the schema, without opening a store.
+pub(crate) async fn migrate_only(options: &SqliteOptions) -> Result<(), StoreError> {
+    let mut conn = connect_patiently(&options.connect_options()?, options).await?;
+    migrate(&mut conn, options.path(), options.clock.now()).await?;
+    conn.close().await.map_err(|error| Fault::new(options.path(), &error).into())
 }
 
 /// Connects, and retries while the file is locked. When two processes open a new file at the same time, SQLite may

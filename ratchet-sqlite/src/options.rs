@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use ratchet_store::env::{Clock, SystemClock};
 use ratchet_store::{StoreError, StoreErrorKind};
-use sqlx::ConnectOptions as _;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{ConnectOptions as _, SqlitePool};
 
 use crate::SqliteStore;
+use crate::open::migrate_only;
 
 /// How durable a commit is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,6 +45,9 @@ pub enum Synchronous {
 #[must_use = "options do nothing until `open`"]
 pub struct SqliteOptions {
     pub(crate) path: PathBuf,
+    /// The pool of the application, if the store is opened from it.
+    pub(crate) pool: Option<SqlitePool>,
+    pub(crate) migrate: bool,
     pub(crate) synchronous: Synchronous,
     pub(crate) busy_timeout: Duration,
     pub(crate) readers: usize,
@@ -65,6 +69,8 @@ impl SqliteOptions {
     pub(crate) fn new(path: PathBuf) -> Self {
         Self {
             path,
+            pool: None,
+            migrate: true,
             synchronous: Synchronous::Full,
             busy_timeout: Duration::from_secs(5),
             readers: 2,
@@ -75,6 +81,42 @@ impl SqliteOptions {
             log_kept: LOG_KEPT,
             long_log: LONG_LOG,
         }
+    }
+
+    /// Uses the file and the connect options of a pool of the application.
+    ///
+    /// The store opens connections of its own, because a handler that keeps the connections of the pool must not delay
+    /// claims and heartbeats. The settings of this type override those of the pool for these connections. The pool
+    /// serves the application and [`SqliteStore::begin`].
+    ///
+    /// Opening fails with an error of kind `Config` if the database of the pool is in memory.
+    pub fn from_pool(pool: &SqlitePool) -> Self {
+        let path = pool.connect_options().get_filename().to_owned();
+        Self { pool: Some(pool.clone()), ..Self::new(path) }
+    }
+
+    /// Disables migrations. Opening fails with an error of kind `Schema` if the file is not at the version that this
+    /// program needs. [`migrate`](Self::migrate) migrates it in a separate step.
+    pub fn without_migrations(mut self) -> Self {
+        self.migrate = false;
+        self
+    }
+
+    /// Migrates the schema of the file without opening a store. Creates the file if it does not exist, and does nothing
+    /// if it is up to date.
+    ///
+    /// ```
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use ratchet_sqlite::SqliteStore;
+    ///
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("jobs.db");
+    /// SqliteStore::options(&path).migrate().await?;
+    /// let store = SqliteStore::options(&path).without_migrations().open().await?;
+    /// # Ok::<_, ratchet_core::StoreError>(()) }).unwrap();
+    /// ```
+    pub async fn migrate(self) -> Result<(), StoreError> {
+        migrate_only(&self).await
     }
 
     /// Sets how durable a commit is (default: [`Synchronous::Full`]).
@@ -148,17 +190,14 @@ impl SqliteOptions {
             );
             return Err(StoreError::new(StoreErrorKind::Config, why));
         }
-        let synchronous = match self.synchronous {
-            Synchronous::Full => SqliteSynchronous::Full,
-            Synchronous::Normal => SqliteSynchronous::Normal,
-        };
         // The driver stores milliseconds in 32 bits.
         let longest = Duration::from_hours(24);
-        let options = SqliteConnectOptions::new()
+        let options = self
+            .base()
             .filename(&self.path)
-            .create_if_missing(true)
+            .create_if_missing(self.migrate)
             .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(synchronous)
+            .synchronous(self.sync_mode())
             .busy_timeout(self.busy_timeout.min(longest))
             .foreign_keys(false)
             .statement_cache_capacity(256)
@@ -173,6 +212,19 @@ impl SqliteOptions {
             Some(pages) => options.pragma("max_page_count", pages.to_string()),
             None => options,
         })
+    }
+
+    /// Returns the connect options of the application's pool, or the defaults.
+    pub(crate) fn base(&self) -> SqliteConnectOptions {
+        let pool = self.pool.as_ref();
+        pool.map_or_else(SqliteConnectOptions::new, |pool| (*pool.connect_options()).clone())
+    }
+
+    pub(crate) fn sync_mode(&self) -> SqliteSynchronous {
+        match self.synchronous {
+            Synchronous::Full => SqliteSynchronous::Full,
+            Synchronous::Normal => SqliteSynchronous::Normal,
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {

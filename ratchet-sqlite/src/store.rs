@@ -20,7 +20,7 @@ use ratchet_store::model::{
 use ratchet_store::rules::ClaimContext;
 use ratchet_store::{Store, Wake};
 use ratchet_store::{StoreError, StoreErrorKind};
-use sqlx::{Connection as _, SqliteConnection};
+use sqlx::{Connection as _, SqliteConnection, SqlitePool};
 use tokio::sync::{Notify, broadcast, mpsc};
 
 use crate::error::{Fault, is_unreadable};
@@ -71,6 +71,8 @@ pub(crate) struct Shared {
     /// The first error that reported the file as damaged.
     pub(crate) damage: OnceLock<Fault>,
     pub(crate) files: Files,
+    /// For transactions of the application.
+    pub(crate) pool: SqlitePool,
 }
 
 impl Shared {
@@ -95,6 +97,24 @@ impl SqliteStore {
     /// this program knows.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::options(path).open().await
+    }
+
+    /// Opens the file of a pool of the application, with default options. Like [`SqliteOptions::from_pool`], this opens
+    /// connections of its own.
+    ///
+    /// ```
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// use ratchet_sqlite::SqliteStore;
+    /// use ratchet_sqlite::sqlx::SqlitePool;
+    ///
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let url = format!("sqlite://{}?mode=rwc", folder.path().join("shop.db").display());
+    /// let pool = SqlitePool::connect(&url).await?;
+    /// let store = SqliteStore::from_pool(&pool).await?;
+    /// # Ok::<_, Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
+    pub async fn from_pool(pool: &SqlitePool) -> Result<Self, StoreError> {
+        SqliteOptions::from_pool(pool).open().await
     }
 
     /// Returns options for opening the file, initialized with the defaults.

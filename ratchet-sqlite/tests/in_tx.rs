@@ -158,3 +158,91 @@ async fn s_07_plain_enqueue_inside_a_transaction_names_the_remedy() {
     assert!(error.to_string().contains(".in_tx(&mut tx)"), "{error}");
     drop(tx);
 }
+
+// A deferred transaction that has read cannot write after another one has written: SQLite fails it without waiting.
+#[tokio::test(flavor = "multi_thread")]
+async fn s_07_transactions_of_the_store_are_never_locked_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = SqliteStore::options(folder.path().join("shop.db"))
+        .busy_timeout(Duration::from_secs(60))
+        .open()
+        .await
+        .expect("opens");
+    let ratchet = Ratchet::builder(store.clone()).jobs([Greet::JOB]).build().await.expect("builds");
+    let mut tx = store.begin().await.expect("begins");
+    let create = "CREATE TABLE orders (number INTEGER NOT NULL)";
+    sqlx::query(create).execute(&mut *tx).await.expect("a table");
+    tx.commit().await.expect("commits");
+    let mut tasks = tokio::task::JoinSet::new();
+    for _ in 0..8 {
+        let (store, ratchet) = (store.clone(), ratchet.clone());
+        tasks.spawn(async move {
+            for _ in 0..20 {
+                let mut tx = store.begin().await.expect("begins");
+                let count = sqlx::query_scalar("SELECT count(*) FROM orders");
+                let number: i64 = count.fetch_one(&mut *tx).await.expect("counts");
+                let insert = sqlx::query("INSERT INTO orders VALUES (?)").bind(number);
+                insert.execute(&mut *tx).await.expect("an order");
+                let greet = Greet { name: number.to_string() };
+                ratchet.enqueue(greet).in_tx(&mut tx).await.expect("enqueues");
+                tx.commit().await.expect("commits");
+            }
+        });
+    }
+    tasks.join_all().await;
+    assert_eq!(store.counts().await.expect("counts").state(JobState::Pending), 160);
+    let mut tx = store.begin().await.expect("begins");
+    let numbers = sqlx::query_scalar("SELECT count(DISTINCT number) FROM orders");
+    let numbers: i64 = numbers.fetch_one(&mut *tx).await.expect("counts");
+    assert_eq!(numbers, 160, "each transaction has seen those before it");
+}
+
+#[tokio::test]
+async fn s_07_a_deferred_transaction_that_is_locked_out_is_told_what_to_do() {
+    let shop = shop().await;
+    let mut tx = shop.pool.begin().await.expect("begins");
+    sqlx::query("SELECT count(*) FROM orders").execute(&mut *tx).await.expect("reads");
+    shop.greet().await.expect("another one writes");
+    let error = shop.greet().in_tx(&mut tx).await.expect_err("it is locked out");
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(&error);
+    while let Some(error) = source {
+        text += &error.to_string();
+        source = error.source();
+    }
+    assert!(text.contains("`SqliteStore::begin`"), "{text}");
+}
+
+#[tokio::test]
+async fn s_06_many_jobs_are_enqueued_in_one_transaction() {
+    let shop = shop().await;
+    let greets = || (0..50).map(|number| Greet { name: number.to_string() });
+    let mut tx = shop.store.begin().await.expect("begins");
+    shop.ratchet.enqueue_many(greets()).in_tx(&mut tx).await.expect("enqueues");
+    tx.rollback().await.expect("rolls back");
+    assert_eq!(shop.pending().await, 0);
+    let mut tx = shop.store.begin().await.expect("begins");
+    let handles = shop.ratchet.enqueue_many(greets()).in_tx(&mut tx).await.expect("enqueues");
+    tx.commit().await.expect("commits");
+    assert_eq!((handles.len(), shop.pending().await), (50, 50));
+}
+
+#[tokio::test]
+async fn a_pool_whose_connections_are_all_in_use_does_not_stop_the_store() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let connect =
+        SqliteConnectOptions::new().filename(folder.path().join("shop.db")).create_if_missing(true);
+    let one = sqlx::sqlite::SqlitePoolOptions::new().max_connections(1);
+    let pool = one.connect_with(connect).await.expect("connects");
+    let store = SqliteStore::from_pool(&pool).await.expect("opens");
+    let ratchet = Ratchet::builder(store.clone()).jobs([Greet::JOB]).build().await.expect("builds");
+    let held = pool.acquire().await.expect("the only connection");
+    ratchet.enqueue(Greet { name: "Ada".to_owned() }).await.expect("submits");
+    store.counts().await.expect("reads");
+    drop(held);
+    let mut tx = store.begin().await.expect("a connection of the pool");
+    assert_eq!(pool.num_idle(), 0);
+    let handle = ratchet.enqueue(Greet { name: "Bob".to_owned() }).in_tx(&mut tx).await;
+    tx.commit().await.expect("commits");
+    assert!(store.get(handle.expect("enqueues").id()).await.expect("reads").is_some());
+}

@@ -229,3 +229,37 @@ async fn any_bytes_can_be_stored() {
     assert_eq!(*read.spec, strange.spec);
     assert_eq!(store.counts().await.expect("counts").on("a\0b", JobState::Pending), 1);
 }
+
+// spec: U-04
+#[tokio::test]
+async fn u_04_migrating_is_a_step_of_its_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("jobs.db");
+    let open = async || SqliteStore::options(&path).without_migrations().open().await;
+    open().await.expect_err("there is no file");
+    assert!(!path.exists(), "opening without migrations creates no file");
+    drop(SqliteConnectOptions::new().filename(&path).create_if_missing(true).connect().await);
+    let refusal = async || {
+        let error = open().await.expect_err("the schema is old");
+        assert_eq!(error.kind(), StoreErrorKind::Schema);
+        assert!(error.to_string().contains("migrate with `SqliteOptions::migrate`"), "{error}");
+        error.to_string()
+    };
+    assert!(refusal().await.contains("has no tables of Ratchet"));
+    SqliteStore::options(&path).migrate().await.expect("migrates");
+    SqliteStore::options(&path).migrate().await.expect("changes nothing");
+    open().await.expect("opens").insert(vec![job(vec![1])]).await.expect("inserts");
+    let mut db = connect(&path).await;
+    sqlx::query("DELETE FROM ratchet_schema WHERE version > 2")
+        .execute(&mut db)
+        .await
+        .expect("old");
+    assert!(refusal().await.contains("has schema version 2, this program needs version"));
+}
+
+#[tokio::test]
+async fn a_pool_in_memory_is_refused() {
+    let pool = sqlx::SqlitePool::connect("sqlite::memory:").await.expect("connects");
+    let error = SqliteStore::from_pool(&pool).await.expect_err("jobs need a file");
+    assert_eq!(error.kind(), StoreErrorKind::Config);
+}

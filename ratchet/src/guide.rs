@@ -12,6 +12,9 @@ pub mod keys {}
 #[doc = include_str!("../docs/guide/guards.md")]
 pub mod guards {}
 
+#[doc = include_str!("../docs/guide/connections.md")]
+pub mod connections {}
+
 #[doc = include_str!("../docs/guide/operations.md")]
 pub mod operations {}
 

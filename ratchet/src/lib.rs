@@ -35,11 +35,13 @@ pub use ratchet_memory::MemoryStore;
 pub use ratchet_pg as postgres;
 #[cfg(feature = "postgres-no-tls")]
 pub use ratchet_pg::PgStore;
+#[cfg(all(feature = "postgres-no-tls", not(feature = "sqlite")))]
+pub use ratchet_pg::sqlx;
 #[cfg(feature = "sqlite")]
 #[doc(inline)]
 pub use ratchet_sqlite as sqlite;
 #[cfg(feature = "sqlite")]
-pub use ratchet_sqlite::SqliteStore;
+pub use ratchet_sqlite::{SqliteStore, sqlx};
 #[doc(inline)]
 pub use ratchet_store as store;
 #[doc(inline)]

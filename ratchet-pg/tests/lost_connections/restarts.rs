@@ -9,8 +9,7 @@ use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_pg::PgStore;
 use ratchet_store::Store as _;
 use ratchet_store::model::{
-    Due, GroupId, GroupKind, GroupRecord, InsertError, Inserted, JobId, JobSpec, NewGraph, NewJob,
-    OnConflict, Step,
+    GroupId, GroupKind, GroupRecord, InsertError, Inserted, JobId, JobSpec, NewGraph, NewJob, Step,
 };
 use tokio::time::{Instant, MissedTickBehavior};
 use uuid::Uuid;
@@ -192,8 +191,8 @@ static COUNTED: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new
 /// Returns the stored jobs and how often each waits.
 async fn stored(server: &OwnServer) -> HashMap<JobId, i64> {
     let pool = sqlx::PgPool::connect(&server.url("postgres")).await.expect("connects");
-    let sql =
-        "SELECT j.id, (SELECT count(*) FROM ratchet.ready r WHERE r.job = j.id) FROM ratchet.job j";
+    let sql = "SELECT j.id, coalesce(r.n, 0) FROM ratchet.job j
+               LEFT JOIN (SELECT job, count(*) AS n FROM ratchet.ready GROUP BY job) r ON r.job = j.id";
     let rows: Vec<(Uuid, i64)> = sqlx::query_as(sql).fetch_all(&pool).await.expect("reads");
     rows.into_iter().map(|(id, waits)| (JobId::from_uuid(id), waits)).collect()
 }
@@ -221,7 +220,7 @@ fn page(
     let mut row = |name: &str, value: String| {
         let _ = writeln!(page, "| {name} | {value} |");
     };
-    let rate = tally.waits.len() / usize::try_from(sent.as_secs().max(1)).expect("minutes");
+    let rate = tally.waits.len() * 1000 / usize::try_from(sent.as_millis()).expect("minutes");
     row("submits", format!("{} in {:.0} s ({rate} per second)", waits.len(), sent.as_secs_f64()));
     for (kind, submits) in kinds {
         row(&format!("of these, {kind:?}"), submits.to_string());

@@ -8,9 +8,9 @@ use ratchet_conformance::Harness as _;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_pg::PgStore;
 use ratchet_store::model::{
-    CancelCause, Command, CommandError, CommandReply, Due, Extend, Filter, GraphKey, GroupId,
-    GroupKind, GroupRecord, Heartbeat, Inserted, JobId, JobSpec, JobState, NewGraph, NewJob,
-    NodeInfo, OnConflict, PageRequest, QueueUpdate, Step,
+    CancelCause, Command, CommandError, CommandReply, Extend, Filter, GraphKey, GroupId, GroupKind,
+    GroupRecord, Heartbeat, Inserted, JobId, JobSpec, JobState, NewGraph, NewJob, NodeInfo,
+    OnConflict, PageRequest, QueueUpdate, Step,
 };
 use ratchet_store::{Store, StoreErrorKind};
 

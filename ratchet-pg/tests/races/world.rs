@@ -8,9 +8,9 @@ use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_pg::{PgOptions, PgStore};
 use ratchet_store::Store as _;
 use ratchet_store::model::{
-    ClaimReply, ClaimRequest, Claimed, Command, CommandError, CommandReply, ConcurrencyKey, Due,
+    ClaimReply, ClaimRequest, Claimed, Command, CommandError, CommandReply, ConcurrencyKey,
     InsertError, Inserted, JobId, JobSpec, JobState, KnownJobs, NewJob, NodeId, NodeInfo,
-    OnConflict, QueueDemand, Settled, Settlement, Suspects, Token,
+    QueueDemand, Settled, Settlement, Suspects, Token,
 };
 use sqlx::PgPool;
 
