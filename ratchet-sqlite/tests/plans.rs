@@ -33,6 +33,8 @@ const READS_A_WHOLE_TABLE: &[&str] = &[
     "count/list_counts",
     "count/list_waiting",
     "count/list_waiting_queues",
+    // Runs at most once a minute, and only while jobs wait that no live node knows.
+    "count/list_oldest",
     // Newest first, up to the limit.
     "outbox/list_alerts",
     // Counts all rejects, or lists all schedules.
@@ -48,6 +50,7 @@ const SORTS: &[&str] = &[
     "count/list_counts",
     "count/list_waiting",
     "count/list_waiting_queues",
+    "count/list_oldest",
     // Runs once per repair of a job whose count is unknown.
     "unreadable/count_anew",
 ];

@@ -21,7 +21,7 @@ async fn welcome(
     if ctx.attempt() == 1 {
         return Err(JobError::msg("the mail server is down"));
     }
-    ctx.sleep(Duration::from_secs(60)).await;
+    ctx.sleep(Duration::from_mins(1)).await;
     outbox.0.0.lock().expect("not poisoned").push(format!("welcome, {name}"));
     Ok(())
 }

@@ -39,7 +39,7 @@ async fn sandbox() -> Sandbox {
 async fn j_02_jobs_are_found_by_all_or_some_arguments() {
     let sandbox = sandbox().await;
     sandbox.enqueue(order(1, Some("CHF"))).await.expect("enqueues");
-    sandbox.enqueue(order(2, None)).queue("slow").delay(Duration::from_secs(60)).await.expect("ok");
+    sandbox.enqueue(order(2, None)).queue("slow").delay(Duration::from_mins(1)).await.expect("ok");
     assert_enqueued!(sandbox, order(1, Some("CHF")));
     assert_enqueued!(sandbox, Charge { order: 2, currency: None, card: "4111111111111111".into() });
     assert_enqueued!(sandbox, Charge { order: 1, .. });
@@ -50,7 +50,7 @@ async fn j_02_jobs_are_found_by_all_or_some_arguments() {
         sandbox,
         Charge { order: 2, .. },
         queue = "slow",
-        delay = Duration::from_secs(60)
+        delay = Duration::from_mins(1)
     );
     assert_enqueued!(sandbox.ratchet(), order(2, None), count = 1, queue = "slow",);
 }

@@ -1,6 +1,7 @@
 //! The text form of settings: how the environment writes them and how they are displayed.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::RunMode;
@@ -99,7 +100,7 @@ impl SettingValue for Duration {
         for (unit, size) in UNITS {
             let size = u128::from(size);
             if millis >= size {
-                shown += &format!("{}{unit}", millis / size);
+                let _ = write!(shown, "{}{unit}", millis / size);
                 millis %= size;
             }
         }

@@ -93,6 +93,10 @@ pub struct Expected {
 
 impl Expected {
     /// Expects exactly these arguments.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the arguments cannot be serialized.
     pub fn job<J: Job>(job: &J) -> Self {
         let mut args = Encoder::new();
         job.encode(&mut args);
@@ -111,6 +115,10 @@ impl Expected {
 }
 
 /// Returns an expected argument. The function shows that the job has this argument.
+///
+/// # Panics
+///
+/// Panics if the value cannot be serialized.
 #[doc(hidden)]
 pub fn field<J, T: ?Sized>(
     name: &'static str,

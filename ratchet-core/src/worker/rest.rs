@@ -66,7 +66,7 @@ mod tests {
         for _ in 0..12 {
             let window = rest.reject(now).expect("a rest");
             assert_eq!(rest.reject(now + window / 2), None, "a run that had begun before");
-            assert!(!rest.end(now + window - MS));
+            assert!(!rest.end(now + window.saturating_sub(MS)));
             now += window;
             assert!(rest.end(now) && rest.until().is_none());
             windows.push(window.as_millis());
