@@ -164,7 +164,7 @@ async fn s_07_plain_enqueue_inside_a_transaction_names_the_remedy() {
 async fn s_07_transactions_of_the_store_are_never_locked_out() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = SqliteStore::options(folder.path().join("shop.db"))
-        .busy_timeout(Duration::from_secs(60))
+        .busy_timeout(Duration::from_mins(1))
         .open()
         .await
         .expect("opens");
