@@ -6,6 +6,7 @@
 //! ratchet-crash-tests chaos  [--minutes N] [--seed S] [--only "half open"]
 //! ratchet-crash-tests fence  [--rounds N] [--seed S]
 //! ratchet-crash-tests suspects
+//! ratchet-crash-tests versions
 //! ratchet-crash-tests audit  --address URL|file --diary file
 //! ```
 //!
@@ -30,6 +31,7 @@ mod server;
 mod submit;
 mod suspects;
 mod table;
+mod versions;
 mod victim;
 
 use std::process::ExitCode;
@@ -49,9 +51,10 @@ async fn main() -> ExitCode {
         "produce" => chaos::crew::produce(&args).await,
         "audit" => audit::run(&args).await,
         "fence" => fence::run(&args).await,
+        "versions" => versions::run(&args).await,
         "suspects" => suspects::run(&args).await,
         "suspects-work" => suspects::work(&args).await,
-        _ => Err("say `matrix`, `chaos`, `fence`, `suspects` or `audit`".into()),
+        _ => Err("say `matrix`, `chaos`, `fence`, `suspects`, `versions` or `audit`".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -232,7 +232,7 @@ fn spawn(
     Ok(command.stdin(Stdio::null()).stdout(Stdio::null()).spawn()?)
 }
 
-fn signal(which: &str, process: &Child) -> Result<(), Problem> {
+pub fn signal(which: &str, process: &Child) -> Result<(), Problem> {
     Command::new("kill").args([which, &process.id().to_string()]).status()?;
     Ok(())
 }
