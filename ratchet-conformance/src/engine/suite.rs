@@ -91,6 +91,7 @@ macro_rules! engine_suite {
             }
             outcomes {
                 i_04_every_end_reaches_the_sink
+                i_04_the_sink_is_woken_and_does_not_wait_for_a_sweep
                 i_04_a_job_that_is_tried_again_ends_in_order
                 i_04_a_refused_outcome_comes_again_and_holds_up_nobody_else
                 i_04_poison_is_told
