@@ -209,6 +209,7 @@ macro_rules! engine_suite {
                 c_08_a_draining_worker_without_work_stops_at_once
                 c_08_a_draining_worker_fires_due_schedules_first
                 c_08_a_worker_claims_once
+                c_08_a_worker_that_claims_once_leaves_what_its_runs_submit
                 c_08_a_worker_stops_after_a_number_of_jobs
                 c_08_a_worker_stops_after_a_time
                 c_08_a_draining_worker_can_be_stopped
