@@ -92,6 +92,7 @@ macro_rules! engine_suite {
             }
             outcomes {
                 i_04_every_end_reaches_the_sink
+                i_04_the_sink_is_woken_and_does_not_wait_for_a_sweep
                 i_04_a_job_that_is_tried_again_ends_in_order
                 i_04_a_refused_outcome_comes_again_and_holds_up_nobody_else
                 i_04_poison_is_told
@@ -209,6 +210,7 @@ macro_rules! engine_suite {
                 c_08_a_draining_worker_without_work_stops_at_once
                 c_08_a_draining_worker_fires_due_schedules_first
                 c_08_a_worker_claims_once
+                c_08_a_worker_that_claims_once_leaves_what_its_runs_submit
                 c_08_a_worker_stops_after_a_number_of_jobs
                 c_08_a_worker_stops_after_a_time
                 c_08_a_draining_worker_can_be_stopped

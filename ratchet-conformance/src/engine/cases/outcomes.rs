@@ -57,6 +57,18 @@ async fn until(fixture: &EngineFixture, what: &str, holds: impl Fn() -> bool) {
     .await;
 }
 
+pub async fn i_04_the_sink_is_woken_and_does_not_wait_for_a_sweep(fixture: EngineFixture) {
+    let sink = Sink::default();
+    let builder = fixture.builder().outcome_sink(sink.clone());
+    let (ratchet, worker) = start(builder.maintenance_interval(Duration::from_hours(1))).await;
+    for count in 1..=3 {
+        let job = fixture.play(&ratchet, [Step::Ok]).await;
+        eventually("it is delivered", async || sink.of(job.id()).len() == 1).await;
+        assert_eq!(sink.taken().len(), count);
+    }
+    worker.stop().await;
+}
+
 pub async fn i_04_every_end_reaches_the_sink(fixture: EngineFixture) {
     let sink = Sink::default();
     let (ratchet, worker) = start(fixture.builder().outcome_sink(sink.clone())).await;

@@ -80,6 +80,17 @@ pub async fn c_08_a_worker_claims_once(fixture: EngineFixture) {
     assert_eq!(count(&ratchet, JobState::Pending).await, 2 + 3, "children wait");
 }
 
+pub async fn c_08_a_worker_that_claims_once_leaves_what_its_runs_submit(fixture: EngineFixture) {
+    let ratchet = fixture.builder().run_once(10).build().await.expect("builds");
+    for _ in 0..2 {
+        fixture.play(&ratchet, [Step::Spawn(2)]).await;
+    }
+    let worker = ratchet.start().await.expect("starts");
+    assert_eq!(worker.stopped().await, Stopped::Completed(Completion::RanOnce));
+    assert_eq!(worker.stats().claimed, 2);
+    assert_eq!(count(&ratchet, JobState::Pending).await, 4);
+}
+
 pub async fn c_08_a_worker_stops_after_a_number_of_jobs(fixture: EngineFixture) {
     let ratchet = fixture.builder().max_jobs(4).concurrency(3).build().await.expect("builds");
     for _ in 0..10 {
