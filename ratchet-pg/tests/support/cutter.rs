@@ -75,8 +75,13 @@ impl Cutter {
         self.state.lock().expect("a state").armed.take().is_none()
     }
 
-    /// Sends the held request to the server and waits for its reply.
-    pub(crate) async fn deliver(&self) {
+    /// Returns whether the cut is still to be made.
+    pub(crate) fn is_armed(&self) -> bool {
+        self.state.lock().expect("a state").armed.is_some()
+    }
+
+    /// Sends the held request to the server and waits for its reply. Returns whether it was a commit.
+    pub(crate) async fn deliver(&self) -> bool {
         let held = self.state.lock().expect("a state").held.take();
         let (mut server, request) = held.expect("a request is held");
         server.write_all(&request).await.expect("the server is up");
@@ -84,6 +89,7 @@ impl Cutter {
         while replies.count(b'Z') == 0 {
             assert!(server.read_buf(&mut replies.0).await.expect("a reply") > 0, "it answers");
         }
+        request.windows(6).any(|word| word == b"COMMIT")
     }
 }
 
