@@ -105,7 +105,7 @@ BEGIN
         WHERE i.scope = scope_of AND i.key = enqueue.idempotency_key;
         IF seen.job <> new_id THEN
             IF seen.name <> enqueue.name
-                OR seen.digest <> CASE octet_length(seen.digest) WHEN 32 THEN sha256(bytes) ELSE digest_of END THEN
+                OR seen.digest <> (CASE octet_length(seen.digest) WHEN 32 THEN sha256(bytes) ELSE digest_of END) THEN
                 RAISE EXCEPTION 'idempotency key % was used before for another job or other arguments (job %)',
                     enqueue.idempotency_key, seen.job USING ERRCODE = '23505';
             END IF;
