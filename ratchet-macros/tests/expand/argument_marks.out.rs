@@ -48,6 +48,10 @@ const _: () = {
             args.put(__NOTE, &self.note);
             args.put(__RETRIES, &self.retries);
         }
+        fn encode_defaults(args: &mut __ratchet::Encoder) {
+            args.put_default(__AMOUNT);
+            args.put_default(__NOTE);
+        }
         fn decode(args: &mut __ratchet::Decoder<'_>) -> __ratchet::Decoded<Self> {
             __ratchet::Result::Ok(Self {
                 card: args.take(__CARD)?,

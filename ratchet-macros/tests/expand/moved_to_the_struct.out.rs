@@ -44,6 +44,10 @@ const _: () = {
             args.put(__CENTS, &self.cents);
             args.put(__CURRENCY, &self.currency);
         }
+        fn encode_defaults(args: &mut __ratchet::Encoder) {
+            args.put_default(__CENTS);
+            args.put_default(__CURRENCY);
+        }
         fn decode(args: &mut __ratchet::Decoder<'_>) -> __ratchet::Decoded<Self> {
             __ratchet::Result::Ok(Self {
                 cents: args.take(__CENTS)?,

@@ -40,6 +40,9 @@ const _: () = {
         fn encode(&self, args: &mut __ratchet::Encoder) {
             args.put(__DAY, &self.day);
         }
+        fn encode_defaults(args: &mut __ratchet::Encoder) {
+            args.put_default(__DAY);
+        }
         fn decode(args: &mut __ratchet::Decoder<'_>) -> __ratchet::Decoded<Self> {
             __ratchet::Result::Ok(Self { day: args.take(__DAY)? })
         }

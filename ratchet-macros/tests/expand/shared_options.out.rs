@@ -39,6 +39,9 @@ const _: () = {
         fn encode(&self, args: &mut __ratchet::Encoder) {
             args.put(__LIMIT, &self.limit);
         }
+        fn encode_defaults(args: &mut __ratchet::Encoder) {
+            args.put_default(__LIMIT);
+        }
         fn decode(args: &mut __ratchet::Decoder<'_>) -> __ratchet::Decoded<Self> {
             __ratchet::Result::Ok(Self { limit: args.take(__LIMIT)? })
         }
