@@ -141,7 +141,9 @@ mod tests {
         fn k_03_floats_and_integers_keep_their_value(float in any::<f64>(), integer in any::<i128>()) {
             if float.is_finite() {
                 let text = of(&serde_json::to_string(&float).expect("is finite"));
-                prop_assert_eq!(text.parse::<f64>().expect("is a number"), float);
+                let parsed: f64 = text.parse().expect("is a number");
+                // There is no minus zero.
+                prop_assert!(parsed.to_bits() == float.to_bits() || (parsed == 0.0 && float == 0.0));
                 prop_assert!(!text.contains(['e', 'E']));
             }
             prop_assert_eq!(of(&integer.to_string()), integer.to_string());
