@@ -5,7 +5,9 @@ use std::process::Command;
 #[test]
 fn a_cluster_in_one_command() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    let output = Command::new("scripts/cluster").current_dir(root).output().expect("it starts");
+    let mut script = Command::new("scripts/cluster");
+    script.current_dir(root).env("RATCHET_CLUSTER_BUILD", "--workspace --all-features");
+    let output = script.output().expect("it starts");
     let (stdout, stderr) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{stdout}\n{stderr}");
