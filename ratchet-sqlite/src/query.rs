@@ -147,7 +147,9 @@ impl Look<'_> {
         }
         let report = |(name, waiting): (String, u64)| {
             let oldest = oldest.get(&name).copied().unwrap_or(self.now);
-            Ok(UnknownJob::new(name, waiting, time(oldest)?))
+            // The time of a damaged row may be out of range. It must not hide the other jobs.
+            let oldest = time(oldest).or_else(|_| time(self.now))?;
+            Ok(UnknownJob::new(name, waiting, oldest))
         };
         unknown.into_iter().map(report).collect()
     }
