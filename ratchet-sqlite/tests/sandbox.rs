@@ -7,7 +7,6 @@ use ratchet_core::testing::Sandbox;
 use ratchet_core::{Job as _, JobContext, JobError, State, VirtualClock, assert_enqueued};
 use ratchet_macros::job;
 use ratchet_sqlite::{EnqueueInTx as _, SqliteStore};
-use sqlx::Connection as _;
 
 #[derive(Debug, Clone, Default)]
 struct Outbox(Arc<Mutex<Vec<String>>>);
@@ -34,11 +33,11 @@ async fn report(#[inject] outbox: State<Outbox>) {
 /// The code under test: registers a customer and enqueues a job in one transaction.
 async fn register(
     ratchet: &ratchet_core::Ratchet,
-    connection: &mut sqlx::SqliteConnection,
+    store: &SqliteStore,
     name: &str,
     valid: bool,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let mut tx = connection.begin().await?;
+    let mut tx = store.begin().await?;
     sqlx::query("INSERT INTO customer VALUES (?1)").bind(name).execute(&mut *tx).await?;
     ratchet.enqueue(Welcome { name: name.to_owned() }).in_tx(&mut tx).await?;
     if valid {
@@ -55,22 +54,20 @@ async fn j_01_a_sandbox_over_sqlite_runs_what_a_transaction_has_enqueued() {
     let store = SqliteStore::options(&path).clock(Arc::new(clock.clone()));
     let store = store.open().await.expect("opens");
     let outbox = Outbox::default();
-    let sandbox = Sandbox::with_store(store, &clock)
+    let sandbox = Sandbox::with_store(store.clone(), &clock)
         .jobs([Welcome::JOB, Report::JOB])
         .state(outbox.clone())
         .build()
         .await
         .expect("builds");
 
-    let url = format!("sqlite://{}", path.display());
-    let mut connection = sqlx::SqliteConnection::connect(&url).await.expect("connects");
-    sqlx::query("CREATE TABLE customer (name TEXT NOT NULL)")
-        .execute(&mut connection)
-        .await
-        .expect("creates");
-    register(sandbox.ratchet(), &mut connection, "Bob", false).await.expect("rolls back");
+    let mut tx = store.begin().await.expect("begins");
+    let table = sqlx::query("CREATE TABLE customer (name TEXT NOT NULL)");
+    table.execute(&mut *tx).await.expect("creates");
+    tx.commit().await.expect("commits");
+    register(sandbox.ratchet(), &store, "Bob", false).await.expect("rolls back");
     assert_enqueued!(sandbox, Welcome { .. }, count = 0);
-    register(sandbox.ratchet(), &mut connection, "Ada", true).await.expect("commits");
+    register(sandbox.ratchet(), &store, "Ada", true).await.expect("commits");
     assert_enqueued!(sandbox, Welcome { name: "Ada", .. }, count = 1, queue = "default");
 
     assert_eq!(sandbox.drain().await.expect("drains").retried, 1);

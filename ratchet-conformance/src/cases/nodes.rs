@@ -94,8 +94,8 @@ pub async fn e_10_the_oldest_unknown_job_is_told(world: &World) {
     world.node().await;
     let unknown = world.store.unknown_jobs().await.expect("unknown jobs are listed");
     let oldest = world.get(second).await.queued_at;
-    let told: Vec<_> = unknown.iter().map(|it| (it.waiting, it.oldest)).collect();
-    assert_eq!(told, [(2, oldest)], "the oldest one is of a version that a node knows");
+    let reported: Vec<_> = unknown.iter().map(|it| (it.waiting, it.oldest)).collect();
+    assert_eq!(reported, [(2, oldest)], "the oldest one is of a version that a node knows");
 }
 
 pub async fn e_10_jobs_nobody_knows_are_told(world: &World) {

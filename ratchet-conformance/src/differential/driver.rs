@@ -149,13 +149,13 @@ impl<'a> Driver<'a> {
             Op::Get(id) => self.job(*id).await,
             Op::List(filter, limit) => {
                 let request = PageRequest { before: None, limit: *limit };
-                let mut told = String::new();
+                let mut pages = String::new();
                 for filter in [filter.clone(), filter.clone().oldest_first()] {
                     let page = ok(store.list(&filter, request).await);
                     let ids: Vec<_> = page.jobs.iter().map(|job| (job.id, job.state)).collect();
-                    let _ = write!(told, "{ids:?} {:?}", page.next);
+                    let _ = write!(pages, "{ids:?} {:?}", page.next);
                 }
-                told
+                pages
             }
             Op::Pass(ticks) => {
                 self.harness.advance(TICK * *ticks).await;

@@ -61,13 +61,13 @@ impl Trouble {
     pub(super) fn problems(&self, now: Duration) -> Vec<String> {
         let verbs = self.verbs();
         let what = ["jobs cannot be claimed", "outcomes cannot be stored"];
-        let told = what.iter().zip(verbs.slots.iter()).filter_map(|(what, slot)| {
+        let problems = what.iter().zip(verbs.slots.iter()).filter_map(|(what, slot)| {
             let (since, error) = slot.as_ref()?;
             let lasting = now.saturating_sub(*since);
             (lasting > NOT_READY_AFTER)
                 .then(|| format!("{what} for {}s: {error}", lasting.as_secs()))
         });
-        told.collect()
+        problems.collect()
     }
 }
 

@@ -165,8 +165,8 @@ pub async fn e_10_an_unknown_job_waits_and_is_seen(fixture: EngineFixture) {
     let record = ratchet.jobs().get(unknown.id).await.expect("reads").expect("exists");
     assert_eq!((record.state, record.run), (JobState::Pending, 0));
     let unknown = ratchet.jobs().unknown().await.expect("reads");
-    let told: Vec<_> = unknown.iter().map(|it| (it.name.as_str(), it.waiting)).collect();
-    assert_eq!(told, [("test.nobody_knows", 1)]);
+    let reported: Vec<_> = unknown.iter().map(|it| (it.name.as_str(), it.waiting)).collect();
+    assert_eq!(reported, [("test.nobody_knows", 1)]);
     worker.stop().await;
 }
 
