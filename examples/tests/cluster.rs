@@ -1,12 +1,14 @@
 //! Runs `scripts/cluster`: a scratch server, two workers and a producer.
 
+use std::path::Path;
 use std::process::Command;
 
 #[test]
 fn a_cluster_in_one_command() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let programs = Path::new(env!("CARGO_BIN_EXE_cluster_worker")).parent().expect("a folder");
     let mut script = Command::new("scripts/cluster");
-    script.current_dir(root).env("RATCHET_CLUSTER_BUILD", "--workspace --all-features");
+    script.current_dir(root).env("RATCHET_CLUSTER_PROGRAMS", programs);
     let output = script.output().expect("it starts");
     let (stdout, stderr) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

@@ -1,1 +1,1 @@
-//! Compile-fail and compile-pass cases of Ratchet's attributes live under `fail` and `pass`; see `tests/ui.rs`.
+//! Programs with mistakes are in `fail`, programs that must compile in `tests/accepted`; see `tests/ui.rs`.

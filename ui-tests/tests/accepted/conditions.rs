@@ -19,7 +19,8 @@ pub fn is_big(count: &u64) -> Verdict {
     *count > 100
 }
 
-fn main() {
+#[test]
+fn runs() {
     assert!((IS_PAID.def().evaluate)("\"paid\"").unwrap());
     assert!((HAS_ROWS.def().evaluate)("[1]").unwrap());
     assert!(!(IS_BIG.def().evaluate)("1").unwrap());

@@ -46,7 +46,7 @@ pub mod facade {
 
     macro_rules! task {
         ($name:ident) => {
-            #[ratchet::job(crate = $crate::facade::ratchet)]
+            #[ratchet::job(crate = $crate::macro_rules_everywhere::facade::ratchet)]
             async fn $name(to: String) {
                 drop(to);
             }
@@ -61,6 +61,7 @@ pub mod facade {
     }
 }
 
-fn main() {
+#[test]
+fn runs() {
     let _ = (Deliver { to: String::new() }, ShopCharge { cents: 1 });
 }

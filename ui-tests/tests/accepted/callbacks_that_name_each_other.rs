@@ -11,7 +11,8 @@ pub async fn pong(#[job(default)] n: u32) {
     let _ = n;
 }
 
-fn main() {
+#[test]
+fn runs() {
     assert_eq!(Ping::DEF.on_success.map(|callback| callback.def().name), Some(Pong::DEF.name));
     assert_eq!(Pong::DEF.on_success.map(|callback| callback.def().name), Some(Ping::DEF.name));
 }

@@ -48,7 +48,8 @@ impl service::Mailer {
     }
 }
 
-fn main() {
+#[test]
+fn runs() {
     let send = MailerSend { to: "a".into(), body: "b".into() };
     assert_eq!(send.keys().business.as_deref(), Some("mail-a"));
     assert!(MailerSend::DEF.name.ends_with(".mailer.send"), "{}", MailerSend::DEF.name);

@@ -25,7 +25,8 @@ impl Mailer {
     }
 }
 
-fn main() {
+#[test]
+fn runs() {
     assert_eq!((MailerSend::DEF.queue, MailerSend::DEF.max_retries), ("mail", 7));
     assert_eq!((MailerUrgent::DEF.queue, MailerUrgent::DEF.max_retries), ("urgent", 0));
     assert!(MailerUrgent::new("", 1).validate().is_err());

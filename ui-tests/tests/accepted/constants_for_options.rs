@@ -43,7 +43,8 @@ const fn settings_max() -> Duration {
     Duration::from_secs(60)
 }
 
-fn main() {
+#[test]
+fn runs() {
     let def = SendEmail::DEF;
     assert_eq!((def.name, def.queue, def.max_retries, def.version), ("shop.mail", "mail", 7, 2));
     assert_eq!((def.timeout, def.delay, def.priority), (WAIT, WAIT, Priority::Low));

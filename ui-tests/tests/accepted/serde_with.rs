@@ -18,11 +18,12 @@ mod seconds {
 }
 
 #[job(derive(Debug, PartialEq))]
-async fn wait(#[serde(with = "seconds")] time: Duration, #[serde(with = "crate::seconds")] more: Duration) {
+async fn wait(#[serde(with = "seconds")] time: Duration, #[serde(with = "crate::serde_with::seconds")] more: Duration) {
     let _ = (time, more);
 }
 
-fn main() {
+#[test]
+fn runs() {
     let job = Wait::new(Duration::from_secs(90), Duration::from_secs(1));
     let stored = __private::encode(&job).unwrap();
     assert_eq!(String::from_utf8(stored.clone()).unwrap(), r#"{"time":90,"more":1}"#);

@@ -42,5 +42,3 @@ pub enum Classified {
 async fn pay(cents: u32) -> Result<u32, Classified> {
     Ok(cents)
 }
-
-fn main() {}

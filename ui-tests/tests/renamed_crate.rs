@@ -1,5 +1,6 @@
 //! The runtime under another name.
 #![deny(warnings)]
+#![allow(missing_docs, missing_debug_implementations)]
 #![no_implicit_prelude]
 
 extern crate ratchet as jobs;
@@ -28,5 +29,3 @@ impl Service {
 #[derive(Debug, ::thiserror::Error)]
 #[error("no")]
 pub struct No;
-
-fn main() {}

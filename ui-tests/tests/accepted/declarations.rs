@@ -36,7 +36,8 @@ async fn send_email(copies: Option<u32>, to: String) -> Result<u64, std::io::Err
 #[job(implements = api::Empty, blocking, struct_name = DoesNothing)]
 fn empty() {}
 
-fn main() {
+#[test]
+fn runs() {
     const _: [Registration; 5] =
         [SendEmail::JOB, SendEmailHandler::JOB, api::Count::JOB, ServiceCountHandler::JOB, DoesNothing::JOB];
     assert_eq!(SendEmail::DEF.queue, "mail");

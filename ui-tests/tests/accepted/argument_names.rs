@@ -41,7 +41,8 @@ impl Service {
     }
 }
 
-fn main() {
+#[test]
+fn runs() {
     let _ = Move { r#type: String::new(), ctx: 1, injected_2: 2 };
     let _ = ServiceNames { service: 1, arg_1: 2, ctx: 3, r#fn: 4 };
 }

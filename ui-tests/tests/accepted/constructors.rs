@@ -14,7 +14,8 @@ pub async fn pay(#[job(default = 7)] cents: u32, #[job(default = "CHF")] currenc
     drop((cents, currency, note));
 }
 
-fn main() {
+#[test]
+fn runs() {
     let email = SendEmail::new("me@example.org", String::from("hello"), 3);
     assert_eq!(email.clone(), SendEmail { to: "me@example.org".into(), subject: "hello".into(), retries: 3 });
     let pay = Pay::default();

@@ -8,6 +8,7 @@ async fn count(#[inject] State(db): State<Db>, #[inject] cache: Option<State<Str
     db.0 + u32::from(cache.is_some())
 }
 
-fn main() {
+#[test]
+fn runs() {
     drop(count(State::new(Db(1)), None));
 }

@@ -107,5 +107,3 @@ impl Service {
         n
     }
 }
-
-fn main() {}

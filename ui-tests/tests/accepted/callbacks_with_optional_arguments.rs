@@ -10,5 +10,3 @@ async fn count() -> u32 {
 async fn report(#[inject] job: Finished<Count>, note: Option<String>, #[job(default)] copies: u32) {
     drop((job, note, copies));
 }
-
-fn main() {}

@@ -15,7 +15,8 @@ async fn as_words() {}
 #[job(priority = URGENT, panic = ON_PANIC, backoff = fixed("1s", jitter = SPREAD))]
 async fn as_constants() {}
 
-fn main() {
+#[test]
+fn runs() {
     use ratchet::Job;
     assert_eq!(InQuotes::DEF.priority, AsWords::DEF.priority);
     assert_eq!(InQuotes::DEF.panic, AsWords::DEF.panic);

@@ -66,7 +66,8 @@ fn check(_: &Third) -> Result<(), String> {
     Ok(())
 }
 
-fn main() {
+#[test]
+fn runs() {
     #[ratchet::job]
     async fn local(n: u32) {
         let _ = n;

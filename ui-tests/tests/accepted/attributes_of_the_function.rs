@@ -53,6 +53,7 @@ pub async fn below(n: u32) {
 #[inline]
 pub async fn far_above(#[allow(unused_variables)] n: u32) {}
 
-fn main() {
+#[test]
+fn runs() {
     let _ = (Above { n: 1 }, Below { n: 1 }, FarAbove { n: 1 });
 }

@@ -77,7 +77,8 @@ pub fn blocking() -> anyhow::Result<String> {
 
 fn output<J: Job<Output = T>, T>(_: J) {}
 
-fn main() {
+#[test]
+fn runs() {
     output::<_, ()>(Nothing);
     output::<_, ()>(Unit);
     output::<_, u32>(Value);

@@ -54,5 +54,3 @@ pub enum GroupStep {
     #[error("a")]
     A,
 }
-
-fn main() {}
