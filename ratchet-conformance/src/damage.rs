@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ratchet_core::StoreError;
+use ratchet_core::{Job as _, Ratchet, StoreError};
+use ratchet_macros::job;
 use ratchet_store::Store;
 use ratchet_store::model::{
     AttemptOutcome, Channel, ClaimReply, ClaimRequest, Claimed, ConcurrencyKey, Due, Edge,
@@ -26,6 +27,35 @@ pub fn job(name: &str) -> NewJob {
     let id = JobId::from_uuid(Uuid::now_v7());
     let spec = JobSpec::new(name, b"{}".to_vec());
     NewJob::new(id, spec)
+}
+
+/// A worker must know a job. No test submits this one.
+#[job(name = "test.bystander", crate = ::ratchet_core)]
+async fn bystander() {}
+
+/// Starts a worker on a store with unreadable jobs. Its readiness must count them and still pass.
+pub async fn assert_readiness_counts_unreadable(
+    store: Arc<dyn Store>,
+    unreadable: usize,
+    what: &str,
+) {
+    let (job, row) =
+        if unreadable == 1 { ("job is", "its row") } else { ("jobs are", "their rows") };
+    let expected = format!("{unreadable} {job} set aside because {row} cannot be read");
+    let builder = Ratchet::builder_shared(store)
+        .jobs([Bystander::JOB])
+        .config(|config| config.maintenance_interval = Duration::from_millis(2));
+    let ratchet = builder.build().await.expect(what);
+    let worker = ratchet.start().await.expect(what);
+    let counted = async {
+        while !worker.readiness().details.contains(&expected) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    let in_time = tokio::time::timeout(Duration::from_mins(1), counted).await;
+    assert!(in_time.is_ok(), "{:?} lacks {expected:?}; {what}", worker.readiness());
+    assert!(worker.readiness().ok, "{:?}; {what}", worker.readiness());
+    worker.stop().await;
 }
 
 /// A worker without an engine. It claims and settles by calling the store directly.

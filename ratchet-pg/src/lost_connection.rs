@@ -92,7 +92,7 @@ impl<'a> Retries<'a> {
     pub(crate) async fn on_new_connection(&mut self) -> bool {
         self.pool.distrust();
         let lost = *self.lost.get_or_insert_with(Instant::now);
-        if lost.elapsed() >= self.pool.patience() {
+        if lost.elapsed() >= self.pool.reconnect_timeout() {
             return false;
         }
         // The first new connection often works: only one was closed, or the server is back already.

@@ -50,7 +50,7 @@ impl Pool {
     }
 
     /// Returns how long an operation waits for a new connection after its own was lost.
-    pub(crate) fn patience(&self) -> Duration {
+    pub(crate) fn reconnect_timeout(&self) -> Duration {
         self.connections.options().get_acquire_timeout()
     }
 

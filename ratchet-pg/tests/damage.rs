@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fastrand::Rng;
-use ratchet_conformance::damage::Live;
+use ratchet_conformance::damage::{Live, assert_readiness_counts_unreadable};
 use ratchet_pg::PgStore;
 use ratchet_store::Store as _;
 use ratchet_store::model::{JobId, QueueUpdate};
@@ -226,6 +226,10 @@ async fn one(seed: u64) {
         let aside = listed.iter().any(|job| job.id == id);
         let read = store.get(id).await.is_ok_and(|job| job.is_some());
         assert!(aside || read, "job {id} is neither readable nor listed; {what}");
+    }
+
+    if !listed.is_empty() {
+        assert_readiness_counts_unreadable(live.store.clone(), listed.len(), &what).await;
     }
 
     // Half of the time, damaged jobs are repaired by hand and returned to the queue. The rest are dropped.

@@ -19,7 +19,7 @@ use crate::world::World;
 use crate::{Options, Report};
 
 /// The time within which all work must be done after the faults have ended.
-const PATIENCE: Duration = Duration::from_mins(10);
+const TIMEOUT: Duration = Duration::from_mins(10);
 
 /// The number of turns without time passing that counts as a busy loop.
 const SPIN: u32 = 20_000;
@@ -142,9 +142,9 @@ impl Sim {
                 world.store.inspect(|view| oracle.judge_end(&view));
                 true
             }
-            Some(what) if waited > PATIENCE => {
+            Some(what) if waited > TIMEOUT => {
                 oracle
-                    .accuse(|| format!("{PATIENCE:?} after the faults this has not ended: {what}"));
+                    .accuse(|| format!("{TIMEOUT:?} after the faults this has not ended: {what}"));
                 true
             }
             Some(_) => false,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fastrand::Rng;
-use node::Live;
+use node::{Live, assert_readiness_counts_unreadable};
 use ratchet_core::VirtualClock;
 use ratchet_sqlite::{SqliteStore, Synchronous};
 use ratchet_store::model::JobId;
@@ -243,6 +243,10 @@ async fn one(seed: u64) {
             None => false,
         };
         assert!(aside || read, "job {seq} is neither readable nor listed; {what}");
+    }
+
+    if !listed.is_empty() {
+        assert_readiness_counts_unreadable(bench.live.store.clone(), listed.len(), &what).await;
     }
 
     // Half of the time, damaged jobs are repaired by hand and returned to the queue. The rest are dropped.

@@ -35,6 +35,12 @@ pub const MAX_LOG_LINES: usize = 1000;
 /// Every method must be atomic. If it returns `Ok`, all of its changes are durable. If it returns an error, either none
 /// of them happened or, after a lost connection, all of them did. Repeating a call is harmless, because every
 /// transition is fenced by a [`Token`] and every insert by the job's id.
+///
+/// # Stability
+///
+/// Applications call this trait; only stores implement it. Until version 1.0, every minor release may add required
+/// methods and may add fields to the types that they take and return. A store of your own must therefore depend on an
+/// exact minor version, and must pass the suites of `ratchet-conformance` of that version.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a ratchet store",
     note = "enable the `sqlite` or `postgres` feature and use `SqliteStore` or `PgStore`, or use `MemoryStore` in tests"

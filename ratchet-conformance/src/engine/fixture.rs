@@ -25,7 +25,7 @@ impl std::fmt::Debug for EngineFixture {
 }
 
 /// The upper bound of every wait in a case.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 impl EngineFixture {
     /// Creates a bench with a fresh store.
@@ -101,7 +101,7 @@ impl EngineFixture {
         id: JobId,
         fits: impl Fn(&JobRecord) -> bool,
     ) -> JobRecord {
-        let deadline = tokio::time::Instant::now() + PATIENCE;
+        let deadline = tokio::time::Instant::now() + TIMEOUT;
         loop {
             let job = ratchet.jobs().get(id).await.ok().flatten();
             if let Some(job) = job.as_ref().filter(|job| fits(job)) {
@@ -127,7 +127,7 @@ pub(super) async fn start(builder: Builder) -> (Ratchet, Worker) {
 
 /// Waits for a condition without advancing the store's clock.
 pub(super) async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {
-    let deadline = tokio::time::Instant::now() + PATIENCE;
+    let deadline = tokio::time::Instant::now() + TIMEOUT;
     while !holds().await {
         assert!(tokio::time::Instant::now() < deadline, "waited too long for: {what}");
         tokio::time::sleep(Duration::from_millis(2)).await;
@@ -144,7 +144,7 @@ pub(super) async fn event(events: &mut EventStream, fits: impl Fn(&Event) -> boo
             }
         }
     };
-    tokio::time::timeout(PATIENCE, search).await.expect("the event comes")
+    tokio::time::timeout(TIMEOUT, search).await.expect("the event comes")
 }
 
 /// Returns the outcomes in a job's history.

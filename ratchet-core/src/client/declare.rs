@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::schedules::TRIES;
 use super::{ScheduleError, SubmitError};
 use crate::job::{JobDef, Registration};
 use crate::runtime::Core;
@@ -15,6 +14,9 @@ use ratchet_store::model::{
     ConcurrencyKey, Declarations, Declared, Missed, ScheduleRecord, ScheduleWritten, WriteSchedule,
 };
 use ratchet_store::rules::recurring::{Cron, CronError};
+
+/// How many times a change is tried against concurrent changes.
+pub(crate) const TRIES: usize = 20;
 
 pub(super) fn cron(schedule: &ScheduleRecord) -> Result<Cron, ScheduleError> {
     Cron::new(&schedule.expression, &schedule.zone)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::declare::{check_missed, cron, first, write};
+use super::declare::{TRIES, check_missed, cron, first, write};
 use super::{DeclareSchedule, Ratchet, SubmitError, submit};
 use crate::job::FirstStep;
 use crate::runtime::Core;
@@ -208,9 +208,6 @@ impl Schedules {
         Err(ScheduleError::Contended(brief(name)))
     }
 }
-
-/// How many times a change is tried against concurrent changes.
-pub(crate) const TRIES: usize = 20;
 
 /// Creates the job of one occurrence, with the tag `schedule:<name>`.
 pub(crate) fn job(core: &Core, schedule: &ScheduleRecord, due: Due) -> NewJob {

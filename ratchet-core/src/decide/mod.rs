@@ -4,7 +4,7 @@
 //! A failed attempt is checked in this order:
 //!
 //! 1. The attempt counter is incremented.
-//! 2. If the failure is invalid arguments, a bad signature, an error marked `#[do_not_retry]`, a fatal error, or a
+//! 2. If the failure is invalid arguments, an error marked `#[do_not_retry]`, a fatal error, or a
 //!    panic of a job with `panic = "dlq"`, the job becomes a dead letter.
 //! 3. If the [`RetryPolicy`] refuses another attempt, the job becomes a dead letter.
 //! 4. If the attempts exceed `max_retries`, the job becomes a dead letter.

@@ -1,6 +1,5 @@
 //! The parts of the engine, and the handling of a part that ends unexpectedly.
 
-use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,67 +10,12 @@ use super::claim_loop::ClaimLoop;
 use super::health_checks::run_health_checks;
 use super::heartbeat::run_heartbeat;
 use super::maintenance::run_maintenance;
-use super::run_limits::Completion;
 use super::shared::Shared;
+use super::stopped::{EngineDied, EnginePart};
 use super::watchdog::run_watchdog;
 use crate::failure::PanicReport;
 use crate::job::StopCause;
 use crate::runtime::Task;
-
-/// A part of the engine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum EnginePart {
-    /// Claims jobs, starts their runs and settles them.
-    ClaimLoop,
-    /// Renews the lease of the node.
-    Heartbeat,
-    /// Rescues orphans, fires schedules, delivers notices and purges old jobs.
-    Maintenance,
-    /// Detects that no handler thread is free.
-    Watchdog,
-    /// Runs the health checks of the application.
-    HealthChecks,
-    /// All parts: the runtime dropped the engine's task.
-    GroupStep,
-}
-
-impl fmt::Display for EnginePart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::ClaimLoop => "claim loop",
-            Self::Heartbeat => "heartbeat",
-            Self::Maintenance => "maintenance",
-            Self::Watchdog => "watchdog",
-            Self::HealthChecks => "health check loop",
-            Self::GroupStep => "engine",
-        })
-    }
-}
-
-/// The engine of a worker ended unexpectedly. Its running jobs are rescued when its lease has expired. This process
-/// claims nothing until a new worker is started.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the engine has died: its {part} {cause}; restart the process or start a new worker")]
-#[non_exhaustive]
-pub struct EngineDied {
-    /// The part that ended first.
-    pub part: EnginePart,
-    /// The panic message, or how else the part ended.
-    pub cause: String,
-}
-
-/// Why a worker has stopped.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stopped {
-    /// The worker was stopped with [`Worker::stop`](super::Worker::stop), [`Worker::stop_now`](super::Worker::stop_now)
-    /// or a signal.
-    Requested,
-    /// The worker has stopped by itself, see [`RunMode`](crate::RunMode).
-    Completed(Completion),
-    /// The engine ended unexpectedly.
-    Died(EngineDied),
-}
 
 /// Runs every part of the engine as one task. When one part ends, all end. `joined` is when the node sent its request to
 /// join, by the monotonic clock.
@@ -115,7 +59,7 @@ struct Living(Arc<Shared>);
 impl Drop for Living {
     fn drop(&mut self) {
         if !self.0.over.is_cancelled() {
-            self.0.die(EnginePart::GroupStep, "was dropped by its runtime".to_owned());
+            self.0.die(EnginePart::Whole, "was dropped by its runtime".to_owned());
         }
     }
 }

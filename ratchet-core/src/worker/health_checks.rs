@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering;
 use futures_util::FutureExt as _;
 use tokio::sync::oneshot;
 
-use super::shared::{Message, Shared};
+use super::mailbox::Message;
+use super::shared::Shared;
 use crate::failure::{PanicReport, display};
 use crate::runtime::HealthCheck;
 

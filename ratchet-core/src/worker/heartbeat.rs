@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::lease_timer::LeaseTimer;
-use super::shared::{Message, Shared};
+use super::mailbox::Message;
+use super::shared::Shared;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::Heartbeat;
 use ratchet_store::{StoreError, StoreErrorKind};

@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 
 use super::attempt::{AttemptResult, attempt};
 use super::handler::ThreadExit;
-use super::shared::{Message, Shared};
+use super::mailbox::Message;
+use super::shared::Shared;
 use crate::decide::{decide_orphan, follow_up};
 use crate::job::JobContext;
 use crate::runtime::Task;

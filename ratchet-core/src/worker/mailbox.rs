@@ -1,11 +1,37 @@
 //! [`Mailbox`]: messages to the claim loop, which does not wake it for every message.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-use super::shared::Message;
+use super::attempt::AttemptResult;
+use ratchet_store::model::Token;
+
+/// A message to the claim loop.
+#[derive(Debug)]
+pub(super) enum Message {
+    /// A run ended.
+    Ended { token: Token, ended: AttemptResult },
+    /// The thread of a handler that was given up is free again.
+    ThreadExited(Token),
+    /// The job of a run was canceled, or its token is no longer current.
+    Cancel(Token),
+    /// The lease may expire: stop claiming and return all running jobs.
+    Fence,
+    /// The lease was renewed: claim again.
+    Unfence,
+    /// The health checks were run: nothing may be claimed from the `closed` queues. Check requests up to number `seen`
+    /// are done.
+    Health { closed: BTreeSet<String>, seen: u64, problems: Vec<String> },
+    /// The first sweep was done.
+    Swept,
+    /// Stop gracefully.
+    Stop,
+    /// Stop immediately.
+    StopNow,
+}
 
 /// A queue of messages to the claim loop. The end of a run wakes the loop only when as many messages wait as it waits
 /// for, because a needless wake-up costs more than a run.

@@ -6,10 +6,12 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::deliver::deliver;
+use super::mailbox::Message;
 use super::publish::publish;
 use super::recurring::fire_due;
-use super::shared::{Message, Shared};
+use super::shared::Shared;
 use super::unknown_jobs::UnknownJobs;
+use super::unreadable_jobs;
 use crate::config::RunMode;
 use crate::decide::{decide_orphan, follow_up};
 use crate::runtime::Core;
@@ -131,11 +133,12 @@ async fn report_news(shared: &Shared) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Reports unknown jobs, and purges old jobs if this node leads maintenance.
+/// Reports unknown and unreadable jobs, and purges old jobs if this node leads maintenance.
 async fn minutely(shared: &Shared, unknown: &mut UnknownJobs) -> Result<(), StoreError> {
     let core = &shared.core;
     let leads = core.store.try_lead(shared.node(), PURGE_EVERY * 2).await?;
     let reported = unknown.report(shared, leads).await;
+    let reported = reported.and(unreadable_jobs::report(shared, leads).await);
     if !leads {
         return reported;
     }

@@ -41,16 +41,18 @@ mod signals;
 mod start;
 mod status;
 mod step_inputs;
+mod stopped;
 mod suspects;
 mod trouble;
 mod unknown_jobs;
+mod unreadable_jobs;
 mod verdict_counters;
 mod watchdog;
 
-pub use engine::{EngineDied, EnginePart, Stopped};
 pub use run_limits::Completion;
 pub use start::{StartError, Worker};
 pub use status::{Health, WorkerStats};
+pub use stopped::{EngineDied, EnginePart, Stopped};
 
 #[cfg(feature = "testing")]
 pub(crate) use self::{

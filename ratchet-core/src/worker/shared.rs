@@ -1,6 +1,6 @@
 //! [`Shared`]: the state shared by the parts of a worker, and the messages to the claim loop.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -8,43 +8,18 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::attempt::AttemptResult;
 use super::declarations::declarations;
 use super::deliver::delivery_limit;
 use super::deliveries::Deliveries;
-use super::engine::EngineDied;
-use super::mailbox::Mailbox;
+use super::mailbox::{Mailbox, Message};
 use super::run_limits::Completion;
+use super::stopped::EngineDied;
 use super::trouble::Trouble;
 use super::verdict_counters::VerdictCounters;
 use crate::job::{JobContext, RunHost};
 use crate::runtime::Core;
 use crate::runtime::Spawn;
 use ratchet_store::model::{Declarations, KnownJobs, NodeId, NodeInfo, Token};
-
-/// A message to the claim loop.
-#[derive(Debug)]
-pub(super) enum Message {
-    /// A run ended.
-    Ended { token: Token, ended: AttemptResult },
-    /// The thread of a handler that was given up is free again.
-    ThreadExited(Token),
-    /// The job of a run was canceled, or its token is no longer current.
-    Cancel(Token),
-    /// The lease may expire: stop claiming and return all running jobs.
-    Fence,
-    /// The lease was renewed: claim again.
-    Unfence,
-    /// The health checks were run: nothing may be claimed from the `closed` queues. Check requests up to number `seen`
-    /// are done.
-    Health { closed: BTreeSet<String>, seen: u64, problems: Vec<String> },
-    /// The first sweep was done.
-    Swept,
-    /// Stop gracefully.
-    Stop,
-    /// Stop immediately.
-    StopNow,
-}
 
 /// The state shared by the parts of a worker.
 #[derive(Debug)]
@@ -85,6 +60,8 @@ pub(super) struct Shared {
     unhealthy: Mutex<Vec<String>>,
     /// Messages about waiting jobs that no live worker knows.
     unknown_jobs: Mutex<Vec<String>>,
+    /// How many jobs are set aside because their rows cannot be read.
+    pub(super) unreadable_jobs: AtomicU64,
     /// Queues from which nothing is claimed because a handler has rejected its job: until when, and after how many
     /// rejections.
     resting: Mutex<Vec<(String, Duration, u32)>>,
@@ -139,6 +116,7 @@ impl Shared {
             fenced: AtomicBool::new(false),
             unhealthy: Mutex::default(),
             unknown_jobs: Mutex::default(),
+            unreadable_jobs: AtomicU64::default(),
             resting: Mutex::default(),
             check_requests: AtomicU64::new(0),
             check_requested: Notify::new(),

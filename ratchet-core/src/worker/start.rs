@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::declarations::declare_all;
-use super::engine::{EngineDied, Stopped, engine};
-use super::shared::{Message, Shared};
+use super::engine::engine;
+use super::mailbox::Message;
+use super::shared::Shared;
 use super::signals::{self, Signals};
 use super::status::{Health, WorkerStats, liveness, readiness, stats};
+use super::stopped::{EngineDied, Stopped};
 use crate::client::Ratchet;
 use crate::job::{InjectRequirement, Registration};
 use crate::runtime::Core;

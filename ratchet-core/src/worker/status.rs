@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::shared::Shared;
+use super::unreadable_jobs;
 
 /// The result of a liveness or readiness check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -16,7 +17,7 @@ pub struct Health {
     /// Why it did not pass; empty if it did.
     pub problems: Vec<String>,
     /// Conditions that an operator should know and that do not fail the check, such as waiting jobs that no live worker
-    /// knows.
+    /// knows, or jobs whose rows cannot be read.
     pub details: Vec<String>,
 }
 
@@ -83,6 +84,7 @@ pub(super) fn readiness(shared: &Shared) -> Health {
     }
     let mut details = shared.resting();
     details.extend(shared.unknown_jobs());
+    details.extend(unreadable_jobs::detail(shared));
     Health { ok: problems.is_empty(), problems, details }
 }
 

@@ -23,7 +23,9 @@ pub async fn names(
     #[inject] context: JobContext,
 ) {
     changed += 1;
-    let _ = (ctx, args, self_, r#type, job, fields, run, encode, to, __ratchet, error, changed, context);
+    let _ = (
+        ctx, args, self_, r#type, job, fields, run, encode, to, __ratchet, error, changed, context,
+    );
 }
 
 #[job(blocking, business_key = "{r#type}-{ctx}")]

@@ -5,7 +5,10 @@ mod api {
 
     /// Sends an email.
     #[job(queue = "mail", derive(Debug, Clone), strict)]
-    pub async fn send_email(#[job(alias = "recipient", alias = "mail_to")] to: String, copies: Option<u32>) -> u64;
+    pub async fn send_email(
+        #[job(alias = "recipient", alias = "mail_to")] to: String,
+        copies: Option<u32>,
+    ) -> u64;
 
     #[job]
     pub async fn count(#[input] sent: u64);
@@ -26,7 +29,7 @@ impl Service {
 
 use api::SendEmail;
 use ratchet::definition::{Handler, Registration};
-use ratchet::{job, Job};
+use ratchet::{Job, job};
 
 #[job(implements = SendEmail)]
 async fn send_email(copies: Option<u32>, to: String) -> Result<u64, std::io::Error> {
@@ -38,8 +41,13 @@ fn empty() {}
 
 #[test]
 fn runs() {
-    const _: [Registration; 5] =
-        [SendEmail::JOB, SendEmailHandler::JOB, api::Count::JOB, ServiceCountHandler::JOB, DoesNothing::JOB];
+    const _: [Registration; 5] = [
+        SendEmail::JOB,
+        SendEmailHandler::JOB,
+        api::Count::JOB,
+        ServiceCountHandler::JOB,
+        DoesNothing::JOB,
+    ];
     assert_eq!(SendEmail::DEF.queue, "mail");
     assert_eq!(SendEmailHandler::DEF.name, SendEmail::DEF.name);
     assert_eq!(SendEmail::ARGS[0].aliases, ["recipient", "mail_to"]);

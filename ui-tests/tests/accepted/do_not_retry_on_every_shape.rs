@@ -50,7 +50,7 @@ pub enum Shared {
 
 #[do_not_retry(all, reason = "every one")]
 #[derive(Debug, thiserror::Error)]
-pub enum GroupStep {
+pub enum Whole {
     #[error("a")]
     A,
 }

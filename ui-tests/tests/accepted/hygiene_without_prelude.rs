@@ -62,7 +62,16 @@ pub struct Gateway;
     derive(Debug, Clone),
     crate = ::ratchet
 )]
-#[::ratchet::circuit_breaker(service = "gateway", profile = "api", failure_rate = 50, window = 10, min_calls = 3, open_for = "1m", probes = 2, ignore(No))]
+#[::ratchet::circuit_breaker(
+    service = "gateway",
+    profile = "api",
+    failure_rate = 50,
+    window = 10,
+    min_calls = 3,
+    open_for = "1m",
+    probes = 2,
+    ignore(No)
+)]
 pub async fn everything(
     #[inject] ctx: ::ratchet::JobContext,
     #[inject] gateway: ::ratchet::State<Gateway>,

@@ -2,7 +2,13 @@
 //! program each.
 
 // Written as users write.
-#![allow(missing_docs, missing_debug_implementations, unreachable_pub, clippy::all, clippy::pedantic)]
+#![allow(
+    missing_docs,
+    missing_debug_implementations,
+    unreachable_pub,
+    clippy::all,
+    clippy::pedantic
+)]
 
 pub mod argument_names;
 pub mod attributes_of_the_function;
@@ -33,6 +39,9 @@ fn every_file_is_a_module() {
         let file = file.expect("it can be listed").path();
         let name = file.file_stem().expect("a name").to_string_lossy().into_owned();
         let module = format!("pub mod {name};");
-        assert!(name == "main" || include_str!("main.rs").contains(&module), "{name} is not a module");
+        assert!(
+            name == "main" || include_str!("main.rs").contains(&module),
+            "{name} is not a module"
+        );
     }
 }

@@ -18,7 +18,10 @@ mod seconds {
 }
 
 #[job(derive(Debug, PartialEq))]
-async fn wait(#[serde(with = "seconds")] time: Duration, #[serde(with = "crate::serde_with::seconds")] more: Duration) {
+async fn wait(
+    #[serde(with = "seconds")] time: Duration,
+    #[serde(with = "crate::serde_with::seconds")] more: Duration,
+) {
     let _ = (time, more);
 }
 

@@ -87,7 +87,7 @@ pub async fn h_06_an_engine_dropped_by_its_runtime_is_seen(fixture: EngineFixtur
     let worker = ratchet.start_on(Losing::new(Some(home.handle().clone()))).await.expect("starts");
     assert!(worker.liveness().ok);
     home.shutdown_background();
-    assert_died(&worker, EnginePart::GroupStep).await;
+    assert_died(&worker, EnginePart::Whole).await;
 }
 
 pub async fn h_06_a_worker_that_was_asked_to_stop_has_not_died(fixture: EngineFixture) {

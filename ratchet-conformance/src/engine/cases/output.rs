@@ -7,12 +7,12 @@ use ratchet_core::{JobState, WaitError};
 use crate::engine::fixture::{EngineFixture, history};
 use crate::engine::script::{BlockPanic, OddOutput, Script, Step};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub async fn l_08_the_output_is_typed_again(fixture: EngineFixture) {
     let (ratchet, worker) = fixture.start().await;
     let job = fixture.play(&ratchet, [Step::Ok]).await;
-    assert_eq!(job.wait_for(PATIENCE).await.expect("succeeds"), "done");
+    assert_eq!(job.wait_for(TIMEOUT).await.expect("succeeds"), "done");
     worker.stop().await;
 }
 
@@ -26,7 +26,7 @@ pub async fn l_08_an_oversized_output_is_a_warning(fixture: EngineFixture) {
         "{:?}",
         record.warnings
     );
-    let lost = job.wait_for(PATIENCE).await.expect_err("not kept");
+    let lost = job.wait_for(TIMEOUT).await.expect_err("not kept");
     assert!(matches!(lost, WaitError::OutputNotKept { .. }), "{lost}");
     worker.stop().await;
 }
@@ -42,14 +42,14 @@ pub async fn l_08_an_unserializable_output_is_a_warning(fixture: EngineFixture) 
 pub async fn l_08_waiting_tells_failure_cancel_and_time_apart(fixture: EngineFixture) {
     let (ratchet, worker) = fixture.start().await;
     let failing = ratchet.enqueue(Script::of([Step::Fatal])).await.expect("enqueues");
-    assert!(matches!(failing.wait_for(PATIENCE).await, Err(WaitError::Failed(_))));
+    assert!(matches!(failing.wait_for(TIMEOUT).await, Err(WaitError::Failed(_))));
     let slow = fixture.play(&ratchet, [Step::Gate]).await;
     assert!(matches!(
         slow.wait_for(Duration::from_millis(30)).await,
         Err(WaitError::TimedOut { .. })
     ));
     slow.cancel().await.expect("cancels");
-    assert!(matches!(slow.wait_for(PATIENCE).await, Err(WaitError::Canceled(_))));
+    assert!(matches!(slow.wait_for(TIMEOUT).await, Err(WaitError::Canceled(_))));
     worker.stop().await;
 }
 

@@ -16,7 +16,7 @@ use crate::engine::hostile::{
 };
 use crate::engine::script::{Script, Step};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 fn builder(fixture: &EngineFixture) -> Builder {
     fixture.builder().jobs(hostile::jobs())
@@ -236,7 +236,7 @@ pub async fn s_17_nested_arguments_are_refused_and_what_is_accepted_runs(fixture
     let (ratchet, worker) = start(builder(&fixture)).await;
     let nested = |levels| Nested { value: deep(levels), levels: 1 };
     let job = ratchet.enqueue(nested(limits::DEPTH)).await.expect("enqueues");
-    assert_eq!(job.wait_for(PATIENCE).await.expect("runs"), deep(1));
+    assert_eq!(job.wait_for(TIMEOUT).await.expect("runs"), deep(1));
     let error = ratchet.enqueue(nested(limits::DEPTH + 1)).await.expect_err("too deep");
     assert!(matches!(error, SubmitError::TooDeep { limit: limits::DEPTH, .. }), "{error}");
     // Serializing this recursively would overflow the stack.
@@ -251,9 +251,9 @@ pub async fn s_17_an_output_that_cannot_be_read_back_is_not_kept(fixture: Engine
     let (ratchet, worker) = start(builder(&fixture)).await;
     let nested = |levels| Nested { value: deep(1), levels };
     let job = ratchet.enqueue(nested(limits::DEPTH)).await.expect("enqueues");
-    assert_eq!(job.wait_for(PATIENCE).await.expect("is kept"), deep(limits::DEPTH));
+    assert_eq!(job.wait_for(TIMEOUT).await.expect("is kept"), deep(limits::DEPTH));
     let job = ratchet.enqueue(nested(limits::DEPTH + 1)).await.expect("enqueues");
-    let error = job.wait_for(PATIENCE).await.expect_err("is not kept");
+    let error = job.wait_for(TIMEOUT).await.expect_err("is not kept");
     assert!(
         matches!(&error, WaitError::OutputNotKept { why, .. } if why.contains("100 levels")),
         "{error}"
@@ -306,14 +306,14 @@ pub async fn l_08_an_output_that_was_not_kept_is_an_error_for_all_who_ask(fixtur
     let (ratchet, worker) = start(builder(&fixture)).await;
     let none = ratchet.enqueue(Giving { bytes: None }).on_success(Taking {});
     let none = none.await.expect("enqueues");
-    assert_eq!(none.wait_for(PATIENCE).await.expect("succeeds"), None);
+    assert_eq!(none.wait_for(TIMEOUT).await.expect("succeeds"), None);
     eventually("its callback is told", async || {
         fixture.stage().notes().contains(&"taken Ok(None)".to_owned())
     })
     .await;
     let lost = ratchet.enqueue(Giving { bytes: Some(70_000) }).on_success(Taking {});
     let lost = lost.await.expect("enqueues");
-    let error = lost.wait_for(PATIENCE).await.expect_err("not `Ok(None)`");
+    let error = lost.wait_for(TIMEOUT).await.expect_err("not `Ok(None)`");
     assert!(
         matches!(&error, WaitError::OutputNotKept { why, .. } if why.contains("70002 bytes")),
         "{error}"

@@ -26,10 +26,10 @@ impl EngineFixture {
 }
 
 /// The upper bound of every wait in a case.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 async fn ended(group: &GroupHandle) -> GroupRecord {
-    group.wait_for(PATIENCE).await.expect("it comes to its end")
+    group.wait_for(TIMEOUT).await.expect("it comes to its end")
 }
 
 /// Generates one test per engine case about composition for the given [`Harness`](crate::Harness).

@@ -15,7 +15,7 @@ pub async fn s_08_graphs_come_with_the_success_of_a_run(fixture: EngineFixture) 
     let (ratchet, worker) = fixture.start_composed().await;
     let mut events = ratchet.events();
     let planned = ratchet.enqueue(plan(false)).await.expect("enqueues");
-    let [chain, batch, flow] = planned.wait_for(super::PATIENCE).await.expect("succeeds");
+    let [chain, batch, flow] = planned.wait_for(super::TIMEOUT).await.expect("succeeds");
     for (id, members) in [(chain, 2), (batch, 3), (flow, 2)] {
         let record = ended(&ratchet.group(id)).await;
         assert_eq!((record.state, record.counts.succeeded), (GroupState::Succeeded, members));

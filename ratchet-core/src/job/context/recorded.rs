@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::failure::{clip, plain};
+use ratchet_store::MAX_LOG_LINES;
 use ratchet_store::model::limits::{self, Field, LimitError};
 use ratchet_store::model::{
     JobId, LogLine, NewGraph, NewHandOff, NewJob, NewReject, RunNotes, nesting,
@@ -156,10 +157,8 @@ pub(super) fn line(mut text: String) -> String {
 }
 
 impl Recorded {
-    /// How many lines a run may log between two reports. Further lines are replaced by one final line that says so.
-    const MAX_LOG_LINES: usize = 1000;
-
-    /// Logs a line, unless the run has reached [`limits::LOG`].
+    /// Logs a line, unless the run has reached [`limits::LOG`]. Between two reports, lines beyond those that a job keeps
+    /// are replaced by one final line that says so.
     pub(super) fn log(&mut self, line: LogLine) {
         let log = &mut self.log;
         if log.dropped > 0 || log.bytes + line.message.len() > limits::LOG {
@@ -168,7 +167,7 @@ impl Recorded {
         }
         log.bytes += line.message.len();
         let logs = &mut self.notes.logs;
-        if logs.len() < Self::MAX_LOG_LINES {
+        if logs.len() < MAX_LOG_LINES {
             logs.push(line);
         } else if let Some(last) = logs.last_mut() {
             *last = LogLine { message: "… more lines were dropped".to_owned(), ..line };
