@@ -5,6 +5,7 @@
 //! which rescues the jobs of the old one. In this example, a clock that panics kills a different part of the engine
 //! each time.
 
+use std::ops::RangeInclusive;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -17,6 +18,9 @@ use ratchet_examples::Scratch;
 const HEARTBEAT: Duration = Duration::from_millis(201);
 const WATCHDOG: Duration = Duration::from_millis(203);
 const HEALTH_CHECKS: Duration = Duration::from_millis(207);
+const MAINTENANCE: Duration = Duration::from_millis(420);
+/// The longest wait of the claim loop.
+const CLAIM_LOOP: Duration = Duration::from_secs(1);
 
 #[job]
 async fn deliver(parcel: u32) {
@@ -24,11 +28,20 @@ async fn deliver(parcel: u32) {
     tokio::time::sleep(Duration::from_millis(60)).await;
 }
 
-/// A clock that panics in the part of the engine that sleeps for the duration `part`.
+/// The parts of the engine, each with a range of durations that only this part sleeps for.
+const PARTS: [(&str, RangeInclusive<Duration>); 5] = [
+    ("claim loop", CLAIM_LOOP..=CLAIM_LOOP),
+    ("heartbeat", HEARTBEAT..=HEARTBEAT),
+    ("maintenance", Duration::from_millis(210)..=MAINTENANCE),
+    ("watchdog", WATCHDOG..=WATCHDOG),
+    ("health checks", HEALTH_CHECKS..=HEALTH_CHECKS),
+];
+
+/// A clock that panics in the part of the engine that sleeps for one of the durations `part`.
 #[derive(Debug)]
 struct Faulty {
     clock: SystemClock,
-    part: Option<Duration>,
+    part: Option<RangeInclusive<Duration>>,
     is_armed: AtomicBool,
 }
 
@@ -43,7 +56,8 @@ impl Clock for Faulty {
 
     fn sleep(&self, duration: Duration) -> ratchet::env::Sleep {
         // The first sleep succeeds, so that the worker has running jobs when it dies.
-        if self.part == Some(duration) && self.is_armed.swap(true, Ordering::SeqCst) {
+        let is_hit = self.part.as_ref().is_some_and(|part| part.contains(&duration));
+        if is_hit && self.is_armed.swap(true, Ordering::SeqCst) {
             panic!("this clock is broken");
         }
         self.clock.sleep(duration)
@@ -61,12 +75,7 @@ async fn main() -> anyhow::Result<()> {
 
 /// Runs the worker process. Returns an error if its engine dies.
 async fn work(path: &str, part: Option<&str>) -> anyhow::Result<()> {
-    let part = match part {
-        Some("heartbeat") => Some(HEARTBEAT),
-        Some("watchdog") => Some(WATCHDOG),
-        Some("health checks") => Some(HEALTH_CHECKS),
-        _ => None,
-    };
+    let part = PARTS.into_iter().find(|(name, _)| Some(*name) == part).map(|(_, range)| range);
     let clock = Faulty { clock: SystemClock::default(), part, is_armed: AtomicBool::new(false) };
     let ratchet = Ratchet::builder(SqliteStore::open(path).await?)
         .clock(clock)
@@ -77,6 +86,7 @@ async fn work(path: &str, part: Option<&str>) -> anyhow::Result<()> {
             config.heartbeat = HEARTBEAT;
             config.stall_after = 5 * WATCHDOG;
             config.health_every = HEALTH_CHECKS;
+            config.maintenance_interval = MAINTENANCE;
         })
         .build()
         .await?;
@@ -95,7 +105,7 @@ async fn supervise() -> anyhow::Result<()> {
         worker.arg(&scratch.path).args(part).stderr(Stdio::null());
         Ok(worker.spawn()?)
     };
-    for part in ["heartbeat", "watchdog", "health checks"] {
+    for (part, _) in PARTS {
         let ended = start(Some(part))?.wait()?;
         println!("the {part} died: the worker ended with {:?}, starting it again", ended.code());
     }

@@ -98,7 +98,7 @@ macro_rules! engine_suite {
                 i_04_poison_is_told
             }
             engine_death {
-                h_06_the_death_of_the_pump_is_seen_and_nothing_is_lost
+                h_06_the_death_of_the_claim_loop_is_seen_and_nothing_is_lost
                 h_06_the_death_of_the_heartbeat_is_seen
                 h_06_the_death_of_maintenance_is_seen
                 h_06_the_death_of_the_watchdog_is_seen
@@ -181,6 +181,9 @@ macro_rules! engine_suite {
                 x_07_a_stop_at_once_waits_for_nobody
                 p_04_a_graceful_restart_never_charges_a_crash
                 x_07_a_stuck_handler_does_not_keep_a_worker_from_stopping
+            }
+            values {
+                s_17_values_have_the_documented_answers
             }
             size {
                 s_17_every_text_of_a_submit_has_a_limit

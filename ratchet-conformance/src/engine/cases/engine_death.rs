@@ -3,27 +3,27 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ratchet_core::{EnginePart, JobState, Stopped, Worker};
+use ratchet_core::{EnginePart, Health, JobState, Stopped, Worker};
 
 use crate::engine::fixture::{EngineFixture, eventually, start};
 use crate::engine::hostile::{Losing, OddClock};
 use crate::engine::script::Step;
 
-/// Asserts that the worker reports this part of its engine as dead.
+/// Asserts that the worker reports this part of its engine as dead: nothing waits between the panic and the reports.
 async fn assert_died(worker: &Worker, part: EnginePart) {
-    eventually("it is not alive", async || !worker.liveness().ok).await;
-    let problem = &worker.liveness().problems[0];
-    assert!(problem.contains("has died") && problem.contains(&part.to_string()), "{problem}");
-    assert!(!worker.readiness().ok);
     match worker.stopped().await {
         Stopped::Died(died) => assert_eq!(died.part, part, "{died}"),
         other => panic!("it was not asked to stop: {other:?}"),
     }
+    let Health { ok, problems, .. } = worker.liveness();
+    assert!(!ok && !worker.readiness().ok, "it is reported at once");
+    let problem = &problems[0];
+    assert!(problem.contains("has died") && problem.contains(&part.to_string()), "{problem}");
     // Stopping a dead worker must not hang.
     worker.stop().await;
 }
 
-pub async fn h_06_the_death_of_the_pump_is_seen_and_nothing_is_lost(fixture: EngineFixture) {
+pub async fn h_06_the_death_of_the_claim_loop_is_seen_and_nothing_is_lost(fixture: EngineFixture) {
     let (ratchet, worker) = fixture.start().await;
     let job = fixture.play(&ratchet, [Step::Gate]).await;
     eventually("it runs", async || fixture.stage().running() == 1).await;

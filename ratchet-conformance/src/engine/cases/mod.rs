@@ -25,3 +25,4 @@ pub mod start;
 pub mod stuck;
 pub mod submit;
 pub mod timeouts;
+pub mod values;
