@@ -37,6 +37,8 @@ pub struct Switches {
     pub panic_in_claim: AtomicBool,
     /// Calls that list orphans panic.
     pub panic_in_orphans: AtomicBool,
+    /// Calls that list all schedules panic.
+    pub panic_in_schedules: AtomicBool,
     /// How many writes of declared schedules are refused as stale.
     pub stale_declarations: AtomicU32,
     /// The next purge fails.
@@ -143,6 +145,8 @@ impl Store for Flaky {
     }
 
     async fn schedules(&self) -> Result<Vec<ScheduleRecord>, StoreError> {
+        let refuses = self.switches.panic_in_schedules.load(Ordering::SeqCst);
+        assert!(!refuses, "all schedules were listed");
         self.up()?.schedules().await
     }
 

@@ -191,6 +191,7 @@ macro_rules! engine_suite {
                 s_17_graphs_have_the_same_limits
                 s_17_schedules_have_the_same_limits
                 s_17_operator_verbs_have_the_same_limits
+                s_17_changing_one_schedule_does_not_list_all
                 s_17_tags_and_ids_count_towards_the_payload
                 s_17_nested_arguments_are_refused_and_what_is_accepted_runs
                 s_17_an_output_that_cannot_be_read_back_is_not_kept

@@ -293,8 +293,14 @@ pub(super) fn check(core: &Core, spec: &mut JobSpec) -> Result<(), SubmitError> 
     if nesting::is_deeper(&spec.payload, limits::DEPTH + 1) {
         return Err(SubmitError::TooDeep { job: spec.name.clone(), limit: limits::DEPTH });
     }
-    if spec.options.timeout.is_zero() {
-        let problem = "`timeout` must be longer than zero".to_owned();
+    let problem = if spec.options.timeout.is_zero() {
+        Some("`timeout` must be longer than zero")
+    } else if spec.concurrency.as_ref().is_some_and(|key| key.limit == 0) {
+        Some("the limit of its concurrency key must be at least 1, or the job would never run")
+    } else {
+        None
+    };
+    if let Some(problem) = problem.map(str::to_owned) {
         return Err(SubmitError::BadOption { job: spec.name.clone(), problem });
     }
     if !core.config.allows(&spec.queue, &spec.name) {

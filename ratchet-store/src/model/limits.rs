@@ -15,6 +15,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::fmt::Write as _;
+
 use super::{ConcurrencyKey, JobSpec};
 
 /// The maximum length of the name of a job, queue, service, schedule, chain, batch, workflow, step or pipeline.
@@ -252,10 +254,20 @@ pub fn check_spec(spec: &JobSpec) -> Result<(), LimitError> {
     spec.tags.iter().try_for_each(|tag| check(Field::Tag, tag))
 }
 
-/// Shortens a text for an error or a log line. A text longer than [`NAME`] is truncated and its length is appended.
+/// Shortens a text for an error or a log line, and escapes its control characters. A text longer than [`NAME`] is
+/// truncated and its length is appended.
 pub fn brief(text: &str) -> String {
-    if text.len() <= NAME {
-        return text.to_owned();
+    let kept = if text.len() <= NAME { text } else { &text[..text.floor_char_boundary(NAME / 2)] };
+    let mut brief = String::with_capacity(kept.len());
+    for c in kept.chars() {
+        if c.is_control() {
+            brief.extend(c.escape_debug());
+        } else {
+            brief.push(c);
+        }
     }
-    format!("{}… ({} bytes)", &text[..text.floor_char_boundary(NAME / 2)], text.len())
+    if kept.len() < text.len() {
+        let _ = write!(brief, "… ({} bytes)", text.len());
+    }
+    brief
 }

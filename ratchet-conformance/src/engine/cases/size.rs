@@ -1,5 +1,6 @@
 //! Limits of user-supplied values: a value is stored unchanged or rejected with an error that names the field.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ratchet_core::{
@@ -178,6 +179,21 @@ pub async fn s_17_schedules_have_the_same_limits(fixture: EngineFixture) {
     schedules.set_missed("often", Missed::CatchUp(limits::CATCH_UP)).await.expect("fits");
     let error = schedules.pause(&"a".repeat(1_000_000)).await.expect_err("unknown");
     assert!(error.to_string().len() < 1000, "an error does not repeat a megabyte");
+}
+
+/// Otherwise a program that declares many schedules would take quadratic time.
+pub async fn s_17_changing_one_schedule_does_not_list_all(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
+    let schedules = ratchet.schedules();
+    fixture.switches().panic_in_schedules.store(true, Ordering::SeqCst);
+    for _ in 0..2 {
+        let job = Script::of([Step::Ok]);
+        schedules.declare("nightly", "0 3 * * *", job).await.expect("declares");
+    }
+    schedules.pause("nightly").await.expect("pauses");
+    schedules.resume("nightly").await.expect("resumes");
+    schedules.set_missed("nightly", Missed::CatchUp(3)).await.expect("changes");
+    schedules.remove("nightly").await.expect("removes");
 }
 
 pub async fn s_17_operator_verbs_have_the_same_limits(fixture: EngineFixture) {

@@ -66,8 +66,7 @@ struct Table(String);
 
 impl Table {
     fn add<E: std::fmt::Display>(&mut self, field: &str, value: &str, answer: Result<(), E>) {
-        let answer =
-            answer.map_or_else(|error| error.to_string(), |()| "stored as given".to_owned());
+        let answer = answer.map_or_else(|error| error.to_string(), |()| "accepted".to_owned());
         // A message may name characters, which must not break the table.
         let answer = answer.replace('|', "\\|").replace('\n', " ");
         assert!(answer.len() < 1000, "an error does not repeat a megabyte");
@@ -149,8 +148,7 @@ async fn queue_rules(ratchet: &Ratchet, table: &mut Table) {
 
 const HEAD: &str = "# Texts and numbers at their limits
 
-Each text and number of a submit, a group, a schedule and a queue, with the answer of the library. A value is stored as
-given, or refused with an error that names the field. Memory, SQLite and PostgreSQL must give these answers: the engine
+Each text and number of a submit, a group, a schedule and a queue, with the answer of the library. A value is accepted, or refused with an error that names the field. Memory, SQLite and PostgreSQL must give these answers: the engine
 suite compares them with this page (`s_17_values_have_the_documented_answers`). `ratchet-pg/tests/sql_limits.rs` compares
 the SQL function with the library. Written by
 `RATCHET_VALUES_DOCS=1 cargo nextest run -p ratchet-conformance values_have_the_documented`; do not edit.

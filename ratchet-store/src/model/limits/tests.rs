@@ -81,3 +81,9 @@ fn s_17_an_error_does_not_repeat_a_long_text() {
     let long = brief(&"ä".repeat(500_000));
     assert!(long.len() < 150 && long.ends_with("… (1000000 bytes)"), "{long}");
 }
+
+#[test]
+fn s_17_an_error_escapes_control_characters() {
+    assert_eq!(brief("a\0b\u{1b}[31m\n"), "a\\0b\\u{1b}[31m\\n");
+    assert_eq!(brief("naïve 'quoted'"), "naïve 'quoted'");
+}
