@@ -160,3 +160,19 @@ async fn s_17_the_limit_of_a_payload_can_be_set() {
     sqlx::query("RESET ratchet.payload_limit").execute(&mut *db).await.expect("resets");
     sqlx::query(submit).execute(&mut *db).await.expect("fits");
 }
+
+/// A program in another language has only the guide.
+#[tokio::test]
+async fn the_guide_lists_every_argument_of_the_sql_function() {
+    let sql = sql().await;
+    let names = "SELECT unnest(proargnames) FROM pg_proc WHERE oid = 'ratchet.enqueue'::regproc";
+    let names: Vec<String> =
+        sqlx::query_scalar(names).fetch_all(&sql.database.pool).await.expect("reads");
+    assert!(names.len() >= 12, "{names:?}");
+    let guide = include_str!("../../ratchet/docs/guide/sql.md");
+    let rows: Vec<_> = guide.lines().filter(|line| line.starts_with("| `")).collect();
+    for name in names {
+        let quoted = format!("`{name}`");
+        assert!(rows.iter().any(|row| row.contains(&quoted)), "the guide does not list {quoted}");
+    }
+}

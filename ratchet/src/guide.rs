@@ -15,6 +15,9 @@ pub mod guards {}
 #[doc = include_str!("../docs/guide/connections.md")]
 pub mod connections {}
 
+#[doc = include_str!("../docs/guide/sql.md")]
+pub mod sql {}
+
 #[doc = include_str!("../docs/guide/operations.md")]
 pub mod operations {}
 
