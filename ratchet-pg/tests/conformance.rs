@@ -1,5 +1,9 @@
-//! The conformance suite that every store must pass, on PostgreSQL.
+//! The suites that every store must pass, on PostgreSQL.
 
 mod support;
 
 ratchet_conformance::suite!(support::PgHarness);
+
+mod composed {
+    ratchet_conformance::composition_suite!(super::support::PgHarness);
+}

@@ -1,5 +1,9 @@
-//! The conformance suite that every store must pass, on SQLite.
+//! The suites that every store must pass, on SQLite.
 
 mod harness;
 
 ratchet_conformance::suite!(harness::SqliteHarness);
+
+mod composed {
+    ratchet_conformance::composition_suite!(super::harness::SqliteHarness);
+}

@@ -2,9 +2,10 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// The shared lock and the URL, kept for as long as this process may use the server.
 static USING: OnceLock<(File, String)> = OnceLock::new();
@@ -52,9 +53,9 @@ fn encode(path: &Path) -> String {
 }
 
 fn is_up(folder: &Path) -> bool {
-    let socket = folder.join("socket");
-    let ready = Command::new(binary("pg_isready")).arg("-q").arg("-h").arg(&socket).status();
-    socket.exists() && ready.is_ok_and(|status| status.success())
+    // `pg_ctl start` returns when the server accepts connections, and it runs under a lock. Starting `pg_isready` in each
+    // test process would cost more.
+    UnixStream::connect(folder.join("socket/.s.PGSQL.5432")).is_ok()
 }
 
 /// Returns a PostgreSQL program from the `PATH` or the directory of the distribution.
@@ -85,8 +86,11 @@ pub(super) fn unprivileged(program: &Path) -> Command {
 }
 
 pub(super) fn is_root() -> bool {
-    let id = Command::new("id").arg("-u").output().expect("`id` runs");
-    id.stdout.trim_ascii() == b"0"
+    static IS_ROOT: LazyLock<bool> = LazyLock::new(|| {
+        let id = Command::new("id").arg("-u").output().expect("`id` runs");
+        id.stdout.trim_ascii() == b"0"
+    });
+    *IS_ROOT
 }
 
 pub(super) fn user() -> &'static str {

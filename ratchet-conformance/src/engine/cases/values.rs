@@ -149,7 +149,7 @@ async fn queue_rules(ratchet: &Ratchet, table: &mut Table) {
 const HEAD: &str = "# Texts and numbers at their limits
 
 Each text and number of a submit, a group, a schedule and a queue, with the answer of the library. A value is accepted, or refused with an error that names the field. Memory, SQLite and PostgreSQL must give these answers: the engine
-suite compares them with this page (`s_17_values_have_the_documented_answers`). `ratchet-pg/tests/sql_limits.rs` compares
+suite compares them with this page (`s_17_values_have_the_documented_answers`). `ratchet-pg/tests/store/sql_limits.rs` compares
 the SQL function with the library. Written by
 `RATCHET_VALUES_DOCS=1 cargo nextest run -p ratchet-conformance values_have_the_documented`; do not edit.
 

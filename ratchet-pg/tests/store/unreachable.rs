@@ -1,17 +1,15 @@
 //! Errors of a server that cannot be reached name its address and the cause.
 
-mod support;
-
 use std::time::Duration;
 
+use crate::support::{Database, OwnServer};
 use ratchet_pg::{PgOptions, PgStore};
 use ratchet_store::{Store, StoreErrorKind};
-use support::{Database, OwnServer};
 
 // spec: S-13
 #[tokio::test]
 async fn s_13_a_refused_connection_names_the_address() {
-    let port = support::free_port();
+    let port = crate::support::free_port();
     let options = PgOptions::new(&format!("postgres://127.0.0.1:{port}/shop")).expect("a URL");
     let opened = PgStore::open(options.acquire_timeout(Duration::from_millis(200))).await;
     let error = opened.expect_err("no server");
@@ -51,7 +49,7 @@ async fn s_13_a_pool_that_is_used_up_says_so() {
         let store = store.clone();
         async move { store.counts().await }
     });
-    assert!(!support::ended_or_waits(&database.pool, &waits).await);
+    assert!(!crate::support::ended_or_waits(&database.pool, &waits).await);
     let text = store.nodes().await.expect_err("no connection is free").to_string();
     assert!(text.contains("none of the 2 connections of the store became free"), "{text}");
     holder.rollback().await.expect("ends");

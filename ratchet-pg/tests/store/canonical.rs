@@ -1,7 +1,6 @@
 //! K-03: the SQL function compares arguments by value, like the library.
 
-mod support;
-
+use crate::support::Database;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -9,7 +8,6 @@ use ratchet_pg::PgStore;
 use ratchet_store::Store as _;
 use ratchet_store::model::{InsertError, Inserted, JobId, JobSpec, NewJob, RepeatCheck};
 use ratchet_store::rules::canonical::canonical;
-use support::Database;
 use uuid::Uuid;
 
 /// How many random values are compared.

@@ -1,10 +1,9 @@
 //! Concurrent changes to a graph from several connections.
 
-mod support;
-
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::PgHarness;
 use ratchet_conformance::Harness;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_pg::PgStore;
@@ -15,7 +14,6 @@ use ratchet_store::model::{
     NewJob, NodeId, NodeInfo, QueueDemand, Settled, Settlement, Step, Suspects, Verdict, Vertex,
 };
 use ratchet_store::rules::graph::link;
-use support::PgHarness;
 
 struct Cluster {
     pg: PgHarness,

@@ -1,15 +1,13 @@
 //! Changes to the file under a running process: it is moved, replaced, deleted or damaged, its log grows, or its disk
 //! is full.
 
-mod node;
-
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use node::{LEASE, Node, job};
+use crate::node::{LEASE, Node, job};
 use ratchet_core::{JobState, StoreError, StoreErrorKind};
 use ratchet_sqlite::{SqliteStore, Synchronous};
 use ratchet_store::Store as _;
@@ -145,7 +143,7 @@ async fn a_04_damaged_file_stops_claims_and_submits() {
     let worker = Node::join(&store, &["mail"]).await;
     let claimed = worker.claim(&store, 5).await.expect("claims do not touch the damaged page").jobs;
     assert_eq!(claimed.len(), 5);
-    let outcomes = claimed.iter().map(node::succeeded).collect();
+    let outcomes = claimed.iter().map(crate::node::succeeded).collect();
     let error = store.settle(outcomes).await.expect_err("the outcome cannot be stored");
     assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{error}");
     // From now on, no new work starts, because its outcome could not be stored.

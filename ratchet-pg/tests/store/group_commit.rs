@@ -1,14 +1,12 @@
 //! Concurrent submits share a commit, but do not affect each other.
 
-mod support;
-
 use std::sync::Arc;
 
+use crate::support::PgHarness;
 use ratchet_conformance::Harness;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_store::Store;
 use ratchet_store::model::{InsertError, Inserted, JobSpec, NewJob};
-use support::PgHarness;
 use tokio::task::JoinSet;
 
 fn ids() -> IdSource {

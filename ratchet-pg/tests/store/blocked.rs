@@ -1,10 +1,8 @@
 //! Jobs that cannot run now are set aside, so that claims need not skip them, and come back when their cause has ended.
 
-mod support;
-
+use crate::support::QueueDriver;
 use ratchet_store::Store;
 use ratchet_store::model::{CancelCause, Claimed, Command, JobId, JobState};
-use support::QueueDriver;
 
 fn ids(runs: &[Claimed]) -> Vec<JobId> {
     runs.iter().map(Claimed::id).collect()

@@ -1,17 +1,15 @@
 //! The cost of notifying workers of a submit: one connection, one commit, few hints, and no thread switch.
 
-mod support;
-
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::PgHarness;
 use futures_util::future::join_all;
 use ratchet_conformance::Harness;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_store::Store;
 use ratchet_store::model::{JobSpec, NewJob, QueueUpdate};
 use sqlx::postgres::{PgListener, PgNotification};
-use support::PgHarness;
 use tokio::time::Instant;
 
 fn job() -> NewJob {

@@ -1,7 +1,5 @@
 //! Connections that are lost silently: both ends consider them open, but no data passes.
 
-mod support;
-
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
@@ -10,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::support::OwnServer;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_pg::{PgOptions, PgStore};
 use ratchet_store::Store;
@@ -17,7 +16,6 @@ use ratchet_store::model::{
     ClaimRequest, JobSpec, KnownJobs, NewJob, NodeInfo, QueueDemand, Suspects,
 };
 use sqlx::Connection as _;
-use support::OwnServer;
 
 /// Whether all traffic is held for now. Held data is not lost.
 #[derive(Default)]

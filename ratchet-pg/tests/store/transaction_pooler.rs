@@ -1,11 +1,10 @@
 //! Workers behind a transaction pooler that has fewer server connections than clients.
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::support::{Database, Pooler};
 use ratchet_core::{Job as _, JobError, JobState, Ratchet, State, Worker};
 use ratchet_macros::job;
 use ratchet_pg::{EnqueueInTx as _, PgOptions, PgStore};
@@ -13,7 +12,6 @@ use ratchet_store::model::{ClaimRequest, KnownJobs, NodeId, NodeInfo, QueueDeman
 use ratchet_store::{Store, StoreErrorKind};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{Connection as _, PgConnection, Row as _};
-use support::{Database, Pooler};
 
 /// The number of runs per job number.
 #[derive(Debug, Clone, Default)]

@@ -1,12 +1,10 @@
 //! C-07: a row that cannot be read affects only its own job. It is set aside, listed, and repaired or dropped. All
 //! other jobs run.
 
-mod node;
-
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use node::{Node, job, succeeded};
+use crate::node::{Node, job, succeeded};
 use ratchet_core::{JobState, StoreErrorKind};
 use ratchet_sqlite::{SqliteStore, Synchronous};
 use ratchet_store::Store as _;
@@ -357,7 +355,7 @@ async fn c_07_damaged_gates_and_nodes_hold_up_nobody_else() {
     let new = job("mail");
     bench.insert(std::slice::from_ref(&new)).await;
     let strange = NodeInfo::new(NodeId::from_uuid(Uuid::now_v7()));
-    bench.store.join(strange, node::LEASE).await.expect("joins");
+    bench.store.join(strange, crate::node::LEASE).await.expect("joins");
     bench.run("UPDATE ratchet_node SET known = '{', queues = '7', pid = -1").await;
     bench
         .run("INSERT INTO ratchet_breaker VALUES ('bank', 0, '{'), (CAST(x'ff' AS TEXT), 0, '{')")

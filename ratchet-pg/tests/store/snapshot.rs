@@ -1,10 +1,9 @@
 //! A reader with an old snapshot prevents the removal of dead rows. Claims must not scan them again and again.
 
-mod support;
-
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::PgHarness;
 use ratchet_conformance::Harness;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_pg::PgStore;
@@ -14,7 +13,6 @@ use ratchet_store::model::{
     Settlement, Suspects, Verdict,
 };
 use sqlx::{Connection as _, PgConnection};
-use support::PgHarness;
 use tokio::time::Instant;
 
 /// The number of jobs claimed under the snapshot before the measurement, the number claimed during it, and the batch

@@ -1,11 +1,9 @@
 //! Jobs in a transaction of the caller.
 
-mod jobs;
-
 use std::path::Path;
 use std::time::Duration;
 
-use jobs::Greet;
+use crate::jobs::Greet;
 use ratchet_core::{Job as _, JobState, Ratchet, SubmitError};
 use ratchet_sqlite::{EnqueueInTx as _, SqliteStore};
 use ratchet_store::model::{CommandReply, Due};

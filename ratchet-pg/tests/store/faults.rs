@@ -1,10 +1,9 @@
 //! The behavior of the store when the database or its connections fail.
 
-mod support;
-
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::{Database, PgHarness};
 use ratchet_conformance::Harness;
 use ratchet_core::{IdSource, OsEntropy, Priority, SystemClock};
 use ratchet_pg::PgStore;
@@ -13,7 +12,6 @@ use ratchet_store::model::{
     QueueDemand, QueueUpdate, Suspects,
 };
 use ratchet_store::{Store, StoreErrorKind, Wake};
-use support::{Database, PgHarness};
 use tokio::task::JoinSet;
 
 fn job() -> NewJob {

@@ -1,11 +1,9 @@
 //! Queries with several statements see one snapshot of the database, despite concurrent writes.
 
-mod node;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use node::{Node, job};
+use crate::node::{Node, job};
 use ratchet_core::JobState;
 use ratchet_sqlite::{SqliteStore, Synchronous};
 use ratchet_store::Store as _;

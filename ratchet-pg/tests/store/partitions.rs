@@ -1,10 +1,9 @@
 //! Partitions: jobs are stored by their id, and old partitions are dropped as a whole.
 
-mod support;
-
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::PgHarness;
 use ratchet_conformance::Harness;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_pg::PgStore;
@@ -14,7 +13,6 @@ use ratchet_store::model::{
     GroupKind, GroupRecord, JobId, JobSpec, JobState, KnownJobs, NewGraph, NewJob, NodeInfo,
     QueueDemand, Settlement, Step, Suspects, TerminalReason, Verdict,
 };
-use support::PgHarness;
 
 const HOUR: Duration = Duration::from_hours(1);
 

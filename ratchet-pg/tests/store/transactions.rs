@@ -1,9 +1,8 @@
 //! Submits, cancels and reschedules in a transaction of the caller, and the SQL function for other languages.
 
-mod support;
-
 use std::time::Duration;
 
+use crate::support::PgHarness;
 use ratchet_conformance::Harness;
 use ratchet_core::{IdSource, OsEntropy, SystemClock};
 use ratchet_store::InsertInTx as _;
@@ -14,7 +13,6 @@ use ratchet_store::model::{
 use ratchet_store::{Store, Wake};
 use sqlx::Row;
 use std::sync::Arc;
-use support::PgHarness;
 use tokio::sync::broadcast::Receiver;
 
 fn ids() -> IdSource {

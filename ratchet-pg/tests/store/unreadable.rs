@@ -1,8 +1,7 @@
 //! C-07: a row that cannot be read affects only its own job. It is set aside, listed, and repaired or dropped. All
 //! other jobs run.
 
-mod support;
-
+use crate::support::Database;
 use ratchet_conformance::damage::{Node, job, succeeded};
 use ratchet_core::{JobState, StoreErrorKind};
 use ratchet_pg::PgStore;
@@ -14,7 +13,6 @@ use ratchet_store::model::{
 };
 use ratchet_store::rules::graph::link;
 use sqlx::Row as _;
-use support::Database;
 use uuid::Uuid;
 
 const PAGE: PageRequest = PageRequest { before: None, limit: 10 };

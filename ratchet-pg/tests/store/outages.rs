@@ -1,13 +1,12 @@
 //! Outages: a server that is stopped, full, a standby, or behind a pooler. The behavior must be defined, and no job may
 //! be lost.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use crate::support::{Database, OwnServer, Pooler};
 use ratchet_core::{
     Builder, IdSource, Job as _, JobError, JobState, OsEntropy, Ratchet, State, SystemClock, Worker,
 };
@@ -15,7 +14,6 @@ use ratchet_macros::job;
 use ratchet_pg::PgStore;
 use ratchet_store::model::{InsertError, JobSpec, NewJob};
 use ratchet_store::{Store, StoreErrorKind};
-use support::{Database, OwnServer, Pooler};
 
 /// The number of handler calls.
 #[derive(Debug, Clone, Default)]

@@ -1,13 +1,11 @@
 //! Detection of other nodes that claim from the same queues.
 
-mod support;
-
 use std::time::Duration;
 
+use crate::support::{QueueDriver, ended_or_waits};
 use ratchet_conformance::Harness;
 use ratchet_store::Store;
 use ratchet_store::model::{Claimed, NodeId, QueueDemand};
-use support::{QueueDriver, ended_or_waits};
 
 /// The clock cannot be stopped, and more than a second may pass before the answer, so the test tries several times.
 const TRIES: usize = 3;

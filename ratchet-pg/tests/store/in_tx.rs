@@ -1,15 +1,12 @@
 //! `enqueue(job).in_tx(&mut tx)` returns the handle of a job that exists after the caller's commit.
 
-mod jobs;
-mod support;
-
-use jobs::Greet;
+use crate::jobs::Greet;
+use crate::support::PgHarness;
 use ratchet_conformance::Harness;
 use ratchet_core::{Job as _, Ratchet, SubmitError};
 use ratchet_memory::MemoryStore;
 use ratchet_pg::EnqueueInTx as _;
 use ratchet_store::model::JobState;
-use support::PgHarness;
 
 async fn shop() -> (PgHarness, Ratchet) {
     let pg = PgHarness::fresh().await;

@@ -1,14 +1,12 @@
 //! S-17: the SQL function refuses the same values as the library, with the same messages.
 
-mod support;
-
+use crate::support::Database;
 use ratchet_core::JobState;
 use ratchet_pg::PgStore;
 use ratchet_store::Store as _;
 use ratchet_store::model::limits::{DEPTH, Field, TAGS, check};
 use ratchet_store::model::{Filter, PageRequest};
 use sqlx::AssertSqlSafe;
-use support::Database;
 use uuid::Uuid;
 
 /// The text arguments of the function, with their fields.
@@ -169,7 +167,7 @@ async fn the_guide_lists_every_argument_of_the_sql_function() {
     let names: Vec<String> =
         sqlx::query_scalar(names).fetch_all(&sql.database.pool).await.expect("reads");
     assert!(names.len() >= 12, "{names:?}");
-    let guide = include_str!("../../ratchet/docs/guide/sql.md");
+    let guide = include_str!("../../../ratchet/docs/guide/sql.md");
     let rows: Vec<_> = guide.lines().filter(|line| line.starts_with("| `")).collect();
     for name in names {
         let quoted = format!("`{name}`");

@@ -1,44 +1,41 @@
 //! Chains, batches and workflows in a transaction of the caller: everything is visible after the commit, or nothing.
 
-mod jobs;
-
 use std::time::Duration;
 
-use jobs::{Greet, Shout};
+use crate::jobs::{Greet, Shout};
+use crate::support::PgHarness;
+use ratchet_conformance::Harness;
 use ratchet_core::{ChainHandle, Job as _, Ratchet, SubmitError};
-use ratchet_sqlite::{EnqueueInTx as _, SqliteStore};
+use ratchet_memory::MemoryStore;
+use ratchet_pg::{EnqueueInTx as _, PgStore};
 use ratchet_store::Store as _;
 use ratchet_store::model::{GroupFilter, GroupState, JobState, TakenKey};
-use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
-use sqlx::{Sqlite, Transaction};
+use sqlx::{Postgres, Transaction};
 
 /// The timeout of the tests.
-const LONGEST: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The poll interval. It is long, so that work must be found by the wake-up after the commit.
+/// The poll interval. It is long, so that work must be found by the hint of the commit.
 const HOUR: Duration = Duration::from_hours(1);
 
 struct Shop {
-    store: SqliteStore,
+    pg: PgHarness,
+    store: PgStore,
     ratchet: Ratchet,
-    pool: SqlitePool,
-    _folder: tempfile::TempDir,
 }
 
 async fn shop() -> Shop {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("shop.db");
-    let store = SqliteStore::options(&path).open().await.expect("opens");
+    let pg = PgHarness::fresh().await;
+    let store = pg.store.clone();
     let builder = Ratchet::builder(store.clone()).jobs([Greet::JOB, Shout::JOB]);
     let builder = builder.config(|config| config.poll_interval = (HOUR, HOUR));
     let ratchet = builder.build().await.expect("builds");
-    let pool = SqlitePool::connect_with(SqliteConnectOptions::new().filename(path)).await;
-    Shop { store, ratchet, pool: pool.expect("connects"), _folder: folder }
+    Shop { pg, store, ratchet }
 }
 
 impl Shop {
-    async fn begin(&self) -> Transaction<'static, Sqlite> {
-        self.pool.begin_with("BEGIN IMMEDIATE").await.expect("begins")
+    async fn begin(&self) -> Transaction<'static, Postgres> {
+        self.pg.database.pool.begin().await.expect("begins")
     }
 }
 
@@ -67,7 +64,7 @@ async fn s_07_chain_runs_after_the_commit_and_its_handle_is_typed() {
     assert!(chain.group().record().await.expect("reads").is_none(), "not before the commit");
     assert_eq!(shop.seen().await, (0, 0));
     tx.commit().await.expect("commits");
-    let ended = chain.group().wait_for(LONGEST).await.expect("ends");
+    let ended = chain.group().wait_for(PATIENCE).await.expect("ends");
     assert_eq!((ended.name.as_str(), ended.state), ("loud", GroupState::Succeeded));
     assert_eq!(chain.wait().await.expect("succeeds"), "HELLO ADA");
     worker.stop().await;
@@ -83,11 +80,11 @@ async fn s_07_batch_in_a_transaction_counts_exactly() {
     let batch = batch.in_tx(&mut tx).await.expect("submits");
     assert_eq!(shop.seen().await, (0, 0), "nothing before the commit");
     tx.commit().await.expect("commits");
-    let ended = batch.wait_for(LONGEST).await.expect("ends");
+    let ended = batch.wait_for(PATIENCE).await.expect("ends");
     assert_eq!((ended.counts.total, ended.counts.succeeded), (20, 20));
     let callback = batch.view().await.expect("reads").expect("is there").followers.remove(0).id;
     let callback = shop.ratchet.handle::<Greet>(callback);
-    assert_eq!(callback.wait_for(LONGEST).await.expect("runs"), "hello everybody");
+    assert_eq!(callback.wait_for(PATIENCE).await.expect("runs"), "hello everybody");
     let counts = shop.store.counts().await.expect("counts");
     assert_eq!(counts.state(JobState::Succeeded), 21);
     worker.stop().await;
@@ -105,7 +102,7 @@ async fn s_07_workflow_runs_after_the_commit() {
     let flow = flow.in_tx(&mut tx).await.expect("submits");
     assert_eq!(shop.seen().await, (0, 0), "nothing before the commit");
     tx.commit().await.expect("commits");
-    let ended = flow.wait_for(LONGEST).await.expect("ends");
+    let ended = flow.wait_for(PATIENCE).await.expect("ends");
     assert_eq!((ended.state, ended.counts.succeeded), (GroupState::Succeeded, 3));
     worker.stop().await;
 }
@@ -146,4 +143,14 @@ async fn s_07_refused_graph_leaves_the_transaction_usable() {
     let empty = empty.record().await.expect("reads").expect("is there");
     assert_eq!(empty.state, GroupState::Succeeded, "an empty batch ends as it begins");
     assert_eq!(shop.seen().await, (1, 1), "nothing of the chain");
+}
+
+#[tokio::test]
+async fn s_07_runtime_on_another_store_is_told_so() {
+    let shop = shop().await;
+    let builder = Ratchet::builder(MemoryStore::default()).jobs([Greet::JOB]);
+    let elsewhere = builder.build().await.expect("builds");
+    let mut tx = shop.begin().await;
+    let refused = elsewhere.batch("all").job(greet("Ada")).in_tx(&mut tx).await;
+    assert!(matches!(refused, Err(SubmitError::BadOption { .. })));
 }

@@ -1,11 +1,9 @@
 //! Ways to open a store: from a pool of the application, beside another store, and with migrations as a separate step.
 
-mod jobs;
-mod support;
-
 use std::time::Duration;
 
-use jobs::Greet;
+use crate::jobs::Greet;
+use crate::support::{Database, PgHarness};
 use ratchet_conformance::Harness as _;
 use ratchet_core::{IdSource, Job as _, JobState, OsEntropy, Ratchet, SystemClock, Worker};
 use ratchet_pg::sqlx::postgres::PgPoolOptions;
@@ -13,7 +11,6 @@ use ratchet_pg::{EnqueueInTx as _, PgOptions, PgStore};
 use ratchet_store::model::{Heartbeat, NodeInfo};
 use ratchet_store::{Store, StoreErrorKind};
 use std::sync::Arc;
-use support::{Database, PgHarness};
 
 const LONGEST: Duration = Duration::from_mins(1);
 

@@ -1,14 +1,12 @@
 //! TLS to the server, with certificates of a private authority.
 
-mod support;
-
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::support::OwnServer;
 use ratchet_pg::{PgOptions, PgStore};
 use ratchet_store::{Store, StoreError, StoreErrorKind};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
-use support::OwnServer;
 
 /// A server on a port of the loopback interface, with certificates of its own authority.
 struct Secured {
@@ -24,7 +22,7 @@ impl Secured {
         let mut params = CertificateParams::new(Vec::new()).expect("a certificate");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let root = params.self_signed(&key).expect("a certificate").pem();
-        let port = support::free_port();
+        let port = crate::support::free_port();
         let server = OwnServer::start(&format!(
             "listen_addresses = '127.0.0.1'\nport = {port}\nssl_cert_file = 'tls.crt'\nssl_key_file = 'tls.key'\n"
         ));

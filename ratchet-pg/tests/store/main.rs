@@ -1,0 +1,28 @@
+//! What only the PostgreSQL store has or does.
+//!
+//! One program, because each test program carries and links all of the store again.
+
+mod blocked;
+mod canonical;
+mod competing_claimers;
+mod faults;
+mod graphs;
+mod graphs_in_tx;
+mod group_commit;
+mod half_open_connections;
+mod in_tx;
+#[path = "../jobs/mod.rs"]
+mod jobs;
+mod opening;
+mod outages;
+mod partitions;
+mod snapshot;
+mod sql_limits;
+mod submit_overhead;
+#[path = "../support/mod.rs"]
+mod support;
+mod tls;
+mod transaction_pooler;
+mod transactions;
+mod unreachable;
+mod unreadable;

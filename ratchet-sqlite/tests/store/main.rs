@@ -1,0 +1,14 @@
+//! What only the SQLite store has or does.
+//!
+//! One program, because each test program carries and links all of the store again.
+
+mod file;
+mod graphs_in_tx;
+mod in_tx;
+#[path = "../jobs/mod.rs"]
+mod jobs;
+#[path = "../node/mod.rs"]
+mod node;
+mod open;
+mod snapshot;
+mod unreadable;
