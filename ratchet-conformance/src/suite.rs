@@ -392,6 +392,15 @@ macro_rules! suite {
                 v_03_counts_are_kept_by_queue
                 v_03_empty_store_counts_nothing
             }
+            declared_rules {
+                q_06_declared_limits_apply_until_the_program_declares_others
+                q_06_an_older_version_changes_no_limits
+                q_06_limits_of_another_program_remain
+                q_06_what_an_operator_sets_stays_until_it_is_reset
+                q_06_declared_settings_of_a_breaker_apply_to_all_nodes
+                q_06_a_breaker_that_is_no_longer_declared_closes
+                q_06_a_breaker_that_an_operator_opened_stays_open
+            }
             queue_rules {
                 q_01_a_paused_queue_gives_nothing
                 q_01_what_runs_goes_on_when_a_queue_is_paused

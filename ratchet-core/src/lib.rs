@@ -54,8 +54,9 @@ pub use ratchet_store::env::{
     Clock, Entropy, IdSource, OsEntropy, SeededEntropy, Sleep, SystemClock, VirtualClock,
 };
 pub use ratchet_store::model::{
-    Backoff, BackoffKind, BreakerState, Due, Filter, GroupFilter, GroupId, Jitter, JobId,
-    JobRecord, JobState, Missed, PageRequest, PanicPolicy, Priority, QueueLimits, Rate,
+    Backoff, BackoffKind, BreakerSettings, BreakerState, DeclaredLimits, DeclaredSettings, Due,
+    Filter, GroupFilter, GroupId, Jitter, JobId, JobRecord, JobState, Missed, PageRequest,
+    PanicPolicy, Priority, QueueLimits, Rate,
 };
 pub use ratchet_store::rules::{Explanation, Waiting};
 pub use ratchet_store::{Store, StoreError, StoreErrorKind};
