@@ -267,6 +267,13 @@ macro_rules! suite {
                 k_03_arguments_are_compared_by_value
                 s_15_an_argument_with_its_default_value_does_not_count
                 s_15_a_key_can_be_compared_alone
+                s_15_a_key_expires
+                s_15_an_expired_key_can_be_used_for_another_job
+                s_15_a_permanent_key_does_not_expire_later
+                s_15_expired_keys_are_deleted
+                s_15_a_lost_answer_can_be_requested_after_the_key_expired
+                s_15_expired_and_free_keys_in_one_batch
+                s_15_of_many_uses_of_an_expired_key_one_makes_a_job
                 s_03_key_survives_purge
                 s_03_mismatch_is_seen_after_purge
                 s_03_repeat_within_a_batch

@@ -86,6 +86,7 @@ impl Inner {
             .await?;
         if leader.is_some() {
             db::query(self.sql.fold_tally()).execute(&self.pool).await?;
+            db::query(self.sql.delete_expired_keys()).execute(&self.pool).await?;
             crate::partitions::make(&self.pool, &self.sql, self.range).await?;
             self.vacuum().await?;
         }

@@ -92,7 +92,12 @@ impl Session<'_> {
             .bind(bytes(node.uuid()))
             .bind(self.micros())
             .bind(self.until(lease));
-        Ok(leads.fetch_optional(&mut *self.conn).await?.is_some())
+        let leads = leads.fetch_optional(&mut *self.conn).await?.is_some();
+        if leads {
+            let expired = sqlx::query(sql::key::DELETE_EXPIRED_LEDGER_ENTRIES).bind(self.micros());
+            expired.execute(&mut *self.conn).await?;
+        }
+        Ok(leads)
     }
 
     pub(crate) async fn try_declare(&mut self, node: NodeId) -> Result<bool, sqlx::Error> {

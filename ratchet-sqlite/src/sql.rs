@@ -115,6 +115,8 @@ pub(crate) mod key {
     pub(crate) const FREE_BUSINESS_KEY: &str = include_str!("../sql/key/free_business_key.sql");
     pub(crate) const FREE_BUSINESS_KEYS: &str = include_str!("../sql/key/free_business_keys.sql");
     pub(crate) const GET_HOLDER: &str = include_str!("../sql/key/get_holder.sql");
+    pub(crate) const DELETE_EXPIRED_LEDGER_ENTRIES: &str =
+        include_str!("../sql/key/delete_expired_ledger_entries.sql");
     pub(crate) const GET_LEDGER_ENTRY: &str = include_str!("../sql/key/get_ledger_entry.sql");
     pub(crate) const INSERT_LEDGER_ENTRY: &str = include_str!("../sql/key/insert_ledger_entry.sql");
     pub(crate) const INSERT_LINGERING: &str = include_str!("../sql/key/insert_lingering.sql");

@@ -121,6 +121,9 @@ impl Generator {
         if rng.u8(..5) == 0 {
             let number = rng.u8(..16);
             job = job.idempotent(&number.to_string());
+            if rng.u8(..3) == 0 {
+                job = job.within(TICK * rng.u32(1..4));
+            }
             // Mostly use the same arguments for the same key, so that repeats are more common than mismatches.
             if rng.u8(..8) > 0 {
                 job = job.named("mail").payload(&[number]);

@@ -3,6 +3,7 @@
 use std::any::type_name;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::handle::GroupHandle;
 use super::publish_effects;
@@ -35,6 +36,8 @@ pub(super) struct Draft<'a> {
     key: Option<String>,
     /// Whether a repeat is recognized by the idempotency key alone.
     by_key_alone: bool,
+    /// How long the idempotency key is kept.
+    key_lifetime: Option<Duration>,
     pub(super) graph: NewGraph,
     pub(super) root: GroupId,
     pub(super) error: Option<SubmitError>,
@@ -74,6 +77,7 @@ impl<'a> Draft<'a> {
             correlation_id,
             key: None,
             by_key_alone: false,
+            key_lifetime: None,
             graph,
             root,
             error: None,
@@ -118,6 +122,10 @@ impl<'a> Draft<'a> {
 
     pub(super) fn by_key_alone(&mut self) {
         self.by_key_alone = true;
+    }
+
+    pub(super) fn within(&mut self, lifetime: Duration) {
+        self.key_lifetime = Some(lifetime);
     }
 
     /// Sets the tenant and the correlation id of the graph on every job that has none.
@@ -255,6 +263,8 @@ impl<'a> Draft<'a> {
             return Err(error);
         }
         self.check_size()?;
+        let name = self.graph.root().map_or("", |root| root.name.as_str());
+        submit::check_lifetime(name, self.key.is_some(), self.key_lifetime)?;
         self.share_origin();
         link(&mut self.graph);
         check(&self.graph)?;
@@ -262,6 +272,7 @@ impl<'a> Draft<'a> {
             tenant: self.tenant,
             key,
             by_key_alone: self.by_key_alone,
+            lifetime: self.key_lifetime,
         });
         Ok((self.graph, GroupHandle::new(self.root, Arc::clone(self.core))))
     }
