@@ -17,9 +17,9 @@ mod worker;
 pub use async_trait::async_trait;
 
 pub use client::{
-    Alerts, Batch, Breakers, BuildError, Builder, Chain, ChainHandle, DeclareSchedule, Enqueue,
-    EnqueueMany, Finished, GroupHandle, GroupReport, GroupStep, Groups, JobHandle, Jobs, Nodes,
-    Pipeline, Queues, Ratchet, Redrive, Rejects, ScheduleError, ScheduleView, Schedules,
+    AddMembers, Alerts, Batch, Breakers, BuildError, Builder, Chain, ChainHandle, DeclareSchedule,
+    Enqueue, EnqueueMany, Finished, GroupHandle, GroupReport, GroupStep, Groups, JobHandle, Jobs,
+    Nodes, Pipeline, Queues, Ratchet, Redrive, Rejects, ScheduleError, ScheduleView, Schedules,
     StepOptions, StepOutput, StepRef, SubmitError, WaitError, Workflow,
 };
 pub use config::{

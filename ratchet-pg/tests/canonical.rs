@@ -152,6 +152,8 @@ async fn s_15_a_key_from_sql_expires() {
         let refused = sql(arguments).await.expect_err(arguments);
         assert!(refused.to_string().contains(why), "{arguments}: {refused}");
     }
-    sql("idempotency_key => 'late', idempotency_within => '100000 years'").await.expect("is capped");
+    sql("idempotency_key => 'late', idempotency_within => '100000 years'")
+        .await
+        .expect("is capped");
     store.close().await;
 }

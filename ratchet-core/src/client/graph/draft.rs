@@ -136,6 +136,10 @@ impl<'a> Draft<'a> {
             spec.correlation_id =
                 spec.correlation_id.take().or_else(|| self.correlation_id.clone());
         }
+        for group in &mut self.graph.groups {
+            group.tenant.clone_from(&self.tenant);
+            group.correlation_id.clone_from(&self.correlation_id);
+        }
     }
 
     /// Returns the number of the last job of a group.
@@ -274,7 +278,12 @@ impl<'a> Draft<'a> {
             by_key_alone: self.by_key_alone,
             lifetime: self.key_lifetime,
         });
-        Ok((self.graph, GroupHandle::new(self.root, Arc::clone(self.core))))
+        let core = Arc::clone(self.core);
+        let handle = match self.graph.root() {
+            Some(root) => GroupHandle::submitted(root, core),
+            None => GroupHandle::new(self.root, core),
+        };
+        Ok((self.graph, handle))
     }
 
     /// Checks and submits the graph. If its key was used before, returns the handle of the original.
