@@ -267,6 +267,13 @@ macro_rules! suite {
                 k_03_arguments_are_compared_by_value
                 s_15_an_argument_with_its_default_value_does_not_count
                 s_15_a_key_can_be_compared_alone
+                s_15_a_key_expires
+                s_15_an_expired_key_can_be_used_for_another_job
+                s_15_a_permanent_key_does_not_expire_later
+                s_15_expired_keys_are_deleted
+                s_15_a_lost_answer_can_be_requested_after_the_key_expired
+                s_15_expired_and_free_keys_in_one_batch
+                s_15_of_many_uses_of_an_expired_key_one_makes_a_job
                 s_03_key_survives_purge
                 s_03_mismatch_is_seen_after_purge
                 s_03_repeat_within_a_batch
@@ -391,6 +398,15 @@ macro_rules! suite {
                 v_03_counts_follow_every_move
                 v_03_counts_are_kept_by_queue
                 v_03_empty_store_counts_nothing
+            }
+            declared_rules {
+                q_06_declared_limits_apply_until_the_program_declares_others
+                q_06_an_older_version_changes_no_limits
+                q_06_limits_of_another_program_remain
+                q_06_what_an_operator_sets_stays_until_it_is_reset
+                q_06_declared_settings_of_a_breaker_apply_to_all_nodes
+                q_06_a_breaker_that_is_no_longer_declared_closes
+                q_06_a_breaker_that_an_operator_opened_stays_open
             }
             queue_rules {
                 q_01_a_paused_queue_gives_nothing

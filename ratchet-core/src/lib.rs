@@ -17,9 +17,9 @@ mod worker;
 pub use async_trait::async_trait;
 
 pub use client::{
-    Alerts, Batch, Breakers, BuildError, Builder, Chain, ChainHandle, DeclareSchedule, Enqueue,
-    EnqueueMany, Finished, GroupHandle, GroupReport, GroupStep, Groups, JobHandle, Jobs, Nodes,
-    Pipeline, Queues, Ratchet, Redrive, Rejects, ScheduleError, ScheduleView, Schedules,
+    AddMembers, Alerts, Batch, Breakers, BuildError, Builder, Chain, ChainHandle, DeclareSchedule,
+    Enqueue, EnqueueMany, Finished, GroupHandle, GroupReport, GroupStep, Groups, JobHandle, Jobs,
+    Nodes, Pipeline, Queues, Ratchet, Redrive, Rejects, ScheduleError, ScheduleView, Schedules,
     StepOptions, StepOutput, StepRef, SubmitError, WaitError, Workflow,
 };
 pub use config::{
@@ -54,8 +54,9 @@ pub use ratchet_store::env::{
     Clock, Entropy, IdSource, OsEntropy, SeededEntropy, Sleep, SystemClock, VirtualClock,
 };
 pub use ratchet_store::model::{
-    Backoff, BackoffKind, BreakerState, Due, Filter, GroupFilter, GroupId, Jitter, JobId,
-    JobRecord, JobState, Missed, PageRequest, PanicPolicy, Priority, QueueLimits, Rate,
+    Backoff, BackoffKind, BreakerSettings, BreakerState, DeclaredLimits, DeclaredSettings, Due,
+    Filter, GroupFilter, GroupId, Jitter, JobId, JobRecord, JobState, Missed, PageRequest,
+    PanicPolicy, Priority, QueueLimits, Rate,
 };
 pub use ratchet_store::rules::{Explanation, Waiting};
 pub use ratchet_store::{Store, StoreError, StoreErrorKind};

@@ -44,6 +44,9 @@ impl Tables {
         order: BreakerUpdate,
         now: Timestamp,
     ) -> Option<BreakerChange> {
+        if order.declarations().is_some_and(|declarations| !self.nodes.are_newest(declarations)) {
+            return None;
+        }
         let change = self.breaker(service, BreakerSettings::default(), now).apply(order, now);
         self.wake_if_closed(change);
         change
@@ -61,6 +64,9 @@ impl Tables {
     }
 
     pub(super) fn update_queue(&mut self, queue: &str, order: QueueUpdate) -> bool {
+        if order.declarations().is_some_and(|declarations| !self.nodes.are_newest(declarations)) {
+            return false;
+        }
         let rules = self.gates.queues.entry(queue.to_owned()).or_default();
         let changed = rules.apply(order);
         if rules.is_empty() {

@@ -89,7 +89,9 @@ impl Tables {
         if let Some(key) = &graph.key {
             let scoped = (key.tenant.clone(), key.key.clone());
             let again = KeyUse::of_graph(&graph);
-            if let (Some(again), Some(original)) = (&again, self.keys.idempotency.get(&scoped)) {
+            if let Some(again) = &again
+                && let Some(original) = self.keys.earlier_use(&scoped, again.record.job, now)
+            {
                 let original = original.answer(again, &key.key)?.id();
                 return Ok(GraphInserted::repeat_of(GroupId::from_uuid(original.uuid())));
             }
@@ -144,7 +146,7 @@ impl Tables {
         mut plan: Plan<Scoped>,
         now: Timestamp,
     ) -> Result<(Vec<ratchet_store::model::Inserted>, HashSet<JobId>), InsertError> {
-        let answers = self.plan(&jobs, &mut plan)?;
+        let answers = self.plan(&jobs, &mut plan, now)?;
         let mut absent = HashSet::new();
         for (job, answer) in jobs.iter().zip(&answers) {
             if !graph::is_new_member(job, *answer)? {

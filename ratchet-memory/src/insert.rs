@@ -15,7 +15,7 @@ impl Tables {
         now: Timestamp,
     ) -> Result<Vec<Inserted>, InsertError> {
         let mut plan = Plan::default();
-        let answers = self.plan(&jobs, &mut plan)?;
+        let answers = self.plan(&jobs, &mut plan, now)?;
         self.carry_out(jobs, plan, now);
         Ok(answers)
     }
@@ -25,21 +25,23 @@ impl Tables {
         &self,
         jobs: &[NewJob],
         plan: &mut Plan<Scoped>,
+        now: Timestamp,
     ) -> Result<Vec<Inserted>, InsertError> {
         let mut answers = Answers::default();
         for job in jobs {
             let key = idempotency_key(&job.spec).map(|key| (key, KeyUse::of(job)));
             let keys = Keys { idempotency: key, business: business_key(&job.spec) };
-            let there = self.there(job, &keys);
+            let there = self.there(job, &keys, now);
             answers.push(plan.add(job, keys, &there))?;
         }
         answers.all()
     }
 
-    fn there(&self, job: &NewJob, keys: &Keys<Scoped>) -> Existing {
-        let (ledger, business) = (&self.keys.idempotency, &self.keys.business);
+    fn there(&self, job: &NewJob, keys: &Keys<Scoped>, now: Timestamp) -> Existing {
+        let business = &self.keys.business;
+        let key = keys.idempotency.as_ref().map(|(key, _)| key);
         Existing {
-            used: keys.idempotency.as_ref().and_then(|(key, _)| ledger.get(key).cloned()),
+            used: key.and_then(|key| self.keys.earlier_use(key, job.id, now).cloned()),
             exists: self.jobs.contains_key(&job.id),
             holder: keys.business.as_ref().and_then(|key| business.get(key).copied()),
         }
@@ -49,12 +51,12 @@ impl Tables {
         for job in plan.stored(jobs) {
             self.store(job, now);
         }
-        self.keys.idempotency.extend(plan.idempotency);
+        self.keys.record(plan.idempotency, now);
         self.keys.business.extend(plan.business);
     }
 
     fn store(&mut self, job: NewJob, now: Timestamp) {
-        let NewJob { id, spec, due, on_conflict: _, repeat_check: _ } = job;
+        let NewJob { id, spec, due, on_conflict: _, repeat_check: _, key_lifetime: _ } = job;
         let record = JobRecord::pending(id, spec, due.at(now), now);
         self.index.add(&record, now);
         self.jobs.insert(id, Row::new(record));

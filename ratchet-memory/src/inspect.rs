@@ -5,7 +5,9 @@ use jiff::Timestamp;
 use super::MemoryStore;
 use super::keys::Slot;
 use super::tables::Tables;
-use ratchet_store::model::{Breaker, Edge, GroupRecord, JobId, JobRecord, NodeId, Token};
+use ratchet_store::model::{
+    Breaker, Declarations, Edge, GroupRecord, JobId, JobRecord, NodeId, Token,
+};
 
 /// A consistent view of the store, without a copy.
 #[derive(Debug)]
@@ -70,7 +72,12 @@ impl<'a> Inspection<'a> {
         self.tables.graph.edges.values()
     }
 
-    /// Returns the breaker of a service, if it has counted a call or was set manually.
+    /// Returns `true` if these are the newest declarations of their program.
+    pub fn are_newest(&self, declarations: &Declarations) -> bool {
+        self.tables.nodes.are_newest(declarations)
+    }
+
+    /// Returns the breaker of a service, if it is declared, has counted a call or was changed manually.
     pub fn breaker(&self, service: &str) -> Option<&'a Breaker> {
         self.tables.gates.breakers.get(service)
     }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use uuid::Uuid;
 
+use jiff::Timestamp;
 use ratchet_store::model::{JobId, JobSpec, LeaseId, NodeId, Token};
 use ratchet_store::rules::insert::IdempotencyRecord;
 
@@ -30,8 +31,8 @@ pub(super) enum Slot {
 /// The holders of all keys. Stores sets of holders instead of counters, because counters can drift.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    /// Idempotency keys. Entries are never removed.
-    pub(super) idempotency: HashMap<Scoped, IdempotencyRecord>,
+    /// Idempotency keys, and when they expire.
+    idempotency: HashMap<Scoped, (IdempotencyRecord, Option<Timestamp>)>,
     /// Business keys.
     pub(super) business: HashMap<Scoped, JobId>,
     /// The runs that hold each slot.
@@ -43,6 +44,35 @@ pub(super) struct Keys {
 }
 
 impl Keys {
+    /// Returns the earlier use of an idempotency key that counts when `job` uses it.
+    pub(super) fn earlier_use(
+        &self,
+        key: &Scoped,
+        job: JobId,
+        now: Timestamp,
+    ) -> Option<&IdempotencyRecord> {
+        let (record, expires) = self.idempotency.get(key)?;
+        Some(record).filter(|record| record.counts(*expires, job, now))
+    }
+
+    /// Records uses of idempotency keys.
+    pub(super) fn record(
+        &mut self,
+        uses: impl IntoIterator<Item = (Scoped, IdempotencyRecord)>,
+        now: Timestamp,
+    ) {
+        let uses = uses.into_iter().map(|(key, record)| {
+            let expires = record.expires(now);
+            (key, (record, expires))
+        });
+        self.idempotency.extend(uses);
+    }
+
+    /// Removes the idempotency keys that have expired.
+    pub(super) fn remove_expired(&mut self, now: Timestamp) {
+        self.idempotency.retain(|_, (_, expires)| expires.is_none_or(|expires| now < expires));
+    }
+
     /// Returns how many runs hold a slot.
     pub(super) fn taken(&self, slot: &Slot) -> u64 {
         self.slots.get(slot).map_or(0, HashSet::len) as u64

@@ -181,7 +181,13 @@ impl Store for MemoryStore {
     }
 
     async fn try_lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
-        Ok(self.verb(|tables, now| tables.nodes.try_lead(node, lease, now)))
+        Ok(self.verb(|tables, now| {
+            let leads = tables.nodes.try_lead(node, lease, now);
+            if leads {
+                tables.keys.remove_expired(now);
+            }
+            leads
+        }))
     }
 
     async fn try_declare(&self, node: NodeId) -> Result<bool, StoreError> {

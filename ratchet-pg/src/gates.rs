@@ -82,16 +82,19 @@ impl Inner {
         let queue = clean(queue);
         let mut changed = false;
         transact!(repeatable self, |db| {
-            let fresh = json(&QueueRules::default())?;
-            db::query(self.sql.insert_rules()).bind(&queue).bind(fresh).execute(&mut *db).await?;
-            let locked = db::query(self.sql.lock_rules()).bind(vec![queue.clone()]);
-            // If the row was deleted in between, the transaction is retried and inserts it again.
-            let row = locked.fetch_optional(&mut *db).await?.ok_or(Fault::Conflict)?;
-            let (_, mut rules) = rules(&row)?;
-            // If an earlier try was committed, this one changes nothing.
-            changed |= rules.apply(order);
-            self.save_rules(db, &queue, &rules).await?;
-            crash_point(CrashPoint::CommandDone);
+            if self.lock_newest(db, order.declarations()).await? {
+                let fresh = json(&QueueRules::default())?;
+                let insert = db::query(self.sql.insert_rules()).bind(&queue).bind(fresh);
+                insert.execute(&mut *db).await?;
+                let locked = db::query(self.sql.lock_rules()).bind(vec![queue.clone()]);
+                // If the row was deleted in between, the transaction is retried and inserts it again.
+                let row = locked.fetch_optional(&mut *db).await?.ok_or(Fault::Conflict)?;
+                let (_, mut rules) = rules(&row)?;
+                // If an earlier try was committed, this one changes nothing.
+                changed |= rules.apply(order.clone());
+                self.save_rules(db, &queue, &rules).await?;
+                crash_point(CrashPoint::CommandDone);
+            }
         })?;
         if changed {
             self.unblocked();
@@ -195,11 +198,13 @@ impl Inner {
             let now = instant(self.now(&mut *db).await?);
             let settings = BTreeMap::from([(service.clone(), BreakerSettings::default())]);
             let mut change = None;
-            for (service, mut breaker) in self.lock_breakers(db, settings, now).await? {
-                change = breaker.apply(order, now);
-                self.save_breaker(db, &service, &breaker, now).await?;
+            if self.lock_newest(db, order.declarations()).await? {
+                for (service, mut breaker) in self.lock_breakers(db, settings, now).await? {
+                    change = breaker.apply(order.clone(), now);
+                    self.save_breaker(db, &service, &breaker, now).await?;
+                }
+                crash_point(CrashPoint::CommandDone);
             }
-            crash_point(CrashPoint::CommandDone);
             change
         })?;
         if change == Some(BreakerChange::Closed) {

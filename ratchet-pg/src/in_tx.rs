@@ -6,8 +6,8 @@ use std::future::Future;
 
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{
-    CancelCause, Command, CommandError, CommandReply, Due, GraphInserted, InsertError, Inserted,
-    JobId, NewGraph, NewJob,
+    CancelCause, Command, CommandError, CommandReply, Due, Extend, GraphInserted, InsertError,
+    Inserted, JobId, NewGraph, NewJob,
 };
 use ratchet_store::{InsertInTx, Submission};
 
@@ -121,6 +121,22 @@ impl InsertInTx for PgStore {
         let inserted = part!(tx, |part| {
             let (inserted, post_commit) =
                 self.inner.insert_graph_within(part, graph, Stored::default()).await?;
+            notify(self, part, post_commit.hints).await?;
+            inserted
+        });
+        crash_point(CrashPoint::InsertInTx);
+        Ok(inserted?)
+    }
+
+    async fn add_members_in_tx(
+        &self,
+        tx: &mut PgConnection,
+        extend: &Extend,
+    ) -> Result<GraphInserted, InsertError> {
+        self.inner.check_ids(&extend.jobs)?;
+        let inserted = part!(tx, |part| {
+            let ids = Stored::default().ids;
+            let (inserted, post_commit, _) = self.inner.extend_within(part, extend, ids).await?;
             notify(self, part, post_commit.hints).await?;
             inserted
         });

@@ -16,8 +16,8 @@ use crate::record::{claimed, token};
 use crate::spec::{clean, instant, micros, to_i32, to_u32};
 use crate::store::Inner;
 use crate::unreadable::{Unread, is_unreadable, readable};
-use sqlx::Row;
 use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
 
 impl Inner {
     pub(crate) async fn join(&self, node: &NodeInfo, lease: Duration) -> Result<(), Fault> {
@@ -86,6 +86,7 @@ impl Inner {
             .await?;
         if leader.is_some() {
             db::query(self.sql.fold_tally()).execute(&self.pool).await?;
+            db::query(self.sql.delete_expired_keys()).execute(&self.pool).await?;
             crate::partitions::make(&self.pool, &self.sql, self.range).await?;
             self.vacuum().await?;
         }
@@ -113,6 +114,20 @@ impl Inner {
         db::query(self.sql.upsert_program()).bind(node.uuid()).execute(&self.pool).await?;
         let declares = db::query_scalar(self.sql.declares()).bind(node.uuid());
         Ok(declares.fetch_one(&self.pool).await?)
+    }
+
+    /// Returns `false` if there are declarations and they are no longer the newest of their program. Otherwise they
+    /// remain the newest until the commit.
+    pub(crate) async fn lock_newest(
+        &self,
+        db: &mut PgConnection,
+        declarations: Option<&Declarations>,
+    ) -> Result<bool, Fault> {
+        let Some(declarations) = declarations else { return Ok(true) };
+        let newest = db::query(self.sql.lock_newest())
+            .bind(clean(&declarations.program))
+            .bind(declarations.fingerprint.cast_signed());
+        Ok(newest.fetch_optional(&mut *db).await?.is_some())
     }
 
     pub(crate) async fn has_competing_claimers(

@@ -105,11 +105,7 @@ impl Inner {
                 return Ok(false);
             }
         }
-        let Some(declarations) = &write.declarations else { return Ok(true) };
-        let newest = db::query(self.sql.lock_newest())
-            .bind(clean(&declarations.program))
-            .bind(declarations.fingerprint.cast_signed());
-        Ok(newest.fetch_optional(&mut *db).await?.is_some())
+        self.lock_newest(db, write.declarations.as_ref()).await
     }
 }
 

@@ -151,11 +151,11 @@ impl Store for FaultyStore {
     }
 
     async fn update_queue(&self, queue: &str, order: QueueUpdate) -> Result<bool, StoreError> {
-        let (queue, named) = (queue.to_owned(), queue.to_owned());
+        let (queue, named, ordered) = (queue.to_owned(), queue.to_owned(), order.clone());
         self.ask(
             Op::UpdateQueue,
             move |store| at_once(store.update_queue(&queue, order)),
-            move |oracle, _, _| oracle.queue_ordered(&named, order),
+            move |oracle, view, _| oracle.queue_ordered(view, &named, ordered),
         )
         .await?
     }
@@ -169,11 +169,11 @@ impl Store for FaultyStore {
         service: &str,
         order: BreakerUpdate,
     ) -> Result<Option<BreakerChange>, StoreError> {
-        let (service, named) = (service.to_owned(), service.to_owned());
+        let (service, named, ordered) = (service.to_owned(), service.to_owned(), order.clone());
         self.ask(
             Op::UpdateBreaker,
             move |store| at_once(store.update_breaker(&service, order)),
-            move |oracle, view, _| oracle.breaker_ordered(view, &named, order),
+            move |oracle, view, _| oracle.breaker_ordered(view, &named, ordered),
         )
         .await?
     }

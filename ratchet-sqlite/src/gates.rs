@@ -51,6 +51,9 @@ impl Session<'_> {
         queue: &str,
         order: QueueUpdate,
     ) -> Result<bool, sqlx::Error> {
+        if !self.are_newest(order.declarations()).await? {
+            return Ok(false);
+        }
         let row = sqlx::query(sql::gate::GET_RULES).bind(queue);
         let row = row.fetch_optional(&mut *self.conn).await?;
         let stored = row.map(|row| rules_or_paused(queue, row.try_get(0)));
@@ -123,6 +126,9 @@ impl Session<'_> {
         service: &str,
         order: BreakerUpdate,
     ) -> Result<Option<BreakerChange>, sqlx::Error> {
+        if !self.are_newest(order.declarations()).await? {
+            return Ok(None);
+        }
         let stored = breaker(self.conn, service).await?;
         let fresh = || Breaker::new(BreakerSettings::default(), self.now);
         let mut breaker = stored.unwrap_or_else(fresh);

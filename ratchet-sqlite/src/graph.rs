@@ -39,7 +39,7 @@ impl Session<'_> {
         let scoped = graph.key.as_ref().map(graph_key);
         let key = scoped.zip(KeyUse::of_graph(graph));
         if let (Some((scoped, again)), Some(key)) = (&key, &graph.key)
-            && let Some(original) = self.idempotency_record(scoped).await?
+            && let Some(original) = self.earlier_use(scoped, again.record.job).await?
         {
             let original = original.answer(again, &key.key).map(Inserted::id);
             return Ok(original.map(|id| GraphInserted::repeat_of(GroupId::from_uuid(id.uuid()))));

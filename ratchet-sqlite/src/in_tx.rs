@@ -6,7 +6,7 @@ use std::future::Future;
 use jiff::Timestamp;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{
-    Command, CommandError, CommandReply, Due, GraphInserted, InsertError, Inserted, JobId,
+    Command, CommandError, CommandReply, Due, Extend, GraphInserted, InsertError, Inserted, JobId,
     NewGraph, NewJob,
 };
 use ratchet_store::{InsertInTx, Submission};
@@ -72,6 +72,14 @@ impl InsertInTx for SqliteStore {
     ) -> Result<GraphInserted, InsertError> {
         insert_graph(tx, graph, self.shared.clock.now()).await
     }
+
+    async fn add_members_in_tx(
+        &self,
+        tx: &mut SqliteConnection,
+        extend: &Extend,
+    ) -> Result<GraphInserted, InsertError> {
+        add_members(tx, extend, self.shared.clock.now()).await
+    }
 }
 
 impl SqliteStore {
@@ -125,6 +133,19 @@ async fn insert(
     let (templates, mut effects) = (Templates::default(), Effects::default());
     let mut session = session(tx, &templates, &mut effects, now);
     let inserted = session.insert(jobs).await.map_err(|error| in_transaction(&error))?;
+    session.write_counts().await.map_err(|error| in_transaction(&error))?;
+    crash_point(CrashPoint::InsertInTx);
+    inserted
+}
+
+async fn add_members(
+    tx: &mut SqliteConnection,
+    extend: &Extend,
+    now: Timestamp,
+) -> Result<GraphInserted, InsertError> {
+    let (templates, mut effects) = (Templates::default(), Effects::default());
+    let mut session = session(tx, &templates, &mut effects, now);
+    let inserted = session.extend(extend).await.map_err(|error| in_transaction(&error))?;
     session.write_counts().await.map_err(|error| in_transaction(&error))?;
     crash_point(CrashPoint::InsertInTx);
     inserted

@@ -1,5 +1,6 @@
 //! Inserts jobs: plans a batch first, then writes it, so that a refused batch writes nothing.
 
+use jiff::Timestamp;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{InsertError, Inserted, JobId, JobState, NewJob};
 use ratchet_store::rules::insert::{Answers, Existing, IdempotencyRecord, KeyUse, Keys, Plan};
@@ -9,7 +10,7 @@ use sqlx::{Arguments as _, Row as _};
 use crate::session::Session;
 use crate::sql;
 use crate::template::PerJobFields;
-use crate::value::{business_key, bytes, changed, idempotency_key, job_id, optional_json};
+use crate::value::{business_key, bytes, changed, idempotency_key, job_id, optional_json, time};
 
 /// The encoded tenant and key.
 pub(crate) type Key = Vec<u8>;
@@ -64,6 +65,7 @@ impl Session<'_> {
                 .bind(bytes(entry.job.uuid()))
                 .bind(entry.name.as_str())
                 .bind(entry.digest.as_slice())
+                .bind(entry.expires(self.now).map(Timestamp::as_microsecond))
                 .execute(&mut *self.conn)
                 .await?;
         }
@@ -112,7 +114,7 @@ impl Session<'_> {
             if plan.idempotency.contains_key(key) {
                 return Ok(there);
             }
-            there.used = self.idempotency_record(key).await?;
+            there.used = self.earlier_use(key, job.id).await?;
             if there.used.is_some() {
                 return Ok(there);
             }
@@ -187,14 +189,19 @@ impl Session<'_> {
         Ok(found.fetch_optional(&mut *self.conn).await?.is_some())
     }
 
-    pub(crate) async fn idempotency_record(
+    /// Returns the earlier use of an idempotency key that counts when `user` uses it.
+    pub(crate) async fn earlier_use(
         &mut self,
         key: &[u8],
+        user: JobId,
     ) -> Result<Option<IdempotencyRecord>, sqlx::Error> {
         let entry = sqlx::query(sql::key::GET_LEDGER_ENTRY).bind(key);
         let Some(row) = entry.fetch_optional(&mut *self.conn).await? else { return Ok(None) };
         let job = job_id(row.try_get(0)?)?;
-        Ok(Some(IdempotencyRecord { job, name: row.try_get(1)?, digest: row.try_get(2)? }))
+        let (name, digest) = (row.try_get(1)?, row.try_get(2)?);
+        let record = IdempotencyRecord { job, name, digest, lifetime: None };
+        let expires = row.try_get::<Option<i64>, _>(3)?.map(time).transpose()?;
+        Ok(Some(record).filter(|record| record.counts(expires, user, self.now)))
     }
 
     pub(crate) async fn holder(&mut self, key: &[u8]) -> Result<Option<JobId>, sqlx::Error> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ratchet_store::model::{Due, Heartbeat, NodeId, NodeInfo, Orphan, Token};
+use ratchet_store::model::{Declarations, Due, Heartbeat, NodeId, NodeInfo, Orphan, Token};
 use ratchet_store::{StoreError, StoreErrorKind};
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
@@ -92,7 +92,12 @@ impl Session<'_> {
             .bind(bytes(node.uuid()))
             .bind(self.micros())
             .bind(self.until(lease));
-        Ok(leads.fetch_optional(&mut *self.conn).await?.is_some())
+        let leads = leads.fetch_optional(&mut *self.conn).await?.is_some();
+        if leads {
+            let expired = sqlx::query(sql::key::DELETE_EXPIRED_LEDGER_ENTRIES).bind(self.micros());
+            expired.execute(&mut *self.conn).await?;
+        }
+        Ok(leads)
     }
 
     pub(crate) async fn try_declare(&mut self, node: NodeId) -> Result<bool, sqlx::Error> {
@@ -101,6 +106,18 @@ impl Session<'_> {
         take.execute(&mut *self.conn).await?;
         let declares = sqlx::query(sql::node::DECLARES).bind(id).bind(now);
         Ok(declares.fetch_optional(&mut *self.conn).await?.is_some())
+    }
+
+    /// Returns `false` if there are declarations and they are no longer the newest of their program.
+    pub(crate) async fn are_newest(
+        &mut self,
+        declarations: Option<&Declarations>,
+    ) -> Result<bool, sqlx::Error> {
+        let Some(declarations) = declarations else { return Ok(true) };
+        let newest = sqlx::query(sql::node::FIND_NEWEST)
+            .bind(declarations.program.as_str())
+            .bind(declarations.fingerprint.cast_signed());
+        Ok(newest.fetch_optional(&mut *self.conn).await?.is_some())
     }
 
     pub(crate) async fn orphans(&mut self, limit: u32) -> Result<Vec<Orphan>, sqlx::Error> {

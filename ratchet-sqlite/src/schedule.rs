@@ -96,10 +96,6 @@ impl Session<'_> {
                 return Ok(false);
             }
         }
-        let Some(declarations) = &write.declarations else { return Ok(true) };
-        let newest = sqlx::query(sql::schedule::FIND_NEWEST)
-            .bind(declarations.program.as_str())
-            .bind(declarations.fingerprint.cast_signed());
-        Ok(newest.fetch_optional(&mut *self.conn).await?.is_some())
+        self.are_newest(write.declarations.as_ref()).await
     }
 }

@@ -85,7 +85,6 @@ pub(crate) mod items {
 
 pub(crate) mod schedule {
     pub(crate) const DELETE_SCHEDULE: &str = include_str!("../sql/schedule/delete_schedule.sql");
-    pub(crate) const FIND_NEWEST: &str = include_str!("../sql/schedule/find_newest.sql");
     pub(crate) const GET_VERSION: &str = include_str!("../sql/schedule/get_version.sql");
     pub(crate) const LIST_DUE: &str = include_str!("../sql/schedule/list_due.sql");
     pub(crate) const GET_SCHEDULE: &str = include_str!("../sql/schedule/get_schedule.sql");
@@ -116,6 +115,8 @@ pub(crate) mod key {
     pub(crate) const FREE_BUSINESS_KEY: &str = include_str!("../sql/key/free_business_key.sql");
     pub(crate) const FREE_BUSINESS_KEYS: &str = include_str!("../sql/key/free_business_keys.sql");
     pub(crate) const GET_HOLDER: &str = include_str!("../sql/key/get_holder.sql");
+    pub(crate) const DELETE_EXPIRED_LEDGER_ENTRIES: &str =
+        include_str!("../sql/key/delete_expired_ledger_entries.sql");
     pub(crate) const GET_LEDGER_ENTRY: &str = include_str!("../sql/key/get_ledger_entry.sql");
     pub(crate) const INSERT_LEDGER_ENTRY: &str = include_str!("../sql/key/insert_ledger_entry.sql");
     pub(crate) const INSERT_LINGERING: &str = include_str!("../sql/key/insert_lingering.sql");
@@ -130,6 +131,7 @@ pub(crate) mod node {
     pub(crate) const DELETE_LEADER: &str = include_str!("../sql/node/delete_leader.sql");
     pub(crate) const END_LEASE: &str = include_str!("../sql/node/end_lease.sql");
     pub(crate) const FIND_HELD: &str = include_str!("../sql/node/find_held.sql");
+    pub(crate) const FIND_NEWEST: &str = include_str!("../sql/node/find_newest.sql");
     pub(crate) const GET_LEASE: &str = include_str!("../sql/node/get_lease.sql");
     pub(crate) const INSERT_NODE: &str = include_str!("../sql/node/insert_node.sql");
     pub(crate) const LIST_CANCELED: &str = include_str!("../sql/node/list_canceled.sql");

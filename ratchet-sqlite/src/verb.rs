@@ -134,9 +134,9 @@ verbs! {
         |session, this| session.purge(this.state, this.age, this.limit);
     RunCommand { command: Command } -> Result<CommandReply, CommandError> = |session, this| session.command(&this.command);
     UpdateQueue { queue: String, order: QueueUpdate } -> bool =
-        |session, this| session.update_queue(&this.queue, this.order);
+        |session, this| session.update_queue(&this.queue, this.order.clone());
     UpdateBreaker { service: String, order: BreakerUpdate } -> Option<BreakerChange> =
-        |session, this| session.update_breaker(&this.service, this.order);
+        |session, this| session.update_breaker(&this.service, this.order.clone());
     TakeDeliveries { channel: Channel, limit: u32, hold: Duration } -> Vec<Delivery> =
         |session, this| session.hand_out(this.channel, this.limit, this.hold);
     InsertGraph as NewWork { graph: NewGraph } -> Result<GraphInserted, InsertError> =

@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use crate::Store;
-use crate::model::{GraphInserted, InsertError, Inserted, NewGraph, NewJob};
+use crate::model::{Extend, GraphInserted, InsertError, Inserted, NewGraph, NewJob};
 
 /// A store that can insert in a transaction of the caller, so that jobs commit together with the caller's data.
 pub trait InsertInTx: Store {
@@ -23,9 +23,17 @@ pub trait InsertInTx: Store {
         tx: &mut Self::Connection,
         graph: &NewGraph,
     ) -> impl Future<Output = Result<GraphInserted, InsertError>> + Send;
+
+    /// Adds members to a group like [`Store::add_members`], in a transaction of the caller.
+    fn add_members_in_tx(
+        &self,
+        tx: &mut Self::Connection,
+        extend: &Extend,
+    ) -> impl Future<Output = Result<GraphInserted, InsertError>> + Send;
 }
 
-/// Something that can be submitted: `ratchet.enqueue(job)`, a bulk submit, a chain, a batch or a workflow.
+/// Something that can be submitted: `ratchet.enqueue(job)`, a bulk submit, a chain, a batch, a workflow, or more children
+/// of an open batch.
 ///
 /// Implemented by the engine. A store offers an extension trait over all submissions, which adds `.in_tx(&mut tx)` for
 /// its own type of connection.

@@ -125,7 +125,8 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     async fn orphans(&self, limit: u32) -> Result<Vec<Orphan>, StoreError>;
 
     /// Acquires or renews the maintenance leadership for the duration of `lease`. Returns `true` if the node is the
-    /// leader. A node that has left or whose own lease has expired must not lead.
+    /// leader. A node that has left or whose own lease has expired must not lead. Also deletes idempotency keys that have
+    /// expired, for the leader.
     async fn try_lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError>;
 
     /// Returns `true` if the declarations of this node are the newest of its program.
@@ -137,7 +138,7 @@ pub trait Store: Any + Send + Sync + fmt::Debug {
     /// Deletes jobs that have been in the given terminal state for at least `age`, with their history and logs: at most
     /// `limit`, oldest first. Returns the number of deleted jobs.
     ///
-    /// Idempotency keys are kept. A state that is not terminal deletes nothing. A member is kept until its group has
+    /// Idempotency keys are kept until they expire. A state that is not terminal deletes nothing. A member is kept until its group has
     /// ended. Groups that ended at least `age` ago and have no members left are deleted too.
     async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError>;
 

@@ -3,6 +3,6 @@
 //! Each is returned by a method of [`Ratchet`](crate::Ratchet) with its name, and is cheap to clone.
 
 pub use ratchet_core::{
-    Alerts, BreakerState, Breakers, Explanation, GroupRef, JobRef, Jobs, Nodes, Pipeline,
-    QueueLimits, Queues, Rate, Redrive, Rejects, Waiting,
+    Alerts, BreakerSettings, BreakerState, Breakers, DeclaredLimits, DeclaredSettings, Explanation,
+    GroupRef, JobRef, Jobs, Nodes, Pipeline, QueueLimits, Queues, Rate, Redrive, Rejects, Waiting,
 };

@@ -1,9 +1,12 @@
 //! Idempotency keys: at most one job is ever created for a key.
 
+use std::collections::BTreeSet;
+
 use ratchet_store::model::{Filter, InsertError, Inserted, JobState, NewJob, RepeatCheck};
+use tokio::task::JoinSet;
 
 use crate::World;
-use crate::fixture::{JobExt, hours};
+use crate::fixture::{JobExt, hours, secs};
 
 pub async fn s_03_repeat_returns_the_original(world: &World) {
     let first = world.submit(world.job().idempotent("once")).await;
@@ -154,4 +157,96 @@ pub async fn s_15_a_key_can_be_compared_alone(world: &World) {
     assert_eq!(world.try_submit(again).await.expect("a repeat"), Inserted::Duplicate(first));
     let other = world.try_submit(world.job().idempotent("once").payload(b"2")).await;
     assert!(matches!(other, Err(InsertError::IdempotencyMismatch { .. })), "{other:?}");
+}
+
+pub async fn s_15_a_key_expires(world: &World) {
+    let once = || world.job().idempotent("once").within(hours(1));
+    let first = world.submit(once()).await;
+    world.pass(secs(1800)).await;
+    // A repeat does not prolong the time, whatever it says.
+    let again = world.try_submit(once().within(hours(9))).await.expect("a repeat");
+    assert_eq!(again, Inserted::Duplicate(first));
+    world.pass(secs(1800)).await;
+    let second = world.submit(once()).await;
+    assert_ne!(second, first, "the time is over, although the first job has not ended");
+    let again = world.try_submit(once()).await.expect("a repeat");
+    assert_eq!(again, Inserted::Duplicate(second), "the key counts again");
+}
+
+pub async fn s_15_an_expired_key_can_be_used_for_another_job(world: &World) {
+    world.submit(world.job().idempotent("once").within(hours(1)).payload(b"1")).await;
+    let other = || world.job().idempotent("once").payload(b"2");
+    let refused = world.try_submit(other()).await;
+    assert!(matches!(refused, Err(InsertError::IdempotencyMismatch { .. })), "{refused:?}");
+    world.pass(hours(1)).await;
+    let other_job = world.submit(other()).await;
+    world.pass(hours(9)).await;
+    let again = world.try_submit(other()).await.expect("a repeat");
+    assert_eq!(again, Inserted::Duplicate(other_job), "the second use is permanent");
+}
+
+pub async fn s_15_a_permanent_key_does_not_expire_later(world: &World) {
+    let first = world.submit(world.job().idempotent("once")).await;
+    let brief = || world.job().idempotent("once").within(hours(1));
+    world.pass(hours(2)).await;
+    for _ in 0..2 {
+        let again = world.try_submit(brief()).await.expect("a repeat");
+        assert_eq!(again, Inserted::Duplicate(first));
+        world.pass(hours(1)).await;
+    }
+}
+
+pub async fn s_15_expired_keys_are_deleted(world: &World) {
+    let brief = |key: &str| world.job().idempotent(key).within(hours(1));
+    let gone = world.submit(brief("brief")).await;
+    let kept = world.submit(world.job().idempotent("permanent")).await;
+    world.pass(hours(1)).await;
+    let leader = world.node().await;
+    assert!(leader.try_lead(secs(10)).await);
+    let again = world.try_submit(world.job().idempotent("permanent")).await.expect("a repeat");
+    assert_eq!(again, Inserted::Duplicate(kept));
+    assert_ne!(world.submit(brief("brief")).await, gone);
+}
+
+pub async fn s_15_a_lost_answer_can_be_requested_after_the_key_expired(world: &World) {
+    let job = world.job().idempotent("once").within(hours(1));
+    let first = world.submit(job.clone()).await;
+    world.pass(hours(1)).await;
+    let again = world.try_submit(job).await.expect("the same insert");
+    assert_eq!(again, Inserted::Created(first));
+}
+
+pub async fn s_15_expired_and_free_keys_in_one_batch(world: &World) {
+    let brief = |key: &str| world.job().idempotent(key).within(hours(1));
+    let first = world.submit(brief("b")).await;
+    let kept = world.submit(world.job().idempotent("c")).await;
+    world.pass(hours(1)).await;
+    let batch = vec![brief("b"), brief("a"), world.job().idempotent("c"), brief("b"), brief("d")];
+    let ids: Vec<_> = batch.iter().map(|job| job.id).collect();
+    let answers = world.store.insert(batch).await.expect("is inserted");
+    assert_ne!(ids[0], first);
+    let created = Inserted::Created;
+    let expected = [
+        created(ids[0]),
+        created(ids[1]),
+        Inserted::Duplicate(kept),
+        Inserted::Duplicate(ids[0]),
+        created(ids[4]),
+    ];
+    assert_eq!(answers, expected);
+}
+
+pub async fn s_15_of_many_uses_of_an_expired_key_one_makes_a_job(world: &World) {
+    let once = || world.job().idempotent("once").within(hours(1));
+    let first = world.submit(once()).await;
+    world.pass(hours(1)).await;
+    let mut submits = JoinSet::new();
+    for _ in 0..16 {
+        let (store, job) = (world.store.clone(), once());
+        submits.spawn(async move { store.insert(vec![job]).await.expect("is answered")[0].id() });
+    }
+    let ids: BTreeSet<_> = submits.join_all().await.into_iter().collect();
+    assert_eq!(ids.len(), 1, "{ids:?}");
+    assert!(!ids.contains(&first));
+    assert_eq!(world.list(Filter::any()).await.len(), 2);
 }

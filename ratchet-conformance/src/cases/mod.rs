@@ -12,6 +12,7 @@ pub mod claim_scope;
 pub mod claim_whole;
 pub mod concurrency;
 pub mod concurrency_key;
+pub mod declared_rules;
 pub mod deliveries;
 pub mod due;
 pub mod explain;

@@ -170,8 +170,13 @@ pub async fn a_03_leaving_leader_hands_over(world: &World) {
 
 /// Joins a node of the program `shop` whose declarations have this fingerprint.
 async fn version(world: &World, fingerprint: u64) -> Node {
+    version_of(world, "shop", fingerprint).await
+}
+
+/// Joins a node of a program whose declarations have this fingerprint.
+pub(super) async fn version_of(world: &World, program: &str, fingerprint: u64) -> Node {
     let mut node = world.stranger();
-    node.declarations = Declarations { program: "shop".to_owned(), fingerprint };
+    node.declarations = Declarations { program: program.to_owned(), fingerprint };
     node.join(LEASE).await;
     node
 }

@@ -146,7 +146,13 @@ pub async fn q_01_rules_are_listed_and_go(world: &World) {
     assert_eq!(queues.len(), 1);
     assert_eq!((queues[0].queue.as_str(), queues[0].running), ("default", 1));
     assert_eq!(queues[0].gate, Gate::Open { most: 1 });
-    order(world, QueueUpdate::Limit(QueueLimits::default())).await;
+    let none = QueueLimits::default();
+    assert!(order(world, QueueUpdate::Limit(none)).await);
+    let queues = world.store.queues().await.expect("queues are listed");
+    let rules = &queues[0].rules;
+    assert_eq!((rules.limits, rules.set_by_operator), (none, Some(none)), "set to no limit");
+    assert_eq!(queues[0].gate, Gate::Open { most: u32::MAX });
+    assert!(order(world, QueueUpdate::Reset).await);
     assert!(world.store.queues().await.expect("queues are listed").is_empty());
 }
 

@@ -72,6 +72,7 @@ macro_rules! composition_suite {
                 s_03_another_graph_under_the_key_is_refused
                 s_03_jobs_and_graphs_share_one_ledger
                 s_15_a_graph_can_be_recognized_by_its_key_alone
+                s_15_the_key_of_a_graph_expires
                 s_15_arguments_of_a_graph_with_their_default_do_not_count
                 s_03_key_of_a_graph_is_unique_within_its_tenant
                 s_03_refused_graph_leaves_its_key_free

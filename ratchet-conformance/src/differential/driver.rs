@@ -76,12 +76,16 @@ impl<'a> Driver<'a> {
         for queue in ok(self.store.queues().await) {
             let rules = queue.rules;
             let _ = write!(told, "\n{} {} {:?}", queue.queue, rules.paused, rules.limits);
+            let _ = write!(told, " {:?} {:?}", rules.declared, rules.set_by_operator);
             let _ = write!(told, " {} {}", queue.running, queue.gate.most());
         }
         for record in ok(self.store.breakers().await) {
             let (seen, opening) = (record.breaker.seen(), record.breaker.opening());
             let state = self.normal.breaker(record.state);
             let _ = write!(told, "\n{} {seen:?} {opening} {state:?}", record.service);
+            let breaker = record.breaker;
+            let origins = (breaker.settings, breaker.declared, breaker.set_by_operator);
+            let _ = write!(told, " {origins:?}");
         }
         let mut owners = vec![GroupFilter::any()];
         while let Some(filter) = owners.pop() {
@@ -132,10 +136,10 @@ impl<'a> Driver<'a> {
             }
             Op::Retry(ago) => self.command_run(*ago, Command::Retry).await,
             Op::UpdateQueue(queue, order) => {
-                format!("{:?}", ok(store.update_queue(queue, *order).await))
+                format!("{:?}", ok(store.update_queue(queue, order.clone()).await))
             }
             Op::UpdateBreaker(order) => {
-                let change = ok(store.update_breaker("pay", *order).await);
+                let change = ok(store.update_breaker("pay", order.clone()).await);
                 format!("{:?}", change.map(|change| self.normal.change(change)))
             }
             Op::Explain(id) => match ok(store.claim_context(*id).await) {
@@ -275,15 +279,18 @@ fn known() -> Arc<KnownJobs> {
 fn info(id: NodeId) -> NodeInfo {
     let mut info = NodeInfo::new(id);
     info.known = known();
-    // A few programs with a few versions, so that nodes often share both.
-    let bits = id.uuid().as_u128();
-    let (program, fingerprint) = (bits % 2, u64::try_from(bits / 2 % 3).expect("small"));
-    info.declarations = Declarations { program: format!("program {program}"), fingerprint };
+    info.declarations = declarations(id.uuid().as_u128());
     info
 }
 
+/// Returns the declarations of a few programs with a few versions, so that nodes often share both.
+pub(super) fn declarations(bits: u128) -> Declarations {
+    let (program, fingerprint) = (bits % 2, u64::try_from(bits / 2 % 3).expect("small"));
+    Declarations { program: format!("program {program}"), fingerprint }
+}
+
 /// Returns settings with which a breaker opens and closes often.
-fn settings() -> BreakerSettings {
+pub(super) fn settings() -> BreakerSettings {
     let mut settings = BreakerSettings::default();
     (settings.min_calls, settings.window) = (2, 4);
     (settings.probes, settings.open_for) = (1, TICK);

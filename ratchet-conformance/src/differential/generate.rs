@@ -5,12 +5,12 @@ use std::time::Duration;
 use fastrand::Rng;
 use ratchet_core::Priority;
 use ratchet_store::model::{
-    BreakerUpdate, CancelCause, Channel, Command, Due, Filter, GroupId, JobId, JobSpec, JobState,
-    NewJob, NodeId, QueueLimits, QueueUpdate, Rate,
+    BreakerUpdate, CancelCause, Channel, Command, Declarations, Due, Filter, GroupId, JobId,
+    JobSpec, JobState, NewJob, NodeId, QueueLimits, QueueUpdate, Rate,
 };
 use uuid::{Builder, Uuid};
 
-use super::driver::TICK;
+use super::driver::{TICK, declarations, settings};
 use super::op::{Ending, How, Op};
 use crate::fixture::JobExt;
 
@@ -121,6 +121,9 @@ impl Generator {
         if rng.u8(..5) == 0 {
             let number = rng.u8(..16);
             job = job.idempotent(&number.to_string());
+            if rng.u8(..3) == 0 {
+                job = job.within(TICK * rng.u32(1..4));
+            }
             // Mostly use the same arguments for the same key, so that repeats are more common than mismatches.
             if rng.u8(..8) > 0 {
                 job = job.named("mail").payload(&[number]);
@@ -152,13 +155,31 @@ impl Generator {
             5 => limits.rate = Some(Rate { jobs: self.rng.u32(1..4), per: TICK * 2 }),
             _ => {}
         }
-        QueueUpdate::Limit(limits)
+        match self.rng.u8(0..5) {
+            0..2 => QueueUpdate::Limit(limits),
+            2 => QueueUpdate::Reset,
+            _ => QueueUpdate::Declare { declarations: self.declarations(), limits },
+        }
+    }
+
+    fn declarations(&mut self) -> Declarations {
+        declarations(self.rng.u128(..6))
     }
 
     fn breaker_update(&mut self) -> BreakerUpdate {
         match self.rng.u8(0..6) {
             0 => BreakerUpdate::Open(None),
             1..3 => BreakerUpdate::Open(Some(TICK * self.rng.u32(1..3))),
+            3 => match self.rng.u8(0..5) {
+                0 => BreakerUpdate::Set(settings()),
+                1 => BreakerUpdate::Reset,
+                _ => {
+                    let mut settings = settings();
+                    settings.probes = self.rng.u32(1..3);
+                    let settings = self.rng.bool().then_some(settings);
+                    BreakerUpdate::Declare { declarations: self.declarations(), settings }
+                }
+            },
             _ => BreakerUpdate::Close,
         }
     }

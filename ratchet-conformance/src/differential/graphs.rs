@@ -6,6 +6,7 @@ use ratchet_store::model::{
 };
 use ratchet_store::rules::graph::link;
 
+use super::driver::TICK;
 use super::generate::Generator;
 use super::op::Op;
 use crate::fixture::JobExt;
@@ -46,11 +47,9 @@ impl Generator {
                 _ => self.workflow(&mut graph),
             },
         }
-        graph.key = number.map(|number| GraphKey {
-            tenant: None,
-            key: number.to_string(),
-            by_key_alone: false,
-        });
+        let lifetime = (self.rng.u8(..4) == 0).then(|| TICK * self.rng.u32(1..4));
+        let key = |number: u8| GraphKey { lifetime, ..GraphKey::new(None, number.to_string()) };
+        graph.key = number.map(key);
         link(&mut graph);
         graph
     }

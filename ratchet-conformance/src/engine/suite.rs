@@ -139,6 +139,11 @@ macro_rules! engine_suite {
                 h_04_a_rejection_makes_it_ask_before_it_claims_more
                 h_04_without_checks_one_rejection_holds_up_nobody_for_long
             }
+            declared_rules {
+                q_06_a_limit_that_is_no_longer_declared_is_removed
+                q_06_limits_of_an_operator_outlive_deployments
+                q_06_breakers_are_declared_by_the_newest_version
+            }
             limits {
                 c_03_a_worker_takes_no_more_than_it_has_room_for
                 c_03_with_company_a_worker_asks_for_all_it_may_run

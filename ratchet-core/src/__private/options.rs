@@ -66,6 +66,11 @@ pub mod job {
     /// `idempotency_key = "order-{order_id}"`
     pub const idempotency_key: () = ();
 
+    /// How long the `idempotency_key` is kept; permanently unless given.
+    ///
+    /// `idempotency_within = "1h"`
+    pub const idempotency_within: () = ();
+
     /// At most `concurrency_limit` jobs of this key run at once.
     ///
     /// `concurrency_key = "customer-{customer_id}"`

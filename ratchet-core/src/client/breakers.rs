@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ratchet_store::StoreError;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::limits::{self, Field};
-use ratchet_store::model::{BreakerRecord, BreakerUpdate};
+use ratchet_store::model::{BreakerRecord, BreakerSettings, BreakerUpdate};
+use ratchet_store::{StoreError, StoreErrorKind};
 
 use super::Ratchet;
+use crate::config::BreakerConfig;
 use crate::events::Event;
 use crate::runtime::Core;
 
@@ -19,7 +20,7 @@ pub struct Breakers {
 }
 
 impl Ratchet {
-    /// Returns a handle that opens, closes and lists circuit breakers.
+    /// Returns a handle that opens, closes, sets and lists circuit breakers.
     pub fn breakers(&self) -> Breakers {
         Breakers { core: Arc::clone(&self.core) }
     }
@@ -37,12 +38,45 @@ impl Breakers {
         self.update(service, BreakerUpdate::Close).await
     }
 
-    /// Lists every breaker that has recorded a run or was opened or closed manually.
+    /// Sets when the breaker of a service opens and closes. These settings take precedence over those that programs
+    /// declare, until [`Self::reset`] removes them.
+    ///
+    /// ```
+    /// # use ratchet_core::{BreakerSettings, Ratchet};
+    /// # use ratchet_memory::MemoryStore;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let ratchet = Ratchet::builder(MemoryStore::new()).build().await?;
+    /// let mut patient = BreakerSettings::default();
+    /// patient.failure_rate = 90;
+    /// ratchet.breakers().set("payments", patient).await?;
+    /// let record = ratchet.breakers().get("payments").await?.unwrap();
+    /// assert_eq!(record.breaker.set_by_operator, Some(patient));
+    /// ratchet.breakers().reset("payments").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn set(&self, service: &str, settings: BreakerSettings) -> Result<(), StoreError> {
+        let problems = BreakerConfig::from(settings).problems(service);
+        if !problems.is_empty() {
+            return Err(StoreError::new(StoreErrorKind::Config, problems.join("; ")));
+        }
+        self.update(service, BreakerUpdate::Set(settings)).await
+    }
+
+    /// Removes the settings that were set with [`Self::set`], so that those apply that programs declare. Does not open
+    /// or close the breaker.
+    pub async fn reset(&self, service: &str) -> Result<(), StoreError> {
+        self.update(service, BreakerUpdate::Reset).await
+    }
+
+    /// Lists every breaker that is declared, has recorded a run or was changed manually.
     pub async fn list(&self) -> Result<Vec<BreakerRecord>, StoreError> {
         self.core.store.breakers().await
     }
 
-    /// Returns the breaker of a service. `None` if it has not recorded a run and was never opened or closed manually.
+    /// Returns the breaker of a service. `None` if it is not declared, has not recorded a run and was never
+    /// changed manually.
     pub async fn get(&self, service: &str) -> Result<Option<BreakerRecord>, StoreError> {
         Ok(self.list().await?.into_iter().find(|record| record.service == service))
     }

@@ -64,7 +64,7 @@ impl JobContext {
     /// conflict at commit drops the child and adds a warning to this job.
     #[allow(clippy::needless_pass_by_value)] // by value: the caller is done with the job
     pub fn enqueue<J: Job>(&self, job: J) -> Enqueue<'_, J> {
-        Enqueue::within(self, self.core(), &job)
+        Enqueue::in_run(self, self.core(), &job)
     }
 }
 
@@ -73,7 +73,7 @@ impl<'a, J: Job> Enqueue<'a, J> {
         Self::new(Target::Store(core), job)
     }
 
-    pub(crate) fn within(ctx: &'a JobContext, core: &'a Arc<Core>, job: &J) -> Self {
+    pub(crate) fn in_run(ctx: &'a JobContext, core: &'a Arc<Core>, job: &J) -> Self {
         Self::new(Target::Run(ctx, core), job)
     }
 
@@ -99,7 +99,8 @@ impl<'a, J: Job> Enqueue<'a, J> {
                 spec.tenant = ctx.tenant().map(str::to_owned);
                 spec.correlation_id = ctx.correlation_id().map(str::to_owned);
             }
-            NewJob { due, ..NewJob::new(core.ids.job(), spec) }
+            let key_lifetime = J::DEF.idempotency_within;
+            NewJob { due, key_lifetime, ..NewJob::new(core.ids.job(), spec) }
         });
         Self { target, job, leave_out_defaults: submit::leave_out_defaults::<J>, _job: PhantomData }
     }
@@ -151,7 +152,7 @@ impl<'a, J: Job> Enqueue<'a, J> {
     }
 
     /// Sets the idempotency key. At most one job is ever created for a key within a tenant; a repeat returns the handle
-    /// of the original.
+    /// of the original. [`Self::within`] limits this to a time.
     pub fn idempotency_key(self, key: impl Into<String>) -> Self {
         self.spec(|spec| spec.idempotency_key = Some(key.into()))
     }
@@ -162,6 +163,23 @@ impl<'a, J: Job> Enqueue<'a, J> {
     /// The job of the returned handle may then have another name and other arguments than this one.
     pub fn by_key_alone(self) -> Self {
         self.with(|job| job.repeat_check = RepeatCheck::KeyAlone)
+    }
+
+    /// Lets the idempotency key expire this long after its first use, by the store's clock. A later use of the key
+    /// creates a new job, even if the first one has not ended. Must be greater than zero.
+    ///
+    /// The first use decides: a repeat with another duration changes nothing.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use ratchet_core::{Job, JobHandle, Ratchet, SubmitError};
+    /// # async fn digest<J: Job>(ratchet: &Ratchet, job: J) -> Result<JobHandle<J>, SubmitError> {
+    /// // At most one digest per hour.
+    /// ratchet.enqueue(job).idempotency_key("digest-42").within(Duration::from_secs(3600)).await
+    /// # }
+    /// ```
+    pub fn within(self, lifetime: Duration) -> Self {
+        self.with(|job| job.key_lifetime = Some(lifetime))
     }
 
     /// Sets the business key. At most one live job may hold a key within a tenant.
@@ -240,6 +258,11 @@ impl<J> Enqueue<'_, J> {
     pub fn into_new_job(self) -> Result<NewJob, SubmitError> {
         let mut job = self.job?;
         submit::check(self.target.core(), &mut job.spec)?;
+        submit::check_lifetime(
+            &job.spec.name,
+            job.spec.idempotency_key.is_some(),
+            job.key_lifetime,
+        )?;
         if job.spec.idempotency_key.is_some() {
             (self.leave_out_defaults)(&mut job);
         }

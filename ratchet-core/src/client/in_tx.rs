@@ -6,9 +6,12 @@ use std::sync::Arc;
 use ratchet_store::model::{Inserted, NewGraph};
 use ratchet_store::{InsertInTx, Store, Submission};
 
+use super::graph::handles;
 use super::{
-    Batch, Chain, ChainHandle, Enqueue, EnqueueMany, GroupHandle, JobHandle, SubmitError, Workflow,
+    AddMembers, Batch, Chain, ChainHandle, Enqueue, EnqueueMany, GroupHandle, JobHandle,
+    SubmitError, Workflow,
 };
+use crate::events::JobRef;
 
 impl<J: Send> Submission for Enqueue<'_, J> {
     type Handle = JobHandle<J>;
@@ -65,29 +68,41 @@ impl<T> Submission for Chain<'_, T> {
     }
 }
 
-impl Submission for Batch<'_> {
-    type Handle = GroupHandle;
-    type Error = SubmitError;
+/// Implements the submission of a graph whose handle is that of its group.
+macro_rules! submission_of_a_group {
+    ($($graph:ident),*) => {$(
+        impl Submission for $graph<'_> {
+            type Handle = GroupHandle;
+            type Error = SubmitError;
 
-    async fn submit_in_tx<S: InsertInTx>(
-        self,
-        tx: &mut S::Connection,
-    ) -> Result<GroupHandle, SubmitError> {
-        let (graph, handle) = self.into_parts()?;
-        insert_graph::<S>(tx, &graph, &handle).await
-    }
+            async fn submit_in_tx<S: InsertInTx>(
+                self,
+                tx: &mut S::Connection,
+            ) -> Result<GroupHandle, SubmitError> {
+                let (graph, handle) = self.into_parts()?;
+                insert_graph::<S>(tx, &graph, &handle).await
+            }
+        }
+    )*};
 }
 
-impl Submission for Workflow<'_> {
-    type Handle = GroupHandle;
+submission_of_a_group!(Batch, Workflow);
+
+impl<J: Send> Submission for AddMembers<J> {
+    type Handle = Vec<JobHandle<J>>;
     type Error = SubmitError;
 
     async fn submit_in_tx<S: InsertInTx>(
         self,
         tx: &mut S::Connection,
-    ) -> Result<GroupHandle, SubmitError> {
-        let (graph, handle) = self.into_parts()?;
-        insert_graph::<S>(tx, &graph, &handle).await
+    ) -> Result<Vec<JobHandle<J>>, SubmitError> {
+        let group = self.group.clone();
+        let extend = self.into_extend().await?;
+        let names = JobRef::of_all(&extend.jobs);
+        let store = downcast::<S>(group.core.store.as_ref(), "")?;
+        let inserted = store.add_members_in_tx(tx, &extend).await;
+        let inserted = inserted.map_err(|error| SubmitError::from_graph(error, &names, ""))?;
+        Ok(handles(&group, &inserted.jobs))
     }
 }
 

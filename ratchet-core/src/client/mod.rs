@@ -35,8 +35,8 @@ pub use enqueue_many::EnqueueMany;
 pub use finished::Finished;
 pub(crate) use graph::publish_effects;
 pub use graph::{
-    Batch, Chain, ChainHandle, GroupHandle, GroupReport, GroupStep, Groups, StepOptions,
-    StepOutput, StepRef, Workflow,
+    AddMembers, Batch, Chain, ChainHandle, GroupHandle, GroupReport, GroupStep, Groups,
+    StepOptions, StepOutput, StepRef, Workflow,
 };
 pub use handle::{JobHandle, WaitError};
 pub use items::{Pipeline, Rejects};

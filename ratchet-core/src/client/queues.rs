@@ -17,7 +17,7 @@ pub struct Queues {
 }
 
 impl Ratchet {
-    /// Returns a handle that pauses, resumes, limits and lists queues.
+    /// Returns a handle that pauses, resumes, limits, resets and lists queues.
     ///
     /// ```
     /// # use ratchet_core::Ratchet;
@@ -47,13 +47,37 @@ impl Queues {
         self.update(queue, QueueUpdate::Resume).await
     }
 
-    /// Sets the limits of a queue in the whole cluster; the default sets no limit. A worker that starts with its own
-    /// limits for this queue replaces them. Returns whether anything changed.
+    /// Sets the limits of a queue in the whole cluster; the default sets no limit. They take precedence over the limits
+    /// that programs declare, until [`Self::reset`] removes them. Returns whether anything changed.
     pub async fn limit(&self, queue: &str, limits: QueueLimits) -> Result<bool, StoreError> {
         self.update(queue, QueueUpdate::Limit(limits)).await
     }
 
-    /// Lists every queue that is paused or limited.
+    /// Removes the limits that were set with [`Self::limit`], so that those apply that programs declare. A paused queue
+    /// remains paused. Returns whether anything changed.
+    ///
+    /// ```
+    /// # use ratchet_core::{QueueLimits, Ratchet};
+    /// # use ratchet_memory::MemoryStore;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let ratchet = Ratchet::builder(MemoryStore::new()).build().await?;
+    /// let mut few = QueueLimits::default();
+    /// few.concurrency = Some(3);
+    /// ratchet.queues().limit("payments", few).await?;
+    /// let rules = &ratchet.queues().list().await?[0].rules;
+    /// assert_eq!((rules.limits, rules.set_by_operator), (few, Some(few)));
+    /// ratchet.queues().reset("payments").await?;
+    /// assert!(ratchet.queues().list().await?.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn reset(&self, queue: &str) -> Result<bool, StoreError> {
+        self.update(queue, QueueUpdate::Reset).await
+    }
+
+    /// Lists every queue that is paused or limited, with the limits that programs declare, those that an operator has
+    /// set, and those that apply.
     pub async fn list(&self) -> Result<Vec<QueueRecord>, StoreError> {
         self.core.store.queues().await
     }

@@ -1,6 +1,7 @@
 //! Turns an invocation into a row to insert: encoding, and the checks that every submit shares.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde_json::value::RawValue;
 
@@ -8,7 +9,7 @@ use crate::events::JobRef;
 use crate::failure::catch_panic;
 use crate::job::{EncodeError, Encoder, Job};
 use ratchet_store::StoreError;
-use ratchet_store::model::limits::{self, LimitError};
+use ratchet_store::model::limits::{self, LimitError, brief};
 use ratchet_store::model::{
     GroupId, InsertError, JobId, JobSpec, NewGraph, NewJob, RepeatCheck, TakenKey, nesting,
 };
@@ -163,7 +164,7 @@ pub enum SubmitError {
 impl SubmitError {
     /// Creates the error for a value of a job or graph that exceeds its limit.
     pub(super) fn limit(job: &str, error: &LimitError) -> Self {
-        Self::BadOption { job: limits::brief(job), problem: error.to_string() }
+        Self::BadOption { job: brief(job), problem: error.to_string() }
     }
 
     /// Converts the insert error of one job.
@@ -247,6 +248,20 @@ pub(super) fn spec<J: Job>(core: &Core, job: &J) -> Result<JobSpec, SubmitError>
         limit: def.concurrency_limit.unwrap_or(1),
     });
     Ok(spec)
+}
+
+/// Refuses a lifetime of an idempotency key that is zero, or that belongs to no key.
+pub(super) fn check_lifetime(
+    job: &str,
+    has_key: bool,
+    lifetime: Option<Duration>,
+) -> Result<(), SubmitError> {
+    let problem = match lifetime {
+        Some(Duration::ZERO) => "`within` must be longer than zero",
+        Some(_) if !has_key => "`within` needs an `idempotency_key` that expires",
+        _ => return Ok(()),
+    };
+    Err(SubmitError::BadOption { job: brief(job), problem: problem.to_owned() })
 }
 
 /// Lists the arguments that have their default value, so that they do not count when a repeated idempotency key is

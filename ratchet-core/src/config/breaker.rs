@@ -95,7 +95,9 @@ impl BreakerConfig {
         settings
     }
 
-    pub(super) fn problems(&self, name: &str, problems: &mut Vec<String>) {
+    /// Returns what is wrong with the settings of this breaker or profile.
+    pub(crate) fn problems(&self, name: &str) -> Vec<String> {
+        let mut problems = Vec::new();
         let mut check = |ok: bool, rule: &str| {
             if !ok {
                 problems.push(format!("breaker `{name}`: {rule}"));
@@ -108,6 +110,19 @@ impl BreakerConfig {
         check(self.min_calls != Some(0), "`min_calls` must be at least 1");
         check(self.open_for != Some(Duration::ZERO), "`open_for` must be longer than zero");
         check(self.probes != Some(0), "`probes` must be at least 1");
+        problems
+    }
+}
+
+impl From<BreakerSettings> for BreakerConfig {
+    fn from(settings: BreakerSettings) -> Self {
+        Self {
+            failure_rate: Some(settings.failure_rate),
+            window: Some(settings.window),
+            min_calls: Some(settings.min_calls),
+            open_for: Some(settings.open_for),
+            probes: Some(settings.probes),
+        }
     }
 }
 

@@ -234,7 +234,7 @@ impl Config {
             queue.problems(name, &mut problems);
         }
         for (name, breaker) in self.breaker_profiles.iter().chain(&self.breakers) {
-            breaker.problems(name, &mut problems);
+            problems.extend(breaker.problems(name));
         }
         problems
     }

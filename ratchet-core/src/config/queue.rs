@@ -26,7 +26,8 @@ pub struct QueueConfig {
     /// The waiting time that counts as one level of priority. Zero disables aging; `None` uses the default of the
     /// configuration.
     pub boost: Option<Duration>,
-    /// Cluster-wide limits. Stored when a worker has started, so the worker that started last determines them.
+    /// Cluster-wide limits. They belong to the [program](crate::Builder::program): when a worker of its newest version
+    /// has started, they replace what the program has declared before. Limits that an operator has set take precedence.
     pub cluster: QueueLimits,
     /// How many jobs can wait; `None` for no limit.
     pub depth: Option<DepthLimit>,

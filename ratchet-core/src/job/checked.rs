@@ -45,6 +45,12 @@ pub const fn soft_timeout(timeout: Duration) -> Duration {
     timeout
 }
 
+/// Checks how long an idempotency key is kept.
+pub const fn idempotency_within(lifetime: Duration) -> Duration {
+    assert!(!lifetime.is_zero(), "`idempotency_within` must be longer than zero");
+    lifetime
+}
+
 /// Checks that the warning comes before the timeout.
 pub const fn soft_timeout_before(soft: Duration, timeout: Duration) -> Duration {
     assert!(soft.as_nanos() < timeout.as_nanos(), "`soft_timeout` must be shorter than `timeout`");

@@ -33,6 +33,8 @@ pub struct JobDef {
     pub soft_timeout: Option<Duration>,
     /// The delay between submission and the first run.
     pub delay: Duration,
+    /// How long an idempotency key is kept after its first use; `None` for permanently.
+    pub idempotency_within: Option<Duration>,
     /// Tags of every job of this kind.
     pub tags: &'static [&'static str],
     /// How many jobs with the same concurrency key can run at once in the cluster.
@@ -113,6 +115,7 @@ impl JobDef {
             timeout: Self::DEFAULT_TIMEOUT,
             soft_timeout: None,
             delay: Duration::ZERO,
+            idempotency_within: None,
             tags: &[],
             concurrency_limit: None,
             panic: PanicPolicy::Retry,
@@ -206,6 +209,16 @@ impl JobDef {
     /// Panics if the duration is zero.
     pub const fn soft_timeout(mut self, timeout: Duration) -> Self {
         self.soft_timeout = Some(checked::soft_timeout(timeout));
+        self
+    }
+
+    /// Lets the idempotency key expire this long after its first use.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the duration is zero: at compile time, because definitions are constants.
+    pub const fn idempotency_within(mut self, lifetime: Duration) -> Self {
+        self.idempotency_within = Some(checked::idempotency_within(lifetime));
         self
     }
 

@@ -1,10 +1,12 @@
-//! Applies what this program declares in its code: the schedules of `#[job(cron = "…")]`.
+//! Applies what this program declares in its code: the schedules of `#[job(cron = "…")]`, and the rules of queues and
+//! breakers.
 //!
-//! A schedule belongs to the program that declares it. If several versions of a program are running, only the newest
-//! one changes its schedules, see [`Store::try_declare`](ratchet_store::Store::try_declare).
+//! What is declared belongs to the program that declares it. If several versions of a program are running, only the
+//! newest one changes it, see [`Store::try_declare`](ratchet_store::Store::try_declare).
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::declared_rules::{breakers, declare_rules, queue_limits};
 use crate::client::{ScheduleError, TRIES, declare, definition, rename, write_schedule as write};
 use crate::job::{JobInvocationResolver as _, Registration, Registry};
 use crate::runtime::Core;
@@ -22,20 +24,29 @@ pub(crate) fn declarations(core: &Core) -> Declarations {
         let schedule = schedule.map(|schedule| serde_json::to_vec(&schedule).unwrap_or_default());
         fingerprint.add(&schedule.unwrap_or_default());
     }
+    for (queue, limits) in queue_limits(core) {
+        fingerprint.add(queue.as_bytes());
+        fingerprint.add(&serde_json::to_vec(&limits).unwrap_or_default());
+    }
+    for (service, settings) in breakers(core) {
+        fingerprint.add(service.as_bytes());
+        fingerprint.add(&serde_json::to_vec(&settings).unwrap_or_default());
+    }
     Declarations { program: core.config.program.clone(), fingerprint: fingerprint.0 }
 }
 
-/// Declares the schedules of this program's jobs. Renames or removes the ones that it has declared before under another
-/// name, or no longer declares.
+/// Declares the rules of this program and the schedules of its jobs. Removes what it no longer declares. Renames the
+/// schedules that it has declared under another name.
 pub(crate) async fn declare_all(
     core: &Core,
     node: NodeId,
     declarations: &Declarations,
 ) -> Result<(), StoreError> {
     if !core.store.try_declare(node).await? {
-        tracing::info!(program = %declarations.program, "a newer version of this program is running; its schedules stay as they are");
+        tracing::info!(program = %declarations.program, "a newer version of this program is running; its schedules, queue limits and breaker settings stay as they are");
         return Ok(());
     }
+    declare_rules(core, declarations).await?;
     for job in core.resolver.all() {
         match declare_one(core, &job, declarations).await {
             Ok(()) => {}
@@ -148,7 +159,7 @@ async fn withdraw_once(core: &Core, declarations: &Declarations) -> Result<bool,
 }
 
 /// Returns the jobs of this runtime and all other jobs linked into the program, by name.
-fn jobs(core: &Core) -> BTreeMap<&'static str, Registration> {
+pub(super) fn jobs(core: &Core) -> BTreeMap<&'static str, Registration> {
     let linked = Registry::collect().map(|registry| registry.all()).unwrap_or_default();
     linked.into_iter().chain(core.resolver.all()).map(|job| (job.def.name, job)).collect()
 }

@@ -18,6 +18,7 @@ mod claim_loop;
 mod claim_pacing;
 mod conditions;
 mod declarations;
+mod declared_rules;
 mod deliver;
 mod deliveries;
 mod engine;

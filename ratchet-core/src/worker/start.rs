@@ -16,7 +16,7 @@ use crate::runtime::Core;
 use crate::runtime::{DedicatedEngineThread, Spawn};
 use ratchet_store::StoreError;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
-use ratchet_store::model::{NodeId, QueueUpdate};
+use ratchet_store::model::NodeId;
 
 /// A handle to a running worker. Dropping it does not stop the worker; call [`Worker::stop`].
 #[derive(Debug, Clone)]
@@ -52,11 +52,6 @@ impl Ratchet {
         let queues = served_queues(core, &jobs)?;
         let shared =
             Arc::new(Shared::new(Arc::clone(core), Arc::new(spawn), queues.into_iter().collect()));
-        for (name, queue) in &core.config.queues {
-            if !queue.cluster.is_empty() {
-                core.store.update_queue(name, QueueUpdate::Limit(queue.cluster)).await?;
-            }
-        }
         let joined = core.clock.monotonic();
         core.store.join(shared.info(), core.config.lease).await?;
         crash_point(CrashPoint::NodeJoined);

@@ -31,6 +31,13 @@ fn check_keys(job: &JobModel, errors: &mut Errors) {
             check_separators(option, template, errors);
         }
     }
+    if let Some(within) = &options.idempotency_within {
+        if is_zero(within) {
+            errors.push(within, "`idempotency_within` must be longer than zero");
+        } else if !options.written("idempotency_key") {
+            errors.push(within, "`idempotency_within` needs an `idempotency_key` that expires");
+        }
+    }
 }
 
 fn check_template(job: &JobModel, option: &str, template: &Template, errors: &mut Errors) {

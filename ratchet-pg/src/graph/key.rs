@@ -24,12 +24,8 @@ impl Inner {
         again.record.name = clean(&again.record.name);
         let scoped = (scope(key.tenant.as_deref()), clean(&key.key));
         let mut wanted = BTreeMap::from([(scoped, again.record.clone())]);
-        let lost = self.reserve_ledger(db, &mut wanted).await?;
-        if lost.is_empty() {
-            return Ok(None);
-        }
-        let uses = self.uses(db, lost).await?;
-        let original = uses.into_values().next().ok_or(sqlx::Error::RowNotFound)?;
+        let uses = self.take_ledger(db, &mut wanted).await?;
+        let Some(original) = uses.into_values().next() else { return Ok(None) };
         let answer = original.answer(&again, &key.key).map_err(Fault::Insert)?;
         Ok(Some(GroupId::from_uuid(answer.id().uuid())))
     }

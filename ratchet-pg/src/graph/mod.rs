@@ -206,7 +206,8 @@ impl Inner {
         Ok(inserted)
     }
 
-    async fn extend_within(
+    /// Adds members to a group within a transaction.
+    pub(crate) async fn extend_within(
         &self,
         db: &mut PgConnection,
         extend: &Extend,

@@ -9,6 +9,8 @@ use uuid::Uuid;
 use super::plan::{Before, Plan, Scoped, business_key, idempotency_key};
 use crate::db;
 use crate::fault::{Fault, TRIES, exactly};
+use crate::spec::micros;
+use crate::sql::Statement;
 use crate::store::Inner;
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
@@ -42,8 +44,7 @@ impl Inner {
             }
         }
         if !reserved.ledger.is_empty() {
-            let lost = self.reserve_ledger(db, &mut reserved.ledger).await?;
-            before.idempotency = self.uses(db, lost).await?;
+            before.idempotency = self.take_ledger(db, &mut reserved.ledger).await?;
         }
         if !reserved.business.is_empty() {
             before.business = self.take_business(db, &mut reserved.business).await?;
@@ -76,42 +77,86 @@ impl Inner {
         Err(Fault::Conflict)
     }
 
-    /// Returns the recorded uses of idempotency keys.
-    pub(crate) async fn uses(
+    /// Takes the idempotency keys that are free or have expired, and keeps only those in `wanted`. Returns the uses of the
+    /// rest.
+    ///
+    /// Expired keys are taken after all free ones, each kind in a fixed order. So a transaction that waits for an expired
+    /// key waits only for one that waits for no free key, and there is no deadlock. An expired key that is renewed or
+    /// deleted by another transaction meanwhile is requested again.
+    pub(crate) async fn take_ledger(
         &self,
         db: &mut PgConnection,
-        keys: Vec<Scoped>,
+        wanted: &mut BTreeMap<Scoped, IdempotencyRecord>,
     ) -> Result<HashMap<Scoped, IdempotencyRecord>, Fault> {
-        let (scopes, keys): (Vec<_>, Vec<_>) = keys.into_iter().unzip();
+        let (mut open, mut uses) = (std::mem::take(wanted), HashMap::new());
+        for _ in 0..TRIES {
+            let free = self.write_ledger(db, self.sql.reserve_idempotency(), &open).await?;
+            wanted.append(&mut take_keys(&mut open, &free));
+            if open.is_empty() {
+                return Ok(uses);
+            }
+            let mut expired = BTreeMap::new();
+            for (key, (record, is_expired)) in self.uses(db, &open).await? {
+                let Some((key, own)) = open.remove_entry(&key) else { continue };
+                // Its own use counts: the reply to this insert was lost.
+                if is_expired && own.job != record.job {
+                    expired.insert(key, own);
+                } else {
+                    uses.insert(key, record);
+                }
+            }
+            if !expired.is_empty() {
+                let renewed = self.write_ledger(db, self.sql.renew_idempotency(), &expired).await?;
+                wanted.append(&mut take_keys(&mut expired, &renewed));
+                open.append(&mut expired);
+            }
+            if open.is_empty() {
+                return Ok(uses);
+            }
+        }
+        Err(Fault::Conflict)
+    }
+
+    /// Returns the recorded uses of idempotency keys, and whether they have expired.
+    async fn uses(
+        &self,
+        db: &mut PgConnection,
+        keys: &BTreeMap<Scoped, IdempotencyRecord>,
+    ) -> Result<Vec<(Scoped, (IdempotencyRecord, bool))>, Fault> {
+        let (scopes, keys): (Vec<_>, Vec<_>) = keys.keys().cloned().unzip();
         let entries = db::query(self.sql.select_idempotency()).bind(scopes).bind(keys);
-        let mut uses = HashMap::new();
+        let mut uses = Vec::new();
         for row in entries.fetch_all(db).await? {
             let used = IdempotencyRecord {
                 job: JobId::from_uuid(row.try_get("job")?),
                 name: row.try_get("name")?,
                 digest: row.try_get("digest")?,
+                lifetime: None,
             };
-            uses.insert((row.try_get("scope")?, row.try_get("key")?), used);
+            let key = (row.try_get("scope")?, row.try_get("key")?);
+            uses.push((key, (used, row.try_get("expired")?)));
         }
         Ok(uses)
     }
 
-    /// Takes the idempotency keys that are free, and keeps only those in `wanted`. Returns the rest.
-    pub(crate) async fn reserve_ledger(
+    /// Writes uses of idempotency keys with a statement that returns the keys it has written.
+    async fn write_ledger(
         &self,
         db: &mut PgConnection,
-        wanted: &mut BTreeMap<Scoped, IdempotencyRecord>,
-    ) -> Result<Vec<Scoped>, Fault> {
-        let (scopes, keys): (Vec<_>, Vec<_>) = wanted.keys().cloned().unzip();
-        let rows = db::query(self.sql.reserve_idempotency())
+        statement: Statement,
+        entries: &BTreeMap<Scoped, IdempotencyRecord>,
+    ) -> Result<HashSet<Scoped>, Fault> {
+        let (scopes, keys): (Vec<_>, Vec<_>) = entries.keys().cloned().unzip();
+        let rows = db::query(statement)
             .bind(scopes)
             .bind(keys)
-            .bind(wanted.values().map(|entry| entry.job.uuid()).collect::<Vec<_>>())
-            .bind(wanted.values().map(|entry| entry.name.clone()).collect::<Vec<_>>())
-            .bind(wanted.values().map(|entry| entry.digest.clone()).collect::<Vec<_>>())
+            .bind(entries.values().map(|entry| entry.job.uuid()).collect::<Vec<_>>())
+            .bind(entries.values().map(|entry| entry.name.clone()).collect::<Vec<_>>())
+            .bind(entries.values().map(|entry| entry.digest.clone()).collect::<Vec<_>>())
+            .bind(entries.values().map(|entry| entry.lifetime.map(micros)).collect::<Vec<_>>())
             .fetch_all(db)
             .await?;
-        Ok(split(wanted, &rows)?)
+        Ok(keys_of(&rows)?)
     }
 
     /// Takes the business keys that are free, and keeps only those in `wanted`. Returns the rest.
@@ -163,7 +208,7 @@ impl Inner {
             let gone = db::query(self.sql.delete_idempotency()).bind(scopes).bind(keys);
             gone.execute(&mut *db).await?;
             plan.idempotency.retain(|key, _| wrong.contains(key));
-            self.reserve_ledger(db, &mut plan.idempotency).await?;
+            self.write_ledger(db, self.sql.reserve_idempotency(), &plan.idempotency).await?;
         }
         let spare = reserved.business.keys().filter(|key| !plan.business.contains_key(*key));
         let (scopes, keys): (Vec<_>, Vec<_>) = spare.cloned().unzip();
@@ -185,11 +230,19 @@ impl Inner {
 
 /// Removes the keys that were not won from `wanted`, and returns them.
 fn split<T>(wanted: &mut BTreeMap<Scoped, T>, won: &[PgRow]) -> Result<Vec<Scoped>, sqlx::Error> {
-    let mut keys = HashSet::new();
-    for row in won {
-        keys.insert((row.try_get::<String, _>("scope")?, row.try_get::<String, _>("key")?));
-    }
+    let keys = keys_of(won)?;
     let lost = wanted.keys().filter(|key| !keys.contains(*key)).cloned().collect();
     wanted.retain(|key, _| keys.contains(key));
     Ok(lost)
+}
+
+/// Removes these keys from `from`, and returns them.
+fn take_keys<T>(from: &mut BTreeMap<Scoped, T>, keys: &HashSet<Scoped>) -> BTreeMap<Scoped, T> {
+    let (taken, rest) = std::mem::take(from).into_iter().partition(|(key, _)| keys.contains(key));
+    *from = rest;
+    taken
+}
+
+fn keys_of(rows: &[PgRow]) -> Result<HashSet<Scoped>, sqlx::Error> {
+    rows.iter().map(|row| Ok((row.try_get("scope")?, row.try_get("key")?))).collect()
 }

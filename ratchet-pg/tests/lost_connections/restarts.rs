@@ -1,6 +1,6 @@
 //! A thousand submits per second while the server restarts and connections are cut at random.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -177,13 +177,33 @@ async fn s_13_submits_survive_six_restarts_and_random_cuts() {
     cuts.abort();
     let cuts = COUNTED.load(std::sync::atomic::Ordering::Relaxed);
     let tally = std::mem::take(&mut *client.tally.lock().expect("a tally"));
+    // First of all, because a later step may fail for the same reason.
+    eprint!("{}", explain(&tally.errors));
     let page = page(&tally, (sent, cuts), &outages, &stored(&server).await);
     eprintln!("{page}");
     if let Ok(path) = std::env::var("RATCHET_OUTAGE_DOCS") {
         std::fs::write(path, &page).expect("the page can be written");
     }
-    assert!(tally.errors.is_empty(), "{:#?}", tally.errors);
+    assert!(tally.errors.is_empty(), "{} submits failed, see above", tally.errors.len());
     assert_eq!(outages.len(), RESTARTS as usize);
+}
+
+/// Lists the errors with their numbers, most frequent first. Ids are left out, so that equal errors are counted together.
+fn explain(errors: &[String]) -> String {
+    let without_ids = |error: &String| {
+        let words = error.split(' ').map(|word| {
+            let id = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+            if Uuid::try_parse(id).is_ok() { word.replace(id, "…") } else { word.to_owned() }
+        });
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for error in errors {
+        *counts.entry(without_ids(error)).or_default() += 1;
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    counts.into_iter().map(|(error, times)| format!("error, {times} times: {error}\n")).collect()
 }
 
 static COUNTED: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
@@ -204,7 +224,8 @@ fn page(
     stored: &HashMap<JobId, i64>,
 ) -> String {
     let missing = tally.stored.iter().filter(|id| !stored.contains_key(id)).count();
-    let extra = stored.len() - (tally.stored.len() - missing);
+    let acknowledged: HashSet<_> = tally.stored.iter().collect();
+    let extra = stored.keys().filter(|id| !acknowledged.contains(id)).count();
     let not_once = stored.values().filter(|waits| **waits != 1).count();
     let mut waits = tally.waits.clone();
     waits.sort_unstable();

@@ -158,8 +158,7 @@ async fn s_13_graphs_and_their_members_survive_a_cut_at_every_step() {
         let jobs = vec![world.step(group), world.step(group)];
         let ids: Vec<_> = jobs.iter().map(|job| job.id).collect();
         record.counts.total = 2;
-        let key =
-            keyed.then(|| GraphKey { tenant: None, key: group.to_string(), by_key_alone: false });
+        let key = keyed.then(|| GraphKey::new(None, group.to_string()));
         let graph = NewGraph { jobs, edges: Vec::new(), groups: vec![record], key };
         let inserted = world.store.insert_graph(graph).await.expect("survives the cut");
         assert_eq!(inserted.original, None, "it is no repeat");

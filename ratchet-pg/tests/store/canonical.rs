@@ -123,3 +123,35 @@ async fn s_15_a_digest_of_the_first_format_is_compared_by_its_rule() {
     assert_eq!(from_sql, first.id.uuid());
     store.close().await;
 }
+
+#[tokio::test]
+async fn s_15_a_key_from_sql_expires() {
+    let database = Database::take().await;
+    let store = PgStore::open(database.options()).await.expect("opens");
+    let sql = async |arguments: &str| {
+        let sql = format!("SELECT ratchet.enqueue('mail', '{{}}', {arguments})");
+        sqlx::query_scalar::<_, Uuid>(sqlx::AssertSqlSafe(sql)).fetch_one(&database.pool).await
+    };
+    let hourly = "idempotency_key => 'once', idempotency_within => '1 hour'";
+    let first = sql(hourly).await.expect("is inserted");
+    assert_eq!(sql(hourly).await.expect("is a repeat"), first);
+    let again = store.insert(vec![job("{}")]).await.expect("is a repeat");
+    assert_eq!(again, [Inserted::Duplicate(JobId::from_uuid(first))]);
+    let age = sqlx::query("UPDATE ratchet.idempotency SET expires = expires - 3600000000");
+    age.execute(&database.pool).await.expect("is changed");
+    let second = sql(hourly).await.expect("is inserted");
+    assert_ne!(second, first, "the key has expired");
+    assert_eq!(sql(hourly).await.expect("is a repeat"), second);
+    for (arguments, why) in [
+        ("idempotency_within => '1 hour'", "needs an idempotency_key"),
+        ("idempotency_key => 'k', idempotency_within => '0'", "must be longer than zero"),
+        ("idempotency_key => 'k', idempotency_within => '-1 day'", "must be longer than zero"),
+    ] {
+        let refused = sql(arguments).await.expect_err(arguments);
+        assert!(refused.to_string().contains(why), "{arguments}: {refused}");
+    }
+    sql("idempotency_key => 'late', idempotency_within => '100000 years'")
+        .await
+        .expect("is capped");
+    store.close().await;
+}

@@ -1,6 +1,6 @@
 //! An independent model of circuit breakers and queue rules.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use jiff::{SignedDuration, Timestamp};
 use ratchet_memory::Inspection;
@@ -14,17 +14,27 @@ use super::Oracle;
 #[derive(Debug, Default)]
 pub(super) struct QueueBook {
     paused: bool,
-    limits: QueueLimits,
+    /// By program.
+    declared: BTreeMap<String, QueueLimits>,
+    set: Option<QueueLimits>,
     claims: VecDeque<Timestamp>,
 }
 
 impl Oracle {
-    pub(crate) fn queue_ordered(&mut self, queue: &str, order: QueueUpdate) {
+    pub(crate) fn queue_ordered(&mut self, view: &Inspection<'_>, queue: &str, order: QueueUpdate) {
+        if order.declarations().is_some_and(|declarations| !view.are_newest(declarations)) {
+            return;
+        }
         let book = self.queues.entry(queue.to_owned()).or_default();
         match order {
             QueueUpdate::Pause => book.paused = true,
             QueueUpdate::Resume => book.paused = false,
-            QueueUpdate::Limit(limits) => book.limits = limits,
+            QueueUpdate::Limit(limits) => book.set = Some(limits),
+            QueueUpdate::Reset => book.set = None,
+            QueueUpdate::Declare { declarations, limits } => {
+                book.declared.insert(declarations.program, limits);
+            }
+            other => unreachable!("the simulation does not send {other:?}"),
         }
     }
 
@@ -34,13 +44,16 @@ impl Oracle {
         let running = self.holding.values().filter(|run| run.spec.queue == *queue).count();
         let Some(book) = self.queues.get_mut(queue) else { return };
         book.claims.push_back(now);
+        // All nodes of the simulation belong to one program.
+        let declared = || book.declared.values().next().copied().unwrap_or_default();
+        let limits = book.set.unwrap_or_else(declared);
         let mut problem = book.paused.then(|| "it is paused".to_owned());
-        if let Some(limit) = book.limits.concurrency
+        if let Some(limit) = limits.concurrency
             && running > limit as usize
         {
             problem = Some(format!("{running} run, {limit} may"));
         }
-        if let Some(rate) = book.limits.rate {
+        if let Some(rate) = limits.rate {
             let per = SignedDuration::try_from(rate.per).unwrap_or(SignedDuration::MAX);
             while book.claims.front().is_some_and(|first| now.duration_since(*first) >= per) {
                 book.claims.pop_front();
@@ -60,6 +73,9 @@ impl Oracle {
         service: &str,
         order: BreakerUpdate,
     ) {
+        if order.declarations().is_some_and(|declarations| !view.are_newest(declarations)) {
+            return;
+        }
         let now = view.now();
         self.breaker(service, BreakerSettings::default(), now).apply(order, now);
         self.check_breakers(view);

@@ -1,2 +1,2 @@
 -- The recorded use of an idempotency key.
-SELECT job, name, digest FROM ratchet_ledger WHERE scoped_key = ?1
+SELECT job, name, digest, expires FROM ratchet_ledger WHERE scoped_key = ?1

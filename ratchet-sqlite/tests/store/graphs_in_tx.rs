@@ -145,3 +145,31 @@ async fn s_07_refused_graph_leaves_the_transaction_usable() {
     assert_eq!(empty.state, GroupState::Succeeded, "an empty batch ends as it begins");
     assert_eq!(shop.seen().await, (1, 1), "nothing of the chain");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn s_07_children_are_added_in_a_transaction() {
+    let shop = shop().await;
+    let worker = shop.ratchet.start().await.expect("starts");
+    // The batch, its children and the seal commit together.
+    let mut tx = shop.begin().await;
+    let batch = shop.ratchet.batch("stream").open().tenant("acme").correlation_id("request 1");
+    let batch = batch.in_tx(&mut tx).await.expect("submits");
+    let jobs = batch.add([greet("Ada"), greet("Bob")]).in_tx(&mut tx).await.expect("adds");
+    assert_eq!((shop.seen().await, jobs.len()), ((0, 0), 2), "nothing before the commit");
+    tx.commit().await.expect("commits");
+    assert_eq!(jobs[1].wait_for(LONGEST).await.expect("runs"), "hello Bob");
+    let added = jobs[0].record().await.expect("reads").expect("is there");
+    assert_eq!(added.spec.tenant.as_deref(), Some("acme"));
+    assert_eq!(added.spec.correlation_id.as_deref(), Some("request 1"));
+    let mut tx = shop.begin().await;
+    batch.add([greet("Eve")]).and_seal().in_tx(&mut tx).await.expect("adds");
+    tx.rollback().await.expect("rolls back");
+    let mut tx = shop.begin().await;
+    batch.add([greet("Zoe")]).and_seal().in_tx(&mut tx).await.expect("adds");
+    let refused = batch.add([greet("late")]).in_tx(&mut tx).await.expect_err("it is sealed");
+    assert!(matches!(refused, SubmitError::GroupSealed(id) if id == batch.id()), "{refused}");
+    tx.commit().await.expect("commits");
+    let ended = batch.wait_for(LONGEST).await.expect("ends");
+    assert_eq!((ended.state, ended.counts.succeeded), (GroupState::Succeeded, 3));
+    worker.stop().await;
+}

@@ -7,6 +7,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::Declarations;
+
 /// When a breaker opens, and how it closes again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -63,8 +65,15 @@ pub struct BreakerSample {
 /// The stored breaker of one service.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Breaker {
-    /// The settings of the last counted call.
+    /// The settings that apply: those that an operator has set, otherwise those of the first program that declares the
+    /// breaker, in the order of their names, otherwise those of the last counted call.
     pub settings: BreakerSettings,
+    /// The settings that programs declare in their code.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub declared: Vec<DeclaredSettings>,
+    /// The settings that an operator has set; `None` if the declared ones apply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set_by_operator: Option<BreakerSettings>,
     pub(crate) phase: Phase,
     /// The latest call results in commit order; `true` is a failure.
     #[serde(with = "word")]
@@ -75,6 +84,15 @@ pub struct Breaker {
     pub(crate) since: Timestamp,
 }
 
+/// The settings that one program declares for a breaker.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeclaredSettings {
+    /// The name of the program.
+    pub program: String,
+    /// The declared settings.
+    pub settings: BreakerSettings,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Phase {
     Closed,
@@ -83,6 +101,9 @@ pub(crate) enum Phase {
         until: Option<Timestamp>,
         /// Probes that succeeded.
         good: u32,
+        /// Whether an operator has opened it.
+        #[serde(default)]
+        manual: bool,
     },
 }
 
@@ -117,13 +138,37 @@ pub enum BreakerChange {
     Closed,
 }
 
-/// A manual change of a breaker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A change of a breaker by an operator or by a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BreakerUpdate {
     /// Opens it for this long; `None` until it is closed manually.
     Open(Option<Duration>),
     /// Closes it and clears its window.
     Close,
+    /// Sets its settings, which take precedence over declared ones.
+    Set(BreakerSettings),
+    /// Removes the settings that an operator has set, so that the declared ones apply.
+    Reset,
+    /// Replaces the settings that a program declares. Changes nothing unless these are the newest declarations of the
+    /// program, see [`Store::try_declare`](crate::Store::try_declare).
+    Declare {
+        /// The program and the version that declares.
+        declarations: Declarations,
+        /// The settings, or `None` if the program no longer declares the breaker. If no program does, the breaker
+        /// closes, unless an operator has opened it.
+        settings: Option<BreakerSettings>,
+    },
+}
+
+impl BreakerUpdate {
+    /// Returns the declarations that must be the newest of their program, if the change depends on them.
+    pub fn declarations(&self) -> Option<&Declarations> {
+        match self {
+            Self::Declare { declarations, .. } => Some(declarations),
+            Self::Open(_) | Self::Close | Self::Set(_) | Self::Reset => None,
+        }
+    }
 }
 
 /// A breaker with its service and its current state.

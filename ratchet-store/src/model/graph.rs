@@ -1,5 +1,7 @@
 //! Graphs of dependent jobs: the types of their insertion, and the changes that propagate through them.
 
+use std::time::Duration;
+
 use super::{CancelCause, Edge, GroupId, GroupRecord, Inserted, JobId, NewJob, Vertex};
 
 /// A graph to insert atomically.
@@ -31,6 +33,15 @@ pub struct GraphKey {
     pub key: String,
     /// Whether a repeat is recognized by the key alone. Otherwise, a different graph is refused as a mismatch.
     pub by_key_alone: bool,
+    /// How long the key is kept, as [`NewJob::key_lifetime`].
+    pub lifetime: Option<Duration>,
+}
+
+impl GraphKey {
+    /// Creates a key that is kept permanently, and under which a different graph is refused.
+    pub fn new(tenant: Option<String>, key: impl Into<String>) -> Self {
+        Self { tenant, key: key.into(), by_key_alone: false, lifetime: None }
+    }
 }
 
 /// More members for a group that is not sealed.

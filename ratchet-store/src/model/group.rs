@@ -131,6 +131,12 @@ pub struct GroupRecord {
     pub canceled: Option<CancelCause>,
     /// The origin of its failure or cancellation.
     pub root_cause: Option<Vertex>,
+    /// The tenant of its members, unless they have their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<String>,
+    /// The correlation id of its members, unless they have their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<String>,
     /// When it was submitted.
     pub queued_at: Timestamp,
     /// When its last member ended.
@@ -153,6 +159,8 @@ impl GroupRecord {
             edges: false,
             canceled: None,
             root_cause: None,
+            tenant: None,
+            correlation_id: None,
             queued_at: Timestamp::UNIX_EPOCH,
             finished_at: None,
         }

@@ -38,7 +38,7 @@ pub use backoff::{Backoff, BackoffKind, Jitter, valid_factor};
 pub(crate) use breaker::Phase;
 pub use breaker::{
     Breaker, BreakerChange, BreakerRecord, BreakerSample, BreakerSettings, BreakerState,
-    BreakerUpdate, CallResult,
+    BreakerUpdate, CallResult, DeclaredSettings,
 };
 pub use claim::{ClaimReply, ClaimRequest, Claimed, KnownJobs, Orphan, QueueDemand};
 pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};
@@ -54,7 +54,7 @@ pub use notice::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Notice};
 pub use outcome::{JobOutcome, OutcomeKind};
 pub use priority::Priority;
 pub(crate) use queue::Recent;
-pub use queue::{Gate, QueueLimits, QueueRecord, QueueRules, QueueUpdate, Rate};
+pub use queue::{DeclaredLimits, Gate, QueueLimits, QueueRecord, QueueRules, QueueUpdate, Rate};
 pub use record::{JobRecord, NOT_KEPT, Progress, not_kept};
 pub use schedule::{Declared, Missed, ScheduleRecord, ScheduleWritten, WriteSchedule};
 pub use settlement::{

@@ -19,6 +19,9 @@ pub struct NewJob {
     pub on_conflict: OnConflict,
     /// What must be equal if the idempotency key was used before.
     pub repeat_check: RepeatCheck,
+    /// How long the idempotency key is kept, by the store's clock; `None` for permanently. When it has expired, another
+    /// use of the key is not a repeat. The first use decides.
+    pub key_lifetime: Option<Duration>,
 }
 
 /// What a repeated submission must have in common with the first one for the same idempotency key. If it does not, it is
@@ -44,6 +47,7 @@ impl NewJob {
             due: Due::Now,
             on_conflict: OnConflict::Refuse,
             repeat_check: RepeatCheck::default(),
+            key_lifetime: None,
         }
     }
 

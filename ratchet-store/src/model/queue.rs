@@ -1,11 +1,16 @@
 //! Limits on a whole queue: pause, cluster-wide concurrency and rate. The rules are in
 //! [`rules::queue`](crate::rules::queue).
+//!
+//! Limits have two origins. Programs declare them in their code, and operators set them. What an operator sets takes
+//! precedence until it is reset.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+
+use super::Declarations;
 
 /// The limits of a queue over the whole cluster.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,10 +36,29 @@ pub struct Rate {
 pub struct QueueRules {
     /// If `true`, no job is claimed from the queue.
     pub paused: bool,
-    /// The cluster-wide limits.
+    /// The cluster-wide limits that apply: those that an operator has set, otherwise the lowest ones that programs
+    /// declare.
+    ///
+    /// Limits without an origin were stored before origins were recorded. They apply until a program declares limits
+    /// for the queue, or an operator sets or resets them.
     pub limits: QueueLimits,
+    /// The limits that programs declare in their code.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub declared: Vec<DeclaredLimits>,
+    /// The limits that an operator has set; `None` if the declared ones apply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set_by_operator: Option<QueueLimits>,
     /// Claims that still count against the rate.
     pub(crate) recent: VecDeque<Recent>,
+}
+
+/// The limits that one program declares for a queue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeclaredLimits {
+    /// The name of the program.
+    pub program: String,
+    /// The declared limits.
+    pub limits: QueueLimits,
 }
 
 /// Claims made within a hundredth of the period. They all count until the last one leaves the window, so a window never
@@ -69,15 +93,26 @@ pub enum Gate {
     },
 }
 
-/// A change of a queue's rules by an operator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A change of a queue's rules by an operator or by a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum QueueUpdate {
     /// Stops claims from the queue.
     Pause,
     /// Allows claims from the queue again.
     Resume,
-    /// Sets the cluster-wide limits.
+    /// Sets the cluster-wide limits, which take precedence over declared ones.
     Limit(QueueLimits),
+    /// Removes the limits that an operator has set, so that the declared ones apply.
+    Reset,
+    /// Replaces the limits that a program declares. Changes nothing unless these are the newest declarations of the
+    /// program, see [`Store::try_declare`](crate::Store::try_declare).
+    Declare {
+        /// The program and the version that declares.
+        declarations: Declarations,
+        /// The limits. If they are empty, the program no longer declares any.
+        limits: QueueLimits,
+    },
 }
 
 /// A queue that has rules, with its current state.
@@ -97,6 +132,16 @@ impl QueueLimits {
     /// Returns `true` if no limit is set.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+}
+
+impl QueueUpdate {
+    /// Returns the declarations that must be the newest of their program, if the change depends on them.
+    pub fn declarations(&self) -> Option<&Declarations> {
+        match self {
+            Self::Declare { declarations, .. } => Some(declarations),
+            Self::Pause | Self::Resume | Self::Limit(_) | Self::Reset => None,
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use crate::model::{
     Breaker, BreakerChange, BreakerSample, BreakerSettings, BreakerState, BreakerUpdate,
-    CallResult, Phase, later,
+    CallResult, DeclaredSettings, Phase, later,
 };
 
 /// How many runs a breaker admits.
@@ -36,14 +36,22 @@ impl Breaker {
     /// Creates a closed breaker with an empty window.
     pub fn new(settings: BreakerSettings, now: Timestamp) -> Self {
         let window = VecDeque::new();
-        Self { settings, phase: Phase::Closed, window, opening: 0, since: now }
+        Self {
+            settings,
+            declared: Vec::new(),
+            set_by_operator: None,
+            phase: Phase::Closed,
+            window,
+            opening: 0,
+            since: now,
+        }
     }
 
     /// Returns the state at `now`.
     pub fn state(&self, now: Timestamp) -> BreakerState {
         match self.phase {
             Phase::Closed => BreakerState::Closed,
-            Phase::Open { until: Some(until), good } if until <= now => {
+            Phase::Open { until: Some(until), good, .. } if until <= now => {
                 BreakerState::HalfOpen { good }
             }
             Phase::Open { until, .. } => BreakerState::Open { until },
@@ -88,7 +96,7 @@ impl Breaker {
     /// While the breaker is closed, every result counts. While it is half-open, only probes of the current opening
     /// count. Until the breaker closes, the results of runs that started before it opened are ignored.
     pub fn count(&mut self, sample: &BreakerSample, now: Timestamp) -> Option<BreakerChange> {
-        self.settings = sample.settings;
+        self.settings = self.given_settings().unwrap_or(sample.settings);
         let bad = match sample.result {
             CallResult::Success => false,
             CallResult::Failure => true,
@@ -97,12 +105,12 @@ impl Breaker {
         match self.state(now) {
             BreakerState::Closed => {
                 self.remember(bad);
-                self.is_too_bad().then(|| self.open(Some(self.settings.open_for), now))
+                self.is_too_bad().then(|| self.open(Some(self.settings.open_for), false, now))
             }
             BreakerState::Open { .. } => None,
             BreakerState::HalfOpen { .. } if sample.probe != Some(self.opening) => None,
             BreakerState::HalfOpen { .. } if bad => {
-                Some(self.open(Some(self.settings.open_for), now))
+                Some(self.open(Some(self.settings.open_for), false, now))
             }
             BreakerState::HalfOpen { good } => {
                 let good = good.saturating_add(1);
@@ -117,13 +125,42 @@ impl Breaker {
         }
     }
 
-    /// Applies an operator's order. Closing a closed breaker changes nothing and returns `None`.
+    /// Applies an order of an operator or of a program. Returns the change, if the breaker has opened or closed.
+    ///
+    /// The store must have checked [`BreakerUpdate::declarations`].
     pub fn apply(&mut self, order: BreakerUpdate, now: Timestamp) -> Option<BreakerChange> {
         match order {
-            BreakerUpdate::Open(duration) => Some(self.open(duration, now)),
-            BreakerUpdate::Close if self.is_closed() => None,
-            BreakerUpdate::Close => Some(self.close(now)),
+            BreakerUpdate::Open(duration) => return Some(self.open(duration, true, now)),
+            BreakerUpdate::Close if self.is_closed() => return None,
+            BreakerUpdate::Close => return Some(self.close(now)),
+            BreakerUpdate::Set(settings) => self.set_by_operator = Some(settings),
+            BreakerUpdate::Reset => self.set_by_operator = None,
+            BreakerUpdate::Declare { declarations, settings } => {
+                let others = self.declared.len();
+                self.declared.retain(|declared| declared.program != declarations.program);
+                let withdrawn = settings.is_none() && self.declared.len() < others;
+                if let Some(settings) = settings {
+                    let program = declarations.program;
+                    self.declared.push(DeclaredSettings { program, settings });
+                    self.declared.sort_by(|a, b| a.program.cmp(&b.program));
+                }
+                if withdrawn && self.declared.is_empty() && self.opened_by_calls() {
+                    return Some(self.close(now));
+                }
+            }
         }
+        self.settings = self.given_settings().unwrap_or(self.settings);
+        None
+    }
+
+    /// Returns the settings that were set or declared. If there are none, those of the last call apply.
+    fn given_settings(&self) -> Option<BreakerSettings> {
+        let declared = self.declared.first().map(|declared| declared.settings);
+        self.set_by_operator.or(declared)
+    }
+
+    fn opened_by_calls(&self) -> bool {
+        matches!(self.phase, Phase::Open { manual: false, .. })
     }
 
     fn remember(&mut self, bad: bool) {
@@ -141,9 +178,9 @@ impl Breaker {
             && bad as u64 * 100 >= u64::from(self.settings.failure_rate) * seen as u64
     }
 
-    fn open(&mut self, duration: Option<Duration>, now: Timestamp) -> BreakerChange {
+    fn open(&mut self, duration: Option<Duration>, manual: bool, now: Timestamp) -> BreakerChange {
         let until = duration.map(|duration| later(now, duration));
-        self.phase = Phase::Open { until, good: 0 };
+        self.phase = Phase::Open { until, good: 0, manual };
         self.window.clear();
         self.opening += 1;
         self.since = now;

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::model::{Gate, QueueRules, QueueUpdate, Rate, Recent, later};
+use crate::model::{
+    DeclaredLimits, Gate, QueueLimits, QueueRules, QueueUpdate, Rate, Recent, later,
+};
 
 impl QueueRules {
     /// Returns `true` if there are no rules to store.
@@ -55,21 +57,54 @@ impl QueueRules {
         }
     }
 
-    /// Applies an operator's change. Returns `true` if anything changed.
+    /// Applies a change of an operator or of a program. Returns `true` if anything changed.
+    ///
+    /// The store must have checked [`QueueUpdate::declarations`].
     pub fn apply(&mut self, order: QueueUpdate) -> bool {
-        let before = (self.paused, self.limits);
+        let origins = |rules: &Self| (rules.declared.clone(), rules.set_by_operator);
+        let before = (self.paused, self.limits, origins(self));
         match order {
             QueueUpdate::Pause => self.paused = true,
             QueueUpdate::Resume => self.paused = false,
-            QueueUpdate::Limit(limits) => {
-                self.limits = limits;
-                if limits.rate.is_none() {
-                    self.recent.clear();
+            QueueUpdate::Limit(limits) => self.set_by_operator = Some(limits),
+            QueueUpdate::Reset => {
+                self.set_by_operator = None;
+                self.derive_limits();
+            }
+            QueueUpdate::Declare { declarations, limits } => {
+                self.declared.retain(|declared| declared.program != declarations.program);
+                if !limits.is_empty() {
+                    self.declared.push(DeclaredLimits { program: declarations.program, limits });
+                    self.declared.sort_by(|a, b| a.program.cmp(&b.program));
                 }
             }
         }
-        before != (self.paused, self.limits)
+        // Limits without an origin apply until there is one.
+        if before.2 != origins(self) {
+            self.derive_limits();
+        }
+        before != (self.paused, self.limits, origins(self))
     }
+
+    /// Sets the limits that apply from their origins.
+    fn derive_limits(&mut self) {
+        let declared = || self.declared.iter().map(|declared| declared.limits);
+        self.limits = self.set_by_operator.unwrap_or_else(|| {
+            let concurrency = declared().filter_map(|limits| limits.concurrency).min();
+            let rate = declared().filter_map(|limits| limits.rate).reduce(lower);
+            QueueLimits { concurrency, rate }
+        });
+        if self.limits.rate.is_none() {
+            self.recent.clear();
+        }
+    }
+}
+
+/// Returns the rate with fewer jobs in the long run, and of two equal ones the rate with the shorter period.
+fn lower(a: Rate, b: Rate) -> Rate {
+    let product = |jobs: u32, per: Duration| u128::from(jobs).saturating_mul(per.as_nanos());
+    let order = product(a.jobs, b.per).cmp(&product(b.jobs, a.per)).then(a.per.cmp(&b.per));
+    if order.is_le() { a } else { b }
 }
 
 fn counts(recent: &Recent, rate: Rate, now: Timestamp) -> bool {
@@ -81,7 +116,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::model::QueueLimits;
+    use crate::model::Declarations;
 
     fn at(micros: u64) -> Timestamp {
         later(Timestamp::UNIX_EPOCH, Duration::from_micros(micros))
@@ -104,6 +139,66 @@ mod tests {
         assert_eq!(rules.gate(0, at(0)), Gate::Paused);
         assert!(rules.apply(QueueUpdate::Resume));
         assert_eq!(rules.gate(0, at(0)), Gate::Open { most: 3 });
+    }
+
+    fn declares(program: &str, limits: QueueLimits) -> QueueUpdate {
+        let declarations = Declarations { program: program.to_owned(), fingerprint: 1 };
+        QueueUpdate::Declare { declarations, limits }
+    }
+
+    fn at_once(limit: u32) -> QueueLimits {
+        QueueLimits { concurrency: Some(limit), rate: None }
+    }
+
+    fn per(jobs: u32, per: u64) -> QueueLimits {
+        let rate = Rate { jobs, per: Duration::from_secs(per) };
+        QueueLimits { concurrency: None, rate: Some(rate) }
+    }
+
+    #[test]
+    fn q_06_what_an_operator_sets_applies_until_it_is_reset() {
+        let mut rules = QueueRules::default();
+        assert!(rules.apply(declares("shop", at_once(3))));
+        assert!(rules.apply(QueueUpdate::Limit(at_once(9))));
+        assert!(!rules.apply(QueueUpdate::Limit(at_once(9))));
+        assert!(rules.apply(declares("shop", at_once(4))));
+        assert_eq!((rules.limits, rules.set_by_operator), (at_once(9), Some(at_once(9))));
+        assert_eq!(rules.declared[0].limits, at_once(4));
+        assert!(rules.apply(QueueUpdate::Limit(QueueLimits::default())), "no limit at all");
+        assert_eq!(rules.gate(99, at(0)), Gate::Open { most: u32::MAX });
+        assert!(rules.apply(QueueUpdate::Reset));
+        assert_eq!((rules.limits, rules.set_by_operator), (at_once(4), None));
+        assert!(!rules.apply(QueueUpdate::Reset));
+        assert!(rules.apply(declares("shop", QueueLimits::default())));
+        assert!(rules.is_empty());
+    }
+
+    #[test]
+    fn q_06_the_lowest_of_several_declarations_applies() {
+        let mut rules = QueueRules::default();
+        let both = QueueLimits { rate: per(10, 1).rate, ..at_once(7) };
+        assert!(rules.apply(declares("b", both)));
+        assert!(rules.apply(declares("a", QueueLimits { rate: per(60, 60).rate, ..at_once(9) })));
+        assert_eq!(rules.limits, QueueLimits { rate: per(60, 60).rate, ..at_once(7) });
+        assert!(rules.apply(declares("c", per(1, 1))));
+        assert_eq!(rules.limits.rate, per(1, 1).rate, "the same rate, in a shorter period");
+        assert!(rules.apply(declares("c", QueueLimits::default())));
+        assert!(rules.apply(declares("a", QueueLimits::default())));
+        assert_eq!(rules.limits, both, "another program's declaration remains");
+    }
+
+    #[test]
+    fn q_06_limits_of_unknown_origin_apply_until_there_is_one() {
+        let stored = r#"{"paused":false,"limits":{"concurrency":3,"rate":null},"recent":[]}"#;
+        let stored: QueueRules = serde_json::from_str(stored).expect("rules of an earlier version");
+        let mut rules = stored.clone();
+        assert!(!rules.apply(declares("shop", QueueLimits::default())), "it declared nothing");
+        assert!(rules.apply(QueueUpdate::Pause) && rules.apply(QueueUpdate::Resume));
+        assert_eq!(rules, stored);
+        assert!(rules.apply(declares("shop", at_once(5))));
+        assert_eq!(rules.limits, at_once(5));
+        let mut rules = stored;
+        assert!(rules.apply(QueueUpdate::Reset) && rules.is_empty());
     }
 
     #[test]

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use ratchet::runtime::Builder;
 use ratchet::{PgStore, Ratchet, SqliteStore};
 use ratchet_pg::PgOptions;
 
 pub type Problem = Box<dyn std::error::Error + Send + Sync>;
 
-pub async fn work(version: &str) -> Result<(), Problem> {
+pub async fn work(version: &str, rules: impl FnOnce(Builder) -> Builder) -> Result<(), Problem> {
     let address = std::env::args().nth(1).ok_or("the address of the store is missing")?;
     let builder = if address.starts_with("postgres:") {
         Ratchet::builder(PgStore::open(PgOptions::new(&address)?).await?)
@@ -19,7 +20,7 @@ pub async fn work(version: &str) -> Result<(), Problem> {
         config.heartbeat = Duration::from_millis(400);
         config.maintenance_interval = Duration::from_millis(100);
     });
-    let worker = builder.build().await?.start().await?;
+    let worker = rules(builder).build().await?.start().await?;
     println!("started");
     worker.run_until_signal().await?;
     Ok(())

@@ -1,5 +1,6 @@
-//! The test of versions: two executables declare recurring jobs over one store. The second one has renamed a job, has
-//! removed the schedule of another, and has deleted a third. Every occurrence must be one job, always.
+//! The test of versions: two executables declare recurring jobs and limits over one store. The second one has renamed a
+//! job, has removed the schedule of another, and has deleted a third. Every occurrence must be one job, always. It has
+//! also dropped the limits of one queue and changed those of another.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
@@ -7,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use ratchet::model::{Filter, PageRequest};
+use ratchet::model::{Filter, PageRequest, QueueLimits, QueueRecord};
 use ratchet::{Job as _, Ratchet};
 
 use crate::Problem;
@@ -69,18 +70,45 @@ async fn roll(address: &str) -> Result<String, Problem> {
     let (first, second) =
         (Version::start("shop_old", address)?, Version::start("shop_old", address)?);
     tokio::time::sleep(PAUSE).await;
+    let store = Opened::open(address).await?;
+    let operator = Ratchet::builder_shared(store.shared()).jobs([Tick::JOB]).build().await?;
+    check_limits(&operator, "the first version", ["mail rate 1", "rows 4"]).await?;
+    let mut set = QueueLimits::default();
+    set.concurrency = Some(2);
+    operator.queues().limit("ops", set).await?;
     let new = Version::start("shop_new", address)?;
     let renamed = Timestamp::now();
+    check_limits(&operator, "the second version", ["ops 2", "rows 8"]).await?;
     tokio::time::sleep(PAUSE).await;
     first.stop()?;
     // An old process that is restarted during the rollout must change nothing.
     let again = Version::start("shop_old", address)?;
+    check_limits(&operator, "an old process restarted", ["ops 2", "rows 8"]).await?;
     tokio::time::sleep(PAUSE).await;
     second.stop()?;
     again.stop()?;
     tokio::time::sleep(PAUSE).await;
     new.stop()?;
+    store.close().await;
     audit(address, renamed).await
+}
+
+/// Fails unless these are the limits of the queues.
+async fn check_limits(
+    operator: &Ratchet,
+    after: &str,
+    expected: [&str; 2],
+) -> Result<(), Problem> {
+    let limit = |record: QueueRecord| match (record.rules.limits.concurrency, record.rules.limits.rate) {
+        (Some(limit), _) => format!("{} {limit}", record.queue),
+        (None, Some(rate)) => format!("{} rate {}", record.queue, rate.jobs),
+        (None, None) => record.queue,
+    };
+    let limits: Vec<_> = operator.queues().list().await?.into_iter().map(limit).collect();
+    if limits != expected {
+        return Err(format!("after {after} the limits are {limits:?}, not {expected:?}").into());
+    }
+    Ok(())
 }
 
 async fn audit(address: &str, renamed: Timestamp) -> Result<String, Problem> {
@@ -116,7 +144,7 @@ async fn audit(address: &str, renamed: Timestamp) -> Result<String, Problem> {
     let mut left: Vec<_> = left.iter().map(|view| view.schedule.name.as_str()).collect();
     left.sort_unstable();
     let summary = format!(
-        "{} occurrences of the renamed job, one job each, none missing; {} of the other two, none after the new version had started; schedules left: {}",
+        "{} occurrences of the renamed job, one job each, none missing; {} of the other two, none after the new version had started; schedules left: {}; limits that the new version does not declare were removed, an old process brought none back, and those of an operator stayed",
         charges.len(),
         of("tidy").len() + of("report").len(),
         left.join(", "),

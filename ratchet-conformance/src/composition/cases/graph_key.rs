@@ -9,7 +9,7 @@ use crate::World;
 use crate::fixture::{JobExt, RunExt, Sketch, secs};
 
 fn key(key: &str) -> GraphKey {
-    GraphKey { tenant: None, key: key.to_owned(), by_key_alone: false }
+    GraphKey::new(None, key)
 }
 
 /// Creates a chain of two steps with the key `once`.
@@ -55,6 +55,21 @@ pub async fn s_15_a_graph_can_be_recognized_by_its_key_alone(world: &World) {
     };
     assert_eq!(insert(world, &other(true)).await, first);
     is_refused(world, other(false), first).await;
+}
+
+pub async fn s_15_the_key_of_a_graph_expires(world: &World) {
+    let brief = || {
+        let mut graph = pair(world);
+        graph.key = Some(GraphKey { lifetime: Some(secs(3600)), ..key("once") });
+        graph
+    };
+    let first = insert(world, &brief()).await;
+    world.pass(secs(1800)).await;
+    assert_eq!(insert(world, &brief()).await, first);
+    world.pass(secs(1800)).await;
+    let next = brief();
+    assert_eq!(insert(world, &next).await, root(&next), "a new graph");
+    assert_eq!(insert(world, &brief()).await, root(&next));
 }
 
 pub async fn s_15_arguments_of_a_graph_with_their_default_do_not_count(world: &World) {

@@ -52,7 +52,7 @@ pub async fn s_08_refused_graph_is_dropped_whole_with_a_warning(world: &World) {
     let run = world.run(world.job()).await;
     world.submit(world.job().key("taken")).await;
     let mut refused = chain(world, Some("taken"));
-    refused.key = Some(GraphKey { tenant: None, key: "once".to_owned(), by_key_alone: false });
+    refused.key = Some(GraphKey::new(None, "once"));
     let (good, child) = (chain(world, None), world.job());
     let spawned = [child.id, good.jobs[0].id, good.jobs[1].id];
     let graphs = vec![refused.clone(), good.clone()];
@@ -77,7 +77,7 @@ pub async fn s_08_repeated_graph_is_neither_there_nor_dropped(world: &World) {
     let node = world.node().await;
     let keyed = || {
         let mut graph = chain(world, None);
-        graph.key = Some(GraphKey { tenant: None, key: "once".to_owned(), by_key_alone: false });
+        graph.key = Some(GraphKey::new(None, "once"));
         graph
     };
     let run = world.run_on(&node, world.job()).await;

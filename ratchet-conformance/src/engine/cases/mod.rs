@@ -7,6 +7,7 @@ pub mod contain;
 pub mod context;
 pub mod crash;
 pub mod dead_letters;
+pub mod declared_rules;
 pub mod engine_death;
 pub mod events;
 pub mod failures;

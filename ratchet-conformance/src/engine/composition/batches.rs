@@ -162,3 +162,19 @@ pub async fn h_03_a_batch_warns_of_its_queues(fixture: EngineFixture) {
     assert_eq!(batch.warnings(), &[] as &[String]);
     worker.stop().await;
 }
+
+pub async fn s_14_children_that_are_added_later_inherit(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start_composed().await;
+    let batch = ratchet.batch("stream").open().tenant("acme").correlation_id("request 1");
+    let batch = batch.await.expect("submits");
+    let others = [batch.clone(), ratchet.group(batch.id())];
+    for (number, handle) in others.iter().enumerate() {
+        let added = handle.add([Mark::ok(&format!("{number}"))]).await.expect("adds").remove(0);
+        let spec = added.record().await.expect("reads").expect("is there").spec;
+        assert_eq!(spec.tenant.as_deref(), Some("acme"));
+        assert_eq!(spec.correlation_id.as_deref(), Some("request 1"));
+    }
+    batch.add([Mark::ok("last")]).and_seal().await.expect("adds");
+    assert_eq!(ended(&batch).await.counts.total, 3);
+    worker.stop().await;
+}

@@ -42,6 +42,7 @@ macro_rules! composition_engine_suite {
                 w_03_progress_and_completion_are_told
                 w_03_callbacks_are_told_of_the_batch
                 w_03_children_come_as_a_stream
+                s_14_children_that_are_added_later_inherit
                 w_03_waiting_for_a_large_batch_reads_it_seldom
                 w_03_bad_rates_and_names_are_refused
                 d_06_callback_of_an_empty_batch_runs

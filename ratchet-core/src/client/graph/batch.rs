@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::draft::Draft;
 use super::{Chain, GroupHandle, Workflow};
@@ -92,6 +93,13 @@ impl<'a> Batch<'a> {
     /// Recognizes a repeat by the idempotency key alone, even if the batch is different.
     pub fn by_key_alone(mut self) -> Self {
         self.draft.by_key_alone();
+        self
+    }
+
+    /// Lets the idempotency key expire this long after its first use, by the store's clock. A later use of the key
+    /// creates a new batch. Must be greater than zero.
+    pub fn within(mut self, lifetime: Duration) -> Self {
+        self.draft.within(lifetime);
         self
     }
 

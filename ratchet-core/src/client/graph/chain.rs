@@ -4,6 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
@@ -64,6 +65,13 @@ impl<'a, T> Chain<'a, T> {
     /// Recognizes a repeat by the idempotency key alone, even if the chain is different.
     pub fn by_key_alone(mut self) -> Self {
         self.draft.by_key_alone();
+        self
+    }
+
+    /// Lets the idempotency key expire this long after its first use, by the store's clock. A later use of the key
+    /// creates a new chain. Must be greater than zero.
+    pub fn within(mut self, lifetime: Duration) -> Self {
+        self.draft.within(lifetime);
         self
     }
 

@@ -3,6 +3,7 @@
 use std::any::type_name;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::handle::GroupHandle;
 use super::publish_effects;
@@ -35,6 +36,8 @@ pub(super) struct Draft<'a> {
     key: Option<String>,
     /// Whether a repeat is recognized by the idempotency key alone.
     by_key_alone: bool,
+    /// How long the idempotency key is kept.
+    key_lifetime: Option<Duration>,
     pub(super) graph: NewGraph,
     pub(super) root: GroupId,
     pub(super) error: Option<SubmitError>,
@@ -74,6 +77,7 @@ impl<'a> Draft<'a> {
             correlation_id,
             key: None,
             by_key_alone: false,
+            key_lifetime: None,
             graph,
             root,
             error: None,
@@ -120,6 +124,10 @@ impl<'a> Draft<'a> {
         self.by_key_alone = true;
     }
 
+    pub(super) fn within(&mut self, lifetime: Duration) {
+        self.key_lifetime = Some(lifetime);
+    }
+
     /// Sets the tenant and the correlation id of the graph on every job that has none.
     fn share_origin(&mut self) {
         for job in &mut self.graph.jobs {
@@ -127,6 +135,10 @@ impl<'a> Draft<'a> {
             spec.tenant = spec.tenant.take().or_else(|| self.tenant.clone());
             spec.correlation_id =
                 spec.correlation_id.take().or_else(|| self.correlation_id.clone());
+        }
+        for group in &mut self.graph.groups {
+            group.tenant.clone_from(&self.tenant);
+            group.correlation_id.clone_from(&self.correlation_id);
         }
     }
 
@@ -255,6 +267,8 @@ impl<'a> Draft<'a> {
             return Err(error);
         }
         self.check_size()?;
+        let name = self.graph.root().map_or("", |root| root.name.as_str());
+        submit::check_lifetime(name, self.key.is_some(), self.key_lifetime)?;
         self.share_origin();
         link(&mut self.graph);
         check(&self.graph)?;
@@ -262,8 +276,14 @@ impl<'a> Draft<'a> {
             tenant: self.tenant,
             key,
             by_key_alone: self.by_key_alone,
+            lifetime: self.key_lifetime,
         });
-        Ok((self.graph, GroupHandle::new(self.root, Arc::clone(self.core))))
+        let core = Arc::clone(self.core);
+        let handle = match self.graph.root() {
+            Some(root) => GroupHandle::submitted(root, core),
+            None => GroupHandle::new(self.root, core),
+        };
+        Ok((self.graph, handle))
     }
 
     /// Checks and submits the graph. If its key was used before, returns the handle of the original.

@@ -4,16 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::draft::insert;
 use super::{draw, svg};
+use crate::client::WaitError;
 use crate::client::ends::Ends;
-use crate::client::{Enqueue, JobHandle, SubmitError, WaitError};
-use crate::events::JobRef;
-use crate::job::FirstStep;
 use crate::runtime::Core;
 use ratchet_store::model::{
-    Command, CommandError, CommandReply, Edge, Extend, GroupFilter, GroupId, GroupRecord,
-    GroupView, Inserted, JobId, Member, NewJob, Step, Vertex,
+    Command, CommandError, CommandReply, Edge, GroupFilter, GroupId, GroupRecord, GroupView, JobId,
+    Member, Vertex,
 };
 use ratchet_store::{Store, StoreError};
 
@@ -23,11 +20,40 @@ pub struct GroupHandle {
     id: GroupId,
     pub(in crate::client) core: Arc<Core>,
     warnings: Arc<[String]>,
+    /// The tenant and the correlation id of the group, if this handle has submitted it.
+    origin: Option<Arc<Origin>>,
+}
+
+/// What the members of a group inherit from it.
+#[derive(Debug, Default)]
+pub(in crate::client) struct Origin {
+    pub(in crate::client) tenant: Option<String>,
+    pub(in crate::client) correlation_id: Option<String>,
 }
 
 impl GroupHandle {
     pub(super) fn new(id: GroupId, core: Arc<Core>) -> Self {
-        Self { id, core, warnings: Arc::default() }
+        Self { id, core, warnings: Arc::default(), origin: None }
+    }
+
+    /// Creates the handle of a group that is being submitted. Its transaction may not have been committed when members
+    /// are added, so the handle keeps what they inherit.
+    pub(super) fn submitted(group: &GroupRecord, core: Arc<Core>) -> Self {
+        let (tenant, correlation_id) = (group.tenant.clone(), group.correlation_id.clone());
+        let origin = Some(Arc::new(Origin { tenant, correlation_id }));
+        Self { origin, ..Self::new(group.id, core) }
+    }
+
+    /// Returns what the members of the group inherit from it.
+    pub(super) async fn origin(&self) -> Result<Arc<Origin>, StoreError> {
+        if let Some(origin) = &self.origin {
+            return Ok(Arc::clone(origin));
+        }
+        let origin = self
+            .record()
+            .await?
+            .map(|group| Origin { tenant: group.tenant, correlation_id: group.correlation_id });
+        Ok(Arc::new(origin.unwrap_or_default()))
     }
 
     /// Adds the warnings of the submit.
@@ -120,35 +146,6 @@ impl GroupHandle {
     pub async fn cancel(&self) -> Result<bool, CommandError> {
         let reply = self.core.command(Command::CancelGroup(self.id)).await?;
         Ok(matches!(reply, CommandReply::GroupCanceled(_)))
-    }
-
-    /// Adds children to an open batch: all of them or none. Returns one handle per job, in order.
-    pub async fn add<J: FirstStep>(
-        &self,
-        jobs: impl IntoIterator<Item = J>,
-    ) -> Result<Vec<JobHandle<J>>, SubmitError> {
-        let jobs: Result<Vec<_>, _> = jobs.into_iter().map(|job| self.child(&job)).collect();
-        let inserted = self.extend(jobs?, false).await?;
-        let handle = |job: &Inserted| JobHandle::new(job.id(), Arc::clone(&self.core), Vec::new());
-        Ok(inserted.iter().map(handle).collect())
-    }
-
-    /// Seals an open batch: no more children can be added, and the batch ends when its children have ended.
-    pub async fn seal(&self) -> Result<(), SubmitError> {
-        self.extend(Vec::new(), true).await.map(drop)
-    }
-
-    fn child<J: FirstStep>(&self, job: &J) -> Result<NewJob, SubmitError> {
-        let mut job = Enqueue::step(&self.core, job).into_new_job()?;
-        job.spec.step = Some(Box::new(Step::new(Some(self.id))));
-        Ok(job)
-    }
-
-    async fn extend(&self, jobs: Vec<NewJob>, seal: bool) -> Result<Vec<Inserted>, SubmitError> {
-        let about = JobRef::of_all(&jobs);
-        let extend = self.core.store.add_members(Extend { group: self.id, jobs, seal });
-        let (inserted, _) = insert(&self.core, &about, "", extend).await?;
-        Ok(inserted.jobs)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Chains, batches and workflows: built in memory, checked, then submitted in one commit.
 
+mod add_members;
 mod batch;
 mod chain;
 mod draft;
@@ -11,6 +12,8 @@ mod report;
 mod svg;
 mod workflow;
 
+pub use add_members::AddMembers;
+pub(super) use add_members::handles;
 pub use batch::Batch;
 pub use chain::{Chain, ChainHandle};
 pub(crate) use effects::publish_effects;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use self::wiring::Parent;
 pub use self::wiring::{GroupStep, StepOptions, StepOutput, StepRef};
@@ -132,6 +133,13 @@ impl<'a> Workflow<'a> {
     /// Recognizes a repeat by the idempotency key alone, even if the workflow is different.
     pub fn by_key_alone(&mut self) -> &mut Self {
         self.draft.by_key_alone();
+        self
+    }
+
+    /// Lets the idempotency key expire this long after its first use, by the store's clock. A later use of the key
+    /// creates a new workflow. Must be greater than zero.
+    pub fn within(&mut self, lifetime: Duration) -> &mut Self {
+        self.draft.within(lifetime);
         self
     }
 

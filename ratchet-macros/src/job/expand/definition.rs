@@ -117,6 +117,9 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
         options.soft_timeout.as_ref().map(|soft| soft_timeout(soft, options.timeout.as_ref())),
     );
     calls.extend(options.delay.as_ref().map(|delay| timed("delay", delay)));
+    calls.extend(
+        options.idempotency_within.as_ref().map(|within| timed("idempotency_within", within)),
+    );
     calls.extend(options.concurrency_limit.as_ref().map(|limit| call("concurrency_limit", limit)));
     if options.single_instance.is_present() {
         calls.push(quote!(.concurrency_limit(1)));

@@ -1,6 +1,10 @@
 //! The recorded use of an idempotency key.
 
-use crate::model::{InsertError, Inserted, JobId, NewGraph, NewJob, RepeatCheck};
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::model::{InsertError, Inserted, JobId, NewGraph, NewJob, RepeatCheck, later};
 use crate::rules::{arguments, graph};
 
 /// The recorded use of an idempotency key.
@@ -14,6 +18,8 @@ pub struct IdempotencyRecord {
     /// without those that have their default value. Digests of 32 bytes were written before there were formats, and
     /// are of the arguments as they were stored.
     pub digest: Vec<u8>,
+    /// How long the key is kept after this use; `None` for permanently. Not set in a record that a store has read.
+    pub lifetime: Option<Duration>,
 }
 
 /// A use of an idempotency key that may be a repeat.
@@ -40,7 +46,12 @@ impl KeyUse {
     pub fn of(job: &NewJob) -> Self {
         let digest = numbered(arguments::digest(job));
         Self {
-            record: IdempotencyRecord { job: job.id, name: job.spec.name.clone(), digest },
+            record: IdempotencyRecord {
+                job: job.id,
+                name: job.spec.name.clone(),
+                digest,
+                lifetime: job.key_lifetime,
+            },
             first_format: arguments::digest_of_bytes(job).to_vec(),
             by_key_alone: job.repeat_check == RepeatCheck::KeyAlone,
         }
@@ -51,15 +62,29 @@ impl KeyUse {
         let root = new.root()?;
         let job = JobId::from_uuid(root.id.uuid());
         let digest = numbered(graph::digest(new));
+        let key = new.key.as_ref();
+        let lifetime = key.and_then(|key| key.lifetime);
         Some(Self {
-            record: IdempotencyRecord { job, name: graph::identity(root), digest },
+            record: IdempotencyRecord { job, name: graph::identity(root), digest, lifetime },
             first_format: graph::digest_of_bytes(new).to_vec(),
-            by_key_alone: new.key.as_ref().is_some_and(|key| key.by_key_alone),
+            by_key_alone: key.is_some_and(|key| key.by_key_alone),
         })
     }
 }
 
 impl IdempotencyRecord {
+    /// Returns when the key expires if it is used at `now`; `None` if it does not.
+    pub fn expires(&self, now: Timestamp) -> Option<Timestamp> {
+        self.lifetime.map(|lifetime| later(now, lifetime))
+    }
+
+    /// Returns `true` if a stored record that expires at `expires` counts when `job` uses the key at `now`.
+    ///
+    /// An expired record counts for the job that made it, because its insert may be repeated after a lost reply.
+    pub fn counts(&self, expires: Option<Timestamp>, job: JobId, now: Timestamp) -> bool {
+        self.job == job || expires.is_none_or(|expires| now < expires)
+    }
+
     /// Returns the result for a repeated use of the key. Fails if the name or the arguments differ.
     pub fn answer(&self, again: &KeyUse, key: &str) -> Result<Inserted, InsertError> {
         let current = self.digest.first() == Some(&FORMAT) && self.digest.len() > 32;

@@ -15,5 +15,6 @@ async fn tidy() {}
 
 #[tokio::main]
 async fn main() -> Result<(), shop::Problem> {
-    shop::work("2").await
+    // The queue `mail` has lost its rate.
+    shop::work("2", |shop| shop.queue("rows", |queue| queue.cluster_concurrency(8))).await
 }

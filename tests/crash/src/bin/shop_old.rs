@@ -1,6 +1,8 @@
-//! The first version of a program with recurring jobs. `scripts/proof versions` starts it.
+//! The first version of a program with recurring jobs and limits. `scripts/proof versions` starts it.
 
 #![forbid(unsafe_code)]
+
+use std::time::Duration;
 
 use ratchet::prelude::*;
 
@@ -21,5 +23,9 @@ async fn report() {}
 
 #[tokio::main]
 async fn main() -> Result<(), shop::Problem> {
-    shop::work("1").await
+    shop::work("1", |shop| {
+        shop.queue("mail", |queue| queue.rate(1, Duration::from_secs(1)))
+            .queue("rows", |queue| queue.cluster_concurrency(4))
+    })
+    .await
 }

@@ -1,0 +1,2 @@
+-- Deletes idempotency keys that have expired.
+DELETE FROM ratchet_ledger WHERE expires <= ?1
