@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use ratchet_store::StoreError;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
-use ratchet_store::model::limits::{self, Field};
+use ratchet_store::model::limits::{self, Field, brief};
 use ratchet_store::model::{QueueLimits, QueueRecord, QueueUpdate};
+use ratchet_store::{StoreError, StoreErrorKind};
 
 use super::Ratchet;
 use crate::runtime::Core;
@@ -49,7 +49,15 @@ impl Queues {
 
     /// Sets the limits of a queue in the whole cluster; the default sets no limit. They take precedence over the limits
     /// that programs declare, until [`Self::reset`] removes them. Returns whether anything changed.
+    ///
+    /// # Errors
+    ///
+    /// A limit of zero jobs is refused with [`StoreErrorKind::Data`]. Use [`Self::pause`] instead.
     pub async fn limit(&self, queue: &str, limits: QueueLimits) -> Result<bool, StoreError> {
+        if let Some(problem) = limits.problem() {
+            let message = format!("cannot limit queue `{}`: {problem}", brief(queue));
+            return Err(StoreError::new(StoreErrorKind::Data, message));
+        }
         self.update(queue, QueueUpdate::Limit(limits)).await
     }
 

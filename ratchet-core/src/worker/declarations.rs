@@ -4,11 +4,11 @@
 //! What is declared belongs to the program that declares it. If several versions of a program are running, only the
 //! newest one changes it, see [`Store::try_declare`](ratchet_store::Store::try_declare).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::declared_rules::{breakers, declare_rules, queue_limits};
+use super::declared_rules::{breakers, declare_rules, jobs, queue_limits};
 use crate::client::{ScheduleError, TRIES, declare, definition, rename, write_schedule as write};
-use crate::job::{JobInvocationResolver as _, Registration, Registry};
+use crate::job::Registration;
 use crate::runtime::Core;
 use ratchet_store::model::{Declarations, Declared, NodeId, ScheduleRecord};
 use ratchet_store::{StoreError, StoreErrorKind};
@@ -156,12 +156,6 @@ async fn withdraw_once(core: &Core, declarations: &Declarations) -> Result<bool,
         }
     }
     Ok(unchanged)
-}
-
-/// Returns the jobs of this runtime and all other jobs linked into the program, by name.
-pub(super) fn jobs(core: &Core) -> BTreeMap<&'static str, Registration> {
-    let linked = Registry::collect().map(|registry| registry.all()).unwrap_or_default();
-    linked.into_iter().chain(core.resolver.all()).map(|job| (job.def.name, job)).collect()
 }
 
 /// A 64-bit FNV-1a hash, which is the same in every build, unlike the hashes of the standard library.

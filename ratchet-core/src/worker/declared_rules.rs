@@ -5,14 +5,20 @@
 
 use std::collections::BTreeMap;
 
-use super::declarations::jobs;
 use crate::config::breaker_settings;
+use crate::job::{JobInvocationResolver as _, Registration, Registry};
 use crate::runtime::Core;
 use ratchet_store::StoreError;
 use ratchet_store::model::{
     BreakerRecord, BreakerSettings, BreakerUpdate, Declarations, QueueLimits, QueueRules,
     QueueUpdate,
 };
+
+/// Returns the jobs of this runtime and all other jobs linked into the program, by name.
+pub(super) fn jobs(core: &Core) -> BTreeMap<&'static str, Registration> {
+    let linked = Registry::collect().map(|registry| registry.all()).unwrap_or_default();
+    linked.into_iter().chain(core.resolver.all()).map(|job| (job.def.name, job)).collect()
+}
 
 /// Declares the rules of this program, and removes those that it no longer declares.
 pub(super) async fn declare_rules(

@@ -22,6 +22,26 @@ pub struct QueueLimits {
     pub rate: Option<Rate>,
 }
 
+impl QueueLimits {
+    /// Returns why these limits make no sense, if they do not. A limit of zero jobs would stop the queue, which is what
+    /// pausing is for.
+    ///
+    /// ```
+    /// # use ratchet_store::model::QueueLimits;
+    /// let mut none = QueueLimits::default();
+    /// assert_eq!(none.problem(), None);
+    /// none.concurrency = Some(0);
+    /// assert!(none.problem().is_some());
+    /// ```
+    pub fn problem(&self) -> Option<&'static str> {
+        if self.concurrency == Some(0) {
+            return Some("`concurrency` must be at least 1; to stop the queue, pause it");
+        }
+        let makes_sense = self.rate.is_none_or(|rate| rate.jobs >= 1 && !rate.per.is_zero());
+        (!makes_sense).then_some("`rate` must be at least one job in a time longer than zero")
+    }
+}
+
 /// A maximum number of claims in any window of a period. Retries count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
