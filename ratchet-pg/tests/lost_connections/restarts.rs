@@ -17,7 +17,7 @@ use uuid::Uuid;
 use crate::support::{Cut, Cutter, OwnServer};
 
 /// How long a submit may wait for the server.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 const RESTARTS: u32 = 6;
 /// Submits per tick of 10 ms.
 const PER_TICK: usize = 10;
@@ -116,7 +116,7 @@ async fn s_13_submits_survive_six_restarts_and_random_cuts() {
     let seconds: u32 = seconds.map_or(120, |seconds| seconds.parse().expect("a number"));
     let server = Arc::new(OwnServer::start("max_connections = 100\nshared_buffers = 256MB\n"));
     let cutter = Arc::new(Cutter::to(server.folder().join(".s.PGSQL.5432")).await);
-    let options = cutter.options("postgres").acquire_timeout(PATIENCE);
+    let options = cutter.options("postgres").acquire_timeout(TIMEOUT);
     let client = Arc::new(Client {
         store: PgStore::open(options).await.expect("opens"),
         ids: IdSource::new(Arc::new(SystemClock::default()), Arc::new(OsEntropy)),
@@ -235,7 +235,7 @@ fn page(
     let mut page = String::from(
         "# Submits while the server restarts\n\nWritten by `scripts/proof outages`. A store submits at a fixed rate. \
          Meanwhile the server restarts\n(`fast` and `immediate` in turn), and connections are cut at random requests, \
-         before the server receives\nthem or after it has executed them. The patience of the store (`acquire_timeout`) \
+         before the server receives\nthem or after it has executed them. The `acquire_timeout` of the store \
          is 30 s.\n\n| | |\n|---|---|\n",
     );
     let mut row = |name: &str, value: String| {

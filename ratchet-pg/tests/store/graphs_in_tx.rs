@@ -13,7 +13,7 @@ use ratchet_store::model::{GroupFilter, GroupState, JobState, TakenKey};
 use sqlx::{Postgres, Transaction};
 
 /// The timeout of the tests.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The poll interval. It is long, so that work must be found by the hint of the commit.
 const HOUR: Duration = Duration::from_hours(1);
@@ -64,7 +64,7 @@ async fn s_07_chain_runs_after_the_commit_and_its_handle_is_typed() {
     assert!(chain.group().record().await.expect("reads").is_none(), "not before the commit");
     assert_eq!(shop.seen().await, (0, 0));
     tx.commit().await.expect("commits");
-    let ended = chain.group().wait_for(PATIENCE).await.expect("ends");
+    let ended = chain.group().wait_for(TIMEOUT).await.expect("ends");
     assert_eq!((ended.name.as_str(), ended.state), ("loud", GroupState::Succeeded));
     assert_eq!(chain.wait().await.expect("succeeds"), "HELLO ADA");
     worker.stop().await;
@@ -80,11 +80,11 @@ async fn s_07_batch_in_a_transaction_counts_exactly() {
     let batch = batch.in_tx(&mut tx).await.expect("submits");
     assert_eq!(shop.seen().await, (0, 0), "nothing before the commit");
     tx.commit().await.expect("commits");
-    let ended = batch.wait_for(PATIENCE).await.expect("ends");
+    let ended = batch.wait_for(TIMEOUT).await.expect("ends");
     assert_eq!((ended.counts.total, ended.counts.succeeded), (20, 20));
     let callback = batch.view().await.expect("reads").expect("is there").followers.remove(0).id;
     let callback = shop.ratchet.handle::<Greet>(callback);
-    assert_eq!(callback.wait_for(PATIENCE).await.expect("runs"), "hello everybody");
+    assert_eq!(callback.wait_for(TIMEOUT).await.expect("runs"), "hello everybody");
     let counts = shop.store.counts().await.expect("counts");
     assert_eq!(counts.state(JobState::Succeeded), 21);
     worker.stop().await;
@@ -102,7 +102,7 @@ async fn s_07_workflow_runs_after_the_commit() {
     let flow = flow.in_tx(&mut tx).await.expect("submits");
     assert_eq!(shop.seen().await, (0, 0), "nothing before the commit");
     tx.commit().await.expect("commits");
-    let ended = flow.wait_for(PATIENCE).await.expect("ends");
+    let ended = flow.wait_for(TIMEOUT).await.expect("ends");
     assert_eq!((ended.state, ended.counts.succeeded), (GroupState::Succeeded, 3));
     worker.stop().await;
 }
@@ -166,7 +166,7 @@ async fn s_07_children_are_added_in_a_transaction() {
     let jobs = batch.add([greet("Ada"), greet("Bob")]).in_tx(&mut tx).await.expect("adds");
     assert_eq!((shop.seen().await, jobs.len()), ((0, 0), 2), "nothing before the commit");
     tx.commit().await.expect("commits");
-    assert_eq!(jobs[1].wait_for(PATIENCE).await.expect("runs"), "hello Bob");
+    assert_eq!(jobs[1].wait_for(TIMEOUT).await.expect("runs"), "hello Bob");
     let added = jobs[0].record().await.expect("reads").expect("is there");
     assert_eq!(added.spec.tenant.as_deref(), Some("acme"));
     assert_eq!(added.spec.correlation_id.as_deref(), Some("request 1"));
@@ -178,7 +178,7 @@ async fn s_07_children_are_added_in_a_transaction() {
     let refused = batch.add([greet("late")]).in_tx(&mut tx).await.expect_err("it is sealed");
     assert!(matches!(refused, SubmitError::GroupSealed(id) if id == batch.id()), "{refused}");
     tx.commit().await.expect("commits");
-    let ended = batch.wait_for(PATIENCE).await.expect("ends");
+    let ended = batch.wait_for(TIMEOUT).await.expect("ends");
     assert_eq!((ended.state, ended.counts.succeeded), (GroupState::Succeeded, 3));
     worker.stop().await;
 }
