@@ -87,19 +87,19 @@ impl Inner {
         in_flight: &ClaimInFlight<'_>,
     ) -> Result<Option<ClaimReply>, Fault> {
         for _ in 0..TURNS {
-            let (told, reply) =
+            let (status, reply) =
                 self.exchange(db, Successes::default(), Some(request), in_flight).await?;
-            if told.answered() {
+            if status.answered() {
                 return Ok(Some(reply));
             }
-            if told.long && told.plain {
+            if status.long && status.plain {
                 continue;
             }
-            if told.long {
+            if status.long {
                 break;
             }
             // Due jobs that another transaction has locked cannot be promoted. The slow path does without them.
-            if self.promote(db, request, told.now).await? == 0 {
+            if self.promote(db, request, status.now).await? == 0 {
                 break;
             }
         }

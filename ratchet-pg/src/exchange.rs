@@ -157,27 +157,27 @@ impl Inner {
         }
         crash_point(CrashPoint::ExchangeAfter);
         self.bounds.took(node, demands, &start, began.elapsed());
-        let (mut told, mut lines, mut rest) = (None, Vec::new(), Vec::new());
+        let (mut status_row, mut lines, mut rest) = (None, Vec::new(), Vec::new());
         for row in &rows {
             if let Some(now) = row.try_get::<Option<i64>, _>(0)? {
-                told = Some((status(row, now, plain)?, next_due(row, now)?));
+                status_row = Some((status(row, now, plain)?, next_due(row, now)?));
             } else if let Some(line) = ClaimedColumns::of(row)? {
                 lines.push(line);
             } else {
                 rest.push(row);
             }
         }
-        let ((told, emptied), next_due) =
-            told.ok_or_else(|| protocol_error("an exchange returned no status row"))?;
+        let ((status_row, emptied), next_due) =
+            status_row.ok_or_else(|| protocol_error("an exchange returned no status row"))?;
         self.leases.forget(&emptied);
-        if !rest.is_empty() || told.long {
+        if !rest.is_empty() || status_row.long {
             self.plain_claims.lookup_needed();
         } else if !lines.is_empty() {
             self.plain_claims.lookup_avoided();
         }
         let mut reply = ClaimReply { next_due, ..ClaimReply::default() };
-        if let Some(request) = request.filter(|_| told.answered()) {
-            let claims = Claims { request, leases: &leases, now: told.now };
+        if let Some(request) = request.filter(|_| status_row.answered()) {
+            let claims = Claims { request, leases: &leases, now: status_row.now };
             let taken = claims.in_line(lines, &rest, claimed_columns::JOB)?;
             let jobs = self.claimed(db, &leases, taken).await?;
             let claimed = |(queue, lease): (_, &Uuid)| {
@@ -189,7 +189,7 @@ impl Inner {
             self.bounds.raise(request.node, &start, claimed);
             reply.jobs = jobs;
         }
-        Ok((told, reply))
+        Ok((status_row, reply))
     }
 
     /// Remembers the leases of claimed jobs, which must be in the order of their leases. Returns the jobs in queue
@@ -261,7 +261,7 @@ fn has_keys(spec: &JobSpec) -> bool {
 }
 
 fn status(row: &PgRow, now: i64, plain: bool) -> Result<(ExchangeStatus, Vec<Uuid>), sqlx::Error> {
-    let told = ExchangeStatus {
+    let status_row = ExchangeStatus {
         now,
         due_waits: row.try_get("due_waits")?,
         long: row.try_get("long")?,
@@ -269,7 +269,7 @@ fn status(row: &PgRow, now: i64, plain: bool) -> Result<(ExchangeStatus, Vec<Uui
         applied: row.try_get("applied")?,
         freed: row.try_get("freed")?,
     };
-    Ok((told, row.try_get("emptied")?))
+    Ok((status_row, row.try_get("emptied")?))
 }
 
 fn next_due(row: &PgRow, now: i64) -> Result<Option<Duration>, sqlx::Error> {

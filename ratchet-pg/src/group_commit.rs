@@ -135,21 +135,21 @@ impl Inner {
             let stored = in_time(self.longest, &self.suspects, stored);
             let error = match stored.await {
                 Ok(fresh) => {
-                    self.told(&fresh);
+                    self.announce(&fresh);
                     None
                 }
                 Err(Fault::Database(error)) => Some(store_error(error)),
                 Err(fault) => Some(StoreError::from(fault)),
             };
             for Waiting { jobs, answer } in together.drain(..) {
-                let told = match &error {
+                let refusal = match &error {
                     None => Answer::Stored,
                     // Invalid data in one submit must not fail the rest of the batch.
                     Some(error) if error.kind() == StoreErrorKind::Data => Answer::Separately(jobs),
                     Some(error) => Answer::Failed(StoreError::new(error.kind(), error.to_string())),
                 };
                 // If the receiver is gone, the caller dropped the submit. Its jobs are stored nevertheless.
-                let _ = answer.send(told);
+                let _ = answer.send(refusal);
             }
         }
     }

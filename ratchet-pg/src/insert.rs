@@ -108,7 +108,7 @@ impl Inner {
     pub(crate) async fn insert_plain(&self, jobs: &[NewJob]) -> Result<Vec<Inserted>, Fault> {
         match self.store_alone(jobs.iter()).await {
             Ok(fresh) => {
-                self.told(&fresh);
+                self.announce(&fresh);
                 Ok(jobs.iter().map(|job| Inserted::Created(job.id)).collect())
             }
             // An id was used before. The slow path finds out which.
@@ -132,7 +132,7 @@ impl Inner {
             }
         })?;
         let (answers, fresh) = earlier.answer()?;
-        self.told(&fresh);
+        self.announce(&fresh);
         Ok(answers)
     }
 

@@ -39,7 +39,7 @@ impl Inner {
     ) -> Result<ScheduleWritten, Fault> {
         let (written, fresh) =
             transact!(self, |db| self.write_schedule_within(db, &write).await?)?;
-        self.told(&fresh);
+        self.announce(&fresh);
         Ok(written)
     }
 

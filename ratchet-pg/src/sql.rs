@@ -15,6 +15,13 @@ pub(crate) struct Statement {
     pub(crate) keep: bool,
 }
 
+/// The direction of a list of jobs, as it is written in `query/list_ids.sql`, and the opposite one.
+const DIRECTION: [(&str, &str); 3] = [
+    ("newest first", "oldest first"),
+    ("j.id < $2", "j.id > $2"),
+    ("ORDER BY j.id DESC", "ORDER BY j.id"),
+];
+
 /// Declares every statement with the file that holds it, or the files it is concatenated from. The files use `ratchet.`
 /// as the schema.
 macro_rules! statements {
@@ -171,7 +178,6 @@ statements! {
     plan_anew: "query/plan_anew.sql",
     select_jobs: "query/select_jobs.sql",
     list_ids: "query/list_ids.sql",
-    list_ids_oldest_first: "query/list_ids_oldest_first.sql",
     select_counts: "query/select_counts.sql",
     fold_tally: "query/fold_tally.sql",
     vacuum: "query/vacuum.sql",
@@ -240,6 +246,16 @@ statements! {
 impl Sql {
     pub(crate) fn schema(&self) -> &str {
         &self.schema
+    }
+
+    /// Returns `list_ids` in the opposite direction: oldest first.
+    pub(crate) fn list_ids_oldest_first(&self) -> Statement {
+        let Statement { text, keep, .. } = self.list_ids();
+        let text = DIRECTION
+            .iter()
+            .fold(text.as_str().to_owned(), |text, (newest, oldest)| text.replace(newest, oldest));
+        let text = AssertSqlSafe(text).into_sql_str();
+        Statement { name: "list_ids_oldest_first", text, keep }
     }
 
     /// Returns a migration for this schema. Its text is part of this program.
@@ -349,32 +365,4 @@ fn quote(name: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    // A client that vanishes must not hold its locks forever.
-    #[test]
-    fn x_08_neither_a_statement_nor_a_pause_in_a_transaction_is_endless() {
-        for (set, text) in
-            [("SET", session(Duration::from_secs(7))), ("SET LOCAL", begin(Duration::from_secs(7)))]
-        {
-            for limit in ["statement_timeout = 7000", "idle_in_transaction_session_timeout = 7000"]
-            {
-                assert!(text.as_str().contains(&format!("{set} {limit}")), "{}", text.as_str());
-            }
-        }
-    }
-
-    #[test]
-    fn hostile_schema_stays_a_name() {
-        assert_eq!(quote("a\"; DROP"), "\"a\"\"; DROP\"");
-    }
-
-    #[test]
-    fn every_statement_says_what_its_rows_are() {
-        for (name, text) in Sql::new("ratchet", true).all() {
-            assert!(text.starts_with("-- "), "{name} has no first line");
-            assert!(!text.trim_end().ends_with(';'), "{name} ends in a semicolon");
-        }
-    }
-}
+mod tests;

@@ -55,13 +55,13 @@ impl Hint {
 
 /// A message between processes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum Received {
     Hint(Hint),
     /// The sender waits for ends of jobs.
     Asks,
 }
 
-impl<T: Into<Hint>> From<T> for Told {
+impl<T: Into<Hint>> From<T> for Received {
     fn from(hint: T) -> Self {
         Self::Hint(hint.into())
     }
@@ -78,14 +78,17 @@ pub(crate) struct Wakes {
     /// When another process last requested ends.
     asked: Mutex<Option<Instant>>,
     /// The channel to the task that notifies other processes. `None` in poll-only mode.
-    elsewhere: Option<mpsc::UnboundedSender<Told>>,
+    elsewhere: Option<mpsc::UnboundedSender<Received>>,
     throttle: Arc<NotifyThrottle>,
     /// The bounds of this process, lowered when another process inserts jobs.
     bounds: Arc<Bounds>,
 }
 
 impl Wakes {
-    pub(crate) fn new(elsewhere: Option<mpsc::UnboundedSender<Told>>, bounds: Arc<Bounds>) -> Self {
+    pub(crate) fn new(
+        elsewhere: Option<mpsc::UnboundedSender<Received>>,
+        bounds: Arc<Bounds>,
+    ) -> Self {
         let ((here, _), (ends, _)) = (broadcast::channel(KEPT), broadcast::channel(KEPT));
         let origin = format!("{:016x}", fastrand::u64(..));
         let throttle = Arc::default();
@@ -100,7 +103,7 @@ impl Wakes {
     pub(crate) fn subscribe_to_ends(&self) -> broadcast::Receiver<Wake> {
         let ends = self.ends.subscribe();
         if let Some(elsewhere) = &self.elsewhere {
-            let _ = elsewhere.send(Told::Asks);
+            let _ = elsewhere.send(Received::Asks);
         }
         ends
     }
@@ -121,7 +124,7 @@ impl Wakes {
             {
                 ends_elsewhere = ends_elsewhere.saturating_sub(usize::from(end));
                 // The task ends only with the store.
-                let _ = elsewhere.send(Told::Hint(hint.clone()));
+                let _ = elsewhere.send(Received::Hint(hint.clone()));
             }
             // An error means that there is no receiver.
             if !end {
@@ -160,10 +163,10 @@ impl Wakes {
     }
 
     /// Handles a message of another process.
-    fn heard(&self, told: Told) {
-        let hint = match told {
-            Told::Hint(hint) => hint,
-            Told::Asks => {
+    fn heard(&self, received: Received) {
+        let hint = match received {
+            Received::Hint(hint) => hint,
+            Received::Asks => {
                 *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
                 return;
             }
@@ -204,7 +207,7 @@ pub(crate) fn line(origin: &str, hint: &Hint) -> Option<String> {
 }
 
 /// Decodes a message. Ignores messages of this process.
-fn read(origin: &str, line: &str) -> Vec<Told> {
+fn read(origin: &str, line: &str) -> Vec<Received> {
     let Some((from, body)) = line.split_once(' ') else { return Vec::new() };
     let Some((kind, rest)) = body.split_once(' ').filter(|_| from != origin) else {
         return Vec::new();
@@ -216,10 +219,10 @@ fn read(origin: &str, line: &str) -> Vec<Told> {
             let put = rest
                 .split_once(' ')
                 .and_then(|(first, queue)| Some(Hint::put(queue.to_owned(), first.parse().ok()?)));
-            put.map(Told::Hint).into_iter().collect()
+            put.map(Received::Hint).into_iter().collect()
         }
         "u" => vec![Wake::Unblocked.into()],
-        "a" => vec![Told::Asks],
+        "a" => vec![Received::Asks],
         "f" => {
             let ids = rest.split(' ').filter_map(uuid);
             ids.map(|id| Wake::Finished(JobId::from_uuid(id)).into()).collect()
@@ -243,7 +246,7 @@ fn read(origin: &str, line: &str) -> Vec<Told> {
 pub(crate) async fn tell_others(
     (pool, sql, channel, origin): (PgPool, Arc<Sql>, String, String),
     (longest, suspects): (Duration, Arc<AtomicU32>),
-    mut hints: mpsc::UnboundedReceiver<Told>,
+    mut hints: mpsc::UnboundedReceiver<Received>,
     (waiters, throttle): (broadcast::WeakSender<Wake>, Arc<NotifyThrottle>),
 ) {
     let mut last_asked = Instant::now();
@@ -287,10 +290,10 @@ struct Round {
 }
 
 impl Round {
-    fn add(&mut self, told: Told) {
-        let hint = match told {
-            Told::Hint(hint) => hint,
-            Told::Asks => return self.asks = true,
+    fn add(&mut self, received: Received) {
+        let hint = match received {
+            Received::Hint(hint) => hint,
+            Received::Asks => return self.asks = true,
         };
         match hint.wake {
             Wake::Work { queue } => {
@@ -337,8 +340,8 @@ pub(crate) async fn listen(mut listener: PgListener, origin: String, here: std::
         match heard {
             Ok(Some(notification)) => {
                 pause = INTERVAL;
-                for told in read(&origin, notification.payload()) {
-                    wakes.heard(told);
+                for received in read(&origin, notification.payload()) {
+                    wakes.heard(received);
                 }
             }
             // The connection was lost and restored. Missed hints are covered by polling.
@@ -398,7 +401,7 @@ mod tests {
             Hint::put("b c".to_owned(), -7).into(),
             Wake::Canceled(token).into(),
             Wake::Unblocked.into(),
-            Told::Asks,
+            Received::Asks,
             Wake::Finished(job).into(),
         ];
         let mut round = Round::default();

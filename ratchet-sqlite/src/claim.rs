@@ -10,9 +10,9 @@ use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 use uuid::Uuid;
 
+use crate::due_jobs::{DueJob, place};
 use crate::error::is_unreadable;
 use crate::gates::probe_name;
-use crate::line::{InLine, place};
 use crate::session::Session;
 use crate::sql;
 use crate::value::{bytes, changed, json, number};
@@ -33,9 +33,9 @@ const BREAKER: i64 = 3;
 /// The jobs that a claim has examined so far.
 #[derive(Debug, Default)]
 struct Selection {
-    chosen: Vec<InLine>,
+    chosen: Vec<DueJob>,
     /// Jobs that cannot run now, and whether the claimer knows their name.
-    passed: Vec<(InLine, bool)>,
+    passed: Vec<(DueJob, bool)>,
     /// A queue was not examined to its end.
     more: bool,
     /// Jobs that cannot be read, by their row id.
@@ -205,7 +205,7 @@ impl Session<'_> {
         request: &ClaimRequest,
         lease: LeaseId,
         plan: &mut ClaimPlan,
-    ) -> Result<Option<InLine>, sqlx::Error> {
+    ) -> Result<Option<DueJob>, sqlx::Error> {
         if !request.suspects.isolated {
             return Ok(None);
         }
@@ -233,7 +233,7 @@ impl Session<'_> {
         request: &ClaimRequest,
         lease: LeaseId,
         plan: &mut ClaimPlan,
-    ) -> Result<Option<InLine>, sqlx::Error> {
+    ) -> Result<Option<DueJob>, sqlx::Error> {
         const PAGE: usize = 64;
         let mut after = None;
         loop {
@@ -274,7 +274,7 @@ impl Session<'_> {
 
     async fn start(
         &mut self,
-        chosen: &[InLine],
+        chosen: &[DueJob],
         lease: LeaseId,
         request: &ClaimRequest,
     ) -> Result<(), sqlx::Error> {
@@ -300,7 +300,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    async fn mark_probes(&mut self, chosen: &[InLine]) -> Result<(), sqlx::Error> {
+    async fn mark_probes(&mut self, chosen: &[DueJob]) -> Result<(), sqlx::Error> {
         let mut probes: HashMap<String, Vec<i64>> = HashMap::new();
         for candidate in chosen {
             if let (Some(service), Some(opening)) =

@@ -106,8 +106,8 @@ impl Look<'_> {
         let stored = stored.fetch_all(&mut *self.conn).await?;
         let mut lines: Vec<AttemptRecord> =
             readable("attempt", &stored, |row| parse(row.try_get(0)?))?;
-        let told = lines.last().is_some_and(|line| line.run == row.job.run);
-        if row.job.state == JobState::Succeeded && !told {
+        let is_recorded = lines.last().is_some_and(|line| line.run == row.job.run);
+        if row.job.state == JobState::Succeeded && !is_recorded {
             lines.extend(row.implied_line());
         }
         Ok(lines)

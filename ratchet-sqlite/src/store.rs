@@ -1,44 +1,26 @@
-//! The handle of the store, and its implementation of [`Store`].
+//! The handle of the store. Its implementation of [`Store`](ratchet_store::Store) is in `operations`.
+
+mod operations;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
-use async_trait::async_trait;
-use jiff::Timestamp;
 use ratchet_store::env::Clock;
-use ratchet_store::model::{
-    Alert, AttemptRecord, BreakerChange, BreakerRecord, BreakerUpdate, Channel, ClaimReply,
-    ClaimRequest, Command, CommandError, CommandReply, Counts, Delivery, DeliveryId, Edge, Extend,
-    Filter, GraphInserted, GroupFilter, GroupId, GroupRecord, HandOff, HandOffStats, Heartbeat,
-    InsertError, Inserted, JobId, JobRecord, JobState, LogLine, Member, NewGraph, NewJob, NodeId,
-    NodeInfo, NodeRecord, Orphan, Page, PageRequest, QueueRecord, QueueUpdate, Reject,
-    RejectFilter, RejectGroup, RunNotes, ScheduleRecord, ScheduleWritten, Settled, Settlement,
-    Token, UnknownJob, Unreadable, Vertex, WriteSchedule,
-};
-use ratchet_store::rules::ClaimContext;
-use ratchet_store::{Store, Wake};
-use ratchet_store::{StoreError, StoreErrorKind};
-use sqlx::{Connection as _, SqliteConnection, SqlitePool};
+use ratchet_store::{StoreError, StoreErrorKind, Wake};
+use sqlx::{SqliteConnection, SqlitePool};
 use tokio::sync::{Notify, broadcast, mpsc};
 
-use crate::error::{Fault, is_unreadable};
+use crate::error::Fault;
 use crate::file::Files;
 use crate::open;
 use crate::options::SqliteOptions;
 use crate::query::Look;
 use crate::readers::Readers;
 use crate::template::Templates;
-use crate::unreadable::refusal_of;
-use crate::verb::{
-    AckDeliveries, AddMembers, AnyRequest, ChangeSchedule, Claim, Declare, DropUnreadable,
-    FinishHandOffs, ForgetRejects, Insert, InsertGraph, Join, Lead, Leave, LookAgain, Orphans,
-    Purge, ReleaseHolds, RenewLease, RepairUnreadable, Report, Request, RunCommand, Settle,
-    SettleAndClaim, TakeDeliveries, TakeHandOffs, UpdateBreaker, UpdateQueue, Verb,
-};
+use crate::verb::{AnyRequest, LookAgain, Request, Verb};
 
-/// A [`Store`] in one SQLite file, the embedded default. Clones share the connections.
+/// A [`Store`](ratchet_store::Store) in one SQLite file, the embedded default. Clones share the connections.
 ///
 /// ```
 /// use ratchet_store::Store;
@@ -162,294 +144,8 @@ impl SqliteStore {
     }
 }
 
-/// Reads on a borrowed connection, with one statement or with several that need not see the same state.
-macro_rules! read {
-    ($store:expr, |$look:ident| $read:expr) => {{
-        let store: &SqliteStore = $store;
-        let mut reader = store.readers.get().await.map_err(|error| store.fault(&error))?;
-        let mut $look = store.look(&mut reader);
-        let read = $read.await;
-        let unreadable = std::mem::take(&mut $look.unreadable);
-        drop(reader);
-        store.set_aside(unreadable);
-        read
-    }};
-    ($store:expr, |$look:ident| $read:expr, told) => {
-        read!($store, |$look| $read).map_err(|error| $store.fault(&error))
-    };
-}
-
-/// Reads with several statements that see one snapshot of the database. If the future is dropped, the transaction ends.
-macro_rules! read_at_once {
-    ($store:expr, |$look:ident| $read:expr) => {{
-        let store: &SqliteStore = $store;
-        let told = |error| store.fault(&error);
-        let mut reader = store.readers.get().await.map_err(told)?;
-        let mut snapshot = reader.begin().await.map_err(told)?;
-        let mut $look = store.look(&mut snapshot);
-        let read = $read.await;
-        let unreadable = std::mem::take(&mut $look.unreadable);
-        // Nothing was written, so a rollback is as good as a commit.
-        let ended = snapshot.rollback().await;
-        drop(reader);
-        store.set_aside(unreadable);
-        read.and_then(|read| ended.map(|()| read)).map_err(told)
-    }};
-}
-
 impl fmt::Debug for SqliteStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SqliteStore").field("path", &self.shared.path).finish_non_exhaustive()
-    }
-}
-
-#[async_trait]
-impl Store for SqliteStore {
-    async fn now(&self) -> Result<Timestamp, StoreError> {
-        Ok(self.shared.clock.now())
-    }
-
-    async fn insert(&self, jobs: Vec<NewJob>) -> Result<Vec<Inserted>, InsertError> {
-        self.write(Insert { jobs }).await?
-    }
-
-    async fn insert_graph(&self, graph: NewGraph) -> Result<GraphInserted, InsertError> {
-        self.write(InsertGraph { graph }).await?
-    }
-
-    async fn add_members(&self, extend: Extend) -> Result<GraphInserted, InsertError> {
-        self.write(AddMembers { extend }).await?
-    }
-
-    async fn group(&self, id: GroupId) -> Result<Option<GroupRecord>, StoreError> {
-        read!(self, |look| look.group(id), told)
-    }
-
-    async fn groups(
-        &self,
-        filter: &GroupFilter,
-        before: Option<GroupId>,
-        limit: u32,
-    ) -> Result<Vec<GroupRecord>, StoreError> {
-        read_at_once!(self, |look| look.groups(filter, before, limit))
-    }
-
-    async fn members(
-        &self,
-        group: GroupId,
-        after: Option<JobId>,
-        limit: u32,
-    ) -> Result<Vec<Member>, StoreError> {
-        read!(self, |look| look.members(group, after, limit), told)
-    }
-
-    async fn edges(&self, parents: &[Vertex]) -> Result<Vec<Edge>, StoreError> {
-        read_at_once!(self, |look| look.edges(parents))
-    }
-
-    async fn schedules(&self) -> Result<Vec<ScheduleRecord>, StoreError> {
-        read!(self, |look| look.schedules(), told)
-    }
-
-    async fn schedule(&self, name: &str) -> Result<Option<ScheduleRecord>, StoreError> {
-        read!(self, |look| look.schedule(name), told)
-    }
-
-    async fn due_schedules(&self, limit: u32) -> Result<Vec<ScheduleRecord>, StoreError> {
-        read!(self, |look| look.due_schedules(limit), told)
-    }
-
-    async fn write_schedule(&self, write: WriteSchedule) -> Result<ScheduleWritten, StoreError> {
-        self.write(ChangeSchedule { write }).await
-    }
-
-    async fn rejects(
-        &self,
-        filter: &RejectFilter,
-        after: Option<(JobId, u64)>,
-        limit: u32,
-    ) -> Result<Vec<Reject>, StoreError> {
-        read!(self, |look| look.rejects(filter, after, limit), told)
-    }
-
-    async fn reject_groups(&self, filter: &RejectFilter) -> Result<Vec<RejectGroup>, StoreError> {
-        read!(self, |look| look.reject_groups(filter), told)
-    }
-
-    async fn forget_rejects(&self, rejects: &[(JobId, u64)]) -> Result<(), StoreError> {
-        self.write(ForgetRejects { rejects: rejects.to_vec() }).await
-    }
-
-    async fn take_hand_offs(
-        &self,
-        pipeline: &str,
-        limit: u32,
-        hold: Duration,
-    ) -> Result<Vec<HandOff>, StoreError> {
-        self.write(TakeHandOffs { pipeline: pipeline.to_owned(), limit, hold }).await
-    }
-
-    async fn finish_hand_offs(&self, pipeline: &str, keys: &[String]) -> Result<(), StoreError> {
-        self.write(FinishHandOffs { pipeline: pipeline.to_owned(), keys: keys.to_vec() }).await
-    }
-
-    async fn hand_off_stats(&self, pipeline: &str) -> Result<HandOffStats, StoreError> {
-        read!(self, |look| look.hand_off_stats(pipeline), told)
-    }
-
-    async fn claim(&self, request: ClaimRequest) -> Result<ClaimReply, StoreError> {
-        self.write(Claim { request }).await
-    }
-
-    async fn settle(&self, settlements: Vec<Settlement>) -> Result<Vec<Settled>, StoreError> {
-        self.write(Settle { settlements }).await
-    }
-
-    async fn settle_and_claim(
-        &self,
-        settlements: Vec<Settlement>,
-        request: ClaimRequest,
-    ) -> Result<(Vec<Settled>, ClaimReply), StoreError> {
-        self.write(SettleAndClaim { settlements, request }).await
-    }
-
-    async fn write_notes(&self, notes: Vec<(Token, RunNotes)>) -> Result<Vec<bool>, StoreError> {
-        self.write(Report { notes }).await
-    }
-
-    async fn release_holds(&self, tokens: Vec<Token>) -> Result<(), StoreError> {
-        self.write(ReleaseHolds { tokens }).await
-    }
-
-    async fn join(&self, node: NodeInfo, lease: Duration) -> Result<(), StoreError> {
-        self.write(Join { node, lease }).await?
-    }
-
-    async fn heartbeat(&self, node: NodeId, lease: Duration) -> Result<Heartbeat, StoreError> {
-        self.write(RenewLease { node, lease }).await
-    }
-
-    async fn leave(&self, node: NodeId) -> Result<(), StoreError> {
-        self.write(Leave { node }).await
-    }
-
-    async fn orphans(&self, limit: u32) -> Result<Vec<Orphan>, StoreError> {
-        self.write(Orphans { limit }).await
-    }
-
-    async fn try_lead(&self, node: NodeId, lease: Duration) -> Result<bool, StoreError> {
-        self.write(Lead { node, lease }).await
-    }
-
-    async fn try_declare(&self, node: NodeId) -> Result<bool, StoreError> {
-        self.write(Declare { node }).await
-    }
-
-    async fn purge(&self, state: JobState, age: Duration, limit: u32) -> Result<u64, StoreError> {
-        self.write(Purge { state, age, limit }).await
-    }
-
-    async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
-        self.write(RunCommand { command }).await?
-    }
-
-    async fn update_queue(&self, queue: &str, order: QueueUpdate) -> Result<bool, StoreError> {
-        self.write(UpdateQueue { queue: queue.to_owned(), order }).await
-    }
-
-    async fn queues(&self) -> Result<Vec<QueueRecord>, StoreError> {
-        read_at_once!(self, |look| look.queues())
-    }
-
-    async fn update_breaker(
-        &self,
-        service: &str,
-        order: BreakerUpdate,
-    ) -> Result<Option<BreakerChange>, StoreError> {
-        self.write(UpdateBreaker { service: service.to_owned(), order }).await
-    }
-
-    async fn breakers(&self) -> Result<Vec<BreakerRecord>, StoreError> {
-        read!(self, |look| look.breakers(), told)
-    }
-
-    async fn claim_context(&self, id: JobId) -> Result<Option<ClaimContext>, StoreError> {
-        read_at_once!(self, |look| look.claim_context(id))
-    }
-
-    async fn get(&self, id: JobId) -> Result<Option<JobRecord>, StoreError> {
-        match read!(self, |look| look.get(id)) {
-            Ok(row) => Ok(row.map(|row| row.job)),
-            Err(error) if is_unreadable(&error) => Err(refusal_of(id, &error)),
-            Err(error) => Err(self.fault(&error)),
-        }
-    }
-
-    async fn list(&self, filter: &Filter, page: PageRequest) -> Result<Page, StoreError> {
-        read_at_once!(self, |look| look.list(filter, page))
-    }
-
-    async fn counts(&self) -> Result<Counts, StoreError> {
-        read!(self, |look| look.counts(), told)
-    }
-
-    async fn attempts(&self, id: JobId) -> Result<Vec<AttemptRecord>, StoreError> {
-        read_at_once!(self, |look| look.attempts(id))
-    }
-
-    async fn logs(&self, id: JobId) -> Result<Vec<LogLine>, StoreError> {
-        read!(self, |look| look.logs(id), told)
-    }
-
-    async fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError> {
-        read!(self, |look| look.nodes(), told)
-    }
-
-    async fn unknown_jobs(&self) -> Result<Vec<UnknownJob>, StoreError> {
-        read_at_once!(self, |look| look.unknown_jobs())
-    }
-
-    async fn alerts(&self, limit: u32) -> Result<Vec<Alert>, StoreError> {
-        read!(self, |look| look.alerts(limit), told)
-    }
-
-    async fn take_deliveries(
-        &self,
-        channel: Channel,
-        limit: u32,
-        hold: Duration,
-    ) -> Result<Vec<Delivery>, StoreError> {
-        self.write(TakeDeliveries { channel, limit, hold }).await
-    }
-
-    async fn ack_deliveries(&self, deliveries: Vec<DeliveryId>) -> Result<(), StoreError> {
-        self.write(AckDeliveries { deliveries }).await
-    }
-
-    async fn unreadable(&self, limit: u32) -> Result<Vec<Unreadable>, StoreError> {
-        read!(self, |look| look.unreadable(limit), told)
-    }
-
-    async fn count_unreadable(&self) -> Result<u64, StoreError> {
-        read!(self, |look| look.count_unreadable(), told)
-    }
-
-    async fn repair_unreadable(&self, id: JobId) -> Result<bool, StoreError> {
-        self.write(RepairUnreadable { job: id }).await
-    }
-
-    async fn drop_unreadable(&self, id: JobId) -> Result<bool, StoreError> {
-        self.write(DropUnreadable { job: id }).await
-    }
-
-    fn subscribe_wakeups(&self) -> broadcast::Receiver<Wake> {
-        let receiver = self.shared.wakes.subscribe();
-        // The writer checks for writes of other processes only while there is a subscriber.
-        self.shared.listener.notify_one();
-        receiver
-    }
-
-    fn subscribe_completions(&self) -> broadcast::Receiver<Wake> {
-        self.shared.ends.subscribe()
     }
 }

@@ -33,8 +33,6 @@ const READS_A_WHOLE_TABLE: &[&str] = &[
     "count/list_counts",
     "count/list_waiting",
     "count/list_waiting_queues",
-    // Runs at most once a minute, and only while jobs wait that no live node knows.
-    "count/list_oldest",
     // Newest first, up to the limit.
     "outbox/list_alerts",
     // Counts all rejects, or lists all schedules.

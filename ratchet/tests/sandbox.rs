@@ -95,3 +95,47 @@ async fn j_01_schedules_move_with_the_clock_of_the_sandbox() {
     sandbox.advance(Duration::from_mins(10));
     assert_eq!(sandbox.drain().await.expect("drains").succeeded, 1);
 }
+
+/// At most one digest per user and hour.
+#[job(idempotency_key = "digest-{user}", idempotency_within = "1h")]
+async fn digest(user: u32) {
+    let _ = user;
+}
+
+#[tokio::test]
+async fn s_15_a_declared_key_expires() {
+    let sandbox =
+        Sandbox::builder().jobs([Digest::JOB, Charge::JOB]).build().await.expect("builds");
+    let half = Duration::from_mins(30);
+    let first = sandbox.enqueue(Digest { user: 1 }).await.expect("enqueues").id();
+    sandbox.advance(half);
+    assert_eq!(sandbox.enqueue(Digest { user: 1 }).await.expect("is a repeat").id(), first);
+    sandbox.advance(half);
+    let second = sandbox.enqueue(Digest { user: 1 }).within(half).await.expect("enqueues").id();
+    assert_ne!(second, first);
+    sandbox.advance(half);
+    let third = sandbox.enqueue(Digest { user: 1 }).await.expect("enqueues").id();
+    assert_ne!(third, second, "the call has set a shorter time");
+
+    let ratchet = sandbox.ratchet();
+    let graphs = async || {
+        let chain = ratchet.chain(Digest { user: 2 }).idempotency_key("chain").within(half);
+        let batch = ratchet.batch("b").job(Digest { user: 3 });
+        let batch = batch.idempotency_key("batch").within(half).await.expect("submits");
+        let mut flow = ratchet.workflow("w");
+        flow.step("only", Digest { user: 4 }, |step| step);
+        flow.idempotency_key("flow").within(half);
+        let flow = flow.await.expect("submits");
+        [chain.await.expect("submits").id(), batch.id(), flow.id()]
+    };
+    let before = graphs().await;
+    assert_eq!(graphs().await, before, "they are repeats");
+    sandbox.advance(Duration::from_hours(1));
+    assert!(graphs().await.iter().zip(before).all(|(now, before)| *now != before));
+
+    let zero = sandbox.enqueue(Digest { user: 9 }).within(Duration::ZERO).await;
+    let zero = zero.expect_err("it would expire at once").to_string();
+    assert!(zero.contains("`within` must be longer than zero"), "{zero}");
+    let without = sandbox.enqueue(order(9, None)).within(half).await.expect_err("has no key");
+    assert!(without.to_string().contains("`within` needs an `idempotency_key`"), "{without}");
+}

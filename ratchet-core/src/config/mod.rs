@@ -292,8 +292,8 @@ mod tests {
         ];
         for (setting, change) in bad {
             let problems = problems(change);
-            let told = |problem: &String| problem.contains(&format!("`{setting}`"));
-            assert!(problems.iter().any(told), "{setting}: {problems:?}");
+            let is_named = |problem: &String| problem.contains(&format!("`{setting}`"));
+            assert!(problems.iter().any(is_named), "{setting}: {problems:?}");
         }
         let extremes: [Change; 3] = [
             |config| (config.max_batch, config.concurrency) = (usize::MAX, u32::MAX),

@@ -389,7 +389,7 @@ fn d_03_d_07_every_dead_letter_alerts_and_is_published_if_somebody_listens() {
 #[test]
 fn i_04_every_end_is_told_if_somebody_listens_and_nothing_else_is() {
     let job = job(0, 1);
-    let told = |outcome: &Outcome, policies: &Policies| {
+    let published = |outcome: &Outcome, policies: &Policies| {
         let verdict = decide(&job, outcome, policies, 0);
         let mut settlement = Settlement::new(job.token, verdict, outcome.in_history());
         follow_up(&job, &mut settlement, policies, || crate::runtime::Core::for_test().ids.job());
@@ -409,8 +409,8 @@ fn i_04_every_end_is_told_if_somebody_listens_and_nothing_else_is() {
         (&failed(failure(FailureKind::Error)), vec![]),
         (&Outcome::Released, vec![]),
     ] {
-        assert_eq!(told(outcome, &listening), wanted, "{outcome:?}");
-        assert!(told(outcome, &Policies::default()).is_empty(), "there is no sink");
+        assert_eq!(published(outcome, &listening), wanted, "{outcome:?}");
+        assert!(published(outcome, &Policies::default()).is_empty(), "there is no sink");
     }
 }
 

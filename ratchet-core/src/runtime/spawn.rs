@@ -139,13 +139,13 @@ mod tests {
 
     /// Returns the name of the thread on which the engine runs.
     async fn engine(home: Option<Handle>) -> String {
-        let (tell, told) = oneshot::channel();
+        let (end, ended) = oneshot::channel();
         let task = async move {
             let name = std::thread::current().name().unwrap_or_default().to_owned();
-            tell.send(name).expect("is waited for");
+            end.send(name).expect("is waited for");
         };
         DedicatedEngineThread::new(Handle::current()).engine(Box::pin(task), home).expect("starts");
-        told.await.expect("runs")
+        ended.await.expect("runs")
     }
 
     #[tokio::test]

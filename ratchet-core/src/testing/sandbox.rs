@@ -90,7 +90,9 @@ impl Sandbox {
     /// by this test only.
     ///
     /// The clock of the store cannot be advanced. [`Self::advance`] moves the waiting jobs by the same time towards the
-    /// present instead, and schedules fire at the advanced time.
+    /// present instead, and schedules fire at the advanced time. Everything else that the store measures stays at the
+    /// real time: open breakers, rate limits, retention, keys that expire, leases and the times in records. Handlers
+    /// sleep and time out by [`Self::clock`], and see the real time of day.
     pub fn with_live_store(store: impl Store) -> SandboxBuilder {
         let clock = VirtualClock::new();
         let builder = Ratchet::builder(store).clock(LiveClock::new(&clock));
@@ -115,7 +117,8 @@ impl Sandbox {
         }
     }
 
-    /// Returns the virtual clock of this sandbox.
+    /// Returns the virtual clock of this sandbox. Over a [live store](Self::with_live_store), its time of day is not that
+    /// of the store.
     pub fn clock(&self) -> &VirtualClock {
         &self.clock
     }

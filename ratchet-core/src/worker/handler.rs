@@ -194,8 +194,8 @@ mod tests {
 
     impl ThreadExit for Told {
         fn notifier(&self) -> Box<dyn FnOnce() + Send> {
-            let told = Arc::clone(&self.0);
-            Box::new(move || told.store(true, Ordering::SeqCst))
+            let woken = Arc::clone(&self.0);
+            Box::new(move || woken.store(true, Ordering::SeqCst))
         }
     }
 

@@ -132,7 +132,7 @@ impl Inner {
     }
 
     /// Sends hints for jobs that are committed.
-    pub(crate) fn told(&self, fresh: &Fresh) {
+    pub(crate) fn announce(&self, fresh: &Fresh) {
         for (queue, sort_key) in &fresh.due {
             self.bounds.lower(queue, *sort_key);
         }

@@ -268,12 +268,13 @@ impl Inner {
         in_flight: &ClaimInFlight<'_>,
     ) -> Result<(Vec<Option<Settled>>, PostCommit, Option<ClaimReply>), Fault> {
         let placed: Vec<_> = plain.iter().map(|(_, asked, place)| (*asked, *place)).collect();
-        let (told, reply) = self.exchange(db, Successes::new(&placed), request, in_flight).await?;
-        let applied: Option<HashSet<_>> = told.applied.as_ref().map(|jobs| jobs.iter().collect());
+        let (status, reply) =
+            self.exchange(db, Successes::new(&placed), request, in_flight).await?;
+        let applied: Option<HashSet<_>> = status.applied.as_ref().map(|jobs| jobs.iter().collect());
         let mut settled = vec![None; count];
         let mut post_commit =
-            PostCommit { unsettled: !told.freed.is_empty(), ..PostCommit::default() };
-        let at = instant(told.now);
+            PostCommit { unsettled: !status.freed.is_empty(), ..PostCommit::default() };
+        let at = instant(status.now);
         for (index, asked, _) in plain {
             if applied.as_ref().is_none_or(|jobs| jobs.contains(&asked.token.job.uuid())) {
                 let done = Applied::new(JobState::Succeeded, at, None);
@@ -281,8 +282,8 @@ impl Inner {
                 post_commit.hints.push(Wake::Finished(asked.token.job).into());
             }
         }
-        let reply = request.filter(|_| told.answered()).map(|_| reply);
-        post_commit.hints.extend(told.freed.into_iter().map(|queue| Wake::Work { queue }.into()));
+        let reply = request.filter(|_| status.answered()).map(|_| reply);
+        post_commit.hints.extend(status.freed.into_iter().map(|queue| Wake::Work { queue }.into()));
         Ok((settled, post_commit, reply))
     }
 

@@ -1,7 +1,29 @@
--- The oldest pending job of each of these names and versions (a JSON array of pairs). Reads the whole table, so it is
--- used only for jobs that no live node knows.
-SELECT template.name, min(job.queued_at)
-FROM ratchet_job AS job JOIN ratchet_template AS template ON template.id = job.template
-WHERE job.state = 0
-  AND (template.name, template.version) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?1))
-GROUP BY template.name
+-- The oldest pending job of each of these names and versions (a JSON array of pairs). Each part reads the pending jobs of
+-- one kind through its index: not due, in line, set aside, waiting for other steps.
+SELECT name, min(queued_at) FROM (
+    SELECT kind.name, job.queued_at
+    FROM json_each(?1) AS wanted
+    CROSS JOIN ratchet_template AS kind ON kind.name = wanted.value ->> 0 AND kind.version = wanted.value ->> 1
+    CROSS JOIN ratchet_job AS job ON job.template = kind.id
+    WHERE job.state = 0 AND job.ready = 0
+    UNION ALL
+    SELECT kind.name, job.queued_at
+    FROM json_each(?1) AS wanted
+    CROSS JOIN ratchet_template AS kind ON kind.name = wanted.value ->> 0 AND kind.version = wanted.value ->> 1
+    CROSS JOIN ratchet_job AS job ON job.queue = kind.queue AND job.template = kind.id
+    WHERE job.state = 0 AND job.ready = 1
+    UNION ALL
+    SELECT kind.name, job.queued_at
+    FROM json_each(?1) AS wanted
+    CROSS JOIN ratchet_template AS kind ON kind.name = wanted.value ->> 0 AND kind.version = wanted.value ->> 1
+    CROSS JOIN ratchet_aside AS aside ON aside.queue = kind.queue AND aside.name = kind.name AND aside.version = kind.version
+    CROSS JOIN ratchet_job AS job ON job.lane = aside.lane AND job.template = kind.id
+    WHERE job.state = 0 AND job.ready = 2
+    UNION ALL
+    SELECT kind.name, job.queued_at
+    FROM json_each(?1) AS wanted
+    CROSS JOIN ratchet_template AS kind ON kind.name = wanted.value ->> 0 AND kind.version = wanted.value ->> 1
+    CROSS JOIN ratchet_job AS job ON job.template = kind.id
+    WHERE job.state = 0 AND job.ready > 2
+)
+GROUP BY name

@@ -1,4 +1,4 @@
-//! The line: the due jobs of a queue in order, read in pages.
+//! The due jobs of a queue in order, read in pages.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub(crate) type Row<'a> = (
 pub(crate) type Place = (i64, i64, Vec<u8>);
 
 /// A part of the line of a queue.
-pub(crate) struct Line<'q> {
+pub(crate) struct DuePage<'q> {
     queue: &'q str,
     /// Rows as JSON.
     text: String,
@@ -39,7 +39,7 @@ pub(crate) struct Line<'q> {
 
 /// A job in the line, with all data that its claimer needs.
 #[derive(Debug)]
-pub(crate) struct InLine {
+pub(crate) struct DueJob {
     pub(crate) seq: i64,
     pub(crate) template: i64,
     /// Its position in the line. Lower positions come first.
@@ -48,7 +48,7 @@ pub(crate) struct InLine {
     pub(crate) claimed: Claimed,
 }
 
-impl InLine {
+impl DueJob {
     /// Returns what the rules of a claim need to know about the job.
     pub(crate) fn candidate(&self, request: &ClaimRequest) -> Candidate<'_> {
         let spec = &self.claimed.spec;
@@ -62,7 +62,7 @@ impl InLine {
     }
 }
 
-impl Line<'_> {
+impl DuePage<'_> {
     pub(crate) fn rows(&self) -> Result<Vec<Row<'_>>, sqlx::Error> {
         parse_borrowed(&self.text)
     }
@@ -74,7 +74,7 @@ impl Session<'_> {
         queue: &'q str,
         limit: usize,
         after: Option<&Place>,
-    ) -> Result<Line<'q>, sqlx::Error> {
+    ) -> Result<DuePage<'q>, sqlx::Error> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let query = match after {
             None => sqlx::query(sql::claim::LIST_LINE).bind(queue).bind(limit),
@@ -87,11 +87,11 @@ impl Session<'_> {
         };
         let row = query.fetch_one(&mut *self.conn).await?;
         Ok(match row.try_get(0) {
-            Ok(text) => Line { queue, text, damaged: false },
+            Ok(text) => DuePage { queue, text, damaged: false },
             // One of the rows contains invalid UTF-8.
             Err(_) => {
                 let text = String::from_utf8_lossy(row.try_get(0)?).into_owned();
-                Line { queue, text, damaged: true }
+                DuePage { queue, text, damaged: true }
             }
         })
     }
@@ -115,10 +115,10 @@ impl Session<'_> {
         &mut self,
         row: Row<'_>,
         place: Place,
-        line: &Line<'_>,
+        line: &DuePage<'_>,
         request: &ClaimRequest,
         lease: LeaseId,
-    ) -> Result<InLine, sqlx::Error> {
+    ) -> Result<DueJob, sqlx::Error> {
         if line.damaged {
             self.check(&row).await?;
         }
@@ -154,7 +154,7 @@ impl Session<'_> {
         let spec = template::spec(&common, unhex(payload)?, own.as_deref(), concurrency)?;
         let job = in_column("id", job_id(&place.2))?;
         let version = in_column("fence", counter(fence))? + 1;
-        Ok(InLine {
+        Ok(DueJob {
             seq,
             template,
             claimed: Claimed {

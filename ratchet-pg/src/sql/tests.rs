@@ -1,0 +1,38 @@
+//! Tests of the statements as texts.
+
+use super::*;
+
+// A client that vanishes must not hold its locks forever.
+#[test]
+fn x_08_neither_a_statement_nor_a_pause_in_a_transaction_is_endless() {
+    for (set, text) in
+        [("SET", session(Duration::from_secs(7))), ("SET LOCAL", begin(Duration::from_secs(7)))]
+    {
+        for limit in ["statement_timeout = 7000", "idle_in_transaction_session_timeout = 7000"] {
+            assert!(text.as_str().contains(&format!("{set} {limit}")), "{}", text.as_str());
+        }
+    }
+}
+
+#[test]
+fn hostile_schema_stays_a_name() {
+    assert_eq!(quote("a\"; DROP"), "\"a\"\"; DROP\"");
+}
+
+#[test]
+fn a_list_has_two_directions() {
+    let sql = Sql::new("ratchet", true);
+    let (newest, oldest) = (sql.list_ids(), sql.list_ids_oldest_first());
+    for (there, opposite) in DIRECTION {
+        assert_eq!(newest.text.as_str().matches(there).count(), 1, "{there}");
+        assert!(oldest.text.as_str().contains(opposite) && !oldest.text.as_str().contains(there));
+    }
+}
+
+#[test]
+fn every_statement_says_what_its_rows_are() {
+    for (name, text) in Sql::new("ratchet", true).all() {
+        assert!(text.starts_with("-- "), "{name} has no first line");
+        assert!(!text.trim_end().ends_with(';'), "{name} ends in a semicolon");
+    }
+}
