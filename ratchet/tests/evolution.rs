@@ -185,3 +185,39 @@ async fn s_15_a_repeat_after_an_argument_was_added_is_recognized() {
     let other = new.chain(other).idempotency_key("checkout-2").by_key_alone().await;
     assert_eq!(other.expect("only the key is compared").id(), chain.id());
 }
+
+/// A version that renamed the function and its argument.
+mod renamed {
+    use super::*;
+
+    #[job]
+    pub(crate) async fn greet(name: String) {
+        let _ = name;
+    }
+
+    pub(crate) mod later {
+        use super::*;
+
+        #[job(alias = "greet")]
+        pub(crate) async fn welcome(
+            #[job(alias = "name")] guest: String,
+            #[inject] seen: State<Seen>,
+        ) {
+            seen.lock().expect("not poisoned").push(guest);
+        }
+    }
+}
+
+// spec: U-02
+#[tokio::test]
+async fn u_02_aliases_reach_the_renamed_function_and_its_renamed_argument() {
+    let (store, seen) = (Arc::new(MemoryStore::new()), Seen::default());
+    let old = runtime(&store, renamed::Greet::JOB, &seen).await;
+    let job = old.enqueue(renamed::Greet { name: "ada".into() }).await.expect("enqueues");
+    let new = runtime(&store, renamed::later::Welcome::JOB, &seen).await;
+    let worker = new.start().await.expect("starts");
+    job.wait().await.expect("succeeds");
+    assert_eq!(*seen.lock().expect("not poisoned"), ["ada"]);
+    assert_eq!(renamed::later::Welcome::DEF.aliases, ["greet", "ratchet-jobs.greet"]);
+    worker.stop().await;
+}

@@ -31,6 +31,16 @@ fn check_keys(job: &JobModel, errors: &mut Errors) {
             check_separators(option, template, errors);
         }
     }
+    // A schedule refuses the key as a whole.
+    let is_checked = options.idempotency_within.is_none() && !options.written("cron");
+    if let Some(template) = options.idempotency_key.as_ref().filter(|_| is_checked)
+        && template.fields().next().is_none()
+    {
+        errors.push(
+            &template.lit,
+            format_args!("this `idempotency_key` is the same for every submit, so only the first one would ever be stored; name an argument as `{{id}}`, let it expire with `idempotency_within = \"1h\"`, or use `business_key` for one unfinished job at a time"),
+        );
+    }
     if let Some(within) = &options.idempotency_within {
         if is_zero(within) {
             errors.push(within, "`idempotency_within` must be longer than zero");
@@ -184,24 +194,21 @@ fn is_zero(value: &Value<Duration>) -> bool {
 
 /// Rejects an alias that is given twice or is the name of the job itself.
 fn check_aliases(job: &JobModel, errors: &mut Errors) {
-    let derived = derived_name(job);
-    let mut names: Vec<&str> = match &job.options.name {
-        Some(name) => name.literal().map(|name| &**name).into_iter().collect(),
-        None => derived.iter().map(String::as_str).collect(),
+    let package = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
+    let in_package = |name: &str| format!("{package}.{name}");
+    let mut names: Vec<String> = match &job.options.name {
+        Some(name) => name.literal().map(|name| name.to_string()).into_iter().collect(),
+        None => vec![in_package(&job.stored_name)],
     };
     for alias in &job.options.aliases {
-        let Some(name) = alias.literal().map(|name| &**name) else { continue };
-        if names.contains(&name) {
+        let Some(name) = alias.literal().map(|name| name.to_string()) else { continue };
+        let short = job.short_alias(alias).map(|name| in_package(&name));
+        let repeated = [Some(&name), short.as_ref()].into_iter().flatten();
+        if let Some(name) = repeated.into_iter().find(|name| names.contains(name)) {
             errors.push(alias, format_args!("job `{}` already answers to `{name}`", job.name()));
         }
-        names.push(name);
+        names.extend([Some(name), short].into_iter().flatten());
     }
-}
-
-/// Returns the name that the job gets without `name = "…"`: `<package>.<function>`.
-fn derived_name(job: &JobModel) -> Option<String> {
-    let package = std::env::var("CARGO_PKG_NAME").ok()?;
-    job.owner.is_none().then(|| format!("{package}.{}", job.name()))
 }
 
 fn check_tags(job: &JobModel, errors: &mut Errors) {

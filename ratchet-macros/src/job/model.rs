@@ -7,6 +7,7 @@ use syn::{Attribute, Expr, LitStr, Path, Type, Visibility};
 use super::options::Options;
 use super::signature::JobFn;
 use crate::breaker::Breaker;
+use crate::values::{Name, Value};
 
 /// A job in the form that [`check`](super::check) and the expansion take.
 pub(crate) struct JobModel {
@@ -103,6 +104,15 @@ pub(crate) enum From {
 }
 
 impl JobModel {
+    /// Returns the name within this package that an alias without a dot also means: `old_name`, or `service.old_name` for a
+    /// method. Returns `None` for a full name, and for the present name of the job.
+    pub(crate) fn short_alias(&self, alias: &Value<Name>) -> Option<String> {
+        let alias = alias.literal().filter(|alias| !alias.contains(['.', '/', ':']))?;
+        let service = self.stored_name.rsplit_once('.').map(|(service, _)| service);
+        let name = service.map_or_else(|| alias.to_string(), |service| format!("{service}.{}", &**alias));
+        (self.options.name.is_some() || name != self.stored_name).then_some(name)
+    }
+
     pub(crate) fn args(&self) -> impl Iterator<Item = &Arg> {
         self.params.iter().filter_map(|param| match param {
             Param::Stored(arg) => Some(&**arg),

@@ -26,7 +26,7 @@ pub(crate) const OPTIONS: Table = Table {
     attribute: "job",
     options: &[
         opt("name", Takes::Text, r#"name = "send_email""#, "The stored name, instead of `<package>.<fn>`."),
-        opt("alias", Takes::Text, r#"alias = "old_name""#, "An older name that still reaches this job; repeat it for several."),
+        opt("alias", Takes::Text, r#"alias = "old_name""#, "An older name that still reaches this job: a former name of the function, or a full name with its package. Repeat it for several."),
         opt("version", Takes::Number, "version = 2", "The version of the arguments' shape; 1 unless given."),
         opt("queue", Takes::Text, r#"queue = "mail""#, "The queue; `default` unless given."),
         opt("priority", Takes::Word, "priority = high", "`lowest`, `low`, `normal`, `high` or `critical`."),

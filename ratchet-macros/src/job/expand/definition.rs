@@ -101,7 +101,10 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
     let options = &job.options;
     let mut calls = Vec::new();
     if !options.aliases.is_empty() {
-        let aliases = &options.aliases;
+        let aliases = options.aliases.iter().map(|alias| {
+            let short = job.short_alias(alias).map(|name| quote!(, __ratchet::job_name!(#name)));
+            quote!(#alias #short)
+        });
         calls.push(quote!(.aliases(&[#(#aliases),*])));
     }
     calls.extend(options.version.as_ref().map(|version| call("version", version)));
