@@ -26,7 +26,7 @@ use crate::store::Inner;
 use crate::sweep::Floors;
 use crate::unconfirmed_claims::UnconfirmedClaims;
 use crate::unreadable::Noted;
-use crate::wake::{Wakes, listen, tell_others, tested_listener};
+use crate::wake::{HintSender, Wakes, listen, tested_listener};
 use crate::{migrate, partitions, tls};
 use sqlx::Connection;
 use sqlx::postgres::PgPoolOptions;
@@ -61,9 +61,17 @@ pub(crate) async fn open(
         if let Some(listener) = tested_listener(&connections, &sql, &channel, &origin).await {
             runtime.spawn(listen(listener, origin.clone(), Arc::downgrade(&wakes)));
         }
-        let limit = (longest, Arc::clone(&suspects));
-        let teller = (connections, Arc::clone(&sql), channel.clone(), origin);
-        runtime.spawn(tell_others(teller, limit, hints, (wakes.waiters(), wakes.throttle())));
+        let sender = HintSender {
+            pool: connections,
+            sql: Arc::clone(&sql),
+            channel: channel.clone(),
+            origin,
+            longest,
+            suspects: Arc::clone(&suspects),
+            waiters: wakes.waiters(),
+            throttle: wakes.throttle(),
+        };
+        runtime.spawn(sender.run(hints));
     }
     Ok(Arc::new(Inner {
         pool,

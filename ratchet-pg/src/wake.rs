@@ -242,37 +242,52 @@ fn read(origin: &str, line: &str) -> Vec<Received> {
     }
 }
 
-/// Sends hints to other processes until the store is dropped.
-pub(crate) async fn tell_others(
-    (pool, sql, channel, origin): (PgPool, Arc<Sql>, String, String),
-    (longest, suspects): (Duration, Arc<AtomicU32>),
-    mut hints: mpsc::UnboundedReceiver<Received>,
-    (waiters, throttle): (broadcast::WeakSender<Wake>, Arc<NotifyThrottle>),
-) {
-    let mut last_asked = Instant::now();
-    loop {
-        let mut round = Round::default();
-        match tokio::time::timeout(ASK, hints.recv()).await {
-            Ok(Some(first)) => round.add(first),
-            Ok(None) => return,
-            Err(_) => {}
+/// Sends hints to other processes.
+pub(crate) struct HintSender {
+    pub(crate) pool: PgPool,
+    pub(crate) sql: Arc<Sql>,
+    pub(crate) channel: String,
+    /// The name of this process in the messages.
+    pub(crate) origin: String,
+    /// How long a statement may take.
+    pub(crate) longest: Duration,
+    /// Counts connections that may be dead.
+    pub(crate) suspects: Arc<AtomicU32>,
+    pub(crate) waiters: broadcast::WeakSender<Wake>,
+    pub(crate) throttle: Arc<NotifyThrottle>,
+}
+
+impl HintSender {
+    /// Sends hints until the store is dropped.
+    pub(crate) async fn run(self, mut hints: mpsc::UnboundedReceiver<Received>) {
+        let mut last_asked = Instant::now();
+        loop {
+            let mut round = Round::default();
+            match tokio::time::timeout(ASK, hints.recv()).await {
+                Ok(Some(first)) => round.add(first),
+                Ok(None) => return,
+                Err(_) => {}
+            }
+            tokio::time::sleep(self.throttle.wait()).await;
+            while let Ok(hint) = hints.try_recv() {
+                round.add(hint);
+            }
+            // If a subscriber still waits, request ends again.
+            round.asks |= last_asked.elapsed() >= ASK
+                && self.waiters.upgrade().is_some_and(|ends| ends.receiver_count() > 0);
+            if round.asks {
+                last_asked = Instant::now();
+            }
+            if round != Round::default() {
+                self.send(round).await;
+            }
         }
-        tokio::time::sleep(throttle.wait()).await;
-        while let Ok(hint) = hints.try_recv() {
-            round.add(hint);
-        }
-        // If a subscriber still waits, request ends again.
-        round.asks |= last_asked.elapsed() >= ASK
-            && waiters.upgrade().is_some_and(|ends| ends.receiver_count() > 0);
-        if round.asks {
-            last_asked = Instant::now();
-        }
-        if round == Round::default() {
-            continue;
-        }
-        let sent = db::query(sql.notify()).bind(&channel).bind(round.lines(&origin));
-        let sent = async { sent.execute(&pool).await.map_err(store_error) };
-        if let Err(error) = in_time(longest, &suspects, sent).await {
+    }
+
+    async fn send(&self, round: Round) {
+        let sent = db::query(self.sql.notify()).bind(&self.channel).bind(round.lines(&self.origin));
+        let sent = async { sent.execute(&self.pool).await.map_err(store_error) };
+        if let Err(error) = in_time(self.longest, &self.suspects, sent).await {
             tracing::debug!(%error, "hints could not be sent; the others will find out by polling");
         }
     }

@@ -109,7 +109,8 @@ impl JobModel {
     pub(crate) fn short_alias(&self, alias: &Value<Name>) -> Option<String> {
         let alias = alias.literal().filter(|alias| !alias.contains(['.', '/', ':']))?;
         let service = self.stored_name.rsplit_once('.').map(|(service, _)| service);
-        let name = service.map_or_else(|| alias.to_string(), |service| format!("{service}.{}", &**alias));
+        let name =
+            service.map_or_else(|| alias.to_string(), |service| format!("{service}.{}", &**alias));
         (self.options.name.is_some() || name != self.stored_name).then_some(name)
     }
 
