@@ -55,7 +55,7 @@ points! {
     InsertInTx = "insert.in_tx",
     /// groups of a graph are stored, the graph is not whole
     InsertGroups = "insert.groups",
-    /// a submit is durable, the caller has not been told
+    /// a submit is durable, the caller has no answer yet
     SubmitAnswered = "submit.answered",
     /// a claim is about to be sent
     ClaimBefore = "claim.before",
@@ -117,7 +117,7 @@ points! {
     CommandBefore = "command.before",
     /// a command is carried out, nothing is committed
     CommandDone = "command.done",
-    /// a command is durable, the caller has not been told
+    /// a command is durable, the caller has no answer yet
     CommandAnswered = "command.answered",
     /// old jobs are removed, nothing is committed
     PurgeRemoved = "purge.removed",
