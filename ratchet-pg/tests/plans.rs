@@ -281,6 +281,8 @@ fn hot() -> Vec<Hot> {
             has_not: ["Index Scan", "Seq Scan"]),
         hot!("insert/reserve_idempotency", has: ["Conflict Resolution: NOTHING"], has_not: ["Seq Scan"]),
         hot!("insert/select_idempotency", has: ["using idempotency_pkey"], has_not: []),
+        hot!("insert/renew_idempotency", has: ["using idempotency_pkey"], has_not: ["Seq Scan"]),
+        hot!("sweep/delete_expired_keys", has: ["using idempotency_expires", "Tid Scan on idempotency"], has_not: ["Seq Scan"]),
         hot!("insert/delete_idempotency", has: ["using idempotency_pkey"], has_not: []),
         hot!("insert/reserve_business", has: ["Conflict Resolution: NOTHING"], has_not: ["Seq Scan"]),
         hot!("insert/select_business", has: ["using business_pkey"], has_not: []),

@@ -99,7 +99,7 @@ impl Client {
     fn heard<J: Job>(&self, number: u64, answer: Result<JobHandle<J>, SubmitError>) -> bool {
         match answer {
             Ok(handle) => {
-                self.world.oracle().ledger.answered(number, handle.id());
+                self.world.oracle().ledger.reported(number, handle.id());
                 self.known().jobs.push(handle.id());
                 false
             }

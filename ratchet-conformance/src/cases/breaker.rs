@@ -67,9 +67,9 @@ pub async fn b_02_failures_open_it_and_the_change_is_told(world: &World) {
     let first = world.run_on(&node, paying(world)).await;
     assert_eq!(world.apply(bad(&first)).await.breaker, None);
     let second = world.run_on(&node, paying(world)).await;
-    let told = world.apply(bad(&second)).await.breaker;
-    let Some(BreakerChange::Opened { until: Some(until) }) = told else {
-        panic!("it should have opened: {told:?}");
+    let reported = world.apply(bad(&second)).await.breaker;
+    let Some(BreakerChange::Opened { until: Some(until) }) = reported else {
+        panic!("it should have opened: {reported:?}");
     };
     let wait = Duration::try_from(until.duration_since(world.now().await)).expect("in the future");
     assert!(wait > secs(25) && wait <= secs(30), "{wait:?}");
@@ -80,9 +80,12 @@ pub async fn b_02_samples_of_one_batch_count_in_order(world: &World) {
     world.submit_all((0..3).map(|_| paying(world)).collect()).await;
     let runs = node.claim(3).await;
     let batch = vec![good(&runs[0]), bad(&runs[1]), bad(&runs[2])];
-    let told: Vec<_> = world.settle_all(batch).await.iter().map(changed).collect();
+    let reported: Vec<_> = world.settle_all(batch).await.iter().map(changed).collect();
     // One good and one bad call reach the failure rate of 50 %.
-    assert!(matches!(told[..], [None, Some(BreakerChange::Opened { .. }), None]), "{told:?}");
+    assert!(
+        matches!(reported[..], [None, Some(BreakerChange::Opened { .. }), None]),
+        "{reported:?}"
+    );
 }
 
 fn changed(settled: &Settled) -> Option<BreakerChange> {
@@ -175,8 +178,8 @@ pub async fn b_02_one_bad_probe_opens_it_again(world: &World) {
     world.pass(secs(31)).await;
     let node = world.node().await;
     let probes = node.claim(10).await;
-    let told = world.apply(bad(&probes[0])).await.breaker;
-    assert!(matches!(told, Some(BreakerChange::Opened { .. })), "{told:?}");
+    let reported = world.apply(bad(&probes[0])).await.breaker;
+    assert!(matches!(reported, Some(BreakerChange::Opened { .. })), "{reported:?}");
     assert_eq!(
         world.apply(good(&probes[1])).await.breaker,
         None,

@@ -7,7 +7,7 @@ use ratchet_store::model::{
 use crate::World;
 use crate::fixture::{JobExt, Node, RunExt, SettlementExt, days, hours, secs};
 
-async fn told(node: &Node) -> Vec<Token> {
+async fn reported(node: &Node) -> Vec<Token> {
     match node.heartbeat(days(10_000)).await {
         Heartbeat::Renewed { canceled } => canceled,
         Heartbeat::Lost => panic!("the lease should hold"),
@@ -89,11 +89,11 @@ pub async fn l_04_result_of_a_canceled_run_is_discarded(world: &World) {
 pub async fn l_04_node_hears_of_it_with_its_heartbeat(world: &World) {
     let (node, other) = (world.node().await, world.node().await);
     let run = world.run_on(&node, world.job()).await;
-    assert!(told(&node).await.is_empty());
+    assert!(reported(&node).await.is_empty());
     world.cancel(run.id()).await;
-    assert_eq!(told(&node).await, [run.token]);
-    assert_eq!(told(&node).await, [run.token]);
-    assert!(told(&other).await.is_empty());
+    assert_eq!(reported(&node).await, [run.token]);
+    assert_eq!(reported(&node).await, [run.token]);
+    assert!(reported(&other).await.is_empty());
 }
 
 pub async fn l_04_settling_the_run_ends_the_reminder(world: &World) {
@@ -101,7 +101,7 @@ pub async fn l_04_settling_the_run_ends_the_reminder(world: &World) {
     let run = world.run_on(&node, world.job()).await;
     world.cancel(run.id()).await;
     world.stale(run.succeed()).await;
-    assert!(told(&node).await.is_empty());
+    assert!(reported(&node).await.is_empty());
 }
 
 pub async fn l_04_letting_go_ends_the_reminder(world: &World) {
@@ -109,7 +109,7 @@ pub async fn l_04_letting_go_ends_the_reminder(world: &World) {
     let run = world.run_on(&node, world.job()).await;
     world.cancel(run.id()).await;
     world.release_holds(run.token).await;
-    assert!(told(&node).await.is_empty());
+    assert!(reported(&node).await.is_empty());
 }
 
 pub async fn l_07_canceled_run_leaves_a_line(world: &World) {

@@ -192,17 +192,17 @@ pub async fn i_04_concurrent_pumps_keep_the_outcomes_of_a_job_in_order(world: &W
             while taken.lock().expect("lock").len() < 2 * JOBS {
                 let batch = store.take_deliveries(Channel::Outcomes, 3, secs(60)).await;
                 let batch = batch.expect("a batch");
-                let told = |delivery: &Delivery| match &delivery.body {
+                let reported = |delivery: &Delivery| match &delivery.body {
                     DeliveryBody::Outcome(outcome) => (outcome.job_id, outcome.run),
                     other => panic!("{other:?}"),
                 };
                 {
                     let mut taken = taken.lock().expect("lock");
                     let early = |(job, run)| run == 2 && !taken.contains(&(job, 1));
-                    if batch.iter().map(told).any(early) {
+                    if batch.iter().map(reported).any(early) {
                         hasty.store(true, Ordering::SeqCst);
                     }
-                    taken.extend(batch.iter().map(told));
+                    taken.extend(batch.iter().map(reported));
                 }
                 let ids = batch.iter().map(|delivery| delivery.id).collect();
                 store.ack_deliveries(ids).await.expect("acknowledged");

@@ -35,8 +35,8 @@ pub async fn c_05_future_jobs_do_not_block_due_ones(world: &World) {
     assert_eq!(world.node().await.claim_ids(10).await, [due]);
 }
 
-fn is_close(told: Option<Duration>, wanted: Duration) -> bool {
-    told.is_some_and(|told| told <= wanted && wanted < told + secs(20))
+fn is_close(reported: Option<Duration>, wanted: Duration) -> bool {
+    reported.is_some_and(|reported| reported <= wanted && wanted < reported + secs(20))
 }
 
 pub async fn c_05_time_to_the_next_job_is_told(world: &World) {

@@ -16,7 +16,7 @@ fn outcome(delivery: &Delivery) -> &JobOutcome {
 }
 
 /// Takes undelivered outcomes and holds them for 30 seconds.
-async fn told(world: &World) -> Vec<Delivery> {
+async fn reported(world: &World) -> Vec<Delivery> {
     world.take_deliveries(Channel::Outcomes, secs(30)).await
 }
 
@@ -55,17 +55,17 @@ pub async fn i_04_outcome_is_handed_out_as_it_was_committed(world: &World) {
     let run = world.run(world.job()).await;
     let well = run.succeed().output(r#"{"sum":"42 ✓"}"#).took(secs(2)).telling(&run);
     let at = world.apply(well).await.at;
-    let told = world.take_deliveries(Channel::Outcomes, secs(30)).await;
+    let reported = world.take_deliveries(Channel::Outcomes, secs(30)).await;
     let wanted = JobOutcome::success(&run, Some(r#"{"sum":"42 ✓"}"#.to_owned()), secs(2));
-    assert_eq!(told.iter().map(outcome).collect::<Vec<_>>(), [&wanted.with_commit_time(at)]);
-    acknowledge(world, &told).await;
+    assert_eq!(reported.iter().map(outcome).collect::<Vec<_>>(), [&wanted.with_commit_time(at)]);
+    acknowledge(world, &reported).await;
 
     let run = world.run(world.job()).await;
     world.apply(run.fail().telling(&run)).await;
-    let told = world.take_deliveries(Channel::Outcomes, secs(30)).await;
+    let reported = world.take_deliveries(Channel::Outcomes, secs(30)).await;
     let stored = world.get(run.id()).await.envelope.expect("an envelope");
-    assert_eq!(outcome(&told[0]).kind, OutcomeKind::Failure);
-    assert_eq!(outcome(&told[0]).envelope.as_deref(), Some(&stored), "with the same time");
+    assert_eq!(outcome(&reported[0]).kind, OutcomeKind::Failure);
+    assert_eq!(outcome(&reported[0]).envelope.as_deref(), Some(&stored), "with the same time");
 }
 
 pub async fn i_04_outcomes_of_different_jobs_come_in_commit_order(world: &World) {
@@ -73,37 +73,37 @@ pub async fn i_04_outcomes_of_different_jobs_come_in_commit_order(world: &World)
     for _ in 0..3 {
         wanted.push((succeeded(world).await.id(), 1));
     }
-    assert_eq!(ends(&told(world).await), wanted);
-    assert!(told(world).await.is_empty(), "they are held");
+    assert_eq!(ends(&reported(world).await), wanted);
+    assert!(reported(world).await.is_empty(), "they are held");
 }
 
 pub async fn i_04_next_outcome_of_a_job_waits_for_the_one_before(world: &World) {
     let id = ended_twice(world).await;
-    let first = told(world).await;
+    let first = reported(world).await;
     assert_eq!(ends(&first), [(id, 1)]);
-    assert!(told(world).await.is_empty(), "the second waits although it is not held");
+    assert!(reported(world).await.is_empty(), "the second waits although it is not held");
     acknowledge(world, &first).await;
-    let second = told(world).await;
+    let second = reported(world).await;
     assert_eq!(ends(&second), [(id, 2)]);
     assert_eq!(outcome(&second[0]).generation, 2);
     acknowledge(world, &second).await;
     world.pass(secs(60)).await;
-    assert!(told(world).await.is_empty());
+    assert!(reported(world).await.is_empty());
 }
 
 pub async fn i_04_outcome_that_was_not_acknowledged_comes_again_before_the_next(world: &World) {
     let id = ended_twice(world).await;
-    let first = told(world).await;
+    let first = reported(world).await;
     world.pass(secs(31)).await;
-    let again = told(world).await;
+    let again = reported(world).await;
     assert_eq!((ends(&again), again[0].id), (vec![(id, 1)], first[0].id));
 }
 
 pub async fn i_04_a_held_job_does_not_hold_up_others(world: &World) {
     let slow = ended_twice(world).await;
-    assert_eq!(ends(&told(world).await), [(slow, 1)]);
+    assert_eq!(ends(&reported(world).await), [(slow, 1)]);
     let other = succeeded(world).await.id();
-    assert_eq!(ends(&told(world).await), [(other, 1)]);
+    assert_eq!(ends(&reported(world).await), [(other, 1)]);
 }
 
 pub async fn i_04_outcome_of_a_stale_run_is_not_told(world: &World) {
@@ -113,7 +113,7 @@ pub async fn i_04_outcome_of_a_stale_run_is_not_told(world: &World) {
     let run = world.run(world.job()).await;
     let both = vec![run.succeed().telling(&run), run.succeed().telling(&run)];
     world.settle_all(both).await;
-    assert_eq!(ends(&told(world).await), [(run.id(), 1)], "once");
+    assert_eq!(ends(&reported(world).await), [(run.id(), 1)], "once");
 }
 
 /// A batch may be settled by several code paths: successes, successes with additional data, and failures.
@@ -129,11 +129,11 @@ pub async fn i_04_outcomes_of_a_mixed_batch_are_all_told(world: &World) {
         runs[3].succeed(),
     ];
     world.settle_all(settlements).await;
-    let mut told = ends(&told(world).await);
-    told.sort_unstable();
+    let mut reported = ends(&reported(world).await);
+    reported.sort_unstable();
     let mut wanted: Vec<_> = runs[..3].iter().map(|run| (run.id(), 1)).collect();
     wanted.sort_unstable();
-    assert_eq!(told, wanted);
+    assert_eq!(reported, wanted);
 }
 
 pub async fn i_04_outcome_of_a_step_is_told(world: &World) {
@@ -149,14 +149,14 @@ pub async fn i_04_outcome_of_a_step_is_told(world: &World) {
         assert_eq!(run.id(), step);
         world.apply(run.succeed().telling(&run)).await;
     }
-    assert_eq!(ends(&told(world).await), [(first, 1), (second, 1)]);
+    assert_eq!(ends(&reported(world).await), [(first, 1), (second, 1)]);
 }
 
 pub async fn i_04_outcome_outlives_its_job(world: &World) {
     let id = succeeded(world).await.id();
     world.pass(secs(60)).await;
     assert_eq!(world.purge(JobState::Succeeded, secs(1)).await, 1);
-    assert_eq!(ends(&told(world).await), [(id, 1)]);
+    assert_eq!(ends(&reported(world).await), [(id, 1)]);
 }
 
 pub async fn i_04_outcomes_and_dead_letters_are_apart(world: &World) {

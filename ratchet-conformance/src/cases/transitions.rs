@@ -66,9 +66,9 @@ async fn everywhere(
                     assert!(idle.contains(&at), "{verb} when {at:?} should be refused");
                     assert_eq!(state, before.state);
                 }
-                Err(CommandError::IllegalTransition { job, state, verb: told }) => {
+                Err(CommandError::IllegalTransition { job, state, verb: reported }) => {
                     assert!(!idle.contains(&at), "{verb} when {at:?} should do nothing");
-                    assert_eq!((job, state, told), (id, before.state, verb), "{at:?}");
+                    assert_eq!((job, state, reported), (id, before.state, verb), "{at:?}");
                 }
                 other => panic!("{verb} when {at:?}: {other:?}"),
             }

@@ -84,7 +84,7 @@ pub fn predict(graph: &NewGraph, fails: impl Fn(JobId) -> bool) -> BTreeMap<Vert
 pub fn predict_told(
     graph: &NewGraph,
     fails: impl Fn(JobId) -> bool,
-    told: &BTreeMap<Vertex, Fate>,
+    reported: &BTreeMap<Vertex, Fate>,
 ) -> BTreeMap<Vertex, Fate> {
     let mut fates = BTreeMap::new();
     let mut begun = BTreeMap::new();
@@ -93,7 +93,7 @@ pub fn predict_told(
         for group in &graph.groups {
             let me = Vertex::Group(group.id);
             let mode = WaitMode::All;
-            match begins(graph, me, group.owner, mode, &fates, &begun, told.get(&me).copied()) {
+            match begins(graph, me, group.owner, mode, &fates, &begun, reported.get(&me).copied()) {
                 Some(Ok(())) => drop(begun.insert(me, Ok(()))),
                 Some(Err(fate)) => drop(begun.insert(me, Err(fate))),
                 None => {}
@@ -106,7 +106,7 @@ pub fn predict_told(
             let me = Vertex::Job(job.id);
             let mode = job.spec.step.as_ref().and_then(|step| step.wait).map(|wait| wait.mode);
             let mode = mode.unwrap_or_default();
-            match begins(graph, me, job.owner(), mode, &fates, &begun, told.get(&me).copied()) {
+            match begins(graph, me, job.owner(), mode, &fates, &begun, reported.get(&me).copied()) {
                 Some(Ok(())) if fails(job.id) => drop(fates.insert(me, Fate::Failed)),
                 Some(Ok(())) => drop(fates.insert(me, Fate::Succeeded)),
                 Some(Err(fate)) => drop(fates.insert(me, fate)),
@@ -129,7 +129,7 @@ fn begins(
     mode: WaitMode,
     fates: &BTreeMap<Vertex, Fate>,
     begun: &Begun,
-    told: Option<Fate>,
+    reported: Option<Fate>,
 ) -> Option<Result<(), Fate>> {
     match owner.map(|owner| begun.get(&Vertex::Group(owner)).copied()) {
         // The members of a group that never begins end with the group, regardless of their own edges.
@@ -143,9 +143,9 @@ fn begins(
     let dead: Vec<_> = resolved.iter().filter_map(|it| it.and_then(Result::err)).collect();
     // Of several dead edges, use the observed one. Wait until all edges are resolved before falling back to the first.
     let known = fired + dead.len() == edges.len();
-    let death = || match told.filter(|told| dead.contains(told)) {
-        Some(told) => Some(Err(told)),
-        None if told.is_some() && !known => None,
+    let death = || match reported.filter(|reported| dead.contains(reported)) {
+        Some(reported) => Some(Err(reported)),
+        None if reported.is_some() && !known => None,
         None => Some(Err(dead[0])),
     };
     match mode {

@@ -59,10 +59,10 @@ impl<'a> Driver<'a> {
 
     /// Returns everything that can be read from the store.
     pub(super) async fn inspect(&self) -> String {
-        let mut told = String::new();
+        let mut reported = String::new();
         let everything = PageRequest { before: None, limit: 100_000 };
         for job in ok(self.store.list(&Filter::any(), everything).await).jobs {
-            told += &self.job(job.id).await;
+            reported += &self.job(job.id).await;
         }
         let mut nodes = ok(self.store.nodes().await);
         nodes.sort_by_key(|node| node.info.id);
@@ -72,29 +72,29 @@ impl<'a> Driver<'a> {
         let unknown = ok(self.store.unknown_jobs().await);
         let unknown: Vec<_> =
             unknown.into_iter().map(|unknown| self.normal.unknown(unknown)).collect();
-        let _ = write!(told, "{nodes:?}\n{alerts:?}\n{unknown:?}");
+        let _ = write!(reported, "{nodes:?}\n{alerts:?}\n{unknown:?}");
         for queue in ok(self.store.queues().await) {
             let rules = queue.rules;
-            let _ = write!(told, "\n{} {} {:?}", queue.queue, rules.paused, rules.limits);
-            let _ = write!(told, " {:?} {:?}", rules.declared, rules.set_by_operator);
-            let _ = write!(told, " {} {}", queue.running, queue.gate.most());
+            let _ = write!(reported, "\n{} {} {:?}", queue.queue, rules.paused, rules.limits);
+            let _ = write!(reported, " {:?} {:?}", rules.declared, rules.set_by_operator);
+            let _ = write!(reported, " {} {}", queue.running, queue.gate.most());
         }
         for record in ok(self.store.breakers().await) {
             let (seen, opening) = (record.breaker.seen(), record.breaker.opening());
             let state = self.normal.breaker(record.state);
-            let _ = write!(told, "\n{} {seen:?} {opening} {state:?}", record.service);
+            let _ = write!(reported, "\n{} {seen:?} {opening} {state:?}", record.service);
             let breaker = record.breaker;
             let origins = (breaker.settings, breaker.declared, breaker.set_by_operator);
-            let _ = write!(told, " {origins:?}");
+            let _ = write!(reported, " {origins:?}");
         }
         let mut owners = vec![GroupFilter::any()];
         while let Some(filter) = owners.pop() {
             for group in ok(self.store.groups(&filter, None, 100_000).await) {
-                told += &self.group(group.id).await;
+                reported += &self.group(group.id).await;
                 owners.push(GroupFilter::any().inside(group.id));
             }
         }
-        told
+        reported
     }
 
     async fn perform(&mut self, op: &Op) -> String {
@@ -334,8 +334,8 @@ fn end(run: &Claimed, ending: &Ending) -> Settlement {
         How::Release => run.release(),
         How::Fail(fingerprint) => run.fail_with(&fingerprint.to_string()).alerting().publishing(),
     };
-    let told = matches!(ending.how, How::Succeed | How::Fail(_));
-    if told && run.id().uuid().as_u128().is_multiple_of(2) {
+    let reported = matches!(ending.how, How::Succeed | How::Fail(_));
+    if reported && run.id().uuid().as_u128().is_multiple_of(2) {
         settlement = settlement.telling(run);
     }
     settlement.lingering = ending.lingering;

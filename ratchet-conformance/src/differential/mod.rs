@@ -117,14 +117,14 @@ mod tests {
     /// The generated operations must cover every kind of result, including conflicts.
     #[tokio::test]
     async fn random_operations_reach_every_kind_of_answer() {
-        let mut told = String::new();
+        let mut reported = String::new();
         for seed in 0..60 {
             let memory = Memory::fresh().await;
             let mut side = Driver::new(&memory).await;
             let ops = if seed < 30 { generate(seed, 400) } else { generate_graphs(seed, 400) };
             for op in ops {
-                told += &side.act(&op).await;
-                told += "\n";
+                reported += &side.act(&op).await;
+                reported += "\n";
             }
         }
         for answer in [
@@ -166,7 +166,7 @@ mod tests {
             "reopened: [0",
             "released: [0",
         ] {
-            assert!(told.contains(answer), "no {answer}");
+            assert!(reported.contains(answer), "no {answer}");
         }
     }
 }

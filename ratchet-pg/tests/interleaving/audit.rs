@@ -87,7 +87,7 @@ const RULES: &[(&str, &str)] = &[
         WHERE b.cause = 'unreadable' AND NOT EXISTS (SELECT FROM ratchet.unreadable u WHERE u.job = b.job)",
     ),
     (
-        "a run is told twice",
+        "a run is reported twice",
         "SELECT a.job::text FROM ratchet.attempt a JOIN ratchet.outcome o ON o.job = a.job AND o.run = a.run WHERE o.started_at IS NOT NULL",
     ),
 ];

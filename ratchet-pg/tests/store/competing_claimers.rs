@@ -22,12 +22,12 @@ async fn run_on(lane: &QueueDriver, node: NodeId) -> Claimed {
 
 /// Returns whether a node detects another node that has just claimed.
 async fn is_told_of(lane: &QueueDriver, node: NodeId, other: NodeId) -> bool {
-    let mut told = false;
+    let mut reported = false;
     for _ in 0..TRIES {
         run_on(lane, other).await;
-        told |= has_competing_claimers(lane, node, "default").await;
+        reported |= has_competing_claimers(lane, node, "default").await;
     }
-    told
+    reported
 }
 
 #[tokio::test]

@@ -88,7 +88,7 @@ async fn l_08_ends_are_told_to_a_process_that_waits_for_them_and_only_then() {
     let other = PgStore::open(pg.database.options()).await.expect("opens");
     let mut spy = sqlx::postgres::PgListener::connect(&pg.database.url()).await.expect("listens");
     spy.listen("ratchet:ratchet").await.expect("listens");
-    let told = async |spy: &mut sqlx::postgres::PgListener| {
+    let reported = async |spy: &mut sqlx::postgres::PgListener| {
         // These hints are sent after all others of this store.
         for order in [QueueUpdate::Pause, QueueUpdate::Resume] {
             pg.store.update_queue("q", order).await.expect("obeys");
@@ -111,7 +111,7 @@ async fn l_08_ends_are_told_to_a_process_that_waits_for_them_and_only_then() {
         job.id
     };
     end().await;
-    let lines = told(&mut spy).await;
+    let lines = reported(&mut spy).await;
     assert!(lines.iter().all(|line| !line.contains(" f ")), "no lock is waited for: {lines:?}");
     let mut ends = other.subscribe_completions();
     let heard = async {
@@ -124,7 +124,7 @@ async fn l_08_ends_are_told_to_a_process_that_waits_for_them_and_only_then() {
             }
         }
     };
-    tokio::time::timeout(Duration::from_secs(10), heard).await.expect("told");
+    tokio::time::timeout(Duration::from_secs(10), heard).await.expect("reported");
 }
 
 /// A claim starts after the jobs it has claimed before, and starts earlier again after a hint.

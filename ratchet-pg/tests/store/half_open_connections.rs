@@ -166,13 +166,13 @@ async fn x_08_a_transaction_that_began_too_late_takes_nothing_with_it() {
     store.leave(node).await.expect_err("it is given up");
     network.release_holds();
 
-    let told = job(&ids);
-    let id = told.id;
-    store.insert(vec![told]).await.expect("inserts");
+    let reported = job(&ids);
+    let id = reported.id;
+    store.insert(vec![reported]).await.expect("inserts");
     let mut other = sqlx::PgConnection::connect(&server.url("postgres")).await.expect("connects");
     let stored = sqlx::query_scalar::<_, i64>("SELECT count(*) FROM ratchet.job WHERE id = $1");
     let stored = stored.bind(id.uuid()).fetch_one(&mut other).await.expect("an answer");
-    assert_eq!(stored, 1, "what was told to be stored is stored");
+    assert_eq!(stored, 1, "what was reported to be stored is stored");
 }
 
 /// Waits until a query answers `true`.

@@ -100,8 +100,8 @@ pub(super) fn user() -> &'static str {
 
 pub(super) fn run(command: &mut Command) {
     let output = command.stdin(Stdio::null()).output().expect("the command runs");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?} failed: {told}");
+    let reported = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?} failed: {reported}");
 }
 
 fn launch(folder: &Path) {

@@ -46,7 +46,7 @@ impl Oracle {
         let mut problem = None;
         for (number, submit) in self.ledger.all() {
             let jobs = found.get(&number).map_or(0, Vec::len) as u64;
-            if let Some(lost) = submit.answered.iter().find(|id| !ids.contains(id)) {
+            if let Some(lost) = submit.reported.iter().find(|id| !ids.contains(id)) {
                 problem =
                     Some(format!("submit {number} was acknowledged as {lost}, which is lost"));
             }
@@ -57,8 +57,8 @@ impl Oracle {
                     submit.tries
                 ));
             }
-            if submit.once && submit.answered.iter().collect::<BTreeSet<_>>().len() > 1 {
-                problem = Some(format!("submit {number} was answered with {:?}", submit.answered));
+            if submit.once && submit.reported.iter().collect::<BTreeSet<_>>().len() > 1 {
+                problem = Some(format!("submit {number} was answered with {:?}", submit.reported));
             }
         }
         for (number, jobs) in &found {

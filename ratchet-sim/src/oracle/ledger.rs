@@ -16,7 +16,7 @@ pub(super) struct Submit {
     /// The number of times it was sent.
     pub(super) tries: u64,
     /// The jobs that were acknowledged to the client.
-    pub(super) answered: Vec<JobId>,
+    pub(super) reported: Vec<JobId>,
     /// Whether all tries must result in the same job, because of an idempotency key.
     pub(super) once: bool,
 }
@@ -30,8 +30,8 @@ impl Ledger {
     }
 
     /// Records that this job was acknowledged to a client.
-    pub(crate) fn answered(&mut self, number: u64, job: JobId) {
-        self.submits.entry(number).or_default().answered.push(job);
+    pub(crate) fn reported(&mut self, number: u64, job: JobId) {
+        self.submits.entry(number).or_default().reported.push(job);
     }
 
     pub(super) fn get(&self, number: u64) -> Option<&Submit> {

@@ -136,7 +136,7 @@ mod tests {
         let (send, receive) = std::sync::mpsc::channel();
         let (go, wait) = std::sync::mpsc::channel::<()>();
         let thread = std::thread::spawn(move || {
-            wait.recv().expect("is resumed");
+            wait.recv().expect("may continue");
             pass("first");
             send.send("between").expect("is heard");
             pass("second");
@@ -159,7 +159,7 @@ mod tests {
     fn dropping_a_watch_lets_its_thread_go() {
         let (go, wait) = std::sync::mpsc::channel::<()>();
         let thread = std::thread::spawn(move || {
-            wait.recv().expect("is resumed");
+            wait.recv().expect("may continue");
             pass("only");
         });
         let watch = Watch::new(thread.thread().id(), Some(Place::Named("only")));

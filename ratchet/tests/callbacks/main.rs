@@ -46,8 +46,8 @@ fn run(callback: Callback, trick: Trick) -> Report {
         .expect("it starts");
     let printed = String::from_utf8_lossy(&output.stdout);
     let report = printed.lines().find_map(|line| line.split_once("REPORT "));
-    let told = String::from_utf8_lossy(&output.stderr);
-    let (_, report) = report.unwrap_or_else(|| panic!("{callback:?}/{trick:?} died: {told}"));
+    let reported = String::from_utf8_lossy(&output.stderr);
+    let (_, report) = report.unwrap_or_else(|| panic!("{callback:?}/{trick:?} died: {reported}"));
     serde_json::from_str(report).expect("a report")
 }
 

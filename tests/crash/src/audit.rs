@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::time::Duration;
 
-use ratchet::model::{AttemptRecord, AttemptOutcome, Filter, GroupRecord, JobRecord, PageRequest};
-use ratchet::{JobId, JobState, Store};
 use ratchet::graph::GroupFilter;
+use ratchet::model::{AttemptOutcome, AttemptRecord, Filter, GroupRecord, JobRecord, PageRequest};
+use ratchet::{JobId, JobState, Store};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection, Row as _};
 use uuid::Uuid;
@@ -89,7 +89,7 @@ impl Findings {
             self.check(there, || format!("submit {label} was acknowledged and {id} is not there"));
         }
         for job in self.jobs.clone() {
-            self.check(job.state.is_terminal(), || format!("{} is {}", told(&job), job.state));
+            self.check(job.state.is_terminal(), || format!("{} is {}", describe(&job), job.state));
         }
         for group in self.groups.clone() {
             let exact = group.state.is_ended() && group.counts.ended() == group.counts.total;
@@ -108,13 +108,15 @@ impl Findings {
             let lines = self.history.get(&job.id).cloned().unwrap_or_default();
             let runs: Vec<_> = lines.iter().map(|line| line.run).collect();
             let each: Vec<_> = (1..=job.run).collect();
-            self.check(runs == each, || format!("{}: runs {runs:?} of {}", told(&job), job.run));
+            self.check(runs == each, || {
+                format!("{}: runs {runs:?} of {}", describe(&job), job.run)
+            });
             let ends = lines.iter().filter(|line| line.outcome == AttemptOutcome::Success).count();
             let wanted = usize::from(job.state == JobState::Succeeded);
-            self.check(ends == wanted, || format!("{} has {ends} successes", told(&job)));
+            self.check(ends == wanted, || format!("{} has {ends} successes", describe(&job)));
             let last = lines.last().map(|line| line.outcome);
             let fits = job.state != JobState::Succeeded || last == Some(AttemptOutcome::Success);
-            self.check(fits, || format!("{} ends with {last:?}", told(&job)));
+            self.check(fits, || format!("{} ends with {last:?}", describe(&job)));
         }
     }
 
@@ -150,7 +152,7 @@ impl Findings {
                 self.check(fits, || {
                     format!(
                         "{}: run {} ended as {:?} before its handler did",
-                        told(&job),
+                        describe(&job),
                         line.run,
                         { line.outcome }
                     )
@@ -158,7 +160,7 @@ impl Findings {
             }
             let again = ok.len() > 1 || started.len() > 1 + err.len();
             let allowed = !again || self.held.contains(&id);
-            self.check(allowed, || format!("{} ran again: {started:?}, ok {ok:?}", told(&job)));
+            self.check(allowed, || format!("{} ran again: {started:?}, ok {ok:?}", describe(&job)));
         }
     }
 
@@ -175,7 +177,7 @@ impl Findings {
 }
 
 /// Describes a job in a problem report.
-pub fn told(job: &JobRecord) -> String {
+pub fn describe(job: &JobRecord) -> String {
     format!("{} {} (attempts {}, crashes {})", job.spec.name, job.id, job.attempts, job.crashes)
 }
 

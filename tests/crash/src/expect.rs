@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::Problem;
 use crate::address::Opened;
-use crate::audit::{Findings, orders, told};
+use crate::audit::{Findings, describe, orders};
 use crate::feature::Feature;
 
 impl Findings {
@@ -71,7 +71,7 @@ impl Findings {
                     let snoozed = self.lines(&job, AttemptOutcome::Snoozed);
                     let fits = (job.attempts, job.deferrals) == (0, 2) && snoozed == 2;
                     self.check(fits, || {
-                        format!("{}: {} deferrals, {snoozed} lines", told(&job), job.deferrals)
+                        format!("{}: {} deferrals, {snoozed} lines", describe(&job), job.deferrals)
                     });
                 }
             }
@@ -81,7 +81,11 @@ impl Findings {
                     let failed = self.lines(&job, AttemptOutcome::Failure);
                     let fits = job.generation as usize == 1 + failed;
                     self.check(fits, || {
-                        format!("{}: generation {}, {failed} failures", told(&job), job.generation)
+                        format!(
+                            "{}: generation {}, {failed} failures",
+                            describe(&job),
+                            job.generation
+                        )
                     });
                 }
             }
@@ -125,7 +129,7 @@ impl Findings {
                 "proof.parent" if failing.contains(&job.id) => JobState::Failed,
                 _ => JobState::Succeeded,
             };
-            self.check(job.state == wanted, || format!("{}: {}", told(&job), job.state));
+            self.check(job.state == wanted, || format!("{}: {}", describe(&job), job.state));
         }
         let least = match feature {
             Feature::Plain | Feature::Migration | Feature::Create => 8,
@@ -148,7 +152,9 @@ impl Findings {
     /// Checks the number of attempts: a crash must neither use nor hide one.
     fn attempts(&mut self, name: &str, wanted: u32) {
         for job in self.of(name) {
-            self.check(job.attempts == wanted, || format!("{}: not {wanted} attempts", told(&job)));
+            self.check(job.attempts == wanted, || {
+                format!("{}: not {wanted} attempts", describe(&job))
+            });
         }
     }
 
@@ -238,7 +244,7 @@ impl Findings {
         for parent in self.of("proof.parent") {
             let wanted = if parent.state == JobState::Failed { "sorry" } else { "thank" };
             let got = told_of.remove(&parent.id.to_string()).unwrap_or_default();
-            self.check(got == [wanted], || format!("{}: callbacks {got:?}", told(&parent)));
+            self.check(got == [wanted], || format!("{}: callbacks {got:?}", describe(&parent)));
         }
         self.check(told_of.is_empty(), || format!("callbacks without a parent: {told_of:?}"));
     }
@@ -252,7 +258,7 @@ impl Findings {
         }
         for parent in self.of("proof.spawner") {
             let got = children.remove(&parent.id.to_string()).unwrap_or(0);
-            self.check(got == 2, || format!("{}: {got} children", told(&parent)));
+            self.check(got == 2, || format!("{}: {got} children", describe(&parent)));
         }
         self.check(children.is_empty(), || format!("children without a parent: {children:?}"));
     }

@@ -83,7 +83,7 @@ impl Feature {
             Self::Retry => "jobs that fail twice and then succeed",
             Self::DeadLetter => "jobs that fail permanently: one alert, a dead letter each",
             Self::Chain => "two chains of three steps, each takes what the one before returned",
-            Self::Batch => "a batch with a failing member and a callback that is told the counts",
+            Self::Batch => "a batch with a failing member and a callback that receives the counts",
             Self::Workflow => "a diamond: two steps after one, one after both",
             Self::Recurring => "a job that recurs every second, caught up with what was missed",
             Self::ConcurrencyKey => "jobs of which one may run at a time",

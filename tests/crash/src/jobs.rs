@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use ratchet::prelude::*;
 use ratchet::State;
 use ratchet::graph::GroupReport;
+use ratchet::prelude::*;
 
 use crate::diary::Diary;
 
@@ -24,7 +24,7 @@ pub async fn work(
     tokio::time::sleep(Duration::from_millis(nap)).await;
     if ctx.attempt() <= fails {
         diary.effect("err", &ctx);
-        return Err(JobError::msg("as it was told"));
+        return Err(JobError::msg("as requested"));
     }
     diary.effect("ok", &ctx);
     Ok(1)
@@ -159,7 +159,7 @@ pub async fn parent(
 ) -> Result<u32, JobError> {
     diary.effect("start", &ctx);
     diary.effect(if fails { "err" } else { "ok" }, &ctx);
-    if fails { Err(JobError::msg("as it was told")) } else { Ok(7) }
+    if fails { Err(JobError::msg("as requested")) } else { Ok(7) }
 }
 
 /// The success callback of `parent`.

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+use ratchet::manage::QueueLimits;
 use ratchet::model::JobRecord;
 use ratchet::prelude::*;
-use ratchet::{Filter, JobId, JobState, PageRequest};
-use ratchet::manage::QueueLimits;
 use ratchet::schedule::Missed;
+use ratchet::{Filter, JobId, JobState, PageRequest};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, PgConnection};
 use uuid::Uuid;

@@ -94,16 +94,13 @@ async fn roll(address: &str) -> Result<String, Problem> {
 }
 
 /// Fails unless these are the limits of the queues.
-async fn check_limits(
-    operator: &Ratchet,
-    after: &str,
-    expected: [&str; 2],
-) -> Result<(), Problem> {
-    let limit = |record: QueueRecord| match (record.rules.limits.concurrency, record.rules.limits.rate) {
-        (Some(limit), _) => format!("{} {limit}", record.queue),
-        (None, Some(rate)) => format!("{} rate {}", record.queue, rate.jobs),
-        (None, None) => record.queue,
-    };
+async fn check_limits(operator: &Ratchet, after: &str, expected: [&str; 2]) -> Result<(), Problem> {
+    let limit =
+        |record: QueueRecord| match (record.rules.limits.concurrency, record.rules.limits.rate) {
+            (Some(limit), _) => format!("{} {limit}", record.queue),
+            (None, Some(rate)) => format!("{} rate {}", record.queue, rate.jobs),
+            (None, None) => record.queue,
+        };
     let limits: Vec<_> = operator.queues().list().await?.into_iter().map(limit).collect();
     if limits != expected {
         return Err(format!("after {after} the limits are {limits:?}, not {expected:?}").into());

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use ratchet::hooks::{DeadLetterSink, SinkError};
 use ratchet::model::{Envelope, Filter, JobState, PageRequest};
 use ratchet::{Ratchet, Worker, async_trait};
-use ratchet::hooks::{DeadLetterSink, SinkError};
 
 use crate::Problem;
 use crate::address::Opened;

@@ -9,9 +9,9 @@ fn green(arguments: &[&str]) {
         .args(arguments)
         .output()
         .expect("the program runs");
-    let told = String::from_utf8_lossy(&output.stdout);
+    let output_text = String::from_utf8_lossy(&output.stdout);
     let problem = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}\n{problem}");
+    assert!(output.status.success(), "{output_text}\n{problem}");
 }
 
 #[test]

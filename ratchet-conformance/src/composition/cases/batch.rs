@@ -323,7 +323,7 @@ pub async fn d_05_group_stays_until_its_callback_has_ended(world: &World) {
     let (id, _, callbacks) = batch(world, 0, &[EdgeTrigger::Always]).await;
     world.pass(hours(2)).await;
     world.purge(Succeeded, hours(1)).await;
-    assert!(world.store.group(id).await.expect("reads").is_some(), "the callback is told of it");
+    assert!(world.store.group(id).await.expect("reads").is_some(), "its callback reads it");
     world.apply(node.claim_one().await.succeed()).await;
     world.pass(hours(2)).await;
     world.purge(Pending, hours(1)).await;
@@ -351,11 +351,11 @@ pub async fn w_05_one_commit_tells_a_group_once_as_it_is(world: &World) {
     let runs = node.claim(2).await;
     // The failure comes first in the batch, but a store may still settle the success before it.
     let settled = world.settle_all(vec![runs[0].fail(), runs[1].succeed()]).await;
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for settled in settled {
         let Settled::Applied(applied) = settled else { panic!("both are current") };
-        told.extend(applied.effects.groups);
+        reported.extend(applied.effects.groups);
     }
-    assert_eq!(told, [world.group(id).await]);
+    assert_eq!(reported, [world.group(id).await]);
     assert_eq!(world.tally(id).await, [1, 1, 0, 0, 3]);
 }

@@ -38,8 +38,8 @@ pub async fn l_05_running_step_is_told_and_its_successors_canceled(world: &World
     let run = node.claim_one().await;
     world.cancel(ids[0]).await;
     assert_eq!(world.states(&ids).await, [Canceled, Canceled]);
-    let told = node.heartbeat(days(10)).await;
-    assert_eq!(told, Heartbeat::Renewed { canceled: vec![run.token] });
+    let reported = node.heartbeat(days(10)).await;
+    assert_eq!(reported, Heartbeat::Renewed { canceled: vec![run.token] });
     world.stale(run.succeed()).await;
     assert_eq!(world.state(ids[1]).await, Canceled);
 }
@@ -73,8 +73,8 @@ pub async fn w_06_whole_chain_is_canceled(world: &World) {
         assert_eq!(step.root_cause, Some(Vertex::Group(chain)));
     }
     assert_eq!(world.group_state(chain).await, GroupState::Canceled);
-    let told = node.heartbeat(days(10)).await;
-    assert_eq!(told, Heartbeat::Renewed { canceled: vec![run.token] }, "the run is told");
+    let reported = node.heartbeat(days(10)).await;
+    assert_eq!(reported, Heartbeat::Renewed { canceled: vec![run.token] }, "the run is reported");
 }
 
 pub async fn w_06_groups_inside_are_canceled_too(world: &World) {

@@ -102,8 +102,8 @@ pub async fn w_01_failure_cancels_the_rest(world: &World) {
         assert_eq!(step.root_cause, Some(Vertex::Job(ids[1])));
         assert_eq!(step.finished_at, Some(applied.at));
     }
-    let told: Vec<_> = applied.effects.canceled.iter().map(|it| it.job).collect();
-    assert_eq!(told, ids[2..]);
+    let reported: Vec<_> = applied.effects.canceled.iter().map(|it| it.job).collect();
+    assert_eq!(reported, ids[2..]);
     assert_eq!(applied.effects.groups.len(), 1);
     assert_eq!(world.group_state(chain).await, GroupState::Failed);
     assert_eq!(world.tally(chain).await, [1, 1, 2, 0, 4]);

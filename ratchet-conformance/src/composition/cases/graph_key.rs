@@ -220,15 +220,15 @@ pub async fn s_03_of_many_submitters_one_makes_the_graph(world: &World) {
                 tokio::spawn(async move { store.insert_graph(graph).await })
             })
             .collect();
-        let (mut made, mut told) = (Vec::new(), Vec::new());
+        let (mut made, mut reported) = (Vec::new(), Vec::new());
         for (graph, racing) in graphs.iter().zip(racing) {
             match racing.await.expect("runs").expect("inserted").original {
                 None => made.push(root(graph)),
-                Some(original) => told.push(original),
+                Some(original) => reported.push(original),
             }
         }
-        assert_eq!((made.len(), told.len()), (1, 7), "exactly one inserts");
-        assert!(told.iter().all(|original| *original == made[0]), "and all hear of it");
+        assert_eq!((made.len(), reported.len()), (1, 7), "exactly one inserts");
+        assert!(reported.iter().all(|original| *original == made[0]), "and all hear of it");
         assert_eq!(world.counts().await.state(JobState::Pending), 2 * (round + 1));
     }
 }

@@ -108,7 +108,7 @@ pub async fn s_08_empty_batch_of_a_run_ends_with_it(world: &World) {
     sketch.edge(batch, callback, EdgeTrigger::Always);
     let applied = world.apply(run.succeed().bringing(vec![sketch.finish()])).await;
     assert_eq!(world.group_state(batch).await, GroupState::Succeeded);
-    assert_eq!(applied.effects.released, [callback], "and that is told");
+    assert_eq!(applied.effects.released, [callback], "and that is reported");
     assert_eq!(applied.effects.groups[0].state, GroupState::Succeeded);
 }
 

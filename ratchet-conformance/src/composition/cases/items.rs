@@ -64,9 +64,9 @@ pub async fn i_01_later_run_replaces_what_was_said_of_an_item(world: &World) {
     let again = node.claim_one().await;
     world.apply(rejecting(again.succeed(), vec![reject(2, "other")])).await;
     let found = rejects(world, RejectFilter::any().job(run.id())).await;
-    let told: Vec<_> =
+    let reported: Vec<_> =
         found.iter().map(|it| (it.item.index, it.run, it.item.fingerprint.as_str())).collect();
-    assert_eq!(told, [(1, 1, "x"), (2, 2, "other")]);
+    assert_eq!(reported, [(1, 1, "x"), (2, 2, "other")]);
 }
 
 pub async fn i_02_rejects_are_grouped_and_filtered(world: &World) {
@@ -76,9 +76,9 @@ pub async fn i_02_rejects_are_grouped_and_filtered(world: &World) {
     let other = world.run(world.job().named("bill")).await;
     world.apply(rejecting(other.fail(), vec![reject(1, "x")])).await;
     let groups = world.store.reject_groups(&RejectFilter::any()).await.expect("reads");
-    let told: Vec<_> =
+    let reported: Vec<_> =
         groups.iter().map(|it| (it.job_name.as_str(), it.fingerprint.as_str(), it.count)).collect();
-    assert_eq!(told, [("bill", "x", 1), ("mail", "x", 2), ("mail", "y", 1)]);
+    assert_eq!(reported, [("bill", "x", 1), ("mail", "x", 2), ("mail", "y", 1)]);
     assert_eq!(rejects(world, RejectFilter::any().fingerprint("x")).await.len(), 3);
     assert_eq!(rejects(world, RejectFilter::any().job_name("bill")).await.len(), 1);
     assert_eq!(rejects(world, RejectFilter::any().error_type("Other")).await.len(), 0);

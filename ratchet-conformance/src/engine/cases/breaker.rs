@@ -50,9 +50,9 @@ pub async fn b_02_a_failed_probe_uses_no_attempt(fixture: EngineFixture) {
     let job = ratchet.enqueue(Paying::of(steps)).max_retries(0).await.expect("enqueues");
     let done = fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
     assert_eq!((done.attempts, done.deferrals), (0, 2));
-    let told = outcomes(&ratchet, job.id()).await;
+    let reported = outcomes(&ratchet, job.id()).await;
     assert_eq!(
-        told,
+        reported,
         [AttemptOutcome::BreakerOpen, AttemptOutcome::BreakerOpen, AttemptOutcome::Success]
     );
     worker.stop().await;

@@ -62,8 +62,8 @@ pub async fn d_06_a_failing_callback_changes_nothing_and_is_told(fixture: Engine
     let mut events = ratchet.events();
     let job =
         ratchet.enqueue(Script::of([Step::Ok])).on_success(Fragile {}).await.expect("enqueues");
-    let told = event(&mut events, |event| matches!(event, Event::CallbackFailed { .. })).await;
-    assert!(matches!(told, Event::CallbackFailed { parent, .. } if parent == job.id()));
+    let reported = event(&mut events, |event| matches!(event, Event::CallbackFailed { .. })).await;
+    assert!(matches!(reported, Event::CallbackFailed { parent, .. } if parent == job.id()));
     assert_eq!(
         job.wait_for(Duration::from_secs(30)).await.expect("succeeded all the same"),
         "done"

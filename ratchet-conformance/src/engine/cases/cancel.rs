@@ -78,7 +78,7 @@ pub async fn v_01_commands_are_told(fixture: EngineFixture) {
     assert!(matches!(events.next().await, Some(Event::Paused { .. })));
     assert!(
         matches!(events.next().await, Some(Event::Resumed { .. })),
-        "pausing twice is told once"
+        "pausing twice is reported once"
     );
     assert!(matches!(events.next().await, Some(Event::Canceled { .. })));
 }

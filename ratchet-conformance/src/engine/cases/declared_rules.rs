@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use ratchet_core::{
-    BreakerDef, BreakerSettings, Job, QueueConfig, QueueLimits, Ratchet, Registration, Worker,
-};
+use ratchet_core::{BreakerDef, BreakerSettings, Job, QueueConfig, QueueLimits, Ratchet, Worker};
 use ratchet_store::model::{BreakerRecord, QueueRules};
 
 use crate::engine::fixture::{EngineFixture, start};
@@ -66,15 +64,10 @@ pub async fn q_06_limits_of_an_operator_outlive_deployments(fixture: EngineFixtu
     }
 }
 
-/// The job of the scripts, with a breaker.
-fn guarded(breaker: Option<BreakerDef>) -> Registration {
+/// Starts a node of the program `shop` whose only job has this breaker.
+async fn with_breaker(fixture: &EngineFixture, breaker: Option<BreakerDef>) -> (Ratchet, Worker) {
     let mut job = Script::JOB;
-    job.def.name = "shop.tax";
-    job.def.breaker = breaker;
-    job
-}
-
-async fn with_job(fixture: &EngineFixture, job: Registration) -> (Ratchet, Worker) {
+    (job.def.name, job.def.breaker) = ("shop.tax", breaker);
     start(fixture.builder().program("shop").jobs([job])).await
 }
 
@@ -87,10 +80,10 @@ pub async fn q_06_breakers_are_declared_by_the_newest_version(fixture: EngineFix
     three.probes = Some(3);
     let mut four = three;
     four.probes = Some(4);
-    let (ratchet, old) = with_job(&fixture, guarded(Some(three))).await;
+    let (ratchet, old) = with_breaker(&fixture, Some(three)).await;
     assert_eq!(tax(&ratchet).await.breaker.settings.probes, 3);
-    let (_, new) = with_job(&fixture, guarded(Some(four))).await;
-    let (_, restarted) = with_job(&fixture, guarded(Some(three))).await;
+    let (_, new) = with_breaker(&fixture, Some(four)).await;
+    let (_, restarted) = with_breaker(&fixture, Some(three)).await;
     assert_eq!(tax(&ratchet).await.breaker.settings.probes, 4, "an older version restarted");
     let mut set = BreakerSettings::default();
     set.probes = 0;
@@ -98,7 +91,7 @@ pub async fn q_06_breakers_are_declared_by_the_newest_version(fixture: EngineFix
     assert!(refused.to_string().contains("`probes` must be at least 1"), "{refused}");
     set.probes = 9;
     ratchet.breakers().set("tax", set).await.expect("sets");
-    let (_, without) = with_job(&fixture, guarded(None)).await;
+    let (_, without) = with_breaker(&fixture, None).await;
     let breaker = tax(&ratchet).await.breaker;
     assert_eq!((breaker.settings, breaker.set_by_operator), (set, Some(set)));
     assert_eq!(breaker.declared, [], "the newest version does not declare it");

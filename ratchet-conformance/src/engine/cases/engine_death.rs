@@ -118,7 +118,7 @@ pub async fn h_06_claims_that_keep_failing_fail_readiness(fixture: EngineFixture
         .await;
     }
     assert!(!says(&worker, "cannot be claimed"), "not at once");
-    eventually("it is told with the last error", async || {
+    eventually("it is reported with the last error", async || {
         clock.jump(LONG);
         says(&worker, "jobs cannot be claimed for") && says(&worker, "an index row is too large")
     })
@@ -134,7 +134,7 @@ pub async fn h_06_outcomes_that_a_damaged_store_refuses_are_held(fixture: Engine
     let (ratchet, worker) = start(fixture.builder().clock(clock.clone())).await;
     fixture.switches().corrupt.store(true, Ordering::SeqCst);
     let job = fixture.play(&ratchet, [Step::Ok]).await;
-    eventually("it is told with the last error", async || {
+    eventually("it is reported with the last error", async || {
         if fixture.stage().runs(job.id()) == 1 && fixture.stage().running() == 0 {
             clock.jump(LONG);
         }

@@ -16,10 +16,10 @@ pub async fn v_01_the_life_of_a_job_is_told_in_order(fixture: EngineFixture) {
     let steps = [Step::Error("once".into()), Step::Snooze, Step::Reject, Step::Fatal];
     let job = fixture.play(&ratchet, steps).await;
     fixture.until(&ratchet, job.id(), JobState::Failed).await;
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     loop {
         let event = event(&mut events, |event| event.job_id() == Some(job.id())).await;
-        told.push(kind(&event));
+        reported.push(kind(&event));
         if matches!(event, Event::DeadLettered { .. }) {
             break;
         }
@@ -37,7 +37,7 @@ pub async fn v_01_the_life_of_a_job_is_told_in_order(fixture: EngineFixture) {
         "Failed",
         "DeadLettered",
     ];
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     worker.stop().await;
 }
 

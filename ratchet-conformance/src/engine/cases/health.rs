@@ -112,7 +112,7 @@ pub async fn h_01_a_check_that_hangs_or_panics_fails(fixture: EngineFixture) {
         .health_check("panics", explode);
     let (_ratchet, worker) = start(builder).await;
     // On a busy machine, the second check may also exceed its 50 ms at first.
-    eventually("both are told", async || {
+    eventually("both are announced", async || {
         let problems = worker.readiness().problems.join("\n");
         problems.contains("`hangs` fails: no answer within 50ms")
             && problems.contains("`panics` fails: it panicked")

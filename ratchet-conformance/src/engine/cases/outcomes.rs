@@ -86,11 +86,11 @@ pub async fn i_04_every_end_reaches_the_sink(fixture: EngineFixture) {
     let called_off = ratchet.enqueue(Script::of([Step::Ok])).delay(Duration::from_hours(1));
     let called_off = called_off.await.expect("enqueues").id();
     ratchet.jobs().cancel(called_off).await.expect("cancels");
-    until(&fixture, "all are told", || sink.taken().len() >= jobs.len()).await;
+    until(&fixture, "all are reported", || sink.taken().len() >= jobs.len()).await;
     for (job, kind) in jobs {
         let record = fixture.ended(&ratchet, job).await;
-        let told = sink.of(job);
-        let outcome = told.first().unwrap_or_else(|| panic!("{kind:?} was not told"));
+        let reported = sink.of(job);
+        let outcome = reported.first().unwrap_or_else(|| panic!("{kind:?} was not reported"));
         assert_eq!((outcome.kind, outcome.run, outcome.generation), (kind, 1, 1));
         assert_eq!(outcome.correlation_id.as_deref(), Some("order 7"));
         assert_eq!(outcome.output, record.output);
@@ -114,7 +114,7 @@ pub async fn i_04_a_job_that_is_tried_again_ends_in_order(fixture: EngineFixture
     fixture.until(&ratchet, job, JobState::Succeeded).await;
     assert!(sink.of(job).is_empty(), "the first is refused, the others wait for it");
     sink.not_yet.store(0, Ordering::SeqCst);
-    until(&fixture, "the last end is told", || {
+    until(&fixture, "the last end is reported", || {
         sink.of(job).iter().any(|outcome| outcome.kind == OutcomeKind::Success)
     })
     .await;
@@ -133,7 +133,7 @@ pub async fn i_04_a_refused_outcome_comes_again_and_holds_up_nobody_else(fixture
         let job = ratchet.enqueue(Script::of([step])).max_retries(0).await.expect("enqueues");
         jobs.insert(job.id());
     }
-    until(&fixture, "all are told although each was refused once", || {
+    until(&fixture, "all are reported although each was refused once", || {
         sink.taken().iter().map(|outcome| outcome.job_id).collect::<HashSet<_>>() == jobs
     })
     .await;
@@ -148,7 +148,7 @@ pub async fn i_04_poison_is_told(fixture: EngineFixture) {
     die_with(&fixture, true).await;
     let rescuer = fixture.builder().crash_limit(0).jobs([]).resolver(Rescuer);
     let (_, worker) = start(rescuer.outcome_sink(sink.clone())).await;
-    until(&fixture, "it is told", || !sink.of(job).is_empty()).await;
+    until(&fixture, "it is reported", || !sink.of(job).is_empty()).await;
     assert_eq!(sink.of(job)[0].kind, OutcomeKind::Exception);
     worker.stop().await;
 }

@@ -323,7 +323,7 @@ pub async fn l_08_an_output_that_was_not_kept_is_an_error_for_all_who_ask(fixtur
     let none = ratchet.enqueue(Giving { bytes: None }).on_success(Taking {});
     let none = none.await.expect("enqueues");
     assert_eq!(none.wait_for(TIMEOUT).await.expect("succeeds"), None);
-    eventually("its callback is told", async || {
+    eventually("its callback is reported", async || {
         fixture.stage().notes().contains(&"taken Ok(None)".to_owned())
     })
     .await;

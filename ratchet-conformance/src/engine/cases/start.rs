@@ -75,8 +75,10 @@ pub async fn c_01_two_workers_share_the_work(fixture: EngineFixture) {
         .await
         .expect("reads");
     assert!(page.jobs.iter().all(|job| job.run == 1), "each ran once");
-    eventually("both are told", async || first.stats().settled + second.stats().settled == 200)
-        .await;
+    eventually("both are announced", async || {
+        first.stats().settled + second.stats().settled == 200
+    })
+    .await;
     first.stop().await;
     second.stop().await;
 }

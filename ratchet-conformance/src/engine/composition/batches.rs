@@ -22,10 +22,10 @@ pub async fn w_03_progress_and_completion_are_told(fixture: EngineFixture) {
     assert_eq!((record.state, record.counts.succeeded), (GroupState::Succeeded, 20));
     let mut last = 0;
     loop {
-        let told = event(&mut events, |event| {
+        let reported = event(&mut events, |event| {
             matches!(event, Event::BatchProgress { .. } | Event::BatchCompleted { .. })
         });
-        match told.await {
+        match reported.await {
             Event::BatchProgress { counts, .. } => {
                 assert!(counts.ended() > last && counts.ended() < 20, "{counts:?} after {last}");
                 last = counts.ended();

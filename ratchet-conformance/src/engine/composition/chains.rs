@@ -32,8 +32,8 @@ pub async fn w_01_the_next_step_starts_at_once(fixture: EngineFixture) {
     let mut events = ratchet.events();
     let chain = ratchet.chain(Mark::ok("a")).then(Mark::ok("b")).await.expect("submits");
     ended(chain.group()).await;
-    let told = event(&mut events, |event| matches!(event, Event::ChainCompleted { .. })).await;
-    let Event::ChainCompleted { group } = told else { unreachable!("matched") };
+    let reported = event(&mut events, |event| matches!(event, Event::ChainCompleted { .. })).await;
+    let Event::ChainCompleted { group } = reported else { unreachable!("matched") };
     assert_eq!(group.id, chain.id());
     worker.stop().await;
 }

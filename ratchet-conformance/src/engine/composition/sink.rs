@@ -35,7 +35,7 @@ pub async fn i_01_threshold_makes_the_run_a_failure(fixture: EngineFixture) {
     let message = failed.envelope.expect("it failed").failure.message;
     assert!(message.contains("3 items were rejected"), "{message}");
     let found = ratchet.rejects().list(&RejectFilter::any(), None, 10).await.expect("reads");
-    assert_eq!(found.len(), 3, "they are told all the same");
+    assert_eq!(found.len(), 3, "they are reported all the same");
     let handed = ratchet.pipeline("loaded").take(10, Duration::ZERO).await.expect("takes");
     assert!(handed.is_empty(), "a failed run hands nothing on");
     worker.stop().await;

@@ -220,12 +220,13 @@ pub async fn v_01_end_of_a_workflow_is_told(fixture: EngineFixture) {
     let mut flow = ratchet.workflow("good");
     flow.step("a", Mark::ok("a"), |step| step);
     let good = flow.await.expect("submits");
-    let told = event(&mut events, |event| matches!(event, Event::WorkflowCompleted { .. })).await;
-    assert!(matches!(told, Event::WorkflowCompleted { group } if group.id == good.id()));
+    let reported =
+        event(&mut events, |event| matches!(event, Event::WorkflowCompleted { .. })).await;
+    assert!(matches!(reported, Event::WorkflowCompleted { group } if group.id == good.id()));
     let mut flow = ratchet.workflow("bad");
     flow.step("b", Mark::failing("b"), |step| step);
     let bad = flow.await.expect("submits");
-    let told = event(&mut events, |event| matches!(event, Event::WorkflowFailed { .. })).await;
-    assert!(matches!(told, Event::WorkflowFailed { group, .. } if group.id == bad.id()));
+    let reported = event(&mut events, |event| matches!(event, Event::WorkflowFailed { .. })).await;
+    assert!(matches!(reported, Event::WorkflowFailed { group, .. } if group.id == bad.id()));
     worker.stop().await;
 }

@@ -103,8 +103,8 @@ fn s_06_all_taken_keys_are_told_and_other_refusals_come_first() {
         [held(1, OnConflict::Refuse), held(2, OnConflict::Refuse), held(3, OnConflict::Refuse)];
     match all(&taken) {
         Err(InsertError::BusinessKeysTaken(keys)) => {
-            let held: Vec<_> = keys.iter().map(|key| (key.job, key.holder)).collect();
-            assert_eq!(held, [(id(2), id(1)), (id(3), id(1))]);
+            let reported: Vec<_> = keys.iter().map(|key| (key.job, key.holder)).collect();
+            assert_eq!(reported, [(id(2), id(1)), (id(3), id(1))]);
         }
         answer => panic!("{answer:?}"),
     }
