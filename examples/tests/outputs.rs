@@ -39,7 +39,7 @@ macro_rules! prints {
     )*};
 }
 
-prints! { callbacks do_not_retry etl_chain import_batch nightly order_workflow supervised testing_kit timeout_and_cancel transactional_enqueue typed_result }
+prints! { callbacks do_not_retry etl_chain import_batch nightly order_workflow ready_made supervised testing_kit timeout_and_cancel transactional_enqueue typed_result }
 
 #[test]
 fn quickstart_runs_twice_on_one_file() {

@@ -1,0 +1,15 @@
+#![doc = include_str!("../README.md")]
+
+#[cfg(feature = "command")]
+pub mod command;
+#[cfg(feature = "event")]
+pub mod event;
+#[cfg(feature = "http")]
+pub mod http;
+mod refusals;
+#[cfg(feature = "shell")]
+pub mod shell;
+
+#[cfg(any(feature = "command", feature = "event", feature = "http", feature = "shell"))]
+use refusals::Refusal;
+pub use refusals::Refusals;
