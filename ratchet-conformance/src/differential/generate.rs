@@ -38,7 +38,7 @@ pub(super) struct Generator {
     jobs: Vec<JobId>,
     nodes: Vec<NodeId>,
     /// The groups generated so far; `None` if graphs are disabled. Without graphs, a seed gives the same operations as
-    /// before graphs were added.
+    /// before graphs, declared rules and expiring keys were added.
     pub(super) graphs: Option<Vec<GroupId>>,
 }
 
@@ -108,6 +108,7 @@ impl Generator {
         let due = if rng.u8(..3) == 0 { Due::In(TICK * rng.u32(..4)) } else { Due::Now };
         let id = JobId::from_uuid(self.uuid());
         let mut job = NewJob { due, ..NewJob::new(id, spec) }.priority(priority);
+        let keys_expire = self.graphs.is_some();
         let rng = &mut self.rng;
         if rng.u8(..4) == 0 {
             job = job.queue("other");
@@ -121,7 +122,7 @@ impl Generator {
         if rng.u8(..5) == 0 {
             let number = rng.u8(..16);
             job = job.idempotent(&number.to_string());
-            if rng.u8(..3) == 0 {
+            if keys_expire && rng.u8(..3) == 0 {
                 job = job.within(TICK * rng.u32(1..4));
             }
             // Mostly use the same arguments for the same key, so that repeats are more common than mismatches.
@@ -155,9 +156,9 @@ impl Generator {
             5 => limits.rate = Some(Rate { jobs: self.rng.u32(1..4), per: TICK * 2 }),
             _ => {}
         }
-        match self.rng.u8(0..5) {
-            0..2 => QueueUpdate::Limit(limits),
-            2 => QueueUpdate::Reset,
+        match self.graphs.as_ref().map(|_| self.rng.u8(0..5)) {
+            None | Some(0..2) => QueueUpdate::Limit(limits),
+            Some(2) => QueueUpdate::Reset,
             _ => QueueUpdate::Declare { declarations: self.declarations(), limits },
         }
     }
@@ -170,7 +171,7 @@ impl Generator {
         match self.rng.u8(0..6) {
             0 => BreakerUpdate::Open(None),
             1..3 => BreakerUpdate::Open(Some(TICK * self.rng.u32(1..3))),
-            3 => match self.rng.u8(0..5) {
+            3 if self.graphs.is_some() => match self.rng.u8(0..5) {
                 0 => BreakerUpdate::Set(settings()),
                 1 => BreakerUpdate::Reset,
                 _ => {

@@ -203,7 +203,11 @@ fn explain(errors: &[String]) -> String {
     }
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    counts.into_iter().map(|(error, times)| format!("error, {times} times: {error}\n")).collect()
+    let mut lines = String::new();
+    for (error, times) in counts {
+        let _ = writeln!(lines, "error, {times} times: {error}");
+    }
+    lines
 }
 
 static COUNTED: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
