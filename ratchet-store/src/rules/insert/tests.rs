@@ -67,7 +67,8 @@ fn s_03_a_used_key_answers_with_the_first_job() {
 fn s_15_a_digest_of_the_first_format_is_compared_by_its_rule() {
     let job = once(1, r#"{"a": 1}"#);
     let digest = arguments::digest_of_bytes(&job).to_vec();
-    let first = IdempotencyRecord { job: job.id, name: job.spec.name.clone(), digest };
+    let first =
+        IdempotencyRecord { job: job.id, name: job.spec.name.clone(), digest, lifetime: None };
     let same = first.answer(&KeyUse::of(&once(2, r#"{"a": 1}"#)), "once");
     assert_eq!(same.expect("the same bytes"), Inserted::Duplicate(id(1)));
     let other = first.answer(&KeyUse::of(&once(2, r#"{"a":1}"#)), "once");
