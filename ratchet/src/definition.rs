@@ -17,6 +17,6 @@ pub use ratchet_core::{
     CallbackJob, ChainError, ClassifiedError, ConditionInput, DeclaredAs, DefaultArg, ErrorClass,
     Fallible, JobReturn, Permanent, Plain, ReturnsDeclared, Validate, ViaBox, ViaError,
     ViaJobError, arg, checked, declared_argument, declared_output, default_value, evaluate,
-    find_error, implemented, injected, input, key_part, permanent, run, run_blocking, same_output,
-    validated,
+    find_error, implemented, injected, input, input_all, key_part, permanent, run, run_blocking,
+    same_output, validated,
 };

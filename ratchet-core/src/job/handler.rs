@@ -54,7 +54,16 @@ pub const fn implemented(
 const fn same_inputs(declared: &[InputDef], implemented: &[InputDef]) -> bool {
     let mut index = 0;
     while index < declared.len() && index < implemented.len() {
-        if !same(declared[index].argument, implemented[index].argument) {
+        let (declared, implemented) = (&declared[index], &implemented[index]);
+        let same_step = match (declared.step, implemented.step) {
+            (Some(declared), Some(implemented)) => same(declared, implemented),
+            (None, None) => true,
+            _ => false,
+        };
+        if !same(declared.argument, implemented.argument)
+            || !same_step
+            || declared.all != implemented.all
+        {
             return false;
         }
         index += 1;

@@ -17,6 +17,7 @@ mod handler;
 mod host;
 mod inject;
 mod input;
+mod input_slot;
 mod keys;
 mod registry;
 mod returns;
@@ -44,7 +45,8 @@ pub(crate) use host::RunHost;
 pub use inject::{
     Inject, InjectError, InjectRequirement, Injected, Injection, inject, injected, injection,
 };
-pub use input::{FirstStep, Input, InputDef, NoOutput, StepAfter, input};
+pub use input::{FanIn, FirstStep, Input, InputDef, ListOf, NoOutput, StepAfter, input, input_all};
+pub use input_slot::{InputListSlot, InputSlot};
 pub use keys::{KeyPart, Keys, key_part};
 pub use registry::{
     JobInvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,

@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Index, PathArguments, ReturnType};
 
 use super::super::model::{Arg, From, JobModel, Owner, Param};
-use super::definition;
+use super::{composition, definition};
 use crate::idents::local;
 use crate::krate::item;
 use crate::values::{FnPath, Piece, Template};
@@ -26,8 +26,9 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
         None => declared(job),
     };
     let fallible = fallible(job);
-    let follows = follows(job);
+    let follows = composition::follows(job);
     let callback = callback(job);
+    let slots = composition::slots(job);
     quote! {
         #fallible
 
@@ -46,6 +47,7 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
 
         #follows
         #callback
+        #slots
     }
 }
 
@@ -69,30 +71,12 @@ fn callback(job: &JobModel) -> Option<TokenStream> {
     complete.then(|| quote!(impl __ratchet::CallbackJob for #name {}))
 }
 
-/// Generates the `StepAfter` implementation. A job with an unnamed `#[input]` can only follow jobs with that output; any
-/// other job can follow every job.
-fn follows(job: &JobModel) -> TokenStream {
-    let name = &job.struct_name;
-    let unnamed = job.inputs().find(|(_, step)| step.is_none());
-    match unnamed {
-        Some((input, _)) => {
-            let ty = &input.ty;
-            quote!(impl __ratchet::StepAfter<#ty> for #name {})
-        }
-        None => follows_all(name),
-    }
-}
-
-fn follows_all(name: &Ident) -> TokenStream {
-    quote!(impl<__Parent> __ratchet::StepAfter<__Parent> for #name {})
-}
-
 /// Generates the implementation of a rejected job. It compiles, so that only the original errors are reported.
 pub(super) fn broken(job: &JobModel) -> TokenStream {
     let name = &job.struct_name;
     let returns = &job.returns;
     let fallible = fallible(job);
-    let follows = follows_all(name);
+    let follows = composition::follows_all(name);
     quote! {
         #fallible
 
