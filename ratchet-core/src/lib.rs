@@ -17,9 +17,9 @@ mod worker;
 pub use async_trait::async_trait;
 
 pub use client::{
-    Alerts, Batch, Breakers, BuildError, Builder, Chain, ChainHandle, DeclareSchedule, Enqueue,
-    EnqueueMany, Finished, GroupHandle, GroupReport, GroupStep, Groups, JobHandle, Jobs, Nodes,
-    Pipeline, Queues, Ratchet, Redrive, Rejects, ScheduleError, ScheduleView, Schedules,
+    Alerts, AnyJob, Batch, Breakers, BuildError, Builder, Chain, ChainHandle, DeclareSchedule,
+    Enqueue, EnqueueMany, Finished, GroupHandle, GroupReport, GroupStep, Groups, JobHandle, Jobs,
+    Nodes, Pipeline, Queues, Ratchet, Redrive, Rejects, ScheduleError, ScheduleView, Schedules,
     StepOptions, StepOutput, StepRef, SubmitError, WaitError, Workflow,
 };
 pub use config::{
@@ -41,10 +41,10 @@ pub use job::{
     JobArg, JobDef, KeyPart, Keys, Location, NoOutput, Output, RunFuture, State, States, StepAfter,
 };
 pub use job::{
-    CallbackJob, ChainError, ConditionInput, DeclaredAs, DefaultArg, Fallible, JobReturn, Plain,
-    ReturnsDeclared, Validate, ViaBox, ViaError, ViaJobError, arg, checked, declared_argument,
-    declared_output, default_value, evaluate, find_error, implemented, injected, input, input_all,
-    key_part, run, run_blocking, same_output, validated,
+    CallbackJob, ChainError, ConditionInput, Declared, DeclaredAs, DefaultArg, Fallible, JobReturn,
+    Plain, ReturnsDeclared, Validate, ViaBox, ViaError, ViaJobError, arg, checked,
+    declared_argument, declared_arguments, declared_output, default_value, evaluate, find_error,
+    implemented, injected, input, input_all, key_part, run, run_blocking, same_output, validated,
 };
 pub use job::{JobContext, JobOutput, KeepError};
 pub use job::{

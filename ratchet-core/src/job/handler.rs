@@ -23,6 +23,25 @@ pub trait Handler: Sized + 'static {
     fn run(job: Self::Job, ctx: JobContext) -> Result<RunFuture, InjectError>;
 }
 
+/// A job that `#[job(implements = path)]` names.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a job",
+    label = "must be the struct of a job that is declared without a body",
+    note = "`#[job] async fn send_email(to: String);` declares `SendEmail`"
+)]
+pub trait Declared {
+    /// The job itself. A projection, so that all that follows from a type that is no job is not reported again.
+    type Job: Job;
+}
+
+#[diagnostic::do_not_recommend]
+impl<J: Job> Declared for J {
+    type Job = J;
+}
+
+/// Checks that a worker can take the arguments of a declared job to the thread that runs it.
+pub const fn declared_arguments<J: Send>() {}
+
 /// Returns the definition of an implementation. The options are those of the declaration.
 ///
 /// # Panics

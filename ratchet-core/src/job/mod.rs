@@ -38,8 +38,8 @@ pub(crate) use context::StepInputs;
 pub use context::{JobContext, KeepError};
 pub use def::{JobDef, Location};
 pub use handler::{
-    DeclaredAs, Handler, ReturnsDeclared, declared_argument, declared_output, implemented,
-    same_output,
+    Declared, DeclaredAs, Handler, ReturnsDeclared, declared_argument, declared_arguments,
+    declared_output, implemented, same_output,
 };
 pub(crate) use host::RunHost;
 pub use inject::{
@@ -70,7 +70,7 @@ pub use validate::{Validate, validated};
     label = "expected the arguments of a job",
     note = "`#[job] async fn send_email(to: String)` is enqueued as `SendEmail {{ to }}`; calling `send_email(..)` runs it at once instead"
 )]
-pub trait Job: Sized + Send + 'static {
+pub trait Job: Sized + 'static {
     /// The return value of a successful run; `handle.wait()` returns it.
     ///
     /// Has no bounds here. They are required once, by `run`, so that an unsuitable type causes a single error.

@@ -56,9 +56,13 @@ fn declared(job: &JobModel) -> TokenStream {
     let returns = &job.returns;
     let output = item("declared_output", returns.span());
     let check = quote_spanned!(returns.span()=> #output::<__FALLIBLE, #returns>());
+    let span = job.function.sig.ident.span();
+    let arguments = item("declared_arguments", span);
+    let arguments = quote_spanned!(span=> #arguments::<Self>());
     quote! {
         const JOB: __ratchet::Registration = {
             #check;
+            #arguments;
             __ratchet::Registration::declared::<Self>()
         };
     }
@@ -169,7 +173,9 @@ fn keys(job: &JobModel) -> Option<TokenStream> {
     let idempotency = options.idempotency_key.as_ref().map(|key| template("idempotency", key));
     let concurrency = match (&options.concurrency_key, options.single_instance.is_present()) {
         (Some(key), _) => Some(template("concurrency", key)),
-        (None, true) => Some(quote!(.concurrency(__ratchet::format_args!("{}", Self::DEF.name)))),
+        (None, true) => {
+            Some(quote!(.concurrency(__ratchet::format_args!("{}", Self::DEF.instance_key()))))
+        }
         (None, false) => None,
     };
     if business.is_none() && idempotency.is_none() && concurrency.is_none() {
