@@ -1,6 +1,6 @@
 //! Jobs that are enqueued by their names.
 
-use ratchet::definition::DecodeError;
+use ratchet::definition::{DecodeError, Handler as _};
 use ratchet::prelude::*;
 use ratchet::{JobState, MemoryStore, SubmitError};
 use serde_json::json;
@@ -13,9 +13,9 @@ use serde_json::json;
     tags("mail"),
     business_key = "mail-{to}"
 )]
-pub async fn send(to: String, #[job(default = 2, alias = "count")] copies: u32) -> u32;
+pub async fn send_mail(to: String, #[job(default = 2, alias = "count")] copies: u32) -> u32;
 
-#[job(implements = Send)]
+#[job(implements = SendMail)]
 async fn send_here(to: String, copies: u32) -> u32 {
     drop(to);
     copies * 10
@@ -48,13 +48,13 @@ async fn s_16_a_job_is_enqueued_by_its_name_like_by_its_type() {
     // spec: S-16
     let ratchet = ratchet().await;
     let by_type =
-        ratchet.enqueue(Send { to: "a".into(), copies: 2 }).into_new_job().expect("valid");
+        ratchet.enqueue(SendMail { to: "a".into(), copies: 2 }).into_new_job().expect("valid");
     let arguments = json!({ "to": "a", "count": 2 });
     for name in ["names.send", "names.old_send"] {
         let by_name = ratchet.enqueue_by_name(name, &arguments).into_new_job().expect("valid");
         assert_eq!(by_name.spec, by_type.spec);
     }
-    let keyed = ratchet.enqueue(Send { to: "a".into(), copies: 2 }).idempotency_key("k");
+    let keyed = ratchet.enqueue(SendMail { to: "a".into(), copies: 2 }).idempotency_key("k");
     let first = keyed.await.expect("is enqueued").id();
     // The argument with its default value does not count.
     let repeat = ratchet.enqueue_by_name("names.send", &json!({ "to": "a" })).idempotency_key("k");

@@ -189,7 +189,7 @@ impl JobContext {
     }
 
     /// Returns the state of type `T`, or `None` if none was registered with the builder.
-    pub fn state<T: Send + Sync + 'static>(&self) -> Option<State<T>> {
+    pub fn state<T: 'static>(&self) -> Option<State<T>> {
         self.run.host.states().get()
     }
 
