@@ -23,20 +23,15 @@ pub trait Handler: Sized + 'static {
     fn run(job: Self::Job, ctx: JobContext) -> Result<RunFuture, InjectError>;
 }
 
-/// A job that `#[job(implements = path)]` names.
+/// A job that is declared without a body. Implemented by `#[job]`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a job",
-    label = "must be the struct of a job that is declared without a body",
+    message = "`{Self}` is not a job that is declared without a body",
+    label = "must be the struct of a declaration",
     note = "`#[job] async fn send_email(to: String);` declares `SendEmail`"
 )]
-pub trait Declared {
-    /// The job itself. A projection, so that all that follows from a type that is no job is not reported again.
+pub trait Declared: Job {
+    /// The job itself. A type that is no declaration has none, so that nothing else is reported about it.
     type Job: Job;
-}
-
-#[diagnostic::do_not_recommend]
-impl<J: Job> Declared for J {
-    type Job = J;
 }
 
 /// Checks that a worker can take the arguments of a declared job to the thread that runs it.

@@ -149,7 +149,7 @@ fn the_manual_quotes_errors_that_exist() {
         let rows = rows(&page, "Errors");
         assert!(rows.len() >= 5, "{path} lists {} errors", rows.len());
         for row in rows {
-            let message = row.split("`` ").nth(1).and_then(|rest| rest.split(" ``").next());
+            let message = row.split("``").nth(1).map(str::trim);
             let message = message.unwrap_or_else(|| panic!("{path}: no message in {row}"));
             assert!(messages.contains(message), "{path}: no test has seen `{message}`");
         }

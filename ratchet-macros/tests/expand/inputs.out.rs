@@ -52,14 +52,14 @@ const _: () = {
     }
     #[allow(dead_code, private_interfaces)]
     impl Join {
-        ///The argument `left`, for `StepOptions::input`.
+        /// The argument `left`, for the `input` of a workflow.
         pub const INPUT_LEFT: __ratchet::InputSlot<Self, Left> = __LEFT.slot();
-        ///The argument `right`, for `StepOptions::input`.
+        /// The argument `right`, for the `input` of a workflow.
         pub const INPUT_RIGHT: __ratchet::InputSlot<Self, Right> = __RIGHT.slot();
-        ///The argument `rest`, for `StepOptions::input`.
+        /// The argument `rest`, for the `input_all` of a workflow.
         pub const INPUT_REST: __ratchet::InputListSlot<Self, Vec<Rest>> = __REST
             .slot_all();
-        ///The argument `first`, for `StepOptions::input`.
+        /// The argument `first`, for the `input` of a workflow.
         pub const INPUT_FIRST: __ratchet::InputSlot<Self, u32> = __FIRST.slot();
     }
     __ratchet::submit! {
@@ -102,7 +102,7 @@ const _: () = {
     impl __ratchet::StepAfter<Part> for Merge {}
     #[allow(dead_code, private_interfaces)]
     impl Merge {
-        ///The argument `parts`, for `StepOptions::input`.
+        /// The argument `parts`, for the `input_all` of a workflow.
         const INPUT_PARTS: __ratchet::InputListSlot<Self, Vec<Part>> = __PARTS
             .slot_all();
     }
@@ -143,11 +143,11 @@ const _: () = {
     }
     impl<__Parent> __ratchet::StepAfter<__Parent> for Alias
     where
-        Parts: __ratchet::FanIn<Item = __Parent>,
+        Parts: __ratchet::ListOf<__Parent>,
     {}
     #[allow(dead_code, private_interfaces)]
     impl Alias {
-        ///The argument `parts`, for `StepOptions::input`.
+        /// The argument `parts`, for the `input_all` of a workflow.
         const INPUT_PARTS: __ratchet::InputListSlot<Self, Parts> = __PARTS.slot_all();
     }
     __ratchet::submit! {

@@ -49,6 +49,7 @@ pub(super) fn handler(job: &JobModel, JobPath(declared): &JobPath) -> TokenStrea
     };
     let span = job.function.sig.ident.span();
     let declared_trait = item("Declared", declared.span());
+    let declared_job = quote_spanned!(declared.span()=> <#declared as #declared_trait>::Job);
     let (here, implemented) = (item("here", span), item("implemented", span));
     let here = quote_spanned!(span=> #here!());
     quote! {
@@ -57,7 +58,7 @@ pub(super) fn handler(job: &JobModel, JobPath(declared): &JobPath) -> TokenStrea
 
         #[automatically_derived]
         impl __ratchet::Handler for #name {
-            type Job = <#declared as #declared_trait>::Job;
+            type Job = #declared_job;
             const DEF: __ratchet::JobDef =
                 #implemented(<Self::Job as __ratchet::Job>::DEF, &[#(#names),*], #injections, #inputs, #blocking, #here);
 

@@ -29,6 +29,7 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
     let follows = composition::follows(job);
     let callback = callback(job);
     let slots = composition::slots(job);
+    let declaration = declaration(job);
     quote! {
         #fallible
 
@@ -48,6 +49,7 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
         #follows
         #callback
         #slots
+        #declaration
     }
 }
 
@@ -68,6 +70,13 @@ fn declared(job: &JobModel) -> TokenStream {
     }
 }
 
+/// Generates the marker of a job without a body, which `implements` requires.
+fn declaration(job: &JobModel) -> Option<TokenStream> {
+    let name = &job.struct_name;
+    let declared = job.function.body.is_none();
+    declared.then(|| quote!(impl __ratchet::Declared for #name { type Job = Self; }))
+}
+
 /// Generates the marker of a job that can be a callback: nothing has to be passed to it.
 fn callback(job: &JobModel) -> Option<TokenStream> {
     let complete = job.args().all(Arg::is_optional) && job.inputs().next().is_none();
@@ -81,6 +90,7 @@ pub(super) fn broken(job: &JobModel) -> TokenStream {
     let returns = &job.returns;
     let fallible = fallible(job);
     let follows = composition::follows_all(name);
+    let declaration = declaration(job);
     quote! {
         #fallible
 
@@ -104,6 +114,7 @@ pub(super) fn broken(job: &JobModel) -> TokenStream {
 
         #follows
         impl __ratchet::CallbackJob for #name {}
+        #declaration
     }
 }
 
