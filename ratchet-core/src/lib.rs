@@ -17,10 +17,10 @@ mod worker;
 pub use async_trait::async_trait;
 
 pub use client::{
-    AddMembers, Alerts, Batch, Breakers, BuildError, Builder, Chain, ChainHandle, DeclareSchedule,
-    Enqueue, EnqueueMany, Finished, GroupHandle, GroupReport, GroupStep, Groups, JobHandle, Jobs,
-    Nodes, Pipeline, Queues, Ratchet, Redrive, Rejects, ScheduleError, ScheduleView, Schedules,
-    StepOptions, StepOutput, StepRef, SubmitError, WaitError, Workflow,
+    AddMembers, Alerts, AnyJob, Batch, Breakers, BuildError, Builder, Chain, ChainHandle,
+    DeclareSchedule, Enqueue, EnqueueMany, Finished, GroupHandle, GroupReport, GroupStep, Groups,
+    JobHandle, Jobs, Nodes, Pipeline, Queues, Ratchet, Redrive, Rejects, ScheduleError,
+    ScheduleView, Schedules, StepOptions, StepOutput, StepRef, SubmitError, WaitError, Workflow,
 };
 pub use config::{
     BadVariable, BreakerConfig, Config, DepthLimit, EnvError, JobDefaults, QueueConfig, RunMode,
@@ -36,15 +36,15 @@ pub use failure::{
 };
 pub use job::{
     Arg, ArgDef, BreakerDef, Callback, Condition, ConditionDef, CronDef, DecodeError, Decoder,
-    EncodeError, Encoder, ErrorMatcher, FirstStep, Handler, Inject, InjectError, InjectRequirement,
-    Injection, Input, InputDef, IntoFailure, Job, JobArg, JobDef, KeyPart, Keys, Location,
-    NoOutput, Output, RunFuture, State, States, StepAfter,
+    EncodeError, Encoder, ErrorMatcher, FanIn, FirstStep, Handler, Inject, InjectError,
+    InjectRequirement, Injection, Input, InputDef, InputListSlot, InputSlot, IntoFailure, Job,
+    JobArg, JobDef, KeyPart, Keys, Location, NoOutput, Output, RunFuture, State, States, StepAfter,
 };
 pub use job::{
-    CallbackJob, ChainError, ConditionInput, DeclaredAs, DefaultArg, Fallible, JobReturn, Plain,
-    ReturnsDeclared, Validate, ViaBox, ViaError, ViaJobError, arg, checked, declared_argument,
-    declared_output, default_value, evaluate, find_error, implemented, injected, input, key_part,
-    run, run_blocking, same_output, validated,
+    CallbackJob, ChainError, ConditionInput, Declared, DeclaredAs, DefaultArg, Fallible, JobReturn,
+    Plain, ReturnsDeclared, Validate, ViaBox, ViaError, ViaJobError, arg, checked,
+    declared_argument, declared_arguments, declared_output, default_value, evaluate, find_error,
+    implemented, injected, input, input_all, key_part, run, run_blocking, same_output, validated,
 };
 pub use job::{JobContext, JobOutput, KeepError};
 pub use job::{

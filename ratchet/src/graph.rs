@@ -4,7 +4,7 @@
 //! [`Ratchet::workflow`](crate::Ratchet::workflow) start building one.
 
 pub use ratchet_core::{
-    AddMembers, Batch, Chain, ChainHandle, Condition, FirstStep, GroupFilter, GroupHandle, GroupId,
-    GroupReport, GroupStep, Groups, Input, NoOutput, StepAfter, StepOptions, StepOutput, StepRef,
-    Workflow,
+    AddMembers, Batch, Chain, ChainHandle, Condition, FanIn, FirstStep, GroupFilter, GroupHandle,
+    GroupId, GroupReport, GroupStep, Groups, Input, InputListSlot, InputSlot, NoOutput, StepAfter,
+    StepOptions, StepOutput, StepRef, Workflow,
 };

@@ -26,3 +26,12 @@ pub mod testing {}
 
 #[doc = include_str!("../docs/guide/composition.md")]
 pub mod composition {}
+
+#[doc = include_str!("../docs/attributes/argument.md")]
+pub mod argument {}
+
+#[doc = include_str!("../docs/attributes/inject.md")]
+pub mod inject {}
+
+#[doc = include_str!("../docs/attributes/input.md")]
+pub mod input {}

@@ -13,9 +13,20 @@ pub mod runtime;
 pub mod schedule;
 
 // Defining jobs.
+/// The derive of [`do_not_retry`](macro@do_not_retry), which has the manual.
+pub use ratchet_macros::DoNotRetry;
+#[doc = include_str!("../docs/attributes/circuit_breaker.md")]
+pub use ratchet_macros::circuit_breaker;
+#[doc = include_str!("../docs/attributes/classify.md")]
+pub use ratchet_macros::classify;
+#[doc = include_str!("../docs/attributes/condition.md")]
+pub use ratchet_macros::condition;
+#[doc = include_str!("../docs/attributes/do_not_retry.md")]
+pub use ratchet_macros::do_not_retry;
 #[doc = include_str!("job.md")]
 pub use ratchet_macros::job;
-pub use ratchet_macros::{DoNotRetry, circuit_breaker, classify, condition, do_not_retry, jobs};
+#[doc = include_str!("../docs/attributes/jobs.md")]
+pub use ratchet_macros::jobs;
 
 pub use ratchet_core::{
     Backoff, Callback, Finished, Job, JobContext, JobError, Priority, State, async_trait,
@@ -23,8 +34,8 @@ pub use ratchet_core::{
 
 // Enqueueing, waiting, running.
 pub use ratchet_core::{
-    BuildError, Due, Enqueue, EnqueueMany, Event, EventStream, Filter, Health, JobHandle, JobId,
-    JobRecord, JobState, PageRequest, Ratchet, StartError, SubmitError, WaitError, Worker,
+    AnyJob, BuildError, Due, Enqueue, EnqueueMany, Event, EventStream, Filter, Health, JobHandle,
+    JobId, JobRecord, JobState, PageRequest, Ratchet, StartError, SubmitError, WaitError, Worker,
 };
 
 // Stores.

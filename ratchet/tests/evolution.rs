@@ -7,10 +7,19 @@ use std::time::Duration;
 
 use logs::Logs;
 use ratchet::definition::Registration;
+use ratchet::manage::{Explanation, Waiting};
 use ratchet::prelude::*;
 use ratchet::{JobState, MemoryStore, State, SubmitError};
+use tokio::sync::Notify;
 
 type Seen = Arc<Mutex<Vec<String>>>;
+
+/// Holds a run until the test ends it.
+#[derive(Default)]
+struct Release {
+    started: Notify,
+    end: Notify,
+}
 
 /// The version that stored the rows.
 mod old {
@@ -19,6 +28,12 @@ mod old {
     #[job(name = "shop.mail")]
     pub(crate) async fn mail(to: String, cc: Option<String>) {
         let _ = (to, cc);
+    }
+
+    #[job(name = "shop.reindex", single_instance)]
+    pub(crate) async fn reindex(#[inject] release: State<Release>) {
+        release.started.notify_one();
+        release.end.notified().await;
     }
 
     #[job(name = "shop.measure")]
@@ -35,6 +50,9 @@ mod new {
     pub(crate) async fn mail(to: String, #[inject] seen: State<Seen>) {
         seen.lock().expect("not poisoned").push(to);
     }
+
+    #[job(name = "shop.reindex_all", alias = "shop.reindex", alias = "shop.index", single_instance)]
+    pub(crate) async fn reindex_all() {}
 
     #[job(name = "shop.mailing")]
     pub(crate) async fn mailing(to: String) {
@@ -218,6 +236,34 @@ async fn u_02_aliases_reach_the_renamed_function_and_its_renamed_argument() {
     let worker = new.start().await.expect("starts");
     job.wait().await.expect("succeeds");
     assert_eq!(*seen.lock().expect("not poisoned"), ["ada"]);
-    assert_eq!(renamed::later::Welcome::DEF.aliases, ["greet", "ratchet-jobs.greet"]);
+    assert_eq!(renamed::later::Welcome::DEF.aliases, ["ratchet-jobs.greet", "greet"]);
     worker.stop().await;
+}
+
+/// The key of a single instance is its first name: a renamed job must not run beside an instance of the old version.
+#[tokio::test]
+async fn a_renamed_single_instance_excludes_the_old_one() {
+    let store: Arc<dyn ratchet::store::Store> = Arc::new(MemoryStore::new());
+    let old = Ratchet::builder_shared(Arc::clone(&store)).jobs([old::Reindex::JOB]);
+    let old = old.state(Release::default()).build().await.expect("builds");
+    let release = old.state::<Release>().expect("is registered");
+    let old_worker = old.start().await.expect("starts");
+    let first = old.enqueue(old::Reindex {}).await.expect("enqueues");
+    release.started.notified().await;
+
+    let new = Ratchet::builder_shared(store).jobs([new::ReindexAll::JOB]).build().await;
+    let new = new.expect("builds");
+    let second = new.enqueue(new::ReindexAll {}).await.expect("enqueues");
+    let new_worker = new.start().await.expect("starts");
+    let why = new.jobs().explain(second.id()).await.expect("reads").expect("is there");
+    let Explanation::Waits(reasons) = &why else { panic!("it waits: {why}") };
+    let held =
+        |reason: &Waiting| matches!(reason, Waiting::KeyHeld { key, .. } if key == "shop.reindex");
+    assert!(reasons.iter().any(held), "{why}");
+
+    release.end.notify_one();
+    first.wait().await.expect("the old one ends");
+    second.wait().await.expect("the new one runs");
+    old_worker.stop().await;
+    new_worker.stop().await;
 }

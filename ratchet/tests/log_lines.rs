@@ -215,3 +215,41 @@ async fn charge_with_crashes(store: &MemoryStore, crashes: u32) {
     store.settle(vec![settlement]).await.expect("settles");
     store.leave(node).await.expect("leaves");
 }
+
+#[job(name = "logs.order")]
+async fn order() -> u32 {
+    5
+}
+
+#[job(name = "logs.pass_on")]
+async fn pass_on() {}
+
+#[condition(name = "logs.is_large")]
+fn is_large(amount: &u32) -> bool {
+    *amount > 1000
+}
+
+/// A join that can never run must not disappear silently: its workflow succeeds.
+#[tokio::test]
+async fn w_07_a_join_over_a_branch_not_taken_is_a_warning() {
+    let logs = Logs::install();
+    let store = MemoryStore::new();
+    let jobs = [Order::JOB, PassOn::JOB];
+    let ratchet = Ratchet::builder(store).jobs(jobs).build().await.expect("builds");
+    let worker = ratchet.start().await.expect("starts");
+    let mut flow = ratchet.workflow("order");
+    let order = flow.step("order", Order {}, |step| step);
+    let review = flow.step("review", PassOn {}, |step| step.after_if(&order, IS_LARGE));
+    let pack = flow.step("pack", PassOn {}, |step| step.after(&order));
+    let join = flow.step("join", PassOn {}, |step| step.after(&review).after(&pack));
+    let (order, join) = (order.job_id().expect("a job"), join.job_id().expect("a job"));
+    let flow = flow.await.expect("submits");
+    flow.wait().await.expect("ends");
+    let line = until(&logs, &["a branch before it was not taken", &join.to_string()]).await;
+    assert!(line.contains("WARN") && line.contains(&order.to_string()), "{line}");
+    assert_eq!(logs.containing("a branch before it was not taken").len(), 1, "only the join");
+    let why = ratchet.jobs().explain(join).await.expect("reads").expect("is there");
+    let why = why.to_string();
+    assert!(why.contains("1 of them are on a branch") && why.contains(&order.to_string()), "{why}");
+    worker.stop().await;
+}

@@ -55,13 +55,14 @@ pub(super) fn sketch(world: &World, rng: &mut Rng, jobs: usize) -> NewGraph {
                 break;
             }
             let parent = before[rng.usize(..before.len())];
-            let when = match (rng.u8(..6), parent) {
+            let when = match (rng.u8(..7), parent) {
                 (0, _) => EdgeTrigger::Failure,
                 (1, _) => EdgeTrigger::Always,
                 (2, Vertex::Job(_)) => {
                     EdgeTrigger::Condition(["yes", "no"][rng.usize(..2)].to_owned())
                 }
                 (2, Vertex::Group(_)) => EdgeTrigger::Rate(rng.u32(..1_000_000)),
+                (3, Vertex::Job(_)) => EdgeTrigger::Otherwise,
                 _ => EdgeTrigger::Success,
             };
             sketch.edge(parent, point, when);
@@ -174,6 +175,12 @@ fn resolve(
         | (Fate::Failed, EdgeTrigger::Failure | EdgeTrigger::Always)
         | (Fate::Canceled, EdgeTrigger::Always) => Ok(()),
         (Fate::Succeeded, EdgeTrigger::Condition(name)) if name == "yes" => Ok(()),
+        (Fate::Succeeded, EdgeTrigger::Otherwise) => {
+            let yes = EdgeTrigger::Condition("yes".to_owned());
+            let held =
+                graph.edges.iter().any(|other| other.parent == edge.parent && other.when == yes);
+            if held { Err(Fate::Skipped) } else { Ok(()) }
+        }
         (_, EdgeTrigger::Rate(rate)) => {
             let children = members(graph, edge.parent.group().expect("only groups have rates"));
             let well = children.iter().filter(|it| fates[it] == Fate::Succeeded).count();

@@ -153,6 +153,9 @@ macro_rules! composition_suite {
                 w_04_first_match_fires_one_edge
                 w_04_cancel_fires_no_edge
                 w_04_diamond_fails_as_a_whole
+                w_07_otherwise_fires_if_no_condition_holds
+                w_07_otherwise_does_not_fire_after_a_failure
+                w_07_join_over_a_branch_not_taken_says_so
             }
         }
     };

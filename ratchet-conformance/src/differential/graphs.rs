@@ -114,10 +114,11 @@ impl Generator {
             let count = if points.is_empty() { 0 } else { self.rng.usize(..3) };
             for _ in 0..count {
                 let parent = points[self.rng.usize(..points.len())];
-                let when = match (self.rng.u8(..6), parent) {
+                let when = match (self.rng.u8(..7), parent) {
                     (0, _) => EdgeTrigger::Failure,
                     (1, _) => EdgeTrigger::Always,
                     (2, Vertex::Job(_)) => EdgeTrigger::Condition("big".to_owned()),
+                    (3, Vertex::Job(_)) => EdgeTrigger::Otherwise,
                     _ => EdgeTrigger::Success,
                 };
                 graph.edges.push(Edge::new(parent, point, when));

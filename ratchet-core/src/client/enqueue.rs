@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::{JobHandle, SubmitError, submit};
+use super::submit::{self, Defaults};
+use super::{JobHandle, SubmitError};
 use crate::events::JobRef;
-use crate::job::Job;
-use crate::job::JobContext;
+use crate::job::{Job, JobContext, JobDef};
 use crate::runtime::Core;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{Backoff, Priority};
@@ -34,13 +34,13 @@ pub struct Enqueue<'a, J> {
     target: Target<'a>,
     /// The encoded job, or the error that the await will return.
     job: Result<NewJob, SubmitError>,
-    leave_out_defaults: fn(&mut NewJob),
+    defaults: Defaults,
     _job: PhantomData<fn() -> J>,
 }
 
 /// The destination of a job.
 #[derive(Debug)]
-enum Target<'a> {
+pub(super) enum Target<'a> {
     /// The store, immediately.
     Store(&'a Arc<Core>),
     /// The settlement of a running job.
@@ -48,7 +48,7 @@ enum Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    fn core(&self) -> &'a Arc<Core> {
+    pub(super) fn core(&self) -> &'a Arc<Core> {
         match self {
             Self::Store(core) | Self::Run(_, core) => core,
         }
@@ -92,17 +92,27 @@ impl<'a, J: Job> Enqueue<'a, J> {
     }
 
     fn build(target: Target<'a>, job: &J) -> Self {
-        let core = target.core();
-        let due = if J::DEF.delay.is_zero() { Due::Now } else { Due::In(J::DEF.delay) };
-        let job = submit::spec(core, job).map(|mut spec| {
+        let spec = submit::spec(target.core(), job);
+        let defaults = Defaults { args: J::ARGS, encode: J::encode_defaults };
+        Self::of(target, spec, &J::DEF, defaults)
+    }
+
+    pub(super) fn of(
+        target: Target<'a>,
+        spec: Result<JobSpec, SubmitError>,
+        def: &JobDef,
+        defaults: Defaults,
+    ) -> Self {
+        let due = if def.delay.is_zero() { Due::Now } else { Due::In(def.delay) };
+        let job = spec.map(|mut spec| {
             if let Target::Run(ctx, _) = target {
                 spec.tenant = ctx.tenant().map(str::to_owned);
                 spec.correlation_id = ctx.correlation_id().map(str::to_owned);
             }
-            let key_lifetime = J::DEF.idempotency_within;
-            NewJob { due, key_lifetime, ..NewJob::new(core.ids.job(), spec) }
+            let key_lifetime = def.idempotency_within;
+            NewJob { due, key_lifetime, ..NewJob::new(target.core().ids.job(), spec) }
         });
-        Self { target, job, leave_out_defaults: submit::leave_out_defaults::<J>, _job: PhantomData }
+        Self { target, job, defaults, _job: PhantomData }
     }
 
     fn with(mut self, change: impl FnOnce(&mut NewJob)) -> Self {
@@ -264,7 +274,7 @@ impl<J> Enqueue<'_, J> {
             job.key_lifetime,
         )?;
         if job.spec.idempotency_key.is_some() {
-            (self.leave_out_defaults)(&mut job);
+            self.defaults.leave_out(&mut job);
         }
         Ok(job)
     }

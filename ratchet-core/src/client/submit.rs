@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::events::JobRef;
 use crate::failure::catch_panic;
-use crate::job::{EncodeError, Encoder, Job};
+use crate::job::{ArgDef, DecodeError, EncodeError, Encoder, Job, JobDef, Keys, Registration};
 use ratchet_store::StoreError;
 use ratchet_store::model::limits::{self, LimitError, brief};
 use ratchet_store::model::{
@@ -29,6 +29,22 @@ pub enum SubmitError {
         job: &'static str,
         /// The argument, and the error from `serde_json`.
         error: EncodeError,
+    },
+    /// No job of this program has the name.
+    #[error(
+        "cannot enqueue `{job}`: this program has no job with that name; declare the job in a crate that this program uses"
+    )]
+    UnknownJob {
+        /// The name that was given.
+        job: String,
+    },
+    /// The arguments of a job that was enqueued by its name are not those of the job.
+    #[error("cannot enqueue `{job}`: {error}")]
+    Arguments {
+        /// The name of the job.
+        job: &'static str,
+        /// The argument, and why it cannot be read.
+        error: DecodeError,
     },
     /// The arguments, together with tags, tenant and correlation id, are larger than `payload_limit`.
     #[error(
@@ -232,7 +248,37 @@ pub(super) fn spec<J: Job>(core: &Core, job: &J) -> Result<JobSpec, SubmitError>
     valid.map_err(|why| SubmitError::Refused { job: def.name, why: cut(why) })?;
     let mut args = Encoder::new();
     job.encode(&mut args);
-    let payload = args.finish().map_err(|error| {
+    encoded(core, def, args.finish(), job.keys())
+}
+
+/// Validates and encodes an invocation of a registered job, given as JSON.
+pub(super) fn named_spec(
+    core: &Core,
+    job: &Registration,
+    arguments: &[u8],
+) -> Result<JobSpec, SubmitError> {
+    let def = &job.def;
+    let refused = |why| SubmitError::Refused { job: def.name, why };
+    let mut unknown = Vec::new();
+    let read = catch_panic(|| job.submission(arguments, |left| unknown = left));
+    let read =
+        read.map_err(|panic| refused(format!("reading them panicked: {}", panic.message)))?;
+    let arguments = |error| SubmitError::Arguments { job: def.name, error };
+    let submission = read.map_err(arguments)?;
+    if let Some(field) = unknown.into_iter().next() {
+        return Err(arguments(DecodeError::Unknown { field }));
+    }
+    submission.valid.map_err(|why| refused(cut(why)))?;
+    encoded(core, def, submission.payload, submission.keys)
+}
+
+fn encoded(
+    core: &Core,
+    def: &JobDef,
+    payload: Result<Vec<u8>, EncodeError>,
+    keys: Keys,
+) -> Result<JobSpec, SubmitError> {
+    let payload = payload.map_err(|error| {
         if nesting::is_too_deep(&error.error) {
             SubmitError::TooDeep { job: def.name.to_owned(), limit: limits::DEPTH }
         } else {
@@ -240,7 +286,6 @@ pub(super) fn spec<J: Job>(core: &Core, job: &J) -> Result<JobSpec, SubmitError>
         }
     })?;
     let mut spec = core.spec_with_callbacks(def, payload);
-    let keys = job.keys();
     spec.business_key = keys.business;
     spec.idempotency_key = keys.idempotency;
     spec.concurrency = keys.concurrency.map(|key| ratchet_store::model::ConcurrencyKey {
@@ -267,13 +312,30 @@ pub(super) fn check_lifetime(
 /// Lists the arguments that have their default value, so that they do not count when a repeated idempotency key is
 /// compared.
 pub(super) fn leave_out_defaults<J: Job>(job: &mut NewJob) {
-    let has_defaults = J::ARGS.iter().any(|arg| arg.has_default);
-    if !has_defaults || job.repeat_check != RepeatCheck::Arguments {
-        return;
+    Defaults { args: J::ARGS, encode: J::encode_defaults }.leave_out(job);
+}
+
+/// The arguments of a job, and how to write their default values.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Defaults {
+    pub(super) args: &'static [ArgDef],
+    pub(super) encode: fn(&mut Encoder),
+}
+
+impl Defaults {
+    /// See [`leave_out_defaults`].
+    pub(super) fn leave_out(self, job: &mut NewJob) {
+        let has_defaults = self.args.iter().any(|arg| arg.has_default);
+        if has_defaults && job.repeat_check == RepeatCheck::Arguments {
+            leave_out(job, self.encode);
+        }
     }
+}
+
+fn leave_out(job: &mut NewJob, encode_defaults: fn(&mut Encoder)) {
     let mut defaults = Encoder::new();
     // A default that panics or cannot be encoded counts like any other value.
-    if catch_panic(|| J::encode_defaults(&mut defaults)).is_err() {
+    if catch_panic(|| encode_defaults(&mut defaults)).is_err() {
         return;
     }
     let Ok(defaults) = defaults.finish() else { return };

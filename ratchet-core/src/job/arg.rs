@@ -7,10 +7,10 @@ use serde::de::DeserializeOwned;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a job argument",
     label = "this type cannot be stored and read back",
-    note = "a job's arguments are saved as JSON and run later by another process: they must implement `serde::Serialize` and `serde::Deserialize`, and be `Send + 'static`",
+    note = "a job's arguments are saved as JSON and run later by another process: they must implement `serde::Serialize` and `serde::Deserialize`, and own their data",
     note = "for your own type add `#[derive(serde::Serialize, serde::Deserialize)]`; for a pool, client or config take an `#[inject]` argument of type `State<T>` instead"
 )]
-pub trait JobArg: Sized + Send + 'static {
+pub trait JobArg: Sized + 'static {
     #[doc(hidden)]
     fn write(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error>;
     #[doc(hidden)]
@@ -20,7 +20,7 @@ pub trait JobArg: Sized + Send + 'static {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Serialize + DeserializeOwned + Send + 'static> JobArg for T {
+impl<T: Serialize + DeserializeOwned + 'static> JobArg for T {
     fn write(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
         ratchet_store::model::nesting::write(out, self)
     }
@@ -64,7 +64,7 @@ pub const fn arg<T: JobArg>(name: &'static str, ty: &'static str) -> Arg<T> {
 }
 
 /// Creates an argument that the functions of a module write and read: `#[serde(with = "module")]`.
-pub const fn arg_with<T: Send + 'static>(
+pub const fn arg_with<T: 'static>(
     name: &'static str,
     ty: &'static str,
     write: fn(&T, &mut Vec<u8>) -> Result<(), serde_json::Error>,

@@ -17,11 +17,11 @@ use tokio_util::sync::CancellationToken;
 pub use self::recorded::KeepError;
 pub(crate) use self::recorded::RunItems;
 use self::recorded::{Recorded, line};
-use super::{RunHost, State, StopSignal};
+use super::{InputDef, RunHost, State, StopSignal};
 use crate::failure::JobError;
 use ratchet_store::model::{
     Claimed, FinishedParent, GroupId, GroupRecord, JobId, NewGraph, NewHandOff, NewJob, NewReject,
-    Progress, RunNotes,
+    Progress, RunNotes, StepInput,
 };
 
 /// The context of one run, injected with `#[inject] ctx: JobContext`. Cheap to clone.
@@ -60,8 +60,8 @@ struct Run {
 /// The input of a step from the steps before it.
 #[derive(Debug, Default)]
 pub(crate) struct StepInputs {
-    /// The output of each parent, or why there is none, with the name under which the step takes it.
-    pub(crate) inputs: Vec<(Option<String>, Result<String, String>)>,
+    /// The outputs for each input, or why there are none.
+    pub(crate) inputs: Vec<(StepInput, Result<Vec<String>, String>)>,
     /// The group that has ended, if this job is a callback of a group.
     pub(crate) group: Option<GroupRecord>,
 }
@@ -189,7 +189,7 @@ impl JobContext {
     }
 
     /// Returns the state of type `T`, or `None` if none was registered with the builder.
-    pub fn state<T: Send + Sync + 'static>(&self) -> Option<State<T>> {
+    pub fn state<T: 'static>(&self) -> Option<State<T>> {
         self.run.host.states().get()
     }
 
@@ -346,12 +346,19 @@ impl JobContext {
         &self.run.job
     }
 
-    /// Returns the output of an earlier step, or why there is none.
-    pub(crate) fn input_json(&self, step: Option<&str>) -> Result<String, String> {
+    /// Returns the outputs of earlier steps for one argument, or why there are none.
+    pub(crate) fn input_json(&self, def: &InputDef) -> Result<Vec<String>, String> {
         let inputs = self.run.step_inputs.get().map(|step_inputs| step_inputs.inputs.as_slice());
-        let found = inputs.unwrap_or_default().iter().find(|(name, _)| name.as_deref() == step);
+        let inputs = inputs.unwrap_or_default();
+        let bound = |(input, _): &&(StepInput, _)| input.argument.as_deref() == Some(def.argument);
+        let found = inputs.iter().find(bound).or_else(|| {
+            let unbound = |(input, _): &&(StepInput, _)| {
+                !def.by_argument && input.argument.is_none() && input.name.as_deref() == def.step
+            };
+            inputs.iter().find(unbound)
+        });
         match found {
-            Some((_, output)) => output.clone(),
+            Some((_, outputs)) => outputs.clone(),
             None => Err("this job does not run as a step that takes one".to_owned()),
         }
     }

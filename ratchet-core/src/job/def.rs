@@ -315,6 +315,15 @@ impl JobDef {
         Sets(self)
     }
 
+    /// Returns the concurrency key of a `single_instance` job: its first name. A renamed job keeps its key, so that it
+    /// excludes the instances that were submitted under its old name.
+    pub const fn instance_key(&self) -> &'static str {
+        match self.aliases {
+            [oldest, ..] => oldest,
+            [] => self.name,
+        }
+    }
+
     /// Returns all names of the job: its own, then its aliases.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         std::iter::once(self.name).chain(self.aliases.iter().copied())

@@ -23,6 +23,20 @@ pub trait Handler: Sized + 'static {
     fn run(job: Self::Job, ctx: JobContext) -> Result<RunFuture, InjectError>;
 }
 
+/// A job that is declared without a body. Implemented by `#[job]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a job that is declared without a body",
+    label = "must be the struct of a declaration",
+    note = "`#[job] async fn send_email(to: String);` declares `SendEmail`"
+)]
+pub trait Declared: Job {
+    /// The job itself. A type that is no declaration has none, so that nothing else is reported about it.
+    type Job: Job;
+}
+
+/// Checks that a worker can take the arguments of a declared job to the thread that runs it.
+pub const fn declared_arguments<J: Send>() {}
+
 /// Returns the definition of an implementation. The options are those of the declaration.
 ///
 /// # Panics
@@ -54,7 +68,16 @@ pub const fn implemented(
 const fn same_inputs(declared: &[InputDef], implemented: &[InputDef]) -> bool {
     let mut index = 0;
     while index < declared.len() && index < implemented.len() {
-        if !same(declared[index].argument, implemented[index].argument) {
+        let (declared, implemented) = (&declared[index], &implemented[index]);
+        let same_step = match (declared.step, implemented.step) {
+            (Some(declared), Some(implemented)) => same(declared, implemented),
+            (None, None) => true,
+            _ => false,
+        };
+        if !same(declared.argument, implemented.argument)
+            || !same_step
+            || declared.all != implemented.all
+        {
             return false;
         }
         index += 1;

@@ -11,7 +11,7 @@ use super::state::{State, short_type_name};
     label = "the runtime does not know where to take this from",
     note = "`#[inject]` arguments are `JobContext`, `State<T>` or `Option<State<T>>` for what was registered with `.state(value)`, `Finished<J>` in a callback, or `GroupReport` in the callback of a batch"
 )]
-pub trait Inject: Sized + Send + 'static {
+pub trait Inject: Sized + 'static {
     /// Returns the requirement of the injection. It is checked when a worker has started.
     fn need() -> InjectRequirement;
 
@@ -107,7 +107,8 @@ impl Inject for JobContext {
     }
 }
 
-impl<T: Send + Sync + 'static> Inject for State<T> {
+// Without `Send + Sync`: the future of a job that takes such a state is not `Send`, and one error is enough.
+impl<T: 'static> Inject for State<T> {
     fn need() -> InjectRequirement {
         InjectRequirement::State { id: TypeId::of::<T>(), name: short_type_name::<Self>() }
     }
@@ -121,7 +122,7 @@ impl<T: Send + Sync + 'static> Inject for State<T> {
 }
 
 /// `None` if no such state was registered.
-impl<T: Send + Sync + 'static> Inject for Option<State<T>> {
+impl<T: 'static> Inject for Option<State<T>> {
     fn need() -> InjectRequirement {
         InjectRequirement::Nothing
     }

@@ -3,7 +3,7 @@
 use std::any::type_name;
 
 use super::JobContext;
-use super::{InjectError, Job, JobArg};
+use super::{InjectError, InputListSlot, InputSlot, Job, JobArg};
 use crate::failure::shorten;
 
 /// A job that can follow a job that returns `P` in a chain or workflow.
@@ -13,7 +13,8 @@ use crate::failure::shorten;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot follow a job that returns `{P}`",
     label = "this step takes another output than the one before gives",
-    note = "the type of its `#[input]` argument must be what the step before returns on success; a job without `#[input]` follows any"
+    note = "the type of its `#[input]` argument must be what the step before returns on success; a job without `#[input]` follows any",
+    note = "in a workflow, a job with several `#[input]` arguments takes each by its constant: `step.input(Join::INPUT_LEFT, &left)`"
 )]
 pub trait StepAfter<P>: Job {}
 
@@ -33,13 +34,41 @@ impl<J: StepAfter<NoOutput>> FirstStep for J {}
 #[non_exhaustive]
 pub struct NoOutput;
 
-/// An argument that takes the output of a step.
+/// A list that takes the outputs of several steps: `#[input(all)] parts: Vec<Part>`.
+#[diagnostic::on_unimplemented(
+    message = "`#[input(all)]` takes a list of outputs, and `{Self}` is none",
+    label = "must be a `Vec`",
+    note = "an argument that takes the output of one step is marked `#[input]`"
+)]
+pub trait FanIn: Sized {
+    /// The type of the outputs.
+    type Item: 'static;
+    #[doc(hidden)]
+    fn collect(items: Vec<Self::Item>) -> Self;
+}
+
+impl<T: 'static> FanIn for Vec<T> {
+    type Item = T;
+
+    fn collect(items: Self) -> Self {
+        items
+    }
+}
+
+/// A list of `T`. Generic, so that a bound on it can name the output of any step.
+#[doc(hidden)]
+pub trait ListOf<T> {}
+
+impl<T: 'static> ListOf<T> for Vec<T> {}
+
+/// An argument that takes the output of a step, or the outputs of several steps.
 ///
-/// Created by [`input`]. Only that function requires [`JobArg`], so that an unsuitable type causes a single error.
+/// Created by [`input`] and [`input_all`]. Only these functions require [`JobArg`], so that an unsuitable type causes a
+/// single error.
 #[derive(Debug)]
 pub struct Input<T> {
     def: InputDef,
-    read: fn(&str) -> Result<T, serde_json::Error>,
+    read: fn(&[String], &str) -> Result<T, String>,
 }
 
 /// The registry's description of an argument that takes the output of a step.
@@ -48,15 +77,33 @@ pub struct Input<T> {
 pub struct InputDef {
     /// The name of the argument.
     pub argument: &'static str,
-    /// The name of the step it comes from; `None` for the previous step.
+    /// The name of the step it comes from; `None` if the workflow decides.
     pub step: Option<&'static str>,
-    /// Returns the full name of its type.
+    /// Whether it takes the outputs of all parents as a list.
+    pub all: bool,
+    /// Whether the job has several arguments without the name of a step, so that the workflow names the argument.
+    pub by_argument: bool,
+    /// Returns the full name of its type. For a list: of the elements.
     pub ty: fn() -> &'static str,
 }
 
 /// Creates the argument `argument` of type `T`, taken from the previous step.
 pub const fn input<T: JobArg>(argument: &'static str) -> Input<T> {
-    Input { def: InputDef { argument, step: None, ty: type_name::<T> }, read: T::read }
+    Input { def: InputDef::new(argument, false, type_name::<T>), read: read_one::<T> }
+}
+
+/// Creates the argument `argument`, a list of the outputs of all parents.
+pub const fn input_all<L: FanIn>(argument: &'static str) -> Input<L>
+where
+    L::Item: JobArg,
+{
+    Input { def: InputDef::new(argument, true, type_name::<L::Item>), read: read_all::<L> }
+}
+
+impl InputDef {
+    const fn new(argument: &'static str, all: bool, ty: fn() -> &'static str) -> Self {
+        Self { argument, step: None, all, by_argument: false, ty }
+    }
 }
 
 impl<T> Input<T> {
@@ -66,16 +113,50 @@ impl<T> Input<T> {
         self
     }
 
+    /// Marks one of several arguments without the name of a step.
+    pub const fn by_argument(mut self) -> Self {
+        self.def.by_argument = true;
+        self
+    }
+
     /// Returns the registry's description of the argument.
     pub const fn def(&self) -> InputDef {
         self.def
     }
 
+    /// Returns the name by which a workflow binds this argument of the job `J`.
+    pub const fn slot<J>(&self) -> InputSlot<J, T> {
+        InputSlot::new(self.def.argument)
+    }
+
+    /// Returns the name by which a workflow binds this list of the job `J`.
+    pub const fn slot_all<J>(&self) -> InputListSlot<J, T> {
+        InputListSlot::new(self.def.argument)
+    }
+
     /// Returns the value for one run.
     pub fn take(&self, ctx: &JobContext) -> Result<T, InjectError> {
         let refused = |why| InjectError { wanted: shorten((self.def.ty)()), why };
-        let json = ctx.input_json(self.def.step).map_err(refused)?;
+        let outputs = ctx.input_json(&self.def).map_err(refused)?;
         let from = self.def.step.unwrap_or("the step before");
-        (self.read)(&json).map_err(|error| refused(format!("the output of {from}: {error}")))
+        (self.read)(&outputs, from).map_err(refused)
     }
+}
+
+fn read_one<T: JobArg>(outputs: &[String], from: &str) -> Result<T, String> {
+    let [output] = outputs else {
+        return Err(format!("it takes one output, and {} are there", outputs.len()));
+    };
+    T::read(output).map_err(|error| format!("the output of {from}: {error}"))
+}
+
+fn read_all<L: FanIn>(outputs: &[String], _: &str) -> Result<L, String>
+where
+    L::Item: JobArg,
+{
+    let read = |(number, output): (usize, &String)| {
+        let error = |error| format!("output {} of {}: {error}", number + 1, outputs.len());
+        L::Item::read(output).map_err(error)
+    };
+    outputs.iter().enumerate().map(read).collect::<Result<_, _>>().map(L::collect)
 }

@@ -17,6 +17,7 @@ mod handler;
 mod host;
 mod inject;
 mod input;
+mod input_slot;
 mod keys;
 mod registry;
 mod returns;
@@ -37,14 +38,15 @@ pub(crate) use context::StepInputs;
 pub use context::{JobContext, KeepError};
 pub use def::{JobDef, Location};
 pub use handler::{
-    DeclaredAs, Handler, ReturnsDeclared, declared_argument, declared_output, implemented,
-    same_output,
+    Declared, DeclaredAs, Handler, ReturnsDeclared, declared_argument, declared_arguments,
+    declared_output, implemented, same_output,
 };
 pub(crate) use host::RunHost;
 pub use inject::{
     Inject, InjectError, InjectRequirement, Injected, Injection, inject, injected, injection,
 };
-pub use input::{FirstStep, Input, InputDef, NoOutput, StepAfter, input};
+pub use input::{FanIn, FirstStep, Input, InputDef, ListOf, NoOutput, StepAfter, input, input_all};
+pub use input_slot::{InputListSlot, InputSlot};
 pub use keys::{KeyPart, Keys, key_part};
 pub use registry::{
     JobInvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
@@ -68,7 +70,7 @@ pub use validate::{Validate, validated};
     label = "expected the arguments of a job",
     note = "`#[job] async fn send_email(to: String)` is enqueued as `SendEmail {{ to }}`; calling `send_email(..)` runs it at once instead"
 )]
-pub trait Job: Sized + Send + 'static {
+pub trait Job: Sized + 'static {
     /// The return value of a successful run; `handle.wait()` returns it.
     ///
     /// Has no bounds here. They are required once, by `run`, so that an unsuitable type causes a single error.

@@ -5,7 +5,9 @@ use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 use super::JobContext;
-use super::{DecodeError, Decoder, Handler, InjectError, Job, JobDef, Keys, RunFuture};
+use super::{
+    DecodeError, Decoder, EncodeError, Encoder, Handler, InjectError, Job, JobDef, Keys, RunFuture,
+};
 
 /// A registered job: its definition, and how to decode and run a stored invocation.
 #[derive(Clone, Copy)]
@@ -13,8 +15,26 @@ pub struct Registration {
     /// The static definition of the job.
     pub def: JobDef,
     decode: fn(&mut Decoder<'_>) -> Result<Box<dyn Prepared>, DecodeError>,
-    keys: fn(&mut Decoder<'_>) -> Result<Keys, DecodeError>,
+    submission: fn(&mut Decoder<'_>) -> Result<Submission, DecodeError>,
+    encode_defaults: fn(&mut Encoder),
     body: Body,
+}
+
+/// An invocation that was read from JSON, as it is submitted.
+#[derive(Debug)]
+pub(crate) struct Submission {
+    /// The result of the `validate` function.
+    pub(crate) valid: Result<(), String>,
+    pub(crate) payload: Result<Vec<u8>, EncodeError>,
+    pub(crate) keys: Keys,
+}
+
+/// Compiled once per job, like [`decode`].
+fn submission<J: Job>(args: &mut Decoder<'_>) -> Result<Submission, DecodeError> {
+    let job = J::decode(args)?;
+    let mut payload = Encoder::new();
+    job.encode(&mut payload);
+    Ok(Submission { valid: job.validate(), payload: payload.finish(), keys: job.keys() })
 }
 
 /// Where the function of a job is.
@@ -34,7 +54,8 @@ impl Registration {
         Self {
             def: J::DEF,
             decode: decode::<J>,
-            keys: |args| J::decode(args).map(|job| job.keys()),
+            submission: submission::<J>,
+            encode_defaults: J::encode_defaults,
             body: Body::Inline,
         }
     }
@@ -64,7 +85,24 @@ impl Registration {
 
     /// Returns the keys of a stored payload.
     pub(crate) fn keys(&self, payload: &[u8]) -> Result<Keys, DecodeError> {
-        (self.keys)(&mut Decoder::new(payload)?)
+        self.submission(payload, |_| {}).map(|submission| submission.keys)
+    }
+
+    /// Reads an invocation from JSON. Calls `ignored` with the fields that no argument takes.
+    pub(crate) fn submission(
+        &self,
+        payload: &[u8],
+        ignored: impl FnOnce(Vec<String>),
+    ) -> Result<Submission, DecodeError> {
+        let mut decoder = Decoder::new(payload)?;
+        let submission = (self.submission)(&mut decoder)?;
+        ignored(decoder.left());
+        Ok(submission)
+    }
+
+    /// Writes the default values of the arguments.
+    pub(crate) fn encode_defaults(&self) -> fn(&mut Encoder) {
+        self.encode_defaults
     }
 
     /// Decodes and validates a stored payload.
@@ -103,8 +141,9 @@ impl fmt::Debug for Registration {
 
 inventory::collect!(Registration);
 
-/// A decoded invocation that is ready to run.
-pub trait Prepared: Send {
+/// A decoded invocation that is ready to run. It is run on the thread that decoded it; what [`run`](Self::run) returns
+/// may be run on another.
+pub trait Prepared {
     /// Returns an error for arguments that can never succeed.
     fn validate(&self) -> Result<(), String> {
         Ok(())

@@ -47,7 +47,7 @@ impl<T: ?Sized> Deref for State<T> {
     }
 }
 
-/// All registered states, by type.
+/// All registered states, by type. Each is kept as a `State<T>`.
 #[derive(Debug, Clone, Default)]
 pub struct States {
     by_type: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
@@ -56,13 +56,12 @@ pub struct States {
 impl States {
     /// Registers a value. Replaces an earlier value of the same type.
     pub fn insert<T: Send + Sync + 'static>(&mut self, value: T) {
-        self.by_type.insert(TypeId::of::<T>(), Arc::new(value));
+        self.by_type.insert(TypeId::of::<T>(), Arc::new(State::new(value)));
     }
 
     /// Returns the state of type `T`, if one is registered.
-    pub fn get<T: Send + Sync + 'static>(&self) -> Option<State<T>> {
-        let any = Arc::clone(self.by_type.get(&TypeId::of::<T>())?);
-        any.downcast::<T>().ok().map(State)
+    pub fn get<T: 'static>(&self) -> Option<State<T>> {
+        self.by_type.get(&TypeId::of::<T>())?.downcast_ref::<State<T>>().cloned()
     }
 
     /// Returns `true` if a state of this type is registered.

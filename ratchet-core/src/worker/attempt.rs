@@ -14,8 +14,8 @@ use crate::failure::{
 };
 use crate::job::JobContext;
 use crate::job::Output;
-use crate::job::Prepared;
 use crate::job::StopCause;
+use crate::job::{Prepared, RunFuture};
 use crate::runtime::Core;
 use crate::runtime::RunReport;
 use crate::runtime::Spawn;
@@ -66,7 +66,7 @@ async fn outcome(
 ) -> Outcome {
     let outcome = match ready(core, ctx.claimed(), ctx).await {
         Err(outcome) => outcome,
-        Ok(prepared) => run(core, ctx, spawn, prepared, late, effects).await,
+        Ok(handler) => run(core, ctx, spawn, handler, late, effects).await,
     };
     let duration = core.clock.monotonic().saturating_sub(started);
     after(core, ctx, &outcome, duration).await;
@@ -99,13 +99,23 @@ fn end(
     AttemptResult::Settle(Box::new(settlement))
 }
 
-/// Prepares the job and reads the inputs of a step. An error ends the attempt before the handler runs.
-async fn ready(core: &Core, job: &Claimed, ctx: &JobContext) -> Result<Box<dyn Prepared>, Outcome> {
-    let prepared = prepare(core, job).map_err(Outcome::Failed)?;
+/// Reads the inputs of a step, prepares the job and injects its arguments. An error ends the attempt before the handler
+/// runs.
+async fn ready(core: &Core, job: &Claimed, ctx: &JobContext) -> Result<RunFuture, Outcome> {
     if job.spec.step.is_some() {
         step_inputs::read(core, job, ctx).await?;
     }
-    Ok(prepared)
+    inject(core, job, ctx)
+}
+
+/// Not async: the arguments of a job do not have to be `Send` before its function has taken them.
+fn inject(core: &Core, job: &Claimed, ctx: &JobContext) -> Result<RunFuture, Outcome> {
+    let prepared = prepare(core, job).map_err(Outcome::Failed)?;
+    match catch_panic(|| prepared.run(ctx.clone())) {
+        Ok(Ok(run)) => Ok(run),
+        Ok(Err(error)) => Err(failed(core, JobError::from(error))),
+        Err(panic) => Err(panicked(core, panic)),
+    }
 }
 
 /// Resolves the job, checks the allow-list of its queue and decodes its arguments.
@@ -136,21 +146,15 @@ async fn run(
     core: &Core,
     ctx: &JobContext,
     spawn: &dyn Spawn,
-    prepared: Box<dyn Prepared>,
+    handler: RunFuture,
     late: &dyn ThreadExit,
     effects: &mut RunEffects,
 ) -> Outcome {
     if let Err(outcome) = before(core, ctx).await {
         return outcome;
     }
-    let injected = catch_panic(|| prepared.run(ctx.clone()));
-    let run = match injected {
-        Ok(Ok(run)) => run,
-        Ok(Err(error)) => return failed(core, JobError::from(error)),
-        Err(panic) => return panicked(core, panic),
-    };
     crash_point(CrashPoint::HandlerBefore);
-    let end = handler::call(core, ctx, spawn, run, late).await;
+    let end = handler::call(core, ctx, spawn, handler, late).await;
     crash_point(CrashPoint::HandlerAfter);
     match end {
         HandlerExit::Returned(Ok(output)) => {

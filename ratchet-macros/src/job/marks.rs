@@ -7,7 +7,7 @@ use syn::{
     Attribute, Expr, ExprLit, Lit, LitStr, Meta, MetaNameValue, Path, Type, parse_quote_spanned,
 };
 
-use super::model::Default;
+use super::model::{Default, Source};
 use super::signature::{arguments, is, is_lint};
 use crate::diag::{Errors, did_you_mean};
 use crate::entries;
@@ -63,6 +63,20 @@ impl FromMeta for FormerName {
 #[darling(default)]
 struct InputOptions {
     step: Option<StepName>,
+    all: Flag,
+}
+
+impl InputOptions {
+    fn source(self, errors: &mut Errors) -> Source {
+        let (step, all) = (self.step.map(|step| step.0), self.all.is_present());
+        if let (Some(step), true) = (&step, all) {
+            errors.push(
+                step,
+                "`all` takes the outputs of all steps before, so it cannot name one of them",
+            );
+        }
+        Source { step, all }
+    }
 }
 
 /// The name of a step: a literal that is not empty.
@@ -109,7 +123,7 @@ impl FromMeta for Default {
 #[derive(std::default::Default)]
 pub(super) struct Marks {
     pub(super) inject: Option<Attribute>,
-    pub(super) input: Option<(Attribute, Option<LitStr>)>,
+    pub(super) input: Option<(Attribute, Source)>,
     pub(super) options: Option<ArgOptions>,
     pub(super) with: Option<Path>,
 }
@@ -130,8 +144,8 @@ pub(super) fn read(attrs: &[Attribute], errors: &mut Errors) -> Marks {
             }
             () if is(attr, "input") => {
                 let read = entries::read(&INPUT, arguments(attr), errors);
-                let InputOptions { step } = read.options(errors);
-                marks.input.replace((attr.clone(), step.map(|step| step.0))).is_some()
+                let source = read.options::<InputOptions>(errors).source(errors);
+                marks.input.replace((attr.clone(), source)).is_some()
             }
             () if is(attr, "job") => {
                 let read = entries::read(&OPTIONS, arguments(attr), errors);
@@ -145,7 +159,7 @@ pub(super) fn read(attrs: &[Attribute], errors: &mut Errors) -> Marks {
                 // A misspelled attribute counts as what was meant, so that there is one error.
                 match foreign(attr, errors) {
                     Some("inject") => marks.inject = Some(attr.clone()),
-                    Some("input") => marks.input = Some((attr.clone(), None)),
+                    Some("input") => marks.input = Some((attr.clone(), Source::default())),
                     _ => {}
                 }
                 false
@@ -217,9 +231,10 @@ pub(crate) const INPUT: Table = Table {
     attribute: "input",
     options: &[
         Opt { key: "step", takes: Takes::Text, example: r#"step = "charge""#, help: "The step of the workflow whose output it is." },
+        Opt { key: "all", takes: Takes::Flag, example: "all", help: "A `Vec` with the outputs of all steps before, in the order of the workflow." },
     ],
-    foreign: &[("from", "step"), ("parent", "step"), ("name", "step")],
+    foreign: &[("from", "step"), ("parent", "step"), ("name", "step"), ("every", "all"), ("list", "all"), ("many", "all")],
     elsewhere: &[],
-    positional: "expected `step = \"...\"`",
+    positional: "expected `step = \"...\"` or `all`",
     repeatable: &[],
 };

@@ -99,8 +99,17 @@ pub(crate) struct Injected {
 pub(crate) enum From {
     /// The runtime: `#[inject]`.
     Runtime,
-    /// The output of the previous step or of a named step: `#[input]`, `#[input(step = "charge")]`.
-    Step(Option<LitStr>),
+    /// Another step: `#[input]`.
+    Step(Source),
+}
+
+/// The steps whose output an argument takes.
+#[derive(Clone, Default)]
+pub(crate) struct Source {
+    /// The name of the step: `#[input(step = "charge")]`.
+    pub(crate) step: Option<LitStr>,
+    /// Whether it is a list of the outputs of all parents: `#[input(all)]`.
+    pub(crate) all: bool,
 }
 
 impl JobModel {
@@ -128,10 +137,10 @@ impl JobModel {
         })
     }
 
-    /// Returns the arguments that take the output of a step, with the name of the step if given.
-    pub(crate) fn inputs(&self) -> impl Iterator<Item = (&Injected, Option<&LitStr>)> {
+    /// Returns the arguments that take the output of a step.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = (&Injected, &Source)> {
         self.injected().filter_map(|injected| match &injected.from {
-            From::Step(step) => Some((injected, step.as_ref())),
+            From::Step(source) => Some((injected, source)),
             From::Runtime => None,
         })
     }

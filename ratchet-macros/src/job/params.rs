@@ -45,7 +45,6 @@ pub(crate) fn lower(sig: &Signature, owner: Option<&Owner>, errors: &mut Errors)
         }
     }
     check_injected_once(sig, &params, errors);
-    check_one_unnamed_input(&params, errors);
     params
 }
 
@@ -85,8 +84,8 @@ fn param(
         }
         return injected(argument, &marks, inject, From::Runtime, owner, taken, errors);
     }
-    if let Some((input, step)) = &marks.input {
-        let from = From::Step(step.clone());
+    if let Some((input, source)) = &marks.input {
+        let from = From::Step(source.clone());
         return injected(argument, &marks, input, from, owner, taken, errors);
     }
     let options = marks.options.unwrap_or_default();
@@ -269,20 +268,6 @@ fn check_forgotten_inject(name: &Ident, ty: &Type, errors: &mut Errors) -> bool 
         );
     }
     runtime
-}
-
-/// Rejects a second `#[input]` without a step name: its step would be ambiguous.
-fn check_one_unnamed_input(params: &[Param], errors: &mut Errors) {
-    let unnamed = params.iter().filter_map(|param| match param {
-        Param::Injected(injected @ Injected { from: From::Step(None), .. }) => Some(injected),
-        _ => None,
-    });
-    for second in unnamed.skip(1) {
-        errors.push(
-            &second.ty,
-            "there is one step before; name the others: `#[input(step = \"...\")]`",
-        );
-    }
 }
 
 fn check_injected_once(sig: &Signature, params: &[Param], errors: &mut Errors) {

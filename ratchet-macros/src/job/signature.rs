@@ -1,7 +1,7 @@
 //! The annotated function: the signature is parsed, the body stays a token group.
 
 use proc_macro2::{Group, TokenStream, TokenTree};
-use quote::{ToTokens, TokenStreamExt};
+use quote::{ToTokens, TokenStreamExt, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, FnArg, Signature, Token, Visibility, token};
 
@@ -37,12 +37,32 @@ impl ToTokens for JobFn {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         tokens.append_all(&self.attrs);
         self.vis.to_tokens(tokens);
-        self.sig.to_tokens(tokens);
+        tokens.extend(without_suggestions(&self.sig));
         match &self.body {
             Some(body) => body.to_tokens(tokens),
             None => token::Semi::default().to_tokens(tokens),
         }
     }
+}
+
+/// Writes `fn f<>()` instead of `fn f()`. Otherwise rustc suggests a type parameter for an unknown type in the function,
+/// and reports the type again, without the suggestion, in the generated items. A job cannot be generic anyway.
+fn without_suggestions(sig: &Signature) -> TokenStream {
+    let tokens = sig.to_token_stream();
+    if !sig.generics.params.is_empty() {
+        return tokens;
+    }
+    let mut name = false;
+    let mut out = TokenStream::new();
+    for token in tokens {
+        let is_name =
+            std::mem::replace(&mut name, matches!(&token, TokenTree::Ident(it) if it == "fn"));
+        out.append(token);
+        if is_name {
+            out.extend(quote!(<>));
+        }
+    }
+    out
 }
 
 impl JobFn {

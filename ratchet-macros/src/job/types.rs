@@ -139,6 +139,17 @@ fn is_elided_cow(path: &Path) -> bool {
     last.ident == "Cow" && !args.args.iter().any(is_lifetime)
 }
 
+/// Returns the type of the elements of a type that is spelled `Vec<T>`.
+pub(crate) fn list_of(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "Vec")?;
+    let PathArguments::AngleBracketed(args) = &last.arguments else { return None };
+    match args.args.first() {
+        Some(GenericArgument::Type(elem)) if args.args.len() == 1 => Some(elem),
+        _ => None,
+    }
+}
+
 /// Makes the lifetimes that are left out `'static`, so that rustc does not report them again in the function.
 pub(crate) fn complete_lifetimes(sig: &mut Signature) {
     struct Complete;

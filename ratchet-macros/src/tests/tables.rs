@@ -93,12 +93,66 @@ fn the_runtime_documents_the_same_options_for_editors() {
     }
 }
 
+/// The pages of the manual, with the table whose options each of them lists.
+const PAGES: [(&str, Option<&Table>); 9] = [
+    ("ratchet/src/job.md", Some(&job::options::OPTIONS)),
+    ("ratchet/docs/attributes/argument.md", Some(&job::marks::OPTIONS)),
+    ("ratchet/docs/attributes/input.md", Some(&job::marks::INPUT)),
+    ("ratchet/docs/attributes/inject.md", None),
+    ("ratchet/docs/attributes/classify.md", Some(&classify::OPTIONS)),
+    ("ratchet/docs/attributes/condition.md", Some(&condition::OPTIONS)),
+    ("ratchet/docs/attributes/jobs.md", Some(&jobs::OPTIONS)),
+    ("ratchet/docs/attributes/do_not_retry.md", Some(&do_not_retry::OPTIONS)),
+    ("ratchet/docs/attributes/circuit_breaker.md", Some(&breaker::OPTIONS)),
+];
+
+/// Returns the rows of the table below a heading.
+fn rows<'a>(page: &'a str, heading: &str) -> Vec<&'a str> {
+    let below = page.split(&format!("\n# {heading}\n")).nth(1).unwrap_or_default();
+    let section = below.split("\n# ").next().unwrap_or_default();
+    section.lines().filter(|line| line.starts_with("| ")).skip(1).collect()
+}
+
+/// A page of the manual must list exactly the options of the parser, in their order.
 #[test]
-fn the_manual_has_a_row_for_every_option() {
-    let manual = read("ratchet/src/job.md");
-    for Opt { key, takes, example, help } in job::options::OPTIONS.options {
-        let written = if *takes == Takes::Flag { key } else { example };
-        let row = format!("| `{written}` | {help} |");
-        assert!(manual.contains(&row), "the manual lacks `{row}`");
+fn the_manual_lists_the_options_of_the_parser() {
+    for (path, table) in PAGES {
+        let expected: Vec<_> = table.iter().flat_map(|table| table.options).collect();
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|Opt { key, takes, example, help }| {
+                let written = if *takes == Takes::Flag { key } else { example };
+                format!("| `{written}` | {help} |")
+            })
+            .collect();
+        assert_eq!(rows(&read(path), "Options"), expected, "{path}");
+    }
+    assert_eq!(TABLES.len(), PAGES.iter().filter(|(_, table)| table.is_some()).count());
+}
+
+/// The errors of the manual must be messages that the compile-fail tests have seen.
+#[test]
+fn the_manual_quotes_errors_that_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ui-tests/fail");
+    let folders = fs::read_dir(&root).expect("the folder is there");
+    let mut messages = String::new();
+    for folder in folders {
+        let folder = folder.expect("it can be listed").path();
+        for file in fs::read_dir(folder).expect("the folder is there") {
+            let file = file.expect("it can be listed").path();
+            if file.extension().is_some_and(|extension| extension == "stderr") {
+                messages.push_str(&fs::read_to_string(file).expect("it is text"));
+            }
+        }
+    }
+    for (path, _) in PAGES {
+        let page = read(path);
+        let rows = rows(&page, "Errors");
+        assert!(rows.len() >= 5, "{path} lists {} errors", rows.len());
+        for row in rows {
+            let message = row.split("``").nth(1).map(str::trim);
+            let message = message.unwrap_or_else(|| panic!("{path}: no message in {row}"));
+            assert!(messages.contains(message), "{path}: no test has seen `{message}`");
+        }
     }
 }

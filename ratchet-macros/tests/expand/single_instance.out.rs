@@ -33,7 +33,7 @@ const _: () = {
         }
         fn keys(&self) -> __ratchet::Keys {
             __ratchet::Keys::new()
-                .concurrency(__ratchet::format_args!("{}", Self::DEF.name))
+                .concurrency(__ratchet::format_args!("{}", Self::DEF.instance_key()))
         }
         fn run(self, _ctx: __ratchet::JobContext) -> __ratchet::Run {
             __ratchet::Result::Ok(

@@ -86,7 +86,7 @@ fn allows(edge: &Edge, view: &Inspection<'_>) -> bool {
         Vertex::Job(id) => {
             let Some(parent) = view.jobs().find(|job| job.id == id) else { return false };
             match edge.when {
-                EdgeTrigger::Success | EdgeTrigger::Condition(_) => {
+                EdgeTrigger::Success | EdgeTrigger::Condition(_) | EdgeTrigger::Otherwise => {
                     parent.state == JobState::Succeeded
                 }
                 EdgeTrigger::Failure => parent.state == JobState::Failed || parent.generation > 1,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{CancelCause, Edge, GroupId, GroupRecord, Inserted, JobId, NewJob, Vertex};
+use super::{CancelCause, Edge, GroupId, GroupRecord, Inserted, JobId, NewJob, Vertex, Wait};
 
 /// A graph to insert atomically.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -122,4 +122,15 @@ pub struct CanceledMember {
     pub cause: CancelCause,
     /// The origin of the cancellation.
     pub root: Vertex,
+    /// The wait of the job when it was canceled.
+    pub wait: Option<Wait>,
+}
+
+impl CanceledMember {
+    /// Returns `true` if the job waits for all of several parents, and only some of their branches were not taken.
+    ///
+    /// Such a join can never run, although a part of the work before it is done.
+    pub fn is_untaken_join(&self) -> bool {
+        self.cause == CancelCause::NotTaken && self.wait.is_some_and(|wait| wait.is_partly_dead())
+    }
 }

@@ -73,6 +73,11 @@ impl Wait {
     pub const fn for_group() -> Self {
         Self::new(WaitMode::All, 0)
     }
+
+    /// Returns `true` if all edges must fire, and some of them, but not all, can no longer fire.
+    pub const fn is_partly_dead(&self) -> bool {
+        matches!(self.mode, WaitMode::All) && self.dead > 0 && self.dead < self.edges
+    }
 }
 
 /// How many edges must fire.
@@ -98,6 +103,8 @@ pub enum EdgeTrigger {
     Always,
     /// The parent succeeded, and this condition holds for its return value.
     Condition(String),
+    /// The parent succeeded, and none of the conditions on its other edges holds.
+    Otherwise,
     /// For a group: at least this many members per million succeeded.
     Rate(u32),
 }
@@ -228,10 +235,23 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 /// An input of a step: the output of another job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepInput {
-    /// The name of the input in the step; `None` for the only one.
+    /// The name of the step that the job takes the input from; `None` if the job does not name one.
     pub name: Option<String>,
-    /// The candidates. The first one that succeeded supplies the input.
+    /// The jobs that supply the input: the first of them that succeeded, or all of them.
     pub from: Vec<JobId>,
+    /// The argument of the job, if the workflow says which argument takes the input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub argument: Option<String>,
+    /// If `true`, the input is the list of the outputs of all jobs in `from`, in this order.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub all: bool,
+}
+
+impl StepInput {
+    /// Creates an input that takes the output of the first job in `from` that has succeeded.
+    pub fn new(name: Option<String>, from: Vec<JobId>) -> Self {
+        Self { name, from, argument: None, all: false }
+    }
 }
 
 /// A job as a member of a graph.

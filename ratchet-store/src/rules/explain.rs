@@ -11,7 +11,8 @@ use jiff::Timestamp;
 use super::Admission;
 use super::claim::{Candidate, ClaimPlan, Holders, Obstacle};
 use crate::model::{
-    Breaker, Gate, JobId, JobRecord, JobState, NodeRecord, QueueDemand, QueueRules, Suspects,
+    Breaker, CancelCause, Gate, JobId, JobRecord, JobState, NodeRecord, QueueDemand, QueueRules,
+    Suspects, Vertex, Wait,
 };
 
 /// The state that a claim would evaluate for one job.
@@ -120,6 +121,15 @@ pub enum Waiting {
 pub enum Explanation {
     /// The job is not pending; this is its state.
     NotWaiting(JobState),
+    /// The job was canceled, because a branch that it waits for was not taken.
+    BranchNotTaken {
+        /// The job or group that took another branch.
+        root: Option<Vertex>,
+        /// The number of edges that the job waits for.
+        parents: u32,
+        /// How many of them can no longer fire.
+        dead: u32,
+    },
     /// The job waits for all of these reasons.
     Waits(Vec<Waiting>),
     /// No condition blocks the job. It is claimed as soon as its turn comes and a worker has capacity.
@@ -144,6 +154,13 @@ impl ClaimContext {
     /// Returns why the job is not running. `isolate_after_crashes` is the number of crashes from which on a job must
     /// run isolated.
     pub fn explain(&self, isolate_after_crashes: u32) -> Explanation {
+        if self.job.state == JobState::Canceled
+            && self.job.canceled == Some(CancelCause::NotTaken)
+            && let Some(wait) = self.job.wait.filter(Wait::is_partly_dead)
+        {
+            let root = self.job.root_cause;
+            return Explanation::BranchNotTaken { root, parents: wait.edges, dead: wait.dead };
+        }
         if self.job.state != JobState::Pending {
             return Explanation::NotWaiting(self.job.state);
         }
@@ -232,6 +249,16 @@ impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotWaiting(state) => write!(f, "it is not waiting: it is {state}"),
+            Self::BranchNotTaken { root, parents, dead } => {
+                write!(
+                    f,
+                    "it was canceled: it waits for all of {parents} steps, and {dead} of them are on a branch that was not taken"
+                )?;
+                if let Some(root) = root {
+                    write!(f, " after {root}")?;
+                }
+                f.write_str("; a join over alternative branches needs `any()`")
+            }
             Self::AllClear => f.write_str(
                 "nothing holds it back: it runs when its turn comes and a worker has room",
             ),

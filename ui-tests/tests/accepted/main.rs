@@ -21,6 +21,7 @@ pub mod constructors;
 pub mod declarations;
 pub mod do_not_retry_on_every_shape;
 pub mod hygiene_without_prelude;
+pub mod inputs;
 pub mod macro_rules_everywhere;
 pub mod methods;
 pub mod modules_and_visibility;

@@ -4,6 +4,8 @@ use ratchet_store::model::{
     CancelCause, EdgeTrigger, GroupId, GroupKind, GroupState, JobId, JobState, Vertex,
 };
 
+use ratchet_store::rules::Explanation;
+
 use crate::World;
 use crate::fixture::{RunExt, Sketch};
 
@@ -222,4 +224,74 @@ pub async fn w_04_canceled_step_remembers_why_whatever_happens_later(world: &Wor
         assert_eq!((step.state, step.canceled), (Canceled, Some(CancelCause::NotTaken)));
         assert_eq!(step.root_cause, Some(Vertex::Job(first)));
     }
+}
+
+pub async fn w_07_otherwise_fires_if_no_condition_holds(world: &World) {
+    let node = world.node().await.knowing(&[("mail", 1), ("?a", 1), ("?b", 1)]);
+    for (a_holds, b_holds, expected) in [
+        (false, false, [Canceled, Canceled, Pending]),
+        (true, false, [Pending, Canceled, Canceled]),
+        (true, true, [Pending, Pending, Canceled]),
+    ] {
+        for otherwise_first in [false, true] {
+            let (mut sketch, flow, [order, a, b, otherwise]) = steps(world);
+            if otherwise_first {
+                sketch.edge(order, otherwise, EdgeTrigger::Otherwise);
+            }
+            sketch.edge(order, a, EdgeTrigger::Condition("a".to_owned()));
+            sketch.edge(order, b, EdgeTrigger::Condition("b".to_owned()));
+            if !otherwise_first {
+                sketch.edge(order, otherwise, EdgeTrigger::Otherwise);
+            }
+            world.insert_graph(sketch).await;
+            let mut settlement = node.claim_one().await.succeed();
+            settlement.condition_results =
+                vec![("a".to_owned(), a_holds), ("b".to_owned(), b_holds)];
+            world.apply(settlement).await;
+            assert_eq!(world.states(&[a, b, otherwise]).await, expected, "{a_holds} {b_holds}");
+            let left = node.claim(5).await;
+            world.settle_all(left.iter().map(RunExt::succeed).collect()).await;
+            assert_eq!(world.group_state(flow).await, GroupState::Succeeded);
+        }
+    }
+}
+
+pub async fn w_07_otherwise_does_not_fire_after_a_failure(world: &World) {
+    let node = world.node().await.knowing(&[("mail", 1), ("?a", 1)]);
+    let (mut sketch, _, [order, a, otherwise]) = steps(world);
+    sketch.edge(order, a, EdgeTrigger::Condition("a".to_owned()));
+    sketch.edge(order, otherwise, EdgeTrigger::Otherwise);
+    world.insert_graph(sketch).await;
+    world.apply(node.claim_one().await.fail()).await;
+    let step = world.get(otherwise).await;
+    assert_eq!((step.state, step.canceled), (Canceled, Some(CancelCause::UpstreamFailed)));
+    // The branches are decided again after a retry.
+    world.retry(order).await;
+    assert_eq!(world.state(otherwise).await, Pending);
+    let mut settlement = node.claim_one().await.succeed();
+    settlement.condition_results = vec![("a".to_owned(), false)];
+    world.apply(settlement).await;
+    assert_eq!(node.claim_ids(5).await, [otherwise]);
+}
+
+pub async fn w_07_join_over_a_branch_not_taken_says_so(world: &World) {
+    let node = world.node().await.knowing(&[("mail", 1), ("?big", 1)]);
+    let (mut sketch, flow, [order, review, pack, join]) = steps(world);
+    sketch.edge(order, review, EdgeTrigger::Condition("big".to_owned()));
+    sketch.edge(order, pack, EdgeTrigger::Success);
+    sketch.edge(review, join, EdgeTrigger::Success);
+    sketch.edge(pack, join, EdgeTrigger::Success);
+    world.insert_graph(sketch).await;
+    let mut settlement = node.claim_one().await.succeed();
+    settlement.condition_results = vec![("big".to_owned(), false)];
+    let effects = world.apply(settlement).await.effects;
+    let canceled = |id| effects.canceled.iter().find(|member| member.job == id).expect("canceled");
+    assert!(canceled(join).is_untaken_join(), "{effects:?}");
+    assert!(!canceled(review).is_untaken_join(), "it is the branch itself");
+    let context = world.store.claim_context(join).await.expect("reads").expect("is there");
+    let expected =
+        Explanation::BranchNotTaken { root: Some(Vertex::Job(order)), parents: 2, dead: 1 };
+    assert_eq!(context.explain(5), expected);
+    world.apply(node.claim_one().await.succeed()).await;
+    assert_eq!(world.group_state(flow).await, GroupState::Succeeded);
 }

@@ -50,6 +50,24 @@ pub(super) async fn summary(
     format!("{} of {}", receipt.0, order.amount)
 }
 
+/// Takes the outputs of all parents.
+#[job(name = "test.collect", max_retries = 0, crate = ::ratchet_core)]
+pub(super) async fn collect(#[input(all)] orders: Vec<Order>) -> Vec<u32> {
+    orders.iter().map(|order| order.amount).collect()
+}
+
+/// Takes two outputs of the same type. It names no steps.
+#[job(name = "test.compare", max_retries = 0, crate = ::ratchet_core)]
+pub(super) async fn compare(#[input] left: Order, #[input] right: Order) -> String {
+    format!("{} and {}", left.amount, right.amount)
+}
+
+/// Takes outputs of two types. It names no steps.
+#[job(name = "test.settle", max_retries = 0, crate = ::ratchet_core)]
+pub(super) async fn settle(#[input] receipt: Receipt, #[input(all)] orders: Vec<Order>) -> String {
+    format!("{} for {} orders", receipt.0, orders.len())
+}
+
 /// Records `text`. If `fail` is set, it fails the first time it is called with this text.
 #[job(name = "test.mark", max_retries = 0, crate = ::ratchet_core)]
 pub(super) async fn mark(
@@ -92,6 +110,9 @@ pub(super) fn all() -> Vec<Registration> {
         Double::JOB,
         Charge::JOB,
         Summary::JOB,
+        Collect::JOB,
+        Compare::JOB,
+        Settle::JOB,
         Mark::JOB,
         Tell::JOB,
         Nightly::JOB,

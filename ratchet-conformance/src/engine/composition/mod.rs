@@ -5,6 +5,7 @@
 pub mod batches;
 pub mod chains;
 pub mod declarations;
+pub mod fan_in;
 mod jobs;
 pub mod recurring;
 pub mod sink;
@@ -92,6 +93,18 @@ macro_rules! composition_engine_suite {
                 s_03_a_workflow_under_a_key_is_one_workflow
                 s_03_a_key_of_a_part_is_refused
                 s_02_tenant_of_a_graph_is_that_of_its_steps
+            }
+            fan_in {
+                w_07_outputs_of_all_parents_are_taken_in_order
+                w_07_list_of_a_workflow_is_taken_in_its_order
+                w_07_an_empty_list_must_be_bound
+                w_07_a_join_after_any_takes_what_is_there
+                w_07_workflow_binds_inputs_of_one_type
+                w_07_inputs_of_two_types_need_no_names
+                w_07_a_bound_input_does_not_change_the_edges
+                w_07_otherwise_takes_the_output
+                w_07_mistakes_of_bindings_are_typed_errors
+                w_07_a_lost_output_of_a_list_is_a_failure
             }
             workflows {
                 w_04_conditions_choose_the_branch

@@ -103,7 +103,7 @@ impl<'a, T> Chain<'a, T> {
         let id = self.draft.add(&job, Some(root), None, options);
         if let (Vertex::Job(parent), Some(_)) = (self.last, J::DEF.inputs.first()) {
             for input in J::DEF.inputs {
-                self.draft.input(id, input.step, vec![parent]);
+                self.draft.input(id, input, vec![parent]);
             }
         }
         self.draft.edge(self.last, Vertex::Job(id), EdgeTrigger::Success);

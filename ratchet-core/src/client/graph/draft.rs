@@ -215,10 +215,13 @@ impl<'a> Draft<'a> {
         Err(GraphError::TooManyEdges { kind, name, limit: limits::EDGES })
     }
 
-    /// Makes a step take an output, under `name`, from the first job in `from` that has succeeded.
-    pub(super) fn input(&mut self, step: JobId, name: Option<&str>, from: Vec<JobId>) {
+    /// Makes a step take the outputs of `from` for the argument `def`.
+    pub(super) fn input(&mut self, step: JobId, def: &InputDef, from: Vec<JobId>) {
         if let Some(step) = self.step(step) {
-            step.inputs.push(StepInput { name: name.map(str::to_owned), from });
+            let mut input = StepInput::new(def.step.map(str::to_owned), from);
+            input.argument = def.by_argument.then(|| def.argument.to_owned());
+            input.all = def.all;
+            step.inputs.push(input);
         }
     }
 

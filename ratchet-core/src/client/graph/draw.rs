@@ -98,6 +98,7 @@ pub(super) fn words(when: &EdgeTrigger) -> String {
         EdgeTrigger::Failure => "failure".to_owned(),
         EdgeTrigger::Always => "end".to_owned(),
         EdgeTrigger::Condition(name) => format!("`{name}`"),
+        EdgeTrigger::Otherwise => "otherwise".to_owned(),
         EdgeTrigger::Rate(rate) => format!("{} % success", f64::from(*rate) / 1e4),
     }
 }

@@ -8,6 +8,14 @@ use ratchet_store::model::{GraphEffects, GroupKind, GroupRecord, GroupState};
 pub(crate) fn publish_effects(core: &Core, effects: &GraphEffects) {
     for canceled in &effects.canceled {
         core.events.publish(|| Event::Canceled { job: canceled.job, cause: canceled.cause });
+        if canceled.is_untaken_join() {
+            tracing::warn!(
+                job.id = %canceled.job,
+                root = %canceled.root,
+                "a step that waits for all of its parents was canceled: a branch before it was not taken; a join over \
+                 alternative branches needs `any()`"
+            );
+        }
     }
     for group in &effects.groups {
         match event(group) {

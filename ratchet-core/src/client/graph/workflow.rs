@@ -1,5 +1,6 @@
 //! [`Workflow`]: named steps with edges between them.
 
+mod inputs;
 mod links;
 mod wiring;
 
@@ -9,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::wiring::Parent;
+use self::wiring::{Binding, Incoming};
 pub use self::wiring::{GroupStep, StepOptions, StepOutput, StepRef};
 use super::draft::{Draft, Types};
 use super::{Batch, Chain, GroupHandle};
@@ -49,7 +50,8 @@ struct StepPlan {
     point: Vertex,
     /// `None` for a group.
     types: Option<Types>,
-    parents: Vec<(Parent, EdgeTrigger)>,
+    parents: Vec<Incoming>,
+    bindings: Vec<Binding>,
     any: bool,
     first_match: bool,
 }
@@ -69,14 +71,16 @@ impl<'a> Workflow<'a> {
         wire: impl FnOnce(StepOptions<'a, J>) -> StepOptions<'a, J>,
     ) -> StepRef<J> {
         let name = name.into();
-        let StepOptions { parents, any, first_match, options, .. } = wire(StepOptions::new());
+        let StepOptions { parents, bindings, any, first_match, options, .. } =
+            wire(StepOptions::new());
         let root = self.draft.root;
         let id = self.draft.add(&job, Some(root), Some(name.clone()), |enqueue| match options {
             Some(options) => options(enqueue),
             None => enqueue,
         });
         let types = Some(Types::of::<J>());
-        self.plan(StepPlan { name, point: Vertex::Job(id), types, parents, any, first_match });
+        let point = Vertex::Job(id);
+        self.plan(StepPlan { name, point, types, parents, bindings, any, first_match });
         StepRef::new(Vertex::Job(id))
     }
 
@@ -108,8 +112,8 @@ impl<'a> Workflow<'a> {
     ) -> StepRef<GroupStep> {
         let root = self.draft.root;
         let point = self.draft.take_in(other, root, Some(name.clone()));
-        let StepOptions { parents, any, first_match, .. } = wiring;
-        self.plan(StepPlan { name, point, types: None, parents, any, first_match });
+        let StepOptions { parents, bindings, any, first_match, .. } = wiring;
+        self.plan(StepPlan { name, point, types: None, parents, bindings, any, first_match });
         StepRef::new(point)
     }
 

@@ -7,7 +7,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::Path;
 use syn::spanned::Spanned;
 
-use super::super::model::{Arg, Default, From, Injected, JobModel, Param};
+use super::super::model::{Arg, Default, From, Injected, JobModel, Param, Source};
 use super::super::types;
 use crate::breaker::Breaker;
 use crate::idents;
@@ -24,7 +24,7 @@ pub(super) fn constants(job: &JobModel) -> TokenStream {
             // The declaration has it.
             Param::Stored(_) if job.options.implements.is_some() => TokenStream::new(),
             Param::Stored(arg) => stored(arg),
-            Param::Injected(injected) => self::injected(injected),
+            Param::Injected(injected) => self::injected(job, injected),
         })
         .collect()
 }
@@ -63,14 +63,20 @@ fn stored(arg: &Arg) -> TokenStream {
     quote!(const #constant: #arg_type<#ty> = #value #aliases #docs #secret #default;)
 }
 
-fn injected(injected: &Injected) -> TokenStream {
+fn injected(job: &JobModel, injected: &Injected) -> TokenStream {
     let Injected { name, ty, constant, from } = injected;
     let span = ty.span();
-    if let From::Step(step) = from {
-        let (input_type, input_fn) = (item("Input", span), item("input", span));
+    if let From::Step(Source { step, all }) = from {
+        let input_fn = item(if *all { "input_all" } else { "input" }, span);
+        let input_type = item("Input", span);
         let value = quote_spanned!(span=> #input_fn::<#ty>(#name));
-        let step = step.as_ref().map(|step| quote!(.from(#step)));
-        return quote!(const #constant: #input_type<#ty> = #value #step;);
+        let several = job.inputs().filter(|(_, source)| source.step.is_none()).count() > 1;
+        let how = match step {
+            Some(step) => quote!(.from(#step)),
+            None if several => quote!(.by_argument()),
+            None => TokenStream::new(),
+        };
+        return quote!(const #constant: #input_type<#ty> = #value #how;);
     }
     let (injected_type, injected_fn) = (item("Injected", span), item("injected", span));
     let value = quote_spanned!(span=> #injected_fn::<#ty>(#name));
@@ -102,8 +108,9 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
     let mut calls = Vec::new();
     if !options.aliases.is_empty() {
         let aliases = options.aliases.iter().map(|alias| {
-            let short = job.short_alias(alias).map(|name| quote!(, __ratchet::job_name!(#name)));
-            quote!(#alias #short)
+            // First the name under which a function is usually stored.
+            let short = job.short_alias(alias).map(|name| quote!(__ratchet::job_name!(#name),));
+            quote!(#short #alias)
         });
         calls.push(quote!(.aliases(&[#(#aliases),*])));
     }

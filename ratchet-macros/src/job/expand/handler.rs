@@ -48,6 +48,8 @@ pub(super) fn handler(job: &JobModel, JobPath(declared): &JobPath) -> TokenStrea
         #output::<<<Self as __ratchet::Handler>::Job as __ratchet::Job>::Output, __ratchet::Output<#returns, __FALLIBLE>>();
     };
     let span = job.function.sig.ident.span();
+    let declared_trait = item("Declared", declared.span());
+    let declared_job = quote_spanned!(declared.span()=> <#declared as #declared_trait>::Job);
     let (here, implemented) = (item("here", span), item("implemented", span));
     let here = quote_spanned!(span=> #here!());
     quote! {
@@ -56,11 +58,11 @@ pub(super) fn handler(job: &JobModel, JobPath(declared): &JobPath) -> TokenStrea
 
         #[automatically_derived]
         impl __ratchet::Handler for #name {
-            type Job = #declared;
+            type Job = #declared_job;
             const DEF: __ratchet::JobDef =
                 #implemented(<Self::Job as __ratchet::Job>::DEF, &[#(#names),*], #injections, #inputs, #blocking, #here);
 
-            fn run(#this: #declared, #ctx: __ratchet::JobContext) -> __ratchet::Run {
+            fn run(#this: <Self as __ratchet::Handler>::Job, #ctx: __ratchet::JobContext) -> __ratchet::Run {
                 #(#fields)*
                 #output
                 #call

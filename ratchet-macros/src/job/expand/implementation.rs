@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Index, PathArguments, ReturnType};
 
 use super::super::model::{Arg, From, JobModel, Owner, Param};
-use super::definition;
+use super::{composition, definition};
 use crate::idents::local;
 use crate::krate::item;
 use crate::values::{FnPath, Piece, Template};
@@ -26,8 +26,10 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
         None => declared(job),
     };
     let fallible = fallible(job);
-    let follows = follows(job);
+    let follows = composition::follows(job);
     let callback = callback(job);
+    let slots = composition::slots(job);
+    let declaration = declaration(job);
     quote! {
         #fallible
 
@@ -46,6 +48,8 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
 
         #follows
         #callback
+        #slots
+        #declaration
     }
 }
 
@@ -54,12 +58,23 @@ fn declared(job: &JobModel) -> TokenStream {
     let returns = &job.returns;
     let output = item("declared_output", returns.span());
     let check = quote_spanned!(returns.span()=> #output::<__FALLIBLE, #returns>());
+    let span = job.function.sig.ident.span();
+    let arguments = item("declared_arguments", span);
+    let arguments = quote_spanned!(span=> #arguments::<Self>());
     quote! {
         const JOB: __ratchet::Registration = {
             #check;
+            #arguments;
             __ratchet::Registration::declared::<Self>()
         };
     }
+}
+
+/// Generates the marker of a job without a body, which `implements` requires.
+fn declaration(job: &JobModel) -> Option<TokenStream> {
+    let name = &job.struct_name;
+    let declared = job.function.body.is_none();
+    declared.then(|| quote!(impl __ratchet::Declared for #name { type Job = Self; }))
 }
 
 /// Generates the marker of a job that can be a callback: nothing has to be passed to it.
@@ -69,30 +84,13 @@ fn callback(job: &JobModel) -> Option<TokenStream> {
     complete.then(|| quote!(impl __ratchet::CallbackJob for #name {}))
 }
 
-/// Generates the `StepAfter` implementation. A job with an unnamed `#[input]` can only follow jobs with that output; any
-/// other job can follow every job.
-fn follows(job: &JobModel) -> TokenStream {
-    let name = &job.struct_name;
-    let unnamed = job.inputs().find(|(_, step)| step.is_none());
-    match unnamed {
-        Some((input, _)) => {
-            let ty = &input.ty;
-            quote!(impl __ratchet::StepAfter<#ty> for #name {})
-        }
-        None => follows_all(name),
-    }
-}
-
-fn follows_all(name: &Ident) -> TokenStream {
-    quote!(impl<__Parent> __ratchet::StepAfter<__Parent> for #name {})
-}
-
 /// Generates the implementation of a rejected job. It compiles, so that only the original errors are reported.
 pub(super) fn broken(job: &JobModel) -> TokenStream {
     let name = &job.struct_name;
     let returns = &job.returns;
     let fallible = fallible(job);
-    let follows = follows_all(name);
+    let follows = composition::follows_all(name);
+    let declaration = declaration(job);
     quote! {
         #fallible
 
@@ -116,6 +114,7 @@ pub(super) fn broken(job: &JobModel) -> TokenStream {
 
         #follows
         impl __ratchet::CallbackJob for #name {}
+        #declaration
     }
 }
 
@@ -185,7 +184,9 @@ fn keys(job: &JobModel) -> Option<TokenStream> {
     let idempotency = options.idempotency_key.as_ref().map(|key| template("idempotency", key));
     let concurrency = match (&options.concurrency_key, options.single_instance.is_present()) {
         (Some(key), _) => Some(template("concurrency", key)),
-        (None, true) => Some(quote!(.concurrency(__ratchet::format_args!("{}", Self::DEF.name)))),
+        (None, true) => {
+            Some(quote!(.concurrency(__ratchet::format_args!("{}", Self::DEF.instance_key()))))
+        }
         (None, false) => None,
     };
     if business.is_none() && idempotency.is_none() && concurrency.is_none() {

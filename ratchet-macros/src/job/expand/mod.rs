@@ -1,5 +1,6 @@
 //! The expansion of one job: a struct, its `impl Job` and its registration. This stage reports no errors.
 
+mod composition;
 mod definition;
 mod handler;
 mod implementation;

@@ -24,6 +24,8 @@ pub(super) fn structure(job: &JobModel) -> TokenStream {
     });
     // A job without stored arguments gets a unit struct, which allows `enqueue(Tick)`.
     let body = if job.args().next().is_some() { quote!({ #(#fields),* }) } else { quote!(;) };
+    // Without the empty list, rustc would suggest a type parameter for an unknown type, and report it twice.
+    let generics = quote!(<>);
     quote! {
         #(#[doc = #docs])*
         #(#inherited)*
@@ -31,7 +33,7 @@ pub(super) fn structure(job: &JobModel) -> TokenStream {
         #(#moved)*
         #[must_use = "a job does nothing until it is enqueued"]
         #[allow(missing_docs)]
-        #vis struct #struct_name #body
+        #vis struct #struct_name #generics #body
     }
 }
 

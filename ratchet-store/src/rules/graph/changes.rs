@@ -93,8 +93,8 @@ impl Changes {
                 JobChange::Wait { .. } => {}
                 JobChange::Release { job } => effects.released.push(job),
                 JobChange::Reopen { job, .. } => effects.reopened.push(job),
-                JobChange::Cancel { job, cause, root, .. } => {
-                    effects.canceled.push(CanceledMember { job, cause, root });
+                JobChange::Cancel { job, cause, root, wait } => {
+                    effects.canceled.push(CanceledMember { job, cause, root, wait });
                 }
             }
         }

@@ -84,6 +84,28 @@ pub enum GraphError {
         /// The reason, for the error message.
         why: String,
     },
+    /// An input of a step is bound to two steps.
+    #[error(
+        "step `{step}` takes one output (argument `{argument}`), and the workflow binds it twice; bind it once, or take \
+         a list with `#[input(all)]`"
+    )]
+    InputBoundTwice {
+        /// The name of the step.
+        step: String,
+        /// The name of the `#[input]` argument.
+        argument: String,
+    },
+    /// A step runs otherwise, but there is no condition that could hold instead.
+    #[error(
+        "step `{step}` runs if no condition on the output of `{parent}` holds, and no step has one; add a step with \
+         `after_if`, or use `after`"
+    )]
+    OtherwiseWithoutCondition {
+        /// The name of the step.
+        step: String,
+        /// The name of its parent.
+        parent: String,
+    },
 }
 
 /// Returns an error if the graph contains a cycle.

@@ -53,6 +53,14 @@ fn digest_with(graph: &NewGraph, write_arguments: impl Fn(&mut Text, &NewJob)) -
             text.word(input.name.as_deref().unwrap_or_default());
             text.number(input.from.len());
             input.from.iter().for_each(|from| text.place(Some(from.uuid())));
+            // Written only if present, so that older graphs keep their digests. No length begins with such a byte.
+            if input.all {
+                text.mark(1);
+            }
+            if let Some(argument) = &input.argument {
+                text.mark(2);
+                text.word(argument);
+            }
         }
     }
     text.number(graph.edges.len());
@@ -86,6 +94,10 @@ impl Text {
 
     fn flag(&mut self, flag: bool) {
         self.hash.update([u8::from(flag)]);
+    }
+
+    fn mark(&mut self, mark: u8) {
+        self.hash.update([mark]);
     }
 
     fn mode(&mut self, wait: Option<Wait>) {

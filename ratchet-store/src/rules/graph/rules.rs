@@ -164,12 +164,17 @@ pub(super) fn resolve(edges: &[Edge], end: &End<'_>) -> Vec<Resolution> {
         End::Job { member, .. } => member.first_match,
         End::Group(_) => false,
     };
+    let holds = |edge: &Edge| match (end, &edge.when) {
+        (End::Job { condition_results, .. }, EdgeTrigger::Condition(name)) => {
+            condition_results.iter().any(|(asked, holds)| asked == name && *holds)
+        }
+        _ => false,
+    };
+    let otherwise = !edges.iter().any(holds);
     let mut fired = false;
     let resolve = |edge: &Edge| {
         let resolution = match end {
-            End::Job { member, condition_results } => {
-                after_job(&edge.when, member, condition_results)
-            }
+            End::Job { member, .. } => after_job(&edge.when, member, holds(edge), otherwise),
             End::Group(group) => after_group(&edge.when, group),
         };
         match resolution {
@@ -184,16 +189,15 @@ pub(super) fn resolve(edges: &[Edge], end: &End<'_>) -> Vec<Resolution> {
     edges.iter().map(resolve).collect()
 }
 
-fn after_job(when: &EdgeTrigger, job: &Member, condition_results: &[(String, bool)]) -> Resolution {
+/// Resolves an edge of a job. `holds` is the result of its condition; `otherwise` is `true` if no condition holds.
+fn after_job(when: &EdgeTrigger, job: &Member, holds: bool, otherwise: bool) -> Resolution {
     let me = Vertex::Job(job.id);
     match (job.class(), when) {
         (Some(EndClass::Succeeded), EdgeTrigger::Success | EdgeTrigger::Always)
         | (Some(EndClass::Failed), EdgeTrigger::Failure | EdgeTrigger::Always) => Resolution::Fired,
-        (Some(EndClass::Succeeded), EdgeTrigger::Condition(name)) => {
-            let holds = condition_results.iter().any(|(asked, holds)| asked == name && *holds);
-            if holds { Resolution::Fired } else { not_taken(me) }
-        }
-        (Some(EndClass::Succeeded), EdgeTrigger::Failure | EdgeTrigger::Rate(_)) => not_taken(me),
+        (Some(EndClass::Succeeded), EdgeTrigger::Condition(_)) if holds => Resolution::Fired,
+        (Some(EndClass::Succeeded), EdgeTrigger::Otherwise) if otherwise => Resolution::Fired,
+        (Some(EndClass::Succeeded), _) => not_taken(me),
         (Some(EndClass::Failed), _) => {
             Resolution::Dead { cause: CancelCause::UpstreamFailed, root: me }
         }
@@ -210,11 +214,11 @@ fn after_group(when: &EdgeTrigger, group: &GroupRecord) -> Resolution {
         EdgeTrigger::Failure => group.counts.failed > 0,
         EdgeTrigger::Always => true,
         EdgeTrigger::Rate(rate) => group.reaches(*rate),
-        EdgeTrigger::Condition(_) => false,
+        EdgeTrigger::Condition(_) | EdgeTrigger::Otherwise => false,
     };
     match (fires, when) {
         (true, _) => Resolution::Fired,
-        (false, EdgeTrigger::Failure | EdgeTrigger::Condition(_)) => {
+        (false, EdgeTrigger::Failure | EdgeTrigger::Condition(_) | EdgeTrigger::Otherwise) => {
             not_taken(Vertex::Group(group.id))
         }
         (false, _) if group.counts.failed > 0 => {

@@ -6,7 +6,8 @@ use super::rules::{End, WaitStatus, resolve};
 use super::{GraphError, check, link};
 use crate::model::{
     CancelCause, Edge, EdgeTrigger, GroupId, GroupKind, GroupRecord, GroupState, JobId, JobRecord,
-    JobSpec, JobState, Member, NewGraph, NewJob, Resolution, Step, Vertex, Wait, WaitMode,
+    JobSpec, JobState, Member, NewGraph, NewJob, Resolution, Step, StepInput, Vertex, Wait,
+    WaitMode,
 };
 
 fn id(number: u128) -> JobId {
@@ -67,6 +68,31 @@ fn w_04_condition_that_was_not_judged_does_not_hold() {
     let real =
         after(EdgeTrigger::Condition("big".to_owned()), &member(JobState::Succeeded, None), &[]);
     assert_eq!(real, dead(CancelCause::NotTaken));
+}
+
+// spec: W-07
+#[test]
+fn w_07_otherwise_fires_instead_of_the_conditions() {
+    use CancelCause::{NotTaken, UpstreamCanceled, UpstreamFailed};
+    use JobState::{Canceled, Failed, Succeeded};
+    let fired = Resolution::Fired;
+    let condition = |name: &str| EdgeTrigger::Condition(name.to_owned());
+    let edge = |when| Edge::new(Vertex::Job(id(1)), Vertex::Job(id(2)), when);
+    for (state, first_match, big, expected) in [
+        (Succeeded, false, false, [fired, dead(NotTaken), fired]),
+        (Succeeded, false, true, [dead(NotTaken), fired, fired]),
+        (Succeeded, true, false, [fired, dead(NotTaken), dead(NotTaken)]),
+        (Succeeded, true, true, [dead(NotTaken), fired, dead(NotTaken)]),
+        (Failed, false, true, [dead(UpstreamFailed); 3]),
+        (Canceled, false, false, [dead(UpstreamCanceled); 3]),
+    ] {
+        let edges =
+            [edge(EdgeTrigger::Otherwise), edge(condition("big")), edge(EdgeTrigger::Success)];
+        let member = Member { first_match, ..member(state, None) };
+        let condition_results = [("big".to_owned(), big)];
+        let end = End::Job { member: &member, condition_results: &condition_results };
+        assert_eq!(resolve(&edges, &end), expected, "{state} {first_match} {big}");
+    }
 }
 
 // spec: W-03
@@ -164,6 +190,26 @@ fn s_03_digest_of_a_graph_stays_what_it_was() {
     insta::assert_snapshot!(hex);
     let other = super::digest_of_bytes(&graph(3, &[(1, 2), (2, 3)]));
     assert_ne!(digest, other, "other edges");
+}
+
+/// Inputs without the newer fields keep their digest; each of the fields makes another graph.
+#[test]
+fn s_03_digest_of_inputs_stays_what_it_was() {
+    let with = |change: fn(&mut StepInput)| {
+        let mut graph = graph(3, &[(1, 3), (2, 3)]);
+        let mut input = StepInput::new(Some("a".to_owned()), vec![id(1), id(2)]);
+        change(&mut input);
+        graph.jobs[2].spec.step.get_or_insert_default().inputs.push(input);
+        let digest = super::digest(&graph);
+        digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+    };
+    let plain = with(|_| {});
+    insta::assert_snapshot!(plain);
+    let all = with(|input| input.all = true);
+    let bound = with(|input| input.argument = Some("left".to_owned()));
+    let other = with(|input| input.argument = Some("right".to_owned()));
+    let distinct: std::collections::BTreeSet<_> = [plain, all, bound, other].into();
+    assert_eq!(distinct.len(), 4);
 }
 
 #[test]

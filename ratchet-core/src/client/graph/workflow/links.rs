@@ -1,11 +1,20 @@
-//! Resolves the steps of a complete workflow into edges, and finds the source of each input.
+//! Resolves the steps of a complete workflow into edges.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::wiring::Parent;
+use super::wiring::{Incoming, Parent};
 use super::{StepPlan, Workflow};
 use ratchet_store::model::{EdgeTrigger, GroupKind, Vertex, Wait, WaitMode};
 use ratchet_store::rules::graph::GraphError;
+
+/// The edge from a parent. Steps are indexes into `steps`.
+#[derive(Debug, Clone)]
+pub(super) struct Link {
+    pub(super) parent: usize,
+    pub(super) when: EdgeTrigger,
+    /// Whether the parent is only waited for, and its output may have any type.
+    pub(super) any_type: bool,
+}
 
 impl Workflow<'_> {
     /// Adds the edges and inputs of all steps to the draft.
@@ -14,11 +23,14 @@ impl Workflow<'_> {
         if self.steps.is_empty() {
             return Err(GraphError::Empty { kind: GroupKind::Workflow, name: workflow });
         }
-        let parents = self.parents(&workflow)?;
+        let finder = Finder::new(self, workflow);
+        let mut parents = finder.declared()?;
+        let sources = finder.bound(&mut parents)?;
+        self.check_otherwise(&parents)?;
         for (step, parents) in self.steps.iter().zip(&parents) {
-            for (parent, when) in parents {
-                let from = self.steps[*parent].point;
-                self.draft.edge(from, step.point, when.clone());
+            for link in parents {
+                let from = self.steps[link.parent].point;
+                self.draft.edge(from, step.point, link.when.clone());
             }
             let mode = if step.any { WaitMode::Any } else { WaitMode::All };
             match step.point {
@@ -36,115 +48,109 @@ impl Workflow<'_> {
                 }
             }
         }
-        for step in 0..self.steps.len() {
-            self.wire_inputs(step, &parents)?;
+        for (step, sources) in sources.iter().enumerate() {
+            self.wire_inputs(step, &parents, sources)?;
         }
         Ok(())
     }
 
-    /// Returns the parents of every step, as indexes into `steps`.
-    fn parents(&self, workflow: &str) -> Result<Vec<Vec<(usize, EdgeTrigger)>>, GraphError> {
-        let by_point: BTreeMap<_, _> =
-            self.steps.iter().enumerate().map(|(number, step)| (step.point, number)).collect();
-        let find = |step: &StepPlan, parent: &Parent| {
-            let (found, wanted) = match parent {
-                Parent::Vertex(point) => (by_point.get(point), "a step of another workflow"),
-                Parent::Named(name) => (self.by_name.get(name), name.as_str()),
+    /// Refuses an `otherwise` after a step that has no conditions: it would always run.
+    fn check_otherwise(&self, parents: &[Vec<Link>]) -> Result<(), GraphError> {
+        let links = || parents.iter().flatten();
+        let conditional: BTreeSet<_> = links()
+            .filter(|link| matches!(link.when, EdgeTrigger::Condition(_)))
+            .map(|link| link.parent)
+            .collect();
+        for (step, links) in self.steps.iter().zip(parents) {
+            let lonely = |link: &&Link| {
+                link.when == EdgeTrigger::Otherwise && !conditional.contains(&link.parent)
             };
-            found.copied().ok_or_else(|| GraphError::UnknownStep {
-                workflow: workflow.to_owned(),
-                step: step.name.clone(),
-                wanted: wanted.to_owned(),
-                known: self.by_name.keys().map(|name| format!("`{name}`")).collect(),
-            })
-        };
-        let of_step = |step: &StepPlan| {
-            let parents = step.parents.iter();
-            parents.map(|(parent, when)| Ok((find(step, parent)?, when.clone()))).collect()
-        };
-        self.steps.iter().map(of_step).collect()
-    }
-
-    /// Finds the source of each input of a step, and checks that its type matches.
-    fn wire_inputs(
-        &mut self,
-        number: usize,
-        parents: &[Vec<(usize, EdgeTrigger)>],
-    ) -> Result<(), GraphError> {
-        let step = &self.steps[number];
-        let (Some(types), Vertex::Job(id)) = (step.types, step.point) else { return Ok(()) };
-        let mut found = Vec::new();
-        for input in types.inputs {
-            let refuse = |why: String| GraphError::NoInput {
-                step: step.name.clone(),
-                argument: input.argument.to_owned(),
-                why,
-            };
-            let from: Vec<usize> = match input.step {
-                Some(name) => {
-                    let from = self.by_name.get(name).copied();
-                    let from = from.ok_or_else(|| refuse(format!("there is no step `{name}`")))?;
-                    if !ancestors(number, parents).contains(&from) {
-                        return Err(refuse(format!("step `{name}` does not come before it")));
-                    }
-                    vec![from]
-                }
-                None => {
-                    let gives = |(_, when): &&(usize, EdgeTrigger)| {
-                        matches!(when, EdgeTrigger::Success | EdgeTrigger::Condition(_))
-                    };
-                    let takes = (input.ty)();
-                    let returns = |number: &usize| {
-                        self.steps[*number].types.is_some_and(|types| (types.returns)() == takes)
-                    };
-                    let all: Vec<_> =
-                        parents[number].iter().filter(gives).map(|(n, _)| *n).collect();
-                    // A single parent is the source, and its type is checked below. Of several, only those with the
-                    // right type are.
-                    if all.len() > 1 { all.into_iter().filter(returns).collect() } else { all }
-                }
-            };
-            match from.as_slice() {
-                [] => return Err(refuse("no step before it gives one".to_owned())),
-                [_, _, ..] if !step.any => {
-                    let why =
-                        "several steps before it give one; say which: `#[input(step = \"…\")]`";
-                    return Err(refuse(why.to_owned()));
-                }
-                _ => {}
+            if let Some(link) = links.iter().find(lonely) {
+                return Err(GraphError::OtherwiseWithoutCondition {
+                    step: step.name.clone(),
+                    parent: self.steps[link.parent].name.clone(),
+                });
             }
-            let mut jobs = Vec::new();
-            for parent in from {
-                let parent = &self.steps[parent];
-                let returns = parent.types.map_or("nothing", |types| (types.returns)());
-                let (Vertex::Job(job), true) = (parent.point, returns == (input.ty)()) else {
-                    return Err(GraphError::TypeMismatch {
-                        step: step.name.clone(),
-                        argument: input.argument.to_owned(),
-                        takes: (input.ty)().to_owned(),
-                        parent: parent.name.clone(),
-                        returns: returns.to_owned(),
-                    });
-                };
-                jobs.push(job);
-            }
-            found.push((input.step, jobs));
-        }
-        for (name, jobs) in found {
-            self.draft.input(id, name, jobs);
         }
         Ok(())
     }
 }
 
+/// The steps that the bindings of one step name, by argument. A list may have none.
+pub(super) type Sources = Vec<(&'static str, Vec<usize>)>;
+
+/// Finds the steps that others refer to.
+struct Finder<'f, 'a> {
+    flow: &'f Workflow<'a>,
+    name: String,
+    by_point: BTreeMap<Vertex, usize>,
+}
+
+impl<'f, 'a> Finder<'f, 'a> {
+    fn new(flow: &'f Workflow<'a>, name: String) -> Self {
+        let points = flow.steps.iter().enumerate().map(|(number, step)| (step.point, number));
+        Self { flow, name, by_point: points.collect() }
+    }
+
+    /// Returns the declared parents of every step.
+    fn declared(&self) -> Result<Vec<Vec<Link>>, GraphError> {
+        let link = |step: &StepPlan, incoming: &Incoming| {
+            let parent = self.find(step, &incoming.parent)?;
+            Ok(Link { parent, when: incoming.when.clone(), any_type: incoming.any_type })
+        };
+        let links = |step: &StepPlan| step.parents.iter().map(|it| link(step, it)).collect();
+        self.flow.steps.iter().map(links).collect()
+    }
+
+    /// Returns the sources that the workflow binds, and adds an edge from each source that does not come before its
+    /// step yet.
+    fn bound(&self, parents: &mut [Vec<Link>]) -> Result<Vec<Sources>, GraphError> {
+        let mut all = Vec::with_capacity(self.flow.steps.len());
+        for (number, step) in self.flow.steps.iter().enumerate() {
+            let mut sources = Sources::new();
+            let mut before = None;
+            for binding in &step.bindings {
+                let at = sources.iter().position(|(argument, _)| *argument == binding.argument);
+                let at = at.unwrap_or_else(|| {
+                    sources.push((binding.argument, Vec::new()));
+                    sources.len() - 1
+                });
+                let Some(from) = binding.from else { continue };
+                let from = self.find(step, &Parent::Vertex(from))?;
+                sources[at].1.push(from);
+                let before = before.get_or_insert_with(|| ancestors(number, parents));
+                if before.insert(from) {
+                    let when = EdgeTrigger::Success;
+                    parents[number].push(Link { parent: from, when, any_type: false });
+                }
+            }
+            all.push(sources);
+        }
+        Ok(all)
+    }
+
+    fn find(&self, step: &StepPlan, parent: &Parent) -> Result<usize, GraphError> {
+        let (found, wanted) = match parent {
+            Parent::Vertex(point) => (self.by_point.get(point), "a step of another workflow"),
+            Parent::Named(name) => (self.flow.by_name.get(name), name.as_str()),
+        };
+        found.copied().ok_or_else(|| GraphError::UnknownStep {
+            workflow: self.name.clone(),
+            step: step.name.clone(),
+            wanted: wanted.to_owned(),
+            known: self.flow.by_name.keys().map(|name| format!("`{name}`")).collect(),
+        })
+    }
+}
+
 /// Returns every step that comes before the given one.
-fn ancestors(step: usize, parents: &[Vec<(usize, EdgeTrigger)>]) -> BTreeSet<usize> {
+pub(super) fn ancestors(step: usize, parents: &[Vec<Link>]) -> BTreeSet<usize> {
     let mut seen = BTreeSet::new();
     let mut next = vec![step];
     while let Some(step) = next.pop() {
-        for (parent, _) in &parents[step] {
-            if seen.insert(*parent) {
-                next.push(*parent);
+        for link in &parents[step] {
+            if seen.insert(link.parent) {
+                next.push(link.parent);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::client::Enqueue;
-use crate::job::{Condition, FirstStep, Job, NoOutput, StepAfter};
+use crate::job::{Condition, FanIn, FirstStep, InputListSlot, InputSlot, Job, NoOutput, StepAfter};
 use ratchet_store::model::{EdgeTrigger, JobId, Vertex};
 
 /// A reference to a step that another step waits for.
@@ -12,6 +12,23 @@ use ratchet_store::model::{EdgeTrigger, JobId, Vertex};
 pub(super) enum Parent {
     Vertex(Vertex),
     Named(String),
+}
+
+/// An edge from a parent, as it was declared.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    pub(super) parent: Parent,
+    pub(super) when: EdgeTrigger,
+    /// Whether the parent is only waited for, and its output may have any type.
+    pub(super) any_type: bool,
+}
+
+/// An argument that the workflow binds to a step.
+#[derive(Debug)]
+pub(super) struct Binding {
+    pub(super) argument: &'static str,
+    /// `None` for a list that has no elements.
+    pub(super) from: Option<Vertex>,
 }
 
 /// A reference to a step of a workflow, used to declare it as the parent of another step.
@@ -69,7 +86,8 @@ impl StepOutput for GroupStep {
 /// The parents and options of a step; see [`Workflow::step`](super::Workflow::step).
 #[must_use = "give it back from the closure"]
 pub struct StepOptions<'a, J> {
-    pub(super) parents: Vec<(Parent, EdgeTrigger)>,
+    pub(super) parents: Vec<Incoming>,
+    pub(super) bindings: Vec<Binding>,
     pub(super) any: bool,
     pub(super) first_match: bool,
     #[allow(clippy::type_complexity)] // the options of an enqueue
@@ -81,6 +99,7 @@ impl<J> StepOptions<'_, J> {
     pub(super) fn new() -> Self {
         Self {
             parents: Vec::new(),
+            bindings: Vec::new(),
             any: false,
             first_match: false,
             options: None,
@@ -89,14 +108,16 @@ impl<J> StepOptions<'_, J> {
     }
 
     fn parent(mut self, parent: Parent, when: EdgeTrigger) -> Self {
-        self.parents.push((parent, when));
+        self.parents.push(Incoming { parent, when, any_type: false });
         self
     }
 
     /// Waits for a step to succeed, regardless of its output type. An `#[input]` of this step comes from another
     /// parent.
-    pub fn wait_for<P>(self, parent: &StepRef<P>) -> Self {
-        self.parent(Parent::Vertex(parent.point), EdgeTrigger::Success)
+    pub fn wait_for<P>(mut self, parent: &StepRef<P>) -> Self {
+        let parent = Parent::Vertex(parent.point);
+        self.parents.push(Incoming { parent, when: EdgeTrigger::Success, any_type: true });
+        self
     }
 
     /// Waits for the step of this name to succeed, for workflows that are built from data. Names and types are checked
@@ -135,6 +156,68 @@ impl<'a, J: Job> StepOptions<'a, J> {
     {
         let when = EdgeTrigger::Condition(condition.def().name.to_owned());
         self.parent(Parent::Vertex(parent.point), when)
+    }
+
+    /// Waits for a step to succeed with an output that meets none of the conditions of the steps after it. At least one
+    /// of them must have a condition ([`after_if`](Self::after_if)); otherwise the workflow is refused when it is
+    /// submitted.
+    ///
+    /// ```
+    /// # use ratchet_core::{Condition, FirstStep, Ratchet, StepAfter, SubmitError};
+    /// # async fn demo<A: FirstStep, B: StepAfter<A::Output>, C: StepAfter<A::Output>>(
+    /// #     ratchet: &Ratchet, order: A, review: B, ship: C, is_large: Condition<A::Output>,
+    /// # ) -> Result<(), SubmitError> {
+    /// let mut flow = ratchet.workflow("order");
+    /// let order = flow.step("order", order, |step| step);
+    /// flow.step("review", review, |step| step.after_if(&order, is_large));
+    /// flow.step("ship", ship, |step| step.otherwise(&order));
+    /// flow.await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn otherwise<P: Job>(self, parent: &StepRef<P>) -> Self
+    where
+        J: StepAfter<P::Output>,
+    {
+        self.parent(Parent::Vertex(parent.point), EdgeTrigger::Otherwise)
+    }
+
+    /// Takes the output of a step as an `#[input]` argument of this step, and waits for that step to succeed.
+    ///
+    /// The argument is named by the constant that `#[job]` generates: `Join::INPUT_LEFT` for an argument `left`. The job
+    /// itself names no steps. This compiles only if the step returns the type of the argument.
+    ///
+    /// If this step comes after the other one in any case, because of [`after_if`](Self::after_if),
+    /// [`otherwise`](Self::otherwise) or the steps between them, no further edge is added. An argument must be bound
+    /// once. With [`any`](Self::any), it can be bound to several steps, and takes the output of the first that succeeded.
+    pub fn input<P, T>(mut self, argument: InputSlot<J, T>, step: &StepRef<P>) -> Self
+    where
+        P: StepOutput<Output = T>,
+    {
+        let binding = Binding { argument: argument.argument(), from: Some(step.point) };
+        self.bindings.push(binding);
+        self
+    }
+
+    /// Takes the outputs of these steps as an `#[input(all)]` argument of this step, in the given order, and waits for
+    /// them to succeed. Further calls for the same argument append to the list.
+    ///
+    /// Without this call, an `#[input(all)]` argument takes the outputs of all parents, in the order in which they were
+    /// declared. Only this call can make an empty list.
+    pub fn input_all<'s, P, L>(
+        mut self,
+        argument: InputListSlot<J, L>,
+        steps: impl IntoIterator<Item = &'s StepRef<P>>,
+    ) -> Self
+    where
+        L: FanIn,
+        P: StepOutput<Output = L::Item> + 's,
+    {
+        let argument = argument.argument();
+        self.bindings.push(Binding { argument, from: None });
+        let bindings = steps.into_iter().map(|step| Binding { argument, from: Some(step.point) });
+        self.bindings.extend(bindings);
+        self
     }
 
     /// Waits for a step to fail permanently. A group counts as failed if it has ended with at least one failed member.

@@ -1,0 +1,52 @@
+//! Names for the `#[input]` arguments of a job, with which a workflow binds them to steps.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+/// Names an `#[input]` argument of the job `J`: the generated constant `Join::INPUT_LEFT` for an argument `left`.
+///
+/// See [`StepOptions::input`](crate::StepOptions::input).
+pub struct InputSlot<J, T> {
+    argument: &'static str,
+    _types: PhantomData<fn() -> (J, T)>,
+}
+
+/// Names an `#[input(all)]` argument of the job `J`, which takes a list of outputs.
+///
+/// See [`StepOptions::input_all`](crate::StepOptions::input_all).
+pub struct InputListSlot<J, L> {
+    argument: &'static str,
+    _types: PhantomData<fn() -> (J, L)>,
+}
+
+macro_rules! slot {
+    ($slot:ident) => {
+        impl<J, T> $slot<J, T> {
+            pub(super) const fn new(argument: &'static str) -> Self {
+                Self { argument, _types: PhantomData }
+            }
+
+            /// Returns the name of the argument.
+            pub const fn argument(&self) -> &'static str {
+                self.argument
+            }
+        }
+
+        impl<J, T> Clone for $slot<J, T> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<J, T> Copy for $slot<J, T> {}
+
+        impl<J, T> fmt::Debug for $slot<J, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_tuple(stringify!($slot)).field(&self.argument).finish()
+            }
+        }
+    };
+}
+
+slot!(InputSlot);
+slot!(InputListSlot);
