@@ -28,7 +28,7 @@ async fn pay(cents: i64, #[job(secret)] card: Option<u64>) {
 
 #[job(name = "names.ship")]
 async fn ship(#[input] order: u32) {
-    drop(order);
+    let _ = order;
 }
 
 #[job(name = "names.web_only")]

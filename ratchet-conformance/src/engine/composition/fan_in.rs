@@ -219,10 +219,10 @@ pub async fn w_07_mistakes_of_bindings_are_typed_errors(fixture: EngineFixture) 
     let mut flow = ratchet.workflow("otherwise");
     let steps = places(&mut flow, &[1]);
     flow.step("charge", Charge {}, |step| step.otherwise(&steps[0]));
-    let lonely = refused(flow).await;
+    let unconditional = refused(flow).await;
     let expected =
         GraphError::OtherwiseWithoutCondition { step: "charge".into(), parent: "place 1".into() };
-    assert_eq!(lonely, expected);
+    assert_eq!(unconditional, expected);
 }
 
 /// A parent whose output was not kept must not be left out of the list.

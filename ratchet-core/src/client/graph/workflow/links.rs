@@ -62,10 +62,10 @@ impl Workflow<'_> {
             .map(|link| link.parent)
             .collect();
         for (step, links) in self.steps.iter().zip(parents) {
-            let lonely = |link: &&Link| {
+            let unconditional = |link: &&Link| {
                 link.when == EdgeTrigger::Otherwise && !conditional.contains(&link.parent)
             };
-            if let Some(link) = links.iter().find(lonely) {
+            if let Some(link) = links.iter().find(unconditional) {
                 return Err(GraphError::OtherwiseWithoutCondition {
                     step: step.name.clone(),
                     parent: self.steps[link.parent].name.clone(),
