@@ -200,7 +200,8 @@ impl Session<'_> {
         let job = job_id(row.try_get(0)?)?;
         let (name, digest) = (row.try_get(1)?, row.try_get(2)?);
         let record = IdempotencyRecord { job, name, digest, lifetime: None };
-        let expires = row.try_get::<Option<i64>, _>(3)?.map(time).transpose()?;
+        // A damaged time counts as none, so that the key keeps its job.
+        let expires = row.try_get::<Option<i64>, _>(3)?.and_then(|expires| time(expires).ok());
         Ok(Some(record).filter(|record| record.counts(expires, user, self.now)))
     }
 
