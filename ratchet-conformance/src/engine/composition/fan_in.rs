@@ -1,6 +1,8 @@
 //! Steps that take several outputs, and workflows that bind them.
 
-use ratchet_core::{GroupHandle, Job, JobState, Ratchet, StepRef, SubmitError, Workflow};
+use ratchet_core::{
+    GroupHandle, Job, JobState, Ratchet, StepOptions, StepRef, SubmitError, Workflow,
+};
 use ratchet_store::model::{EdgeTrigger, GroupState};
 use ratchet_store::rules::graph::GraphError;
 
@@ -33,7 +35,7 @@ pub async fn w_07_outputs_of_all_parents_are_taken_in_order(fixture: EngineFixtu
     let other = flow.step("other", Mark::ok("other"), |step| step);
     let last = flow.step("collect", Collect {}, |step| {
         let step = step.wait_for(&other);
-        steps.iter().fold(step, |step, parent| step.after(parent))
+        steps.iter().fold(step, StepOptions::after)
     });
     assert_eq!(output(&ratchet, flow, last).await, amounts);
     worker.stop().await;

@@ -201,7 +201,8 @@ fn s_03_digest_of_inputs_stays_what_it_was() {
         change(&mut input);
         graph.jobs[2].spec.step.get_or_insert_default().inputs.push(input);
         let digest = super::digest(&graph);
-        digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+        let hex: Vec<_> = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        hex.concat()
     };
     let plain = with(|_| {});
     insta::assert_snapshot!(plain);
