@@ -37,7 +37,7 @@ pub use failure::{
 pub use job::{
     Arg, ArgDef, BreakerDef, Callback, Condition, ConditionDef, CronDef, DecodeError, Decoder,
     EncodeError, Encoder, ErrorMatcher, FanIn, FirstStep, Handler, Inject, InjectError,
-    InjectRequirement, Injection, Input, InputDef, InputListSlot, InputSlot, IntoFailure, Job,
+    InjectRequirement, Injection, Input, InputDef, InputListRef, InputRef, IntoFailure, Job,
     JobArg, JobDef, KeyPart, Keys, Location, NoOutput, Output, RunFuture, State, States, StepAfter,
 };
 pub use job::{

@@ -59,7 +59,12 @@ pub(crate) fn expand(args: TokenStream, input: &TokenStream) -> TokenStream {
         return quote!(#function #errors);
     };
     let constant = constant(&function, &takes, name.as_ref(), &krate);
-    quote!(#function #constant)
+    // The macro requires a reference.
+    quote! {
+        #[allow(clippy::trivially_copy_pass_by_ref)]
+        #function
+        #constant
+    }
 }
 
 /// Checks the signature and returns the type of the output that the condition takes.

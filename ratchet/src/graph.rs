@@ -5,6 +5,6 @@
 
 pub use ratchet_core::{
     AddMembers, Batch, Chain, ChainHandle, Condition, FanIn, FirstStep, GroupFilter, GroupHandle,
-    GroupId, GroupReport, GroupStep, Groups, Input, InputListSlot, InputSlot, NoOutput, StepAfter,
+    GroupId, GroupReport, GroupStep, Groups, Input, InputListRef, InputRef, NoOutput, StepAfter,
     StepOptions, StepOutput, StepRef, Workflow,
 };

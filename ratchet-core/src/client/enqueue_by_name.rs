@@ -17,6 +17,7 @@ use crate::job::{
 #[derive(Debug)]
 pub enum AnyJob {}
 
+#[diagnostic::do_not_recommend]
 impl Job for AnyJob {
     type Output = serde_json::Value;
     const DEF: JobDef = JobDef::new("any", Location { file: file!(), line: line!() });

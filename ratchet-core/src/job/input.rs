@@ -3,7 +3,7 @@
 use std::any::type_name;
 
 use super::JobContext;
-use super::{InjectError, InputListSlot, InputSlot, Job, JobArg};
+use super::{InjectError, InputListRef, InputRef, Job, JobArg};
 use crate::failure::shorten;
 
 /// A job that can follow a job that returns `P` in a chain or workflow.
@@ -125,13 +125,13 @@ impl<T> Input<T> {
     }
 
     /// Returns the name by which a workflow binds this argument of the job `J`.
-    pub const fn slot<J>(&self) -> InputSlot<J, T> {
-        InputSlot::new(self.def.argument)
+    pub const fn reference<J>(&self) -> InputRef<J, T> {
+        InputRef::new(self.def.argument)
     }
 
     /// Returns the name by which a workflow binds this list of the job `J`.
-    pub const fn slot_all<J>(&self) -> InputListSlot<J, T> {
-        InputListSlot::new(self.def.argument)
+    pub const fn list_reference<J>(&self) -> InputListRef<J, T> {
+        InputListRef::new(self.def.argument)
     }
 
     /// Returns the value for one run.

@@ -17,7 +17,7 @@ mod handler;
 mod host;
 mod inject;
 mod input;
-mod input_slot;
+mod input_ref;
 mod keys;
 mod registry;
 mod returns;
@@ -46,7 +46,7 @@ pub use inject::{
     Inject, InjectError, InjectRequirement, Injected, Injection, inject, injected, injection,
 };
 pub use input::{FanIn, FirstStep, Input, InputDef, ListOf, NoOutput, StepAfter, input, input_all};
-pub use input_slot::{InputListSlot, InputSlot};
+pub use input_ref::{InputListRef, InputRef};
 pub use keys::{KeyPart, Keys, key_part};
 pub use registry::{
     JobInvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,

@@ -53,14 +53,14 @@ const _: () = {
     #[allow(dead_code, private_interfaces)]
     impl Join {
         /// The argument `left`, for the `input` of a workflow.
-        pub const INPUT_LEFT: __ratchet::InputSlot<Self, Left> = __LEFT.slot();
+        pub const INPUT_LEFT: __ratchet::InputRef<Self, Left> = __LEFT.reference();
         /// The argument `right`, for the `input` of a workflow.
-        pub const INPUT_RIGHT: __ratchet::InputSlot<Self, Right> = __RIGHT.slot();
+        pub const INPUT_RIGHT: __ratchet::InputRef<Self, Right> = __RIGHT.reference();
         /// The argument `rest`, for the `input_all` of a workflow.
-        pub const INPUT_REST: __ratchet::InputListSlot<Self, Vec<Rest>> = __REST
-            .slot_all();
+        pub const INPUT_REST: __ratchet::InputListRef<Self, Vec<Rest>> = __REST
+            .list_reference();
         /// The argument `first`, for the `input` of a workflow.
-        pub const INPUT_FIRST: __ratchet::InputSlot<Self, u32> = __FIRST.slot();
+        pub const INPUT_FIRST: __ratchet::InputRef<Self, u32> = __FIRST.reference();
     }
     __ratchet::submit! {
         __ratchet::Registration::of:: < Join > ()
@@ -103,8 +103,8 @@ const _: () = {
     #[allow(dead_code, private_interfaces)]
     impl Merge {
         /// The argument `parts`, for the `input_all` of a workflow.
-        const INPUT_PARTS: __ratchet::InputListSlot<Self, Vec<Part>> = __PARTS
-            .slot_all();
+        const INPUT_PARTS: __ratchet::InputListRef<Self, Vec<Part>> = __PARTS
+            .list_reference();
     }
     __ratchet::submit! {
         __ratchet::Registration::of:: < Merge > ()
@@ -148,7 +148,8 @@ const _: () = {
     #[allow(dead_code, private_interfaces)]
     impl Alias {
         /// The argument `parts`, for the `input_all` of a workflow.
-        const INPUT_PARTS: __ratchet::InputListSlot<Self, Parts> = __PARTS.slot_all();
+        const INPUT_PARTS: __ratchet::InputListRef<Self, Parts> = __PARTS
+            .list_reference();
     }
     __ratchet::submit! {
         __ratchet::Registration::of:: < Alias > ()

@@ -36,30 +36,30 @@ pub(super) fn follows(job: &JobModel) -> TokenStream {
 }
 
 /// Generates the constants with which a workflow binds the inputs: `SendEmail::INPUT_RECEIPT`.
-pub(super) fn slots(job: &JobModel) -> Option<TokenStream> {
+pub(super) fn input_refs(job: &JobModel) -> Option<TokenStream> {
     job.inputs().next()?;
     let JobModel { vis, struct_name, .. } = job;
-    let slots = job.inputs().map(|(input, source)| {
+    let input_refs = job.inputs().map(|(input, source)| {
         let Injected { name, ty, constant, .. } = input;
-        let slot = input_constant(constant);
+        let input_ref = input_constant(constant);
         let docs = format!(
             " The argument `{name}`, for the `{}` of a workflow.",
             if source.all { "input_all" } else { "input" }
         );
-        let (slot_type, new) = if source.all {
-            (quote!(InputListSlot), quote!(slot_all))
+        let (ref_type, new) = if source.all {
+            (quote!(InputListRef), quote!(list_reference))
         } else {
-            (quote!(InputSlot), quote!(slot))
+            (quote!(InputRef), quote!(reference))
         };
         quote! {
             #[doc = #docs]
-            #vis const #slot: __ratchet::#slot_type<Self, #ty> = #constant.#new();
+            #vis const #input_ref: __ratchet::#ref_type<Self, #ty> = #constant.#new();
         }
     });
     Some(quote! {
         #[allow(dead_code, private_interfaces)]
         impl #struct_name {
-            #(#slots)*
+            #(#input_refs)*
         }
     })
 }

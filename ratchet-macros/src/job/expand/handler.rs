@@ -44,12 +44,16 @@ pub(super) fn handler(job: &JobModel, JobPath(declared): &JobPath) -> TokenStrea
     });
     let returns = &job.returns;
     let output = item("same_output", returns.span());
-    let output = quote_spanned! {returns.span()=>
-        #output::<<<Self as __ratchet::Handler>::Job as __ratchet::Job>::Output, __ratchet::Output<#returns, __FALLIBLE>>();
-    };
-    let span = job.function.sig.ident.span();
+    // The types that are projected from the declaration are located at its path, where a type that is none is reported.
     let declared_trait = item("Declared", declared.span());
     let declared_job = quote_spanned!(declared.span()=> <#declared as #declared_trait>::Job);
+    let job_trait = item("Job", declared.span());
+    let declared_def = quote_spanned!(declared.span()=> <#declared_job as #job_trait>::DEF);
+    let declared_output = quote_spanned!(declared.span()=> <#declared_job as #job_trait>::Output);
+    let output = quote_spanned! {returns.span()=>
+        #output::<#declared_output, __ratchet::Output<#returns, __FALLIBLE>>();
+    };
+    let span = job.function.sig.ident.span();
     let (here, implemented) = (item("here", span), item("implemented", span));
     let here = quote_spanned!(span=> #here!());
     quote! {
@@ -60,9 +64,9 @@ pub(super) fn handler(job: &JobModel, JobPath(declared): &JobPath) -> TokenStrea
         impl __ratchet::Handler for #name {
             type Job = #declared_job;
             const DEF: __ratchet::JobDef =
-                #implemented(<Self::Job as __ratchet::Job>::DEF, &[#(#names),*], #injections, #inputs, #blocking, #here);
+                #implemented(#declared_def, &[#(#names),*], #injections, #inputs, #blocking, #here);
 
-            fn run(#this: <Self as __ratchet::Handler>::Job, #ctx: __ratchet::JobContext) -> __ratchet::Run {
+            fn run(#this: #declared_job, #ctx: __ratchet::JobContext) -> __ratchet::Run {
                 #(#fields)*
                 #output
                 #call

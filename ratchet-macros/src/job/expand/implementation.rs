@@ -28,7 +28,7 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
     let fallible = fallible(job);
     let follows = composition::follows(job);
     let callback = callback(job);
-    let slots = composition::slots(job);
+    let input_refs = composition::input_refs(job);
     let declaration = declaration(job);
     quote! {
         #fallible
@@ -48,7 +48,7 @@ pub(super) fn implementation(job: &JobModel) -> TokenStream {
 
         #follows
         #callback
-        #slots
+        #input_refs
         #declaration
     }
 }

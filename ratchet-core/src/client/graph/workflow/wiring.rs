@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::client::Enqueue;
-use crate::job::{Condition, FanIn, FirstStep, InputListSlot, InputSlot, Job, NoOutput, StepAfter};
+use crate::job::{Condition, FanIn, FirstStep, InputListRef, InputRef, Job, NoOutput, StepAfter};
 use ratchet_store::model::{EdgeTrigger, JobId, Vertex};
 
 /// A reference to a step that another step waits for.
@@ -190,7 +190,7 @@ impl<'a, J: Job> StepOptions<'a, J> {
     /// If this step comes after the other one in any case, because of [`after_if`](Self::after_if),
     /// [`otherwise`](Self::otherwise) or the steps between them, no further edge is added. An argument must be bound
     /// once. With [`any`](Self::any), it can be bound to several steps, and takes the output of the first that succeeded.
-    pub fn input<P, T>(mut self, argument: InputSlot<J, T>, step: &StepRef<P>) -> Self
+    pub fn input<P, T>(mut self, argument: InputRef<J, T>, step: &StepRef<P>) -> Self
     where
         P: StepOutput<Output = T>,
     {
@@ -206,7 +206,7 @@ impl<'a, J: Job> StepOptions<'a, J> {
     /// declared. Only this call can make an empty list.
     pub fn input_all<'s, P, L>(
         mut self,
-        argument: InputListSlot<J, L>,
+        argument: InputListRef<J, L>,
         steps: impl IntoIterator<Item = &'s StepRef<P>>,
     ) -> Self
     where

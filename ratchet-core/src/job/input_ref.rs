@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 /// Names an `#[input]` argument of the job `J`: the generated constant `Join::INPUT_LEFT` for an argument `left`.
 ///
 /// See [`StepOptions::input`](crate::StepOptions::input).
-pub struct InputSlot<J, T> {
+pub struct InputRef<J, T> {
     argument: &'static str,
     _types: PhantomData<fn() -> (J, T)>,
 }
@@ -14,14 +14,14 @@ pub struct InputSlot<J, T> {
 /// Names an `#[input(all)]` argument of the job `J`, which takes a list of outputs.
 ///
 /// See [`StepOptions::input_all`](crate::StepOptions::input_all).
-pub struct InputListSlot<J, L> {
+pub struct InputListRef<J, L> {
     argument: &'static str,
     _types: PhantomData<fn() -> (J, L)>,
 }
 
-macro_rules! slot {
-    ($slot:ident) => {
-        impl<J, T> $slot<J, T> {
+macro_rules! reference {
+    ($reference:ident) => {
+        impl<J, T> $reference<J, T> {
             pub(super) const fn new(argument: &'static str) -> Self {
                 Self { argument, _types: PhantomData }
             }
@@ -32,21 +32,21 @@ macro_rules! slot {
             }
         }
 
-        impl<J, T> Clone for $slot<J, T> {
+        impl<J, T> Clone for $reference<J, T> {
             fn clone(&self) -> Self {
                 *self
             }
         }
 
-        impl<J, T> Copy for $slot<J, T> {}
+        impl<J, T> Copy for $reference<J, T> {}
 
-        impl<J, T> fmt::Debug for $slot<J, T> {
+        impl<J, T> fmt::Debug for $reference<J, T> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_tuple(stringify!($slot)).field(&self.argument).finish()
+                f.debug_tuple(stringify!($reference)).field(&self.argument).finish()
             }
         }
     };
 }
 
-slot!(InputSlot);
-slot!(InputListSlot);
+reference!(InputRef);
+reference!(InputListRef);
