@@ -15,7 +15,10 @@ fn files(root: &Path) -> BTreeMap<Vec<String>, String> {
             let name = path.file_name().expect("a name").to_string_lossy().into_owned();
             if path.is_dir() {
                 folders.extend((name != "tests").then_some(path));
-            } else if name.ends_with(".rs") && name != "tests.rs" && name != "lib.rs" {
+            } else if path.extension().is_some_and(|extension| extension == "rs")
+                && name != "tests.rs"
+                && name != "lib.rs"
+            {
                 let module = path.strip_prefix(root).expect("is inside").with_extension("");
                 let module = module.iter().map(|part| part.to_string_lossy().into_owned());
                 let module = module.filter(|part| part != "mod").collect();
