@@ -1,9 +1,12 @@
 //! Table tests of batch inserts.
 
+use std::time::Duration;
+
+use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::{Answers, Existing, IdempotencyRecord, KeyUse, Keys, Plan};
-use crate::model::{InsertError, Inserted, JobId, JobSpec, NewJob, OnConflict, RepeatCheck};
+use crate::model::{InsertError, Inserted, JobId, JobSpec, NewJob, OnConflict, RepeatCheck, later};
 use crate::rules::arguments;
 
 fn id(number: u128) -> JobId {
@@ -128,4 +131,18 @@ fn s_04_a_refused_job_leaves_no_trace() {
     let jobs = [job];
     assert_eq!(plan.stored(&jobs), [&jobs[0]]);
     assert!(plan.stored(&jobs).is_empty(), "one job is stored once");
+}
+
+#[test]
+fn s_15_an_expired_record_counts_only_for_its_own_job() {
+    let job = NewJob { key_lifetime: Some(Duration::from_secs(60)), ..once(1, "{}") };
+    let record = KeyUse::of(&job).record;
+    let now = Timestamp::UNIX_EPOCH;
+    let expires = record.expires(now).expect("it expires");
+    assert_eq!(expires, later(now, Duration::from_secs(60)));
+    let before = later(now, Duration::from_micros(59_999_999));
+    assert!(record.counts(Some(expires), id(2), before));
+    assert!(!record.counts(Some(expires), id(2), expires), "the time is over");
+    assert!(record.counts(Some(expires), id(1), expires), "the same insert again");
+    assert!(record.counts(None, id(2), Timestamp::MAX), "a permanent key");
 }
