@@ -11,7 +11,7 @@ pub mod job {
     /// `name = "send_email"`
     pub const name: () = ();
 
-    /// An older name that still reaches this job; repeat it for several.
+    /// An older name that still reaches this job: a former name of the function, or a full name with its package. Repeat it for several.
     ///
     /// `alias = "old_name"`
     pub const alias: () = ();

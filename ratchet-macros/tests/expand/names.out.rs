@@ -26,7 +26,7 @@ const _: () = {
                 "shop.mail",
                 __ratchet::here!(),
             )
-            .aliases(&["mail", "old.mail"])
+            .aliases(&[__ratchet::job_name!("mail"), "mail", "old.mail"])
             .version(2)
             .args(Self::ARGS);
         fn encode(&self, args: &mut __ratchet::Encoder) {
