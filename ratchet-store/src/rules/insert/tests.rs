@@ -135,11 +135,11 @@ fn s_04_a_refused_job_leaves_no_trace() {
 
 #[test]
 fn s_15_an_expired_record_counts_only_for_its_own_job() {
-    let job = NewJob { key_lifetime: Some(Duration::from_secs(60)), ..once(1, "{}") };
+    let job = NewJob { key_lifetime: Some(Duration::from_mins(1)), ..once(1, "{}") };
     let record = KeyUse::of(&job).record;
     let now = Timestamp::UNIX_EPOCH;
     let expires = record.expires(now).expect("it expires");
-    assert_eq!(expires, later(now, Duration::from_secs(60)));
+    assert_eq!(expires, later(now, Duration::from_mins(1)));
     let before = later(now, Duration::from_micros(59_999_999));
     assert!(record.counts(Some(expires), id(2), before));
     assert!(!record.counts(Some(expires), id(2), expires), "the time is over");
