@@ -51,8 +51,8 @@ async fn assert_ended(pids: &[String]) {
 }
 
 /// Ignores SIGTERM, has a child that does the same, and writes both process ids to `$1`.
-const STUBBORN: &str = "trap '' TERM; (trap '' TERM; sleep 60) & \
-    echo $! >>\"$1\"; echo $$ >>\"$1\"; sleep 60; sleep 60";
+const STUBBORN: &str = "trap '' TERM; (trap '' TERM; sleep 600) & \
+    echo $! >>\"$1\"; echo $$ >>\"$1\"; sleep 600; sleep 600";
 
 #[tokio::test]
 async fn a_canceled_program_that_ignores_sigterm_is_killed_with_its_children() {
@@ -96,7 +96,7 @@ async fn a_program_that_exceeds_the_timeout_of_its_job_is_killed_with_its_childr
 #[tokio::test]
 async fn a_program_that_exceeds_the_limit_of_the_policy_is_killed() {
     let policy = ShellPolicy::builder()
-        .program(script("trap '' TERM; sleep 60; sleep 60"))
+        .program(script("trap '' TERM; sleep 600; sleep 600"))
         .env("PATH", "/bin:/usr/bin")
         .max_runtime(Duration::from_millis(50))
         .kill_grace(Duration::from_millis(10))
@@ -124,7 +124,7 @@ async fn a_dropped_run_kills_the_program_with_its_children() {
 
 #[tokio::test]
 async fn a_grandchild_does_not_outlive_the_program() {
-    let text = "sleep 60 & echo $!";
+    let text = "sleep 600 & echo $!";
     let policy = ShellPolicy::builder().program(script(text)).env("PATH", "/bin:/usr/bin");
     let output = run(policy.build().expect("a policy"), Shell::run("/bin/sh")).await;
     let stdout = output.expect("the program itself has succeeded").stdout;
@@ -137,7 +137,7 @@ async fn a_grandchild_does_not_outlive_the_program() {
 async fn a_process_that_leaves_the_group_does_not_delay_the_end() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("pid");
-    let text = "setsid sh -c 'echo $$ >\"$1\"; exec sleep 60' sh \"$1\" & while ! [ -s \"$1\" ]; do :; done";
+    let text = "setsid sh -c 'echo $$ >\"$1\"; exec sleep 600' sh \"$1\" & while ! [ -s \"$1\" ]; do :; done";
     let policy = ShellPolicy::builder().program(script(text)).env("PATH", "/bin:/usr/bin");
     let job = Shell::run("/bin/sh").arg(file.to_str().expect("text"));
     run(policy.build().expect("a policy"), job).await.expect("the program itself has succeeded");
