@@ -68,7 +68,7 @@ pub enum HttpError {
         /// Why the redirect is not followed.
         why: &'static str,
     },
-    /// The head of the response is not valid HTTP, is larger than 64 KiB, or has more than 100 headers.
+    /// The head of the response is not valid HTTP, is larger than 128 KiB, or has more than 100 headers.
     #[error("the head of the response of `{host}` is not valid or too large")]
     BadHead {
         /// The host.

@@ -66,7 +66,7 @@ impl Drop for AbortOnDrop {
     }
 }
 
-/// The maximum length of the head of a response.
+/// The size of the read buffer. The head of a response must fit into it; one read can exceed it by as much again.
 const MAX_HEAD: usize = 64 * 1024;
 
 /// Connects, sends a request and reads the head of the response.

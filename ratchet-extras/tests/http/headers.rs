@@ -74,7 +74,7 @@ async fn huge_headers_of_a_response_are_given_up() {
     let one_line = [start.clone(), b"x-a: ".to_vec()].concat();
     let many = (0..200).flat_map(|i| format!("x-{i}: 1\r\n").into_bytes());
     let many = [start.clone(), many.collect(), b"\r\n".to_vec()].concat();
-    let long = [one_line.clone(), vec![b'a'; 100_000], b"\r\ncontent-length: 0\r\n\r\n".to_vec()];
+    let long = [one_line.clone(), vec![b'a'; 200_000], b"\r\ncontent-length: 0\r\n\r\n".to_vec()];
     for reply in [
         Reply::Bytes(long.concat()),
         Reply::Endless(one_line, vec![b'a'; 1024]),
