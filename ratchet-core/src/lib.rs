@@ -39,6 +39,7 @@ pub use job::{
     EncodeError, Encoder, ErrorMatcher, FanIn, FirstStep, Handler, Inject, InjectError,
     InjectRequirement, Injection, Input, InputDef, InputListRef, InputRef, IntoFailure, Job,
     JobArg, JobDef, KeyPart, Keys, Location, NoOutput, Output, RunFuture, State, States, StepAfter,
+    WithoutInputs,
 };
 pub use job::{
     CallbackJob, ChainError, ConditionInput, Declared, DeclaredAs, DefaultArg, Fallible, JobReturn,

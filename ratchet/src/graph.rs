@@ -6,5 +6,5 @@
 pub use ratchet_core::{
     AddMembers, Batch, Chain, ChainHandle, Condition, FanIn, FirstStep, GroupFilter, GroupHandle,
     GroupId, GroupReport, GroupStep, Groups, Input, InputListRef, InputRef, NoOutput, StepAfter,
-    StepOptions, StepOutput, StepRef, Workflow,
+    StepOptions, StepOutput, StepRef, WithoutInputs, Workflow,
 };

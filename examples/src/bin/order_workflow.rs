@@ -1,4 +1,4 @@
-//! A workflow: named steps, a condition on an edge, and a refund when shipping fails.
+//! A workflow: named steps, a condition with `otherwise`, and a refund when shipping fails.
 
 use ratchet::prelude::*;
 use ratchet_examples::Scratch;
@@ -47,11 +47,8 @@ async fn main() -> anyhow::Result<()> {
         let mut order = ratchet.workflow(format!("order-{id}"));
         let charge = order.step("charge", Charge { id, amount }, |step| step);
         let review = order.step("review", Review {}, |step| step.after_if(&charge, IS_LARGE));
-        // Only large orders are reviewed: shipping waits for the review of a large order or the charge of a small one.
-        let ship = order.step("ship", Ship {}, |step| match amount {
-            ..=1000 => step.after(&charge),
-            _ => step.after(&review),
-        });
+        // Only large orders are reviewed. The others are shipped at once.
+        let ship = order.step("ship", Ship {}, |step| step.after(&review).otherwise(&charge).any());
         order.step("refund", Refund {}, |step| step.after_failure(&ship));
         let order = order.await?;
         order.wait().await?;

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::submit::{self, Defaults};
 use super::{JobHandle, SubmitError};
 use crate::events::JobRef;
-use crate::job::{Job, JobContext, JobDef};
+use crate::job::{Job, JobContext, JobDef, WithoutInputs};
 use crate::runtime::Core;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{Backoff, Priority};
@@ -237,13 +237,13 @@ impl<'a, J: Job> Enqueue<'a, J> {
 
     /// Runs another job when this one has succeeded. The callback can read this job with `#[inject] Finished<…>`.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
-    pub fn on_success<C: Job>(self, callback: C) -> Self {
+    pub fn on_success<C: WithoutInputs>(self, callback: C) -> Self {
         self.callback(&callback, |spec, callback| spec.on_success = Some(callback))
     }
 
     /// Runs another job when this one has failed permanently. It does not run for each retry.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
-    pub fn on_failure<C: Job>(self, callback: C) -> Self {
+    pub fn on_failure<C: WithoutInputs>(self, callback: C) -> Self {
         self.callback(&callback, |spec, callback| spec.on_failure = Some(callback))
     }
 

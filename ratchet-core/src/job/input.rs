@@ -29,6 +29,17 @@ pub trait FirstStep: Job {}
 #[diagnostic::do_not_recommend]
 impl<J: StepAfter<NoOutput>> FirstStep for J {}
 
+/// A job without `#[input]` arguments. A callback that is passed to `on_success` or `on_failure` must be one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` takes the output of a step and cannot be a callback",
+    label = "this job has an `#[input]` argument",
+    note = "`#[inject] job: Finished<J>` gives a callback the result of the job that ended"
+)]
+pub trait WithoutInputs: Job {}
+
+#[diagnostic::do_not_recommend]
+impl<J: StepAfter<NoOutput>> WithoutInputs for J {}
+
 /// The output of a step that has none to pass on: a group, or a failed step.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]

@@ -45,7 +45,9 @@ pub(crate) use host::RunHost;
 pub use inject::{
     Inject, InjectError, InjectRequirement, Injected, Injection, inject, injected, injection,
 };
-pub use input::{FanIn, FirstStep, Input, InputDef, ListOf, NoOutput, StepAfter, input, input_all};
+pub use input::{
+    FanIn, FirstStep, Input, InputDef, ListOf, NoOutput, StepAfter, WithoutInputs, input, input_all,
+};
 pub use input_ref::{InputListRef, InputRef};
 pub use keys::{KeyPart, Keys, key_part};
 pub use registry::{

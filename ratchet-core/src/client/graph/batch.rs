@@ -7,8 +7,7 @@ use std::time::Duration;
 use super::draft::Draft;
 use super::{Chain, GroupHandle, Workflow};
 use crate::client::{Enqueue, SubmitError};
-use crate::job::JobContext;
-use crate::job::{FirstStep, Job};
+use crate::job::{FirstStep, Job, JobContext, WithoutInputs};
 use crate::runtime::Core;
 use ratchet_store::model::{EdgeTrigger, GroupKind, NewGraph};
 
@@ -122,23 +121,23 @@ impl<'a> Batch<'a> {
     }
 
     /// Runs a job when every child has succeeded.
-    pub fn on_success<J: Job>(self, job: J) -> Self {
+    pub fn on_success<J: WithoutInputs>(self, job: J) -> Self {
         self.on(job, EdgeTrigger::Success)
     }
 
     /// Runs a job when all children have ended and at least one has failed.
-    pub fn on_failure<J: Job>(self, job: J) -> Self {
+    pub fn on_failure<J: WithoutInputs>(self, job: J) -> Self {
         self.on(job, EdgeTrigger::Failure)
     }
 
     /// Runs a job when all children have ended, regardless of how.
-    pub fn on_complete<J: Job>(self, job: J) -> Self {
+    pub fn on_complete<J: WithoutInputs>(self, job: J) -> Self {
         self.on(job, EdgeTrigger::Always)
     }
 
     /// Runs a job when all children have ended and at least this share of them has succeeded: 0.95 is 95 %. The rate
     /// must be between 0 and 1.
-    pub fn on_rate<J: Job>(mut self, rate: f64, job: J) -> Self {
+    pub fn on_rate<J: WithoutInputs>(mut self, rate: f64, job: J) -> Self {
         if !(0.0..=1.0).contains(&rate) {
             let job = self.draft.root().name.clone();
             let problem = format!("a success rate must be between 0 and 1, not {rate}");

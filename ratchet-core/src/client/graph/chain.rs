@@ -12,8 +12,7 @@ use super::draft::Draft;
 use super::{Batch, GroupHandle, Workflow};
 use crate::client::handle::read_output;
 use crate::client::{Enqueue, SubmitError, WaitError};
-use crate::job::JobContext;
-use crate::job::{Job, NoOutput, StepAfter};
+use crate::job::{Job, JobContext, NoOutput, StepAfter, WithoutInputs};
 use crate::runtime::Core;
 use ratchet_store::StoreError;
 use ratchet_store::model::{
@@ -129,14 +128,14 @@ impl<'a, T> Chain<'a, T> {
 
     /// Runs a job when every step has succeeded.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
-    pub fn on_success<J: Job>(mut self, job: J) -> Self {
+    pub fn on_success<J: WithoutInputs>(mut self, job: J) -> Self {
         self.draft.callback(self.draft.root, &job, EdgeTrigger::Success);
         self
     }
 
     /// Runs a job when the chain has ended because a step failed permanently.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
-    pub fn on_failure<J: Job>(mut self, job: J) -> Self {
+    pub fn on_failure<J: WithoutInputs>(mut self, job: J) -> Self {
         self.draft.callback(self.draft.root, &job, EdgeTrigger::Failure);
         self
     }

@@ -85,6 +85,7 @@ fn waits_for(view: &GroupView, child: Vertex, names: &BTreeMap<Vertex, String>) 
             let name = names.get(&edge.parent)?;
             Some(match &edge.when {
                 EdgeTrigger::Success => name.clone(),
+                EdgeTrigger::Otherwise => format!("{name} otherwise"),
                 when => format!("{name} on {}", words(when)),
             })
         })

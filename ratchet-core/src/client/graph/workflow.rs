@@ -15,8 +15,7 @@ pub use self::wiring::{GroupStep, StepOptions, StepOutput, StepRef};
 use super::draft::{Draft, Types};
 use super::{Batch, Chain, GroupHandle};
 use crate::client::SubmitError;
-use crate::job::Job;
-use crate::job::JobContext;
+use crate::job::{Job, JobContext, WithoutInputs};
 use crate::runtime::Core;
 use ratchet_store::model::limits::Field;
 use ratchet_store::model::{EdgeTrigger, GroupKind, NewGraph, Vertex};
@@ -162,14 +161,14 @@ impl<'a> Workflow<'a> {
     /// Runs a job when the workflow has ended and no step has failed or was canceled. Steps on branches not taken do
     /// not count.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
-    pub fn on_success<J: Job>(&mut self, job: J) -> &mut Self {
+    pub fn on_success<J: WithoutInputs>(&mut self, job: J) -> &mut Self {
         self.draft.callback(self.draft.root, &job, EdgeTrigger::Success);
         self
     }
 
     /// Runs a job when the workflow has ended and a step has failed.
     #[allow(clippy::needless_pass_by_value)] // reads like `enqueue`
-    pub fn on_failure<J: Job>(&mut self, job: J) -> &mut Self {
+    pub fn on_failure<J: WithoutInputs>(&mut self, job: J) -> &mut Self {
         self.draft.callback(self.draft.root, &job, EdgeTrigger::Failure);
         self
     }
