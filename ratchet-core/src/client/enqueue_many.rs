@@ -71,7 +71,7 @@ impl<J> EnqueueMany<'_, J> {
     }
 }
 
-impl<'a, J: Send + 'a> IntoFuture for EnqueueMany<'a, J> {
+impl<'a, J: 'static> IntoFuture for EnqueueMany<'a, J> {
     type Output = Result<Vec<JobHandle<J>>, SubmitError>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
 

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::events::JobRef;
 
-impl<J: Send> Submission for Enqueue<'_, J> {
+impl<J> Submission for Enqueue<'_, J> {
     type Handle = JobHandle<J>;
     type Error = SubmitError;
 
@@ -30,7 +30,7 @@ impl<J: Send> Submission for Enqueue<'_, J> {
     }
 }
 
-impl<J: Send> Submission for EnqueueMany<'_, J> {
+impl<J> Submission for EnqueueMany<'_, J> {
     type Handle = Vec<JobHandle<J>>;
     type Error = SubmitError;
 
@@ -88,7 +88,7 @@ macro_rules! submission_of_a_group {
 
 submission_of_a_group!(Batch, Workflow);
 
-impl<J: Send> Submission for AddMembers<J> {
+impl<J> Submission for AddMembers<J> {
     type Handle = Vec<JobHandle<J>>;
     type Error = SubmitError;
 

@@ -69,7 +69,7 @@ impl<J> AddMembers<J> {
     }
 }
 
-impl<J: Send + 'static> IntoFuture for AddMembers<J> {
+impl<J: 'static> IntoFuture for AddMembers<J> {
     type Output = Result<Vec<JobHandle<J>>, SubmitError>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 

@@ -14,8 +14,8 @@ use ratchet_store::model::{EdgeTrigger, GroupKind, NewGraph};
 /// A batch about to be submitted: add jobs and callbacks, then `.await`.
 ///
 /// ```
-/// # use ratchet_core::{FirstStep, Job, Ratchet};
-/// # async fn demo<J: FirstStep, R: Job>(ratchet: &Ratchet, rows: Vec<J>, report: R) -> Result<(), Box<dyn std::error::Error>> {
+/// # use ratchet_core::{FirstStep, Ratchet, WithoutInputs};
+/// # async fn demo<J: FirstStep, R: WithoutInputs>(ratchet: &Ratchet, rows: Vec<J>, report: R) -> Result<(), Box<dyn std::error::Error>> {
 /// let batch = ratchet.batch("import").jobs(rows).on_complete(report).await?;
 /// let ended = batch.wait().await?;
 /// println!("{} of {} rows went well", ended.counts.succeeded, ended.counts.total);
