@@ -118,3 +118,9 @@ fn agrees_with_memory_on_graphs_1() {
 fn agrees_with_memory_on_graphs_with_new_seeds() {
     agree(graphs, fresh());
 }
+
+/// A settlement that the fast path leaves for later must not change the order in which a breaker counts its batch.
+#[test]
+fn agrees_with_memory_on_seeds_that_found_a_difference() {
+    agree(graphs, [196_938_047_294_614].into_iter());
+}

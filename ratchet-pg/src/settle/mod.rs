@@ -151,6 +151,11 @@ impl Inner {
         self.lock_graphs_of(&mut tx, plain.iter().map(|(_, settlement, _)| *settlement)).await?;
         let (mut settled, mut post_commit, reply) =
             self.settle_plain(&mut tx, count, plain, request, &in_flight).await?;
+        if leaves_samples(settlements, &settled) {
+            tx.rollback().await?;
+            let settled = self.settle_slowly(settlements).await?;
+            return Ok((settled.into_iter().map(Some).collect(), None));
+        }
         self.propagate_plain(&mut tx, plain, &mut settled, &mut post_commit).await?;
         self.finish(&mut tx, settlements.iter(), &mut settled, &mut post_commit).await?;
         commit(tx).await?;
@@ -211,6 +216,11 @@ impl Inner {
         post_commit.add(more);
         for ((index, _), answer) in sorted.rest.iter().zip(answers) {
             settled[*index] = Some(answer);
+        }
+        if leaves_samples(settlements, &settled) {
+            tx.rollback().await?;
+            let settled = self.settle_slowly(settlements).await?;
+            return Ok(settled.into_iter().map(Some).collect());
         }
         told_as_one(&mut settled, &sorted.rest.iter().map(|(index, _)| *index).collect());
         self.finish(&mut tx, settlements.iter(), &mut settled, &mut post_commit).await?;
@@ -359,6 +369,13 @@ impl Sorted<'_> {
             (true, _) => Shape::General,
         }
     }
+}
+
+/// Returns whether the fast path has left a settlement with a breaker sample for the slow path. Breakers must count the
+/// samples of a batch in order: the same results in another order can open a breaker instead of closing it.
+fn leaves_samples(settlements: &[Settlement], settled: &[Option<Settled>]) -> bool {
+    let mut both = settlements.iter().zip(settled);
+    both.any(|(settlement, settled)| settled.is_none() && settlement.sample.is_some())
 }
 
 async fn commit(tx: Transaction<'_, Postgres>) -> Result<(), Fault> {
