@@ -21,7 +21,7 @@ pub(crate) use self::apart::any_keyed;
 pub(crate) use self::free::Tokens;
 pub(crate) use self::moves::{Ends, Left, Lines, RunEnd};
 pub(crate) use self::notes::Notes;
-use self::steps::{Plain, any_step, told_as_one};
+use self::steps::{Plain, any_step, report_as_one_walk};
 use crate::exchange::Successes;
 use crate::fault::{Fault, is_blocked, transact};
 use crate::leases::Known;
@@ -222,7 +222,7 @@ impl Inner {
             let settled = self.settle_slowly(settlements).await?;
             return Ok(settled.into_iter().map(Some).collect());
         }
-        told_as_one(&mut settled, &sorted.rest.iter().map(|(index, _)| *index).collect());
+        report_as_one_walk(&mut settled, &sorted.rest.iter().map(|(index, _)| *index).collect());
         self.finish(&mut tx, settlements.iter(), &mut settled, &mut post_commit).await?;
         commit(tx).await?;
         self.tell(post_commit);

@@ -53,7 +53,7 @@ impl Inner {
 
 /// Merges the changes of two graph walks of one commit, and reports them with the first settlement that has any. The
 /// second walk has the newer state of a group. Reported before the first, the progress of the group would go backwards.
-pub(super) fn told_as_one(settled: &mut [Option<Settled>], second: &HashSet<usize>) {
+pub(super) fn report_as_one_walk(settled: &mut [Option<Settled>], second: &HashSet<usize>) {
     let (mut first, mut early, mut late) = (None, GraphEffects::default(), GraphEffects::default());
     for (index, settled) in settled.iter_mut().enumerate() {
         let Some(Settled::Applied(applied)) = settled else { continue };
