@@ -91,6 +91,8 @@ async fn s_16_what_does_not_fit_is_a_typed_error() {
         matches!(&unknown, SubmitError::UnknownJob { job } if job == "names.sned"),
         "{unknown}"
     );
+    let long = refused(&"a\n".repeat(500_000), json!({})).await.to_string();
+    assert!(long.len() < 1000 && !long.contains('\n'), "an error does not repeat a megabyte");
     for (name, arguments, text) in [
         ("names.send", json!({}), "to"),
         ("names.send", json!({ "to": 7 }), "to"),

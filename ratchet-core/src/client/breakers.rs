@@ -47,11 +47,11 @@ impl Breakers {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let ratchet = Ratchet::builder(MemoryStore::new()).build().await?;
-    /// let mut patient = BreakerSettings::default();
-    /// patient.failure_rate = 90;
-    /// ratchet.breakers().set("payments", patient).await?;
+    /// let mut tolerant = BreakerSettings::default();
+    /// tolerant.failure_rate = 90;
+    /// ratchet.breakers().set("payments", tolerant).await?;
     /// let record = ratchet.breakers().get("payments").await?.unwrap();
-    /// assert_eq!(record.breaker.set_by_operator, Some(patient));
+    /// assert_eq!(record.breaker.set_by_operator, Some(tolerant));
     /// ratchet.breakers().reset("payments").await?;
     /// # Ok(())
     /// # }

@@ -10,6 +10,7 @@ use crate::job::{
     Decoder, EncodeError, Encoder, InjectError, Job, JobContext, JobDef, Location, Registration,
     RunFuture,
 };
+use ratchet_store::model::limits::brief;
 
 /// A job whose type is not known where it is enqueued. Its output is JSON.
 ///
@@ -73,7 +74,7 @@ impl JobContext {
 
 fn by_name<'a>(target: Target<'a>, name: &str, arguments: &impl Serialize) -> Enqueue<'a, AnyJob> {
     let core = target.core();
-    let unknown = || SubmitError::UnknownJob { job: name.to_owned() };
+    let unknown = || SubmitError::UnknownJob { job: brief(name) };
     let found = catch_panic(|| core.resolver.resolve(name));
     let found = found.inspect_err(|panic| core.panics.note("resolver", panic)).ok().flatten();
     let Some(job) = found else {

@@ -117,12 +117,10 @@ impl QueueConfig {
         };
         let of = |what: &str| format!("`{what}` of queue `{name}` must be at least 1");
         check(self.concurrency != Some(0), of("concurrency"));
-        check(self.cluster.concurrency != Some(0), of("cluster_concurrency"));
         check(self.weight >= 1, of("weight"));
-        check(
-            self.cluster.rate.is_none_or(|rate| rate.jobs >= 1 && !rate.per.is_zero()),
-            format!("`rate` of queue `{name}` must be at least one job in a time longer than zero"),
-        );
+        if let Some(problem) = self.cluster.problem() {
+            check(false, format!("the cluster limits of queue `{name}`: {problem}"));
+        }
         check(
             limits::check(Field::Queue, name).is_ok(),
             format!("queue `{}` has a name of letters, digits and `_ - . / :`", brief(name)),
