@@ -83,6 +83,9 @@ pub enum Event {
         duration: Duration,
     },
     /// An attempt failed.
+    ///
+    /// Every failed attempt publishes this event. If another attempt follows, [`Event::Retrying`] comes after it with the
+    /// time of that attempt, so a subscriber that counts failures must ignore one of the two.
     Failed {
         /// The job whose attempt failed.
         job: JobRef,

@@ -9,6 +9,7 @@ mod decide;
 mod events;
 mod failure;
 mod job;
+mod ops;
 mod runtime;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -50,6 +51,10 @@ pub use job::{
 pub use job::{JobContext, JobOutput, KeepError};
 pub use job::{
     JobInvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
+};
+pub use ops::{
+    CHECKS, Capability, Check, FailureGroup, FailureGroups, Failures, Finding, Overview, QueueOverview,
+    Severity, VERBS, Verb,
 };
 pub use ratchet_store::env::{
     Clock, Entropy, IdSource, OsEntropy, SeededEntropy, Sleep, SystemClock, VirtualClock,

@@ -53,13 +53,23 @@ pub(crate) fn counter(count: i64) -> Result<u64, sqlx::Error> {
 }
 
 /// Adds the name of the column to a decode error.
+#[inline]
 pub(crate) fn in_column<T>(column: &str, read: Result<T, sqlx::Error>) -> Result<T, sqlx::Error> {
-    read.map_err(|error| match error {
+    match read {
+        Ok(value) => Ok(value),
+        Err(error) => Err(with_column(column, error)),
+    }
+}
+
+/// Kept out of [`in_column`], so that a claim, which reads many columns, does not pay for errors.
+#[cold]
+fn with_column(column: &str, error: sqlx::Error) -> sqlx::Error {
+    match error {
         sqlx::Error::Decode(source) => {
             sqlx::Error::ColumnDecode { index: column.to_owned(), source }
         }
         other => other,
-    })
+    }
 }
 
 pub(crate) fn signed(number: u64) -> i64 {

@@ -45,7 +45,7 @@ async fn main() -> anyhow::Result<()> {
     let worker = ratchet.start().await?;
     for (id, amount) in [(1, 20), (13, 5000)] {
         let mut order = ratchet.workflow(format!("order-{id}"));
-        let charge = order.step("charge", Charge { id, amount }, |step| step);
+        let charge = order.first("charge", Charge { id, amount });
         let review = order.step("review", Review {}, |step| step.after_if(&charge, IS_LARGE));
         // Only large orders are reviewed. The others are shipped at once.
         let ship = order.step("ship", Ship {}, |step| step.after(&review).otherwise(&charge).any());

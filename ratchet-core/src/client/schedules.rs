@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{Timestamp, Zoned};
 
 use super::declare::{TRIES, check_missed, cron, first, write};
 use super::{DeclareSchedule, Ratchet, SubmitError, submit};
@@ -109,6 +109,30 @@ impl Schedules {
     pub async fn get(&self, name: &str) -> Result<Option<ScheduleView>, StoreError> {
         let schedule = self.core.store.schedule(name).await?;
         Ok(self.views(schedule.into_iter().collect()).await?.pop())
+    }
+
+    /// Returns the next occurrences of a schedule in its zone, at most `count`, whether or not it is paused.
+    ///
+    /// ```
+    /// # use ratchet_core::{Ratchet, ScheduleError};
+    /// # async fn demo(ratchet: &Ratchet) -> Result<(), Box<dyn std::error::Error>> {
+    /// if let Some(view) = ratchet.schedules().get("nightly").await? {
+    ///     for at in ratchet.schedules().preview(&view.schedule, 10)? {
+    ///         println!("{at}");
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn preview(
+        &self,
+        schedule: &ScheduleRecord,
+        count: usize,
+    ) -> Result<Vec<Zoned>, ScheduleError> {
+        let cron = cron(schedule)?;
+        let first = cron.after(self.core.clock.now());
+        let occurrences = std::iter::successors(first, |at| cron.after(*at));
+        Ok(occurrences.take(count).map(|at| at.to_zoned(cron.zone().clone())).collect())
     }
 
     /// Pauses a schedule: it does not fire until it is resumed.

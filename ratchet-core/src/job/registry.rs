@@ -254,16 +254,6 @@ impl Registry {
             Err(RegistryError::new(clashes))
         }
     }
-
-    /// Returns an error message for an unknown name, with the registered names and the usual cause.
-    pub fn unknown_name(&self, name: &str) -> String {
-        let known: Vec<_> = self.all().iter().map(|job| job.def.name).collect();
-        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        format!(
-            "no job named `{name}` is registered; registered: {known}; \
-             if another crate defines it, name that crate in this program (`use my_jobs as _;`)"
-        )
-    }
 }
 
 impl JobInvocationResolver for Registry {

@@ -12,9 +12,19 @@ use crate::job::{Encoder, Job};
 use ratchet_store::model::{Due, Filter, JobState, PageRequest};
 
 /// A place where jobs are enqueued: a [`Ratchet`], a [`Sandbox`] or the [`JobContext`] of a bare function.
-pub trait Enqueued {
+///
+/// This trait is sealed.
+pub trait Enqueued: sealed::Sealed {
     /// Returns every pending job.
     fn waiting(&self) -> impl Future<Output = Vec<EnqueuedJob>>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Ratchet {}
+    impl Sealed for super::Sandbox {}
+    impl Sealed for super::JobContext {}
+    impl<T: super::Enqueued> Sealed for &T {}
 }
 
 /// A pending job, as [`assert_enqueued!`](crate::assert_enqueued) sees it.

@@ -82,6 +82,18 @@ pub enum TerminalReason {
 }
 
 impl TerminalReason {
+    /// All reasons.
+    pub const ALL: [Self; 8] = [
+        Self::RetryExhausted,
+        Self::NonRetryable,
+        Self::PolicyRefused,
+        Self::Invalid,
+        Self::Poisoned,
+        Self::RejectedSignature,
+        Self::TimedOut,
+        Self::DeferralExhausted,
+    ];
+
     /// Returns the name that is stored and displayed, such as `retry_exhausted`.
     pub const fn name(self) -> &'static str {
         match self {

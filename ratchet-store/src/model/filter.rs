@@ -1,5 +1,9 @@
 //! Filters, pages and counts of jobs.
 
+mod text;
+
+pub use text::{CONDITIONS, FilterError};
+
 use serde::Serialize;
 use std::collections::BTreeMap;
 

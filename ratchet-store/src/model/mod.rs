@@ -43,7 +43,7 @@ pub use breaker::{
 pub use claim::{ClaimReply, ClaimRequest, Claimed, KnownJobs, Orphan, QueueDemand};
 pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};
 pub use envelope::{Envelope, FailureKind, FailureRecord, TerminalReason};
-pub use filter::{Counts, Filter, Page, PageRequest, QueueCounts};
+pub use filter::{CONDITIONS, Counts, Filter, FilterError, Page, PageRequest, QueueCounts};
 pub use graph::{CanceledMember, Extend, GraphEffects, GraphInserted, GraphKey, NewGraph};
 pub use group::{GroupCounts, GroupFilter, GroupKind, GroupRecord, GroupState, GroupView};
 pub use id::{GroupId, JobId, LeaseId, NodeId, Token};

@@ -43,9 +43,6 @@ pub async fn z_04_only_names_of_the_registry_can_run(fixture: EngineFixture) {
     let known = fixture.play(&ratchet, [Step::Ok]).await;
     fixture.until(&ratchet, known.id(), JobState::Succeeded).await;
     assert_eq!(ratchet.jobs().get(smuggled.id).await.expect("reads").expect("exists").run, 0);
-    let message =
-        Registry::new(script::jobs()).expect("no clash").unknown_name("std::process::exit");
-    assert!(message.contains("test.script") && message.contains("use my_jobs as _;"), "{message}");
     worker.stop().await;
 }
 

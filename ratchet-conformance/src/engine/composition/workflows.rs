@@ -40,7 +40,7 @@ pub async fn w_04_fan_in_takes_outputs_by_name(fixture: EngineFixture) {
 pub async fn w_04_refund_runs_when_shipping_fails(fixture: EngineFixture) {
     let (ratchet, worker) = fixture.start_composed().await;
     let mut flow = ratchet.workflow("order");
-    let charge = flow.step("charge", Mark::ok("charge"), |step| step);
+    let charge = flow.first("charge", Mark::ok("charge"));
     let ship = flow.step("ship", Mark::failing("ship"), |step| step.after(&charge));
     flow.step("refund", Mark::ok("refund"), |step| step.after_failure(&ship));
     flow.step("thanks", Mark::ok("thanks"), |step| step.after(&ship));

@@ -15,7 +15,7 @@ pub use self::wiring::{GroupStep, StepOptions, StepOutput, StepRef};
 use super::draft::{Draft, Types};
 use super::{Batch, Chain, GroupHandle};
 use crate::client::SubmitError;
-use crate::job::{Job, JobContext, WithoutInputs};
+use crate::job::{FirstStep, Job, JobContext, WithoutInputs};
 use crate::runtime::Core;
 use ratchet_store::model::limits::Field;
 use ratchet_store::model::{EdgeTrigger, GroupKind, NewGraph, Vertex};
@@ -27,7 +27,7 @@ use ratchet_store::rules::graph::GraphError;
 /// # use ratchet_core::{FirstStep, StepAfter, Job, Ratchet, SubmitError};
 /// # async fn demo<A: FirstStep, B: StepAfter<A::Output>, C: FirstStep>(ratchet: &Ratchet, charge: A, ship: B, refund: C) -> Result<(), SubmitError> {
 /// let mut order = ratchet.workflow("order");
-/// let charge = order.step("charge", charge, |step| step);
+/// let charge = order.first("charge", charge);
 /// let ship = order.step("ship", ship, |step| step.after(&charge));
 /// order.step("refund", refund, |step| step.after_failure(&ship));
 /// order.await?;
@@ -59,6 +59,13 @@ impl<'a> Workflow<'a> {
     pub(super) fn new(target: (&'a Arc<Core>, Option<&'a JobContext>), name: String) -> Self {
         let draft = Draft::new(target, GroupKind::Workflow, name);
         Self { draft, steps: Vec::new(), by_name: BTreeMap::new() }
+    }
+
+    /// Adds a step that waits for no other step.
+    ///
+    /// Use [`Self::step`] for a first step with options of its own.
+    pub fn first<J: FirstStep>(&mut self, name: impl Into<String>, job: J) -> StepRef<J> {
+        self.step(name, job, |step| step)
     }
 
     /// Adds a step. The closure declares what it waits for.

@@ -96,6 +96,11 @@ impl Cron {
         Ok(Self { pattern, zone: found, every_hour })
     }
 
+    /// Returns the time zone of the expression.
+    pub fn zone(&self) -> &TimeZone {
+        &self.zone
+    }
+
     /// Returns the first occurrence after an instant, or `None` if there is none.
     pub fn after(&self, instant: Timestamp) -> Option<Timestamp> {
         let mut stretch = self.stretch(instant);

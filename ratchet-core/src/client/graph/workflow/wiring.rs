@@ -70,7 +70,9 @@ impl<S: Job> StepRef<S> {
 pub struct GroupStep;
 
 /// The output that a step passes to the steps after it. A group passes none.
-pub trait StepOutput {
+///
+/// This trait is sealed: jobs and [`GroupStep`] implement it.
+pub trait StepOutput: sealed::Sealed {
     /// The type of the output.
     type Output;
 }
@@ -81,6 +83,12 @@ impl<J: Job> StepOutput for J {
 
 impl StepOutput for GroupStep {
     type Output = NoOutput;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<J: crate::job::Job> Sealed for J {}
+    impl Sealed for super::GroupStep {}
 }
 
 /// The parents and options of a step; see [`Workflow::step`](super::Workflow::step).

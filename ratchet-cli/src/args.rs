@@ -1,0 +1,418 @@
+//! The command line: options and subcommands.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use ratchet_core::{GroupId, JobId};
+
+/// Looks at and controls the jobs of Ratchet.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ratchet",
+    version,
+    about = "Looks at and controls the jobs of Ratchet",
+    after_help = "Exit codes: 0 done, 1 refused or a problem was found, 2 wrong command line, 3 not found,\n4 the state of the object does not allow the command, 5 store unreachable, 6 denied by the database.",
+    max_term_width = 100,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // flags of a command line
+pub(crate) struct Global {
+    /// The store: `sqlite:jobs.db` or `postgres://user@host/database` [env: `RATCHET_STORE`]
+    #[arg(long, global = true, value_name = "STORE", help_heading = "Store")]
+    pub(crate) store: Option<String>,
+    /// The schema of the tables in a PostgreSQL database
+    #[arg(long, global = true, value_name = "NAME", help_heading = "Store")]
+    pub(crate) schema: Option<String>,
+    /// A named store of the configuration file
+    #[arg(long, global = true, value_name = "NAME", conflicts_with = "store", help_heading = "Store")]
+    pub(crate) context: Option<String>,
+    /// The configuration file [default: ratchet/config.toml in the configuration folder of the user]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Store")]
+    pub(crate) config: Option<PathBuf>,
+    /// Prints one JSON document
+    #[arg(long, global = true, group = "format", help_heading = "Output")]
+    pub(crate) json: bool,
+    /// Prints one JSON document per line
+    #[arg(long, global = true, group = "format", help_heading = "Output")]
+    pub(crate) ndjson: bool,
+    /// Prints comma-separated values
+    #[arg(long, global = true, group = "format", help_heading = "Output")]
+    pub(crate) csv: bool,
+    /// Says what would change, and changes nothing
+    #[arg(long, global = true, help_heading = "Changes")]
+    pub(crate) dry_run: bool,
+    /// Answers every question with yes
+    #[arg(long, short, global = true, help_heading = "Changes")]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Shows queues, workers and problems at a glance
+    Status,
+    /// Finds, explains and controls jobs
+    #[command(subcommand)]
+    Jobs(Jobs),
+    /// Shows failed jobs grouped by error, and retries them
+    #[command(subcommand)]
+    Failures(Failures),
+    /// Shows, pauses and limits queues
+    #[command(subcommand)]
+    Queues(Queues),
+    /// Shows, opens and closes circuit breakers
+    #[command(subcommand)]
+    Breakers(Breakers),
+    /// Shows and controls recurring jobs
+    #[command(subcommand)]
+    Schedules(Schedules),
+    /// Shows and cancels chains, batches and workflows
+    #[command(subcommand)]
+    Flows(Flows),
+    /// Shows worker processes
+    #[command(subcommand)]
+    Nodes(Nodes),
+    /// Shows alerts that jobs have raised
+    #[command(subcommand)]
+    Alerts(Alerts),
+    /// Shows items that jobs have rejected
+    #[command(subcommand)]
+    Rejects(Rejects),
+    /// Shows the backlog of pipelines
+    #[command(subcommand)]
+    Pipelines(Pipelines),
+    /// Shows, repairs and drops jobs whose rows cannot be read
+    #[command(subcommand)]
+    Unreadable(Unreadable),
+    /// Looks for known problems; exits with 1 if it finds one
+    Doctor,
+    /// Exits with 0 if the store can be read, and with 1 if a live worker is required and there is none
+    Health {
+        /// Requires a live worker
+        #[arg(long)]
+        worker: bool,
+    },
+    /// Creates and updates the tables
+    #[command(subcommand)]
+    Migrate(Migrate),
+    /// Runs a worker. Only programs with jobs of their own have this command
+    Work(Work),
+    /// Prints a completion script for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Writes man pages into a folder
+    Man {
+        /// The folder, which must exist
+        folder: PathBuf,
+    },
+}
+
+/// Which jobs, and how many.
+#[derive(Debug, Args)]
+pub(crate) struct Listing {
+    /// Conditions such as `queue:mail state:failed queued>2h`; all of them must hold
+    #[arg(value_name = "FILTER")]
+    pub(crate) filter: Vec<String>,
+    /// The maximum number of jobs
+    #[arg(long, short = 'n', default_value_t = 50)]
+    pub(crate) limit: u32,
+    /// Continues behind this job
+    #[arg(long, value_name = "JOB")]
+    pub(crate) after: Option<JobId>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Jobs {
+    /// Lists jobs, newest first
+    List(Listing),
+    /// Shows a job
+    Show { job: JobId },
+    /// Explains why a job is not running
+    Explain { job: JobId },
+    /// Shows the runs of a job
+    Runs { job: JobId },
+    /// Shows the log lines of a job
+    Log {
+        job: JobId,
+        /// Prints new lines until the job has ended
+        #[arg(long, short)]
+        follow: bool,
+    },
+    /// Retries failed jobs
+    Retry { #[arg(required = true)] jobs: Vec<JobId> },
+    /// Cancels jobs
+    Cancel { #[arg(required = true)] jobs: Vec<JobId> },
+    /// Pauses pending or failed jobs
+    Pause { #[arg(required = true)] jobs: Vec<JobId> },
+    /// Resumes paused jobs
+    Resume { #[arg(required = true)] jobs: Vec<JobId> },
+    /// Changes the due time of a pending job
+    Reschedule {
+        job: JobId,
+        /// An instant such as 2026-11-18T08:00:00Z, a delay such as 30m, or `now`
+        due: String,
+    },
+    /// Enqueues a job. The job must be one of this program
+    Enqueue {
+        /// The name of the job
+        name: String,
+        /// An argument; the value is JSON, or a string if it is not JSON
+        #[arg(long = "arg", short, value_name = "NAME=VALUE")]
+        args: Vec<String>,
+        /// All arguments as a JSON object
+        #[arg(long, value_name = "OBJECT", conflicts_with = "args")]
+        object: Option<String>,
+        /// The queue, instead of that of the job
+        #[arg(long)]
+        queue: Option<String>,
+        /// How long the job waits before it is due, such as 30m
+        #[arg(long)]
+        delay: Option<String>,
+        /// The idempotency key
+        #[arg(long)]
+        key: Option<String>,
+        /// Waits for the job and prints its output
+        #[arg(long)]
+        wait: bool,
+    },
+    /// Waits until a job has ended and prints its output
+    Wait {
+        job: JobId,
+        /// Gives up after this time, such as 30s
+        #[arg(long)]
+        timeout: Option<String>,
+    },
+    /// Prints all jobs that match a filter, one JSON document per line unless `--csv` is given
+    Export {
+        /// Conditions such as `queue:mail state:failed queued>2h`; all of them must hold
+        #[arg(value_name = "FILTER")]
+        filter: Vec<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Failures {
+    /// Lists failed jobs, grouped by job and error
+    List {
+        /// Conditions such as `queue:mail queued>2h`; all of them must hold
+        #[arg(value_name = "FILTER")]
+        filter: Vec<String>,
+        /// The maximum number of failed jobs to read, newest first
+        #[arg(long, default_value_t = 10_000)]
+        read: u32,
+    },
+    /// Lists the jobs of one group
+    Show {
+        /// The fingerprint of the group, or its beginning
+        fingerprint: String,
+    },
+    /// Retries the failed jobs that match a filter, oldest first
+    Redrive {
+        /// Conditions such as `fingerprint:7c1e09ab`; all of them must hold
+        #[arg(value_name = "FILTER", required = true)]
+        filter: Vec<String>,
+        /// The maximum number of jobs
+        #[arg(long, default_value_t = 1000)]
+        limit: u32,
+        /// The number of jobs per transaction
+        #[arg(long, default_value_t = 100)]
+        batch: u32,
+        /// The pause between transactions, such as 1s
+        #[arg(long, default_value = "100ms")]
+        pace: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Queues {
+    /// Lists queues
+    List,
+    /// Shows a queue: its jobs, its limits and where they come from
+    Show { queue: String },
+    /// Pauses a queue in the whole cluster
+    Pause { queue: String },
+    /// Resumes a paused queue
+    Resume { queue: String },
+    /// Sets the limits of a queue in the whole cluster, instead of those that programs declare
+    Limit {
+        queue: String,
+        /// The maximum number of running jobs
+        #[arg(long)]
+        concurrency: Option<u32>,
+        /// The maximum number of started jobs per period, such as 50/s, 1000/m or 5/10s
+        #[arg(long)]
+        rate: Option<String>,
+        /// Removes all limits, also those that programs declare
+        #[arg(long, conflicts_with_all = ["concurrency", "rate"])]
+        none: bool,
+    },
+    /// Removes the limits of an operator, so that those apply that programs declare
+    Reset { queue: String },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Breakers {
+    /// Lists circuit breakers
+    List,
+    /// Shows a circuit breaker
+    Show { service: String },
+    /// Opens a breaker, so that jobs of the service wait
+    Open {
+        service: String,
+        /// For how long, such as 10m; without it, until it is closed
+        #[arg(long = "for", value_name = "DURATION")]
+        duration: Option<String>,
+    },
+    /// Closes a breaker
+    Close { service: String },
+    /// Removes the settings of an operator
+    Reset { service: String },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Schedules {
+    /// Lists schedules
+    List,
+    /// Shows the next times of a schedule, in its zone and in UTC
+    Next {
+        schedule: String,
+        /// The number of times
+        #[arg(long, short = 'n', default_value_t = 10)]
+        count: usize,
+    },
+    /// Pauses a schedule
+    Pause { schedule: String },
+    /// Resumes a schedule
+    Resume { schedule: String },
+    /// Submits the job of a schedule now
+    Run { schedule: String },
+    /// Removes a schedule
+    Remove { schedule: String },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Flows {
+    /// Lists chains, batches and workflows, newest first
+    List {
+        /// Only those with this name
+        #[arg(long)]
+        name: Option<String>,
+        /// The maximum number of groups
+        #[arg(long, short = 'n', default_value_t = 50)]
+        limit: u32,
+    },
+    /// Shows the members of a chain, batch or workflow
+    Show { flow: GroupId },
+    /// Draws a chain, batch or workflow
+    Draw {
+        flow: GroupId,
+        /// The format of the drawing
+        #[arg(long = "as", value_enum, default_value = "text")]
+        drawing: Drawing,
+    },
+    /// Cancels every member that has not ended
+    Cancel { flow: GroupId },
+}
+
+/// A format of `flows draw`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Drawing {
+    /// Lines of text
+    Text,
+    /// A graph for Graphviz
+    Dot,
+    /// A picture
+    Svg,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Nodes {
+    /// Lists worker processes
+    List,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Alerts {
+    /// Lists alerts, newest first
+    List {
+        /// The maximum number of alerts
+        #[arg(long, short = 'n', default_value_t = 50)]
+        limit: u32,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Rejects {
+    /// Lists rejected items, grouped by job and error
+    List {
+        /// Only those of jobs with this name
+        #[arg(long)]
+        name: Option<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Pipelines {
+    /// Shows the backlog and throughput of a pipeline
+    Show { pipeline: String },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Unreadable {
+    /// Lists jobs whose rows cannot be read
+    List {
+        /// The maximum number of jobs
+        #[arg(long, short = 'n', default_value_t = 50)]
+        limit: u32,
+    },
+    /// Restores a job whose row can be read again
+    Repair { job: JobId },
+    /// Deletes a job with its history and keys
+    Drop { job: JobId },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Migrate {
+    /// Says whether the tables are those that this program needs
+    Status,
+    /// Creates or updates the tables
+    Up,
+}
+
+/// Options of a worker. Each has an environment variable; an option takes precedence.
+#[derive(Debug, Args)]
+pub(crate) struct Work {
+    /// Serves only these queues [env: `RATCHET_QUEUES`]
+    #[arg(long, value_delimiter = ',', value_name = "QUEUES")]
+    pub(crate) queues: Vec<String>,
+    /// Serves every queue but these [env: `RATCHET_EXCEPT_QUEUES`]
+    #[arg(long, value_delimiter = ',', value_name = "QUEUES", conflicts_with = "queues")]
+    pub(crate) except_queues: Vec<String>,
+    /// The maximum number of jobs that run at the same time [env: `RATCHET_CONCURRENCY`]
+    #[arg(long, short)]
+    pub(crate) concurrency: Option<u32>,
+    /// Claims once, runs these jobs and exits
+    #[arg(long, conflicts_with = "drain")]
+    pub(crate) once: bool,
+    /// Exits when no job is due
+    #[arg(long)]
+    pub(crate) drain: bool,
+    /// Exits after this number of jobs [env: `RATCHET_MAX_JOBS`]
+    #[arg(long)]
+    pub(crate) max_jobs: Option<u64>,
+    /// Exits after this time, such as 1h [env: `RATCHET_MAX_TIME`]
+    #[arg(long)]
+    pub(crate) max_time: Option<String>,
+}

@@ -1,0 +1,66 @@
+//! Lists of nodes, alerts and rejected items, and the numbers of a pipeline.
+
+use ratchet_store::model::{Alert, NodeRecord, RejectFilter, RejectGroup};
+
+use super::Session;
+use crate::exit::Failure;
+use crate::output::text::{count, duration, printable};
+use crate::output::{column, number};
+
+pub(super) async fn nodes(session: &Session) -> Result<(), Failure> {
+    let nodes = session.ratchet.nodes().list().await?;
+    let columns = [
+        column("node", |node: &NodeRecord, _: &_| node.info.id.to_string()),
+        column("host", |node, _| node.info.host.clone()),
+        number("process", |node, _| node.info.pid.to_string()),
+        column("program", |node, _| node.info.declarations.program.clone()),
+        column("version", |node, _| node.info.binary_version.clone()),
+        column("state", |node, _| if node.alive { "alive" } else { "dead" }.to_owned()),
+        column("joined", |node, out| out.time(node.joined_at)),
+        column("lease ends", |node, out| out.time(node.lease_until)),
+        column("queues", |node, out| {
+            let queues: Vec<_> = node.info.queues.iter().map(String::as_str).collect();
+            out.short(&queues.join(", "), 40)
+        }),
+    ];
+    session.out.list(&nodes, &columns, "no worker is alive")
+}
+
+pub(super) async fn alerts(session: &Session, limit: u32) -> Result<(), Failure> {
+    let alerts = session.ratchet.alerts().list(limit).await?;
+    let columns = [
+        column("at", |alert: &Alert, out: &crate::output::Output| out.time(alert.at)),
+        column("job", |alert, _| alert.job_name.clone()),
+        column("id", |alert, _| alert.job_id.to_string()),
+        number("suppressed", |alert, _| count(alert.suppressed)),
+        column("message", |alert, out| out.short(&alert.message, 80)),
+    ];
+    session.out.list(&alerts, &columns, "no job has raised an alert")
+}
+
+pub(super) async fn rejects(session: &Session, name: Option<String>) -> Result<(), Failure> {
+    let mut filter = RejectFilter::any();
+    filter.job_name = name;
+    let groups = session.ratchet.rejects().groups(&filter).await?;
+    let columns = [
+        column("job", |group: &RejectGroup, _: &_| group.job_name.clone()),
+        column("error", |group, _| group.error_type.clone()),
+        column("fingerprint", |group, _| group.fingerprint.clone()),
+        number("items", |group, _| count(group.count)),
+        column("latest", |group, out| out.time(group.latest)),
+    ];
+    session.out.list(&groups, &columns, "no job has rejected an item")
+}
+
+pub(super) async fn pipeline(session: &Session, name: String) -> Result<(), Failure> {
+    let stats = session.ratchet.pipeline(name.clone()).stats().await?;
+    let text = format!(
+        "{}\n  waiting    {}\n  oldest     {}\n  finished   {}\n  repeats    {}",
+        session.out.bold(&printable(&name)),
+        count(stats.backlog),
+        duration(stats.lag),
+        count(stats.finished),
+        count(stats.repeats),
+    );
+    session.out.object(&stats, &text)
+}

@@ -1,0 +1,27 @@
+//! `ratchet migrate …`
+
+use crate::args::{Global, Migrate};
+use crate::context::Selected;
+use crate::exit::Failure;
+
+pub(crate) async fn run(selected: &Selected, command: &Migrate, global: &Global) -> Result<(), Failure> {
+    match command {
+        Migrate::Status => {
+            selected.target.open().await?;
+            println!("the tables of {} are those that this program needs", selected.target);
+            Ok(())
+        }
+        Migrate::Up if global.dry_run => {
+            match selected.target.open().await {
+                Ok(_) => eprintln!("nothing to do: the tables of {} are up to date", selected.target),
+                Err(problem) => eprintln!("would create or update the tables: {problem}"),
+            }
+            Ok(())
+        }
+        Migrate::Up => {
+            selected.target.migrate().await?;
+            eprintln!("the tables of {} are up to date", selected.target);
+            Ok(())
+        }
+    }
+}

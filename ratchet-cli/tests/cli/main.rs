@@ -1,0 +1,7 @@
+//! The program `ratchet`, run as a process against SQLite files.
+
+mod exit_codes;
+mod help;
+mod output;
+mod parity;
+mod stored;

@@ -1,0 +1,338 @@
+//! [`Ratchet::diagnose`]: looks for known problems and their remedies.
+
+use jiff::{SignedDuration, Timestamp};
+use ratchet_store::StoreError;
+use ratchet_store::model::{
+    BreakerState, Filter, GroupFilter, GroupState, JobState, PageRequest,
+};
+use serde::Serialize;
+
+use super::{FailureGroups, Overview};
+use crate::client::{Ratchet, ScheduleView};
+
+/// How serious a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Somebody should look at it.
+    Warning,
+    /// Jobs do not run, or will not run.
+    Error,
+}
+
+/// A check of [`Ratchet::diagnose`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Check {
+    /// The stable id, such as `JOB-01`.
+    pub id: &'static str,
+    /// How serious a finding of this check is.
+    pub severity: Severity,
+    /// What is true if the check finds nothing.
+    pub healthy: &'static str,
+    /// What a finding means.
+    pub meaning: &'static str,
+}
+
+/// A problem that [`Ratchet::diagnose`] found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The id of the [`Check`].
+    pub id: &'static str,
+    /// How serious it is.
+    pub severity: Severity,
+    /// What was found.
+    pub problem: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+const fn check(
+    id: &'static str,
+    severity: Severity,
+    healthy: &'static str,
+    meaning: &'static str,
+) -> Check {
+    Check { id, severity, healthy, meaning }
+}
+
+use Severity::{Error, Warning};
+
+/// Every check, ordered by id.
+pub const CHECKS: [Check; 16] = [
+    check("BRK-01", Warning, "no breaker is open", "Jobs of the service wait until the breaker closes."),
+    check("CLK-01", Warning, "the clocks agree", "Due times and leases use the clock of the store. Log lines of this host have other times."),
+    check("FLW-01", Warning, "no open batch is older than a day", "The batch does not end before the program that opened it seals it."),
+    check("JOB-01", Error, "live workers know every waiting job", "The jobs wait until a worker that knows their name starts."),
+    check("JOB-02", Error, "every job can be read", "The rows of these jobs are damaged or were written by a newer version. The jobs do not run."),
+    check("JOB-03", Warning, "no job has failed permanently", "Failed jobs stay until an operator retries them or their retention ends."),
+    check("JOB-04", Warning, "no run exceeds its timeout", "The handler does not return and holds a slot of its worker."),
+    check("NOD-01", Error, "a worker is alive while jobs wait", "Nothing runs."),
+    check("NOD-02", Warning, "no dead node holds jobs", "The jobs of a dead node are rescued by the maintenance of a live worker."),
+    check("NOD-03", Warning, "all workers have the same version", "A deployment is in progress or was left half done."),
+    check("QUE-01", Error, "a worker serves every queue with waiting jobs", "The jobs wait until a worker serves their queue."),
+    check("QUE-02", Warning, "no paused queue has waiting jobs", "The jobs wait until the queue is resumed."),
+    check("QUE-03", Warning, "no due job waits longer than ten minutes", "The workers do not keep up, or the limits of the queue are too low."),
+    check("SCH-01", Error, "a live worker knows the job of every schedule", "The schedule submits jobs that cannot run."),
+    check("SCH-02", Error, "no schedule is overdue", "No live worker runs the maintenance that fires schedules."),
+    check("SCH-03", Warning, "no schedule is paused", "The schedule submits nothing until it is resumed."),
+];
+
+/// A due job that waits longer than this is reported.
+const LATE: SignedDuration = SignedDuration::from_mins(10);
+
+/// A schedule may be late by this before it is reported.
+const OVERDUE: SignedDuration = SignedDuration::from_mins(2);
+
+/// A run may exceed its timeout by this before it is reported.
+const GRACE: SignedDuration = SignedDuration::from_mins(1);
+
+/// A greater difference between the clocks is reported.
+const SKEW: SignedDuration = SignedDuration::from_secs(2);
+
+/// How many failed, running and grouped jobs are read.
+const READ: u32 = 1000;
+
+impl Ratchet {
+    /// Looks for known problems: everything in [`CHECKS`]. Returns the findings, errors first.
+    ///
+    /// ```
+    /// # use ratchet_core::Ratchet;
+    /// # use ratchet_memory::MemoryStore;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let ratchet = Ratchet::builder(MemoryStore::new()).build().await?;
+    /// for finding in ratchet.diagnose().await? {
+    ///     println!("{} {}: {}", finding.id, finding.problem, finding.remedy);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn diagnose(&self) -> Result<Vec<Finding>, StoreError> {
+        let local = self.core.clock.now();
+        let overview = self.overview().await?;
+        let mut findings = Findings::default();
+        clocks(&mut findings, local, overview.now);
+        nodes(&mut findings, &overview);
+        queues(&mut findings, &overview);
+        breakers(&mut findings, &overview);
+        jobs(&mut findings, &overview);
+        failures(&mut findings, &self.failures().groups(&Filter::any(), READ).await?);
+        self.runs(&mut findings, overview.now).await?;
+        self.batches(&mut findings, overview.now).await?;
+        schedules(&mut findings, &self.schedules().list().await?, &overview);
+        let mut findings = findings.0;
+        findings.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.id.cmp(b.id)));
+        Ok(findings)
+    }
+
+    async fn runs(&self, findings: &mut Findings, now: Timestamp) -> Result<(), StoreError> {
+        let running = Filter::any().state(JobState::Running).oldest_first();
+        let page = PageRequest { before: None, limit: READ };
+        for job in self.core.store.list(&running, page).await?.jobs {
+            let limit = job.spec.options.timeout;
+            let Some(started) = job.started_at else { continue };
+            let running = now.duration_since(started);
+            let allowed = SignedDuration::try_from(limit).unwrap_or(SignedDuration::MAX);
+            if limit.is_zero() || running <= allowed.saturating_add(GRACE) {
+                continue;
+            }
+            findings.add(
+                "JOB-04",
+                format!("job {} ({}) has run for {running:#}; its timeout is {limit:?}", job.id, job.spec.name),
+                format!("look at its handler, or cancel it: ratchet jobs cancel {}", job.id),
+            );
+        }
+        Ok(())
+    }
+
+    async fn batches(&self, findings: &mut Findings, now: Timestamp) -> Result<(), StoreError> {
+        let open = GroupFilter::any().state(GroupState::Running);
+        for group in self.core.store.groups(&open, None, READ).await? {
+            if group.sealed || now.duration_since(group.queued_at) < SignedDuration::from_hours(24) {
+                continue;
+            }
+            findings.add(
+                "FLW-01",
+                format!("batch {} ({}) is open since {}", group.id, group.name, group.queued_at),
+                format!("seal it in the program that opened it, or cancel it: ratchet flows cancel {}", group.id),
+            );
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug, Default)]
+struct Findings(Vec<Finding>);
+
+impl Findings {
+    /// Adds a finding of the check with this id.
+    fn add(&mut self, id: &'static str, problem: String, remedy: impl Into<String>) {
+        let severity = CHECKS.iter().find(|check| check.id == id).map_or(Error, |check| check.severity);
+        self.0.push(Finding { id, severity, problem, remedy: remedy.into() });
+    }
+}
+
+fn clocks(findings: &mut Findings, local: Timestamp, store: Timestamp) {
+    let skew = store.duration_since(local);
+    if skew.abs() > SKEW {
+        findings.add(
+            "CLK-01",
+            format!("the clock of the store differs from the clock of this host by {skew:#}"),
+            "synchronize both clocks with NTP",
+        );
+    }
+}
+
+fn nodes(findings: &mut Findings, overview: &Overview) {
+    let waiting = overview.count(JobState::Pending);
+    let mut versions: Vec<_> =
+        overview.live_nodes().map(|node| node.info.binary_version.as_str()).collect();
+    if versions.is_empty() && waiting > 0 {
+        findings.add(
+            "NOD-01",
+            format!("{waiting} jobs wait and no worker is alive"),
+            "start a worker process",
+        );
+    }
+    for node in overview.nodes.iter().filter(|node| !node.alive) {
+        findings.add(
+            "NOD-02",
+            format!(
+                "node {} ({}, process {}) is dead since {} and still holds jobs",
+                node.info.id, node.info.host, node.info.pid, node.lease_until
+            ),
+            "a live worker rescues them within seconds; start one if none is alive",
+        );
+    }
+    versions.sort_unstable();
+    versions.dedup();
+    if versions.len() > 1 {
+        findings.add(
+            "NOD-03",
+            format!("{} versions are live: {}", versions.len(), versions.join(", ")),
+            "finish the deployment",
+        );
+    }
+}
+
+fn queues(findings: &mut Findings, overview: &Overview) {
+    let anybody = overview.live_nodes().next().is_some();
+    for queue in &overview.queues {
+        let (name, waiting) = (&queue.queue, queue.count(JobState::Pending));
+        if waiting > 0 && queue.workers == 0 && anybody {
+            findings.add(
+                "QUE-01",
+                format!("{waiting} jobs wait in queue `{name}` and no live worker serves it"),
+                "start a worker that serves the queue, or add the queue to RATCHET_QUEUES of a worker",
+            );
+        }
+        let paused = queue.rules.as_ref().is_some_and(|record| record.rules.paused);
+        if waiting > 0 && paused {
+            findings.add(
+                "QUE-02",
+                format!("{waiting} jobs wait in queue `{name}`, which is paused"),
+                format!("resume it: ratchet queues resume {name}"),
+            );
+        }
+        let late = queue.oldest_due.map(|due| overview.now.duration_since(due));
+        if let Some(late) = late.filter(|late| *late > LATE) {
+            findings.add(
+                "QUE-03",
+                format!("a job in queue `{name}` has been due for {late:#}"),
+                format!("look at its limits and workers: ratchet queues show {name}"),
+            );
+        }
+    }
+}
+
+fn breakers(findings: &mut Findings, overview: &Overview) {
+    for record in &overview.breakers {
+        let until = match &record.state {
+            BreakerState::Closed => continue,
+            BreakerState::Open { until: Some(until) } => format!("until {until}"),
+            BreakerState::Open { until: None } => "until an operator closes it".to_owned(),
+            _ => "and sends trial calls".to_owned(),
+        };
+        findings.add(
+            "BRK-01",
+            format!("the breaker of service `{}` is open {until}", record.service),
+            format!("when the service works again: ratchet breakers close {}", record.service),
+        );
+    }
+}
+
+fn jobs(findings: &mut Findings, overview: &Overview) {
+    for unknown in &overview.unknown {
+        findings.add(
+            "JOB-01",
+            format!(
+                "{} jobs named `{}` wait and no live worker knows that name; the oldest since {}",
+                unknown.waiting, unknown.name, unknown.oldest
+            ),
+            format!("deploy a worker that has the job, or give a job `alias = \"{}\"`", unknown.name),
+        );
+    }
+    if overview.unreadable > 0 {
+        findings.add(
+            "JOB-02",
+            format!("the rows of {} jobs cannot be read", overview.unreadable),
+            "list them: ratchet unreadable list; then repair or drop each of them",
+        );
+    }
+}
+
+fn failures(findings: &mut Findings, failures: &FailureGroups) {
+    if failures.jobs > 0 {
+        let more = if failures.complete { "" } else { "more than " };
+        findings.add(
+            "JOB-03",
+            format!("{more}{} jobs have failed permanently, for {} reasons", failures.jobs, failures.groups.len()),
+            "look at them: ratchet failures list",
+        );
+    }
+}
+
+fn schedules(findings: &mut Findings, schedules: &[ScheduleView], overview: &Overview) {
+    for view in schedules {
+        let schedule = &view.schedule;
+        let (name, job) = (&schedule.name, &schedule.spec.name);
+        let known = overview
+            .live_nodes()
+            .any(|node| node.info.known.knows(job, schedule.spec.version));
+        if !known {
+            findings.add(
+                "SCH-01",
+                format!("no live worker knows the job `{job}` of schedule `{name}`"),
+                format!("deploy a worker that has the job, or: ratchet schedules remove {name}"),
+            );
+        }
+        if schedule.paused {
+            findings.add(
+                "SCH-03",
+                format!("schedule `{name}` is paused"),
+                format!("resume it: ratchet schedules resume {name}"),
+            );
+        } else if let Some(next) = schedule.next.filter(|_| !schedule.is_stopped()) {
+            let late = overview.now.duration_since(next);
+            if late > OVERDUE {
+                findings.add(
+                    "SCH-02",
+                    format!("schedule `{name}` should have fired {late:#} ago"),
+                    "start a worker; look at its log lines about maintenance",
+                );
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn o_11_checks_are_ordered_and_distinct() {
+        assert!(CHECKS.is_sorted_by(|a, b| a.id < b.id));
+    }
+}

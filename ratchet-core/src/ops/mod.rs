@@ -1,0 +1,11 @@
+//! What operators look at and do. The command line, the API and the pages are front ends of this module.
+
+mod doctor;
+mod failures;
+mod overview;
+mod verb;
+
+pub use doctor::{CHECKS, Check, Finding, Severity};
+pub use failures::{FailureGroup, FailureGroups, Failures};
+pub use overview::{Overview, QueueOverview};
+pub use verb::{Capability, VERBS, Verb};

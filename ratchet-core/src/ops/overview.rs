@@ -1,0 +1,131 @@
+//! [`Overview`]: the state of the cluster at one moment.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use ratchet_store::StoreError;
+use ratchet_store::model::{
+    BreakerRecord, Filter, JobState, NodeRecord, PageRequest, QueueRecord, UnknownJob,
+};
+use serde::Serialize;
+
+use crate::client::Ratchet;
+use crate::runtime::Core;
+
+/// The state of the cluster at one moment; see [`Ratchet::overview`].
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct Overview {
+    /// The time of the store's clock.
+    pub now: Timestamp,
+    /// The queues that have jobs or rules, or that a live worker serves, ordered by name.
+    pub queues: Vec<QueueOverview>,
+    /// The nodes with a valid lease, and those that still hold jobs.
+    pub nodes: Vec<NodeRecord>,
+    /// The breakers that have counted a call or were set manually.
+    pub breakers: Vec<BreakerRecord>,
+    /// Names of waiting jobs that no live worker knows.
+    pub unknown: Vec<UnknownJob>,
+    /// The number of jobs whose rows cannot be read.
+    pub unreadable: u64,
+}
+
+/// The state of a queue; see [`Overview`].
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct QueueOverview {
+    /// The name of the queue.
+    pub queue: String,
+    /// The number of jobs by state; states without jobs are absent.
+    pub states: BTreeMap<JobState, u64>,
+    /// The due time of the job that is overdue longest, among the first 100 waiting jobs.
+    pub oldest_due: Option<Timestamp>,
+    /// The number of live workers that serve the queue.
+    pub workers: u64,
+    /// The rules of the queue, if it has any.
+    pub rules: Option<QueueRecord>,
+}
+
+impl QueueOverview {
+    /// Returns the number of jobs in a state.
+    pub fn count(&self, state: JobState) -> u64 {
+        self.states.get(&state).copied().unwrap_or(0)
+    }
+}
+
+impl Overview {
+    /// Returns the number of jobs in a state, over all queues.
+    pub fn count(&self, state: JobState) -> u64 {
+        self.queues.iter().map(|queue| queue.count(state)).sum()
+    }
+
+    /// Returns the nodes with a valid lease.
+    pub fn live_nodes(&self) -> impl Iterator<Item = &NodeRecord> {
+        self.nodes.iter().filter(|node| node.alive)
+    }
+}
+
+impl Ratchet {
+    /// Returns the state of the cluster: queues, nodes, breakers, and jobs that cannot run.
+    ///
+    /// The answer consists of several reads and is not a snapshot of one moment.
+    ///
+    /// ```
+    /// # use ratchet_core::{JobState, Ratchet};
+    /// # use ratchet_memory::MemoryStore;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let ratchet = Ratchet::builder(MemoryStore::new()).build().await?;
+    /// let overview = ratchet.overview().await?;
+    /// assert_eq!(overview.count(JobState::Pending), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn overview(&self) -> Result<Overview, StoreError> {
+        let core = &self.core;
+        let counts = core.store.counts().await?;
+        let rules = core.store.queues().await?;
+        let nodes = core.store.nodes().await?;
+        let now = core.store.now().await?;
+        let mut names: BTreeSet<&str> = counts.queues.keys().map(String::as_str).collect();
+        names.extend(rules.iter().map(|record| record.queue.as_str()));
+        for node in nodes.iter().filter(|node| node.alive) {
+            names.extend(node.info.queues.iter().map(String::as_str));
+        }
+        let mut queues = Vec::with_capacity(names.len());
+        for name in names {
+            let states =
+                counts.queues.get(name).map(|counts| counts.states.clone()).unwrap_or_default();
+            let waits = states.contains_key(&JobState::Pending);
+            let oldest_due = if waits { oldest_due(core, name, now).await? } else { None };
+            let serves = |node: &&NodeRecord| node.alive && node.info.queues.contains(name);
+            queues.push(QueueOverview {
+                queue: name.to_owned(),
+                states,
+                oldest_due,
+                workers: nodes.iter().filter(serves).count() as u64,
+                rules: rules.iter().find(|record| record.queue == name).cloned(),
+            });
+        }
+        Ok(Overview {
+            now,
+            queues,
+            breakers: core.store.breakers().await?,
+            unknown: core.store.unknown_jobs().await?,
+            unreadable: core.store.count_unreadable().await?,
+            nodes,
+        })
+    }
+}
+
+/// Returns the earliest due time of the first waiting jobs of a queue, if it has passed.
+async fn oldest_due(
+    core: &Core,
+    queue: &str,
+    now: Timestamp,
+) -> Result<Option<Timestamp>, StoreError> {
+    let filter = Filter::any().queue(queue).state(JobState::Pending).oldest_first();
+    let page = core.store.list(&filter, PageRequest { before: None, limit: 100 }).await?;
+    let waiting = page.jobs.iter().filter(|job| job.is_claimable() && job.due <= now);
+    Ok(waiting.map(|job| job.due).min())
+}

@@ -1,0 +1,113 @@
+//! [`VERBS`]: every operation of an operator, as data.
+
+use serde::Serialize;
+
+/// What an operator must be allowed to do in order to use a [`Verb`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Capability {
+    /// To see jobs, queues, schedules and nodes, without arguments.
+    See,
+    /// To change jobs.
+    ActJobs,
+    /// To change queues.
+    ActQueues,
+    /// To change breakers.
+    ActBreakers,
+    /// To change schedules.
+    ActSchedules,
+    /// To change chains, batches and workflows.
+    ActFlows,
+    /// To change many jobs at once.
+    Bulk,
+    /// To enqueue jobs.
+    Enqueue,
+    /// To delete what cannot be restored.
+    Purge,
+    /// To change the store itself.
+    Administer,
+}
+
+/// An operation of an operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Verb {
+    /// The name: an object and an action, such as `jobs.retry`.
+    pub name: &'static str,
+    /// What the operator must be allowed to do.
+    pub capability: Capability,
+    /// Whether the verb changes anything.
+    pub changes: bool,
+}
+
+const fn reads(name: &'static str) -> Verb {
+    Verb { name, capability: Capability::See, changes: false }
+}
+
+const fn changes(name: &'static str, capability: Capability) -> Verb {
+    Verb { name, capability, changes: true }
+}
+
+/// Every operation, ordered by name. Each front end offers each of them, and tests compare the lists.
+pub const VERBS: [Verb; 46] = [
+    reads("alerts.list"),
+    changes("breakers.close", Capability::ActBreakers),
+    reads("breakers.list"),
+    changes("breakers.open", Capability::ActBreakers),
+    changes("breakers.reset", Capability::ActBreakers),
+    reads("breakers.show"),
+    reads("doctor"),
+    reads("failures.list"),
+    changes("failures.redrive", Capability::Bulk),
+    reads("failures.show"),
+    changes("flows.cancel", Capability::ActFlows),
+    reads("flows.draw"),
+    reads("flows.list"),
+    reads("flows.show"),
+    changes("jobs.cancel", Capability::ActJobs),
+    changes("jobs.enqueue", Capability::Enqueue),
+    reads("jobs.explain"),
+    reads("jobs.export"),
+    reads("jobs.list"),
+    reads("jobs.log"),
+    changes("jobs.pause", Capability::ActJobs),
+    changes("jobs.reschedule", Capability::ActJobs),
+    changes("jobs.resume", Capability::ActJobs),
+    changes("jobs.retry", Capability::ActJobs),
+    reads("jobs.runs"),
+    reads("jobs.show"),
+    reads("jobs.wait"),
+    reads("nodes.list"),
+    reads("pipelines.show"),
+    changes("queues.limit", Capability::ActQueues),
+    reads("queues.list"),
+    changes("queues.pause", Capability::ActQueues),
+    changes("queues.reset", Capability::ActQueues),
+    changes("queues.resume", Capability::ActQueues),
+    reads("queues.show"),
+    reads("rejects.list"),
+    reads("schedules.list"),
+    reads("schedules.next"),
+    changes("schedules.pause", Capability::ActSchedules),
+    changes("schedules.remove", Capability::ActSchedules),
+    changes("schedules.resume", Capability::ActSchedules),
+    changes("schedules.run", Capability::ActSchedules),
+    reads("status"),
+    changes("unreadable.drop", Capability::Purge),
+    reads("unreadable.list"),
+    changes("unreadable.repair", Capability::Administer),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn o_01_verbs_are_ordered_and_have_distinct_names() {
+        assert!(VERBS.is_sorted_by(|a, b| a.name < b.name));
+        for verb in VERBS {
+            assert_eq!(verb.changes, verb.capability != Capability::See, "{}", verb.name);
+        }
+    }
+}

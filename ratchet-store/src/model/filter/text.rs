@@ -1,0 +1,367 @@
+//! The text form of a [`Filter`], as operators write it: `queue:mail state:failed,paused queued>2h`.
+
+use std::fmt;
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
+use super::Filter;
+use crate::model::limits::brief;
+use crate::model::{GroupId, JobState, TerminalReason};
+
+/// Every condition that a filter may have, with an example of each.
+pub const CONDITIONS: [(&str, &str); 13] = [
+    ("state", "state:failed,paused"),
+    ("queue", "queue:mail"),
+    ("name", "name:shop.send_email"),
+    ("tag", "tag:import"),
+    ("tenant", "tenant:acme"),
+    ("key", "key:order-42"),
+    ("correlation", "correlation:req-7"),
+    ("reason", "reason:retry_exhausted"),
+    ("fingerprint", "fingerprint:7c1e09ab"),
+    ("group", "group:01a1e59f-1126-7000-aa3b-d90d531ee121"),
+    ("queued>", "queued>2h"),
+    ("queued<", "queued<2026-11-01"),
+    ("order", "order:oldest"),
+];
+
+/// The error returned for a text that is not a filter.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("cannot read `{condition}` at character {at} of the filter: {problem}")]
+#[non_exhaustive]
+pub struct FilterError {
+    /// The condition that cannot be read.
+    pub condition: String,
+    /// The position of the condition, in characters, beginning with 1.
+    pub at: usize,
+    /// What is wrong with it, and what to write instead.
+    pub problem: String,
+}
+
+impl Filter {
+    /// Reads a filter from its text form: conditions of the form `field:value`, separated by spaces. A job must match
+    /// all of them. An empty text selects every job.
+    ///
+    /// A value with spaces is quoted: `key:"order 42"`. In quotes, `\"` is a quotation mark and `\\` a backslash. Times
+    /// are instants (`2026-11-01T12:00:00Z`), dates (the beginning of the day in UTC), or durations before `now`
+    /// (`2h`, `1d 30m` in quotes): `queued>2h` selects jobs submitted within the last two hours.
+    ///
+    /// ```
+    /// use ratchet_store::model::{Filter, JobState};
+    ///
+    /// let now = "2026-11-17T12:00:00Z".parse()?;
+    /// let filter = Filter::parse("queue:mail state:failed queued>2h", now)?;
+    /// assert_eq!(filter.states, [JobState::Failed]);
+    /// assert_eq!(filter.to_string(), "state:failed queue:mail queued>2026-11-17T10:00:00Z");
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names the condition, its position, and what to write instead. A condition that is given
+    /// twice is refused.
+    pub fn parse(text: &str, now: Timestamp) -> Result<Self, FilterError> {
+        let mut filter = Self::any();
+        for condition in conditions(text)? {
+            filter.read(&condition, now).map_err(|problem| condition.error(problem))?;
+        }
+        Ok(filter)
+    }
+
+    fn read(&mut self, condition: &Condition, now: Timestamp) -> Result<(), String> {
+        let Condition { field, value, .. } = condition;
+        let text = |slot: &mut Option<String>| set(slot, value.clone());
+        match field.as_str() {
+            "state" if !self.states.is_empty() => Err(twice("list several as `state:failed,paused`")),
+            "state" => {
+                self.states = value.split(',').map(state).collect::<Result<_, _>>()?;
+                Ok(())
+            }
+            "queue" => text(&mut self.queue),
+            "name" => text(&mut self.name),
+            "tag" => text(&mut self.tag),
+            "tenant" => text(&mut self.tenant),
+            "key" => text(&mut self.business_key),
+            "correlation" => text(&mut self.correlation_id),
+            "fingerprint" => text(&mut self.fingerprint),
+            "reason" => set(&mut self.reason, reason(value)?),
+            "group" => set(&mut self.group, group(value)?),
+            "queued>" => set(&mut self.queued_after, instant(value, now)?),
+            "queued<" => set(&mut self.queued_before, instant(value, now)?),
+            "order" => {
+                self.oldest_first = match value.as_str() {
+                    "oldest" => true,
+                    "newest" => false,
+                    _ => return Err("must be `order:oldest` or `order:newest`".to_owned()),
+                };
+                Ok(())
+            }
+            field => Err(unknown_field(field)),
+        }
+    }
+}
+
+/// Displays the text form, which [`Filter::parse`] reads.
+impl fmt::Display for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        if !self.states.is_empty() {
+            let states: Vec<_> = self.states.iter().map(|state| state.name().to_lowercase()).collect();
+            parts.push(format!("state:{}", states.join(",")));
+        }
+        let texts = [
+            ("queue", &self.queue),
+            ("name", &self.name),
+            ("tag", &self.tag),
+            ("tenant", &self.tenant),
+            ("key", &self.business_key),
+            ("correlation", &self.correlation_id),
+            ("fingerprint", &self.fingerprint),
+        ];
+        for (field, value) in texts {
+            parts.extend(value.as_ref().map(|value| format!("{field}:{}", quoted(value))));
+        }
+        parts.extend(self.reason.map(|reason| format!("reason:{}", reason.name())));
+        parts.extend(self.group.map(|group| format!("group:{group}")));
+        parts.extend(self.queued_after.map(|at| format!("queued>{at}")));
+        parts.extend(self.queued_before.map(|at| format!("queued<{at}")));
+        if self.oldest_first {
+            parts.push("order:oldest".to_owned());
+        }
+        f.write_str(&parts.join(" "))
+    }
+}
+
+/// One condition of the text: a field with its operator, and a value.
+struct Condition {
+    /// The name of the field. For `>` and `<`, it includes the operator.
+    field: String,
+    value: String,
+    /// The text of the condition, for errors.
+    text: String,
+    at: usize,
+}
+
+impl Condition {
+    fn error(&self, problem: String) -> FilterError {
+        FilterError { condition: brief(&self.text), at: self.at, problem }
+    }
+}
+
+/// Splits the text at spaces outside of quotes.
+fn conditions(text: &str) -> Result<Vec<Condition>, FilterError> {
+    let characters: Vec<char> = text.chars().collect();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < characters.len() {
+        if characters[at].is_whitespace() {
+            at += 1;
+            continue;
+        }
+        let (condition, end) = condition(&characters, at)?;
+        found.push(condition);
+        at = end;
+    }
+    Ok(found)
+}
+
+/// Reads the condition that begins at `start`. Returns it and the position behind it.
+fn condition(characters: &[char], start: usize) -> Result<(Condition, usize), FilterError> {
+    let (mut field, mut value) = (String::new(), String::new());
+    let (mut separator, mut quotes) = (None, false);
+    let mut at = start;
+    while at < characters.len() && (quotes || !characters[at].is_whitespace()) {
+        let character = characters[at];
+        match (separator, character) {
+            (None, ':' | '>' | '<') => separator = Some(character),
+            (None, _) => field.push(character),
+            (Some(_), '"') => quotes = !quotes,
+            (Some(_), '\\') if quotes && matches!(characters.get(at + 1), Some('"' | '\\')) => {
+                at += 1;
+                value.push(characters[at]);
+            }
+            (Some(_), _) => value.push(character),
+        }
+        at += 1;
+    }
+    if let Some(operator @ ('>' | '<')) = separator {
+        field.push(operator);
+    }
+    let text = characters[start..at].iter().collect();
+    let condition = Condition { field, value, text, at: start + 1 };
+    if quotes {
+        return Err(condition.error("the closing quotation mark is missing".to_owned()));
+    }
+    if separator.is_none() {
+        let problem = "a condition has the form `field:value`, such as `queue:mail`";
+        return Err(condition.error(problem.to_owned()));
+    }
+    if condition.value.is_empty() {
+        return Err(condition.error("the value is missing".to_owned()));
+    }
+    Ok((condition, at))
+}
+
+fn set<T>(slot: &mut Option<T>, value: T) -> Result<(), String> {
+    match slot.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(twice("remove one of the two")),
+    }
+}
+
+fn twice(remedy: &str) -> String {
+    format!("the condition is given twice; {remedy}")
+}
+
+fn state(text: &str) -> Result<JobState, String> {
+    let found = JobState::ALL.into_iter().find(|state| state.name().eq_ignore_ascii_case(text));
+    found.ok_or_else(|| {
+        let names = JobState::ALL.map(|state| state.name().to_lowercase());
+        format!("there is no state `{}`; the states are {}", brief(text), names.join(", "))
+    })
+}
+
+fn reason(text: &str) -> Result<TerminalReason, String> {
+    let found = TerminalReason::ALL.into_iter().find(|reason| reason.name() == text);
+    found.ok_or_else(|| {
+        let names = TerminalReason::ALL.map(TerminalReason::name);
+        format!("there is no reason `{}`; the reasons are {}", brief(text), names.join(", "))
+    })
+}
+
+fn group(text: &str) -> Result<GroupId, String> {
+    text.parse().map_err(|_| format!("`{}` is not the id of a group", brief(text)))
+}
+
+fn instant(text: &str, now: Timestamp) -> Result<Timestamp, String> {
+    if let Ok(instant) = text.parse::<Timestamp>() {
+        return Ok(instant);
+    }
+    if let Ok(date) = text.parse::<Date>() {
+        let start = date.to_zoned(TimeZone::UTC).map_err(|error| error.to_string())?;
+        return Ok(start.timestamp());
+    }
+    let ago = text.parse::<SignedDuration>().or_else(|_| days(text)).map_err(|()| {
+        format!(
+            "`{}` is not a time; write an instant (2026-11-01T12:00:00Z), a date (2026-11-01), or how long ago (2h)",
+            brief(text)
+        )
+    })?;
+    now.checked_sub(ago).map_err(|_| format!("`{}` is too long ago", brief(text)))
+}
+
+/// Reads a number of days, such as `14d`, which [`SignedDuration`] does not accept.
+fn days(text: &str) -> Result<SignedDuration, ()> {
+    let days = text.strip_suffix('d').ok_or(())?.parse::<i64>().map_err(|_| ())?;
+    SignedDuration::try_from_hours(days.checked_mul(24).ok_or(())?).ok_or(())
+}
+
+fn unknown_field(field: &str) -> String {
+    let bare = field.trim_end_matches(['>', '<']);
+    let names = CONDITIONS.map(|(name, _)| name);
+    let other_operator = names.iter().find(|name| name.trim_end_matches(['>', '<']) == bare);
+    if let Some(name) = other_operator {
+        let example = CONDITIONS.iter().find(|(known, _)| known == name).map_or("", |(_, text)| text);
+        return format!("`{bare}` is written as `{example}`");
+    }
+    format!("there is no condition `{}`; the conditions are {}", brief(field), names.join(", "))
+}
+
+/// Returns the value as the parser reads it: in quotes if it contains spaces or special characters.
+fn quoted(value: &str) -> String {
+    let plain = !value.is_empty()
+        && value.chars().all(|c| !c.is_whitespace() && !matches!(c, '"' | '\\'));
+    if plain {
+        return value.to_owned();
+    }
+    format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn now() -> Timestamp {
+        "2026-11-17T12:00:00Z".parse().expect("an instant")
+    }
+
+    fn problem(text: &str) -> String {
+        Filter::parse(text, now()).expect_err(text).to_string()
+    }
+
+    #[test]
+    fn every_example_is_read() {
+        for (name, example) in CONDITIONS {
+            let filter = Filter::parse(example, now()).expect(name);
+            assert_ne!(filter, Filter::any(), "{example}");
+        }
+        assert_eq!(Filter::parse("  ", now()), Ok(Filter::any()));
+    }
+
+    #[test]
+    fn o_03_times_are_instants_dates_or_how_long_ago() {
+        for (text, instant) in [
+            ("queued<2026-11-01", "2026-11-01T00:00:00Z"),
+            ("queued<2026-11-01T09:30:00+01:00", "2026-11-01T08:30:00Z"),
+            ("queued<90m", "2026-11-17T10:30:00Z"),
+            ("queued<\"1h 30m\"", "2026-11-17T10:30:00Z"),
+            ("queued<14d", "2026-11-03T12:00:00Z"),
+        ] {
+            let filter = Filter::parse(text, now()).expect(text);
+            assert_eq!(filter.queued_before, Some(instant.parse().expect("an instant")), "{text}");
+        }
+    }
+
+    #[test]
+    fn o_03_mistakes_name_the_condition_and_what_to_write() {
+        assert_eq!(
+            problem("queue:mail state:faild"),
+            "cannot read `state:faild` at character 12 of the filter: there is no state `faild`; the states are \
+             pending, running, succeeded, failed, canceled, paused"
+        );
+        for (text, part) in [
+            ("mail", "a condition has the form `field:value`"),
+            ("queue:", "the value is missing"),
+            ("queue:a queue:b", "the condition is given twice"),
+            ("state:failed state:paused", "list several as `state:failed,paused`"),
+            ("key:\"order 42", "the closing quotation mark is missing"),
+            ("sate:failed", "there is no condition `sate`"),
+            ("queued:2h", "`queued` is written as `queued>2h`"),
+            ("queue>mail", "`queue` is written as `queue:mail`"),
+            ("queued>soon", "is not a time"),
+            ("queued>99999999999d", "is not a time"),
+            ("reason:bad", "there is no reason `bad`"),
+            ("group:7", "is not the id of a group"),
+            ("order:up", "must be `order:oldest`"),
+        ] {
+            assert!(problem(text).contains(part), "{text}: {}", problem(text));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn o_03_what_is_displayed_is_read_back(
+            queue in proptest::option::of("\\PC{1,12}"),
+            key in proptest::option::of(any::<String>().prop_filter("not empty", |key| !key.is_empty())),
+            states in proptest::sample::subsequence(JobState::ALL.to_vec(), 0..=6),
+            reason in proptest::option::of(proptest::sample::select(TerminalReason::ALL.to_vec())),
+            seconds in proptest::option::of(0_i64..4_000_000_000),
+            oldest_first: bool,
+        ) {
+            let at = seconds.map(|at| Timestamp::from_second(at).expect("in range"));
+            let filter = Filter {
+                queue, business_key: key, states, reason, queued_before: at, oldest_first, ..Filter::any()
+            };
+            prop_assert_eq!(Filter::parse(&filter.to_string(), now()), Ok(filter));
+        }
+
+        #[test]
+        fn no_text_makes_the_parser_panic(text: String) {
+            let _ = Filter::parse(&text, now());
+        }
+    }
+}
