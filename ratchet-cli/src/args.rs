@@ -35,7 +35,13 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "NAME", help_heading = "Store")]
     pub(crate) schema: Option<String>,
     /// A named store of the configuration file
-    #[arg(long, global = true, value_name = "NAME", conflicts_with = "store", help_heading = "Store")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "NAME",
+        conflicts_with = "store",
+        help_heading = "Store"
+    )]
     pub(crate) context: Option<String>,
     /// The configuration file [default: ratchet/config.toml in the configuration folder of the user]
     #[arg(long, global = true, value_name = "FILE", help_heading = "Store")]
@@ -151,13 +157,25 @@ pub(crate) enum Jobs {
         follow: bool,
     },
     /// Retries failed jobs
-    Retry { #[arg(required = true)] jobs: Vec<JobId> },
+    Retry {
+        #[arg(required = true)]
+        jobs: Vec<JobId>,
+    },
     /// Cancels jobs
-    Cancel { #[arg(required = true)] jobs: Vec<JobId> },
+    Cancel {
+        #[arg(required = true)]
+        jobs: Vec<JobId>,
+    },
     /// Pauses pending or failed jobs
-    Pause { #[arg(required = true)] jobs: Vec<JobId> },
+    Pause {
+        #[arg(required = true)]
+        jobs: Vec<JobId>,
+    },
     /// Resumes paused jobs
-    Resume { #[arg(required = true)] jobs: Vec<JobId> },
+    Resume {
+        #[arg(required = true)]
+        jobs: Vec<JobId>,
+    },
     /// Changes the due time of a pending job
     Reschedule {
         job: JobId,

@@ -20,9 +20,15 @@ impl Session {
             return Ok(true);
         }
         if !io::stdin().is_terminal() {
-            return Err(Failure::refused(format!("will not {change} without confirmation; add `--yes`")));
+            return Err(Failure::refused(format!(
+                "will not {change} without confirmation; add `--yes`"
+            )));
         }
-        let context = self.selected.context.as_ref().map_or_else(String::new, |name| format!(" (context {name})"));
+        let context = self
+            .selected
+            .context
+            .as_ref()
+            .map_or_else(String::new, |name| format!(" (context {name})"));
         eprint!("target  {}{context}\n{change}? [y/N] ", self.selected.target);
         io::stderr().flush()?;
         let mut answer = String::new();

@@ -94,12 +94,15 @@ fn read(path: Option<&Path>) -> Result<File, Failure> {
     };
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !named => return Ok(File::default()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !named => {
+            return Ok(File::default());
+        }
         Err(error) => {
             return Err(Failure::usage(format!("cannot read {}: {error}", path.display())));
         }
     };
-    toml::from_str(&text).map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))
+    toml::from_str(&text)
+        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))
 }
 
 fn default_path() -> Option<PathBuf> {

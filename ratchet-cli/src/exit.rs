@@ -3,7 +3,9 @@
 use std::error::Error;
 use std::fmt;
 
-use ratchet_core::{BuildError, ScheduleError, StartError, StoreError, StoreErrorKind, SubmitError, WaitError};
+use ratchet_core::{
+    BuildError, ScheduleError, StartError, StoreError, StoreErrorKind, SubmitError, WaitError,
+};
 use ratchet_store::model::{CommandError, FilterError};
 
 /// The exit code of a command.
@@ -94,9 +96,10 @@ pub(crate) fn with_sources(error: &dyn Error) -> String {
 
 fn store_status(error: &StoreError) -> ExitStatus {
     match error.kind() {
-        StoreErrorKind::Unavailable | StoreErrorKind::Locked | StoreErrorKind::Schema | StoreErrorKind::Config => {
-            ExitStatus::Unreachable
-        }
+        StoreErrorKind::Unavailable
+        | StoreErrorKind::Locked
+        | StoreErrorKind::Schema
+        | StoreErrorKind::Config => ExitStatus::Unreachable,
         StoreErrorKind::ReadOnly => ExitStatus::Denied,
         _ => ExitStatus::Refused,
     }
@@ -151,4 +154,12 @@ macro_rules! refused {
     )*};
 }
 
-refused!(BuildError, StartError, SubmitError, WaitError, std::io::Error, serde_json::Error, csv::Error);
+refused!(
+    BuildError,
+    StartError,
+    SubmitError,
+    WaitError,
+    std::io::Error,
+    serde_json::Error,
+    csv::Error
+);

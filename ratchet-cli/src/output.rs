@@ -56,7 +56,8 @@ impl Output {
         };
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         let color = wanted && format == Format::Table && io::stdout().is_terminal();
-        #[allow(clippy::disallowed_methods)] // a command line shows times relative to the clock on the wall
+        #[allow(clippy::disallowed_methods)]
+        // a command line shows times relative to the clock on the wall
         let now = Timestamp::now();
         Self { format, color, now }
     }
@@ -78,7 +79,8 @@ impl Output {
             }
             Format::Table if items.is_empty() => eprintln!("{empty}"),
             Format::Table => {
-                let titles: Vec<_> = columns.iter().map(|column| (column.title, column.right)).collect();
+                let titles: Vec<_> =
+                    columns.iter().map(|column| (column.title, column.right)).collect();
                 let rows = items.iter().map(|item| self.cells(item, columns)).collect::<Vec<_>>();
                 out.write_all(table::render(&titles, &rows, self.color).as_bytes())?;
             }
@@ -87,7 +89,11 @@ impl Output {
     }
 
     /// Prints one object: as JSON, or as the given lines of text.
-    pub(crate) fn object<T: Serialize + ?Sized>(&self, value: &T, lines: &str) -> Result<(), Failure> {
+    pub(crate) fn object<T: Serialize + ?Sized>(
+        &self,
+        value: &T,
+        lines: &str,
+    ) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
         match self.format {
             Format::Json => json(&mut out, value)?,
@@ -96,7 +102,9 @@ impl Output {
                 writeln!(out)?;
             }
             Format::Csv => {
-                return Err(Failure::usage("`--csv` is for lists; use `--json` for a single object"));
+                return Err(Failure::usage(
+                    "`--csv` is for lists; use `--json` for a single object",
+                ));
             }
             Format::Table => writeln!(out, "{}", lines.trim_end())?,
         }

@@ -41,7 +41,9 @@ pub struct Program<F> {
 
 impl<F> std::fmt::Debug for Program<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Program").field("default_store", &self.default_store).finish_non_exhaustive()
+        f.debug_struct("Program")
+            .field("default_store", &self.default_store)
+            .finish_non_exhaustive()
     }
 }
 
@@ -73,7 +75,8 @@ impl<F: AsyncFnOnce(Builder) -> Result<Builder, BuildProblem>> Program<F> {
             Ok(cli) => cli,
             Err(error) => {
                 let _ = error.print();
-                let shown = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+                let shown =
+                    matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
                 let status = if shown { ExitStatus::Done } else { ExitStatus::Usage };
                 return ExitCode::from(status.code());
             }

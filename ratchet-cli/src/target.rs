@@ -24,7 +24,9 @@ impl Target {
             return Ok(Self::Postgres { url: text.to_owned(), schema: schema.map(str::to_owned) });
         }
         if schema.is_some() {
-            return Err(Failure::usage("`--schema` needs a PostgreSQL database; a SQLite file has no schemas"));
+            return Err(Failure::usage(
+                "`--schema` needs a PostgreSQL database; a SQLite file has no schemas",
+            ));
         }
         let path = text.strip_prefix("sqlite://").or_else(|| text.strip_prefix("sqlite:"));
         match path {
@@ -41,10 +43,14 @@ impl Target {
             #[cfg(feature = "sqlite")]
             Self::Sqlite(path) => {
                 if !path.exists() {
-                    let message = format!("there is no file {}; `ratchet migrate up` creates it", path.display());
+                    let message = format!(
+                        "there is no file {}; `ratchet migrate up` creates it",
+                        path.display()
+                    );
                     return Err(Failure::new(ExitStatus::Unreachable, message));
                 }
-                let store = ratchet_sqlite::SqliteStore::options(path).without_migrations().open().await;
+                let store =
+                    ratchet_sqlite::SqliteStore::options(path).without_migrations().open().await;
                 Ok(Arc::new(store.map_err(|error| self.cannot_open(&error))?))
             }
             #[cfg(feature = "postgres")]
@@ -163,7 +169,13 @@ mod tests {
             assert_eq!(error.status, ExitStatus::Usage, "{text}");
         }
         assert!(Target::parse("sqlite:jobs.db", Some("other")).is_err());
-        assert_eq!(Target::parse("sqlite:a.db", None).expect("reads"), Target::Sqlite("a.db".into()));
-        assert_eq!(Target::parse("sqlite:///a.db", None).expect("reads"), Target::Sqlite("/a.db".into()));
+        assert_eq!(
+            Target::parse("sqlite:a.db", None).expect("reads"),
+            Target::Sqlite("a.db".into())
+        );
+        assert_eq!(
+            Target::parse("sqlite:///a.db", None).expect("reads"),
+            Target::Sqlite("/a.db".into())
+        );
     }
 }

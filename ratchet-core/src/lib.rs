@@ -53,8 +53,8 @@ pub use job::{
     JobInvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
 };
 pub use ops::{
-    CHECKS, Capability, Check, FailureGroup, FailureGroups, Failures, Finding, Overview, QueueOverview,
-    Severity, VERBS, Verb,
+    CHECKS, Capability, Check, FailureGroup, FailureGroups, Failures, Finding, Overview,
+    QueueOverview, Severity, VERBS, Verb,
 };
 pub use ratchet_store::env::{
     Clock, Entropy, IdSource, OsEntropy, SeededEntropy, Sleep, SystemClock, VirtualClock,

@@ -1,8 +1,12 @@
-//! Handles for operators: jobs, queues, breakers, nodes, alerts, rejects and pipelines.
+//! Handles for operators: jobs, queues, breakers, nodes, alerts, rejects, pipelines and failures, and what they return.
 //!
 //! Each is returned by a method of [`Ratchet`](crate::Ratchet) with its name, and is cheap to clone.
 
 pub use ratchet_core::{
-    Alerts, BreakerSettings, BreakerState, Breakers, DeclaredLimits, DeclaredSettings, Explanation,
+    Alerts, CHECKS, Capability, Check, FailureGroup, FailureGroups, Failures, Finding, Overview,
+    QueueOverview, Severity, VERBS, Verb,
+};
+pub use ratchet_core::{
+    BreakerSettings, BreakerState, Breakers, DeclaredLimits, DeclaredSettings, Explanation,
     GroupRef, JobRef, Jobs, Nodes, Pipeline, QueueLimits, Queues, Rate, Redrive, Rejects, Waiting,
 };

@@ -17,7 +17,9 @@ pub(super) async fn run(session: &Session, command: Breakers) -> Result<(), Fail
             let columns = [
                 column("service", |record: &BreakerRecord, _: &_| record.service.clone()),
                 column("state", |record, out| state(&record.state, out)),
-                number("opens at", |record, _| format!("{} %", record.breaker.settings.failure_rate)),
+                number("opens at", |record, _| {
+                    format!("{} %", record.breaker.settings.failure_rate)
+                }),
                 number("of calls", |record, _| record.breaker.settings.window.to_string()),
                 number("open for", |record, _| duration(record.breaker.settings.open_for)),
             ];
@@ -27,7 +29,9 @@ pub(super) async fn run(session: &Session, command: Breakers) -> Result<(), Fail
             let record = breakers.get(&service).await?;
             let Some(record) = record else {
                 let service = printable(&service);
-                return Err(Failure::not_found(format!("no breaker of `{service}` has counted a call")));
+                return Err(Failure::not_found(format!(
+                    "no breaker of `{service}` has counted a call"
+                )));
             };
             let settings = &record.breaker.settings;
             let text = format!(
@@ -45,7 +49,10 @@ pub(super) async fn run(session: &Session, command: Breakers) -> Result<(), Fail
         }
         Breakers::Open { service, duration: limit } => {
             let limit = limit.as_deref().map(read::duration).transpose()?;
-            let until = limit.map_or_else(|| "until it is closed".to_owned(), |limit| format!("for {}", duration(limit)));
+            let until = limit.map_or_else(
+                || "until it is closed".to_owned(),
+                |limit| format!("for {}", duration(limit)),
+            );
             if session.proceed(&format!("open the breaker of {service} {until}"), false)? {
                 breakers.open(&service, limit).await?;
                 eprintln!("the breaker of {} is open {until}", printable(&service));
@@ -60,9 +67,14 @@ pub(super) async fn run(session: &Session, command: Breakers) -> Result<(), Fail
             Ok(())
         }
         Breakers::Reset { service } => {
-            if session.proceed(&format!("remove the operator's settings of breaker {service}"), false)? {
+            if session
+                .proceed(&format!("remove the operator's settings of breaker {service}"), false)?
+            {
                 breakers.reset(&service).await?;
-                eprintln!("the breaker of {} has the settings that programs declare", printable(&service));
+                eprintln!(
+                    "the breaker of {} has the settings that programs declare",
+                    printable(&service)
+                );
             }
             Ok(())
         }
@@ -72,7 +84,9 @@ pub(super) async fn run(session: &Session, command: Breakers) -> Result<(), Fail
 fn state(state: &BreakerState, out: &Output) -> String {
     match state {
         BreakerState::Closed => "closed".to_owned(),
-        BreakerState::Open { until: Some(until) } => format!("open, trial calls {}", out.time(*until)),
+        BreakerState::Open { until: Some(until) } => {
+            format!("open, trial calls {}", out.time(*until))
+        }
         BreakerState::Open { until: None } => "open until it is closed".to_owned(),
         BreakerState::HalfOpen { good } => format!("half open, {good} trial calls succeeded"),
     }

@@ -41,8 +41,13 @@ fn report(session: &Session, findings: &[Finding]) -> String {
             Severity::Warning => out.warning("warning"),
         };
         let _ = writeln!(text, "{severity}  {}  {}", finding.id, printable(&finding.problem));
-        let meaning = CHECKS.iter().find(|check| check.id == finding.id).map_or("", |check| check.meaning);
-        let _ = writeln!(text, "                 {meaning}\n                 {}", printable(&finding.remedy));
+        let meaning =
+            CHECKS.iter().find(|check| check.id == finding.id).map_or("", |check| check.meaning);
+        let _ = writeln!(
+            text,
+            "                 {meaning}\n                 {}",
+            printable(&finding.remedy)
+        );
     }
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     let warnings = findings.len() - errors;

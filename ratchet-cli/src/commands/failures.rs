@@ -1,7 +1,7 @@
 //! `ratchet failures …`
 
-use ratchet_core::{Filter, JobState, PageRequest, Redrive};
 use ratchet_core::{FailureGroup, FailureGroups};
+use ratchet_core::{Filter, JobState, PageRequest, Redrive};
 
 use super::{Session, jobs, read};
 use crate::args::Failures;
@@ -18,8 +18,11 @@ pub(super) async fn run(session: &Session, command: Failures) -> Result<(), Fail
         Failures::Show { fingerprint } => show(session, &fingerprint).await,
         Failures::Redrive { filter, limit, batch, pace } => {
             let filter = read::filter(&filter, session.out.now)?;
-            let redrive = Redrive::new(filter.clone()).limit(limit).batch(batch).pace(read::duration(&pace)?);
-            if !session.proceed(&format!("retry up to {limit} failed jobs that match `{filter}`"), false)? {
+            let redrive =
+                Redrive::new(filter.clone()).limit(limit).batch(batch).pace(read::duration(&pace)?);
+            if !session
+                .proceed(&format!("retry up to {limit} failed jobs that match `{filter}`"), false)?
+            {
                 return preview(session, filter, limit).await;
             }
             let redriven = session.ratchet.jobs().redrive(redrive).await?;
@@ -38,7 +41,11 @@ pub(super) async fn run(session: &Session, command: Failures) -> Result<(), Fail
 /// Shows which jobs a redrive would retry.
 async fn preview(session: &Session, mut filter: Filter, limit: u32) -> Result<(), Failure> {
     filter.states = vec![JobState::Failed];
-    let page = session.ratchet.jobs().list(&filter.oldest_first(), PageRequest { before: None, limit }).await?;
+    let page = session
+        .ratchet
+        .jobs()
+        .list(&filter.oldest_first(), PageRequest { before: None, limit })
+        .await?;
     eprintln!("{} jobs match", count(page.jobs.len() as u64));
     session.out.list(&page.jobs, &jobs::columns(), "no failed job matches")
 }
@@ -49,7 +56,9 @@ async fn list(session: &Session, words: &[String], limit: u32) -> Result<(), Fai
     let columns = [
         column("fingerprint", |group: &FailureGroup, _: &_| group.fingerprint.clone()),
         column("job", |group, _| group.job_name.clone()),
-        column("error", |group, out| out.short(&format!("{}: {}", group.error_type, group.message), 60)),
+        column("error", |group, out| {
+            out.short(&format!("{}: {}", group.error_type, group.message), 60)
+        }),
         number("jobs", |group, _| count(group.count)),
         column("first", |group, out| out.time(group.first)),
         column("last", |group, out| out.time(group.last)),
@@ -57,16 +66,22 @@ async fn list(session: &Session, words: &[String], limit: u32) -> Result<(), Fai
     ];
     session.out.list(&found.groups, &columns, "no job has failed permanently")?;
     if !found.complete {
-        eprintln!("only the newest {} failed jobs were read; `--read` reads more", count(found.jobs));
+        eprintln!(
+            "only the newest {} failed jobs were read; `--read` reads more",
+            count(found.jobs)
+        );
     }
     Ok(())
 }
 
 async fn show(session: &Session, fingerprint: &str) -> Result<(), Failure> {
     let found = session.ratchet.failures().groups(&Filter::any(), READ).await?;
-    let mut matching = found.groups.iter().filter(|group| group.fingerprint.starts_with(fingerprint));
+    let mut matching =
+        found.groups.iter().filter(|group| group.fingerprint.starts_with(fingerprint));
     let Some(group) = matching.next() else {
-        return Err(Failure::not_found(format!("no failed job has the fingerprint `{fingerprint}`")));
+        return Err(Failure::not_found(format!(
+            "no failed job has the fingerprint `{fingerprint}`"
+        )));
     };
     if let Some(other) = matching.find(|other| other.fingerprint != group.fingerprint) {
         return Err(Failure::usage(format!(
@@ -75,7 +90,8 @@ async fn show(session: &Session, fingerprint: &str) -> Result<(), Failure> {
         )));
     }
     let filter = Filter::any().state(JobState::Failed).fingerprint(&group.fingerprint);
-    let page = session.ratchet.jobs().list(&filter, PageRequest { before: None, limit: 100 }).await?;
+    let page =
+        session.ratchet.jobs().list(&filter, PageRequest { before: None, limit: 100 }).await?;
     session.out.list(&page.jobs, &jobs::columns(), "no job matches")?;
     eprintln!("retry them: ratchet failures redrive fingerprint:{}", group.fingerprint);
     Ok(())

@@ -31,7 +31,9 @@ pub(super) async fn run(session: &Session, command: Flows) -> Result<(), Failure
             Ok(())
         }
         Flows::Cancel { flow } => {
-            if !session.proceed(&format!("cancel every member of {flow} that has not ended"), false)? {
+            if !session
+                .proceed(&format!("cancel every member of {flow} that has not ended"), false)?
+            {
                 return Ok(());
             }
             if !session.ratchet.group(flow).cancel().await? {
@@ -46,7 +48,9 @@ pub(super) async fn run(session: &Session, command: Flows) -> Result<(), Failure
 
 async fn exists(session: &Session, id: GroupId) -> Result<GroupRecord, Failure> {
     let record = session.ratchet.group(id).record().await?;
-    record.ok_or_else(|| Failure::not_found(format!("there is no group {id}; it may have been purged")))
+    record.ok_or_else(|| {
+        Failure::not_found(format!("there is no group {id}; it may have been purged"))
+    })
 }
 
 async fn list(session: &Session, name: Option<String>, limit: u32) -> Result<(), Failure> {

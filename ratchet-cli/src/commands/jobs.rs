@@ -54,7 +54,8 @@ pub(super) fn columns() -> Vec<Column<JobRecord>> {
         column("due", |job, out| out.time(job.due)),
         column("queued", |job, out| out.time(job.queued_at)),
         column("error", |job, out| {
-            let error = job.error.as_ref().map(|error| format!("{}: {}", error.error_type, error.message));
+            let error =
+                job.error.as_ref().map(|error| format!("{}: {}", error.error_type, error.message));
             out.short(&error.unwrap_or_default(), 60)
         }),
     ]
@@ -85,18 +86,34 @@ async fn show(session: &Session, id: JobId) -> Result<(), Failure> {
     }
     let out = &session.out;
     let mut text = String::new();
-    let _ = writeln!(text, "{} {} is {}", out.bold(&printable(&job.spec.name)), job.id, job.state.name().to_lowercase());
+    let _ = writeln!(
+        text,
+        "{} {} is {}",
+        out.bold(&printable(&job.spec.name)),
+        job.id,
+        job.state.name().to_lowercase()
+    );
     let mut field = |name: &str, value: String| {
         if !value.is_empty() {
-            let _ = writeln!(text, "  {name:<13}{}", printable_lines(&value).replace('\n', "\n               "));
+            let _ = writeln!(
+                text,
+                "  {name:<13}{}",
+                printable_lines(&value).replace('\n', "\n               ")
+            );
         }
     };
     let text_of = |value: &Option<String>| value.clone().unwrap_or_default();
     field("queue", format!("{}, priority {:?}", job.spec.queue, job.spec.priority).to_lowercase());
     field("queued", format!("{} ({})", out.time(job.queued_at), job.queued_at));
     field("due", format!("{} ({})", out.time(job.due), job.due));
-    field("started", job.started_at.map(|at| format!("{} ({at})", out.time(at))).unwrap_or_default());
-    field("finished", job.finished_at.map(|at| format!("{} ({at})", out.time(at))).unwrap_or_default());
+    field(
+        "started",
+        job.started_at.map(|at| format!("{} ({at})", out.time(at))).unwrap_or_default(),
+    );
+    field(
+        "finished",
+        job.finished_at.map(|at| format!("{} ({at})", out.time(at))).unwrap_or_default(),
+    );
     field("waited", job.queue_wait.map(duration).unwrap_or_default());
     field("took", job.duration.map(duration).unwrap_or_default());
     let retries = job.spec.options.max_retries;
@@ -108,13 +125,28 @@ async fn show(session: &Session, id: JobId) -> Result<(), Failure> {
     field("tags", job.spec.tags.join(", "));
     field("arguments", arguments.to_string());
     field("output", text_of(&job.output));
-    field("progress", job.progress.as_ref().map(|at| format!("{:.0} % {}", at.percent, at.message)).unwrap_or_default());
-    field("error", job.error.as_ref().map(|error| format!("{}: {}", error.error_type, error.message)).unwrap_or_default());
+    field(
+        "progress",
+        job.progress
+            .as_ref()
+            .map(|at| format!("{:.0} % {}", at.percent, at.message))
+            .unwrap_or_default(),
+    );
+    field(
+        "error",
+        job.error
+            .as_ref()
+            .map(|error| format!("{}: {}", error.error_type, error.message))
+            .unwrap_or_default(),
+    );
     if let Some(envelope) = &job.envelope {
-        field("reason", envelope.explanation.as_ref().map_or_else(
-            || envelope.reason.to_string(),
-            |explanation| format!("{}: {explanation}", envelope.reason),
-        ));
+        field(
+            "reason",
+            envelope.explanation.as_ref().map_or_else(
+                || envelope.reason.to_string(),
+                |explanation| format!("{}: {explanation}", envelope.reason),
+            ),
+        );
         field("fingerprint", envelope.failure.fingerprint.clone());
     }
     field("warnings", job.warnings.join("\n"));
@@ -144,7 +176,8 @@ async fn runs(session: &Session, id: JobId) -> Result<(), Failure> {
         number("took", |run, _| duration(run.duration)),
         column("node", |run, _| run.node.to_string()),
         column("error", |run, out| {
-            let error = run.error.as_ref().map(|error| format!("{}: {}", error.error_type, error.message));
+            let error =
+                run.error.as_ref().map(|error| format!("{}: {}", error.error_type, error.message));
             out.short(&error.or_else(|| run.note.clone()).unwrap_or_default(), 60)
         }),
     ];
@@ -180,7 +213,12 @@ fn print_log(session: &Session, lines: &[LogLine]) -> Result<(), Failure> {
         Format::Table => {
             for line in lines {
                 let level = format!("{:?}", line.level).to_lowercase();
-                println!("run {} +{:<7} {level:<5} {}", line.run, duration(line.after), printable_lines(&line.message));
+                println!(
+                    "run {} +{:<7} {level:<5} {}",
+                    line.run,
+                    duration(line.after),
+                    printable_lines(&line.message)
+                );
             }
             Ok(())
         }
@@ -251,7 +289,9 @@ fn arguments(args: &[String], object: Option<&str>) -> Result<serde_json::Value,
     let mut fields = serde_json::Map::new();
     for arg in args {
         let Some((name, value)) = arg.split_once('=') else {
-            return Err(Failure::usage(format!("`--arg {arg}` must have the form `--arg name=value`")));
+            return Err(Failure::usage(format!(
+                "`--arg {arg}` must have the form `--arg name=value`"
+            )));
         };
         let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
         if fields.insert(name.to_owned(), value).is_some() {
@@ -312,14 +352,17 @@ async fn export(session: &Session, words: &[String]) -> Result<(), Failure> {
     let filter: Filter = read::filter(words, session.out.now)?;
     let csv = session.out.format == Format::Csv;
     if session.out.format == Format::Json {
-        return Err(Failure::usage("an export has one document per line; use `--ndjson` or `--csv`"));
+        return Err(Failure::usage(
+            "an export has one document per line; use `--ndjson` or `--csv`",
+        ));
     }
     if csv {
         session.out.csv_header(&columns())?;
     }
     let mut before = None;
     loop {
-        let page = session.ratchet.jobs().list(&filter, PageRequest { before, limit: 1000 }).await?;
+        let page =
+            session.ratchet.jobs().list(&filter, PageRequest { before, limit: 1000 }).await?;
         if csv {
             session.out.csv_rows(&page.jobs, &columns())?;
         } else {

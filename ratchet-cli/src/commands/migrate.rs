@@ -4,7 +4,11 @@ use crate::args::{Global, Migrate};
 use crate::context::Selected;
 use crate::exit::Failure;
 
-pub(crate) async fn run(selected: &Selected, command: &Migrate, global: &Global) -> Result<(), Failure> {
+pub(crate) async fn run(
+    selected: &Selected,
+    command: &Migrate,
+    global: &Global,
+) -> Result<(), Failure> {
     match command {
         Migrate::Status => {
             selected.target.open().await?;
@@ -13,7 +17,9 @@ pub(crate) async fn run(selected: &Selected, command: &Migrate, global: &Global)
         }
         Migrate::Up if global.dry_run => {
             match selected.target.open().await {
-                Ok(_) => eprintln!("nothing to do: the tables of {} are up to date", selected.target),
+                Ok(_) => {
+                    eprintln!("nothing to do: the tables of {} are up to date", selected.target)
+                }
                 Err(problem) => eprintln!("would create or update the tables: {problem}"),
             }
             Ok(())

@@ -39,7 +39,9 @@ pub(super) async fn run(session: &Session, command: Queues) -> Result<(), Failur
                     "give `--concurrency` or `--rate`, or `--none` to remove all limits",
                 ));
             }
-            if session.proceed(&format!("limit queue {queue} to {}", limits_text(&limits)), false)? {
+            if session
+                .proceed(&format!("limit queue {queue} to {}", limits_text(&limits)), false)?
+            {
                 changed(&queue, "limited", queues.limit(&queue, limits).await?);
             }
             Ok(())
@@ -87,7 +89,9 @@ fn limits(queue: &QueueOverview, out: &Output) -> String {
 fn limits_text(limits: &QueueLimits) -> String {
     let mut parts = Vec::new();
     parts.extend(limits.concurrency.map(|jobs| format!("{} at once", count(jobs.into()))));
-    parts.extend(limits.rate.map(|rate| format!("{} per {}", count(rate.jobs.into()), duration(rate.per))));
+    parts.extend(
+        limits.rate.map(|rate| format!("{} per {}", count(rate.jobs.into()), duration(rate.per))),
+    );
     if parts.is_empty() { "no limits".to_owned() } else { parts.join(", ") }
 }
 
@@ -113,7 +117,12 @@ async fn show(session: &Session, name: &str) -> Result<(), Failure> {
         }
         for declared in &rules.declared {
             let program = printable(&declared.program);
-            let _ = writeln!(text, "  {:<11}{} by {program}", "declared", limits_text(&declared.limits));
+            let _ = writeln!(
+                text,
+                "  {:<11}{} by {program}",
+                "declared",
+                limits_text(&declared.limits)
+            );
         }
     }
     out.object(queue, &text)

@@ -13,7 +13,9 @@ pub(super) fn duration(text: &str) -> Result<Duration, Failure> {
     let days = days.and_then(|days| SignedDuration::try_from_hours(days.checked_mul(24)?));
     let duration = days.map_or_else(|| text.parse::<SignedDuration>(), Ok);
     let duration = duration.ok().and_then(|duration| Duration::try_from(duration).ok());
-    duration.ok_or_else(|| Failure::usage(format!("`{text}` is not a duration; write 30s, 5m, 1h30m or 2d")))
+    duration.ok_or_else(|| {
+        Failure::usage(format!("`{text}` is not a duration; write 30s, 5m, 1h30m or 2d"))
+    })
 }
 
 /// Reads a due time: `now`, a delay, or an instant.
@@ -34,7 +36,8 @@ pub(super) fn due(text: &str) -> Result<Due, Failure> {
 
 /// Reads a rate such as `50/s`, `1000/m` or `5/10s`.
 pub(super) fn rate(text: &str) -> Result<Rate, Failure> {
-    let wrong = || Failure::usage(format!("`{text}` is not a rate; write 50/s, 1000/m, 10/h or 5/10s"));
+    let wrong =
+        || Failure::usage(format!("`{text}` is not a rate; write 50/s, 1000/m, 10/h or 5/10s"));
     let (jobs, period) = text.split_once('/').ok_or_else(wrong)?;
     let jobs = jobs.trim().parse().map_err(|_| wrong())?;
     let period = period.trim();
@@ -71,7 +74,9 @@ mod tests {
 
     #[test]
     fn rates_are_read() {
-        for (text, jobs, seconds) in [("50/s", 50, 1), ("1000/m", 1000, 60), ("5/10s", 5, 10), ("3/h", 3, 3600)] {
+        for (text, jobs, seconds) in
+            [("50/s", 50, 1), ("1000/m", 1000, 60), ("5/10s", 5, 10), ("3/h", 3, 3600)]
+        {
             assert_eq!(rate(text).expect(text), Rate { jobs, per: Duration::from_secs(seconds) });
         }
         for text in ["50", "x/s", "5/0s", "5/"] {

@@ -46,7 +46,8 @@ pub(super) async fn run(session: &Session) -> Result<(), Failure> {
 
 fn head(session: &Session, overview: &Overview) -> String {
     let live = overview.live_nodes().count() as u64;
-    let versions: BTreeSet<_> = overview.live_nodes().map(|node| &node.info.binary_version).collect();
+    let versions: BTreeSet<_> =
+        overview.live_nodes().map(|node| &node.info.binary_version).collect();
     let versions = match versions.len() {
         0 | 1 => String::new(),
         several => format!(", {several} versions"),

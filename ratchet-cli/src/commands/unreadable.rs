@@ -26,7 +26,9 @@ pub(super) async fn run(session: &Session, command: Unreadable) -> Result<(), Fa
                 return Ok(());
             }
             if !store.repair_unreadable(job).await? {
-                let message = format!("cannot restore job {job}: it was not set aside, or its row still cannot be read");
+                let message = format!(
+                    "cannot restore job {job}: it was not set aside, or its row still cannot be read"
+                );
                 return Err(Failure::new(ExitStatus::Conflict, message));
             }
             eprintln!("restored {job}");

@@ -24,13 +24,22 @@ pub(crate) fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
     if seconds == 0 {
         let milliseconds = duration.as_millis();
-        return if milliseconds == 0 && !duration.is_zero() { "<1ms".to_owned() } else { format!("{milliseconds}ms") };
+        return if milliseconds == 0 && !duration.is_zero() {
+            "<1ms".to_owned()
+        } else {
+            format!("{milliseconds}ms")
+        };
     }
     if seconds < 10 {
         let text = format!("{:.1}s", duration.as_secs_f64());
         return text.replace(".0s", "s");
     }
-    let units = [(seconds / 86400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s")];
+    let units = [
+        (seconds / 86400, "d"),
+        (seconds / 3600 % 24, "h"),
+        (seconds / 60 % 60, "m"),
+        (seconds % 60, "s"),
+    ];
     let first = units.iter().position(|(value, _)| *value > 0).unwrap_or(3);
     let mut text = String::new();
     for (value, unit) in units.iter().skip(first).take(2).filter(|(value, _)| *value > 0) {
@@ -69,7 +78,10 @@ pub(crate) fn printable(text: &str) -> String {
 
 /// Like [`printable`], but keeps line breaks and tabs.
 pub(crate) fn printable_lines(text: &str) -> String {
-    text.lines().map(|line| line.split('\t').map(printable).collect::<Vec<_>>().join("\t")).collect::<Vec<_>>().join("\n")
+    text.lines()
+        .map(|line| line.split('\t').map(printable).collect::<Vec<_>>().join("\t"))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Cuts the text to a width on the screen.
@@ -97,7 +109,9 @@ mod tests {
 
     #[test]
     fn numbers_have_separators() {
-        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (14_518, "14,518"), (1_000_000, "1,000,000")] {
+        for (number, text) in
+            [(0, "0"), (999, "999"), (1000, "1,000"), (14_518, "14,518"), (1_000_000, "1,000,000")]
+        {
             assert_eq!(count(number), text);
         }
     }
@@ -122,9 +136,11 @@ mod tests {
     #[test]
     fn times_are_relative() {
         let now: Timestamp = "2026-11-17T12:00:00Z".parse().expect("an instant");
-        for (at, text) in
-            [("2026-11-17T11:50:48Z", "9m12s ago"), ("2026-11-17T12:00:30Z", "in 30s"), ("2026-11-17T12:00:00Z", "now")]
-        {
+        for (at, text) in [
+            ("2026-11-17T11:50:48Z", "9m12s ago"),
+            ("2026-11-17T12:00:30Z", "in 30s"),
+            ("2026-11-17T12:00:00Z", "now"),
+        ] {
             assert_eq!(relative(at.parse().expect("an instant"), now), text);
         }
     }

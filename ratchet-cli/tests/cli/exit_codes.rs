@@ -86,9 +86,15 @@ fn o_12_exit_codes_are_those_of_the_table() {
 fn o_12_a_store_that_cannot_be_opened_is_5() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("text.db");
-    fs::write(&file, "this is not a database, and it is longer than the header of one. ".repeat(20)).expect("writes");
+    fs::write(
+        &file,
+        "this is not a database, and it is longer than the header of one. ".repeat(20),
+    )
+    .expect("writes");
     let file = format!("sqlite:{}", file.display());
-    for store in [file.as_str(), "sqlite:/nonexistent/jobs.db", "postgres://u:s3cret@127.0.0.1:1/db"] {
+    for store in
+        [file.as_str(), "sqlite:/nonexistent/jobs.db", "postgres://u:s3cret@127.0.0.1:1/db"]
+    {
         let output = ratchet(&["--store", store, "status"]);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(5), "{store}: {error}");

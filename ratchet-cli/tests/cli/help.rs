@@ -20,7 +20,9 @@ fn describe(command: &mut clap::Command, text: &mut String) {
     } else {
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
         text.push_str(&format!("\n{}\n    {about}\n", command.render_usage()));
-        for arg in command.get_arguments().filter(|arg| !arg.is_global_set() && arg.get_id() != "help") {
+        for arg in
+            command.get_arguments().filter(|arg| !arg.is_global_set() && arg.get_id() != "help")
+        {
             let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
             text.push_str(&format!("    {arg}: {help}\n"));
         }

@@ -34,7 +34,11 @@ fn o_12_every_list_has_four_formats_with_the_same_rows() {
         }
         assert_eq!(with(&["--csv"]).lines().count(), rows + 1, "{args:?}");
         let table = with(&[]);
-        assert_eq!(table.lines().count(), if rows == 0 { 0 } else { rows + 1 }, "{args:?}: {table}");
+        assert_eq!(
+            table.lines().count(),
+            if rows == 0 { 0 } else { rows + 1 },
+            "{args:?}: {table}"
+        );
     }
 }
 
@@ -46,7 +50,13 @@ fn o_12_a_job_is_shown_with_its_error_and_without_secrets() {
     assert!(text.contains("no mailbox `nowhere`") && text.contains("retry_exhausted"), "{text}");
     // The program does not know the job, so it cannot know which of the arguments are secret.
     assert!(text.contains("arguments    \"***\"") || text.contains("***"), "{text}");
-    let json: Value = serde_json::from_str(&stored.prints(&["jobs", "show", &stored.failed.to_string(), "--json"])).expect("JSON");
+    let json: Value = serde_json::from_str(&stored.prints(&[
+        "jobs",
+        "show",
+        &stored.failed.to_string(),
+        "--json",
+    ]))
+    .expect("JSON");
     assert_eq!(json["state"], "FAILED");
     assert!(!json.to_string().contains("\"payload\""), "{json}");
 }
@@ -63,7 +73,11 @@ fn o_03_a_list_continues_where_the_last_page_ended() {
     let stored = Stored::new();
     let ids = |text: &str| -> Vec<String> {
         let jobs: Value = serde_json::from_str(text).expect("JSON");
-        jobs.as_array().expect("a list").iter().map(|job| job["id"].as_str().expect("an id").to_owned()).collect()
+        jobs.as_array()
+            .expect("a list")
+            .iter()
+            .map(|job| job["id"].as_str().expect("an id").to_owned())
+            .collect()
     };
     let all = ids(&stored.prints(&["jobs", "list", "--json"]));
     let (mut paged, mut after) = (Vec::new(), None::<String>);
@@ -88,9 +102,13 @@ fn o_03_a_list_continues_where_the_last_page_ended() {
 #[test]
 fn o_06_a_failure_group_is_redriven() {
     let stored = Stored::new();
-    let groups: Value = serde_json::from_str(&stored.prints(&["failures", "list", "--json"])).expect("JSON");
+    let groups: Value =
+        serde_json::from_str(&stored.prints(&["failures", "list", "--json"])).expect("JSON");
     let fingerprint = groups[0]["fingerprint"].as_str().expect("text");
-    assert_eq!((groups[0]["count"].as_u64(), groups[0]["job_name"].as_str()), (Some(1), Some("stored.deliver")));
+    assert_eq!(
+        (groups[0]["count"].as_u64(), groups[0]["job_name"].as_str()),
+        (Some(1), Some("stored.deliver"))
+    );
     let shown = stored.prints(&["failures", "show", &fingerprint[..6]]);
     assert!(shown.contains(&stored.failed.to_string()), "{shown}");
     let done = stored.prints(&["failures", "redrive", &format!("fingerprint:{fingerprint}")]);

@@ -12,12 +12,15 @@ fn o_01_every_verb_is_a_command_and_every_command_a_verb() {
     let mut commands = BTreeSet::new();
     for noun in ratchet_cli::command().get_subcommands() {
         if noun.has_subcommands() {
-            let names = noun.get_subcommands().map(|verb| format!("{}.{}", noun.get_name(), verb.get_name()));
+            let names = noun
+                .get_subcommands()
+                .map(|verb| format!("{}.{}", noun.get_name(), verb.get_name()));
             commands.extend(names.filter(|name| !name.ends_with(".help")));
         } else {
             commands.insert(noun.get_name().to_owned());
         }
     }
-    let verbs: BTreeSet<_> = VERBS.iter().map(|verb| verb.name).chain(OTHERS).map(str::to_owned).collect();
+    let verbs: BTreeSet<_> =
+        VERBS.iter().map(|verb| verb.name).chain(OTHERS).map(str::to_owned).collect();
     assert_eq!(commands, verbs);
 }

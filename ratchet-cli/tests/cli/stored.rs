@@ -34,7 +34,8 @@ impl Stored {
     /// Runs a few jobs and leaves others waiting.
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
         let path = folder.path().join("jobs.db");
         let (waiting, succeeded, failed, chain) = runtime.block_on(fill(&path));
         Self { folder, waiting, succeeded, failed, chain }
@@ -64,14 +65,17 @@ impl Stored {
 
 async fn fill(path: &Path) -> (JobId, JobId, JobId, String) {
     let store = SqliteStore::open(path).await.expect("opens");
-    let ratchet = Ratchet::builder(store).config(|config| config.run = ratchet::runtime::RunMode::Drain);
+    let ratchet =
+        Ratchet::builder(store).config(|config| config.run = ratchet::runtime::RunMode::Drain);
     let ratchet = ratchet.build().await.expect("builds");
-    let succeeded = ratchet.enqueue(Deliver { to: "ada@example.com".into() }).await.expect("enqueues");
+    let succeeded =
+        ratchet.enqueue(Deliver { to: "ada@example.com".into() }).await.expect("enqueues");
     let failed = ratchet.enqueue(Deliver { to: "nowhere".into() }).await.expect("enqueues");
     let worker = ratchet.start().await.expect("starts");
     worker.stopped().await;
     let hour = Duration::from_secs(3600);
-    let waiting = ratchet.enqueue(Deliver { to: "eve@example.com".into() }).delay(hour).tag("later").await;
+    let waiting =
+        ratchet.enqueue(Deliver { to: "eve@example.com".into() }).delay(hour).tag("later").await;
     let first = Deliver { to: "bob@example.com".into() };
     let chain = ratchet.chain(first).then(Report {}).named("two steps").await.expect("enqueues");
     (waiting.expect("enqueues").id(), succeeded.id(), failed.id(), chain.id().to_string())
@@ -80,6 +84,10 @@ async fn fill(path: &Path) -> (JobId, JobId, JobId, String) {
 /// Runs `ratchet` without a store.
 pub(crate) fn ratchet(args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ratchet"));
-    command.env_remove("RATCHET_STORE").env("NO_COLOR", "1").env("HOME", "/nonexistent").env_remove("XDG_CONFIG_HOME");
+    command
+        .env_remove("RATCHET_STORE")
+        .env("NO_COLOR", "1")
+        .env("HOME", "/nonexistent")
+        .env_remove("XDG_CONFIG_HOME");
     command.args(args).output().expect("runs")
 }

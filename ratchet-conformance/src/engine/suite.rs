@@ -164,6 +164,16 @@ macro_rules! engine_suite {
                 x_04_a_failing_before_fails_the_attempt
                 x_04_a_failing_after_changes_nothing
             }
+            ops {
+                o_11_a_healthy_store_has_no_findings
+                o_11_jobs_without_a_worker_are_found
+                o_11_nodes_in_trouble_are_found
+                o_11_breakers_and_batches_in_trouble_are_found
+                o_11_schedules_in_trouble_are_found
+                o_11_a_wrong_clock_is_found
+                o_06_failures_are_grouped_by_job_and_fingerprint
+                o_07_the_overview_counts_by_queue
+            }
             outage {
                 x_08_outcomes_are_held_through_an_outage
                 p_03_a_node_that_cannot_renew_its_lease_fences_itself

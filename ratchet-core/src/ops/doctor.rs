@@ -2,9 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use ratchet_store::StoreError;
-use ratchet_store::model::{
-    BreakerState, Filter, GroupFilter, GroupState, JobState, PageRequest,
-};
+use ratchet_store::model::{BreakerState, Filter, GroupFilter, GroupState, JobState, PageRequest};
 use serde::Serialize;
 
 use super::{FailureGroups, Overview};
@@ -61,22 +59,97 @@ use Severity::{Error, Warning};
 
 /// Every check, ordered by id.
 pub const CHECKS: [Check; 16] = [
-    check("BRK-01", Warning, "no breaker is open", "Jobs of the service wait until the breaker closes."),
-    check("CLK-01", Warning, "the clocks agree", "Due times and leases use the clock of the store. Log lines of this host have other times."),
-    check("FLW-01", Warning, "no open batch is older than a day", "The batch does not end before the program that opened it seals it."),
-    check("JOB-01", Error, "live workers know every waiting job", "The jobs wait until a worker that knows their name starts."),
-    check("JOB-02", Error, "every job can be read", "The rows of these jobs are damaged or were written by a newer version. The jobs do not run."),
-    check("JOB-03", Warning, "no job has failed permanently", "Failed jobs stay until an operator retries them or their retention ends."),
-    check("JOB-04", Warning, "no run exceeds its timeout", "The handler does not return and holds a slot of its worker."),
+    check(
+        "BRK-01",
+        Warning,
+        "no breaker is open",
+        "Jobs of the service wait until the breaker closes.",
+    ),
+    check(
+        "CLK-01",
+        Warning,
+        "the clocks agree",
+        "Due times and leases use the clock of the store. Log lines of this host have other times.",
+    ),
+    check(
+        "FLW-01",
+        Warning,
+        "no open batch is older than a day",
+        "The batch does not end before the program that opened it seals it.",
+    ),
+    check(
+        "JOB-01",
+        Error,
+        "live workers know every waiting job",
+        "The jobs wait until a worker that knows their name starts.",
+    ),
+    check(
+        "JOB-02",
+        Error,
+        "every job can be read",
+        "The rows of these jobs are damaged or were written by a newer version. The jobs do not run.",
+    ),
+    check(
+        "JOB-03",
+        Warning,
+        "no job has failed permanently",
+        "Failed jobs stay until an operator retries them or their retention ends.",
+    ),
+    check(
+        "JOB-04",
+        Warning,
+        "no run exceeds its timeout",
+        "The handler does not return and holds a slot of its worker.",
+    ),
     check("NOD-01", Error, "a worker is alive while jobs wait", "Nothing runs."),
-    check("NOD-02", Warning, "no dead node holds jobs", "The jobs of a dead node are rescued by the maintenance of a live worker."),
-    check("NOD-03", Warning, "all workers have the same version", "A deployment is in progress or was left half done."),
-    check("QUE-01", Error, "a worker serves every queue with waiting jobs", "The jobs wait until a worker serves their queue."),
-    check("QUE-02", Warning, "no paused queue has waiting jobs", "The jobs wait until the queue is resumed."),
-    check("QUE-03", Warning, "no due job waits longer than ten minutes", "The workers do not keep up, or the limits of the queue are too low."),
-    check("SCH-01", Error, "a live worker knows the job of every schedule", "The schedule submits jobs that cannot run."),
-    check("SCH-02", Error, "no schedule is overdue", "No live worker runs the maintenance that fires schedules."),
-    check("SCH-03", Warning, "no schedule is paused", "The schedule submits nothing until it is resumed."),
+    check(
+        "NOD-02",
+        Warning,
+        "no dead node holds jobs",
+        "The jobs of a dead node are rescued by the maintenance of a live worker.",
+    ),
+    check(
+        "NOD-03",
+        Warning,
+        "all workers have the same version",
+        "A deployment is in progress or was left half done.",
+    ),
+    check(
+        "QUE-01",
+        Error,
+        "a worker serves every queue with waiting jobs",
+        "The jobs wait until a worker serves their queue.",
+    ),
+    check(
+        "QUE-02",
+        Warning,
+        "no paused queue has waiting jobs",
+        "The jobs wait until the queue is resumed.",
+    ),
+    check(
+        "QUE-03",
+        Warning,
+        "no due job waits longer than ten minutes",
+        "The workers do not keep up, or the limits of the queue are too low.",
+    ),
+    check(
+        "SCH-01",
+        Error,
+        "a live worker knows the job of every schedule",
+        "The schedule submits jobs that cannot run.",
+    ),
+    check(
+        "SCH-02",
+        Error,
+        "no schedule is overdue",
+        "No live worker runs the maintenance that fires schedules.",
+    ),
+    check(
+        "SCH-03",
+        Warning,
+        "no schedule is paused",
+        "The schedule submits nothing until it is resumed.",
+    ),
 ];
 
 /// A due job that waits longer than this is reported.
@@ -140,7 +213,12 @@ impl Ratchet {
             }
             findings.add(
                 "JOB-04",
-                format!("job {} ({}) has run for {running:#}; its timeout is {limit:?}", job.id, job.spec.name),
+                format!(
+                    "job {} ({}) has run for {}; its timeout is {limit:?}",
+                    job.id,
+                    job.spec.name,
+                    seconds(running)
+                ),
                 format!("look at its handler, or cancel it: ratchet jobs cancel {}", job.id),
             );
         }
@@ -150,13 +228,17 @@ impl Ratchet {
     async fn batches(&self, findings: &mut Findings, now: Timestamp) -> Result<(), StoreError> {
         let open = GroupFilter::any().state(GroupState::Running);
         for group in self.core.store.groups(&open, None, READ).await? {
-            if group.sealed || now.duration_since(group.queued_at) < SignedDuration::from_hours(24) {
+            if group.sealed || now.duration_since(group.queued_at) < SignedDuration::from_hours(24)
+            {
                 continue;
             }
             findings.add(
                 "FLW-01",
                 format!("batch {} ({}) is open since {}", group.id, group.name, group.queued_at),
-                format!("seal it in the program that opened it, or cancel it: ratchet flows cancel {}", group.id),
+                format!(
+                    "seal it in the program that opened it, or cancel it: ratchet flows cancel {}",
+                    group.id
+                ),
             );
         }
         Ok(())
@@ -169,9 +251,15 @@ struct Findings(Vec<Finding>);
 impl Findings {
     /// Adds a finding of the check with this id.
     fn add(&mut self, id: &'static str, problem: String, remedy: impl Into<String>) {
-        let severity = CHECKS.iter().find(|check| check.id == id).map_or(Error, |check| check.severity);
+        let severity =
+            CHECKS.iter().find(|check| check.id == id).map_or(Error, |check| check.severity);
         self.0.push(Finding { id, severity, problem, remedy: remedy.into() });
     }
+}
+
+/// Returns a duration in whole seconds, without its sign, for display.
+fn seconds(duration: SignedDuration) -> String {
+    format!("{:#}", SignedDuration::from_secs(duration.as_secs().saturating_abs()))
 }
 
 fn clocks(findings: &mut Findings, local: Timestamp, store: Timestamp) {
@@ -179,7 +267,10 @@ fn clocks(findings: &mut Findings, local: Timestamp, store: Timestamp) {
     if skew.abs() > SKEW {
         findings.add(
             "CLK-01",
-            format!("the clock of the store differs from the clock of this host by {skew:#}"),
+            format!(
+                "the clock of the store differs from the clock of this host by {}",
+                seconds(skew)
+            ),
             "synchronize both clocks with NTP",
         );
     }
@@ -240,7 +331,7 @@ fn queues(findings: &mut Findings, overview: &Overview) {
         if let Some(late) = late.filter(|late| *late > LATE) {
             findings.add(
                 "QUE-03",
-                format!("a job in queue `{name}` has been due for {late:#}"),
+                format!("a job in queue `{name}` has been due for {}", seconds(late)),
                 format!("look at its limits and workers: ratchet queues show {name}"),
             );
         }
@@ -271,7 +362,10 @@ fn jobs(findings: &mut Findings, overview: &Overview) {
                 "{} jobs named `{}` wait and no live worker knows that name; the oldest since {}",
                 unknown.waiting, unknown.name, unknown.oldest
             ),
-            format!("deploy a worker that has the job, or give a job `alias = \"{}\"`", unknown.name),
+            format!(
+                "deploy a worker that has the job, or give a job `alias = \"{}\"`",
+                unknown.name
+            ),
         );
     }
     if overview.unreadable > 0 {
@@ -288,7 +382,11 @@ fn failures(findings: &mut Findings, failures: &FailureGroups) {
         let more = if failures.complete { "" } else { "more than " };
         findings.add(
             "JOB-03",
-            format!("{more}{} jobs have failed permanently, for {} reasons", failures.jobs, failures.groups.len()),
+            format!(
+                "{more}{} jobs have failed permanently, for {} reasons",
+                failures.jobs,
+                failures.groups.len()
+            ),
             "look at them: ratchet failures list",
         );
     }
@@ -298,9 +396,8 @@ fn schedules(findings: &mut Findings, schedules: &[ScheduleView], overview: &Ove
     for view in schedules {
         let schedule = &view.schedule;
         let (name, job) = (&schedule.name, &schedule.spec.name);
-        let known = overview
-            .live_nodes()
-            .any(|node| node.info.known.knows(job, schedule.spec.version));
+        let known =
+            overview.live_nodes().any(|node| node.info.known.knows(job, schedule.spec.version));
         if !known {
             findings.add(
                 "SCH-01",
@@ -319,7 +416,7 @@ fn schedules(findings: &mut Findings, schedules: &[ScheduleView], overview: &Ove
             if late > OVERDUE {
                 findings.add(
                     "SCH-02",
-                    format!("schedule `{name}` should have fired {late:#} ago"),
+                    format!("schedule `{name}` should have fired {} ago", seconds(late)),
                     "start a worker; look at its log lines about maintenance",
                 );
             }

@@ -15,6 +15,7 @@ pub mod health;
 pub mod limits;
 pub mod many;
 pub mod middleware;
+pub mod ops;
 pub mod outage;
 pub mod outcomes;
 pub mod output;

@@ -1,6 +1,6 @@
 //! Starting a worker: all missing dependencies must be reported in one error.
 
-use ratchet_core::{Filter, JobState, PageRequest, Ratchet, Registry, StartError};
+use ratchet_core::{Filter, JobState, PageRequest, Ratchet, StartError};
 
 use crate::engine::fixture::{EngineFixture, eventually};
 use crate::engine::script::{self, Step};

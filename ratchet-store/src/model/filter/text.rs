@@ -74,7 +74,9 @@ impl Filter {
         let Condition { field, value, .. } = condition;
         let text = |slot: &mut Option<String>| set(slot, value.clone());
         match field.as_str() {
-            "state" if !self.states.is_empty() => Err(twice("list several as `state:failed,paused`")),
+            "state" if !self.states.is_empty() => {
+                Err(twice("list several as `state:failed,paused`"))
+            }
             "state" => {
                 self.states = value.split(',').map(state).collect::<Result<_, _>>()?;
                 Ok(())
@@ -108,7 +110,8 @@ impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
         if !self.states.is_empty() {
-            let states: Vec<_> = self.states.iter().map(|state| state.name().to_lowercase()).collect();
+            let states: Vec<_> =
+                self.states.iter().map(|state| state.name().to_lowercase()).collect();
             parts.push(format!("state:{}", states.join(",")));
         }
         let texts = [
@@ -263,7 +266,8 @@ fn unknown_field(field: &str) -> String {
     let names = CONDITIONS.map(|(name, _)| name);
     let other_operator = names.iter().find(|name| name.trim_end_matches(['>', '<']) == bare);
     if let Some(name) = other_operator {
-        let example = CONDITIONS.iter().find(|(known, _)| known == name).map_or("", |(_, text)| text);
+        let example =
+            CONDITIONS.iter().find(|(known, _)| known == name).map_or("", |(_, text)| text);
         return format!("`{bare}` is written as `{example}`");
     }
     format!("there is no condition `{}`; the conditions are {}", brief(field), names.join(", "))
@@ -271,8 +275,8 @@ fn unknown_field(field: &str) -> String {
 
 /// Returns the value as the parser reads it: in quotes if it contains spaces or special characters.
 fn quoted(value: &str) -> String {
-    let plain = !value.is_empty()
-        && value.chars().all(|c| !c.is_whitespace() && !matches!(c, '"' | '\\'));
+    let plain =
+        !value.is_empty() && value.chars().all(|c| !c.is_whitespace() && !matches!(c, '"' | '\\'));
     if plain {
         return value.to_owned();
     }

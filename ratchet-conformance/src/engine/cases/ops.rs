@@ -1,0 +1,183 @@
+//! What operators look at: the overview, failure groups and the checks of the doctor.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ratchet_core::{CHECKS, Filter, Finding, JobState, Ratchet};
+use ratchet_store::model::{ClaimRequest, KnownJobs, NodeId, NodeInfo, QueueDemand, Suspects};
+use uuid::Uuid;
+
+use super::super::EngineFixture;
+use super::super::script::{Script, Step};
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// Joins a node that no engine belongs to.
+async fn join(
+    fixture: &EngineFixture,
+    number: u128,
+    version: &str,
+    queue: &str,
+    job: &str,
+    lease: Duration,
+) -> NodeId {
+    let mut info = NodeInfo::new(NodeId::from_uuid(Uuid::from_u128(number)));
+    info.binary_version = version.to_owned();
+    info.host = "host".to_owned();
+    info.queues = BTreeSet::from([queue.to_owned()]);
+    info.known = Arc::new(KnownJobs(BTreeMap::from([(job.to_owned(), u32::MAX)])));
+    let id = info.id;
+    fixture.store().join(info, lease).await.expect("joins");
+    id
+}
+
+/// Claims one job of the default queue without running it.
+async fn claim(fixture: &EngineFixture, node: NodeId) {
+    let known = Arc::new(KnownJobs(BTreeMap::from([("test.script".to_owned(), u32::MAX)])));
+    let queues = vec![QueueDemand { queue: "default".to_owned(), limit: 1 }];
+    let request =
+        ClaimRequest { node, queues, known, suspects: Suspects::beside_others(2), starting: true };
+    let reply = fixture.store().claim(request).await.expect("claims");
+    assert_eq!(reply.jobs.len(), 1);
+}
+
+async fn found(ratchet: &Ratchet, id: &str) -> Vec<Finding> {
+    let findings = ratchet.diagnose().await.expect("looks");
+    assert!(findings.is_sorted_by(|a, b| a.severity >= b.severity), "errors come first");
+    for finding in &findings {
+        let check = CHECKS.iter().find(|check| check.id == finding.id).expect("a check");
+        assert_eq!(check.severity, finding.severity);
+        assert!(!finding.problem.is_empty() && !finding.remedy.is_empty());
+    }
+    findings.into_iter().filter(|finding| finding.id == id).collect()
+}
+
+/// Requires exactly one finding of the check, which names this.
+async fn finds(ratchet: &Ratchet, id: &str, named: &str) {
+    let findings = found(ratchet, id).await;
+    assert_eq!(findings.len(), 1, "{id}: {findings:?}");
+    assert!(findings[0].problem.contains(named), "{}", findings[0].problem);
+}
+
+pub async fn o_11_a_healthy_store_has_no_findings(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
+    let job = fixture.play(&ratchet, [Step::Ok]).await;
+    fixture.until(&ratchet, job.id(), JobState::Succeeded).await;
+    let mut findings = ratchet.diagnose().await.expect("looks");
+    // The store of this test has a clock of its own.
+    findings.retain(|finding| finding.id != "CLK-01");
+    assert_eq!(findings, []);
+    worker.stop().await;
+}
+
+pub async fn o_11_jobs_without_a_worker_are_found(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
+    fixture.play(&ratchet, [Step::Ok]).await;
+    finds(&ratchet, "NOD-01", "1 jobs wait and no worker is alive").await;
+    assert_eq!(found(&ratchet, "QUE-01").await, [], "one finding says that nothing runs");
+    join(&fixture, 1, "1.0", "other", "test.other", HOUR).await;
+    assert_eq!(found(&ratchet, "NOD-01").await, []);
+    finds(&ratchet, "QUE-01", "queue `default`").await;
+    finds(&ratchet, "JOB-01", "`test.script`").await;
+    fixture.advance(Duration::from_secs(660)).await;
+    finds(&ratchet, "QUE-03", "queue `default`").await;
+    ratchet.queues().pause("default").await.expect("pauses");
+    finds(&ratchet, "QUE-02", "queue `default`").await;
+}
+
+pub async fn o_11_nodes_in_trouble_are_found(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
+    let job = ratchet.enqueue(Script::of([Step::Ok])).timeout(Duration::from_secs(60));
+    job.await.expect("enqueues");
+    let node = join(&fixture, 1, "1.0", "default", "test.script", Duration::from_secs(600)).await;
+    claim(&fixture, node).await;
+    assert_eq!(found(&ratchet, "JOB-04").await, []);
+    fixture.advance(Duration::from_secs(500)).await;
+    finds(&ratchet, "JOB-04", "test.script").await;
+    join(&fixture, 2, "2.0", "default", "test.script", HOUR).await;
+    finds(&ratchet, "NOD-03", "1.0, 2.0").await;
+    assert_eq!(found(&ratchet, "NOD-02").await, []);
+    fixture.advance(Duration::from_secs(200)).await;
+    finds(&ratchet, "NOD-02", &node.to_string()).await;
+}
+
+pub async fn o_11_breakers_and_batches_in_trouble_are_found(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
+    ratchet.breakers().open("smtp", None).await.expect("opens");
+    finds(&ratchet, "BRK-01", "`smtp` is open until an operator closes it").await;
+    ratchet.breakers().close("smtp").await.expect("closes");
+    assert_eq!(found(&ratchet, "BRK-01").await, []);
+    let batch = ratchet.batch("import").job(Script::of([Step::Ok])).open().await.expect("enqueues");
+    fixture.advance(23 * HOUR).await;
+    assert_eq!(found(&ratchet, "FLW-01").await, []);
+    fixture.advance(2 * HOUR).await;
+    finds(&ratchet, "FLW-01", &batch.id().to_string()).await;
+}
+
+pub async fn o_11_schedules_in_trouble_are_found(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
+    let schedules = ratchet.schedules();
+    schedules.declare("hourly", "0 * * * *", Script::of([Step::Ok])).await.expect("declares");
+    finds(&ratchet, "SCH-01", "`hourly`").await;
+    join(&fixture, 1, "1.0", "default", "test.script", 8 * HOUR).await;
+    assert_eq!(found(&ratchet, "SCH-01").await, []);
+    assert_eq!(found(&ratchet, "SCH-02").await, []);
+    fixture.advance(HOUR + Duration::from_secs(180)).await;
+    finds(&ratchet, "SCH-02", "`hourly`").await;
+    schedules.pause("hourly").await.expect("pauses");
+    finds(&ratchet, "SCH-03", "`hourly`").await;
+    assert_eq!(found(&ratchet, "SCH-02").await, []);
+}
+
+pub async fn o_11_a_wrong_clock_is_found(fixture: EngineFixture) {
+    let clock = ratchet_core::VirtualClock::starting_at(
+        "1999-12-31T00:00:00Z".parse().expect("an instant"),
+    );
+    let ratchet = fixture.builder().clock(clock).build().await.expect("builds");
+    finds(&ratchet, "CLK-01", "differs from the clock of this host").await;
+}
+
+pub async fn o_06_failures_are_grouped_by_job_and_fingerprint(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
+    let mut last = None;
+    for steps in [[Step::Fatal], [Step::Invalid], [Step::Fatal]] {
+        let job = fixture.play(&ratchet, steps).await;
+        fixture.until(&ratchet, job.id(), JobState::Failed).await;
+        last = Some(job.id());
+    }
+    let all = ratchet.failures().groups(&Filter::any(), 100).await.expect("reads");
+    let counts: Vec<_> = all.groups.iter().map(|group| group.count).collect();
+    assert_eq!((counts, all.jobs, all.complete), (vec![2, 1], 3, true));
+    let group = &all.groups[0];
+    assert_eq!((Some(group.latest), group.job_name.as_str()), (last, "test.script"));
+    assert!(group.first < group.last);
+    let fingerprint = Filter::any().fingerprint(&all.groups[1].fingerprint);
+    let one = ratchet.failures().groups(&fingerprint, 100).await.expect("reads");
+    assert_eq!(one.groups, all.groups[1..]);
+    let newest = ratchet.failures().groups(&Filter::any(), 2).await.expect("reads");
+    assert_eq!((newest.jobs, newest.complete), (2, false));
+    finds(&ratchet, "JOB-03", "3 jobs have failed permanently, for 2 reasons").await;
+    worker.stop().await;
+}
+
+pub async fn o_07_the_overview_counts_by_queue(fixture: EngineFixture) {
+    let ratchet = fixture.ratchet().await;
+    for delay in [0, 30, 7200] {
+        let job = ratchet.enqueue(Script::of([Step::Ok])).delay(Duration::from_secs(delay));
+        job.await.expect("enqueues");
+    }
+    ratchet.queues().pause("quiet").await.expect("pauses");
+    fixture.advance(Duration::from_secs(60)).await;
+    let overview = ratchet.overview().await.expect("reads");
+    let names: Vec<_> = overview.queues.iter().map(|queue| queue.queue.as_str()).collect();
+    assert_eq!(names, ["default", "quiet"]);
+    let queue = &overview.queues[0];
+    assert_eq!(
+        (queue.count(JobState::Pending), queue.count(JobState::Running), queue.workers),
+        (3, 0, 0)
+    );
+    let waited = overview.now.duration_since(queue.oldest_due.expect("one is due"));
+    assert!(waited.as_secs() >= 60 && waited.as_secs() < 3600, "{waited:#}");
+    assert_eq!((overview.count(JobState::Pending), overview.live_nodes().count()), (3, 0));
+}
