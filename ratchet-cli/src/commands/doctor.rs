@@ -7,7 +7,7 @@ use ratchet_core::{CHECKS, Finding, Severity};
 
 use super::Session;
 use crate::exit::{ExitStatus, Failure};
-use crate::output::text::printable;
+use crate::output::text::{counted, printable};
 use crate::output::{Format, column};
 
 /// Prints every finding with its remedy. Fails if there is one.
@@ -53,7 +53,12 @@ fn report(session: &Session, findings: &[Finding]) -> String {
     let warnings = findings.len() - errors;
     let _ = match findings.len() {
         0 => writeln!(text, "no findings"),
-        _ => writeln!(text, "{} findings: {errors} errors, {warnings} warnings", findings.len()),
+        _ => writeln!(
+            text,
+            "{}, {}",
+            counted(errors as u64, "error"),
+            counted(warnings as u64, "warning")
+        ),
     };
     text
 }
@@ -66,5 +71,5 @@ pub(super) async fn health(session: &Session, worker: bool) -> Result<(), Failur
         return Err(Failure::refused("no worker is alive"));
     }
     let report = serde_json::json!({ "store": "ok", "live_workers": live });
-    session.out.object(&report, &format!("the store can be read; {live} workers are alive"))
+    session.out.object(&report, &format!("the store can be read; live workers: {live}"))
 }

@@ -6,7 +6,7 @@ use ratchet_core::{Filter, JobState, PageRequest, Redrive};
 use super::{Session, jobs, read};
 use crate::args::Failures;
 use crate::exit::Failure;
-use crate::output::text::count;
+use crate::output::text::{count, counted};
 use crate::output::{column, number};
 
 /// How many failed jobs are read to find a group by the beginning of its fingerprint.
@@ -26,11 +26,11 @@ pub(super) async fn run(session: &Session, command: Failures) -> Result<(), Fail
                 return preview(session, filter, limit).await;
             }
             let redriven = session.ratchet.jobs().redrive(redrive).await?;
-            let mut text = format!("{} jobs retried", count(redriven.retried.len() as u64));
+            let mut text = format!("{} retried", counted(redriven.retried.len() as u64, "job"));
             if !redriven.key_taken.is_empty() {
                 text += &format!(
-                    "\n{} jobs skipped, because another live job holds their business key",
-                    count(redriven.key_taken.len() as u64)
+                    "\n{} skipped, because another live job holds the business key",
+                    counted(redriven.key_taken.len() as u64, "job")
                 );
             }
             session.out.object(&redriven, &text)
@@ -46,7 +46,7 @@ async fn preview(session: &Session, mut filter: Filter, limit: u32) -> Result<()
         .jobs()
         .list(&filter.oldest_first(), PageRequest { before: None, limit })
         .await?;
-    eprintln!("{} jobs match", count(page.jobs.len() as u64));
+    eprintln!("{} found", counted(page.jobs.len() as u64, "job"));
     session.out.list(&page.jobs, &jobs::columns(), "no failed job matches")
 }
 

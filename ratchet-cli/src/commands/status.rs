@@ -8,7 +8,7 @@ use ratchet_core::{JobState, Overview, Severity};
 use super::{Session, queues};
 use crate::exit::Failure;
 use crate::output::Format;
-use crate::output::text::{count, printable};
+use crate::output::text::{count, counted, printable};
 
 /// How many findings are shown; `doctor` shows all.
 const SHOWN: usize = 8;
@@ -35,7 +35,7 @@ pub(super) async fn run(session: &Session) -> Result<(), Failure> {
         println!("{mark} {} {}", finding.id, printable(&finding.problem));
     }
     if findings.len() > SHOWN {
-        println!("  {} more findings", findings.len() - SHOWN);
+        println!("  {} more", counted((findings.len() - SHOWN) as u64, "finding"));
     }
     if !findings.is_empty() {
         println!("  what to do: ratchet doctor");
@@ -53,10 +53,9 @@ fn head(session: &Session, overview: &Overview) -> String {
         several => format!(", {several} versions"),
     };
     format!(
-        "store     {}   {} {}{versions}\nwaiting   {}   running {}   failed {}   paused {}\n",
+        "store     {}   {}{versions}\nwaiting   {}   running {}   failed {}   paused {}\n",
         session.selected.target,
-        count(live),
-        if live == 1 { "worker" } else { "workers" },
+        counted(live, "worker"),
         count(overview.count(JobState::Pending)),
         count(overview.count(JobState::Running)),
         count(overview.count(JobState::Failed)),

@@ -19,6 +19,12 @@ pub(crate) fn count(number: u64) -> String {
     text
 }
 
+/// Returns a number with a noun: `1 job`, `14,518 jobs`.
+pub(crate) fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", count(number))
+}
+
 /// Returns a duration with its two greatest units: `9m12s`, `3d4h`, `250ms`.
 pub(crate) fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs();

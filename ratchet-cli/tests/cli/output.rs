@@ -112,6 +112,6 @@ fn o_06_a_failure_group_is_redriven() {
     let shown = stored.prints(&["failures", "show", &fingerprint[..6]]);
     assert!(shown.contains(&stored.failed.to_string()), "{shown}");
     let done = stored.prints(&["failures", "redrive", &format!("fingerprint:{fingerprint}")]);
-    assert_eq!(done, "1 jobs retried\n");
+    assert_eq!(done, "1 job retried\n");
     assert_eq!(stored.prints(&["failures", "list", "--json"]), "[]\n");
 }

@@ -283,7 +283,7 @@ fn nodes(findings: &mut Findings, overview: &Overview) {
     if versions.is_empty() && waiting > 0 {
         findings.add(
             "NOD-01",
-            format!("{waiting} jobs wait and no worker is alive"),
+            format!("no worker is alive (waiting jobs: {waiting})"),
             "start a worker process",
         );
     }
@@ -315,7 +315,7 @@ fn queues(findings: &mut Findings, overview: &Overview) {
         if waiting > 0 && queue.workers == 0 && anybody {
             findings.add(
                 "QUE-01",
-                format!("{waiting} jobs wait in queue `{name}` and no live worker serves it"),
+                format!("no live worker serves queue `{name}` (waiting jobs: {waiting})"),
                 "start a worker that serves the queue, or add the queue to RATCHET_QUEUES of a worker",
             );
         }
@@ -323,7 +323,7 @@ fn queues(findings: &mut Findings, overview: &Overview) {
         if waiting > 0 && paused {
             findings.add(
                 "QUE-02",
-                format!("{waiting} jobs wait in queue `{name}`, which is paused"),
+                format!("queue `{name}` is paused (waiting jobs: {waiting})"),
                 format!("resume it: ratchet queues resume {name}"),
             );
         }
@@ -359,8 +359,8 @@ fn jobs(findings: &mut Findings, overview: &Overview) {
         findings.add(
             "JOB-01",
             format!(
-                "{} jobs named `{}` wait and no live worker knows that name; the oldest since {}",
-                unknown.waiting, unknown.name, unknown.oldest
+                "no live worker knows the job `{}` (waiting jobs: {}, the oldest since {})",
+                unknown.name, unknown.waiting, unknown.oldest
             ),
             format!(
                 "deploy a worker that has the job, or give a job `alias = \"{}\"`",
@@ -371,7 +371,7 @@ fn jobs(findings: &mut Findings, overview: &Overview) {
     if overview.unreadable > 0 {
         findings.add(
             "JOB-02",
-            format!("the rows of {} jobs cannot be read", overview.unreadable),
+            format!("rows of jobs cannot be read (jobs: {})", overview.unreadable),
             "list them: ratchet unreadable list; then repair or drop each of them",
         );
     }
@@ -383,7 +383,7 @@ fn failures(findings: &mut Findings, failures: &FailureGroups) {
         findings.add(
             "JOB-03",
             format!(
-                "{more}{} jobs have failed permanently, for {} reasons",
+                "jobs have failed permanently (jobs: {more}{}, groups: {})",
                 failures.jobs,
                 failures.groups.len()
             ),

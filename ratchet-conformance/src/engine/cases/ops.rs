@@ -74,7 +74,7 @@ pub async fn o_11_a_healthy_store_has_no_findings(fixture: EngineFixture) {
 pub async fn o_11_jobs_without_a_worker_are_found(fixture: EngineFixture) {
     let ratchet = fixture.ratchet().await;
     fixture.play(&ratchet, [Step::Ok]).await;
-    finds(&ratchet, "NOD-01", "1 jobs wait and no worker is alive").await;
+    finds(&ratchet, "NOD-01", "no worker is alive (waiting jobs: 1)").await;
     assert_eq!(found(&ratchet, "QUE-01").await, [], "one finding says that nothing runs");
     join(&fixture, 1, "1.0", "other", "test.other", HOUR).await;
     assert_eq!(found(&ratchet, "NOD-01").await, []);
@@ -157,7 +157,7 @@ pub async fn o_06_failures_are_grouped_by_job_and_fingerprint(fixture: EngineFix
     assert_eq!(one.groups, all.groups[1..]);
     let newest = ratchet.failures().groups(&Filter::any(), 2).await.expect("reads");
     assert_eq!((newest.jobs, newest.complete), (2, false));
-    finds(&ratchet, "JOB-03", "3 jobs have failed permanently, for 2 reasons").await;
+    finds(&ratchet, "JOB-03", "jobs: 3, groups: 2").await;
     worker.stop().await;
 }
 
