@@ -1,7 +1,7 @@
 //! Exit codes, and the errors that cause them.
 
 use std::error::Error;
-use std::fmt;
+use std::{fmt, io};
 
 use ratchet_core::{
     BuildError, ScheduleError, StartError, StoreError, StoreErrorKind, SubmitError, WaitError,
@@ -154,12 +154,27 @@ macro_rules! refused {
     )*};
 }
 
-refused!(
-    BuildError,
-    StartError,
-    SubmitError,
-    WaitError,
-    std::io::Error,
-    serde_json::Error,
-    csv::Error
-);
+refused!(BuildError, StartError, SubmitError, WaitError);
+
+/// Converts errors of the output. A reader that needs no more, such as `head`, is no error.
+macro_rules! output {
+    ($($error:ty => $is_broken_pipe:expr),* $(,)?) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                let is_broken_pipe: fn(&$error) -> bool = $is_broken_pipe;
+                if is_broken_pipe(&error) {
+                    return Self::new(ExitStatus::Done, "");
+                }
+                Self::of(ExitStatus::Refused, &error)
+            }
+        }
+    )*};
+}
+
+output! {
+    io::Error => |error| error.kind() == io::ErrorKind::BrokenPipe,
+    serde_json::Error => |error| error.io_error_kind() == Some(io::ErrorKind::BrokenPipe),
+    csv::Error => |error| {
+        matches!(error.kind(), csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    },
+}

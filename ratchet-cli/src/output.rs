@@ -72,9 +72,9 @@ impl Output {
         let mut out = io::stdout().lock();
         match self.format {
             Format::Json => json(&mut out, &items)?,
-            Format::NdJson => self.lines(items)?,
+            Format::NdJson => Self::lines(items)?,
             Format::Csv => {
-                self.csv_header(columns)?;
+                Self::csv_header(columns)?;
                 self.csv_rows(items, columns)?;
             }
             Format::Table if items.is_empty() => eprintln!("{empty}"),
@@ -111,8 +111,14 @@ impl Output {
         Ok(())
     }
 
+    /// Prints text as it is.
+    #[allow(clippy::unused_self)] // all output goes through this type
+    pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
+        Ok(io::stdout().lock().write_all(text.as_bytes())?)
+    }
+
     /// Prints one JSON document per line.
-    pub(crate) fn lines<T: Serialize>(&self, items: &[T]) -> Result<(), Failure> {
+    pub(crate) fn lines<T: Serialize>(items: &[T]) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
         for item in items {
             serde_json::to_writer(&mut out, item)?;
@@ -121,7 +127,7 @@ impl Output {
         Ok(())
     }
 
-    pub(crate) fn csv_header<T>(&self, columns: &[Column<T>]) -> Result<(), Failure> {
+    pub(crate) fn csv_header<T>(columns: &[Column<T>]) -> Result<(), Failure> {
         let mut writer = csv::Writer::from_writer(io::stdout().lock());
         writer.write_record(columns.iter().map(|column| column.title))?;
         Ok(writer.flush()?)

@@ -1,5 +1,7 @@
 //! The checks of the doctor and the conditions of a filter are those of the guide.
 
+use std::fmt::Write as _;
+
 use ratchet::manage::{CHECKS, Severity};
 use ratchet::store::model::CONDITIONS;
 
@@ -12,8 +14,11 @@ fn o_11_every_check_is_documented() {
     let mut table = "| id | severity | healthy if | otherwise |\n|---|---|---|---|\n".to_owned();
     for check in CHECKS {
         let severity = if check.severity == Severity::Error { "error" } else { "warning" };
-        table +=
-            &format!("| {} | {severity} | {} | {} |\n", check.id, check.healthy, check.meaning);
+        let _ = writeln!(
+            table,
+            "| {} | {severity} | {} | {} |",
+            check.id, check.healthy, check.meaning
+        );
     }
     let page = std::fs::read_to_string(PAGE).expect("the page");
     let begin = page.find(BEGIN).expect("the beginning of the table") + BEGIN.len();

@@ -15,7 +15,7 @@ pub(super) async fn run(session: &Session) -> Result<(), Failure> {
     let findings = session.ratchet.diagnose().await?;
     let out = &session.out;
     if out.format == Format::Table {
-        print!("{}", report(session, &findings));
+        out.print(&report(session, &findings))?;
     } else {
         let columns = [
             column("id", |finding: &Finding, _: &_| finding.id.to_owned()),

@@ -1,5 +1,7 @@
 //! `ratchet failures …`
 
+use std::fmt::Write as _;
+
 use ratchet_core::{FailureGroup, FailureGroups};
 use ratchet_core::{Filter, JobState, PageRequest, Redrive};
 
@@ -28,7 +30,8 @@ pub(super) async fn run(session: &Session, command: Failures) -> Result<(), Fail
             let redriven = session.ratchet.jobs().redrive(redrive).await?;
             let mut text = format!("{} retried", counted(redriven.retried.len() as u64, "job"));
             if !redriven.key_taken.is_empty() {
-                text += &format!(
+                let _ = write!(
+                    text,
                     "\n{} skipped, because another live job holds the business key",
                     counted(redriven.key_taken.len() as u64, "job")
                 );

@@ -27,8 +27,7 @@ pub(super) async fn run(session: &Session, command: Flows) -> Result<(), Failure
                 Drawing::Dot => handle.to_dot().await?,
                 Drawing::Svg => handle.to_svg().await?,
             };
-            println!("{}", text.trim_end());
-            Ok(())
+            session.out.print(&format!("{}\n", text.trim_end()))
         }
         Flows::Cancel { flow } => {
             if !session

@@ -10,7 +10,7 @@ use super::{Session, read};
 use crate::args::{Jobs, Listing};
 use crate::exit::{ExitStatus, Failure};
 use crate::output::text::{duration, printable, printable_lines};
-use crate::output::{Column, Format, column, number};
+use crate::output::{Column, Format, Output, column, number};
 
 pub(super) async fn run(session: &Session, command: Jobs) -> Result<(), Failure> {
     match command {
@@ -213,16 +213,17 @@ fn print_log(session: &Session, lines: &[LogLine]) -> Result<(), Failure> {
         Format::Table => {
             for line in lines {
                 let level = format!("{:?}", line.level).to_lowercase();
-                println!(
+                let line = format!(
                     "run {} +{:<7} {level:<5} {}",
                     line.run,
                     duration(line.after),
                     printable_lines(&line.message)
                 );
+                session.out.print(&format!("{line}\n"))?;
             }
             Ok(())
         }
-        _ => session.out.lines(lines),
+        _ => Output::lines(lines),
     }
 }
 
@@ -357,7 +358,7 @@ async fn export(session: &Session, words: &[String]) -> Result<(), Failure> {
         ));
     }
     if csv {
-        session.out.csv_header(&columns())?;
+        Output::csv_header(&columns())?;
     }
     let mut before = None;
     loop {
@@ -366,7 +367,7 @@ async fn export(session: &Session, words: &[String]) -> Result<(), Failure> {
         if csv {
             session.out.csv_rows(&page.jobs, &columns())?;
         } else {
-            session.out.lines(&page.jobs)?;
+            Output::lines(&page.jobs)?;
         }
         before = page.next;
         if before.is_none() {

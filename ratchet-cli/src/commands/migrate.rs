@@ -3,6 +3,7 @@
 use crate::args::{Global, Migrate};
 use crate::context::Selected;
 use crate::exit::Failure;
+use crate::output::Output;
 
 pub(crate) async fn run(
     selected: &Selected,
@@ -12,13 +13,14 @@ pub(crate) async fn run(
     match command {
         Migrate::Status => {
             selected.target.open().await?;
-            println!("the tables of {} are those that this program needs", selected.target);
-            Ok(())
+            let text =
+                format!("the tables of {} are those that this program needs\n", selected.target);
+            Output::new(global).print(&text)
         }
         Migrate::Up if global.dry_run => {
             match selected.target.open().await {
                 Ok(_) => {
-                    eprintln!("nothing to do: the tables of {} are up to date", selected.target)
+                    eprintln!("nothing to do: the tables of {} are up to date", selected.target);
                 }
                 Err(problem) => eprintln!("would create or update the tables: {problem}"),
             }

@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn due_times_are_read() {
         assert_eq!(due("now").expect("reads"), Due::In(Duration::ZERO));
-        assert_eq!(due("+30m").expect("reads"), Due::In(Duration::from_secs(1800)));
+        assert_eq!(due("+30m").expect("reads"), Due::In(Duration::from_mins(30)));
         assert!(matches!(due("2026-11-18T08:00:00Z").expect("reads"), Due::At(_)));
         assert!(due("tomorrow").is_err());
     }

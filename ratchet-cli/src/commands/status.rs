@@ -1,7 +1,7 @@
 //! `ratchet status`
 
 use std::collections::BTreeSet;
-use std::io::Write as _;
+use std::fmt::Write as _;
 
 use ratchet_core::{JobState, Overview, Severity};
 
@@ -21,27 +21,25 @@ pub(super) async fn run(session: &Session) -> Result<(), Failure> {
         Format::Csv => return out.list(&overview.queues, &queues::columns(), ""),
         _ => return out.object(&overview, ""),
     }
-    println!("{}", head(session, &overview));
+    out.print(&format!("{}\n", head(session, &overview)))?;
     out.list(&overview.queues, &queues::columns(), "there is no queue yet")?;
     let findings = session.ratchet.diagnose().await?;
-    if !findings.is_empty() {
-        println!();
+    if findings.is_empty() {
+        return Ok(());
     }
+    let mut text = "\n".to_owned();
     for finding in findings.iter().take(SHOWN) {
         let mark = match finding.severity {
             Severity::Error => out.error("!"),
             Severity::Warning => out.warning("?"),
         };
-        println!("{mark} {} {}", finding.id, printable(&finding.problem));
+        let _ = writeln!(text, "{mark} {} {}", finding.id, printable(&finding.problem));
     }
     if findings.len() > SHOWN {
-        println!("  {} more", counted((findings.len() - SHOWN) as u64, "finding"));
+        let more = counted((findings.len() - SHOWN) as u64, "finding");
+        let _ = writeln!(text, "  and {more}");
     }
-    if !findings.is_empty() {
-        println!("  what to do: ratchet doctor");
-    }
-    std::io::stdout().flush()?;
-    Ok(())
+    out.print(&format!("{text}  what to do: ratchet doctor\n"))
 }
 
 fn head(session: &Session, overview: &Overview) -> String {

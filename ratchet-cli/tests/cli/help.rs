@@ -1,5 +1,6 @@
 //! Help texts, man pages and completions.
 
+use std::fmt::Write as _;
 use std::fs;
 
 use super::stored::ratchet;
@@ -19,12 +20,12 @@ fn describe(command: &mut clap::Command, text: &mut String) {
         text.push_str(&command.render_long_help().to_string());
     } else {
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-        text.push_str(&format!("\n{}\n    {about}\n", command.render_usage()));
+        let _ = write!(text, "\n{}\n    {about}\n", command.render_usage());
         for arg in
             command.get_arguments().filter(|arg| !arg.is_global_set() && arg.get_id() != "help")
         {
             let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-            text.push_str(&format!("    {arg}: {help}\n"));
+            let _ = writeln!(text, "    {arg}: {help}");
         }
     }
     for inner in command.get_subcommands_mut().filter(|inner| inner.get_name() != "help") {

@@ -1,5 +1,7 @@
 //! Tables, JSON and comma-separated values.
 
+use std::process::Stdio;
+
 use serde_json::Value;
 
 use super::stored::Stored;
@@ -114,4 +116,24 @@ fn o_06_a_failure_group_is_redriven() {
     let done = stored.prints(&["failures", "redrive", &format!("fingerprint:{fingerprint}")]);
     assert_eq!(done, "1 job retried\n");
     assert_eq!(stored.prints(&["failures", "list", "--json"]), "[]\n");
+}
+
+#[test]
+fn o_12_a_reader_that_stops_early_is_no_error() {
+    let stored = Stored::new();
+    for args in [
+        &["jobs", "export"][..],
+        &["jobs", "list"],
+        &["jobs", "list", "--csv"],
+        &["status"],
+        &["flows", "list", "--json"],
+    ] {
+        let mut command = stored.command(args);
+        let mut child =
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("ends");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && !error.contains("panicked"), "{args:?}: {error}");
+    }
 }

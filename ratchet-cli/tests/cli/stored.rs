@@ -49,10 +49,17 @@ impl Stored {
         self.folder.path()
     }
 
+    /// Prepares `ratchet` with this store.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let store = format!("sqlite:{}", self.path().display());
+        let mut command = program();
+        command.args(["--store", &store]).args(args);
+        command
+    }
+
     /// Runs `ratchet` with this store.
     pub(crate) fn ratchet(&self, args: &[&str]) -> Output {
-        let store = format!("sqlite:{}", self.path().display());
-        ratchet(&[&["--store", &store], args].concat())
+        self.command(args).output().expect("runs")
     }
 
     /// Runs `ratchet` with this store. It must succeed. Returns what it printed.
@@ -73,7 +80,7 @@ async fn fill(path: &Path) -> (JobId, JobId, JobId, String) {
     let failed = ratchet.enqueue(Deliver { to: "nowhere".into() }).await.expect("enqueues");
     let worker = ratchet.start().await.expect("starts");
     worker.stopped().await;
-    let hour = Duration::from_secs(3600);
+    let hour = Duration::from_hours(1);
     let waiting =
         ratchet.enqueue(Deliver { to: "eve@example.com".into() }).delay(hour).tag("later").await;
     let first = Deliver { to: "bob@example.com".into() };
@@ -81,13 +88,14 @@ async fn fill(path: &Path) -> (JobId, JobId, JobId, String) {
     (waiting.expect("enqueues").id(), succeeded.id(), failed.id(), chain.id().to_string())
 }
 
+fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ratchet"));
+    command.env_remove("RATCHET_STORE").env_remove("XDG_CONFIG_HOME");
+    command.env("NO_COLOR", "1").env("HOME", "/nonexistent");
+    command
+}
+
 /// Runs `ratchet` without a store.
 pub(crate) fn ratchet(args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ratchet"));
-    command
-        .env_remove("RATCHET_STORE")
-        .env("NO_COLOR", "1")
-        .env("HOME", "/nonexistent")
-        .env_remove("XDG_CONFIG_HOME");
-    command.args(args).output().expect("runs")
+    program().args(args).output().expect("runs")
 }

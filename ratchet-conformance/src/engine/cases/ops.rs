@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::super::EngineFixture;
 use super::super::script::{Script, Step};
 
-const HOUR: Duration = Duration::from_secs(3600);
+const HOUR: Duration = Duration::from_hours(1);
 
 /// Joins a node that no engine belongs to.
 async fn join(
@@ -80,7 +80,7 @@ pub async fn o_11_jobs_without_a_worker_are_found(fixture: EngineFixture) {
     assert_eq!(found(&ratchet, "NOD-01").await, []);
     finds(&ratchet, "QUE-01", "queue `default`").await;
     finds(&ratchet, "JOB-01", "`test.script`").await;
-    fixture.advance(Duration::from_secs(660)).await;
+    fixture.advance(Duration::from_mins(11)).await;
     finds(&ratchet, "QUE-03", "queue `default`").await;
     ratchet.queues().pause("default").await.expect("pauses");
     finds(&ratchet, "QUE-02", "queue `default`").await;
@@ -88,9 +88,9 @@ pub async fn o_11_jobs_without_a_worker_are_found(fixture: EngineFixture) {
 
 pub async fn o_11_nodes_in_trouble_are_found(fixture: EngineFixture) {
     let ratchet = fixture.ratchet().await;
-    let job = ratchet.enqueue(Script::of([Step::Ok])).timeout(Duration::from_secs(60));
+    let job = ratchet.enqueue(Script::of([Step::Ok])).timeout(Duration::from_mins(1));
     job.await.expect("enqueues");
-    let node = join(&fixture, 1, "1.0", "default", "test.script", Duration::from_secs(600)).await;
+    let node = join(&fixture, 1, "1.0", "default", "test.script", Duration::from_mins(10)).await;
     claim(&fixture, node).await;
     assert_eq!(found(&ratchet, "JOB-04").await, []);
     fixture.advance(Duration::from_secs(500)).await;
@@ -123,7 +123,7 @@ pub async fn o_11_schedules_in_trouble_are_found(fixture: EngineFixture) {
     join(&fixture, 1, "1.0", "default", "test.script", 8 * HOUR).await;
     assert_eq!(found(&ratchet, "SCH-01").await, []);
     assert_eq!(found(&ratchet, "SCH-02").await, []);
-    fixture.advance(HOUR + Duration::from_secs(180)).await;
+    fixture.advance(HOUR + Duration::from_mins(3)).await;
     finds(&ratchet, "SCH-02", "`hourly`").await;
     schedules.pause("hourly").await.expect("pauses");
     finds(&ratchet, "SCH-03", "`hourly`").await;
@@ -168,7 +168,7 @@ pub async fn o_07_the_overview_counts_by_queue(fixture: EngineFixture) {
         job.await.expect("enqueues");
     }
     ratchet.queues().pause("quiet").await.expect("pauses");
-    fixture.advance(Duration::from_secs(60)).await;
+    fixture.advance(Duration::from_mins(1)).await;
     let overview = ratchet.overview().await.expect("reads");
     let names: Vec<_> = overview.queues.iter().map(|queue| queue.queue.as_str()).collect();
     assert_eq!(names, ["default", "quiet"]);
