@@ -67,6 +67,12 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     /// Shows queues, workers and problems at a glance
     Status,
+    /// Shows the cluster full-screen, refreshed every few seconds
+    Top {
+        /// The time between two refreshes, such as 1s
+        #[arg(long, default_value = "2s")]
+        every: String,
+    },
     /// Finds, explains and controls jobs
     #[command(subcommand)]
     Jobs(Jobs),

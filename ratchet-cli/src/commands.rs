@@ -41,6 +41,7 @@ impl Session {
 pub(crate) async fn run(session: &Session, command: Command) -> Result<(), Failure> {
     match command {
         Command::Status => status::run(session).await,
+        Command::Top { every } => crate::top::run(session, read::duration(&every)?).await,
         Command::Jobs(command) => jobs::run(session, command).await,
         Command::Failures(command) => failures::run(session, command).await,
         Command::Queues(command) => queues::run(session, command).await,

@@ -30,6 +30,7 @@ mod exit;
 mod output;
 mod program;
 mod target;
+mod top;
 
 pub use exit::ExitStatus;
 pub use program::{BuildProblem, Program, tool};

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use ratchet_core::VERBS;
 
 /// Commands that are no operations of an operator on the jobs.
-const OTHERS: [&str; 6] = ["health", "migrate.status", "migrate.up", "work", "completions", "man"];
+const OTHERS: [&str; 7] =
+    ["top", "health", "migrate.status", "migrate.up", "work", "completions", "man"];
 
 #[test]
 fn o_01_every_verb_is_a_command_and_every_command_a_verb() {
