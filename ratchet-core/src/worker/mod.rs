@@ -34,6 +34,7 @@ mod publish;
 mod recurring;
 mod rest;
 mod run_limits;
+mod run_span;
 mod running;
 mod settlement;
 mod settler;
