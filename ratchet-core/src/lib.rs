@@ -9,6 +9,7 @@ mod decide;
 mod events;
 mod failure;
 mod job;
+mod meter;
 mod runtime;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -51,6 +52,7 @@ pub use job::{JobContext, JobOutput, KeepError};
 pub use job::{
     JobInvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
 };
+pub use meter::{Histogram, Metric, MetricFamily, MetricKind, MetricSeries, MetricValue, Metrics};
 pub use ratchet_store::env::{
     Clock, Entropy, IdSource, OsEntropy, SeededEntropy, Sleep, SystemClock, VirtualClock,
 };
@@ -62,11 +64,11 @@ pub use ratchet_store::model::{
 pub use ratchet_store::rules::{Explanation, Waiting};
 pub use ratchet_store::{Store, StoreError, StoreErrorKind};
 pub use runtime::{
-    AlertSink, DeadLetterSink, DedicatedEngineThread, Middleware, Next, OutcomeSink, RunReport,
-    SingleRuntime, SinkError, Spawn, Task, Tasks,
+    AlertSink, CheckResult, DeadLetterSink, DedicatedEngineThread, Health, Middleware, Next,
+    OutcomeSink, RunReport, SingleRuntime, SinkError, Spawn, Task, Tasks,
 };
 pub use worker::{
-    Completion, EngineDied, EnginePart, Health, StartError, Stopped, Worker, WorkerStats,
+    Completion, EngineDied, EnginePart, HealthServer, StartError, Stopped, Worker, WorkerStats,
 };
 
 #[doc(hidden)]

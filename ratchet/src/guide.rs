@@ -21,6 +21,9 @@ pub mod sql {}
 #[doc = include_str!("../docs/guide/operations.md")]
 pub mod operations {}
 
+#[doc = include_str!("../docs/guide/metrics.md")]
+pub mod metrics {}
+
 #[doc = include_str!("../docs/guide/testing.md")]
 pub mod testing {}
 
