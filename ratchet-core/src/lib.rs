@@ -10,6 +10,7 @@ mod events;
 mod failure;
 mod job;
 mod ops;
+mod meter;
 mod runtime;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -56,6 +57,7 @@ pub use ops::{
     CHECKS, Capability, Check, FailureGroup, FailureGroups, Failures, Finding, Overview,
     QueueOverview, Severity, VERBS, Verb,
 };
+pub use meter::{Histogram, Metric, MetricFamily, MetricKind, MetricSeries, MetricValue, Metrics};
 pub use ratchet_store::env::{
     Clock, Entropy, IdSource, OsEntropy, SeededEntropy, Sleep, SystemClock, VirtualClock,
 };
@@ -67,11 +69,11 @@ pub use ratchet_store::model::{
 pub use ratchet_store::rules::{Explanation, Waiting};
 pub use ratchet_store::{Store, StoreError, StoreErrorKind};
 pub use runtime::{
-    AlertSink, DeadLetterSink, DedicatedEngineThread, Middleware, Next, OutcomeSink, RunReport,
-    SingleRuntime, SinkError, Spawn, Task, Tasks,
+    AlertSink, CheckResult, DeadLetterSink, DedicatedEngineThread, Health, Middleware, Next,
+    OutcomeSink, RunReport, SingleRuntime, SinkError, Spawn, Task, Tasks,
 };
 pub use worker::{
-    Completion, EngineDied, EnginePart, Health, StartError, Stopped, Worker, WorkerStats,
+    Completion, EngineDied, EnginePart, HealthServer, StartError, Stopped, Worker, WorkerStats,
 };
 
 #[doc(hidden)]

@@ -23,6 +23,8 @@ pub mod operations {}
 
 #[doc = include_str!("../docs/guide/command_line.md")]
 pub mod command_line {}
+#[doc = include_str!("../docs/guide/metrics.md")]
+pub mod metrics {}
 
 #[doc = include_str!("../docs/guide/testing.md")]
 pub mod testing {}

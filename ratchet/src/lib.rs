@@ -8,6 +8,7 @@ pub mod graph;
 pub mod guide;
 pub mod hooks;
 pub mod manage;
+pub mod metrics;
 pub mod prelude;
 pub mod runtime;
 pub mod schedule;

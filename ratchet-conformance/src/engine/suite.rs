@@ -139,6 +139,12 @@ macro_rules! engine_suite {
                 h_04_a_rejection_makes_it_ask_before_it_claims_more
                 h_04_without_checks_one_rejection_holds_up_nobody_for_long
             }
+            metrics {
+                v_03_metrics_agree_with_the_history
+                v_03_gauges_of_the_store_are_sampled
+                v_03_suppressed_duplicates_and_refusals_are_counted
+                m_07_a_worker_that_lost_its_store_is_live_and_not_ready
+            }
             declared_rules {
                 q_06_a_limit_that_is_no_longer_declared_is_removed
                 q_06_limits_of_an_operator_outlive_deployments

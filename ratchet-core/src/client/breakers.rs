@@ -88,6 +88,7 @@ impl Breakers {
         let change = core.store.update_breaker(service, update).await?;
         crash_point(CrashPoint::CommandAnswered);
         if let Some(change) = change {
+            core.meter.breaker(service, change);
             core.events.publish(|| Event::of_breaker(service, change));
         }
         Ok(())

@@ -26,6 +26,7 @@ impl Core {
                 continue;
             }
             if let DepthLimit::Refuse(limit) = limit {
+                self.meter.refused("queue_full");
                 let (job, queue) = (job.name.to_string(), queue.to_owned());
                 return Err(SubmitError::QueueFull { job, queue, depth, limit });
             }

@@ -323,8 +323,10 @@ pub(super) async fn insert(
     let expected = core.events.expect_submits(about.iter().cloned());
     let deep = core.check_depth(&about).await?;
     crash_point(CrashPoint::SubmitBefore);
+    let sent = core.clock.monotonic();
     let inserted = core.store.insert(jobs).await;
     crash_point(CrashPoint::SubmitAnswered);
+    core.record_insert(sent, inserted.as_ref().err());
     let name_of = |wanted| {
         about
             .iter()
@@ -335,6 +337,7 @@ pub(super) async fn insert(
     let inserted = inserted.map_err(|error| SubmitError::from_insert(error, name_of, single))?;
     let mut answers = Vec::with_capacity(inserted.len());
     let mut warned = BTreeSet::new();
+    core.record_submits(inserted.iter().zip(&about));
     for (inserted, job) in inserted.into_iter().zip(&about) {
         let Inserted::Created(_) = inserted else {
             answers.push((inserted, Vec::new()));

@@ -59,7 +59,13 @@ pub struct Pipeline {
 impl Pipeline {
     /// Takes up to `limit` waiting hand-offs in commit order. Those not finished within `hold` are handed out again.
     pub async fn take(&self, limit: u32, hold: Duration) -> Result<Vec<HandOff>, StoreError> {
-        self.core.store.take_hand_offs(&self.name, limit, hold).await
+        let taken = self.core.store.take_hand_offs(&self.name, limit, hold).await?;
+        let now = self.core.clock.now();
+        for hand_off in &taken {
+            let after = Duration::try_from(now.duration_since(hand_off.at)).unwrap_or_default();
+            self.core.meter.hand_off_taken(&self.name, after);
+        }
+        Ok(taken)
     }
 
     /// Marks hand-offs as processed, so that they are not handed out again.

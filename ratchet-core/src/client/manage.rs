@@ -35,6 +35,7 @@ impl Jobs {
         let reply = self.core.command(Command::Cancel(id, cause)).await?;
         let canceled = matches!(reply.states(), Some((_, JobState::Canceled)));
         if canceled {
+            self.core.meter.canceled(cause);
             self.core.events.publish(|| Event::Canceled { job: id, cause });
         }
         Ok(canceled)
@@ -85,7 +86,11 @@ impl Core {
     /// Sends a command to the store, and publishes what it changed in graphs.
     pub(super) async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
         crash_point(CrashPoint::CommandBefore);
-        let reply = self.store.command(command).await?;
+        let reply = self.store.command(command).await;
+        if let Err(CommandError::Store(error)) = &reply {
+            self.meter.store_error("command", error);
+        }
+        let reply = reply?;
         crash_point(CrashPoint::CommandAnswered);
         match &reply {
             CommandReply::MovedWithGraph { effects, .. } | CommandReply::GroupCanceled(effects) => {

@@ -216,6 +216,12 @@ impl Builder {
     pub fn health_timeout(self, limit: Duration) -> Self {
         self.config(|config| config.health_timeout = limit)
     }
+
+    /// Sets whether the runs and submits of jobs are measured, see [`Ratchet::metrics`](crate::Ratchet::metrics). By
+    /// default they are.
+    pub fn metering(self, on: bool) -> Self {
+        self.config(|config| config.metering = on)
+    }
 }
 
 #[cfg(test)]

@@ -106,6 +106,8 @@ pub struct Config {
     pub health_retry: Duration,
     /// The maximum duration of a health check before it counts as failed.
     pub health_timeout: Duration,
+    /// Whether the runs and submits of jobs are measured, see [`Ratchet::metrics`](crate::Ratchet::metrics).
+    pub metering: bool,
 }
 
 const MILLISECOND: Duration = Duration::from_millis(1);
@@ -153,6 +155,7 @@ impl Default for Config {
             health_every: Duration::from_secs(10),
             health_retry: Duration::from_secs(1),
             health_timeout: Duration::from_secs(5),
+            metering: true,
         }
     }
 }

@@ -105,6 +105,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     setting!("health_every", "RATCHET_HEALTH_EVERY", health_every, "The interval between health checks while the worker is healthy."),
     setting!("health_retry", "RATCHET_HEALTH_RETRY", health_retry, "The interval between health checks while the worker is unhealthy."),
     setting!("health_timeout", "RATCHET_HEALTH_TIMEOUT", health_timeout, "The maximum duration of a health check before it counts as failed."),
+    setting!("metering", "RATCHET_METERING", metering, "Whether the runs and submits of jobs are measured. See the page *Metrics* of the guide."),
     setting!("require_implementations", "RATCHET_REQUIRE_IMPLEMENTATIONS", require_implementations, "Whether a worker must not start if a declared job has no implementation in this program."),
 ];
 

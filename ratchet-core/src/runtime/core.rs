@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::{Depths, HealthCheck, IgnoredFields, Middleware, Sinks};
+use super::{Depths, HealthCheck, IgnoredFields, Middleware, Sinks, Workers};
 use crate::config::Config;
 use crate::decide::{Outcome, Policies, sample};
 use crate::events::Events;
 use crate::failure::{Classifier, PanicReport, Panics, catch_panic};
 use crate::job::{Callback, ConditionDef, JobContext, JobDef, RunHost, States};
 use crate::job::{JobInvocationResolver, Registration};
+use crate::meter::Meter;
 use ratchet_store::Store;
 use ratchet_store::env::{Clock, Entropy, IdSource};
 use ratchet_store::model::{BreakerSample, BreakerSettings, Claimed, JobSpec, KnownJobs};
@@ -41,6 +42,10 @@ pub(crate) struct Core {
     served: Mutex<Option<(Duration, BTreeSet<String>)>>,
     pub(crate) depths: Depths,
     pub(crate) ignored_fields: IgnoredFields,
+    pub(crate) meter: Meter,
+    /// Held while the gauges that need the store are sampled.
+    pub(super) sampling: tokio::sync::Mutex<()>,
+    pub(crate) workers: Workers,
 }
 
 impl Core {
@@ -62,6 +67,7 @@ impl Core {
         panics: Arc<Panics>,
     ) -> Self {
         let ids = IdSource::new(Arc::clone(&clock), Arc::clone(&entropy));
+        let meter = Meter::new(config.metering);
         Self {
             store,
             resolver,
@@ -82,6 +88,9 @@ impl Core {
             served: Mutex::new(None),
             depths: Depths::default(),
             ignored_fields: IgnoredFields::default(),
+            meter,
+            sampling: tokio::sync::Mutex::default(),
+            workers: Workers::default(),
         }
     }
 

@@ -3,14 +3,18 @@
 mod core;
 #[cfg(any(test, feature = "testing"))]
 mod for_test;
+mod health;
 mod health_check;
 mod ignored_fields;
+mod metrics;
 mod middleware;
 mod queue_depth;
 mod sinks;
 mod spawn;
+mod workers;
 
 pub(crate) use core::Core;
+pub use health::{CheckResult, Health};
 pub(crate) use health_check::HealthCheck;
 pub(crate) use ignored_fields::IgnoredFields;
 pub(crate) use middleware::HandlerFuture;
@@ -19,3 +23,4 @@ pub(crate) use queue_depth::{Depths, by_queue};
 pub(crate) use sinks::Sinks;
 pub use sinks::{AlertSink, DeadLetterSink, OutcomeSink, SinkError};
 pub use spawn::{DedicatedEngineThread, SingleRuntime, Spawn, Task, Tasks};
+pub(crate) use workers::{WorkerGauges, WorkerStatus, Workers};

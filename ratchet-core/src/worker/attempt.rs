@@ -4,8 +4,10 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
+use tracing::Instrument as _;
 
 use super::handler::{self, HandlerExit, ThreadExit};
+use super::run_span::run_span;
 use super::settlement::{self, RunEffects};
 use super::{conditions, step_inputs};
 use crate::decide::Outcome;
@@ -47,7 +49,7 @@ pub(crate) async fn attempt(
     let started = core.clock.monotonic();
     let mut effects = RunEffects::default();
     let whole = AssertUnwindSafe(outcome(core, ctx, spawn, late, started, &mut effects));
-    let outcome = match whole.catch_unwind().await {
+    let outcome = match whole.catch_unwind().instrument(run_span(ctx.claimed())).await {
         Ok(outcome) => outcome,
         Err(payload) => panicked(core, PanicReport::new(payload)),
     };

@@ -156,6 +156,7 @@ impl ClaimLoop {
             match due {
                 Due::Soft(job, after) => {
                     tracing::warn!(job.id = %job.id(), job.name = %job.spec.name, ?after, "a run has used most of its timeout");
+                    core.meter.soft_timeout(&job);
                     core.events.publish(|| Event::SoftTimeout { job: job_ref(&job), after });
                 }
                 Due::Runaway(token, cause) => self.give_up_on(token, cause, now),
@@ -209,6 +210,7 @@ impl ClaimLoop {
         self.isolated_waiting = reply.isolated_waiting;
         let got = u32::try_from(reply.jobs.len()).unwrap_or(u32::MAX);
         shared.counters.claimed.fetch_add(u64::from(got), Ordering::Relaxed);
+        shared.record_claim(done.asked.as_ref(), &reply, done.settled);
         self.pacer.on_reply(
             now,
             got >= requested,
@@ -266,8 +268,9 @@ impl ClaimLoop {
             attempt: job.attempt(),
             queue_wait: job.queue_wait(),
         });
+        let in_flight = core.meter.started(&job);
         let (ctx, launched) = self.shared.launch(job);
-        self.running_jobs.insert(ctx, now);
+        self.running_jobs.insert(ctx, in_flight, now);
         launched
     }
 
@@ -291,11 +294,11 @@ impl ClaimLoop {
                 shared.fenced.store(false, Ordering::Relaxed);
                 self.pacer.assume_work();
             }
-            Message::Health { closed, seen, problems } => {
+            Message::Health { closed, seen, results } => {
                 if self.capacity.checked(&closed, seen) {
                     self.pacer.on_wakeup();
                 }
-                shared.set_unhealthy(problems);
+                shared.set_checked(results);
             }
             Message::Swept => {
                 self.limits.swept();
@@ -333,8 +336,12 @@ impl ClaimLoop {
                 }
                 self.settler.push(PendingSettlement { job: run, settlement: *settlement }, now);
             }
-            AttemptResult::Discard { lingering: false } => self.holds_to_release.push(token),
-            AttemptResult::Discard { lingering: true } => {}
+            AttemptResult::Discard { lingering } => {
+                self.shared.core.meter.canceled_run(&run);
+                if !lingering {
+                    self.holds_to_release.push(token);
+                }
+            }
         }
     }
 
@@ -370,6 +377,7 @@ impl ClaimLoop {
 
     fn count(&self) {
         let counters = &self.shared.counters;
+        counters.held.store(self.settler.len() as u64, Ordering::Relaxed);
         counters.running.store(u64::from(self.capacity.running()), Ordering::Relaxed);
         counters.suspects.store(self.suspects.len() as u64, Ordering::Relaxed);
         counters.runaways.store(self.running_jobs.runaways() as u64, Ordering::Relaxed);

@@ -70,6 +70,7 @@ async fn taken(
     };
     let offered = AssertUnwindSafe(offered).catch_unwind().await;
     moved();
+    core.meter.delivery(channel, matches!(offered, Ok(Ok(()))));
     match offered {
         Ok(Ok(())) => return Some(delivery.id),
         Ok(Err(error)) => {

@@ -89,7 +89,9 @@ pub(super) async fn exchange(
         asked.as_ref().map(|asked| &*asked.queues),
         check_competition,
     );
+    let sent = shared.core.clock.monotonic();
     let (answer, competing) = beside(answer, check).await;
+    record_call(&shared, sent, (!batch.is_empty(), asked.is_some()), answer.as_ref().err());
     let still_held = release_holds(&shared, letting_go).await;
     let mut lingering = lingering(&batch);
     note_trouble(&shared, answer.as_ref(), asked.is_some(), !batch.is_empty());
@@ -143,6 +145,27 @@ pub(super) async fn exchange(
                 lingering,
             }
         }
+    }
+}
+
+/// Measures a call to the store that settles, claims, or both.
+fn record_call(
+    shared: &Shared,
+    sent: Duration,
+    (settles, claims): (bool, bool),
+    error: Option<&StoreError>,
+) {
+    let operation = match (settles, claims) {
+        (true, true) => "settle_and_claim",
+        (true, false) => "settle",
+        (false, true) => "claim",
+        // The exchange only releases slots.
+        (false, false) => return,
+    };
+    let (meter, now) = (&shared.core.meter, shared.core.clock.monotonic());
+    meter.store_call(operation, now.saturating_sub(sent));
+    if let Some(error) = error {
+        meter.store_error(operation, error);
     }
 }
 
@@ -219,8 +242,30 @@ async fn release_holds(shared: &Shared, tokens: Vec<Token>) -> Vec<Token> {
     match shared.core.store.release_holds(tokens.clone()).await {
         Ok(()) => Vec::new(),
         Err(error) => {
+            shared.core.meter.store_error("release_holds", &error);
             tracing::warn!(%error, "slots and keys of ended runs could not be released; the worker tries again");
             tokens
+        }
+    }
+}
+
+impl Shared {
+    /// Measures a claim: how many jobs it has returned, and which queues have no further job. `settled` is set if the
+    /// call has settled runs, too: then a store may report a failed claim as an empty one.
+    pub(super) fn record_claim(&self, asked: Option<&Asked>, reply: &ClaimReply, settled: bool) {
+        let (meter, got) = (&self.core.meter, reply.jobs.len());
+        meter.claimed(got);
+        let queues = asked.map_or(&[][..], |asked| &asked.queues);
+        let requested: u64 = queues.iter().map(|queue| u64::from(queue.limit)).sum();
+        if got as u64 >= requested || (settled && got == 0) {
+            return;
+        }
+        let now = self.core.clock.now();
+        for QueueDemand { queue, limit } in queues {
+            let of_queue = reply.jobs.iter().filter(|job| job.spec.queue == *queue).count();
+            if (of_queue as u64) < u64::from(*limit) {
+                meter.drained(queue, now);
+            }
         }
     }
 }

@@ -98,13 +98,13 @@ fn on_thread(
     let (result_tx, result_rx) = oneshot::channel();
     let (panic_tx, panic_rx) = oneshot::channel();
     let (ended_tx, ended_rx) = oneshot::channel();
-    let ctx = ctx.clone();
+    let (ctx, span) = (ctx.clone(), tracing::Span::current());
     spawn.blocking(Box::new(move || {
         // The run may have been aborted while it waited for a thread. Then the function must not start.
         let outcome = if ctx.stop_signal().is_aborted() {
             Ok(Err(JobError::msg("the run was stopped before it began").into_handler_error()))
         } else {
-            catch_panic(call)
+            span.in_scope(|| catch_panic(call))
         };
         // Report the end first, then check for an abort. In this order, either `call` sees the end or this thread sees
         // the abort and sends the notification.

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use futures_util::FutureExt as _;
 use tokio::sync::oneshot;
 
+use super::app_check::AppCheck;
 use super::mailbox::Message;
 use super::shared::Shared;
 use crate::failure::{PanicReport, display};
@@ -20,21 +21,24 @@ pub(super) async fn run_health_checks(shared: Arc<Shared>) {
     }
     loop {
         let seen = shared.check_requests.load(Ordering::Acquire);
-        let failing = tokio::select! {
+        let answers = tokio::select! {
             biased;
             () = shared.over.cancelled() => return,
-            failing = ask_all(&shared) => failing,
+            answers = ask_all(&shared) => answers,
         };
-        let healthy = failing.is_empty();
-        let guards = |queue: &&String| failing.iter().any(|(check, _)| check.guards(queue));
+        let healthy = answers.iter().all(|(_, why)| why.is_none());
+        let guards = |queue: &&String| {
+            answers.iter().any(|(check, why)| why.is_some() && check.guards(queue))
+        };
         let closed = shared.queues.iter().filter(guards).cloned().collect();
-        let problems = failing
-            .into_iter()
-            .map(|(check, why)| format!("health check `{}` fails: {why}", check.name));
-        let problems = problems.collect();
+        let result = |(check, why): (&HealthCheck, Option<String>)| {
+            let fails = |why| format!("health check `{}` fails: {why}", check.name);
+            AppCheck { name: check.name.clone(), problem: why.map(fails) }
+        };
+        let results = answers.into_iter().map(result).collect();
         // The claim loop closes the queues and updates readiness together, so that a worker that is not ready claims
         // nothing.
-        shared.send(Message::Health { closed, seen, problems });
+        shared.send(Message::Health { closed, seen, results });
         let pause = if healthy { core.config.health_every } else { core.config.health_retry };
         tokio::select! {
             biased;
@@ -45,11 +49,11 @@ pub(super) async fn run_health_checks(shared: Arc<Shared>) {
     }
 }
 
-/// Runs all checks concurrently. Returns those that fail, and why.
-async fn ask_all(shared: &Shared) -> Vec<(&HealthCheck, String)> {
+/// Runs all checks concurrently. Returns for each why it fails, or `None` if it passes.
+async fn ask_all(shared: &Shared) -> Vec<(&HealthCheck, Option<String>)> {
     let checks = shared.core.checks.iter();
-    let asked = checks.map(|check| async move { Some((check, ask(shared, check).await?)) });
-    futures_util::future::join_all(asked).await.into_iter().flatten().collect()
+    let asked = checks.map(|check| async move { (check, ask(shared, check).await) });
+    futures_util::future::join_all(asked).await
 }
 
 /// Runs a check. Returns why it fails, or `None` if it passes. Because it is user code that may panic or hang, it runs

@@ -18,6 +18,7 @@ pub(super) async fn run_heartbeat(shared: Arc<Shared>, joined: Duration) {
     let config = &shared.core.config;
     let clock = &shared.core.clock;
     let mut timer = LeaseTimer::new(config, joined);
+    shared.record_renewal(joined);
     loop {
         tokio::select! {
             biased;
@@ -31,6 +32,7 @@ pub(super) async fn run_heartbeat(shared: Arc<Shared>, joined: Duration) {
             Ok(Heartbeat::Renewed { canceled }) => {
                 crash_point(CrashPoint::NodeRenewed);
                 timer.renewed(sent);
+                shared.record_renewal(sent);
                 canceled.into_iter().for_each(|token| shared.send(Message::Cancel(token)));
                 unfence(&shared);
             }
@@ -43,6 +45,7 @@ pub(super) async fn run_heartbeat(shared: Arc<Shared>, joined: Duration) {
                 let join = shared.core.store.join(shared.info(), config.lease);
                 if in_time(&shared, config.heartbeat, join).await.is_ok() {
                     timer.renewed(sent);
+                    shared.record_renewal(sent);
                     shared.send(Message::Unfence);
                 } else {
                     timer.failed();
@@ -50,6 +53,7 @@ pub(super) async fn run_heartbeat(shared: Arc<Shared>, joined: Duration) {
             }
             Err(error) => {
                 timer.failed();
+                shared.core.meter.store_error("heartbeat", &error);
                 let now = clock.monotonic();
                 tracing::warn!(%error, age = ?timer.age(now), "a heartbeat failed");
                 fence_if_due(&shared, &timer, now);

@@ -59,6 +59,7 @@ impl Launched {
             return release;
         }
         self.shared.counters.vanished.fetch_add(1, Ordering::Relaxed);
+        core.meter.vanished();
         if !self.began {
             // The handlers' runtime accepts no tasks, so further claims would end the same way. The watchdog clears the
             // flag when one of its probes succeeds.

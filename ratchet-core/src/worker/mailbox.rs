@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
+use super::app_check::AppCheck;
 use super::attempt::AttemptResult;
 use ratchet_store::model::Token;
 
@@ -24,7 +25,7 @@ pub(super) enum Message {
     Unfence,
     /// The health checks were run: nothing may be claimed from the `closed` queues. Check requests up to number `seen`
     /// are done.
-    Health { closed: BTreeSet<String>, seen: u64, problems: Vec<String> },
+    Health { closed: BTreeSet<String>, seen: u64, results: Vec<AppCheck> },
     /// The first sweep was done.
     Swept,
     /// Stop gracefully.

@@ -10,6 +10,7 @@ use super::mailbox::Message;
 use super::publish::publish;
 use super::recurring::fire_due;
 use super::shared::Shared;
+use super::trouble::Verb;
 use super::unknown_jobs::UnknownJobs;
 use super::unreadable_jobs;
 use crate::config::RunMode;
@@ -54,10 +55,18 @@ pub(super) async fn run_maintenance(shared: Arc<Shared>) {
                 if std::mem::take(&mut awaited) {
                     shared.send(Message::Swept);
                 }
+                let at = core.clock.monotonic();
                 match swept {
-                    Ok(()) if purge_due => purged = Some(now),
-                    Ok(()) => {}
+                    Ok(()) => {
+                        shared.sweep_trouble.passed(Verb::Sweep, at);
+                        if purge_due {
+                            purged = Some(now);
+                        }
+                    }
                     Err(error) => {
+                        core.meter.sweep_failed();
+                        core.meter.store_error("sweep", &error);
+                        shared.sweep_trouble.failed(Verb::Sweep, at, &error);
                         tracing::warn!(%error, "a sweep failed; the next one tries again");
                     }
                 }
@@ -105,6 +114,7 @@ async fn rescue(shared: &Shared) -> Result<(), StoreError> {
             // Otherwise another node was faster, or the worker was still alive.
             if let Settled::Applied(_) = settled {
                 shared.counters.rescued.fetch_add(1, Ordering::Relaxed);
+                core.meter.rescued(&orphan.claimed.spec.queue);
                 publish(core, &orphan.claimed, settlement, settled);
             }
         }
@@ -185,6 +195,7 @@ fn deliver_elsewhere(shared: &Arc<Shared>) {
     let round = Round(Arc::clone(shared));
     shared.spawn.handler(Box::pin(async move {
         if let Err(error) = deliver(&round.0.core, &round.0.deliveries).await {
+            round.0.core.meter.store_error("deliver", &error);
             tracing::warn!(%error, "deliveries could not be read or acknowledged; the worker tries again");
         }
     }));

@@ -11,6 +11,7 @@
 //! one. Handlers run on the runtime that started the worker. A handler that never yields therefore delays at most other
 //! handlers.
 
+mod app_check;
 mod attempt;
 mod banner;
 mod capacity;
@@ -25,7 +26,9 @@ mod engine;
 mod exchange;
 mod handler;
 mod health_checks;
+mod health_server;
 mod heartbeat;
+mod http_head;
 mod launch;
 mod lease_timer;
 mod mailbox;
@@ -34,6 +37,7 @@ mod publish;
 mod recurring;
 mod rest;
 mod run_limits;
+mod run_span;
 mod running;
 mod settlement;
 mod settler;
@@ -50,9 +54,10 @@ mod unreadable_jobs;
 mod verdict_counters;
 mod watchdog;
 
+pub use health_server::HealthServer;
 pub use run_limits::Completion;
 pub use start::{StartError, Worker};
-pub use status::{Health, WorkerStats};
+pub use status::WorkerStats;
 pub use stopped::{EngineDied, EnginePart, Stopped};
 
 #[cfg(feature = "testing")]

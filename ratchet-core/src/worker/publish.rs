@@ -22,10 +22,11 @@ pub(super) fn job_ref(job: &Claimed) -> JobRef {
 /// Publishes the events and log lines of a settlement.
 pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settled: &Settled) {
     let events = &core.events;
+    core.meter.settled(job, settlement, settled);
     let applied = match settled {
         Settled::Applied(applied) => applied,
         Settled::Stale { state } => {
-            tracing::info!(job.id = %job.id(), job.name = %job.spec.name, ?state, "a run ended after its job had changed; its outcome is discarded");
+            tracing::debug!(job.id = %job.id(), job.name = %job.spec.name, ?state, "a run ended after its job had changed; its outcome is discarded");
             events.publish(|| Event::Stale { job: job_ref(job) });
             return;
         }
@@ -38,6 +39,7 @@ pub(crate) fn publish(core: &Core, job: &Claimed, settlement: &Settlement, settl
     publish_verdict(core, job, settlement, applied);
     if let (Some(sample), Some(change)) = (&settlement.sample, applied.breaker) {
         tracing::warn!(service = sample.service, ?change, "a circuit breaker has changed");
+        core.meter.breaker(&sample.service, change);
         events.publish(|| Event::of_breaker(&sample.service, change));
     }
     publish_effects(core, &applied.effects);
@@ -130,6 +132,7 @@ fn publish_children(core: &Core, settlement: &Settlement, applied: &Applied) {
     let members = settlement.graphs.iter().flat_map(|graph| &graph.jobs);
     let children = settlement.spawned.iter().chain(members);
     for child in children.filter(|child| spawned.contains(&child.id)) {
+        core.meter.submitted(&child.spec.queue, &child.spec.name, 1);
         core.events.publish(|| Event::Submitted {
             job: JobRef {
                 id: child.id,

@@ -1,5 +1,7 @@
 //! Fires the schedules of recurring jobs. Any node may fire a schedule; its version ensures that only one does.
 
+use std::time::Duration;
+
 use crate::client::schedule_job;
 use crate::events::{Event, JobRef};
 use crate::runtime::Core;
@@ -56,6 +58,7 @@ async fn fire_one(
         })
         .collect();
     let (name, replaces) = (schedule.name.clone(), Some(schedule.version));
+    let has_missed = firing.occurrences.first() != schedule.next.as_ref();
     let last = firing.occurrences.last().copied().or(schedule.last);
     let mut record = schedule;
     (record.next, record.last) = (firing.next, last);
@@ -73,11 +76,21 @@ async fn fire_one(
         // Another node has fired it.
         ScheduleWritten::Stale => {}
         ScheduleWritten::Written { created, dropped } => {
+            if has_missed {
+                core.meter.missed(&name);
+            }
+            for (job, occurrence) in refs.iter().zip(&firing.occurrences) {
+                if created.contains(&job.id) {
+                    let late = Duration::try_from(now.duration_since(*occurrence));
+                    core.meter.fired(&name, late.unwrap_or_default());
+                    core.meter.submitted(&job.queue, &job.name, 1);
+                }
+            }
             for job in refs.into_iter().filter(|job| created.contains(&job.id)) {
                 core.events.publish(|| Event::Submitted { job });
             }
             for job in dropped {
-                tracing::info!(schedule = %name, job = %job.name, why = %job.why, "an occurrence was passed over");
+                tracing::debug!(schedule = %name, job = %job.name, why = %job.why, "an occurrence was passed over");
             }
         }
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::config::Config;
 use crate::job::JobContext;
 use crate::job::StopCause;
+use crate::meter::InFlight;
 use ratchet_store::model::{Claimed, Token};
 
 /// A run in progress.
@@ -14,6 +15,8 @@ use ratchet_store::model::{Claimed, Token};
 pub(super) struct Run {
     pub(super) ctx: JobContext,
     pub(super) started: Duration,
+    /// Counts the run as in progress.
+    _in_flight: Option<InFlight>,
     phase: Phase,
     /// When to check it next.
     check: Check,
@@ -62,14 +65,17 @@ pub(super) struct RunningJobs {
 }
 
 impl RunningJobs {
-    pub(super) fn insert(&mut self, ctx: JobContext, now: Duration) {
+    pub(super) fn insert(&mut self, ctx: JobContext, in_flight: Option<InFlight>, now: Duration) {
         let job = ctx.claimed();
         let options = &job.spec.options;
         let soft =
             options.soft_timeout.unwrap_or(options.timeout.mul_f64(0.8)).min(options.timeout);
         let token = job.token;
         let check = self.look_at(token, now.saturating_add(soft));
-        self.runs.insert(token, Run { ctx, started: now, phase: Phase::Fresh, check });
+        self.runs.insert(
+            token,
+            Run { ctx, started: now, _in_flight: in_flight, phase: Phase::Fresh, check },
+        );
     }
 
     fn look_at(&mut self, token: Token, at: Duration) -> Check {

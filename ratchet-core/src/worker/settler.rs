@@ -175,6 +175,7 @@ pub(super) async fn settle_bisecting(
                 Ok(SingleResult::Blocked) => left.push(pending),
                 Ok(SingleResult::Refused) => {
                     shared.counters.stuck.fetch_add(1, Ordering::Relaxed);
+                    shared.core.meter.stuck();
                     let job = &pending.job;
                     tracing::error!(
                         job.id = %job.id(), job.name = %job.spec.name,

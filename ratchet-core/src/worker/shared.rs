@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use super::app_check::AppCheck;
 use super::declarations::declarations;
 use super::deliver::delivery_limit;
 use super::deliveries::Deliveries;
@@ -44,6 +45,12 @@ pub(super) struct Shared {
     pub(super) completed: OnceLock<Completion>,
     /// Claims or settlements that currently fail.
     pub(super) trouble: Trouble,
+    /// Sweeps that currently fail.
+    pub(super) sweep_trouble: Trouble,
+    /// When the worker was created, by the monotonic clock.
+    created: Duration,
+    /// When the last renewal of the lease that succeeded was sent, in microseconds of the monotonic clock.
+    renewed: AtomicU64,
     pub(super) deliveries: Deliveries,
     /// Triggered when a settlement has stored something for a sink.
     pub(super) delivery_stored: Notify,
@@ -56,8 +63,8 @@ pub(super) struct Shared {
     pub(super) stalled: AtomicBool,
     /// The node claims nothing because its lease may have expired.
     pub(super) fenced: AtomicBool,
-    /// The messages of failing health checks.
-    unhealthy: Mutex<Vec<String>>,
+    /// The last results of the health checks of the application, and when they were returned.
+    checked: Mutex<(Duration, Vec<AppCheck>)>,
     /// Messages about waiting jobs that no live worker knows.
     unknown_jobs: Mutex<Vec<String>>,
     /// How many jobs are set aside because their rows cannot be read.
@@ -81,6 +88,8 @@ pub(super) struct Counters {
     pub(super) verdicts: VerdictCounters,
     pub(super) rescued: AtomicU64,
     pub(super) vanished: AtomicU64,
+    /// Outcomes that wait to be stored.
+    pub(super) held: AtomicU64,
     pub(super) running: AtomicU64,
     pub(super) runaways: AtomicU64,
     pub(super) suspects: AtomicU64,
@@ -90,7 +99,7 @@ pub(super) struct Counters {
 
 impl Shared {
     pub(super) fn new(core: Arc<Core>, spawn: Arc<dyn Spawn>, queues: Vec<String>) -> Self {
-        let node = core.ids.node();
+        let (node, created) = (core.ids.node(), core.clock.monotonic());
         let known = Arc::new(core.known_jobs());
         let declarations = declarations(&core);
         let host: Arc<dyn RunHost> = Arc::new(Arc::clone(&core));
@@ -107,6 +116,9 @@ impl Shared {
             died: OnceLock::new(),
             completed: OnceLock::new(),
             trouble: Trouble::default(),
+            sweep_trouble: Trouble::default(),
+            created,
+            renewed: AtomicU64::new(micros(created)),
             deliveries: Deliveries::default(),
             delivery_stored: Notify::new(),
             deliver_again: AtomicBool::new(false),
@@ -114,7 +126,7 @@ impl Shared {
             runs: Mutex::default(),
             stalled: AtomicBool::new(false),
             fenced: AtomicBool::new(false),
-            unhealthy: Mutex::default(),
+            checked: Mutex::default(),
             unknown_jobs: Mutex::default(),
             unreadable_jobs: AtomicU64::default(),
             resting: Mutex::default(),
@@ -160,20 +172,27 @@ impl Shared {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn set_unhealthy(&self, problems: Vec<String>) {
-        let mut unhealthy = self.unhealthy.lock().unwrap_or_else(PoisonError::into_inner);
-        if *unhealthy != problems {
-            if problems.is_empty() {
+    /// Records the results of the health checks of the application.
+    pub(super) fn set_checked(&self, results: Vec<AppCheck>) {
+        fn problems(results: &[AppCheck]) -> Vec<&String> {
+            results.iter().filter_map(|check| check.problem.as_ref()).collect()
+        }
+        let now = self.core.clock.monotonic();
+        let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+        let (before, after) = (problems(&checked.1), problems(&results));
+        if before != after {
+            if after.is_empty() {
                 tracing::info!("the worker is healthy again");
             } else {
-                tracing::warn!(?problems, "the worker is unhealthy");
+                tracing::warn!(problems = ?after, "the worker is unhealthy");
             }
-            *unhealthy = problems;
         }
+        *checked = (now, results);
     }
 
-    pub(super) fn unhealthy(&self) -> Vec<String> {
-        self.unhealthy.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Returns the last results of the health checks of the application, and when they were returned.
+    pub(super) fn checked(&self) -> (Duration, Vec<AppCheck>) {
+        self.checked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(super) fn set_unknown_jobs(&self, details: Vec<String>) {
@@ -202,14 +221,33 @@ impl Shared {
     }
 
     pub(super) fn record_tick(&self) {
-        let now = u64::try_from(self.core.clock.monotonic().as_micros()).unwrap_or(u64::MAX);
-        self.counters.last_tick.store(now, Ordering::Relaxed);
+        self.counters.last_tick.store(micros(self.core.clock.monotonic()), Ordering::Relaxed);
+    }
+
+    /// Records a renewal of the lease that was sent at `sent`.
+    pub(super) fn record_renewal(&self, sent: Duration) {
+        self.renewed.store(micros(sent), Ordering::Relaxed);
+    }
+
+    /// Returns the time since the worker was created.
+    pub(super) fn age(&self, now: Duration) -> Duration {
+        now.saturating_sub(self.created)
+    }
+
+    /// Returns the time since the last renewal of the lease was sent.
+    pub(super) fn since_renewal(&self) -> Duration {
+        let renewed = Duration::from_micros(self.renewed.load(Ordering::Relaxed));
+        self.core.clock.monotonic().saturating_sub(renewed)
     }
 
     pub(super) fn since_last_tick(&self) -> Duration {
         let last = Duration::from_micros(self.counters.last_tick.load(Ordering::Relaxed));
         self.core.clock.monotonic().saturating_sub(last)
     }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 fn host() -> String {

@@ -8,12 +8,12 @@ use super::engine::engine;
 use super::mailbox::Message;
 use super::shared::Shared;
 use super::signals::{self, Signals};
-use super::status::{Health, WorkerStats, liveness, readiness, stats};
+use super::status::{WorkerStats, liveness, readiness, stats};
 use super::stopped::{EngineDied, Stopped};
 use crate::client::Ratchet;
 use crate::job::{InjectRequirement, Registration};
 use crate::runtime::Core;
-use crate::runtime::{DedicatedEngineThread, Spawn};
+use crate::runtime::{DedicatedEngineThread, Health, Spawn, WorkerStatus};
 use ratchet_store::StoreError;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::NodeId;
@@ -60,6 +60,8 @@ impl Ratchet {
         shared.record_tick();
         let home = core.store.runtime();
         shared.spawn.engine(engine(&shared, joined), home).map_err(StartError::Thread)?;
+        let status: Arc<dyn WorkerStatus> = Arc::clone(&shared) as _;
+        core.workers.add(Arc::downgrade(&status));
         Ok(Worker { shared })
     }
 }

@@ -1,25 +1,15 @@
-//! Liveness, readiness and counters of a worker.
+//! Liveness, readiness, gauges and counters of a worker.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde::Serialize;
 
+use super::app_check::AppCheck;
 use super::shared::Shared;
+use super::trouble::{Trouble, Verb};
 use super::unreadable_jobs;
-
-/// The result of a liveness or readiness check.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Health {
-    /// Whether the check passed.
-    pub ok: bool,
-    /// Why it did not pass; empty if it did.
-    pub problems: Vec<String>,
-    /// Conditions that an operator should know and that do not fail the check, such as waiting jobs that no live worker
-    /// knows, or jobs whose rows cannot be read.
-    pub details: Vec<String>,
-}
+use crate::runtime::{CheckResult, Health, WorkerGauges, WorkerStatus};
 
 /// Counters of a worker since its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -59,33 +49,78 @@ pub struct WorkerStats {
 const STUCK_AFTER: Duration = Duration::from_secs(10);
 
 pub(super) fn liveness(shared: &Shared) -> Health {
-    let mut problems: Vec<_> = shared.died.get().map(ToString::to_string).into_iter().collect();
+    Health::of(live_checks(shared), Vec::new())
+}
+
+/// The checks of liveness. They must not depend on the store.
+fn live_checks(shared: &Shared) -> Vec<CheckResult> {
     let still = shared.since_last_tick();
-    if still > STUCK_AFTER && !shared.over.is_cancelled() {
-        problems.push(format!("the claim loop has been stuck for {still:?}"));
-    }
-    if shared.stalled.load(Ordering::Relaxed) {
-        problems.push("every handler thread is stuck".to_owned());
-    }
-    Health { ok: problems.is_empty(), problems, details: Vec::new() }
+    let is_stuck = still > STUCK_AFTER && !shared.over.is_cancelled();
+    let stuck = is_stuck.then(|| format!("the claim loop has been stuck for {still:?}"));
+    let is_stalled = shared.stalled.load(Ordering::Relaxed);
+    let stalled = is_stalled.then(|| "every handler thread is stuck".to_owned());
+    vec![
+        CheckResult::new("engine", shared.died.get().map(ToString::to_string), None),
+        CheckResult::new("claim_loop", stuck, Some(still)),
+        CheckResult::new("handler_threads", stalled, None),
+    ]
 }
 
 pub(super) fn readiness(shared: &Shared) -> Health {
-    let Health { mut problems, .. } = liveness(shared);
     let now = shared.core.clock.monotonic();
-    problems.extend(shared.trouble.problems(now));
-    problems.extend(shared.deliveries.problem(now, shared.delivery_stall()));
-    if shared.fenced.load(Ordering::Relaxed) {
-        problems.push("the node cannot renew its lease".to_owned());
+    let mut checks = live_checks(shared);
+    let mut verb = |name: &str, trouble: &Trouble, verb: Verb| {
+        let (problem, age) = (trouble.problem(verb, now), trouble.since_passed(verb, now));
+        checks.push(CheckResult::new(name, problem, age));
+    };
+    verb("claims", &shared.trouble, Verb::Claim);
+    verb("settlements", &shared.trouble, Verb::Settle);
+    verb("sweep", &shared.sweep_trouble, Verb::Sweep);
+    let deliveries = shared.deliveries.problem(now, shared.delivery_stall());
+    checks.push(CheckResult::new("deliveries", deliveries, None));
+    let is_fenced = shared.fenced.load(Ordering::Relaxed);
+    let fenced = is_fenced.then(|| "the node cannot renew its lease".to_owned());
+    checks.push(CheckResult::new("lease", fenced, Some(shared.since_renewal())));
+    let (at, results) = shared.checked();
+    for AppCheck { name, problem } in results {
+        let age = now.saturating_sub(at);
+        checks.push(CheckResult::new(format!("app:{name}"), problem, Some(age)));
     }
-    problems.extend(shared.unhealthy());
-    if shared.stopping.is_cancelled() {
-        problems.push("the worker is stopping".to_owned());
-    }
+    let is_stopping = shared.stopping.is_cancelled();
+    let stopping = is_stopping.then(|| "the worker is stopping".to_owned());
+    checks.push(CheckResult::new("stopping", stopping, None));
     let mut details = shared.resting();
     details.extend(shared.unknown_jobs());
     details.extend(unreadable_jobs::detail(shared));
-    Health { ok: problems.is_empty(), problems, details }
+    Health::of(checks, details)
+}
+
+impl WorkerStatus for Shared {
+    fn is_over(&self) -> bool {
+        self.over.is_cancelled() && self.died.get().is_none()
+    }
+
+    fn liveness(&self) -> Health {
+        liveness(self)
+    }
+
+    fn readiness(&self) -> Health {
+        readiness(self)
+    }
+
+    fn gauges(&self) -> WorkerGauges {
+        let (counters, config) = (&self.counters, &self.core.config);
+        let now = self.core.clock.monotonic();
+        WorkerGauges {
+            capacity: config.concurrency,
+            runaways: counters.runaways.load(Ordering::Relaxed),
+            suspects: counters.suspects.load(Ordering::Relaxed),
+            unreadable: self.unreadable_jobs.load(Ordering::Relaxed),
+            held: counters.held.load(Ordering::Relaxed),
+            lease_left: config.lease.saturating_sub(self.since_renewal()),
+            sweep_age: self.sweep_trouble.since_passed(Verb::Sweep, now).unwrap_or(self.age(now)),
+        }
+    }
 }
 
 pub(super) fn stats(shared: &Shared) -> WorkerStats {

@@ -14,6 +14,7 @@ const NOT_READY_AFTER: Duration = Duration::from_secs(10);
 pub(super) enum Verb {
     Claim,
     Settle,
+    Sweep,
 }
 
 /// The operations that currently fail.
@@ -23,7 +24,9 @@ pub(super) struct Trouble(Mutex<Failing>);
 #[derive(Debug, Default)]
 struct Failing {
     /// For each operation that fails: the time of its first failure since its last success, and its last error.
-    slots: [Option<(Duration, String)>; 2],
+    slots: [Option<(Duration, String)>; 3],
+    /// For each operation, when it has last succeeded.
+    passed: [Option<Duration>; 3],
     /// When the first operation of this outage has failed.
     began: Option<Duration>,
 }
@@ -37,6 +40,7 @@ impl Trouble {
     /// has lasted.
     pub(super) fn passed(&self, verb: Verb, now: Duration) -> Option<Duration> {
         let mut verbs = self.verbs();
+        verbs.passed[verb as usize] = Some(now);
         let (since, _) = verbs.slots[verb as usize].take()?;
         let began = *verbs.began.get_or_insert(since);
         if verbs.slots.iter().any(Option::is_some) {
@@ -57,17 +61,22 @@ impl Trouble {
         *slot = Some((since, error));
     }
 
-    /// Returns a message for every operation that has failed for too long, with its last error.
-    pub(super) fn problems(&self, now: Duration) -> Vec<String> {
+    /// Returns a message with the last error if an operation has failed for too long.
+    pub(super) fn problem(&self, verb: Verb, now: Duration) -> Option<String> {
         let verbs = self.verbs();
-        let what = ["jobs cannot be claimed", "outcomes cannot be stored"];
-        let problems = what.iter().zip(verbs.slots.iter()).filter_map(|(what, slot)| {
-            let (since, error) = slot.as_ref()?;
-            let lasting = now.saturating_sub(*since);
-            (lasting > NOT_READY_AFTER)
-                .then(|| format!("{what} for {}s: {error}", lasting.as_secs()))
-        });
-        problems.collect()
+        let (since, error) = verbs.slots[verb as usize].as_ref()?;
+        let what = match verb {
+            Verb::Claim => "jobs cannot be claimed",
+            Verb::Settle => "outcomes cannot be stored",
+            Verb::Sweep => "sweeps fail",
+        };
+        let lasting = now.saturating_sub(*since);
+        (lasting > NOT_READY_AFTER).then(|| format!("{what} for {}s: {error}", lasting.as_secs()))
+    }
+
+    /// Returns the time since an operation has succeeded; `None` if it never has.
+    pub(super) fn since_passed(&self, verb: Verb, now: Duration) -> Option<Duration> {
+        self.verbs().passed[verb as usize].map(|at| now.saturating_sub(at))
     }
 }
 
@@ -77,6 +86,13 @@ mod tests {
     use ratchet_store::StoreErrorKind;
 
     const SECOND: Duration = Duration::from_secs(1);
+
+    impl Trouble {
+        fn problems(&self, now: Duration) -> Vec<String> {
+            let verbs = [Verb::Claim, Verb::Settle, Verb::Sweep];
+            verbs.into_iter().filter_map(|verb| self.problem(verb, now)).collect()
+        }
+    }
 
     #[test]
     fn h_06_what_fails_for_longer_than_ten_seconds_is_told_with_its_last_error() {
@@ -96,5 +112,21 @@ mod tests {
         assert_eq!(trouble.passed(Verb::Settle, 14 * SECOND), Some(13 * SECOND));
         assert_eq!(trouble.passed(Verb::Settle, 15 * SECOND), None, "nothing has failed since");
         assert!(trouble.problems(100 * SECOND).is_empty());
+    }
+
+    #[test]
+    fn m_07_sweeps_that_fail_are_a_problem_and_the_age_is_that_of_the_last_success() {
+        let trouble = Trouble::default();
+        assert_eq!(trouble.since_passed(Verb::Sweep, SECOND), None);
+        trouble.passed(Verb::Sweep, SECOND);
+        let error = StoreError::new(StoreErrorKind::Unavailable, "gone");
+        trouble.failed(Verb::Sweep, 2 * SECOND, &error);
+        assert_eq!(
+            trouble.problem(Verb::Sweep, 14 * SECOND).as_deref(),
+            Some("sweeps fail for 12s: gone")
+        );
+        assert_eq!(trouble.since_passed(Verb::Sweep, 14 * SECOND), Some(13 * SECOND));
+        trouble.passed(Verb::Sweep, 15 * SECOND);
+        assert_eq!(trouble.problem(Verb::Sweep, 40 * SECOND), None);
     }
 }

@@ -14,6 +14,7 @@ pub mod failures;
 pub mod health;
 pub mod limits;
 pub mod many;
+pub mod metrics;
 pub mod middleware;
 pub mod ops;
 pub mod outage;

@@ -319,10 +319,17 @@ pub(super) async fn insert(
     let expected = core.events.expect_submits(jobs.iter().cloned());
     let deep = core.check_depth(jobs).await?;
     crash_point(CrashPoint::SubmitBefore);
-    let inserted = insert.await.map_err(|error| SubmitError::from_graph(error, jobs, name))?;
+    let sent = core.clock.monotonic();
+    let inserted = insert.await;
+    core.record_insert(sent, inserted.as_ref().err());
+    let inserted = inserted.map_err(|error| SubmitError::from_graph(error, jobs, name))?;
     crash_point(CrashPoint::SubmitAnswered);
     for id in inserted.created() {
         core.events.submitted(id);
+    }
+    core.record_submits(inserted.jobs.iter().zip(jobs));
+    if inserted.original.is_some() {
+        core.meter.suppressed("idempotency_key");
     }
     drop(expected);
     publish_effects(core, &inserted.effects);

@@ -7,6 +7,7 @@ use ratchet_store::model::{GraphEffects, GroupKind, GroupRecord, GroupState};
 /// Publishes events for the jobs that a commit canceled and for the groups that it changed.
 pub(crate) fn publish_effects(core: &Core, effects: &GraphEffects) {
     for canceled in &effects.canceled {
+        core.meter.canceled(canceled.cause);
         core.events.publish(|| Event::Canceled { job: canceled.job, cause: canceled.cause });
         if canceled.is_untaken_join() {
             tracing::warn!(
