@@ -67,6 +67,12 @@ impl Server {
         self.url_of("postgres")
     }
 
+    /// Creates a database.
+    pub fn create(&self, database: &str) {
+        let mut createdb = as_postgres("createdb");
+        run(createdb.args(["-U", "postgres", "-h"]).arg(&self.folder).arg(database));
+    }
+
     /// Returns the address of one of its databases.
     pub fn url_of(&self, database: &str) -> String {
         let host = self.folder.display().to_string().replace('/', "%2F");
