@@ -211,6 +211,21 @@ macro_rules! suite {
                 l_01_reschedule_to_now_makes_it_claimable
                 l_01_reschedule_changes_nothing_else
             }
+            expiry {
+                l_10_expired_job_is_not_started
+                l_10_job_may_expire_at_an_instant
+                l_10_jobs_expire_wherever_they_wait
+                l_10_expired_jobs_do_not_block_others
+                l_10_expired_suspect_is_not_started
+                l_10_run_goes_on_when_its_job_expires
+                l_10_retry_is_a_start
+                l_10_manual_retry_removes_the_expiry
+                l_10_nothing_is_canceled_before_it_expires
+                l_10_paused_failed_job_does_not_expire
+                l_10_expiring_jobs_are_listed
+                l_10_expiry_is_explained
+                l_10_limits_of_a_job_are_read_back
+            }
             explain {
                 q_04_all_clear
                 q_04_unknown_job_has_no_surroundings

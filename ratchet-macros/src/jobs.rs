@@ -26,6 +26,8 @@ pub(crate) const OPTIONS: Table = Table {
         Opt { key: "timeout", takes: Takes::Duration, example: r#"timeout = "30s""#, help: "The longest a run may take." },
         Opt { key: "soft_timeout", takes: Takes::Duration, example: r#"soft_timeout = "20s""#, help: "When to warn that a run takes long." },
         Opt { key: "delay", takes: Takes::Duration, example: r#"delay = "5m""#, help: "How long a submitted job waits before its first run." },
+        Opt { key: "expires_in", takes: Takes::Duration, example: r#"expires_in = "1h""#, help: "How long after its submit a job is canceled unless it has started." },
+        Opt { key: "retry_within", takes: Takes::Duration, example: r#"retry_within = "2h""#, help: "How long after its submit a failed run may be retried." },
         Opt { key: "panic", takes: Takes::Word, example: "panic = dlq", help: "What a panic does: `retry` or `dlq`." },
         Opt { key: "tags", takes: Takes::List, example: r#"tags("mail", "eu")"#, help: "Tags of every job of the block." },
         Opt { key: "derive", takes: Takes::List, example: "derive(Debug, Clone)", help: "Derives on the invocation structs." },

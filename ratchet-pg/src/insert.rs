@@ -204,6 +204,9 @@ impl Inner {
     }
 }
 
+/// Returns whether a job is stored by one statement.
 fn is_keyless(job: &NewJob) -> bool {
-    job.spec.idempotency_key.is_none() && job.spec.business_key.is_none()
+    job.spec.idempotency_key.is_none()
+        && job.spec.business_key.is_none()
+        && job.spec.expires.is_none()
 }

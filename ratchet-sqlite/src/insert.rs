@@ -133,7 +133,7 @@ impl Session<'_> {
             while let Some((chunk, behind)) = rest.split_at_checked(rows) {
                 rest = behind;
                 let mut arguments = SqliteArguments::default();
-                arguments.reserve(rows * 15, 0);
+                arguments.reserve(rows * 16, 0);
                 for job in chunk {
                     self.bind_row(job, &mut arguments).await?;
                 }
@@ -159,6 +159,7 @@ impl Session<'_> {
         let ready = wait.is_none() && due <= self.now;
         let slot = spec.concurrency.as_ref();
         let waiting = optional_json(wait.as_ref())?;
+        let expires = spec.expires_at(self.now, 1);
         let mut add = || {
             arguments.add(bytes(job.id.uuid()))?;
             arguments.add(if wait.is_some() { 3 } else { i64::from(ready) })?;
@@ -174,7 +175,8 @@ impl Session<'_> {
             arguments.add(slot.map(|slot| i64::from(slot.limit)))?;
             arguments.add(step.and_then(|step| step.group).map(|group| bytes(group.uuid())))?;
             arguments.add(step.map(|step| i64::from(step.edges)))?;
-            arguments.add(waiting.as_deref())
+            arguments.add(waiting.as_deref())?;
+            arguments.add(expires.map(Timestamp::as_microsecond))
         };
         add().map_err(sqlx::Error::Encode)?;
         self.effects.count(template, JobState::Pending, 1);

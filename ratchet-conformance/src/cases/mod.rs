@@ -16,6 +16,7 @@ pub mod declared_rules;
 pub mod deliveries;
 pub mod due;
 pub mod explain;
+pub mod expiry;
 pub mod fence;
 pub mod history;
 pub mod idempotency;

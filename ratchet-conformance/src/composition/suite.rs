@@ -30,6 +30,8 @@ macro_rules! composition_suite {
             cancel_graph {
                 l_05_everything_downstream_is_canceled
                 l_05_running_step_is_told_and_its_successors_canceled
+                l_10_waiting_step_expires
+                l_10_reopened_step_still_expires
                 l_05_what_does_not_depend_on_it_goes_on
                 w_06_whole_chain_is_canceled
                 w_06_groups_inside_are_canceled_too

@@ -56,6 +56,16 @@ pub mod job {
     /// `delay = "5m"`
     pub const delay: () = ();
 
+    /// How long after its submit the job is canceled unless it has started.
+    ///
+    /// `expires_in = "1h"`
+    pub const expires_in: () = ();
+
+    /// How long after its submit a failed run may be retried; limited only by `max_retries` unless given.
+    ///
+    /// `retry_within = "2h"`
+    pub const retry_within: () = ();
+
     /// At most one live job holds this key.
     ///
     /// `business_key = "order-{order_id}"`

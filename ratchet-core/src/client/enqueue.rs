@@ -15,7 +15,7 @@ use crate::runtime::Core;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{Backoff, Priority};
 use ratchet_store::model::{
-    ConcurrencyKey, Due, Inserted, JobSpec, NewJob, OnConflict, RepeatCheck,
+    ConcurrencyKey, Deadline, Due, Inserted, JobSpec, NewJob, OnConflict, RepeatCheck,
 };
 use ratchet_store::{StoreError, StoreErrorKind};
 
@@ -159,6 +159,42 @@ impl<'a, J: Job> Enqueue<'a, J> {
     /// Sets the time of the first run.
     pub fn run_at(self, instant: Timestamp) -> Self {
         self.with(|job| job.due = Due::At(instant))
+    }
+
+    /// Cancels the job, with the cause `expired`, unless it has started within this time after the submit, by the
+    /// store's clock. Must be greater than zero.
+    ///
+    /// Retries are starts too: a job that waits for its next attempt expires. A manual retry removes the limit.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use ratchet_core::{Job, JobHandle, Ratchet, SubmitError};
+    /// # async fn remind<J: Job>(ratchet: &Ratchet, job: J) -> Result<JobHandle<J>, SubmitError> {
+    /// // A reminder that is an hour late is worse than none.
+    /// ratchet.enqueue(job).expires_in(Duration::from_secs(3600)).await
+    /// # }
+    /// ```
+    pub fn expires_in(self, duration: Duration) -> Self {
+        self.spec(|spec| spec.expires = Some(Deadline::In(duration)))
+    }
+
+    /// Cancels the job, with the cause `expired`, unless it has started before this instant. See [`Self::expires_in`].
+    pub fn expires_at(self, instant: Timestamp) -> Self {
+        self.spec(|spec| spec.expires = Some(Deadline::At(instant)))
+    }
+
+    /// Retries a failed run only up to this long after the submit, by the store's clock. Must be greater than zero.
+    ///
+    /// If the next attempt would start later, the job becomes a dead letter instead, with the reason
+    /// [`RetryExhausted`](ratchet_store::model::TerminalReason::RetryExhausted). `max_retries` applies as well. A
+    /// manual retry removes the limit.
+    pub fn retry_within(self, duration: Duration) -> Self {
+        self.spec(|spec| spec.retry_until = Some(Deadline::In(duration)))
+    }
+
+    /// Retries a failed run only if the next attempt starts before this instant. See [`Self::retry_within`].
+    pub fn retry_until(self, instant: Timestamp) -> Self {
+        self.spec(|spec| spec.retry_until = Some(Deadline::At(instant)))
     }
 
     /// Sets the idempotency key. At most one job is ever created for a key within a tenant; a repeat returns the handle

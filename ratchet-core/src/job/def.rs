@@ -33,6 +33,10 @@ pub struct JobDef {
     pub soft_timeout: Option<Duration>,
     /// The delay between submission and the first run.
     pub delay: Duration,
+    /// How long after its submit the job is canceled unless it has started; `None` for never.
+    pub expires_in: Option<Duration>,
+    /// How long after its submit a failed run may be retried; `None` if only `max_retries` limits it.
+    pub retry_within: Option<Duration>,
     /// How long an idempotency key is kept after its first use; `None` for permanently.
     pub idempotency_within: Option<Duration>,
     /// Tags of every job of this kind.
@@ -115,6 +119,8 @@ impl JobDef {
             timeout: Self::DEFAULT_TIMEOUT,
             soft_timeout: None,
             delay: Duration::ZERO,
+            expires_in: None,
+            retry_within: None,
             idempotency_within: None,
             tags: &[],
             concurrency_limit: None,
@@ -209,6 +215,26 @@ impl JobDef {
     /// Panics if the duration is zero.
     pub const fn soft_timeout(mut self, timeout: Duration) -> Self {
         self.soft_timeout = Some(checked::soft_timeout(timeout));
+        self
+    }
+
+    /// Cancels a job that has not started this long after its submit.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the duration is zero: at compile time, because definitions are constants.
+    pub const fn expires_in(mut self, duration: Duration) -> Self {
+        self.expires_in = Some(checked::expires_in(duration));
+        self
+    }
+
+    /// Retries a failed run only up to this long after the submit of the job.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the duration is zero: at compile time, because definitions are constants.
+    pub const fn retry_within(mut self, duration: Duration) -> Self {
+        self.retry_within = Some(checked::retry_within(duration));
         self
     }
 

@@ -1,11 +1,12 @@
-//! Periodic maintenance: reports the notes of runs, rescues orphans, fires schedules, delivers notices, and purges old
-//! jobs.
+//! Periodic maintenance: reports the notes of runs, rescues orphans, cancels expired jobs, fires schedules, delivers
+//! notices, and purges old jobs.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::deliver::deliver;
+use super::expire::cancel_expired;
 use super::mailbox::Message;
 use super::publish::publish;
 use super::recurring::fire_due;
@@ -73,6 +74,7 @@ async fn sweep_once(shared: &Shared, minute: Option<&mut UnknownJobs>) -> Result
     // Each task runs even if an earlier one failed. The first error is returned.
     let mut swept = report_news(shared).await;
     swept = swept.and(rescue(shared).await);
+    swept = swept.and(cancel_expired(&shared.core).await);
     swept = swept.and(fire_due(&shared.core).await);
     if let Some(unknown) = minute {
         swept = swept.and(minutely(shared, unknown).await);

@@ -23,6 +23,7 @@ mod deliver;
 mod deliveries;
 mod engine;
 mod exchange;
+mod expire;
 mod handler;
 mod health_checks;
 mod heartbeat;
@@ -61,6 +62,7 @@ pub(crate) use self::{
     declarations::{declarations, declare_all},
     deliver::deliver,
     deliveries::Deliveries,
+    expire::cancel_expired,
     publish::publish,
     recurring::fire_due,
 };

@@ -35,6 +35,8 @@ pub(crate) const OPTIONS: Table = Table {
         opt("timeout", Takes::Duration, r#"timeout = "30s""#, "The longest a run may take; 30 minutes unless given."),
         opt("soft_timeout", Takes::Duration, r#"soft_timeout = "20s""#, "When to warn that a run takes long; 80 % of the timeout unless given."),
         opt("delay", Takes::Duration, r#"delay = "5m""#, "How long a submitted job waits before its first run."),
+        opt("expires_in", Takes::Duration, r#"expires_in = "1h""#, "How long after its submit the job is canceled unless it has started."),
+        opt("retry_within", Takes::Duration, r#"retry_within = "2h""#, "How long after its submit a failed run may be retried; limited only by `max_retries` unless given."),
         opt("business_key", Takes::Text, r#"business_key = "order-{order_id}""#, "At most one live job holds this key."),
         opt("idempotency_key", Takes::Text, r#"idempotency_key = "order-{order_id}""#, "At most one job is ever made for this key."),
         opt("idempotency_within", Takes::Duration, r#"idempotency_within = "1h""#, "How long the `idempotency_key` is kept; permanently unless given."),
@@ -65,7 +67,7 @@ pub(crate) const OPTIONS: Table = Table {
         ("on_error", "on_failure"), ("on_complete", "on_success"), ("run_in", "delay"), ("schedule_in", "delay"), ("after", "delay"),
         ("concurrency", "concurrency_limit"), ("max_concurrency", "concurrency_limit"), ("singleton", "single_instance"),
         ("exclusive", "single_instance"), ("spawn_blocking", "blocking"), ("sync", "blocking"), ("labels", "tags"), ("deadline", "timeout"), ("time_limit", "timeout"),
-        ("soft_time_limit", "soft_timeout"), ("krate", "crate"),
+        ("soft_time_limit", "soft_timeout"), ("expires", "expires_in"), ("expire_after", "expires_in"), ("ttl", "expires_in"), ("retry_until", "retry_within"), ("retry_for", "retry_within"), ("krate", "crate"),
     ],
     elsewhere: &[
         ("max_attempts", "`max_retries` counts the runs after the first"), ("attempts", "`max_retries` counts the runs after the first"),
@@ -97,6 +99,8 @@ pub(crate) struct Options {
     pub(crate) timeout: Option<Value<Duration>>,
     pub(crate) soft_timeout: Option<Value<Duration>>,
     pub(crate) delay: Option<Value<Duration>>,
+    pub(crate) expires_in: Option<Value<Duration>>,
+    pub(crate) retry_within: Option<Value<Duration>>,
     pub(crate) business_key: Option<Template>,
     pub(crate) idempotency_key: Option<Template>,
     pub(crate) idempotency_within: Option<Value<Duration>>,
@@ -139,6 +143,9 @@ impl Options {
         self.timeout = self.timeout.or(block.timeout);
         self.soft_timeout = self.soft_timeout.or(block.soft_timeout);
         self.delay = self.delay.or(block.delay.filter(|_| self.cron.is_none()));
+        self.expires_in = self.expires_in.or(block.expires_in);
+        self.retry_within =
+            self.retry_within.or(block.retry_within.filter(|_| !never_retried));
         self.panic = self.panic.or(block.panic);
         self.tags = self.tags.or(block.tags);
         self.derive = self.derive.or(block.derive);

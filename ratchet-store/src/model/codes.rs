@@ -51,6 +51,7 @@ codes!(CancelCause {
     UpstreamFailed = 1,
     UpstreamCanceled = 2,
     NotTaken = 3,
+    Expired = 4,
 });
 
 codes!(LogLevel {

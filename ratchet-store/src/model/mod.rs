@@ -7,6 +7,7 @@ mod breaker;
 mod claim;
 mod codes;
 mod command;
+mod deadline;
 mod envelope;
 mod filter;
 mod graph;
@@ -42,6 +43,7 @@ pub use breaker::{
 };
 pub use claim::{ClaimReply, ClaimRequest, Claimed, KnownJobs, Orphan, QueueDemand};
 pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};
+pub use deadline::Deadline;
 pub use envelope::{Envelope, FailureKind, FailureRecord, TerminalReason};
 pub use filter::{Counts, Filter, Page, PageRequest, QueueCounts};
 pub use graph::{CanceledMember, Extend, GraphEffects, GraphInserted, GraphKey, NewGraph};

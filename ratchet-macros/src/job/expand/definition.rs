@@ -127,6 +127,8 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
         options.soft_timeout.as_ref().map(|soft| soft_timeout(soft, options.timeout.as_ref())),
     );
     calls.extend(options.delay.as_ref().map(|delay| timed("delay", delay)));
+    calls.extend(options.expires_in.as_ref().map(|time| timed("expires_in", time)));
+    calls.extend(options.retry_within.as_ref().map(|time| timed("retry_within", time)));
     calls.extend(
         options.idempotency_within.as_ref().map(|within| timed("idempotency_within", within)),
     );
