@@ -144,6 +144,20 @@ macro_rules! suite {
                 c_04_plain_and_odd_jobs_come_in_order_and_end
                 c_04_a_job_that_moved_is_still_whole
             }
+            coalesce {
+                s_04_submits_before_the_start_are_one_job
+                s_04_submits_during_a_run_make_one_more
+                s_04_job_between_attempts_has_not_started
+                s_04_places_of_a_key_are_freed
+                s_04_failed_successor_takes_its_place_again
+                s_04_key_coalesces_within_its_tenant
+                s_04_a_third_run_of_a_key_is_refused
+                s_04_children_coalesce_too
+                s_04_debounce_moves_the_due_time
+                s_04_debounce_never_hastens
+                s_04_concurrent_submits_coalesce
+                s_04_every_submit_is_followed_by_a_run
+            }
             concurrency {
                 c_01_many_claimers_share_the_work
                 c_01_every_job_is_done_once_under_load

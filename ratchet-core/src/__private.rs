@@ -22,7 +22,7 @@ pub use crate::job::Registration;
 pub use crate::job::{
     Arg, ArgDef, BreakerDef, Callback, CallbackJob, Condition, ConditionDef, CronDef, Declared,
     DecodeError, Decoder, EncodeError, Encoder, ErrorMatcher, Fallible, Handler, InjectError,
-    Injected, Injection, Input, InputDef, InputListRef, InputRef, Job, JobDef, Keys, ListOf,
+    Injected, Injection, Input, InputDef, InputListRef, InputRef, Job, JobDef, KeyConflict, Keys, ListOf,
     Location, Plain, Probe, ProbeFallback, ReturnShape, RunFuture, State, StepAfter, arg, arg_with,
     checked, declared_argument, declared_arguments, declared_output, default_value, evaluate,
     find_error, implemented, inject, injected, injection, input, input_all, json_reader,

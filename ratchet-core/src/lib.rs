@@ -38,7 +38,7 @@ pub use job::{
     Arg, ArgDef, BreakerDef, Callback, Condition, ConditionDef, CronDef, DecodeError, Decoder,
     EncodeError, Encoder, ErrorMatcher, FanIn, FirstStep, Handler, Inject, InjectError,
     InjectRequirement, Injection, Input, InputDef, InputListRef, InputRef, IntoFailure, Job,
-    JobArg, JobDef, KeyPart, Keys, Location, NoOutput, Output, RunFuture, State, States, StepAfter,
+    JobArg, JobDef, KeyConflict, KeyPart, Keys, Location, NoOutput, Output, RunFuture, State, States, StepAfter,
     WithoutInputs,
 };
 pub use job::{

@@ -233,7 +233,7 @@ impl Inner {
         done(JobState::Running, JobState::Canceled)
     }
 
-    async fn reschedule(
+    pub(crate) async fn reschedule(
         &self,
         db: &mut PgConnection,
         job: &JobRecord,

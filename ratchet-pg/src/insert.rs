@@ -1,6 +1,7 @@
 //! Inserts jobs: reserves the keys of a batch in a fixed order, plans the batch, then writes it.
 
 mod earlier_try;
+mod holders;
 mod keys;
 mod plan;
 mod rows;
@@ -200,7 +201,9 @@ impl Inner {
         stored: Stored,
     ) -> Result<Fresh, Fault> {
         self.assign(db, &mut plan, reserved).await?;
-        self.store(db, plan.stored(jobs).into_iter(), stored).await
+        self.delay_holders(db, &plan).await?;
+        let jobs = plan.with_successors(jobs);
+        self.store(db, plan.stored(jobs.iter()).into_iter(), stored).await
     }
 }
 

@@ -34,6 +34,8 @@ struct Extra<'a> {
     expires: Option<Deadline>,
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_until: Option<Deadline>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    successor: bool,
 }
 
 /// Returns the rarely used fields as JSON, or `None` if all of them have their defaults.
@@ -47,6 +49,7 @@ pub(crate) fn extra(spec: &JobSpec) -> Option<String> {
         step: spec.step.as_deref().map(Cow::Borrowed),
         expires: spec.expires,
         retry_until: spec.retry_until,
+        successor: spec.successor,
     };
     let plain = extra.options.is_none()
         && extra.boost.is_none()
@@ -55,7 +58,8 @@ pub(crate) fn extra(spec: &JobSpec) -> Option<String> {
         && extra.finished.is_none()
         && extra.step.is_none()
         && extra.expires.is_none()
-        && extra.retry_until.is_none();
+        && extra.retry_until.is_none()
+        && !extra.successor;
     if plain { None } else { serde_json::to_string(&extra).ok() }
 }
 
@@ -257,6 +261,7 @@ pub(crate) fn spec_from(row: &PgRow, first: usize, queue: &str) -> Result<JobSpe
         spec.step = extra.step.map(|step| Box::new(step.into_owned()));
         spec.expires = extra.expires;
         spec.retry_until = extra.retry_until;
+        spec.successor = extra.successor;
     }
     Ok(spec)
 }

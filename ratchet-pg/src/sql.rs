@@ -92,6 +92,7 @@ statements! {
     assign_business: "insert/assign_business.sql",
     delete_business: "insert/delete_business.sql",
     select_ids: "insert/select_ids.sql",
+    lock_waiting: "insert/lock_waiting.sql",
     insert_expiry: "expiry/insert_expiry.sql",
     delete_expiry: "expiry/delete_expiry.sql",
     lock_ended_expiry: "expiry/lock_ended_expiry.sql",

@@ -131,6 +131,8 @@ pub(crate) struct PerJobFields {
     expires: Option<Deadline>,
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_until: Option<Deadline>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    successor: bool,
 }
 
 impl PerJobFields {
@@ -162,6 +164,7 @@ impl PerJobFields {
             step: spec.step.clone(),
             expires: spec.expires,
             retry_until: spec.retry_until,
+            successor: spec.successor,
         };
         serde_json::to_string(&own).map(Some).map_err(|error| sqlx::Error::Encode(Box::new(error)))
     }
@@ -190,6 +193,7 @@ pub(crate) fn spec(
         spec.step = own.step;
         spec.expires = own.expires;
         spec.retry_until = own.retry_until;
+        spec.successor = own.successor;
     }
     Ok(spec)
 }
@@ -207,6 +211,7 @@ mod tests {
         spec.step = Some(Box::default());
         spec.expires = Some(Deadline::In(Duration::ZERO));
         spec.retry_until = Some(Deadline::In(Duration::ZERO));
+        spec.successor = true;
         let spec = serde_json::to_value(spec).expect("it is JSON");
         let fields: Vec<_> = spec.as_object().expect("an object").keys().cloned().collect();
         let mut kept = vec![
@@ -227,6 +232,7 @@ mod tests {
             "retry_until",
             "service",
             "step",
+            "successor",
             "tags",
             "tenant",
             "version",

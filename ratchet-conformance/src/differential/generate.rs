@@ -5,8 +5,8 @@ use std::time::Duration;
 use fastrand::Rng;
 use ratchet_core::Priority;
 use ratchet_store::model::{
-    BreakerUpdate, CancelCause, Channel, Command, Declarations, Due, Filter, GroupId, JobId,
-    JobSpec, JobState, NewJob, NodeId, QueueLimits, QueueUpdate, Rate,
+    BreakerUpdate, CancelCause, Channel, Command, Debounce, Declarations, Due, Filter, GroupId,
+    JobId, JobSpec, JobState, NewJob, NodeId, QueueLimits, QueueUpdate, Rate,
 };
 use uuid::{Builder, Uuid};
 
@@ -38,7 +38,7 @@ pub(super) struct Generator {
     jobs: Vec<JobId>,
     nodes: Vec<NodeId>,
     /// The groups generated so far; `None` if graphs are disabled. Without graphs, a seed gives the same operations as
-    /// before graphs, declared rules, expiring keys and expiring jobs were added.
+    /// before graphs, declared rules, expiring keys, expiring jobs and coalescing were added.
     pub(super) graphs: Option<Vec<GroupId>>,
 }
 
@@ -142,6 +142,11 @@ impl Generator {
         }
         if rng.u8(..8) == 0 {
             job = job.unaged();
+        }
+        if may_expire && rng.u8(..5) == 0 {
+            let wait = TICK * rng.u32(..3);
+            let debounce = Debounce { wait, at_most: wait * rng.u32(1..4) };
+            job = job.coalescing(rng.bool().then_some(debounce));
         }
         if may_expire && rng.u8(..5) == 0 {
             // Between two ticks, so that the clocks of both stores agree.

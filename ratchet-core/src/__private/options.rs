@@ -71,6 +71,11 @@ pub mod job {
     /// `business_key = "order-{order_id}"`
     pub const business_key: () = ();
 
+    /// What a submit does if another job holds its `business_key`: `refuse` it, return the `existing` job, or `coalesce` with it.
+    ///
+    /// `on_conflict = coalesce`
+    pub const on_conflict: () = ();
+
     /// At most one job is ever made for this key.
     ///
     /// `idempotency_key = "order-{order_id}"`

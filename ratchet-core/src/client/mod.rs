@@ -4,6 +4,7 @@ mod alerts;
 mod arguments;
 mod breakers;
 mod builder;
+mod coalesce;
 mod declare;
 mod depth;
 mod ends;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::explicit::{ExplicitOptions, Sets};
-use super::{ArgDef, BreakerDef, Callback, CronDef, Injection, InputDef, checked};
+use super::{ArgDef, BreakerDef, Callback, CronDef, Injection, InputDef, KeyConflict, checked};
 use ratchet_store::model::{Backoff, JobSpec, PanicPolicy, Priority, RunOptions};
 
 /// The static definition of a job: its name, options, arguments and source location.
@@ -37,6 +37,8 @@ pub struct JobDef {
     pub expires_in: Option<Duration>,
     /// How long after its submit a failed run may be retried; `None` if only `max_retries` limits it.
     pub retry_within: Option<Duration>,
+    /// What a submit does if another live job holds its business key.
+    pub on_conflict: KeyConflict,
     /// How long an idempotency key is kept after its first use; `None` for permanently.
     pub idempotency_within: Option<Duration>,
     /// Tags of every job of this kind.
@@ -121,6 +123,7 @@ impl JobDef {
             delay: Duration::ZERO,
             expires_in: None,
             retry_within: None,
+            on_conflict: KeyConflict::Refuse,
             idempotency_within: None,
             tags: &[],
             concurrency_limit: None,
@@ -235,6 +238,12 @@ impl JobDef {
     /// Panics if the duration is zero: at compile time, because definitions are constants.
     pub const fn retry_within(mut self, duration: Duration) -> Self {
         self.retry_within = Some(checked::retry_within(duration));
+        self
+    }
+
+    /// Sets what a submit does if another live job holds its business key.
+    pub const fn on_conflict(mut self, reaction: KeyConflict) -> Self {
+        self.on_conflict = reaction;
         self
     }
 

@@ -8,6 +8,7 @@ mod callback;
 pub mod checked;
 mod codec;
 mod condition;
+mod conflict;
 mod context;
 mod def;
 mod explicit;
@@ -35,6 +36,7 @@ pub use codec::{DecodeError, Decoder, EncodeError, Encoder};
 pub(crate) use condition::collect as collect_conditions;
 pub use condition::{Condition, ConditionDef, ConditionInput, evaluate};
 pub(crate) use context::StepInputs;
+pub use conflict::KeyConflict;
 pub use context::{JobContext, KeepError};
 pub use def::{JobDef, Location};
 pub use handler::{

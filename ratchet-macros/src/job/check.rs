@@ -31,6 +31,12 @@ fn check_keys(job: &JobModel, errors: &mut Errors) {
             check_separators(option, template, errors);
         }
     }
+    if options.on_conflict.is_some() && !options.written("business_key") {
+        let option = options.keys.iter().find(|key| *key == "on_conflict");
+        if let Some(option) = option {
+            errors.push(option, "`on_conflict` needs a `business_key` that can be taken");
+        }
+    }
     // A schedule refuses the key as a whole.
     let is_checked = options.idempotency_within.is_none() && !options.written("cron");
     if let Some(template) = options.idempotency_key.as_ref().filter(|_| is_checked)

@@ -13,7 +13,7 @@ use crate::entries;
 use crate::krate::Krate;
 use crate::table::{Opt, Table, Takes};
 use crate::values::{
-    Backoff, Cron, Derives, FnPath, JobPath, Name, OnPanic, Priority, StructName, Tags, Template,
+    Backoff, Cron, Derives, FnPath, JobPath, Name, OnConflict, OnPanic, Priority, StructName, Tags, Template,
     Value, Within, Word, Zone,
 };
 
@@ -38,6 +38,7 @@ pub(crate) const OPTIONS: Table = Table {
         opt("expires_in", Takes::Duration, r#"expires_in = "1h""#, "How long after its submit the job is canceled unless it has started."),
         opt("retry_within", Takes::Duration, r#"retry_within = "2h""#, "How long after its submit a failed run may be retried; limited only by `max_retries` unless given."),
         opt("business_key", Takes::Text, r#"business_key = "order-{order_id}""#, "At most one live job holds this key."),
+        opt("on_conflict", Takes::Word, "on_conflict = coalesce", "What a submit does if another job holds its `business_key`: `refuse` it, return the `existing` job, or `coalesce` with it."),
         opt("idempotency_key", Takes::Text, r#"idempotency_key = "order-{order_id}""#, "At most one job is ever made for this key."),
         opt("idempotency_within", Takes::Duration, r#"idempotency_within = "1h""#, "How long the `idempotency_key` is kept; permanently unless given."),
         opt("concurrency_key", Takes::Text, r#"concurrency_key = "customer-{customer_id}""#, "At most `concurrency_limit` jobs of this key run at once."),
@@ -102,6 +103,7 @@ pub(crate) struct Options {
     pub(crate) expires_in: Option<Value<Duration>>,
     pub(crate) retry_within: Option<Value<Duration>>,
     pub(crate) business_key: Option<Template>,
+    pub(crate) on_conflict: Option<Word<OnConflict>>,
     pub(crate) idempotency_key: Option<Template>,
     pub(crate) idempotency_within: Option<Value<Duration>>,
     pub(crate) concurrency_key: Option<Template>,

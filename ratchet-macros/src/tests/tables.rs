@@ -34,6 +34,7 @@ fn every_example_is_accepted() {
         let args = match *key {
             "tz" => format!("cron = \"0 3 * * *\", {example}"),
             "idempotency_within" => format!("idempotency_key = \"k\", {example}"),
+            "on_conflict" => format!("business_key = \"b\", {example}"),
             "concurrency_key" => format!("{example}, concurrency_limit = 3"),
             "concurrency_limit" => format!("concurrency_key = \"c\", {example}"),
             _ => (*example).to_owned(),

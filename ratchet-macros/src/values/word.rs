@@ -38,6 +38,14 @@ impl Words for OnPanic {
     const WORDS: &'static [(&'static str, &'static str)] = &[("retry", "Retry"), ("dlq", "Dlq")];
 }
 
+/// The words of `on_conflict`.
+pub(crate) enum OnConflict {}
+
+impl Words for OnConflict {
+    const WORDS: &'static [(&'static str, &'static str)] =
+        &[("refuse", "Refuse"), ("existing", "Existing"), ("coalesce", "Coalesce")];
+}
+
 impl<W> Clone for Word<W> {
     fn clone(&self) -> Self {
         match self {

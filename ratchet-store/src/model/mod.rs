@@ -50,7 +50,8 @@ pub use graph::{CanceledMember, Extend, GraphEffects, GraphInserted, GraphKey, N
 pub use group::{GroupCounts, GroupFilter, GroupKind, GroupRecord, GroupState, GroupView};
 pub use id::{GroupId, JobId, LeaseId, NodeId, Token};
 pub use items::{HandOff, HandOffStats, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup};
-pub use new_job::{Due, InsertError, Inserted, NewJob, OnConflict, RepeatCheck, TakenKey, later};
+pub use new_job::{
+    Debounce, Due, InsertError, Inserted, NewJob, OnConflict, RepeatCheck, TakenKey, later};
 pub use node::{Declarations, Heartbeat, NodeInfo, NodeRecord};
 pub use notice::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Notice};
 pub use outcome::{JobOutcome, OutcomeKind};

@@ -23,7 +23,7 @@ pub struct JobSpec {
     pub payload: Vec<u8>,
     /// Retries, timeouts and panic handling of its runs.
     pub options: RunOptions,
-    /// At most one live job can hold the key.
+    /// At most one live job can hold the key, or two with [`OnConflict::Coalesce`](super::OnConflict::Coalesce).
     pub business_key: Option<String>,
     /// At most one job is ever created for the key.
     pub idempotency_key: Option<String>,
@@ -54,6 +54,10 @@ pub struct JobSpec {
     /// Until when a failed run may be retried. A retry that would start later is not made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_until: Option<Deadline>,
+    /// Whether the job holds the second place of its business key, because a run held the first when it was inserted.
+    /// Set by the store.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub successor: bool,
 }
 
 /// How a panic in a handler is handled.
@@ -171,6 +175,7 @@ impl JobSpec {
             step: None,
             expires: None,
             retry_until: None,
+            successor: false,
         }
     }
 
@@ -206,6 +211,7 @@ impl JobSpec {
             step,
             expires,
             retry_until,
+            successor,
         } = self;
         *name == other.name
             && *version == other.version
@@ -225,6 +231,7 @@ impl JobSpec {
             && *boost == other.boost
             && *expires == other.expires
             && *retry_until == other.retry_until
+            && *successor == other.successor
             && match (step, &other.step) {
                 (Some(step), Some(other)) => step.same_except_payload(other),
                 (step, other) => step.is_none() && other.is_none(),

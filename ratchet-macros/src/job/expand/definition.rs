@@ -130,6 +130,9 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
     calls.extend(options.expires_in.as_ref().map(|time| timed("expires_in", time)));
     calls.extend(options.retry_within.as_ref().map(|time| timed("retry_within", time)));
     calls.extend(
+        options.on_conflict.as_ref().map(|reaction| word("on_conflict", "KeyConflict", reaction)),
+    );
+    calls.extend(
         options.idempotency_within.as_ref().map(|within| timed("idempotency_within", within)),
     );
     calls.extend(options.concurrency_limit.as_ref().map(|limit| call("concurrency_limit", limit)));
