@@ -435,6 +435,19 @@ impl EventStream {
         }
     }
 
+    /// Like [`Self::next`], but blocks the thread.
+    pub(crate) fn blocking_next(&mut self) -> Option<Event> {
+        loop {
+            match self.receiver.blocking_recv() {
+                Ok(event) => return Some(event),
+                Err(RecvError::Lagged(missed)) => {
+                    self.lagged.fetch_add(missed, Ordering::Relaxed);
+                }
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    }
+
     /// Returns the next event without waiting, or `None` if there is none.
     pub fn try_next(&mut self) -> Option<Event> {
         loop {

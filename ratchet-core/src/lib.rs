@@ -19,7 +19,7 @@ pub use async_trait::async_trait;
 pub use client::{
     AddMembers, Alerts, AnyJob, Batch, Breakers, BuildError, Builder, Chain, ChainHandle,
     DeclareSchedule, Enqueue, EnqueueMany, Finished, GroupHandle, GroupReport, GroupStep, Groups,
-    JobHandle, Jobs, Nodes, Pipeline, Queues, Ratchet, Redrive, Rejects, ScheduleError,
+    JobHandle, Jobs, Nodes, Observer, Pipeline, Queues, Ratchet, Redrive, Rejects, ScheduleError,
     ScheduleView, Schedules, StepOptions, StepOutput, StepRef, SubmitError, WaitError, Workflow,
 };
 pub use config::{
@@ -47,7 +47,8 @@ pub use job::{
     declared_argument, declared_arguments, declared_output, default_value, evaluate, find_error,
     implemented, injected, input, input_all, key_part, run, run_blocking, same_output, validated,
 };
-pub use job::{JobContext, JobOutput, KeepError};
+pub use job::{AfterHook, BeforeHook, HookFuture, HookReturn, Hooks, RetryHook, hook};
+pub use job::{JobContext, JobOutput, KeepError, RetryReport, RunReport};
 pub use job::{
     JobInvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
 };
@@ -62,8 +63,7 @@ pub use ratchet_store::model::{
 pub use ratchet_store::rules::{Explanation, Waiting};
 pub use ratchet_store::{Store, StoreError, StoreErrorKind};
 pub use runtime::{
-    AlertSink, DeadLetterSink, DedicatedEngineThread, Middleware, Next, OutcomeSink, RunReport,
-    SingleRuntime, SinkError, Spawn, Task, Tasks,
+    AlertSink, DeadLetterSink, DedicatedEngineThread, Middleware, Next, OutcomeSink, SingleRuntime, SinkError, Spawn, Task, Tasks,
 };
 pub use worker::{
     Completion, EngineDied, EnginePart, Health, StartError, Stopped, Worker, WorkerStats,

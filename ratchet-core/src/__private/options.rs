@@ -126,6 +126,21 @@ pub mod job {
     /// `on_failure = TellSupport`
     pub const on_failure: () = ();
 
+    /// A function that is called before the handler; an error fails the attempt.
+    ///
+    /// `before = check_quota`
+    pub const before: () = ();
+
+    /// A function that is called after every run with its outcome.
+    ///
+    /// `after = count_run`
+    pub const after: () = ();
+
+    /// A function that is called after a failed attempt that is retried.
+    ///
+    /// `on_retry = warn_support`
+    pub const on_retry: () = ();
+
     /// What a panic does: "retry" or "dlq".
     ///
     /// `panic = "dlq"`

@@ -4,7 +4,10 @@ use std::fmt;
 use std::time::Duration;
 
 use super::explicit::{ExplicitOptions, Sets};
-use super::{ArgDef, BreakerDef, Callback, CronDef, Injection, InputDef, KeyConflict, checked};
+use super::{
+    AfterHook, ArgDef, BeforeHook, BreakerDef, Callback, CronDef, Hooks, Injection, InputDef,
+    KeyConflict, RetryHook, checked,
+};
 use ratchet_store::model::{Backoff, JobSpec, PanicPolicy, Priority, RunOptions};
 
 /// The static definition of a job: its name, options, arguments and source location.
@@ -57,6 +60,8 @@ pub struct JobDef {
     pub on_success: Option<Callback>,
     /// The job to submit when this one has failed permanently.
     pub on_failure: Option<Callback>,
+    /// The functions that are called around its runs.
+    pub hooks: Hooks,
     /// The breaker of the service that the job calls.
     pub breaker: Option<BreakerDef>,
     /// The stored arguments.
@@ -133,6 +138,7 @@ impl JobDef {
             cron: None,
             on_success: None,
             on_failure: None,
+            hooks: Hooks::NONE,
             breaker: None,
             args: &[],
             injections: &[],
@@ -312,6 +318,24 @@ impl JobDef {
     /// Sets the job to submit when this one has failed permanently.
     pub const fn on_failure(mut self, callback: Callback) -> Self {
         self.on_failure = Some(callback);
+        self
+    }
+
+    /// Sets the function that is called before the handler.
+    pub const fn before(mut self, hook: BeforeHook) -> Self {
+        self.hooks.before = Some(hook);
+        self
+    }
+
+    /// Sets the function that is called after every run.
+    pub const fn after(mut self, hook: AfterHook) -> Self {
+        self.hooks.after = Some(hook);
+        self
+    }
+
+    /// Sets the function that is called after every failed attempt that is retried.
+    pub const fn on_retry(mut self, hook: RetryHook) -> Self {
+        self.hooks.on_retry = Some(hook);
         self
     }
 

@@ -15,6 +15,7 @@ mod explicit;
 #[cfg(test)]
 mod fuzz;
 mod handler;
+mod hooks;
 mod host;
 mod inject;
 mod input;
@@ -44,6 +45,9 @@ pub use handler::{
     declared_output, implemented, same_output,
 };
 pub(crate) use host::RunHost;
+pub use hooks::{
+    AfterHook, BeforeHook, HookFuture, HookReturn, Hooks, RetryHook, RetryReport, RunReport, hook,
+};
 pub use inject::{
     Inject, InjectError, InjectRequirement, Injected, Injection, inject, injected, injection,
 };

@@ -7,6 +7,7 @@ mod health_check;
 mod ignored_fields;
 mod middleware;
 mod queue_depth;
+mod queue_middleware;
 mod sinks;
 mod spawn;
 
@@ -14,7 +15,8 @@ pub(crate) use core::Core;
 pub(crate) use health_check::HealthCheck;
 pub(crate) use ignored_fields::IgnoredFields;
 pub(crate) use middleware::HandlerFuture;
-pub use middleware::{Middleware, Next, RunReport};
+pub(crate) use queue_middleware::QueueMiddleware;
+pub use middleware::{Middleware, Next};
 pub(crate) use queue_depth::{Depths, by_queue};
 pub(crate) use sinks::Sinks;
 pub use sinks::{AlertSink, DeadLetterSink, OutcomeSink, SinkError};

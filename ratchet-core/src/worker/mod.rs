@@ -27,6 +27,7 @@ mod expire;
 mod handler;
 mod health_checks;
 mod heartbeat;
+mod hooks;
 mod launch;
 mod lease_timer;
 mod mailbox;

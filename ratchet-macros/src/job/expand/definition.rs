@@ -12,7 +12,7 @@ use super::super::types;
 use crate::breaker::Breaker;
 use crate::idents;
 use crate::krate::item;
-use crate::values::{Backoff, Curve, JobPath, Value, Word, duration_tokens as duration};
+use crate::values::{Backoff, Curve, FnPath, JobPath, Value, Word, duration_tokens as duration};
 
 /// Generates `const __TO: __ratchet::Arg<String> = __ratchet::arg::<String>("to", "String");`.
 ///
@@ -149,6 +149,9 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
     }));
     calls.extend(options.on_success.as_ref().map(|path| callback("on_success", path)));
     calls.extend(options.on_failure.as_ref().map(|path| callback("on_failure", path)));
+    calls.extend(options.before.as_ref().map(|path| hook("before", path, &["ctx"])));
+    calls.extend(options.after.as_ref().map(|path| hook("after", path, &["ctx", "report"])));
+    calls.extend(options.on_retry.as_ref().map(|path| hook("on_retry", path, &["ctx", "report"])));
     calls.extend(options.panic.as_ref().map(|policy| word("panic", "PanicPolicy", policy)));
     if options.blocking.is_present() {
         calls.push(quote!(.blocking()));
@@ -238,6 +241,14 @@ fn soft_timeout(soft: &Value<Duration>, timeout: Option<&Value<Duration>>) -> To
 }
 
 /// Generates `.priority(__ratchet::Priority::High)`.
+/// Generates a builder call with a function of the application: `.before(|ctx| hook(check_quota(ctx)))`.
+fn hook(method: &str, FnPath(path): &FnPath, arguments: &[&str]) -> TokenStream {
+    let method = idents::local(method);
+    let arguments: Vec<_> = arguments.iter().map(|argument| idents::local(argument)).collect();
+    let span = path.span();
+    quote_spanned!(span=> .#method(|#(#arguments),*| __ratchet::hook(#path(#(#arguments),*))))
+}
+
 fn word<W>(method: &str, ty: &str, word: &Word<W>) -> TokenStream {
     let (method, ty) = (idents::local(method), idents::local(ty));
     match word {
