@@ -278,6 +278,7 @@ macro_rules! suite {
                 x_08_late_settle_loses_to_a_rescue
             }
             history {
+                e_12_domain_failure_is_a_success_of_its_own_kind
                 l_07_history_tells_every_run
                 l_07_line_tells_node_times_and_error
                 l_07_terminal_failure_is_in_the_history

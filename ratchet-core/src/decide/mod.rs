@@ -41,6 +41,8 @@ pub enum Outcome {
     Done {
         /// The returned value as JSON; `None` if there is none or it was not kept.
         output: Option<String>,
+        /// Whether the value is a domain failure: the `Err` of a `Result`.
+        domain_failure: bool,
     },
     /// The run failed: an error, a panic, a timeout, or arguments that were refused.
     Failed(Box<Failure>),
@@ -61,6 +63,7 @@ impl Outcome {
     /// Returns the outcome as recorded in the job's history.
     pub fn in_history(&self) -> AttemptOutcome {
         match self {
+            Self::Done { domain_failure: true, .. } => AttemptOutcome::DomainFailure,
             Self::Done { .. } => AttemptOutcome::Success,
             Self::Failed(failure) => OutcomeKind::from(failure.record.kind).into(),
             Self::Deferred { why: Deferral::Snooze, .. } => AttemptOutcome::Snoozed,
@@ -80,7 +83,7 @@ pub fn decide(
     seed: u64,
 ) -> Verdict {
     match outcome {
-        Outcome::Done { output } => Verdict::Succeed { output: output.clone() },
+        Outcome::Done { output, .. } => Verdict::Succeed { output: output.clone() },
         Outcome::Released => Verdict::Release,
         Outcome::Deferred { why, delay, note } => {
             decide_deferred(job, *why, *delay, note, policies, seed)

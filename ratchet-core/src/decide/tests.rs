@@ -5,13 +5,11 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::{
-    Contained, FailedJob, Outcome, Policies, RetryPolicy, decide_orphan, follow_up,
-};
+use super::{Contained, FailedJob, Outcome, Policies, RetryPolicy, decide_orphan, follow_up};
 use crate::failure::{Failure, Panics, Retryability, record};
 use ratchet_store::model::{
-    AttemptOutcome, Claimed, Deadline, Deferral, FailureKind, FinishedOutcome, JobSpec, Notice, Orphan,
-    OutcomeKind, Settlement, TerminalReason, Verdict,
+    AttemptOutcome, Claimed, Deadline, Deferral, FailureKind, FinishedOutcome, JobSpec, Notice,
+    Orphan, OutcomeKind, Settlement, TerminalReason, Verdict,
 };
 use ratchet_store::model::{Backoff, Jitter, PanicPolicy};
 
@@ -328,9 +326,10 @@ fn d_01_the_envelope_tells_everything() {
 }
 
 #[test]
-fn e_12_the_history_tells_the_four_kinds_apart() {
+fn e_12_the_history_tells_the_kinds_apart() {
     let kinds = [
-        (Outcome::Done { output: None }, AttemptOutcome::Success),
+        (Outcome::Done { output: None, domain_failure: false }, AttemptOutcome::Success),
+        (Outcome::Done { output: None, domain_failure: true }, AttemptOutcome::DomainFailure),
         (failed(failure(FailureKind::Error)), AttemptOutcome::Failure),
         (failed(failure(FailureKind::Panic)), AttemptOutcome::Exception),
         (failed(failure(FailureKind::Timeout)), AttemptOutcome::Exception),
@@ -437,9 +436,11 @@ fn i_04_every_end_is_told_if_somebody_listens_and_nothing_else_is() {
     };
     let listening = Policies { publish_outcomes: true, ..Policies::default() };
     let invalid = failed(failure(FailureKind::Invalid));
-    let done = Outcome::Done { output: None };
+    let done = Outcome::Done { output: None, domain_failure: false };
+    let declined = Outcome::Done { output: None, domain_failure: true };
     for (outcome, wanted) in [
         (&done, vec![OutcomeKind::Success]),
+        (&declined, vec![OutcomeKind::DomainFailure]),
         (&invalid, vec![OutcomeKind::Invalid]),
         (&failed(failure(FailureKind::Error)), vec![]),
         (&Outcome::Released, vec![]),

@@ -11,6 +11,7 @@ mod condition;
 mod conflict;
 mod context;
 mod def;
+mod domain_failure;
 mod explicit;
 #[cfg(test)]
 mod fuzz;
@@ -36,18 +37,18 @@ pub use callback::{Callback, CallbackJob};
 pub use codec::{DecodeError, Decoder, EncodeError, Encoder};
 pub(crate) use condition::collect as collect_conditions;
 pub use condition::{Condition, ConditionDef, ConditionInput, evaluate};
-pub(crate) use context::StepInputs;
 pub use conflict::KeyConflict;
+pub(crate) use context::StepInputs;
 pub use context::{JobContext, KeepError};
 pub use def::{JobDef, Location};
 pub use handler::{
     Declared, DeclaredAs, Handler, ReturnsDeclared, declared_argument, declared_arguments,
     declared_output, implemented, same_output,
 };
-pub(crate) use host::RunHost;
 pub use hooks::{
     AfterHook, BeforeHook, HookFuture, HookReturn, Hooks, RetryHook, RetryReport, RunReport, hook,
 };
+pub(crate) use host::RunHost;
 pub use inject::{
     Inject, InjectError, InjectRequirement, Injected, Injection, inject, injected, injection,
 };

@@ -5,22 +5,21 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 
+use super::error_outcome::{classified, failed, panicked};
 use super::handler::{self, HandlerExit, ThreadExit};
 use super::hooks;
 use super::settlement::{self, RunEffects};
 use super::{conditions, step_inputs};
 use crate::decide::Outcome;
-use crate::failure::{
-    Classified, Classifier, Failure, JobError, PanicReport, catch_panic,
-};
-use crate::job::{Hooks, JobContext};
+use crate::failure::{Classifier, Failure, JobError, PanicReport, catch_panic};
 use crate::job::Output;
 use crate::job::StopCause;
+use crate::job::{Hooks, JobContext};
 use crate::job::{Prepared, RunFuture};
 use crate::runtime::Core;
 use crate::runtime::Spawn;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
-use ratchet_store::model::{Claimed, Deferral, NOT_KEPT, Settlement};
+use ratchet_store::model::{Claimed, NOT_KEPT, Settlement};
 
 /// How an attempt ended.
 #[derive(Debug)]
@@ -83,10 +82,6 @@ async fn outcome(
     outcome
 }
 
-pub(super) fn panicked(core: &Core, panic: PanicReport) -> Outcome {
-    Outcome::Failed(Box::new(core.classifier.panic(panic)))
-}
-
 /// Decides on an outcome, unless the job was canceled in the meantime.
 fn end(
     core: &Core,
@@ -123,11 +118,7 @@ async fn ready(
 }
 
 /// Not async: the arguments of a job do not have to be `Send` before its function has taken them.
-fn inject(
-    core: &Core,
-    job: &Claimed,
-    ctx: &JobContext,
-) -> Result<(RunFuture, Hooks), Outcome> {
+fn inject(core: &Core, job: &Claimed, ctx: &JobContext) -> Result<(RunFuture, Hooks), Outcome> {
     let (prepared, hooks) = prepare(core, job).map_err(Outcome::Failed)?;
     match catch_panic(|| prepared.run(ctx.clone())) {
         Ok(Ok(run)) => Ok((run, hooks)),
@@ -186,7 +177,9 @@ async fn run(
                 Err(failure) => return Outcome::Failed(failure),
                 Ok(condition_results) => effects.condition_results = condition_results,
             }
-            Outcome::Done { output: keep(core, output, &mut effects.notes.warnings) }
+            let domain_failure = matches!(output, Output::DomainFailure(_));
+            let output = keep(core, output, &mut effects.notes.warnings);
+            Outcome::Done { output, domain_failure }
         }
         // An error returned after a release is the result of the stop request, not a failure.
         HandlerExit::Returned(Err(_)) if ctx.stop_signal().cause() == Some(StopCause::Released) => {
@@ -211,34 +204,17 @@ pub(super) fn stopped(job: &Claimed, cause: Option<StopCause>) -> Outcome {
     }
 }
 
-pub(super) fn failed(core: &Core, error: JobError) -> Outcome {
-    classified(core.classifier.error(error.into_handler_error()))
-}
-
-fn classified(classified: Classified) -> Outcome {
-    match classified {
-        Classified::Failure(failure) => Outcome::Failed(failure),
-        Classified::Snooze(delay) => Outcome::Deferred {
-            why: Deferral::Snooze,
-            delay: Some(delay),
-            note: format!("snoozed for {delay:?}"),
-        },
-        Classified::Reject(why) => {
-            Outcome::Deferred { why: Deferral::Reject, delay: None, note: why }
-        }
-    }
-}
-
 /// Returns the output to store. If it is too large or not serializable, the job gets a warning instead of failing.
 fn keep(core: &Core, output: Output, warnings: &mut Vec<String>) -> Option<String> {
     let limit = core.config.output_limit;
     match output {
-        Output::Json(Some(json)) if json.len() > limit => {
+        Output::Json(Some(json)) | Output::DomainFailure(json) if json.len() > limit => {
             warnings
                 .push(format!("{NOT_KEPT}: it takes {} bytes, the limit is {limit}", json.len()));
             None
         }
         Output::Json(json) => json,
+        Output::DomainFailure(json) => Some(json),
         Output::Unserializable(why) => {
             warnings.push(format!("{NOT_KEPT}: it cannot be written as JSON: {why}"));
             None

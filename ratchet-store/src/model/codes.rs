@@ -44,6 +44,7 @@ codes!(AttemptOutcome {
     Released = 7,
     Crashed = 8,
     Canceled = 9,
+    DomainFailure = 10,
 });
 
 codes!(CancelCause {
