@@ -205,6 +205,13 @@ pub enum Event {
         /// The name of the service.
         service: String,
     },
+    /// A watched schedule has not succeeded for too long.
+    ScheduleOverdue {
+        /// The name of the schedule.
+        schedule: String,
+        /// The last success, or when the watch began.
+        since: Timestamp,
+    },
     /// A child of a batch has ended, and others have not.
     BatchProgress {
         /// The batch that made progress.
@@ -266,7 +273,8 @@ impl Event {
         }
     }
 
-    /// Returns the id of the job that the event is about, or `None` if it is about a group or a service.
+    /// Returns the id of the job that the event is about, or `None` if it is about a group, a service or a
+    /// schedule.
     pub fn job_id(&self) -> Option<JobId> {
         match self {
             Self::Submitted { job }
@@ -296,7 +304,8 @@ impl Event {
             | Self::WorkflowFailed { .. }
             | Self::GroupCanceled { .. }
             | Self::BreakerOpened { .. }
-            | Self::BreakerClosed { .. } => None,
+            | Self::BreakerClosed { .. }
+            | Self::ScheduleOverdue { .. } => None,
         }
     }
 }

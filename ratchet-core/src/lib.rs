@@ -57,7 +57,7 @@ pub use ratchet_store::env::{
 };
 pub use ratchet_store::model::{
     Backoff, BackoffKind, BreakerSettings, BreakerState, DeclaredLimits, DeclaredSettings, Due,
-    Filter, GroupFilter, GroupId, Jitter, JobId, JobRecord, JobState, Missed, PageRequest,
+    Filter, GroupFilter, GroupId, Jitter, JobId, JobRecord, JobState, Missed, Overlap, PageRequest,
     PanicPolicy, Priority, QueueLimits, Rate,
 };
 pub use ratchet_store::rules::{Explanation, Waiting};

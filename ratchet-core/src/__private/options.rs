@@ -116,6 +116,16 @@ pub mod job {
     /// `tz = "Europe/Berlin"`
     pub const tz: () = ();
 
+    /// What happens if an occurrence falls due while an earlier job has not ended: `allow`, `skip` or `queue_one`.
+    ///
+    /// `overlap = skip`
+    pub const overlap: () = ();
+
+    /// Records an alert if no job of the schedule has succeeded for this long.
+    ///
+    /// `alert_after = "26h"`
+    pub const alert_after: () = ();
+
     /// The job that runs when this one has succeeded.
     ///
     /// `on_success = SendReceipt`

@@ -36,7 +36,7 @@ impl Ratchet {
     ///
     /// let ratchet = Ratchet::builder(MemoryStore::new()).build().await?;
     /// ratchet.on(|event| {
-    ///     if let Event::Dead { job, .. } = event {
+    ///     if let Event::DeadLettered { job, .. } = event {
     ///         eprintln!("{} ({}) is a dead letter", job.name, job.id);
     ///     }
     /// });

@@ -57,6 +57,12 @@ pub const fn retry_within(duration: Duration) -> Duration {
     duration
 }
 
+/// Checks how long a schedule may be without a success.
+pub const fn alert_after(within: Duration) -> Duration {
+    assert!(!within.is_zero(), "`alert_after` must be longer than zero");
+    within
+}
+
 /// Checks how long an idempotency key is kept.
 pub const fn idempotency_within(lifetime: Duration) -> Duration {
     assert!(!lifetime.is_zero(), "`idempotency_within` must be longer than zero");

@@ -8,7 +8,8 @@ use super::elapse::{Lag, LiveClock};
 use crate::client::{BuildError, Builder, Enqueue, Ratchet};
 use crate::job::{Job, Registration};
 use crate::worker::{
-    AttemptResult, Deliveries, cancel_expired, declarations, declare_all, deliver, fire_due, publish,
+    AttemptResult, Deliveries, cancel_expired, check_watched, declarations, declare_all, deliver,
+    fire_due, publish,
 };
 use ratchet_memory::MemoryStore;
 use ratchet_store::env::{SeededEntropy, VirtualClock};
@@ -186,13 +187,14 @@ impl Sandbox {
         core.store.leave(job.node).await
     }
 
-    /// Cancels jobs that have expired, fires schedules that are due, and claims the next job.
+    /// Cancels jobs that have expired, checks watched schedules, fires schedules that are due, and claims the next job.
     async fn claim(&self) -> Result<Option<Claimed>, StoreError> {
         let core = &self.ratchet.core;
         if let Some(lag) = &self.lag {
             lag.catch_up(core).await?;
         }
         cancel_expired(core).await?;
+        check_watched(core, core.ids.node()).await?;
         fire_due(core).await?;
         Ok(self.ask().await?.jobs.pop())
     }

@@ -13,6 +13,7 @@ use super::recurring::fire_due;
 use super::shared::Shared;
 use super::unknown_jobs::UnknownJobs;
 use super::unreadable_jobs;
+use super::watch::check_watched;
 use crate::config::RunMode;
 use crate::decide::{decide_orphan, follow_up};
 use crate::runtime::Core;
@@ -135,7 +136,7 @@ async fn report_news(shared: &Shared) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Reports unknown and unreadable jobs, and purges old jobs if this node leads maintenance.
+/// Reports unknown and unreadable jobs. If this node leads maintenance, checks watched schedules and purges old jobs.
 async fn minutely(shared: &Shared, unknown: &mut UnknownJobs) -> Result<(), StoreError> {
     let core = &shared.core;
     let leads = core.store.try_lead(shared.node(), PURGE_EVERY * 2).await?;
@@ -144,7 +145,8 @@ async fn minutely(shared: &Shared, unknown: &mut UnknownJobs) -> Result<(), Stor
     if !leads {
         return reported;
     }
-    purge(core).await.and(reported)
+    let watched = check_watched(core, shared.node()).await;
+    purge(core).await.and(watched).and(reported)
 }
 
 /// Purges jobs whose retention time has passed, in bounded batches.

@@ -22,6 +22,7 @@ mod declared_rules;
 mod deliver;
 mod deliveries;
 mod engine;
+mod error_outcome;
 mod exchange;
 mod expire;
 mod handler;
@@ -50,6 +51,7 @@ mod trouble;
 mod unknown_jobs;
 mod unreadable_jobs;
 mod verdict_counters;
+mod watch;
 mod watchdog;
 
 pub use run_limits::Completion;
@@ -66,4 +68,5 @@ pub(crate) use self::{
     expire::cancel_expired,
     publish::publish,
     recurring::fire_due,
+    watch::check_watched,
 };

@@ -132,6 +132,15 @@ fn check_schedule(job: &JobModel, errors: &mut Errors) {
         if let Some(tz) = options.tz.as_ref().filter(|_| !written) {
             errors.push(tz, "`tz` is the time zone of a `cron`, and there is none");
         }
+        for option in ["overlap", "alert_after"] {
+            let key = options.keys.iter().find(|key| **key == option).filter(|_| !written);
+            if let Some(key) = key {
+                errors.push(
+                    key,
+                    format_args!("`{option}` is an option of a `cron`, and there is none"),
+                );
+            }
+        }
         return;
     };
     if let Some(key) = &options.idempotency_key {
@@ -170,9 +179,14 @@ fn check_schedule(job: &JobModel, errors: &mut Errors) {
 
 fn check_timeouts(job: &JobModel, errors: &mut Errors) {
     const DEFAULT: Duration = Duration::from_mins(30);
-    for (key, value) in
-        [("timeout", &job.options.timeout), ("soft_timeout", &job.options.soft_timeout)]
-    {
+    let options = &job.options;
+    for (key, value) in [
+        ("timeout", &options.timeout),
+        ("soft_timeout", &options.soft_timeout),
+        ("expires_in", &options.expires_in),
+        ("retry_within", &options.retry_within),
+        ("alert_after", &options.alert_after),
+    ] {
         if let Some(value) = value.as_ref().filter(|value| is_zero(value)) {
             errors.push(value, format_args!("`{key}` must be longer than zero"));
         }

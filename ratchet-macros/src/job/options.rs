@@ -13,8 +13,8 @@ use crate::entries;
 use crate::krate::Krate;
 use crate::table::{Opt, Table, Takes};
 use crate::values::{
-    Backoff, Cron, Derives, FnPath, JobPath, Name, OnConflict, OnPanic, Priority, StructName, Tags, Template,
-    Value, Within, Word, Zone,
+    Backoff, Cron, Derives, FnPath, JobPath, Name, OnConflict, OnPanic, Overlap, Priority,
+    StructName, Tags, Template, Value, Within, Word, Zone,
 };
 
 const fn opt(key: &'static str, takes: Takes, example: &'static str, help: &'static str) -> Opt {
@@ -47,6 +47,8 @@ pub(crate) const OPTIONS: Table = Table {
         opt("tags", Takes::List, r#"tags("mail", "eu")"#, "Tags of every job of this kind."),
         opt("cron", Takes::Text, r#"cron = "0 3 * * *""#, "Runs by itself on this schedule."),
         opt("tz", Takes::Text, r#"tz = "Europe/Berlin""#, "The time zone of `cron`; UTC unless given."),
+        opt("overlap", Takes::Word, "overlap = skip", "What happens if an occurrence falls due while an earlier job has not ended: `allow`, `skip` or `queue_one`."),
+        opt("alert_after", Takes::Duration, r#"alert_after = "26h""#, "Records an alert if no job of the schedule has succeeded for this long."),
         opt("on_success", Takes::Path, "on_success = SendReceipt", "The job that runs when this one has succeeded."),
         opt("on_failure", Takes::Path, "on_failure = TellSupport", "The job that runs when this one has failed permanently."),
         opt("before", Takes::Path, "before = check_quota", "A function that is called before the handler; an error fails the attempt."),
@@ -115,6 +117,8 @@ pub(crate) struct Options {
     pub(crate) tags: Tags,
     pub(crate) cron: Option<Value<Cron>>,
     pub(crate) tz: Option<Value<Zone>>,
+    pub(crate) overlap: Option<Word<Overlap>>,
+    pub(crate) alert_after: Option<Value<Duration>>,
     pub(crate) on_success: Option<JobPath>,
     pub(crate) on_failure: Option<JobPath>,
     pub(crate) before: Option<FnPath>,
@@ -152,8 +156,7 @@ impl Options {
         self.soft_timeout = self.soft_timeout.or(block.soft_timeout);
         self.delay = self.delay.or(block.delay.filter(|_| self.cron.is_none()));
         self.expires_in = self.expires_in.or(block.expires_in);
-        self.retry_within =
-            self.retry_within.or(block.retry_within.filter(|_| !never_retried));
+        self.retry_within = self.retry_within.or(block.retry_within.filter(|_| !never_retried));
         self.panic = self.panic.or(block.panic);
         self.tags = self.tags.or(block.tags);
         self.derive = self.derive.or(block.derive);

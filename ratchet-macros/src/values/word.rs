@@ -46,6 +46,14 @@ impl Words for OnConflict {
         &[("refuse", "Refuse"), ("existing", "Existing"), ("coalesce", "Coalesce")];
 }
 
+/// The words of `overlap`.
+pub(crate) enum Overlap {}
+
+impl Words for Overlap {
+    const WORDS: &'static [(&'static str, &'static str)] =
+        &[("allow", "Allow"), ("skip", "Skip"), ("queue_one", "QueueOne")];
+}
+
 impl<W> Clone for Word<W> {
     fn clone(&self) -> Self {
         match self {

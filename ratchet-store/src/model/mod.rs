@@ -51,7 +51,8 @@ pub use group::{GroupCounts, GroupFilter, GroupKind, GroupRecord, GroupState, Gr
 pub use id::{GroupId, JobId, LeaseId, NodeId, Token};
 pub use items::{HandOff, HandOffStats, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup};
 pub use new_job::{
-    Debounce, Due, InsertError, Inserted, NewJob, OnConflict, RepeatCheck, TakenKey, later};
+    Debounce, Due, InsertError, Inserted, NewJob, OnConflict, RepeatCheck, TakenKey, later,
+};
 pub use node::{Declarations, Heartbeat, NodeInfo, NodeRecord};
 pub use notice::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Notice};
 pub use outcome::{JobOutcome, OutcomeKind};
@@ -59,7 +60,9 @@ pub use priority::Priority;
 pub(crate) use queue::Recent;
 pub use queue::{DeclaredLimits, Gate, QueueLimits, QueueRecord, QueueRules, QueueUpdate, Rate};
 pub use record::{JobRecord, NOT_KEPT, Progress, not_kept};
-pub use schedule::{Declared, Missed, ScheduleRecord, ScheduleWritten, WriteSchedule};
+pub use schedule::{
+    Declared, Missed, Overlap, ScheduleRecord, ScheduleWritten, Watch, WriteSchedule,
+};
 pub use settlement::{
     Applied, Deferral, DroppedChild, DroppedGraph, RunNotes, Settled, Settlement, Verdict,
 };

@@ -145,7 +145,9 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
     }
     calls.extend(options.cron.as_ref().map(|cron| {
         let zone = options.tz.as_ref().map(|zone| quote!(.zone(#zone)));
-        quote!(.cron(__ratchet::CronDef::new(#cron) #zone))
+        let overlap = options.overlap.as_ref().map(|policy| word("overlap", "Overlap", policy));
+        let alert = options.alert_after.as_ref().map(|within| timed("alert_after", within));
+        quote!(.cron(__ratchet::CronDef::new(#cron) #zone #overlap #alert))
     }));
     calls.extend(options.on_success.as_ref().map(|path| callback("on_success", path)));
     calls.extend(options.on_failure.as_ref().map(|path| callback("on_failure", path)));
@@ -246,7 +248,8 @@ fn hook(method: &str, FnPath(path): &FnPath, arguments: &[&str]) -> TokenStream 
     let method = idents::local(method);
     let arguments: Vec<_> = arguments.iter().map(|argument| idents::local(argument)).collect();
     let span = path.span();
-    quote_spanned!(span=> .#method(|#(#arguments),*| __ratchet::hook(#path(#(#arguments),*))))
+    let hook = item("hook", span);
+    quote_spanned!(span=> .#method(|#(#arguments),*| #hook(#path(#(#arguments),*))))
 }
 
 fn word<W>(method: &str, ty: &str, word: &Word<W>) -> TokenStream {
