@@ -34,12 +34,13 @@ pub use failure::{
     PermanentError, RawError, Retryability, fatal, fingerprint, invalid, reject, retry_after,
     snooze,
 };
+pub use job::{AfterHook, BeforeHook, HookFuture, HookReturn, Hooks, RetryHook, hook};
 pub use job::{
     Arg, ArgDef, BreakerDef, Callback, Condition, ConditionDef, CronDef, DecodeError, Decoder,
     EncodeError, Encoder, ErrorMatcher, FanIn, FirstStep, Handler, Inject, InjectError,
     InjectRequirement, Injection, Input, InputDef, InputListRef, InputRef, IntoFailure, Job,
-    JobArg, JobDef, KeyConflict, KeyPart, Keys, Location, NoOutput, Output, RunFuture, State, States, StepAfter,
-    WithoutInputs,
+    JobArg, JobDef, KeyConflict, KeyPart, Keys, Location, NoOutput, Output, RunFuture, State,
+    States, StepAfter, WithoutInputs,
 };
 pub use job::{
     CallbackJob, ChainError, ConditionInput, Declared, DeclaredAs, DefaultArg, Fallible, JobReturn,
@@ -47,7 +48,6 @@ pub use job::{
     declared_argument, declared_arguments, declared_output, default_value, evaluate, find_error,
     implemented, injected, input, input_all, key_part, run, run_blocking, same_output, validated,
 };
-pub use job::{AfterHook, BeforeHook, HookFuture, HookReturn, Hooks, RetryHook, hook};
 pub use job::{JobContext, JobOutput, KeepError, RetryReport, RunReport};
 pub use job::{
     JobInvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
@@ -63,7 +63,8 @@ pub use ratchet_store::model::{
 pub use ratchet_store::rules::{Explanation, Waiting};
 pub use ratchet_store::{Store, StoreError, StoreErrorKind};
 pub use runtime::{
-    AlertSink, DeadLetterSink, DedicatedEngineThread, Middleware, Next, OutcomeSink, SingleRuntime, SinkError, Spawn, Task, Tasks,
+    AlertSink, DeadLetterSink, DedicatedEngineThread, Middleware, Next, OutcomeSink, SingleRuntime,
+    SinkError, Spawn, Task, Tasks, TracingSink,
 };
 pub use worker::{
     Completion, EngineDied, EnginePart, Health, StartError, Stopped, Worker, WorkerStats,

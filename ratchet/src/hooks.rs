@@ -6,5 +6,5 @@
 
 pub use ratchet_core::{
     AlertSink, AlwaysRetry, DeadLetterSink, FailedJob, Failure, Middleware, Next, Observer,
-    OutcomeSink, RetryPolicy, RetryReport, RunReport, SinkError,
+    OutcomeSink, RetryPolicy, RetryReport, RunReport, SinkError, TracingSink,
 };

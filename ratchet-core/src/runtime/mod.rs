@@ -10,14 +10,16 @@ mod queue_depth;
 mod queue_middleware;
 mod sinks;
 mod spawn;
+mod tracing_sink;
 
 pub(crate) use core::Core;
 pub(crate) use health_check::HealthCheck;
 pub(crate) use ignored_fields::IgnoredFields;
 pub(crate) use middleware::HandlerFuture;
-pub(crate) use queue_middleware::QueueMiddleware;
 pub use middleware::{Middleware, Next};
 pub(crate) use queue_depth::{Depths, by_queue};
+pub(crate) use queue_middleware::QueueMiddleware;
 pub(crate) use sinks::Sinks;
 pub use sinks::{AlertSink, DeadLetterSink, OutcomeSink, SinkError};
 pub use spawn::{DedicatedEngineThread, SingleRuntime, Spawn, Task, Tasks};
+pub use tracing_sink::TracingSink;
