@@ -266,7 +266,7 @@ impl<'a, J: Job> Enqueue<'a, J> {
     /// # use std::time::Duration;
     /// # use ratchet_core::{Job, JobHandle, Ratchet, SubmitError};
     /// # async fn edited<J: Job>(ratchet: &Ratchet, save: J) -> Result<JobHandle<J>, SubmitError> {
-    /// // Saves when nobody has typed for two seconds, and at least every minute.
+    /// // Saves two seconds after the last change, and at least every minute.
     /// let (wait, at_most) = (Duration::from_secs(2), Duration::from_secs(60));
     /// ratchet.enqueue(save).business_key("document-7").debounce(wait, at_most).await
     /// # }
