@@ -231,6 +231,7 @@ impl Live {
                 record,
                 declarations: None,
                 jobs: Vec::new(),
+                notices: Vec::new(),
             };
             self.store.write_schedule(write).await.expect("writes");
         }

@@ -144,6 +144,20 @@ macro_rules! suite {
                 c_04_plain_and_odd_jobs_come_in_order_and_end
                 c_04_a_job_that_moved_is_still_whole
             }
+            coalesce {
+                s_04_submits_before_the_start_are_one_job
+                s_04_submits_during_a_run_make_one_more
+                s_04_job_between_attempts_has_not_started
+                s_04_places_of_a_key_are_freed
+                s_04_failed_successor_takes_its_place_again
+                s_04_key_coalesces_within_its_tenant
+                s_04_a_third_run_of_a_key_is_refused
+                s_04_children_coalesce_too
+                s_04_debounce_moves_the_due_time
+                s_04_debounce_never_hastens
+                s_04_concurrent_submits_coalesce
+                s_04_every_submit_is_followed_by_a_run
+            }
             concurrency {
                 c_01_many_claimers_share_the_work
                 c_01_every_job_is_done_once_under_load
@@ -211,6 +225,21 @@ macro_rules! suite {
                 l_01_reschedule_to_now_makes_it_claimable
                 l_01_reschedule_changes_nothing_else
             }
+            expiry {
+                l_10_expired_job_is_not_started
+                l_10_job_may_expire_at_an_instant
+                l_10_jobs_expire_wherever_they_wait
+                l_10_expired_jobs_do_not_block_others
+                l_10_expired_suspect_is_not_started
+                l_10_run_goes_on_when_its_job_expires
+                l_10_retry_is_a_start
+                l_10_manual_retry_removes_the_expiry
+                l_10_nothing_is_canceled_before_it_expires
+                l_10_paused_failed_job_does_not_expire
+                l_10_expiring_jobs_are_listed
+                l_10_expiry_is_explained
+                l_10_limits_of_a_job_are_read_back
+            }
             explain {
                 q_04_all_clear
                 q_04_unknown_job_has_no_surroundings
@@ -249,6 +278,7 @@ macro_rules! suite {
                 x_08_late_settle_loses_to_a_rescue
             }
             history {
+                e_12_domain_failure_is_a_success_of_its_own_kind
                 l_07_history_tells_every_run
                 l_07_line_tells_node_times_and_error
                 l_07_terminal_failure_is_in_the_history

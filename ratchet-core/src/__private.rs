@@ -22,13 +22,13 @@ pub use crate::job::Registration;
 pub use crate::job::{
     Arg, ArgDef, BreakerDef, Callback, CallbackJob, Condition, ConditionDef, CronDef, Declared,
     DecodeError, Decoder, EncodeError, Encoder, ErrorMatcher, Fallible, Handler, InjectError,
-    Injected, Injection, Input, InputDef, InputListRef, InputRef, Job, JobDef, Keys, ListOf,
-    Location, Plain, Probe, ProbeFallback, ReturnShape, RunFuture, State, StepAfter, arg, arg_with,
-    checked, declared_argument, declared_arguments, declared_output, default_value, evaluate,
-    find_error, implemented, inject, injected, injection, input, input_all, json_reader,
-    json_writer, key_part, run, run_blocking, same_output, validated,
+    Injected, Injection, Input, InputDef, InputListRef, InputRef, Job, JobDef, KeyConflict, Keys,
+    ListOf, Location, Plain, Probe, ProbeFallback, ReturnShape, RunFuture, State, StepAfter, arg,
+    arg_with, checked, declared_argument, declared_arguments, declared_output, default_value,
+    evaluate, find_error, hook, implemented, inject, injected, injection, input, input_all,
+    json_reader, json_writer, key_part, run, run_blocking, same_output, validated,
 };
-pub use ratchet_store::model::{Backoff, BackoffKind, Jitter, PanicPolicy, Priority};
+pub use ratchet_store::model::{Backoff, BackoffKind, Jitter, Overlap, PanicPolicy, Priority};
 
 pub mod options;
 

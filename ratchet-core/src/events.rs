@@ -208,6 +208,13 @@ pub enum Event {
         /// The name of the service.
         service: String,
     },
+    /// A watched schedule has not succeeded for too long.
+    ScheduleOverdue {
+        /// The name of the schedule.
+        schedule: String,
+        /// The last success, or when the watch began.
+        since: Timestamp,
+    },
     /// A child of a batch has ended, and others have not.
     BatchProgress {
         /// The batch that made progress.
@@ -269,7 +276,8 @@ impl Event {
         }
     }
 
-    /// Returns the id of the job that the event is about, or `None` if it is about a group or a service.
+    /// Returns the id of the job that the event is about, or `None` if it is about a group, a service or a
+    /// schedule.
     pub fn job_id(&self) -> Option<JobId> {
         match self {
             Self::Submitted { job }
@@ -299,7 +307,8 @@ impl Event {
             | Self::WorkflowFailed { .. }
             | Self::GroupCanceled { .. }
             | Self::BreakerOpened { .. }
-            | Self::BreakerClosed { .. } => None,
+            | Self::BreakerClosed { .. }
+            | Self::ScheduleOverdue { .. } => None,
         }
     }
 }
@@ -429,6 +438,19 @@ impl EventStream {
     pub async fn next(&mut self) -> Option<Event> {
         loop {
             match self.receiver.recv().await {
+                Ok(event) => return Some(event),
+                Err(RecvError::Lagged(missed)) => {
+                    self.lagged.fetch_add(missed, Ordering::Relaxed);
+                }
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    }
+
+    /// Like [`Self::next`], but blocks the thread.
+    pub(crate) fn blocking_next(&mut self) -> Option<Event> {
+        loop {
+            match self.receiver.blocking_recv() {
                 Ok(event) => return Some(event),
                 Err(RecvError::Lagged(missed)) => {
                     self.lagged.fetch_add(missed, Ordering::Relaxed);

@@ -9,8 +9,8 @@ mod decide;
 mod events;
 mod failure;
 mod job;
-mod ops;
 mod meter;
+mod ops;
 mod runtime;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -21,7 +21,7 @@ pub use async_trait::async_trait;
 pub use client::{
     AddMembers, Alerts, AnyJob, Batch, Breakers, BuildError, Builder, Chain, ChainHandle,
     DeclareSchedule, Enqueue, EnqueueMany, Finished, GroupHandle, GroupReport, GroupStep, Groups,
-    JobHandle, Jobs, Nodes, Pipeline, Queues, Ratchet, Redrive, Rejects, ScheduleError,
+    JobHandle, Jobs, Nodes, Observer, Pipeline, Queues, Ratchet, Redrive, Rejects, ScheduleError,
     ScheduleView, Schedules, StepOptions, StepOutput, StepRef, SubmitError, WaitError, Workflow,
 };
 pub use config::{
@@ -36,12 +36,13 @@ pub use failure::{
     PermanentError, RawError, Retryability, fatal, fingerprint, invalid, reject, retry_after,
     snooze,
 };
+pub use job::{AfterHook, BeforeHook, HookFuture, HookReturn, Hooks, RetryHook, hook};
 pub use job::{
     Arg, ArgDef, BreakerDef, Callback, Condition, ConditionDef, CronDef, DecodeError, Decoder,
     EncodeError, Encoder, ErrorMatcher, FanIn, FirstStep, Handler, Inject, InjectError,
     InjectRequirement, Injection, Input, InputDef, InputListRef, InputRef, IntoFailure, Job,
-    JobArg, JobDef, KeyPart, Keys, Location, NoOutput, Output, RunFuture, State, States, StepAfter,
-    WithoutInputs,
+    JobArg, JobDef, KeyConflict, KeyPart, Keys, Location, NoOutput, Output, RunFuture, State,
+    States, StepAfter, WithoutInputs,
 };
 pub use job::{
     CallbackJob, ChainError, ConditionInput, Declared, DeclaredAs, DefaultArg, Fallible, JobReturn,
@@ -49,28 +50,28 @@ pub use job::{
     declared_argument, declared_arguments, declared_output, default_value, evaluate, find_error,
     implemented, injected, input, input_all, key_part, run, run_blocking, same_output, validated,
 };
-pub use job::{JobContext, JobOutput, KeepError};
+pub use job::{JobContext, JobOutput, KeepError, RetryReport, RunReport};
 pub use job::{
     JobInvocationResolver, PrepareError, Prepared, Registration, Registry, RegistryError,
 };
+pub use meter::{Histogram, Metric, MetricFamily, MetricKind, MetricSeries, MetricValue, Metrics};
 pub use ops::{
     CHECKS, Capability, Check, FailureGroup, FailureGroups, Failures, Finding, Overview,
     QueueOverview, Severity, VERBS, Verb,
 };
-pub use meter::{Histogram, Metric, MetricFamily, MetricKind, MetricSeries, MetricValue, Metrics};
 pub use ratchet_store::env::{
     Clock, Entropy, IdSource, OsEntropy, SeededEntropy, Sleep, SystemClock, VirtualClock,
 };
 pub use ratchet_store::model::{
     Backoff, BackoffKind, BreakerSettings, BreakerState, DeclaredLimits, DeclaredSettings, Due,
-    Filter, GroupFilter, GroupId, Jitter, JobId, JobRecord, JobState, Missed, PageRequest,
+    Filter, GroupFilter, GroupId, Jitter, JobId, JobRecord, JobState, Missed, Overlap, PageRequest,
     PanicPolicy, Priority, QueueLimits, Rate,
 };
 pub use ratchet_store::rules::{Explanation, Waiting};
 pub use ratchet_store::{Store, StoreError, StoreErrorKind};
 pub use runtime::{
     AlertSink, CheckResult, DeadLetterSink, DedicatedEngineThread, Health, Middleware, Next,
-    OutcomeSink, RunReport, SingleRuntime, SinkError, Spawn, Task, Tasks,
+    OutcomeSink, SingleRuntime, SinkError, Spawn, Task, Tasks, TracingSink,
 };
 pub use worker::{
     Completion, EngineDied, EnginePart, HealthServer, StartError, Stopped, Worker, WorkerStats,

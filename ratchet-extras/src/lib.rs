@@ -9,6 +9,8 @@ pub mod http;
 mod refusals;
 #[cfg(feature = "shell")]
 pub mod shell;
+#[cfg(feature = "webhook")]
+pub mod webhook;
 
 #[cfg(any(feature = "command", feature = "event", feature = "http", feature = "shell"))]
 use refusals::Refusal;

@@ -31,7 +31,7 @@ impl Tables {
         let lease = LeaseId::from_uuid(Uuid::from_u128(self.leases));
         let mut plan = self.claim_plan(request, now);
         let mut jobs = Vec::new();
-        if let Some(id) = self.first_if_isolated(request, &mut plan) {
+        if let Some(id) = self.first_if_isolated(request, &mut plan, now) {
             jobs.extend(self.take(id, lease, request, now, &mut plan));
         } else {
             for demand in &request.queues {
@@ -78,7 +78,7 @@ impl Tables {
                 self.index.line(&demand.queue).and_then(|line| line.after(at))
         {
             at = Some(place);
-            let job = self.candidate(&demand.queue, &lane, request, plan);
+            let job = self.candidate(&demand.queue, &lane, request, plan, now);
             if let Ok(accepted) = plan.offer(&job) {
                 jobs.extend(self.start(place.id, lease, request, now, accepted));
             }
@@ -86,11 +86,16 @@ impl Tables {
     }
 
     /// Returns the first claimable job over all requested queues, if it must run isolated and the request allows it.
-    fn first_if_isolated(&self, request: &ClaimRequest, plan: &mut ClaimPlan) -> Option<JobId> {
+    fn first_if_isolated(
+        &self,
+        request: &ClaimRequest,
+        plan: &mut ClaimPlan,
+        now: Timestamp,
+    ) -> Option<JobId> {
         let mut firsts = Vec::new();
         for QueueDemand { queue, .. } in &request.queues {
             if plan.room(queue) > 0 {
-                firsts.extend(self.first(queue, request, plan));
+                firsts.extend(self.first(queue, request, plan, now));
             }
         }
         plan.first_if_isolated(firsts)
@@ -101,12 +106,13 @@ impl Tables {
         queue: &str,
         request: &ClaimRequest,
         plan: &mut ClaimPlan,
+        now: Timestamp,
     ) -> Option<(Place, u32, JobId)> {
         let due = self.index.line(queue)?;
         let mut at = None;
         loop {
             let (place, lane) = due.after(at)?;
-            let job = self.candidate(queue, &lane, request, plan);
+            let job = self.candidate(queue, &lane, request, plan, now);
             if plan.can_run(&job) {
                 return Some((place, job.crashes, place.id));
             }
@@ -121,6 +127,7 @@ impl Tables {
         lane: &'a Lane,
         request: &ClaimRequest,
         plan: &mut ClaimPlan,
+        now: Timestamp,
     ) -> Candidate<'a> {
         let knows = |condition: &String| request.known.knows_condition(condition);
         let job = Candidate {
@@ -130,6 +137,7 @@ impl Tables {
             crashes: lane.crashes,
             concurrency: lane.concurrency.as_ref(),
             service: lane.service.as_deref(),
+            expired: lane.expires.is_some_and(|expires| expires <= now),
         };
         if let Some(key) = plan.uncounted_key(&job) {
             plan.set_holders(key, Holders::Runs(self.keys.taken(&Slot::Key(key.to_owned()))));
@@ -153,6 +161,7 @@ impl Tables {
             crashes: 0,
             concurrency: spec.concurrency.as_ref(),
             service: spec.service.as_deref(),
+            expired: false,
         });
         self.start(id, lease, request, now, accepted)
     }

@@ -62,6 +62,9 @@ impl Tables {
         if from.is_terminal() {
             return Ok(CommandReply::Unchanged { state: from });
         }
+        if cause == CancelCause::Expired && !job.is_expired(now) {
+            return Ok(CommandReply::Unchanged { state: from });
+        }
         if job.paused_from == Some(JobState::Failed) {
             return Err(CommandError::IllegalTransition {
                 job: id,

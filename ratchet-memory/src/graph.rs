@@ -87,7 +87,7 @@ impl Tables {
     ) -> Result<GraphInserted, InsertError> {
         let mut plan = Plan::default();
         if let Some(key) = &graph.key {
-            let scoped = (key.tenant.clone(), key.key.clone());
+            let scoped = (key.tenant.clone(), key.key.clone(), false);
             let again = KeyUse::of_graph(&graph);
             if let Some(again) = &again
                 && let Some(original) = self.keys.earlier_use(&scoped, again.record.job, now)

@@ -23,6 +23,8 @@ pub(super) struct Index {
     finished: BTreeMap<JobState, BTreeSet<(Timestamp, JobId)>>,
     /// Failed jobs, oldest first, for redrives.
     failed: BTreeSet<JobId>,
+    /// Jobs that wait or are paused, by the time they expire.
+    expiring: BTreeSet<(Timestamp, JobId)>,
 }
 
 impl Index {
@@ -52,6 +54,7 @@ impl Index {
         if job.state == JobState::Failed {
             self.failed.insert(job.id);
         }
+        self.expiring.extend(job.cancels_at().map(|at| (at, job.id)));
     }
 
     pub(super) fn remove(&mut self, job: &JobRecord) {
@@ -65,6 +68,9 @@ impl Index {
             finished.remove(&(at, job.id));
         }
         self.failed.remove(&job.id);
+        if let Some(at) = job.cancels_at() {
+            self.expiring.remove(&(at, job.id));
+        }
     }
 
     pub(super) fn make_ready(&mut self, job: &JobRecord) {
@@ -105,6 +111,12 @@ impl Index {
     /// Returns failed jobs, oldest first.
     pub(super) fn failed(&self) -> impl Iterator<Item = JobId> {
         self.failed.iter().copied()
+    }
+
+    /// Returns the jobs that wait or are paused and expire at or before an instant.
+    pub(super) fn expiring(&self, until: Timestamp) -> BTreeSet<JobId> {
+        let expiring = self.expiring.iter().take_while(|(at, _)| *at <= until);
+        expiring.map(|(_, id)| *id).collect()
     }
 
     /// Returns the number of pending jobs by name and version.

@@ -1,12 +1,14 @@
 //! Inserts. A batch is planned completely before anything is written, so that a refused batch changes nothing.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 
-use super::keys::{Scoped, business_key, idempotency_key};
+use super::keys::{Scoped, business_key, idempotency_key, second};
 use super::row::Row;
 use super::tables::Tables;
-use ratchet_store::model::{InsertError, Inserted, JobRecord, NewJob};
-use ratchet_store::rules::insert::{Answers, Existing, KeyUse, Keys, Plan};
+use ratchet_store::model::{InsertError, Inserted, JobRecord, NewJob, OnConflict};
+use ratchet_store::rules::insert::{Answers, Existing, KeyHolder, KeyUse, Keys, Plan};
 
 impl Tables {
     pub(super) fn insert(
@@ -30,7 +32,10 @@ impl Tables {
         let mut answers = Answers::default();
         for job in jobs {
             let key = idempotency_key(&job.spec).map(|key| (key, KeyUse::of(job)));
-            let keys = Keys { idempotency: key, business: business_key(&job.spec) };
+            let business = business_key(&job.spec);
+            let coalesces = matches!(job.on_conflict, OnConflict::Coalesce(_));
+            let second = business.as_ref().filter(|_| coalesces).map(second);
+            let keys = Keys { idempotency: key, business, second };
             let there = self.there(job, &keys, now);
             answers.push(plan.add(job, keys, &there))?;
         }
@@ -38,21 +43,33 @@ impl Tables {
     }
 
     fn there(&self, job: &NewJob, keys: &Keys<Scoped>, now: Timestamp) -> Existing {
-        let business = &self.keys.business;
+        let holder = |key: &Scoped| {
+            let id = *self.keys.business.get(key)?;
+            let row = self.jobs.get(&id);
+            Some(row.map_or(KeyHolder::unread(id), |row| KeyHolder::read(&row.job, now)))
+        };
         let key = keys.idempotency.as_ref().map(|(key, _)| key);
         Existing {
             used: key.and_then(|key| self.keys.earlier_use(key, job.id, now).cloned()),
             exists: self.jobs.contains_key(&job.id),
-            holder: keys.business.as_ref().and_then(|key| business.get(key).copied()),
+            holder: keys.business.as_ref().and_then(holder),
+            second: keys.second.as_ref().and_then(holder),
         }
     }
 
     pub(super) fn carry_out(&mut self, jobs: Vec<NewJob>, mut plan: Plan<Scoped>, now: Timestamp) {
-        for job in plan.stored(jobs) {
+        let marked = match plan.with_successors(&jobs) {
+            Cow::Owned(marked) => Some(marked),
+            Cow::Borrowed(_) => None,
+        };
+        for job in plan.stored(marked.unwrap_or(jobs)) {
             self.store(job, now);
         }
         self.keys.record(plan.idempotency, now);
         self.keys.business.extend(plan.business);
+        for (id, due) in plan.delayed {
+            self.advance(id, now, |job| job.due = due);
+        }
     }
 
     fn store(&mut self, job: NewJob, now: Timestamp) {

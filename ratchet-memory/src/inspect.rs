@@ -57,9 +57,13 @@ impl<'a> Inspection<'a> {
         self.tables.keys.holders(&Slot::Key(key.to_owned()))
     }
 
-    /// Returns the business keys and their holders, in no particular order.
-    pub fn business_keys(&self) -> impl Iterator<Item = (&'a str, JobId)> {
-        self.tables.keys.business.iter().map(|((_, key), holder)| (key.as_str(), *holder))
+    /// Returns the business keys, whether each is the second place, and their holders, in no particular order.
+    pub fn business_keys(&self) -> impl Iterator<Item = (&'a str, bool, JobId)> {
+        self.tables
+            .keys
+            .business
+            .iter()
+            .map(|((_, key, second), holder)| (key.as_str(), *second, *holder))
     }
 
     /// Returns all groups, ordered by id.

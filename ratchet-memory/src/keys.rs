@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use ratchet_store::model::{JobId, JobSpec, LeaseId, NodeId, Token};
 use ratchet_store::rules::insert::IdempotencyRecord;
 
-/// A key within its tenant.
-pub(super) type Scoped = (Option<String>, String);
+/// A key within its tenant, and whether it is the second place of a business key.
+pub(super) type Scoped = (Option<String>, String, bool);
 
 /// A run that has ended in the store while its handler may still be running.
 #[derive(Debug, Clone, Copy)]
@@ -127,10 +127,15 @@ impl Keys {
 
 /// Returns the business key of a job, within its tenant.
 pub(super) fn business_key(spec: &JobSpec) -> Option<Scoped> {
-    spec.business_key.clone().map(|key| (spec.tenant.clone(), key))
+    spec.business_key.clone().map(|key| (spec.tenant.clone(), key, spec.successor))
+}
+
+/// Returns the second place of a business key.
+pub(super) fn second(key: &Scoped) -> Scoped {
+    (key.0.clone(), key.1.clone(), true)
 }
 
 /// Returns the idempotency key of a job, within its tenant.
 pub(super) fn idempotency_key(spec: &JobSpec) -> Option<Scoped> {
-    spec.idempotency_key.clone().map(|key| (spec.tenant.clone(), key))
+    spec.idempotency_key.clone().map(|key| (spec.tenant.clone(), key, false))
 }

@@ -7,11 +7,20 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::tables::Tables;
-use ratchet_store::model::{Filter, JobRecord, JobState, Page, PageRequest, UnknownJob};
+use ratchet_store::model::{Filter, JobId, JobRecord, JobState, Page, PageRequest, UnknownJob};
 
 impl Tables {
     pub(super) fn list(&self, filter: &Filter, page: PageRequest) -> Page {
         let end = page.before.map_or(Bound::Unbounded, Bound::Excluded);
+        if let Some(until) = filter.expires_by {
+            let ids = self.index.expiring(until);
+            let job = |id: &JobId| self.jobs.get(id).map(|row| &row.job);
+            return if filter.oldest_first {
+                page_of(ids.range((end, Bound::Unbounded)).filter_map(job), filter, page)
+            } else {
+                page_of(ids.range((Bound::Unbounded, end)).rev().filter_map(job), filter, page)
+            };
+        }
         if filter.oldest_first {
             let oldest_first = self.jobs.range((end, Bound::Unbounded));
             page_of(oldest_first.map(|(_, row)| &row.job), filter, page)

@@ -37,6 +37,8 @@ pub(super) struct Lane {
     pub(super) crashes: u32,
     /// Conditions that the claiming node must be able to evaluate.
     pub(super) conditions: Vec<String>,
+    /// When the jobs expire.
+    pub(super) expires: Option<Timestamp>,
 }
 
 impl Lane {
@@ -49,6 +51,7 @@ impl Lane {
             service: spec.service.clone(),
             crashes: job.crashes,
             conditions: spec.step.as_ref().map(|step| step.conditions.clone()).unwrap_or_default(),
+            expires: job.expires_at(),
         }
     }
 }
@@ -122,6 +125,7 @@ mod tests {
             service: None,
             crashes: 0,
             conditions: vec![],
+            expires: None,
         }
     }
 

@@ -22,7 +22,7 @@ impl Tables {
         write: WriteSchedule,
         now: Timestamp,
     ) -> ScheduleWritten {
-        let WriteSchedule { name, replaces, record, declarations, jobs } = write;
+        let WriteSchedule { name, replaces, record, declarations, jobs, notices } = write;
         let version = self.schedules.get(&name).map(|schedule| schedule.version);
         let renamed = record.as_ref().map(|record| &record.name).filter(|new| **new != name);
         if version != replaces
@@ -45,6 +45,7 @@ impl Tables {
                 Err(refused) => dropped.push(DroppedChild { id, name, why: refused.to_string() }),
             }
         }
+        self.outbox.record(notices, now);
         ScheduleWritten::Written { created, dropped }
     }
 }

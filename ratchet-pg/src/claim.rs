@@ -140,7 +140,8 @@ impl Inner {
         let queues: Vec<_> = request.queues.iter().map(|demand| demand.queue.as_str()).collect();
         let known = Known::of(request);
         let plan = self.claim_plan(db, request, now).await?;
-        let mut walk = Walk { inner: self, known, plan, full: BTreeMap::new(), probes: Vec::new() };
+        let mut walk =
+            Walk { inner: self, known, plan, full: BTreeMap::new(), probes: Vec::new(), now };
         let mut chosen = Vec::new();
         if let Some(first) = walk.first_if_isolated(db, request).await? {
             chosen.push(first);
@@ -208,6 +209,8 @@ impl DueJob {
             crashes: self.crashes,
             concurrency: self.key.as_ref(),
             service: self.service.as_deref(),
+            // The statement returns no expired jobs.
+            expired: false,
         }
     }
 }
@@ -230,6 +233,8 @@ struct Walk<'a> {
     /// is full for every job.
     full: BTreeMap<String, i32>,
     probes: Vec<Probe>,
+    /// The time of the claim, by the store's clock.
+    now: i64,
 }
 
 impl Walk<'_> {
@@ -318,6 +323,7 @@ impl Walk<'_> {
             .bind(self.plan.blocked_services())
             .bind(self.full.keys().collect::<Vec<_>>())
             .bind(self.full.values().copied().collect::<Vec<_>>())
+            .bind(self.now)
             .fetch_all(&mut *db)
             .await?;
         let window = rows.iter().map(due_job).collect::<Result<Vec<_>, _>>()?;

@@ -180,6 +180,9 @@ impl Inner {
         if from.is_terminal() {
             return Ok(Some(CommandReply::Unchanged { state: from }));
         }
+        if cause == CancelCause::Expired && !job.is_expired(instant(self.now(&mut *db).await?)) {
+            return Ok(Some(CommandReply::Unchanged { state: from }));
+        }
         if job.paused_from == Some(JobState::Failed) {
             return Err(illegal(job, TransitionKind::Cancel));
         }
@@ -230,7 +233,7 @@ impl Inner {
         done(JobState::Running, JobState::Canceled)
     }
 
-    async fn reschedule(
+    pub(crate) async fn reschedule(
         &self,
         db: &mut PgConnection,
         job: &JobRecord,

@@ -1,6 +1,7 @@
 //! Inserts jobs: reserves the keys of a batch in a fixed order, plans the batch, then writes it.
 
 mod earlier_try;
+mod holders;
 mod keys;
 mod plan;
 mod rows;
@@ -200,10 +201,15 @@ impl Inner {
         stored: Stored,
     ) -> Result<Fresh, Fault> {
         self.assign(db, &mut plan, reserved).await?;
-        self.store(db, plan.stored(jobs).into_iter(), stored).await
+        self.delay_holders(db, &plan).await?;
+        let jobs = plan.with_successors(jobs);
+        self.store(db, plan.stored(jobs.iter()).into_iter(), stored).await
     }
 }
 
+/// Returns whether a job is stored by one statement.
 fn is_keyless(job: &NewJob) -> bool {
-    job.spec.idempotency_key.is_none() && job.spec.business_key.is_none()
+    job.spec.idempotency_key.is_none()
+        && job.spec.business_key.is_none()
+        && job.spec.expires.is_none()
 }

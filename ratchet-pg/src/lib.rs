@@ -22,6 +22,7 @@ mod db;
 mod decode_claim;
 mod error;
 mod exchange;
+mod expiry;
 mod fault;
 mod gates;
 mod graph;

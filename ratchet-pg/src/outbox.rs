@@ -38,7 +38,7 @@ struct Opened {
 impl Inner {
     /// Records notices in order, each with the time of its settlement. The fast and the slow path read the clock
     /// separately.
-    async fn record(
+    pub(crate) async fn record(
         &self,
         db: &mut PgConnection,
         notices: Vec<(i64, Notice)>,

@@ -39,11 +39,7 @@ impl Inner {
         let mut db = self.pool.begin().await?;
         db::query(self.sql.plan_anew()).execute(&mut *db).await?;
         let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
-        let statement = if filter.oldest_first {
-            self.sql.list_ids_oldest_first()
-        } else {
-            self.sql.list_ids()
-        };
+        let statement = self.sql.list_ids_by(filter.oldest_first, filter.expires_by.is_some());
         let query = db::query_scalar(statement);
         let query = query.bind(i64::from(page.limit) + 1).bind(page.before.map(JobId::uuid));
         let mut ids: Vec<Uuid> = bind_filter(query, filter).fetch_all(&mut *db).await?;
@@ -156,12 +152,23 @@ impl Inner {
     }
 }
 
+/// A code that no state has. An empty list would mean any state.
+const NO_STATE: i16 = -1;
+
 /// Binds the conditions of a filter, starting at `$3`.
 pub(crate) fn bind_filter<'q>(
     query: QueryScalar<'q, Postgres, Uuid, PgArguments>,
     filter: &Filter,
 ) -> QueryScalar<'q, Postgres, Uuid, PgArguments> {
-    let states: Vec<_> = filter.states.iter().map(|state| state.code()).collect();
+    let mut states: Vec<_> = filter.states.iter().map(|state| state.code()).collect();
+    if filter.expires_by.is_some() {
+        // Of the jobs that have a time to expire, only those that have not started expire.
+        let waits = [JobState::Pending.code(), JobState::Paused.code()];
+        states = waits.into_iter().filter(|it| states.is_empty() || states.contains(it)).collect();
+        if states.is_empty() {
+            states.push(NO_STATE);
+        }
+    }
     query
         .bind(states)
         .bind(clean_option(filter.queue.as_ref()))
@@ -175,4 +182,5 @@ pub(crate) fn bind_filter<'q>(
         .bind(filter.queued_before.map(jiff::Timestamp::as_microsecond))
         .bind(filter.queued_after.map(jiff::Timestamp::as_microsecond))
         .bind(filter.group.map(GroupId::uuid))
+        .bind(filter.expires_by.map(jiff::Timestamp::as_microsecond))
 }

@@ -61,6 +61,9 @@ impl Inner {
         row.run = outcome.try_get("run")?;
         row.generation = outcome.try_get::<i32, _>("generation")?.saturating_add(1);
         self.put_back(db, &[row], now, &mut post_commit.hints).await?;
+        if job.spec.expires.is_some() {
+            self.delete_expiry(db, id).await?;
+        }
         let effects = self.apply(db, opened, now, post_commit).await?;
         Ok(Some(CommandReply::moved(from, JobState::Pending, effects)))
     }

@@ -92,6 +92,8 @@ impl Inner {
                 }
             }
         }
+        let notices = write.notices.iter().map(|notice| (now, notice.clone())).collect();
+        self.record(db, notices, now).await?;
         crash_point(CrashPoint::FireStored);
         Ok((ScheduleWritten::Written { created, dropped }, fresh))
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use ratchet_store::model::Priority;
 use ratchet_store::model::{
-    ConcurrencyKey, Due, FinishedParent, JobSpec, NewJob, Progress, RunOptions, Step,
+    ConcurrencyKey, Deadline, Due, FinishedParent, JobSpec, NewJob, Progress, RunOptions, Step,
 };
 use serde::{Deserialize, Serialize};
 use sqlx::postgres::{PgArguments, PgRow};
@@ -30,6 +30,12 @@ struct Extra<'a> {
     finished: Option<Cow<'a, FinishedParent>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<Cow<'a, Step>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires: Option<Deadline>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_until: Option<Deadline>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    successor: bool,
 }
 
 /// Returns the rarely used fields as JSON, or `None` if all of them have their defaults.
@@ -41,13 +47,19 @@ pub(crate) fn extra(spec: &JobSpec) -> Option<String> {
         on_failure: spec.on_failure.as_deref().map(Cow::Borrowed),
         finished: spec.finished.as_deref().map(Cow::Borrowed),
         step: spec.step.as_deref().map(Cow::Borrowed),
+        expires: spec.expires,
+        retry_until: spec.retry_until,
+        successor: spec.successor,
     };
     let plain = extra.options.is_none()
         && extra.boost.is_none()
         && extra.on_success.is_none()
         && extra.on_failure.is_none()
         && extra.finished.is_none()
-        && extra.step.is_none();
+        && extra.step.is_none()
+        && extra.expires.is_none()
+        && extra.retry_until.is_none()
+        && !extra.successor;
     if plain { None } else { serde_json::to_string(&extra).ok() }
 }
 
@@ -247,6 +259,9 @@ pub(crate) fn spec_from(row: &PgRow, first: usize, queue: &str) -> Result<JobSpe
         spec.on_failure = extra.on_failure.map(|spec| Box::new(spec.into_owned()));
         spec.finished = extra.finished.map(|finished| Box::new(finished.into_owned()));
         spec.step = extra.step.map(|step| Box::new(step.into_owned()));
+        spec.expires = extra.expires;
+        spec.retry_until = extra.retry_until;
+        spec.successor = extra.successor;
     }
     Ok(spec)
 }

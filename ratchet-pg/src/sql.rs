@@ -22,6 +22,15 @@ const DIRECTION: [(&str, &str); 3] = [
     ("ORDER BY j.id DESC", "ORDER BY j.id"),
 ];
 
+/// What a list of jobs that expire has in place of `FROM ratchet.job j`: one lookup per job, because the planner would
+/// otherwise walk over all jobs in order.
+const EXPIRING_JOBS: &str = "FROM ratchet.expiry x
+CROSS JOIN LATERAL (SELECT * FROM ratchet.job j WHERE j.id = x.job OFFSET 0) j
+";
+
+/// The condition of a list of jobs that do not expire, as it is written in `query/list_ids.sql`, and the opposite one.
+const EXPIRING: (&str, &str) = ("$15::bigint IS NULL", "x.at <= $15 AND p.failed IS NOT TRUE");
+
 /// Declares every statement with the file that holds it, or the files it is concatenated from. The files use `ratchet.`
 /// as the schema.
 macro_rules! statements {
@@ -83,6 +92,11 @@ statements! {
     assign_business: "insert/assign_business.sql",
     delete_business: "insert/delete_business.sql",
     select_ids: "insert/select_ids.sql",
+    lock_waiting: "insert/lock_waiting.sql",
+    insert_expiry: "expiry/insert_expiry.sql",
+    delete_expiry: "expiry/delete_expiry.sql",
+    lock_ended_expiry: "expiry/lock_ended_expiry.sql",
+    delete_ended_expiry: "expiry/delete_ended_expiry.sql",
     exchange_plain: "exchange/1_clock.sql" "exchange/2_lock_keyless.sql" "exchange/2_settle.sql" "exchange/2_settled.sql"
         "exchange/3_claim_plain.sql" "exchange/3_taken.sql" "exchange/3_line_plain.sql" "exchange/4_tell.sql"
         "exchange/5_plain.sql",
@@ -248,14 +262,29 @@ impl Sql {
         &self.schema
     }
 
-    /// Returns `list_ids` in the opposite direction: oldest first.
-    pub(crate) fn list_ids_oldest_first(&self) -> Statement {
-        let Statement { text, keep, .. } = self.list_ids();
-        let text = DIRECTION
-            .iter()
-            .fold(text.as_str().to_owned(), |text, (newest, oldest)| text.replace(newest, oldest));
-        let text = AssertSqlSafe(text).into_sql_str();
-        Statement { name: "list_ids_oldest_first", text, keep }
+    /// Returns `list_ids`, in the opposite direction or only over jobs that expire.
+    pub(crate) fn list_ids_by(&self, oldest_first: bool, expiring: bool) -> Statement {
+        let Statement { name, text, keep } = self.list_ids();
+        let mut text = text.as_str().to_owned();
+        let mut change = |changes: &[(&str, &str)]| {
+            for (from, to) in changes {
+                text = text.replace(from, &self.names.place(to));
+            }
+        };
+        if oldest_first {
+            change(&DIRECTION);
+        }
+        if expiring {
+            let job = self.names.place("FROM ratchet.job j\n");
+            change(&[(job.as_str(), EXPIRING_JOBS), EXPIRING]);
+        }
+        let name = match (oldest_first, expiring) {
+            (false, false) => name,
+            (true, false) => "list_ids_oldest_first",
+            (false, true) => "list_expiring_ids",
+            (true, true) => "list_expiring_ids_oldest_first",
+        };
+        Statement { name, text: AssertSqlSafe(text).into_sql_str(), keep }
     }
 
     /// Returns a migration for this schema. Its text is part of this program.

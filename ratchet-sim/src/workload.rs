@@ -291,6 +291,8 @@ impl Dress {
             7 if self.keyed.is_none() => job.business_key("order-0").or_existing(),
             8 => job.on_success(Note {}),
             9 => job.business_key("order-1").concurrency_key("one", 1),
+            11 if self.keyed.is_none() => job.business_key("index").coalesce(),
+            10 => job.expires_in(Duration::from_millis(self.delay + 1)),
             _ => job,
         }
     }

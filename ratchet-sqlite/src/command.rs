@@ -84,6 +84,9 @@ impl Session<'_> {
         if from.is_terminal() {
             return Ok(Ok(CommandReply::Unchanged { state: from }));
         }
+        if cause == CancelCause::Expired && !row.job.is_expired(self.now) {
+            return Ok(Ok(CommandReply::Unchanged { state: from }));
+        }
         let refused = if row.job.paused_from == Some(JobState::Failed) {
             Some(illegal(row, TransitionKind::Cancel))
         } else {
@@ -156,6 +159,9 @@ impl Session<'_> {
                 .await?;
         }
         self.advance(row, |job| job.revive(now)).await?;
+        if row.job.spec.expires.is_some() {
+            sqlx::query(sql::job::KEEP_LATE_JOB).bind(row.seq).execute(&mut *self.conn).await?;
+        }
         let effects = self.apply(opened).await?;
         Ok(Ok(CommandReply::moved(from, JobState::Pending, effects)))
     }

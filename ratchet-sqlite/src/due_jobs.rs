@@ -58,6 +58,8 @@ impl DueJob {
             crashes: self.claimed.crashes,
             concurrency: spec.concurrency.as_ref(),
             service: spec.service.as_deref(),
+            // The line contains no expired jobs.
+            expired: false,
         }
     }
 }
@@ -76,11 +78,13 @@ impl Session<'_> {
         after: Option<&Place>,
     ) -> Result<DuePage<'q>, sqlx::Error> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let now = self.micros();
         let query = match after {
-            None => sqlx::query(sql::claim::LIST_LINE).bind(queue).bind(limit),
+            None => sqlx::query(sql::claim::LIST_LINE).bind(queue).bind(limit).bind(now),
             Some((sort_key, due, id)) => sqlx::query(sql::claim::LIST_LINE_AFTER)
                 .bind(queue)
                 .bind(limit)
+                .bind(now)
                 .bind(*sort_key)
                 .bind(*due)
                 .bind(id.as_slice()),

@@ -2,15 +2,19 @@
 
 use jiff::Timestamp;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
-use ratchet_store::model::{InsertError, Inserted, JobId, JobState, NewJob};
-use ratchet_store::rules::insert::{Answers, Existing, IdempotencyRecord, KeyUse, Keys, Plan};
+use ratchet_store::model::{InsertError, Inserted, JobId, JobState, NewJob, OnConflict};
+use ratchet_store::rules::insert::{
+    Answers, Existing, IdempotencyRecord, KeyHolder, KeyUse, Keys, Plan,
+};
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments as _, Row as _};
 
 use crate::session::Session;
 use crate::sql;
 use crate::template::PerJobFields;
-use crate::value::{business_key, bytes, changed, idempotency_key, job_id, optional_json, time};
+use crate::value::{
+    business_key, bytes, changed, idempotency_key, job_id, optional_json, second_place, time,
+};
 
 /// The encoded tenant and key.
 pub(crate) type Key = Vec<u8>;
@@ -81,7 +85,14 @@ impl Session<'_> {
         if !(plan.idempotency.is_empty() && plan.business.is_empty()) {
             crash_point(CrashPoint::InsertKeys);
         }
-        self.insert_rows(&plan.stored(jobs)).await
+        let jobs = plan.with_successors(jobs);
+        self.insert_rows(&plan.stored(jobs.iter())).await?;
+        for (id, due) in plan.delayed {
+            if let Some(mut row) = self.load(id).await? {
+                self.advance(&mut row, |job| job.due = due).await?;
+            }
+        }
+        Ok(())
     }
 
     async fn plan(
@@ -93,7 +104,10 @@ impl Session<'_> {
         plan.idempotency.extend(key.map(|(key, used)| (key.clone(), used.record.clone())));
         for job in jobs {
             let key = idempotency_key(&job.spec).map(|key| (key, KeyUse::of(job)));
-            let keys = Keys { idempotency: key, business: business_key(&job.spec) };
+            let business = business_key(&job.spec);
+            let coalesces = matches!(job.on_conflict, OnConflict::Coalesce(_));
+            let second = business.as_deref().filter(|_| coalesces).map(second_place);
+            let keys = Keys { idempotency: key, business, second };
             let there = self.there(job, &keys, &plan).await?;
             if let Err(refused) = answers.push(plan.add(job, keys, &there)) {
                 return Ok(Err(refused));
@@ -120,10 +134,26 @@ impl Session<'_> {
             }
         }
         there.exists = self.check_ids && self.exists(job.id).await?;
-        if let Some(key) = keys.business.as_ref().filter(|key| !plan.business.contains_key(*key)) {
-            there.holder = self.holder(key).await?;
+        let free = |key: &&Key| !plan.business.contains_key(*key);
+        if let Some(key) = keys.business.as_ref().filter(free) {
+            there.holder = self.key_holder(key, keys.second.is_some()).await?;
+        }
+        if let Some(key) = keys.second.as_ref().filter(free) {
+            there.second = self.key_holder(key, true).await?;
         }
         Ok(there)
+    }
+
+    /// Returns the holder of a business key, and its state if the insert coalesces.
+    async fn key_holder(
+        &mut self,
+        key: &[u8],
+        coalesces: bool,
+    ) -> Result<Option<KeyHolder>, sqlx::Error> {
+        let Some(id) = self.holder(key).await? else { return Ok(None) };
+        let row = if coalesces { self.load(id).await? } else { None };
+        let read = row.map(|row| KeyHolder::read(&row.job, self.now));
+        Ok(Some(read.unwrap_or(KeyHolder::unread(id))))
     }
 
     /// Inserts jobs whose keys are already taken. Fails if one of the ids exists.
@@ -133,7 +163,7 @@ impl Session<'_> {
             while let Some((chunk, behind)) = rest.split_at_checked(rows) {
                 rest = behind;
                 let mut arguments = SqliteArguments::default();
-                arguments.reserve(rows * 15, 0);
+                arguments.reserve(rows * 16, 0);
                 for job in chunk {
                     self.bind_row(job, &mut arguments).await?;
                 }
@@ -159,6 +189,7 @@ impl Session<'_> {
         let ready = wait.is_none() && due <= self.now;
         let slot = spec.concurrency.as_ref();
         let waiting = optional_json(wait.as_ref())?;
+        let expires = spec.expires_at(self.now, 1);
         let mut add = || {
             arguments.add(bytes(job.id.uuid()))?;
             arguments.add(if wait.is_some() { 3 } else { i64::from(ready) })?;
@@ -174,7 +205,8 @@ impl Session<'_> {
             arguments.add(slot.map(|slot| i64::from(slot.limit)))?;
             arguments.add(step.and_then(|step| step.group).map(|group| bytes(group.uuid())))?;
             arguments.add(step.map(|step| i64::from(step.edges)))?;
-            arguments.add(waiting.as_deref())
+            arguments.add(waiting.as_deref())?;
+            arguments.add(expires.map(Timestamp::as_microsecond))
         };
         add().map_err(sqlx::Error::Encode)?;
         self.effects.count(template, JobState::Pending, 1);

@@ -52,11 +52,13 @@ impl Look<'_> {
         // The empty cursor sorts before every id. The other one is longer than every id, so it sorts after all of them.
         let start = if filter.oldest_first { Vec::new() } else { vec![0xff; 17] };
         let mut cursor = page.before.map_or(start, |id| bytes(id.uuid()));
-        let statement = match (filter.group, filter.oldest_first) {
-            (None, false) => sql::job::LIST_JOBS,
-            (None, true) => sql::job::LIST_JOBS_OLDEST_FIRST,
-            (Some(_), false) => sql::job::LIST_GROUP_JOBS,
-            (Some(_), true) => sql::job::LIST_GROUP_JOBS_OLDEST_FIRST,
+        let statement = match (filter.group, filter.expires_by, filter.oldest_first) {
+            (None, None, false) => sql::job::LIST_JOBS,
+            (None, None, true) => sql::job::LIST_JOBS_OLDEST_FIRST,
+            (None, Some(_), false) => sql::job::LIST_EXPIRING,
+            (None, Some(_), true) => sql::job::LIST_EXPIRING_OLDEST_FIRST,
+            (Some(_), _, false) => sql::job::LIST_GROUP_JOBS,
+            (Some(_), _, true) => sql::job::LIST_GROUP_JOBS_OLDEST_FIRST,
         };
         let mut jobs = Vec::new();
         loop {
@@ -68,6 +70,8 @@ impl Look<'_> {
                 .bind(i64::try_from(chunk).unwrap_or(i64::MAX));
             if let Some(group) = filter.group {
                 query = query.bind(bytes(group.uuid()));
+            } else if let Some(instant) = filter.expires_by {
+                query = query.bind(instant.as_microsecond());
             }
             let rows = query.fetch_all(&mut *self.conn).await?;
             let end = rows.len() < chunk;

@@ -83,6 +83,7 @@ impl Session<'_> {
                 }
             }
         }
+        self.record(&write.notices).await?;
         crash_point(CrashPoint::FireStored);
         Ok(ScheduleWritten::Written { created, dropped })
     }

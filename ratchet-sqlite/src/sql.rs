@@ -95,6 +95,9 @@ pub(crate) mod schedule {
 pub(crate) mod job {
     pub(crate) const GET_JOB: &str = include_str!("../sql/job/get_job.sql");
     pub(crate) const LIST_ATTEMPTS: &str = include_str!("../sql/job/list_attempts.sql");
+    pub(crate) const LIST_EXPIRING: &str = include_str!("../sql/job/list_expiring.sql");
+    pub(crate) const LIST_EXPIRING_OLDEST_FIRST: &str =
+        include_str!("../sql/job/list_expiring_oldest_first.sql");
     pub(crate) const LIST_FAILED: &str = include_str!("../sql/job/list_failed.sql");
     pub(crate) const LIST_GROUP_JOBS: &str = include_str!("../sql/job/list_group_jobs.sql");
     pub(crate) const LIST_GROUP_JOBS_OLDEST_FIRST: &str =
@@ -103,6 +106,7 @@ pub(crate) mod job {
     pub(crate) const LIST_JOBS_OLDEST_FIRST: &str =
         include_str!("../sql/job/list_jobs_oldest_first.sql");
     pub(crate) const LIST_LOG_LINES: &str = include_str!("../sql/job/list_log_lines.sql");
+    pub(crate) const KEEP_LATE_JOB: &str = include_str!("../sql/job/keep_late_job.sql");
     pub(crate) const SAVE_JOB: &str = include_str!("../sql/job/save_job.sql");
     pub(crate) const SAVE_NOTES: &str = include_str!("../sql/job/save_notes.sql");
 }
@@ -211,6 +215,6 @@ pub(crate) fn insert_jobs(size: usize) -> AssertSqlSafe<Arc<str>> {
 
 fn insert_jobs_sql(rows: usize) -> Arc<str> {
     const HEAD: &str = include_str!("../sql/insert/insert_job_head.sql");
-    const ROW: &str = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)";
+    const ROW: &str = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)";
     format!("{HEAD}{}", vec![ROW; rows].join(", ")).into()
 }

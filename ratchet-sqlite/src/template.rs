@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use ratchet_store::model::{ConcurrencyKey, FinishedParent, JobSpec, Step};
+use ratchet_store::model::{ConcurrencyKey, Deadline, FinishedParent, JobSpec, Step};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use sqlx::{Row as _, SqliteConnection};
@@ -127,6 +127,12 @@ pub(crate) struct PerJobFields {
     finished: Option<Box<FinishedParent>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<Box<Step>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires: Option<Deadline>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_until: Option<Deadline>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    successor: bool,
 }
 
 impl PerJobFields {
@@ -140,7 +146,9 @@ impl PerJobFields {
             && spec.on_success.is_none()
             && spec.on_failure.is_none()
             && spec.finished.is_none()
-            && spec.step.is_none();
+            && spec.step.is_none()
+            && spec.expires.is_none()
+            && spec.retry_until.is_none();
         if plain {
             return Ok(None);
         }
@@ -154,6 +162,9 @@ impl PerJobFields {
             on_failure: spec.on_failure.clone(),
             finished: spec.finished.clone(),
             step: spec.step.clone(),
+            expires: spec.expires,
+            retry_until: spec.retry_until,
+            successor: spec.successor,
         };
         serde_json::to_string(&own).map(Some).map_err(|error| sqlx::Error::Encode(Box::new(error)))
     }
@@ -180,12 +191,17 @@ pub(crate) fn spec(
         spec.on_failure = own.on_failure;
         spec.finished = own.finished;
         spec.step = own.step;
+        spec.expires = own.expires;
+        spec.retry_until = own.retry_until;
+        spec.successor = own.successor;
     }
     Ok(spec)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     /// A field that is added to the spec but not here would be lost.
@@ -193,6 +209,9 @@ mod tests {
     fn every_field_of_a_spec_is_kept() {
         let mut spec = JobSpec::new("mail", Vec::new());
         spec.step = Some(Box::default());
+        spec.expires = Some(Deadline::In(Duration::ZERO));
+        spec.retry_until = Some(Deadline::In(Duration::ZERO));
+        spec.successor = true;
         let spec = serde_json::to_value(spec).expect("it is JSON");
         let fields: Vec<_> = spec.as_object().expect("an object").keys().cloned().collect();
         let mut kept = vec![
@@ -200,6 +219,7 @@ mod tests {
             "business_key",
             "concurrency",
             "correlation_id",
+            "expires",
             "finished",
             "idempotency_key",
             "name",
@@ -209,8 +229,10 @@ mod tests {
             "payload",
             "priority",
             "queue",
+            "retry_until",
             "service",
             "step",
+            "successor",
             "tags",
             "tenant",
             "version",

@@ -151,7 +151,13 @@ fn scoped(tenant: Option<&str>, key: &str) -> Vec<u8> {
 }
 
 pub(crate) fn business_key(spec: &JobSpec) -> Option<Vec<u8>> {
-    spec.business_key.as_ref().map(|key| scoped(spec.tenant.as_deref(), key))
+    let key = scoped(spec.tenant.as_deref(), spec.business_key.as_ref()?);
+    Some(if spec.successor { second_place(&key) } else { key })
+}
+
+/// Returns the second place of a business key. The first byte of a key is 0 or 1.
+pub(crate) fn second_place(key: &[u8]) -> Vec<u8> {
+    [&[2], key].concat()
 }
 
 pub(crate) fn idempotency_key(spec: &JobSpec) -> Option<Vec<u8>> {

@@ -49,6 +49,9 @@ const SORTS: &[&str] = &[
     "count/list_waiting",
     "count/list_waiting_queues",
     "count/list_oldest",
+    // Sorts jobs that have expired, of which there are few.
+    "job/list_expiring",
+    "job/list_expiring_oldest_first",
     // Runs once per repair of a job whose count is unknown.
     "unreadable/count_anew",
 ];
@@ -116,6 +119,10 @@ async fn c_06_the_claim_reads_only_the_line() {
         (
             include_str!("../sql/purge/list_finished.sql"),
             "ratchet_job_finished (state=? AND finished_at<?)",
+        ),
+        (
+            include_str!("../sql/job/list_expiring.sql"),
+            "ratchet_job_expires (expires>? AND expires<?)",
         ),
         (include_str!("../sql/key/count_slots.sql"), "ratchet_job_slot (slot_key=?)"),
         (include_str!("../sql/node/list_orphans.sql"), "ratchet_job_running (node=?)"),

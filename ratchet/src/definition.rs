@@ -6,9 +6,9 @@
 pub use ratchet_core::{
     Arg, ArgDef, BreakerDef, ConditionDef, CronDef, DecodeError, Decoder, EncodeError, Encoder,
     ErrorMatcher, Handler, Inject, InjectError, InjectRequirement, Injection, InputDef,
-    IntoFailure, JobArg, JobDef, JobInvocationResolver, JobOutput, KeepError, KeyPart, Keys,
-    Location, Output, PanicPolicy, PrepareError, Prepared, Registration, Registry, RegistryError,
-    RunFuture, States,
+    IntoFailure, JobArg, JobDef, JobInvocationResolver, JobOutput, KeepError, KeyConflict, KeyPart,
+    Keys, Location, Output, PanicPolicy, PrepareError, Prepared, Registration, Registry,
+    RegistryError, RunFuture, States,
 };
 pub use ratchet_core::{BackoffKind, Jitter};
 
@@ -20,3 +20,6 @@ pub use ratchet_core::{
     default_value, evaluate, find_error, implemented, injected, input, input_all, key_part,
     permanent, run, run_blocking, same_output, validated,
 };
+
+/// The hooks of one job.
+pub use ratchet_core::{AfterHook, BeforeHook, HookFuture, HookReturn, Hooks, RetryHook, hook};

@@ -3,5 +3,5 @@
 //! `#[job(cron = "…")]` declares a schedule with the job. [`Ratchet::schedules`](crate::Ratchet::schedules) declares
 //! and controls schedules at run time.
 
-pub use ratchet_core::{DeclareSchedule, Missed, ScheduleError, ScheduleView, Schedules};
+pub use ratchet_core::{DeclareSchedule, Missed, Overlap, ScheduleError, ScheduleView, Schedules};
 pub use ratchet_store::rules::recurring::{Cron, CronError};

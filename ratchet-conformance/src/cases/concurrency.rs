@@ -94,7 +94,7 @@ pub async fn l_06_settle_cancel_and_rescue_race_for_one_win(world: &World) {
     }
 }
 
-async fn race(
+pub(super) async fn race(
     world: &World,
     jobs: impl IntoIterator<Item = NewJob>,
 ) -> Vec<Result<Inserted, InsertError>> {

@@ -1,6 +1,6 @@
 //! The history of a job: one line per ended run.
 
-use ratchet_store::model::AttemptOutcome;
+use ratchet_store::model::{AttemptOutcome, JobState};
 
 use crate::World;
 use crate::fixture::{RunExt, SettlementExt, failure, secs};
@@ -75,4 +75,18 @@ pub async fn l_07_waiting_job_has_no_history(world: &World) {
 pub async fn l_07_running_run_is_not_in_the_history_yet(world: &World) {
     let run = world.run(world.job()).await;
     assert!(world.history(run.id()).await.is_empty());
+}
+
+pub async fn e_12_domain_failure_is_a_success_of_its_own_kind(world: &World) {
+    let run = world.run(world.job()).await;
+    let mut settlement = run.succeed().output("{\"Err\":1}").telling(&run);
+    settlement.outcome = AttemptOutcome::DomainFailure;
+    let applied = world.apply(settlement).await;
+    assert_eq!(applied.state, JobState::Succeeded);
+    let job = world.get(run.id()).await;
+    assert_eq!((job.state, job.attempts), (JobState::Succeeded, 0));
+    assert_eq!(job.output.as_deref(), Some("{\"Err\":1}"));
+    let history = world.history(run.id()).await;
+    let lines: Vec<_> = history.iter().map(|line| (line.run, line.outcome)).collect();
+    assert_eq!(lines, [(1, AttemptOutcome::DomainFailure)]);
 }

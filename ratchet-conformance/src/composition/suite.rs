@@ -30,6 +30,8 @@ macro_rules! composition_suite {
             cancel_graph {
                 l_05_everything_downstream_is_canceled
                 l_05_running_step_is_told_and_its_successors_canceled
+                l_10_waiting_step_expires
+                l_10_reopened_step_still_expires
                 l_05_what_does_not_depend_on_it_goes_on
                 w_06_whole_chain_is_canceled
                 w_06_groups_inside_are_canceled_too
@@ -127,6 +129,9 @@ macro_rules! composition_suite {
             }
             schedules {
                 t_05_schedule_reads_back_as_it_was_written
+                t_07_alert_is_recorded_with_the_change
+                t_07_overlap_policy_reads_back
+                t_07_occurrences_overlap_as_the_policy_says
                 t_02_firing_and_advance_are_one_commit
                 t_02_only_one_of_many_fires_an_occurrence
                 t_06_a_schedule_can_be_renamed

@@ -165,6 +165,7 @@ impl<'a> Driver<'a> {
                 self.harness.advance(TICK * *ticks).await;
                 String::new()
             }
+            Op::Expire => self.expire().await,
             Op::InsertGraph(graph) => {
                 let inserted = store.insert_graph(graph.clone()).await;
                 format!("{:?}", inserted.map(|inserted| self.normal.graph(inserted)))
@@ -233,6 +234,22 @@ impl<'a> Driver<'a> {
             }
         }
         format!("{settled:?} {:?}", together(effects))
+    }
+
+    /// Cancels the jobs that have expired. Jobs that expire within the same tick as the operation are left, because the
+    /// clocks of the stores differ by less than that.
+    async fn expire(&self) -> String {
+        let now = ok(self.store.now().await);
+        let until = now.checked_sub(TICK / 4).expect("a time in range");
+        let filter = Filter::any().expires_by(until).oldest_first();
+        let page = PageRequest { before: None, limit: 100_000 };
+        let mut replies = String::new();
+        for job in ok(self.store.list(&filter, page).await).jobs {
+            let cancel = Command::Cancel(job.id, CancelCause::Expired);
+            let reply = self.store.command(cancel).await;
+            let _ = write!(replies, "{:?}", reply.map(|reply| self.normal.reply(reply)));
+        }
+        replies
     }
 
     async fn deliver(&self, channel: Channel, limit: u32) -> String {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use fastrand::Rng;
 use ratchet_core::Priority;
 use ratchet_store::model::{
-    BreakerUpdate, CancelCause, Channel, Command, Declarations, Due, Filter, GroupId, JobId,
-    JobSpec, JobState, NewJob, NodeId, QueueLimits, QueueUpdate, Rate,
+    BreakerUpdate, CancelCause, Channel, Command, Debounce, Declarations, Due, Filter, GroupId,
+    JobId, JobSpec, JobState, NewJob, NodeId, QueueLimits, QueueUpdate, Rate,
 };
 use uuid::{Builder, Uuid};
 
@@ -38,7 +38,7 @@ pub(super) struct Generator {
     jobs: Vec<JobId>,
     nodes: Vec<NodeId>,
     /// The groups generated so far; `None` if graphs are disabled. Without graphs, a seed gives the same operations as
-    /// before graphs, declared rules and expiring keys were added.
+    /// before graphs, declared rules, expiring keys, expiring jobs and coalescing were added.
     pub(super) graphs: Option<Vec<GroupId>>,
 }
 
@@ -89,6 +89,7 @@ impl Generator {
                 Op::UpdateQueue(queue, self.queue_update())
             }
             102..104 => Op::UpdateBreaker(self.breaker_update()),
+            104..106 if self.graphs.is_some() && self.rng.u8(..4) == 0 => Op::Expire,
             104..106 => Op::Explain(self.any_job()),
             _ => Op::List(self.filter(), self.rng.u32(1..8)),
         }
@@ -108,7 +109,7 @@ impl Generator {
         let due = if rng.u8(..3) == 0 { Due::In(TICK * rng.u32(..4)) } else { Due::Now };
         let id = JobId::from_uuid(self.uuid());
         let mut job = NewJob { due, ..NewJob::new(id, spec) }.priority(priority);
-        let keys_expire = self.graphs.is_some();
+        let may_expire = self.graphs.is_some();
         let rng = &mut self.rng;
         if rng.u8(..4) == 0 {
             job = job.queue("other");
@@ -122,7 +123,7 @@ impl Generator {
         if rng.u8(..5) == 0 {
             let number = rng.u8(..16);
             job = job.idempotent(&number.to_string());
-            if keys_expire && rng.u8(..3) == 0 {
+            if may_expire && rng.u8(..3) == 0 {
                 job = job.within(TICK * rng.u32(1..4));
             }
             // Mostly use the same arguments for the same key, so that repeats are more common than mismatches.
@@ -141,6 +142,15 @@ impl Generator {
         }
         if rng.u8(..8) == 0 {
             job = job.unaged();
+        }
+        if may_expire && rng.u8(..5) == 0 {
+            let wait = TICK * rng.u32(..3);
+            let debounce = Debounce { wait, at_most: wait * rng.u32(1..4) };
+            job = job.coalescing(rng.bool().then_some(debounce));
+        }
+        if may_expire && rng.u8(..5) == 0 {
+            // Between two ticks, so that the clocks of both stores agree.
+            job = job.expires_in(TICK * rng.u32(..4) + TICK / 3);
         }
         self.jobs.push(id);
         job

@@ -117,12 +117,14 @@ impl Normal {
     }
 
     pub(super) fn explanation(self, explanation: Explanation) -> String {
-        let Explanation::Waits(mut reasons) = explanation else {
-            return format!("{explanation:?}");
+        let mut reasons = match explanation {
+            Explanation::Waits(reasons) => reasons,
+            Explanation::Expired { at } => return format!("expired at {}", self.time(at)),
+            other => return format!("{other:?}"),
         };
         for reason in &mut reasons {
             match reason {
-                Waiting::NotDue { due } => *due = self.time(*due),
+                Waiting::NotDue { due: at } | Waiting::Expired { at } => *at = self.time(*at),
                 Waiting::RateLimited { until, .. }
                 | Waiting::BreakerOpen { until: Some(until), .. } => *until = self.time(*until),
                 _ => {}

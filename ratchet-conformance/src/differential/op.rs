@@ -60,6 +60,8 @@ pub enum Op {
     List(Filter, u32),
     /// Advances the clock by a number of ticks.
     Pass(u32),
+    /// Cancels the jobs that have expired, like a sweep.
+    Expire,
     /// Inserts a chain, batch or workflow.
     InsertGraph(NewGraph),
     /// Adds jobs to a batch, seals it, or both.

@@ -57,6 +57,7 @@ macro_rules! engine_suite {
                 l_04_the_handler_is_told_and_its_result_discarded
                 l_04_a_deaf_handler_is_dropped_after_the_grace_time
                 l_04_the_key_stays_taken_until_the_handler_has_ended
+                l_10_a_sweep_cancels_jobs_that_have_expired
                 l_03_canceling_what_has_ended_changes_nothing
                 v_01_commands_are_told
             }

@@ -56,10 +56,25 @@ pub mod job {
     /// `delay = "5m"`
     pub const delay: () = ();
 
+    /// How long after its submit the job is canceled unless it has started.
+    ///
+    /// `expires_in = "1h"`
+    pub const expires_in: () = ();
+
+    /// How long after its submit a failed run may be retried; limited only by `max_retries` unless given.
+    ///
+    /// `retry_within = "2h"`
+    pub const retry_within: () = ();
+
     /// At most one live job holds this key.
     ///
     /// `business_key = "order-{order_id}"`
     pub const business_key: () = ();
+
+    /// What a submit does if another job holds its `business_key`: `refuse` it, return the `existing` job, or `coalesce` with it.
+    ///
+    /// `on_conflict = coalesce`
+    pub const on_conflict: () = ();
 
     /// At most one job is ever made for this key.
     ///
@@ -101,6 +116,16 @@ pub mod job {
     /// `tz = "Europe/Berlin"`
     pub const tz: () = ();
 
+    /// What happens if an occurrence falls due while an earlier job has not ended: `allow`, `skip` or `queue_one`.
+    ///
+    /// `overlap = skip`
+    pub const overlap: () = ();
+
+    /// Records an alert if no job of the schedule has succeeded for this long.
+    ///
+    /// `alert_after = "26h"`
+    pub const alert_after: () = ();
+
     /// The job that runs when this one has succeeded.
     ///
     /// `on_success = SendReceipt`
@@ -110,6 +135,21 @@ pub mod job {
     ///
     /// `on_failure = TellSupport`
     pub const on_failure: () = ();
+
+    /// A function that is called before the handler; an error fails the attempt.
+    ///
+    /// `before = check_quota`
+    pub const before: () = ();
+
+    /// A function that is called after every run with its outcome.
+    ///
+    /// `after = count_run`
+    pub const after: () = ();
+
+    /// A function that is called after a failed attempt that is retried.
+    ///
+    /// `on_retry = warn_support`
+    pub const on_retry: () = ();
 
     /// What a panic does: "retry" or "dlq".
     ///

@@ -11,7 +11,8 @@ use crate::job::{InjectRequirement, Job, States, collect_conditions};
 use crate::job::{JobInvocationResolver, Registration, Registry, RegistryError};
 use crate::runtime::Core;
 use crate::runtime::{
-    AlertSink, DeadLetterSink, HealthCheck, Middleware, OutcomeSink, SinkError, Sinks,
+    AlertSink, DeadLetterSink, HealthCheck, Middleware, OutcomeSink, QueueMiddleware, SinkError,
+    Sinks,
 };
 use ratchet_store::env::{Clock, Entropy, OsEntropy, SystemClock};
 use ratchet_store::rules::recurring::Cron;
@@ -31,6 +32,7 @@ pub struct Builder {
     sanitizer: Arc<dyn ErrorSanitizer>,
     states: States,
     middleware: Vec<Arc<dyn Middleware>>,
+    queue_middleware: Vec<(String, Arc<dyn Middleware>)>,
     sinks: Sinks,
     checks: Vec<HealthCheck>,
     clock: Arc<dyn Clock>,
@@ -62,6 +64,7 @@ impl Builder {
             sanitizer: Arc::new(DefaultSanitizer::default()),
             states: States::default(),
             middleware: Vec::new(),
+            queue_middleware: Vec::new(),
             sinks: Sinks::default(),
             checks: Vec::new(),
             clock: Arc::new(SystemClock::default()),
@@ -127,6 +130,16 @@ impl Builder {
     /// Adds a middleware that wraps every run.
     pub fn middleware(mut self, middleware: impl Middleware) -> Self {
         self.middleware.push(Arc::new(middleware));
+        self
+    }
+
+    /// Adds a middleware that wraps every run of the jobs of one queue, inside the middleware of all jobs.
+    pub fn queue_middleware(
+        mut self,
+        queue: impl Into<String>,
+        middleware: impl Middleware,
+    ) -> Self {
+        self.queue_middleware.push((queue.into(), Arc::new(middleware)));
         self
     }
 
@@ -301,7 +314,7 @@ impl Builder {
             breakers,
             Classifier::new(self.sanitizer).counting(&self.panics),
             self.states,
-            self.middleware,
+            QueueMiddleware::new(self.middleware, self.queue_middleware),
             self.sinks,
             self.checks,
             self.clock,

@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -11,7 +12,8 @@ use crate::runtime::Core;
 use ratchet_store::StoreError;
 use ratchet_store::model::limits::{self, Field, brief};
 use ratchet_store::model::{
-    ConcurrencyKey, Declarations, Declared, Missed, ScheduleRecord, ScheduleWritten, WriteSchedule,
+    ConcurrencyKey, Declarations, Declared, Missed, Overlap, ScheduleRecord, ScheduleWritten,
+    Watch, WriteSchedule,
 };
 use ratchet_store::rules::recurring::{Cron, CronError};
 
@@ -47,12 +49,34 @@ pub(super) fn check_missed(name: &str, missed: Missed) -> Result<(), SubmitError
     }
 }
 
+/// Refuses a watch that would always be late.
+pub(super) fn check_watch(name: &str, within: Option<Duration>) -> Result<(), SubmitError> {
+    if within.is_some_and(|within| within.is_zero()) {
+        let problem = "`alert_after` must be longer than zero".to_owned();
+        return Err(SubmitError::BadOption { job: brief(name), problem });
+    }
+    Ok(())
+}
+
+/// Sets how long a schedule may be without a success. A watch that exists keeps what it has seen.
+pub(super) fn watch_for(schedule: &mut ScheduleRecord, within: Option<Duration>, now: Timestamp) {
+    let watch = schedule.watch.take();
+    schedule.watch = within.map(|within| match watch {
+        Some(mut watch) => {
+            watch.within = within;
+            watch
+        }
+        None => Watch::new(within, now),
+    });
+}
+
 /// Refuses a schedule that exceeds a limit. This also covers schedules declared with `#[job(cron = "…")]`, whose keys
 /// have not been checked yet.
 fn check_record(schedule: &ScheduleRecord) -> Result<(), SubmitError> {
     let (name, mut spec) = (&schedule.name, Some(&schedule.spec));
     limits::check(Field::Schedule, name).map_err(|error| SubmitError::limit(name, &error))?;
     check_missed(name, schedule.missed)?;
+    check_watch(name, schedule.watch.as_ref().map(|watch| watch.within))?;
     let mut callbacks = Vec::new();
     while let Some(checked) = spec {
         limits::check_spec(checked).map_err(|error| SubmitError::limit(&checked.name, &error))?;
@@ -89,6 +113,25 @@ impl DeclareSchedule {
     }
 }
 
+impl DeclareSchedule {
+    /// Sets what happens if an occurrence falls due while the job of an earlier one has not ended. The default is
+    /// [`Overlap::Allow`].
+    pub fn overlap(mut self, overlap: Overlap) -> Self {
+        if let Ok(record) = &mut self.record {
+            record.overlap = overlap;
+        }
+        self
+    }
+
+    /// Records an alert if no job of the schedule has succeeded for this long, once until the next success.
+    pub fn alert_after(mut self, within: Duration) -> Self {
+        if let Ok(record) = &mut self.record {
+            record.watch = Some(Watch::new(within, Timestamp::UNIX_EPOCH));
+        }
+        self
+    }
+}
+
 impl IntoFuture for DeclareSchedule {
     type Output = Result<(), ScheduleError>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
@@ -114,7 +157,9 @@ pub(crate) async fn declare(
     check_record(&new)?;
     let cron = cron(&new)?;
     // Most schedules are new, so the first try skips the read.
-    new.next = cron.after(core.store.now().await?);
+    let (now, within) = (core.store.now().await?, new.watch.as_ref().map(|watch| watch.within));
+    new.next = cron.after(now);
+    new.watch = within.map(|within| Watch::new(within, now));
     if new.next.is_some() && write(core, &new.name, None, Some(new.clone()), declarations).await? {
         return Ok(());
     }
@@ -131,6 +176,8 @@ pub(crate) async fn declare(
                 new.next = next(there, &new, &cron, now)?;
                 new.last = there.last;
                 new.paused = there.paused;
+                new.watch.clone_from(&there.watch);
+                watch_for(&mut new, within, now);
             }
             None => {
                 new.declared.clone_from(&wanted);
@@ -174,6 +221,9 @@ pub(crate) async fn rename(
     let taken = core.store.schedule(&new.name).await?.is_some();
     new.next = next(old, &new, &cron(&new)?, core.store.now().await?)?;
     (new.last, new.paused) = (old.last, old.paused);
+    let within = new.watch.as_ref().map(|watch| watch.within);
+    new.watch.clone_from(&old.watch);
+    watch_for(&mut new, within, core.store.now().await?);
     let record = (!taken).then_some(new);
     Ok(write(core, &old.name, Some(old.version), record, Some(declarations)).await?)
 }
@@ -188,7 +238,14 @@ pub(crate) async fn write(
     declarations: Option<&Declarations>,
 ) -> Result<bool, StoreError> {
     let (name, declarations) = (name.to_owned(), declarations.cloned());
-    let write = WriteSchedule { name, replaces, record, declarations, jobs: Vec::new() };
+    let write = WriteSchedule {
+        name,
+        replaces,
+        record,
+        declarations,
+        jobs: Vec::new(),
+        notices: Vec::new(),
+    };
     let written = core.store.write_schedule(write).await?;
     Ok(matches!(written, ScheduleWritten::Written { .. }))
 }
@@ -208,6 +265,9 @@ pub(crate) fn definition(core: &Core, job: &Registration) -> Option<ScheduleReco
     spec.boost = core.config.boost(&spec.queue);
     let mut record = ScheduleRecord::new(def.name, spec, cron.expression);
     record.zone = cron.zone.to_owned();
+    record.overlap = cron.overlap;
+    // The watch begins when the schedule is declared.
+    record.watch = cron.alert_after.map(|within| Watch::new(within, Timestamp::UNIX_EPOCH));
     record.declared = Some(Declared { program: core.config.program.clone(), withdrawn: false });
     Some(record)
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use super::coalesce;
 use super::submit::{self, Defaults};
 use super::{JobHandle, SubmitError};
 use crate::events::JobRef;
@@ -15,7 +16,7 @@ use crate::runtime::Core;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
 use ratchet_store::model::{Backoff, Priority};
 use ratchet_store::model::{
-    ConcurrencyKey, Due, Inserted, JobSpec, NewJob, OnConflict, RepeatCheck,
+    ConcurrencyKey, Deadline, Debounce, Due, Inserted, JobSpec, NewJob, OnConflict, RepeatCheck,
 };
 use ratchet_store::{StoreError, StoreErrorKind};
 
@@ -110,7 +111,8 @@ impl<'a, J: Job> Enqueue<'a, J> {
                 spec.correlation_id = ctx.correlation_id().map(str::to_owned);
             }
             let key_lifetime = def.idempotency_within;
-            NewJob { due, key_lifetime, ..NewJob::new(target.core().ids.job(), spec) }
+            let on_conflict = def.on_conflict.into();
+            NewJob { due, key_lifetime, on_conflict, ..NewJob::new(target.core().ids.job(), spec) }
         });
         Self { target, job, defaults, _job: PhantomData }
     }
@@ -161,6 +163,42 @@ impl<'a, J: Job> Enqueue<'a, J> {
         self.with(|job| job.due = Due::At(instant))
     }
 
+    /// Cancels the job, with the cause `expired`, unless it has started within this time after the submit, by the
+    /// store's clock. Must be greater than zero.
+    ///
+    /// Retries are starts too: a job that waits for its next attempt expires. A manual retry removes the limit.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use ratchet_core::{Job, JobHandle, Ratchet, SubmitError};
+    /// # async fn remind<J: Job>(ratchet: &Ratchet, job: J) -> Result<JobHandle<J>, SubmitError> {
+    /// // A reminder that is an hour late is worse than none.
+    /// ratchet.enqueue(job).expires_in(Duration::from_secs(3600)).await
+    /// # }
+    /// ```
+    pub fn expires_in(self, duration: Duration) -> Self {
+        self.spec(|spec| spec.expires = Some(Deadline::In(duration)))
+    }
+
+    /// Cancels the job, with the cause `expired`, unless it has started before this instant. See [`Self::expires_in`].
+    pub fn expires_at(self, instant: Timestamp) -> Self {
+        self.spec(|spec| spec.expires = Some(Deadline::At(instant)))
+    }
+
+    /// Retries a failed run only up to this long after the submit, by the store's clock. Must be greater than zero.
+    ///
+    /// If the next attempt would start later, the job becomes a dead letter instead, with the reason
+    /// [`RetryExhausted`](ratchet_store::model::TerminalReason::RetryExhausted). `max_retries` applies as well. A
+    /// manual retry removes the limit.
+    pub fn retry_within(self, duration: Duration) -> Self {
+        self.spec(|spec| spec.retry_until = Some(Deadline::In(duration)))
+    }
+
+    /// Retries a failed run only if the next attempt starts before this instant. See [`Self::retry_within`].
+    pub fn retry_until(self, instant: Timestamp) -> Self {
+        self.spec(|spec| spec.retry_until = Some(Deadline::At(instant)))
+    }
+
     /// Sets the idempotency key. At most one job is ever created for a key within a tenant; a repeat returns the handle
     /// of the original. [`Self::within`] limits this to a time.
     pub fn idempotency_key(self, key: impl Into<String>) -> Self {
@@ -200,6 +238,44 @@ impl<'a, J: Job> Enqueue<'a, J> {
     /// If another live job holds the business key, returns that job's handle instead of an error.
     pub fn or_existing(self) -> Self {
         self.with(|job| job.on_conflict = OnConflict::ReturnHolder)
+    }
+
+    /// Runs the job now, and at most once more afterward, however often it is submitted for its business key.
+    ///
+    /// If the job that holds the key has not started, this returns its handle: its run will see what led to this submit.
+    /// While that job runs, one more job is created, which runs afterward, and further submits return that one. Jobs of
+    /// the key run one at a time. A job that fails and waits for its next attempt has not started.
+    ///
+    /// The created job keeps the arguments of the submit that created it. Every submit for the key should coalesce.
+    ///
+    /// ```
+    /// # use ratchet_core::{Job, JobHandle, Ratchet, SubmitError};
+    /// # async fn changed<J: Job>(ratchet: &Ratchet, rebuild: J) -> Result<JobHandle<J>, SubmitError> {
+    /// // However many changes arrive while the index is built, it is built once more.
+    /// ratchet.enqueue(rebuild).business_key("index").coalesce().await
+    /// # }
+    /// ```
+    pub fn coalesce(self) -> Self {
+        self.with(|job| job.on_conflict = OnConflict::Coalesce(None))
+    }
+
+    /// Like [`Self::coalesce`], and also delays the job: it is due `wait` after the latest submit for its business key,
+    /// and at most `at_most` after the first. A job that was claimed before is not delayed.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use ratchet_core::{Job, JobHandle, Ratchet, SubmitError};
+    /// # async fn edited<J: Job>(ratchet: &Ratchet, save: J) -> Result<JobHandle<J>, SubmitError> {
+    /// // Saves two seconds after the last change, and at least every minute.
+    /// let (wait, at_most) = (Duration::from_secs(2), Duration::from_secs(60));
+    /// ratchet.enqueue(save).business_key("document-7").debounce(wait, at_most).await
+    /// # }
+    /// ```
+    pub fn debounce(self, wait: Duration, at_most: Duration) -> Self {
+        self.with(|job| {
+            job.due = Due::In(wait);
+            job.on_conflict = OnConflict::Coalesce(Some(Debounce { wait, at_most }));
+        })
     }
 
     /// Sets the concurrency key. At most `limit` jobs with this key run at once in the cluster. A limit of 0 counts as
@@ -268,6 +344,7 @@ impl<J> Enqueue<'_, J> {
     pub fn into_new_job(self) -> Result<NewJob, SubmitError> {
         let mut job = self.job?;
         submit::check(self.target.core(), &mut job.spec)?;
+        coalesce::check(&mut job)?;
         submit::check_lifetime(
             &job.spec.name,
             job.spec.idempotency_key.is_some(),

@@ -84,7 +84,7 @@ impl Jobs {
 
 impl Core {
     /// Sends a command to the store, and publishes what it changed in graphs.
-    pub(super) async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
+    pub(crate) async fn command(&self, command: Command) -> Result<CommandReply, CommandError> {
         crash_point(CrashPoint::CommandBefore);
         let reply = self.store.command(command).await;
         if let Err(CommandError::Store(error)) = &reply {

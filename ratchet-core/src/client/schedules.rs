@@ -2,17 +2,18 @@
 
 use serde::Serialize;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::{Timestamp, Zoned};
 
-use super::declare::{TRIES, check_missed, cron, first, write};
+use super::declare::{TRIES, check_missed, check_watch, cron, first, watch_for, write};
 use super::{DeclareSchedule, Ratchet, SubmitError, submit};
 use crate::job::FirstStep;
 use crate::runtime::Core;
 use ratchet_store::StoreError;
 use ratchet_store::model::limits::brief;
 use ratchet_store::model::{
-    Due, JobId, JobSpec, Missed, NewJob, ScheduleRecord, ScheduleWritten, WriteSchedule,
+    Due, JobId, JobSpec, Missed, NewJob, Overlap, ScheduleRecord, ScheduleWritten, WriteSchedule,
 };
 use ratchet_store::rules::recurring::CronError;
 
@@ -161,7 +162,13 @@ impl Schedules {
     /// Fires a schedule now, in addition to its occurrences. Returns the job, or `None` if another job holds its key.
     pub async fn run_now(&self, name: &str) -> Result<Option<JobId>, ScheduleError> {
         let core = &self.core;
-        let fire = |schedule: &mut ScheduleRecord, _| Ok(vec![job(core, schedule, Due::Now)]);
+        let fire = |schedule: &mut ScheduleRecord, _| {
+            let job = job(core, schedule, Due::Now);
+            if let Some(watch) = &mut schedule.watch {
+                watch.submitted([job.id]);
+            }
+            Ok(vec![job])
+        };
         Ok(self.change(name, fire).await?.first().copied())
     }
 
@@ -170,6 +177,31 @@ impl Schedules {
         check_missed(name, missed)?;
         self.change(name, |schedule, _| {
             schedule.missed = missed;
+            Ok(Vec::new())
+        })
+        .await
+        .map(drop)
+    }
+
+    /// Sets what happens if an occurrence falls due while the job of an earlier one has not ended.
+    pub async fn set_overlap(&self, name: &str, overlap: Overlap) -> Result<(), ScheduleError> {
+        self.change(name, |schedule, _| {
+            schedule.overlap = overlap;
+            Ok(Vec::new())
+        })
+        .await
+        .map(drop)
+    }
+
+    /// Records an alert if no job of the schedule has succeeded for this long. `None` ends the watch.
+    pub async fn alert_after(
+        &self,
+        name: &str,
+        within: Option<Duration>,
+    ) -> Result<(), ScheduleError> {
+        check_watch(name, within)?;
+        self.change(name, |schedule, now| {
+            watch_for(schedule, within, now);
             Ok(Vec::new())
         })
         .await
@@ -223,6 +255,7 @@ impl Schedules {
                 record: Some(schedule),
                 declarations: None,
                 jobs,
+                notices: Vec::new(),
             };
             let written = self.core.store.write_schedule(write).await?;
             if let ScheduleWritten::Written { created, .. } = written {
@@ -237,5 +270,7 @@ impl Schedules {
 pub(crate) fn job(core: &Core, schedule: &ScheduleRecord, due: Due) -> NewJob {
     let mut spec = schedule.spec.clone();
     spec.tags.push(format!("schedule:{}", schedule.name));
-    NewJob { due, ..NewJob::new(core.ids.job(), spec) }
+    let mut job = NewJob { due, ..NewJob::new(core.ids.job(), spec) };
+    schedule.overlap.apply(&mut job, &schedule.name);
+    job
 }

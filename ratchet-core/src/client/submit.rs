@@ -11,7 +11,8 @@ use crate::job::{ArgDef, DecodeError, EncodeError, Encoder, Job, JobDef, Keys, R
 use ratchet_store::StoreError;
 use ratchet_store::model::limits::{self, LimitError, brief};
 use ratchet_store::model::{
-    GroupId, InsertError, JobId, JobSpec, NewGraph, NewJob, RepeatCheck, TakenKey, nesting,
+    Deadline, GroupId, InsertError, JobId, JobSpec, NewGraph, NewJob, RepeatCheck, TakenKey,
+    nesting,
 };
 use ratchet_store::rules::canonical::canonical;
 use ratchet_store::rules::graph::GraphError;
@@ -372,6 +373,10 @@ pub(super) fn check(core: &Core, spec: &mut JobSpec) -> Result<(), SubmitError> 
     }
     let problem = if spec.options.timeout.is_zero() {
         Some("`timeout` must be longer than zero")
+    } else if spec.expires.is_some_and(Deadline::is_zero) {
+        Some("`expires_in` must be longer than zero, or the job would never run")
+    } else if spec.retry_until.is_some_and(Deadline::is_zero) {
+        Some("`retry_within` must be longer than zero; `max_retries(0)` forbids retries")
     } else if spec.concurrency.as_ref().is_some_and(|key| key.limit == 0) {
         Some("the limit of its concurrency key must be at least 1, or the job would never run")
     } else {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::job::JobDef;
 use ratchet_store::model::limits::{self, Field};
-use ratchet_store::model::{Backoff, JobSpec, Priority};
+use ratchet_store::model::{Backoff, Deadline, JobSpec, Priority};
 
 /// The options of jobs that neither `#[job]` nor the call sets.
 ///
@@ -56,6 +56,8 @@ impl JobDefaults {
         options.backoff = if sets.backoff() { def.backoff } else { self.backoff };
         options.timeout = if sets.timeout() { def.timeout } else { self.timeout };
         options.soft_timeout = def.soft_timeout;
+        spec.expires = def.expires_in.map(Deadline::In);
+        spec.retry_until = def.retry_within.map(Deadline::In);
     }
 
     /// Adds a description of every invalid default.

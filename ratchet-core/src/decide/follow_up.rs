@@ -2,8 +2,8 @@
 
 use super::Policies;
 use ratchet_store::model::{
-    Claimed, FinishedOutcome, FinishedParent, JobId, JobOutcome, JobSpec, NewJob, Notice,
-    Settlement, Verdict, not_kept,
+    AttemptOutcome, Claimed, FinishedOutcome, FinishedParent, JobId, JobOutcome, JobSpec, NewJob,
+    Notice, Settlement, Verdict, not_kept,
 };
 
 /// Adds the callback and the notices that follow from the verdict to a settlement.
@@ -16,7 +16,11 @@ pub(crate) fn follow_up(
     match &settlement.verdict {
         Verdict::Succeed { output } => {
             if policies.publish_outcomes {
-                let ended = JobOutcome::success(job, output.clone(), settlement.duration);
+                let ended = match settlement.outcome {
+                    AttemptOutcome::DomainFailure => JobOutcome::domain_failure,
+                    _ => JobOutcome::success,
+                };
+                let ended = ended(job, output.clone(), settlement.duration);
                 settlement.notices.push(Notice::Outcome(Box::new(ended)));
             }
             if let Some(callback) = &job.spec.on_success {

@@ -8,7 +8,8 @@
 //!    panic of a job with `panic = "dlq"`, the job becomes a dead letter.
 //! 3. If the [`RetryPolicy`] refuses another attempt, the job becomes a dead letter.
 //! 4. If the attempts exceed `max_retries`, the job becomes a dead letter.
-//! 5. Otherwise the job is retried after the backoff.
+//! 5. If the next attempt would start after `retry_until`, the job becomes a dead letter.
+//! 6. Otherwise the job is retried after the backoff.
 
 mod breaker;
 mod follow_up;
@@ -29,7 +30,7 @@ use crate::failure::{Failure, Retryability};
 use ratchet_store::model::PanicPolicy;
 use ratchet_store::model::{
     AttemptOutcome, Claimed, Deferral, Envelope, FailureKind, FailureRecord, OutcomeKind,
-    TerminalReason, Verdict,
+    TerminalReason, Verdict, later,
 };
 
 /// How a run ended: the input of [`decide`].
@@ -40,6 +41,8 @@ pub enum Outcome {
     Done {
         /// The returned value as JSON; `None` if there is none or it was not kept.
         output: Option<String>,
+        /// Whether the value is a domain failure: the `Err` of a `Result`.
+        domain_failure: bool,
     },
     /// The run failed: an error, a panic, a timeout, or arguments that were refused.
     Failed(Box<Failure>),
@@ -60,6 +63,7 @@ impl Outcome {
     /// Returns the outcome as recorded in the job's history.
     pub fn in_history(&self) -> AttemptOutcome {
         match self {
+            Self::Done { domain_failure: true, .. } => AttemptOutcome::DomainFailure,
             Self::Done { .. } => AttemptOutcome::Success,
             Self::Failed(failure) => OutcomeKind::from(failure.record.kind).into(),
             Self::Deferred { why: Deferral::Snooze, .. } => AttemptOutcome::Snoozed,
@@ -70,19 +74,31 @@ impl Outcome {
     }
 }
 
-/// Decides what happens to a job after a run. `seed` determines the jitter of delays.
-pub fn decide(job: &Claimed, outcome: &Outcome, policies: &Policies, seed: u64) -> Verdict {
+/// Decides what happens to a job after a run of this duration. `seed` determines the jitter of delays.
+pub fn decide(
+    job: &Claimed,
+    outcome: &Outcome,
+    duration: Duration,
+    policies: &Policies,
+    seed: u64,
+) -> Verdict {
     match outcome {
-        Outcome::Done { output } => Verdict::Succeed { output: output.clone() },
+        Outcome::Done { output, .. } => Verdict::Succeed { output: output.clone() },
         Outcome::Released => Verdict::Release,
         Outcome::Deferred { why, delay, note } => {
             decide_deferred(job, *why, *delay, note, policies, seed)
         }
-        Outcome::Failed(failure) => decide_failed(job, failure, policies, seed),
+        Outcome::Failed(failure) => decide_failed(job, failure, duration, policies, seed),
     }
 }
 
-fn decide_failed(job: &Claimed, failure: &Failure, policies: &Policies, seed: u64) -> Verdict {
+fn decide_failed(
+    job: &Claimed,
+    failure: &Failure,
+    duration: Duration,
+    policies: &Policies,
+    seed: u64,
+) -> Verdict {
     let attempts = job.attempts.saturating_add(1);
     let dead = |reason, explanation: Option<String>| Verdict::Fail {
         attempts,
@@ -114,6 +130,11 @@ fn decide_failed(job: &Claimed, failure: &Failure, policies: &Policies, seed: u6
         .retry_after
         .or_else(|| policy.backoff(&judged, failure))
         .unwrap_or_else(|| job.spec.options.backoff.delay(attempts, seed));
+    let next = later(job.claimed_at, duration.saturating_add(delay));
+    if let Some(until) = job.retry_until().filter(|until| next > *until) {
+        let why = format!("the next attempt would start after `retry_until`, which is {until}");
+        return dead(TerminalReason::RetryExhausted, Some(why));
+    }
     Verdict::Retry { delay, attempts, failure: failure.record.clone() }
 }
 

@@ -5,15 +5,18 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::{
-    Contained, FailedJob, Outcome, Policies, RetryPolicy, decide, decide_orphan, follow_up,
-};
+use super::{Contained, FailedJob, Outcome, Policies, RetryPolicy, decide_orphan, follow_up};
 use crate::failure::{Failure, Panics, Retryability, record};
 use ratchet_store::model::{
-    AttemptOutcome, Claimed, Deferral, FailureKind, FinishedOutcome, JobSpec, Notice, Orphan,
-    OutcomeKind, Settlement, TerminalReason, Verdict,
+    AttemptOutcome, Claimed, Deadline, Deferral, FailureKind, FinishedOutcome, JobSpec, Notice,
+    Orphan, OutcomeKind, Settlement, TerminalReason, Verdict,
 };
 use ratchet_store::model::{Backoff, Jitter, PanicPolicy};
+
+/// Decides about a run that took no time.
+fn decide(job: &Claimed, outcome: &Outcome, policies: &Policies, seed: u64) -> Verdict {
+    super::decide(job, outcome, Duration::ZERO, policies, seed)
+}
 
 /// A claimed job that has failed `attempts` times and may be retried `max_retries` times.
 fn job(attempts: u32, max_retries: u32) -> Claimed {
@@ -63,6 +66,36 @@ fn reason(job: &Claimed, outcome: &Outcome, policies: &Policies) -> Option<Termi
         Verdict::Retry { .. } => None,
         other => panic!("neither failed nor retried: {other:?}"),
     }
+}
+
+// spec: L-10
+#[test]
+fn l_10_no_retry_starts_after_retry_until() {
+    let outcome = failed(failure(FailureKind::Error));
+    let limited = |until| with_spec(job(0, 5), |spec| spec.retry_until = Some(until));
+    let age = |job: &Claimed| job.claimed_at.duration_since(job.queued_at).unsigned_abs();
+    let within = |limit: u64, ran: u64, generation: u32| {
+        let mut job = limited(Deadline::In(Duration::ZERO));
+        let limit = age(&job) + Duration::from_secs(limit);
+        job = with_spec(job, |spec| spec.retry_until = Some(Deadline::In(limit)));
+        job.generation = generation;
+        super::decide(&job, &outcome, Duration::from_secs(ran), &Policies::default(), 0)
+    };
+    // The backoff is 7 seconds.
+    assert!(matches!(within(10, 3, 1), Verdict::Retry { .. }), "it starts in time");
+    assert!(matches!(within(10, 4, 2), Verdict::Retry { .. }), "a manual retry has no limit");
+    let Verdict::Fail { attempts: 1, envelope, .. } = within(10, 4, 1) else {
+        panic!("it would start a second too late");
+    };
+    assert_eq!(envelope.reason, TerminalReason::RetryExhausted);
+    assert!(envelope.explanation.is_some_and(|why| why.contains("`retry_until`")));
+    let job = limited(Deadline::At(jiff::Timestamp::MIN));
+    assert_eq!(reason(&job, &outcome, &Policies::default()), Some(TerminalReason::RetryExhausted));
+    let snooze = Outcome::Deferred { why: Deferral::Snooze, delay: None, note: String::new() };
+    assert!(matches!(decide(&job, &snooze, &Policies::default(), 0), Verdict::Defer { .. }));
+    let orphan = Orphan { claimed: job, started: true };
+    let rescued = decide_orphan(&orphan, &Policies::default(), 0).verdict;
+    assert!(matches!(rescued, Verdict::Rescue { .. }), "a crash is not a failed attempt");
 }
 
 // spec: E-03
@@ -293,9 +326,10 @@ fn d_01_the_envelope_tells_everything() {
 }
 
 #[test]
-fn e_12_the_history_tells_the_four_kinds_apart() {
+fn e_12_the_history_tells_the_kinds_apart() {
     let kinds = [
-        (Outcome::Done { output: None }, AttemptOutcome::Success),
+        (Outcome::Done { output: None, domain_failure: false }, AttemptOutcome::Success),
+        (Outcome::Done { output: None, domain_failure: true }, AttemptOutcome::DomainFailure),
         (failed(failure(FailureKind::Error)), AttemptOutcome::Failure),
         (failed(failure(FailureKind::Panic)), AttemptOutcome::Exception),
         (failed(failure(FailureKind::Timeout)), AttemptOutcome::Exception),
@@ -402,9 +436,11 @@ fn i_04_every_end_is_told_if_somebody_listens_and_nothing_else_is() {
     };
     let listening = Policies { publish_outcomes: true, ..Policies::default() };
     let invalid = failed(failure(FailureKind::Invalid));
-    let done = Outcome::Done { output: None };
+    let done = Outcome::Done { output: None, domain_failure: false };
+    let declined = Outcome::Done { output: None, domain_failure: true };
     for (outcome, wanted) in [
         (&done, vec![OutcomeKind::Success]),
+        (&declined, vec![OutcomeKind::DomainFailure]),
         (&invalid, vec![OutcomeKind::Invalid]),
         (&failed(failure(FailureKind::Error)), vec![]),
         (&Outcome::Released, vec![]),

@@ -45,6 +45,24 @@ pub const fn soft_timeout(timeout: Duration) -> Duration {
     timeout
 }
 
+/// Checks how long after its submit a job expires.
+pub const fn expires_in(duration: Duration) -> Duration {
+    assert!(!duration.is_zero(), "`expires_in` must be longer than zero");
+    duration
+}
+
+/// Checks how long after its submit a job may be retried.
+pub const fn retry_within(duration: Duration) -> Duration {
+    assert!(!duration.is_zero(), "`retry_within` must be longer than zero");
+    duration
+}
+
+/// Checks how long a schedule may be without a success.
+pub const fn alert_after(within: Duration) -> Duration {
+    assert!(!within.is_zero(), "`alert_after` must be longer than zero");
+    within
+}
+
 /// Checks how long an idempotency key is kept.
 pub const fn idempotency_within(lifetime: Duration) -> Duration {
     assert!(!lifetime.is_zero(), "`idempotency_within` must be longer than zero");

@@ -4,7 +4,10 @@ use std::fmt;
 use std::time::Duration;
 
 use super::explicit::{ExplicitOptions, Sets};
-use super::{ArgDef, BreakerDef, Callback, CronDef, Injection, InputDef, checked};
+use super::{
+    AfterHook, ArgDef, BeforeHook, BreakerDef, Callback, CronDef, Hooks, Injection, InputDef,
+    KeyConflict, RetryHook, checked,
+};
 use ratchet_store::model::{Backoff, JobSpec, PanicPolicy, Priority, RunOptions};
 
 /// The static definition of a job: its name, options, arguments and source location.
@@ -33,6 +36,12 @@ pub struct JobDef {
     pub soft_timeout: Option<Duration>,
     /// The delay between submission and the first run.
     pub delay: Duration,
+    /// How long after its submit the job is canceled unless it has started; `None` for never.
+    pub expires_in: Option<Duration>,
+    /// How long after its submit a failed run may be retried; `None` if only `max_retries` limits it.
+    pub retry_within: Option<Duration>,
+    /// What a submit does if another live job holds its business key.
+    pub on_conflict: KeyConflict,
     /// How long an idempotency key is kept after its first use; `None` for permanently.
     pub idempotency_within: Option<Duration>,
     /// Tags of every job of this kind.
@@ -51,6 +60,8 @@ pub struct JobDef {
     pub on_success: Option<Callback>,
     /// The job to submit when this one has failed permanently.
     pub on_failure: Option<Callback>,
+    /// The functions that are called around its runs.
+    pub hooks: Hooks,
     /// The breaker of the service that the job calls.
     pub breaker: Option<BreakerDef>,
     /// The stored arguments.
@@ -115,6 +126,9 @@ impl JobDef {
             timeout: Self::DEFAULT_TIMEOUT,
             soft_timeout: None,
             delay: Duration::ZERO,
+            expires_in: None,
+            retry_within: None,
+            on_conflict: KeyConflict::Refuse,
             idempotency_within: None,
             tags: &[],
             concurrency_limit: None,
@@ -124,6 +138,7 @@ impl JobDef {
             cron: None,
             on_success: None,
             on_failure: None,
+            hooks: Hooks::NONE,
             breaker: None,
             args: &[],
             injections: &[],
@@ -212,6 +227,32 @@ impl JobDef {
         self
     }
 
+    /// Cancels a job that has not started this long after its submit.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the duration is zero: at compile time, because definitions are constants.
+    pub const fn expires_in(mut self, duration: Duration) -> Self {
+        self.expires_in = Some(checked::expires_in(duration));
+        self
+    }
+
+    /// Retries a failed run only up to this long after the submit of the job.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the duration is zero: at compile time, because definitions are constants.
+    pub const fn retry_within(mut self, duration: Duration) -> Self {
+        self.retry_within = Some(checked::retry_within(duration));
+        self
+    }
+
+    /// Sets what a submit does if another live job holds its business key.
+    pub const fn on_conflict(mut self, reaction: KeyConflict) -> Self {
+        self.on_conflict = reaction;
+        self
+    }
+
     /// Lets the idempotency key expire this long after its first use.
     ///
     /// # Panics
@@ -277,6 +318,24 @@ impl JobDef {
     /// Sets the job to submit when this one has failed permanently.
     pub const fn on_failure(mut self, callback: Callback) -> Self {
         self.on_failure = Some(callback);
+        self
+    }
+
+    /// Sets the function that is called before the handler.
+    pub const fn before(mut self, hook: BeforeHook) -> Self {
+        self.hooks.before = Some(hook);
+        self
+    }
+
+    /// Sets the function that is called after every run.
+    pub const fn after(mut self, hook: AfterHook) -> Self {
+        self.hooks.after = Some(hook);
+        self
+    }
+
+    /// Sets the function that is called after every failed attempt that is retried.
+    pub const fn on_retry(mut self, hook: RetryHook) -> Self {
+        self.hooks.on_retry = Some(hook);
         self
     }
 

@@ -8,12 +8,15 @@ mod callback;
 pub mod checked;
 mod codec;
 mod condition;
+mod conflict;
 mod context;
 mod def;
+mod domain_failure;
 mod explicit;
 #[cfg(test)]
 mod fuzz;
 mod handler;
+mod hooks;
 mod host;
 mod inject;
 mod input;
@@ -34,12 +37,16 @@ pub use callback::{Callback, CallbackJob};
 pub use codec::{DecodeError, Decoder, EncodeError, Encoder};
 pub(crate) use condition::collect as collect_conditions;
 pub use condition::{Condition, ConditionDef, ConditionInput, evaluate};
+pub use conflict::KeyConflict;
 pub(crate) use context::StepInputs;
 pub use context::{JobContext, KeepError};
 pub use def::{JobDef, Location};
 pub use handler::{
     Declared, DeclaredAs, Handler, ReturnsDeclared, declared_argument, declared_arguments,
     declared_output, implemented, same_output,
+};
+pub use hooks::{
+    AfterHook, BeforeHook, HookFuture, HookReturn, Hooks, RetryHook, RetryReport, RunReport, hook,
 };
 pub(crate) use host::RunHost;
 pub use inject::{

@@ -12,6 +12,7 @@ use std::task::{Context, Poll};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::domain_failure::is_domain_failure;
 use crate::failure::{HandlerError, JobError};
 use ratchet_store::model::nesting;
 
@@ -46,6 +47,8 @@ impl std::fmt::Debug for Work {
 pub enum Output {
     /// The value; `None` for `()` and `null`.
     Json(Option<String>),
+    /// The value, which is the `Err` of a `Result`. The job still succeeded.
+    DomainFailure(String),
     /// The value could not be serialized, for this reason. The job still succeeded.
     Unserializable(String),
 }
@@ -123,6 +126,7 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> JobOutput for T {
         match nesting::write(&mut json, &self) {
             Ok(()) if json == b"null" => Output::Json(None),
             Ok(()) => match String::from_utf8(json) {
+                Ok(json) if is_domain_failure(&self) => Output::DomainFailure(json),
                 Ok(json) => Output::Json(Some(json)),
                 Err(error) => Output::Unserializable(error.to_string()),
             },

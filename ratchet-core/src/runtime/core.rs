@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::{Depths, HealthCheck, IgnoredFields, Middleware, Sinks, Workers};
+use super::{Depths, HealthCheck, IgnoredFields, Middleware, QueueMiddleware, Sinks, Workers};
 use crate::config::Config;
 use crate::decide::{Outcome, Policies, sample};
 use crate::events::Events;
@@ -28,7 +28,7 @@ pub(crate) struct Core {
     pub(crate) breakers: BTreeMap<String, BreakerSettings>,
     pub(crate) classifier: Classifier,
     pub(crate) states: Arc<States>,
-    pub(crate) middleware: Vec<Arc<dyn Middleware>>,
+    middleware: QueueMiddleware,
     pub(crate) sinks: Sinks,
     pub(crate) checks: Vec<HealthCheck>,
     pub(crate) events: Events,
@@ -58,7 +58,7 @@ impl Core {
         breakers: BTreeMap<String, BreakerSettings>,
         classifier: Classifier,
         states: States,
-        middleware: Vec<Arc<dyn Middleware>>,
+        middleware: QueueMiddleware,
         sinks: Sinks,
         checks: Vec<HealthCheck>,
         clock: Arc<dyn Clock>,
@@ -92,6 +92,11 @@ impl Core {
             sampling: tokio::sync::Mutex::default(),
             workers: Workers::default(),
         }
+    }
+
+    /// Returns the middleware of a queue, outermost first.
+    pub(crate) fn middleware_of(&self, queue: &str) -> &[Arc<dyn Middleware>] {
+        self.middleware.of(queue)
     }
 
     /// Creates the spec of a job from its definition, without options of the submit.

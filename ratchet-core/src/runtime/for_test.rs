@@ -7,7 +7,7 @@ use ratchet_memory::MemoryStore;
 use ratchet_store::env::{OsEntropy, SystemClock};
 use ratchet_store::model::{Claimed, JobSpec, Token};
 
-use super::{Core, Sinks};
+use super::{Core, QueueMiddleware, Sinks};
 use crate::config::Config;
 use crate::decide::Policies;
 use crate::failure::{Classifier, DefaultSanitizer};
@@ -31,7 +31,7 @@ impl Core {
             BTreeMap::new(),
             Classifier::new(Arc::new(DefaultSanitizer::default())),
             States::default(),
-            Vec::new(),
+            QueueMiddleware::default(),
             Sinks::default(),
             Vec::new(),
             Arc::new(SystemClock::default()),

@@ -1,17 +1,14 @@
-//! [`Middleware`]: hooks before, around and after every run.
+//! [`Middleware`]: hooks around the runs of all jobs, or of the jobs of a queue.
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 
 use crate::failure::{HandlerError, JobError};
-use crate::job::JobContext;
-use crate::job::Output;
-use ratchet_store::model::{AttemptOutcome, FailureRecord};
+use crate::job::{JobContext, Output, RetryReport, RunReport};
 
-/// Hooks that wrap every run of every job.
+/// Hooks that wrap every run of every job, or of the jobs of one queue.
 ///
 /// ```
 /// use ratchet_core::{JobContext, JobError, Middleware, RunReport, async_trait};
@@ -46,18 +43,13 @@ pub trait Middleware: Send + Sync + fmt::Debug + 'static {
         let _ = (ctx, report);
         Ok(())
     }
-}
 
-/// How a run ended, for [`Middleware::after`].
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct RunReport {
-    /// The outcome as recorded in the job's history.
-    pub outcome: AttemptOutcome,
-    /// The duration of the run, without the `after` hooks.
-    pub duration: Duration,
-    /// The error of a failed run; `None` if the run did not fail.
-    pub error: Option<FailureRecord>,
+    /// Called after a failed attempt that is retried, before the retry is stored. An error is logged and does not change
+    /// the verdict.
+    async fn on_retry(&self, ctx: &JobContext, report: &RetryReport) -> Result<(), JobError> {
+        let _ = (ctx, report);
+        Ok(())
+    }
 }
 
 /// The remaining middleware and the handler.

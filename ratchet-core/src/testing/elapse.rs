@@ -125,6 +125,13 @@ async fn fire_schedule(
     let mut record = schedule;
     record.last = firing.occurrences.last().copied().or(record.last);
     record.next = firing.next;
-    let write = WriteSchedule { name, replaces, record: Some(record), declarations: None, jobs };
+    let write = WriteSchedule {
+        name,
+        replaces,
+        record: Some(record),
+        declarations: None,
+        jobs,
+        notices: Vec::new(),
+    };
     core.store.write_schedule(write).await.map(|_| ())
 }

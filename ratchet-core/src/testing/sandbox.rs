@@ -8,7 +8,8 @@ use super::elapse::{Lag, LiveClock};
 use crate::client::{BuildError, Builder, Enqueue, Ratchet};
 use crate::job::{Job, Registration};
 use crate::worker::{
-    AttemptResult, Deliveries, declarations, declare_all, deliver, fire_due, publish,
+    AttemptResult, Deliveries, cancel_expired, check_watched, declarations, declare_all, deliver,
+    fire_due, publish,
 };
 use ratchet_memory::MemoryStore;
 use ratchet_store::env::{SeededEntropy, VirtualClock};
@@ -91,7 +92,7 @@ impl Sandbox {
     ///
     /// The clock of the store cannot be advanced. [`Self::advance`] moves the waiting jobs by the same time towards the
     /// present instead, and schedules fire at the advanced time. Everything else that the store measures stays at the
-    /// real time: open breakers, rate limits, retention, keys that expire, leases and the times in records. Handlers
+    /// real time: open breakers, rate limits, retention, jobs and keys that expire, leases and the times in records. Handlers
     /// sleep and time out by [`Self::clock`], and see the real time of day.
     pub fn with_live_store(store: impl Store) -> SandboxBuilder {
         let clock = VirtualClock::new();
@@ -186,12 +187,14 @@ impl Sandbox {
         core.store.leave(job.node).await
     }
 
-    /// Fires schedules that are due, and claims the next job.
+    /// Cancels jobs that have expired, checks watched schedules, fires schedules that are due, and claims the next job.
     async fn claim(&self) -> Result<Option<Claimed>, StoreError> {
         let core = &self.ratchet.core;
         if let Some(lag) = &self.lag {
             lag.catch_up(core).await?;
         }
+        cancel_expired(core).await?;
+        check_watched(core, core.ids.node()).await?;
         fire_due(core).await?;
         Ok(self.ask().await?.jobs.pop())
     }

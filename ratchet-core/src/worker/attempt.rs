@@ -6,23 +6,22 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use tracing::Instrument as _;
 
+use super::error_outcome::{classified, failed, panicked};
 use super::handler::{self, HandlerExit, ThreadExit};
+use super::hooks;
 use super::run_span::run_span;
 use super::settlement::{self, RunEffects};
 use super::{conditions, step_inputs};
 use crate::decide::Outcome;
-use crate::failure::{
-    Classified, Classifier, Failure, JobError, PanicReport, catch_panic, debug, display,
-};
-use crate::job::JobContext;
+use crate::failure::{Classifier, Failure, JobError, PanicReport, catch_panic};
 use crate::job::Output;
 use crate::job::StopCause;
+use crate::job::{Hooks, JobContext};
 use crate::job::{Prepared, RunFuture};
 use crate::runtime::Core;
-use crate::runtime::RunReport;
 use crate::runtime::Spawn;
 use ratchet_store::env::crash::{CrashPoint, crash_point};
-use ratchet_store::model::{Claimed, Deferral, NOT_KEPT, Settlement};
+use ratchet_store::model::{Claimed, NOT_KEPT, Settlement};
 
 /// How an attempt ended.
 #[derive(Debug)]
@@ -48,16 +47,22 @@ pub(crate) async fn attempt(
 ) -> AttemptResult {
     let started = core.clock.monotonic();
     let mut effects = RunEffects::default();
-    let whole = AssertUnwindSafe(outcome(core, ctx, spawn, late, started, &mut effects));
+    let mut hooks = Hooks::NONE;
+    let whole = outcome(core, ctx, spawn, late, started, &mut effects, &mut hooks);
+    let whole = AssertUnwindSafe(whole);
     let outcome = match whole.catch_unwind().instrument(run_span(ctx.claimed())).await {
         Ok(outcome) => outcome,
         Err(payload) => panicked(core, PanicReport::new(payload)),
     };
     let duration = core.clock.monotonic().saturating_sub(started);
-    end(core, ctx, outcome, duration, effects)
+    let result = end(core, ctx, outcome, duration, effects);
+    if let AttemptResult::Settle(settlement) = &result {
+        hooks::on_retry(core, ctx, hooks, &settlement.verdict).await;
+    }
+    result
 }
 
-/// Runs the job and reports the outcome to the middleware.
+/// Runs the job and reports the outcome to the hooks. `hooks` is set to those of the job.
 async fn outcome(
     core: &Core,
     ctx: &JobContext,
@@ -65,18 +70,18 @@ async fn outcome(
     late: &dyn ThreadExit,
     started: Duration,
     effects: &mut RunEffects,
+    hooks: &mut Hooks,
 ) -> Outcome {
     let outcome = match ready(core, ctx.claimed(), ctx).await {
         Err(outcome) => outcome,
-        Ok(handler) => run(core, ctx, spawn, handler, late, effects).await,
+        Ok((handler, of_job)) => {
+            *hooks = of_job;
+            run(core, ctx, spawn, handler, late, effects, of_job).await
+        }
     };
     let duration = core.clock.monotonic().saturating_sub(started);
-    after(core, ctx, &outcome, duration).await;
+    hooks::after(core, ctx, *hooks, &outcome, duration).await;
     outcome
-}
-
-fn panicked(core: &Core, panic: PanicReport) -> Outcome {
-    Outcome::Failed(Box::new(core.classifier.panic(panic)))
 }
 
 /// Decides on an outcome, unless the job was canceled in the meantime.
@@ -103,7 +108,11 @@ fn end(
 
 /// Reads the inputs of a step, prepares the job and injects its arguments. An error ends the attempt before the handler
 /// runs.
-async fn ready(core: &Core, job: &Claimed, ctx: &JobContext) -> Result<RunFuture, Outcome> {
+async fn ready(
+    core: &Core,
+    job: &Claimed,
+    ctx: &JobContext,
+) -> Result<(RunFuture, Hooks), Outcome> {
     if job.spec.step.is_some() {
         step_inputs::read(core, job, ctx).await?;
     }
@@ -111,17 +120,17 @@ async fn ready(core: &Core, job: &Claimed, ctx: &JobContext) -> Result<RunFuture
 }
 
 /// Not async: the arguments of a job do not have to be `Send` before its function has taken them.
-fn inject(core: &Core, job: &Claimed, ctx: &JobContext) -> Result<RunFuture, Outcome> {
-    let prepared = prepare(core, job).map_err(Outcome::Failed)?;
+fn inject(core: &Core, job: &Claimed, ctx: &JobContext) -> Result<(RunFuture, Hooks), Outcome> {
+    let (prepared, hooks) = prepare(core, job).map_err(Outcome::Failed)?;
     match catch_panic(|| prepared.run(ctx.clone())) {
-        Ok(Ok(run)) => Ok(run),
+        Ok(Ok(run)) => Ok((run, hooks)),
         Ok(Err(error)) => Err(failed(core, JobError::from(error))),
         Err(panic) => Err(panicked(core, panic)),
     }
 }
 
 /// Resolves the job, checks the allow-list of its queue and decodes its arguments.
-fn prepare(core: &Core, job: &Claimed) -> Result<Box<dyn Prepared>, Box<Failure>> {
+fn prepare(core: &Core, job: &Claimed) -> Result<(Box<dyn Prepared>, Hooks), Box<Failure>> {
     let spec = &job.spec;
     let invalid = |error_type, why: &str| Box::new(core.classifier.invalid(error_type, why));
     // Only names that the resolver knew at start are claimed, so its answer has changed since.
@@ -136,7 +145,7 @@ fn prepare(core: &Core, job: &Claimed) -> Result<Box<dyn Prepared>, Box<Failure>
     }
     let ignored = |fields| core.ignored_fields.report(registration.def.name, fields);
     match catch_panic(|| registration.prepare_with(&spec.payload, ignored)) {
-        Ok(Ok(prepared)) => Ok(prepared),
+        Ok(Ok(prepared)) => Ok((prepared, registration.def.hooks)),
         Ok(Err(error)) => Err(invalid("InvalidPayload", &error.to_string())),
         Err(panic) => {
             Err(invalid("InvalidPayload", &format!("decoding panicked: {}", panic.message)))
@@ -151,8 +160,9 @@ async fn run(
     handler: RunFuture,
     late: &dyn ThreadExit,
     effects: &mut RunEffects,
+    hooks: Hooks,
 ) -> Outcome {
-    if let Err(outcome) = before(core, ctx).await {
+    if let Err(outcome) = hooks::before(core, ctx, hooks).await {
         return outcome;
     }
     crash_point(CrashPoint::HandlerBefore);
@@ -169,7 +179,9 @@ async fn run(
                 Err(failure) => return Outcome::Failed(failure),
                 Ok(condition_results) => effects.condition_results = condition_results,
             }
-            Outcome::Done { output: keep(core, output, &mut effects.notes.warnings) }
+            let domain_failure = matches!(output, Output::DomainFailure(_));
+            let output = keep(core, output, &mut effects.notes.warnings);
+            Outcome::Done { output, domain_failure }
         }
         // An error returned after a release is the result of the stop request, not a failure.
         HandlerExit::Returned(Err(_)) if ctx.stop_signal().cause() == Some(StopCause::Released) => {
@@ -194,95 +206,20 @@ pub(super) fn stopped(job: &Claimed, cause: Option<StopCause>) -> Outcome {
     }
 }
 
-fn failed(core: &Core, error: JobError) -> Outcome {
-    classified(core.classifier.error(error.into_handler_error()))
-}
-
-fn classified(classified: Classified) -> Outcome {
-    match classified {
-        Classified::Failure(failure) => Outcome::Failed(failure),
-        Classified::Snooze(delay) => Outcome::Deferred {
-            why: Deferral::Snooze,
-            delay: Some(delay),
-            note: format!("snoozed for {delay:?}"),
-        },
-        Classified::Reject(why) => {
-            Outcome::Deferred { why: Deferral::Reject, delay: None, note: why }
-        }
-    }
-}
-
 /// Returns the output to store. If it is too large or not serializable, the job gets a warning instead of failing.
 fn keep(core: &Core, output: Output, warnings: &mut Vec<String>) -> Option<String> {
     let limit = core.config.output_limit;
     match output {
-        Output::Json(Some(json)) if json.len() > limit => {
+        Output::Json(Some(json)) | Output::DomainFailure(json) if json.len() > limit => {
             warnings
                 .push(format!("{NOT_KEPT}: it takes {} bytes, the limit is {limit}", json.len()));
             None
         }
         Output::Json(json) => json,
+        Output::DomainFailure(json) => Some(json),
         Output::Unserializable(why) => {
             warnings.push(format!("{NOT_KEPT}: it cannot be written as JSON: {why}"));
             None
-        }
-    }
-}
-
-/// Calls `before` of every middleware. Stops at the first error.
-async fn before(core: &Core, ctx: &JobContext) -> Result<(), Outcome> {
-    for middleware in &core.middleware {
-        let hook = AssertUnwindSafe(async { middleware.before(ctx).await }).catch_unwind();
-        tokio::select! {
-            biased;
-            done = hook => match done {
-                Ok(result) => result.map_err(|error| failed(core, error))?,
-                Err(payload) => {
-                    let panic = PanicReport::new(payload);
-                    core.panics.note("middleware", &panic);
-                    return Err(panicked(core, panic.within("middleware")));
-                }
-            },
-            // `handler::call` checks for the abort first and returns the matching exit.
-            () = ctx.stop_signal().aborted() => return Ok(()),
-        }
-    }
-    Ok(())
-}
-
-/// Calls `after` of every middleware, innermost first. Errors are logged and do not change the outcome.
-async fn after(core: &Core, ctx: &JobContext, outcome: &Outcome, duration: Duration) {
-    /// A hook that hangs must not keep its job from being settled.
-    const LONGEST: Duration = Duration::from_secs(5);
-    if core.middleware.is_empty() {
-        return;
-    }
-    let error = match outcome {
-        Outcome::Failed(failure) => Some(failure.record.clone()),
-        _ => None,
-    };
-    let report = RunReport { outcome: outcome.in_history(), duration, error };
-    for middleware in core.middleware.iter().rev() {
-        let hook = AssertUnwindSafe(async {
-            let done = middleware.after(ctx, &report).await;
-            // The error is user code too, so it is formatted and dropped inside the panic guard.
-            done.err().map(|error| display(&error))
-        });
-        let ended = AssertUnwindSafe(async {
-            tokio::select! {
-                biased;
-                problem = hook => problem,
-                () = core.clock.sleep(LONGEST) => Some(format!("it took longer than {LONGEST:?}")),
-            }
-        });
-        let problem = ended.catch_unwind().await.unwrap_or_else(|payload| {
-            let panic = PanicReport::new(payload);
-            core.panics.note("middleware", &panic);
-            Some(panic.message)
-        });
-        if let Some(problem) = problem {
-            let middleware = debug(middleware);
-            tracing::warn!(job.id = %ctx.job_id(), middleware, %problem, "an `after` hook failed");
         }
     }
 }

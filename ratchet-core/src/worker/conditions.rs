@@ -22,6 +22,7 @@ pub(super) fn evaluate(
             .ok_or_else(|| failed(format!("this worker does not know condition `{name}`")))?;
         let json = match output {
             Output::Json(json) => json.as_deref().unwrap_or("null"),
+            Output::DomainFailure(json) => json,
             Output::Unserializable(why) => {
                 return Err(failed(format!("condition `{name}` has nothing to judge: {why}")));
             }

@@ -56,7 +56,7 @@ pub(super) async fn call(
             (future, Some(thread))
         }
     };
-    let next = Next::new(&core.middleware, ctx, handler);
+    let next = Next::new(core.middleware_of(ctx.queue()), ctx, handler);
     let mut guarded_run = Box::pin(AssertUnwindSafe(next.run()).catch_unwind());
     let ended = tokio::select! {
         biased;

@@ -1,11 +1,12 @@
-//! Periodic maintenance: reports the notes of runs, rescues orphans, fires schedules, delivers notices, and purges old
-//! jobs.
+//! Periodic maintenance: reports the notes of runs, rescues orphans, cancels expired jobs, fires schedules, delivers
+//! notices, and purges old jobs.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::deliver::deliver;
+use super::expire::cancel_expired;
 use super::mailbox::Message;
 use super::publish::publish;
 use super::recurring::fire_due;
@@ -13,6 +14,7 @@ use super::shared::Shared;
 use super::trouble::Verb;
 use super::unknown_jobs::UnknownJobs;
 use super::unreadable_jobs;
+use super::watch::check_watched;
 use crate::config::RunMode;
 use crate::decide::{decide_orphan, follow_up};
 use crate::runtime::Core;
@@ -82,6 +84,7 @@ async fn sweep_once(shared: &Shared, minute: Option<&mut UnknownJobs>) -> Result
     // Each task runs even if an earlier one failed. The first error is returned.
     let mut swept = report_news(shared).await;
     swept = swept.and(rescue(shared).await);
+    swept = swept.and(cancel_expired(&shared.core).await);
     swept = swept.and(fire_due(&shared.core).await);
     if let Some(unknown) = minute {
         swept = swept.and(minutely(shared, unknown).await);
@@ -143,7 +146,7 @@ async fn report_news(shared: &Shared) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Reports unknown and unreadable jobs, and purges old jobs if this node leads maintenance.
+/// Reports unknown and unreadable jobs. If this node leads maintenance, checks watched schedules and purges old jobs.
 async fn minutely(shared: &Shared, unknown: &mut UnknownJobs) -> Result<(), StoreError> {
     let core = &shared.core;
     let leads = core.store.try_lead(shared.node(), PURGE_EVERY * 2).await?;
@@ -152,7 +155,8 @@ async fn minutely(shared: &Shared, unknown: &mut UnknownJobs) -> Result<(), Stor
     if !leads {
         return reported;
     }
-    purge(core).await.and(reported)
+    let watched = check_watched(core, shared.node()).await;
+    purge(core).await.and(watched).and(reported)
 }
 
 /// Purges jobs whose retention time has passed, in bounded batches.

@@ -23,11 +23,14 @@ mod declared_rules;
 mod deliver;
 mod deliveries;
 mod engine;
+mod error_outcome;
 mod exchange;
+mod expire;
 mod handler;
 mod health_checks;
 mod health_server;
 mod heartbeat;
+mod hooks;
 mod http_head;
 mod launch;
 mod lease_timer;
@@ -52,6 +55,7 @@ mod trouble;
 mod unknown_jobs;
 mod unreadable_jobs;
 mod verdict_counters;
+mod watch;
 mod watchdog;
 
 pub use health_server::HealthServer;
@@ -66,6 +70,8 @@ pub(crate) use self::{
     declarations::{declarations, declare_all},
     deliver::deliver,
     deliveries::Deliveries,
+    expire::cancel_expired,
     publish::publish,
     recurring::fire_due,
+    watch::check_watched,
 };

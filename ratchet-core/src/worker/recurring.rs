@@ -62,12 +62,16 @@ async fn fire_one(
     let last = firing.occurrences.last().copied().or(schedule.last);
     let mut record = schedule;
     (record.next, record.last) = (firing.next, last);
+    if let Some(watch) = &mut record.watch {
+        watch.submitted(jobs.iter().map(|job| job.id));
+    }
     let write = WriteSchedule {
         name: name.clone(),
         replaces,
         record: Some(record),
         declarations: None,
         jobs,
+        notices: Vec::new(),
     };
     crash_point(CrashPoint::FireDecided);
     let written = core.store.write_schedule(write).await?;

@@ -35,7 +35,7 @@ pub(super) fn of_run(
     let sample = core.sample(job, &outcome);
     let succeeded = matches!(outcome, Outcome::Done { .. });
     let outcome = after_probe(outcome, sample.as_ref(), core.entropy.next_u64());
-    let verdict = decide(job, &outcome, policies, core.entropy.next_u64());
+    let verdict = decide(job, &outcome, duration, policies, core.entropy.next_u64());
     let mut settlement = Settlement::new(job.token, verdict, outcome.in_history());
     settlement.sample = sample;
     settlement.duration = duration;

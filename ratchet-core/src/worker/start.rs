@@ -154,7 +154,7 @@ impl Worker {
     }
 
     /// Returns how many times user code other than handlers has panicked in this runtime, by component: `retry policy`,
-    /// `sanitizer`, `middleware`, `sink`, `health check`, `condition`, `resolver`.
+    /// `sanitizer`, `middleware`, `hook`, `sink`, `health check`, `condition`, `resolver`, `observer`.
     pub fn panics(&self) -> BTreeMap<&'static str, u64> {
         self.shared.core.panics.by_component()
     }

@@ -44,6 +44,36 @@ pub(super) async fn run(
     }
 }
 
+/// Checks whether the policy allows a `POST` to this URL, as far as no network is needed.
+#[cfg(feature = "webhook")]
+pub(crate) fn check_post(policy: &HttpPolicy, url: &str) -> Result<(), HttpRefusal> {
+    check(policy, "POST", url, &BTreeMap::new(), None).map(drop)
+}
+
+/// Sends a `POST` request that belongs to no job. A status that is not a success is an error.
+#[cfg(feature = "webhook")]
+pub(crate) async fn post(
+    policy: &HttpPolicy,
+    url: &str,
+    headers: &BTreeMap<String, String>,
+    body: Vec<u8>,
+) -> Result<(), ratchet_core::SinkError> {
+    let (target, mut outgoing) = check(policy, "POST", url, headers, None)?;
+    if body.len() > policy.max_request {
+        let refusal = HttpRefusal::TooLarge { part: "contents", limit: policy.max_request };
+        return Err(refusal.into());
+    }
+    outgoing.body = Bytes::from(body);
+    let host = target.host.clone();
+    match tokio::time::timeout(policy.timeout, perform(policy, target, outgoing)).await {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(Failed::Hop(HopError::Refused(refusal)))) => Err(refusal.into()),
+        Ok(Err(Failed::Hop(HopError::Failed(error)))) => Err(error.into()),
+        Ok(Err(Failed::Status(error))) => Err(error.to_string().into()),
+        Err(_) => Err(HttpError::TimedOut { host, limit: policy.timeout }.into()),
+    }
+}
+
 enum Failed {
     Hop(HopError),
     Status(JobError),

@@ -70,6 +70,8 @@ use ratchet_macros::job;
 
 pub use self::body::{Body, BodyError};
 pub use self::error::HttpError;
+#[cfg(feature = "webhook")]
+pub(crate) use self::follow::{check_post, post};
 pub use self::policy::{HttpPolicy, HttpPolicyBuilder, HttpPolicyError};
 pub use self::refusal::HttpRefusal;
 pub use self::resolve::Resolve;

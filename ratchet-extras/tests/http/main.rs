@@ -11,6 +11,8 @@ mod server;
 mod statuses;
 mod tls;
 mod urls;
+#[cfg(feature = "webhook")]
+mod webhook;
 
 use std::collections::VecDeque;
 use std::io;

@@ -31,6 +31,12 @@ fn check_keys(job: &JobModel, errors: &mut Errors) {
             check_separators(option, template, errors);
         }
     }
+    if options.on_conflict.is_some() && !options.written("business_key") {
+        let option = options.keys.iter().find(|key| *key == "on_conflict");
+        if let Some(option) = option {
+            errors.push(option, "`on_conflict` needs a `business_key` that can be taken");
+        }
+    }
     // A schedule refuses the key as a whole.
     let is_checked = options.idempotency_within.is_none() && !options.written("cron");
     if let Some(template) = options.idempotency_key.as_ref().filter(|_| is_checked)
@@ -126,6 +132,15 @@ fn check_schedule(job: &JobModel, errors: &mut Errors) {
         if let Some(tz) = options.tz.as_ref().filter(|_| !written) {
             errors.push(tz, "`tz` is the time zone of a `cron`, and there is none");
         }
+        for option in ["overlap", "alert_after"] {
+            let key = options.keys.iter().find(|key| **key == option).filter(|_| !written);
+            if let Some(key) = key {
+                errors.push(
+                    key,
+                    format_args!("`{option}` is an option of a `cron`, and there is none"),
+                );
+            }
+        }
         return;
     };
     if let Some(key) = &options.idempotency_key {
@@ -164,9 +179,14 @@ fn check_schedule(job: &JobModel, errors: &mut Errors) {
 
 fn check_timeouts(job: &JobModel, errors: &mut Errors) {
     const DEFAULT: Duration = Duration::from_mins(30);
-    for (key, value) in
-        [("timeout", &job.options.timeout), ("soft_timeout", &job.options.soft_timeout)]
-    {
+    let options = &job.options;
+    for (key, value) in [
+        ("timeout", &options.timeout),
+        ("soft_timeout", &options.soft_timeout),
+        ("expires_in", &options.expires_in),
+        ("retry_within", &options.retry_within),
+        ("alert_after", &options.alert_after),
+    ] {
         if let Some(value) = value.as_ref().filter(|value| is_zero(value)) {
             errors.push(value, format_args!("`{key}` must be longer than zero"));
         }

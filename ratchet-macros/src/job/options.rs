@@ -13,8 +13,8 @@ use crate::entries;
 use crate::krate::Krate;
 use crate::table::{Opt, Table, Takes};
 use crate::values::{
-    Backoff, Cron, Derives, FnPath, JobPath, Name, OnPanic, Priority, StructName, Tags, Template,
-    Value, Within, Word, Zone,
+    Backoff, Cron, Derives, FnPath, JobPath, Name, OnConflict, OnPanic, Overlap, Priority,
+    StructName, Tags, Template, Value, Within, Word, Zone,
 };
 
 const fn opt(key: &'static str, takes: Takes, example: &'static str, help: &'static str) -> Opt {
@@ -35,7 +35,10 @@ pub(crate) const OPTIONS: Table = Table {
         opt("timeout", Takes::Duration, r#"timeout = "30s""#, "The longest a run may take; 30 minutes unless given."),
         opt("soft_timeout", Takes::Duration, r#"soft_timeout = "20s""#, "When to warn that a run takes long; 80 % of the timeout unless given."),
         opt("delay", Takes::Duration, r#"delay = "5m""#, "How long a submitted job waits before its first run."),
+        opt("expires_in", Takes::Duration, r#"expires_in = "1h""#, "How long after its submit the job is canceled unless it has started."),
+        opt("retry_within", Takes::Duration, r#"retry_within = "2h""#, "How long after its submit a failed run may be retried; limited only by `max_retries` unless given."),
         opt("business_key", Takes::Text, r#"business_key = "order-{order_id}""#, "At most one live job holds this key."),
+        opt("on_conflict", Takes::Word, "on_conflict = coalesce", "What a submit does if another job holds its `business_key`: `refuse` it, return the `existing` job, or `coalesce` with it."),
         opt("idempotency_key", Takes::Text, r#"idempotency_key = "order-{order_id}""#, "At most one job is ever made for this key."),
         opt("idempotency_within", Takes::Duration, r#"idempotency_within = "1h""#, "How long the `idempotency_key` is kept; permanently unless given."),
         opt("concurrency_key", Takes::Text, r#"concurrency_key = "customer-{customer_id}""#, "At most `concurrency_limit` jobs of this key run at once."),
@@ -44,8 +47,13 @@ pub(crate) const OPTIONS: Table = Table {
         opt("tags", Takes::List, r#"tags("mail", "eu")"#, "Tags of every job of this kind."),
         opt("cron", Takes::Text, r#"cron = "0 3 * * *""#, "Runs by itself on this schedule."),
         opt("tz", Takes::Text, r#"tz = "Europe/Berlin""#, "The time zone of `cron`; UTC unless given."),
+        opt("overlap", Takes::Word, "overlap = skip", "What happens if an occurrence falls due while an earlier job has not ended: `allow`, `skip` or `queue_one`."),
+        opt("alert_after", Takes::Duration, r#"alert_after = "26h""#, "Records an alert if no job of the schedule has succeeded for this long."),
         opt("on_success", Takes::Path, "on_success = SendReceipt", "The job that runs when this one has succeeded."),
         opt("on_failure", Takes::Path, "on_failure = TellSupport", "The job that runs when this one has failed permanently."),
+        opt("before", Takes::Path, "before = check_quota", "A function that is called before the handler; an error fails the attempt."),
+        opt("after", Takes::Path, "after = count_run", "A function that is called after every run with its outcome."),
+        opt("on_retry", Takes::Path, "on_retry = warn_support", "A function that is called after a failed attempt that is retried."),
         opt("panic", Takes::Text, r#"panic = "dlq""#, "What a panic does: \"retry\" or \"dlq\"."),
         opt("blocking", Takes::Flag, "blocking", "The function is a plain `fn` and may block its thread."),
         opt("strict", Takes::Flag, "strict", "Stored fields that no argument takes are an error instead of a warning."),
@@ -62,10 +70,10 @@ pub(crate) const OPTIONS: Table = Table {
         ("unique", "business_key"), ("unique_key", "business_key"), ("job_key", "business_key"), ("dedupe", "idempotency_key"),
         ("schedule", "cron"), ("every", "cron"), ("recurring", "cron"), ("timezone", "tz"), ("zone", "tz"),
         ("rename", "name"), ("identifier", "name"), ("job_name", "name"), ("args", "struct_name"), ("channel_name", "queue"), ("topic", "queue"),
-        ("on_error", "on_failure"), ("on_complete", "on_success"), ("run_in", "delay"), ("schedule_in", "delay"), ("after", "delay"),
+        ("on_error", "on_failure"), ("on_complete", "on_success"), ("run_in", "delay"), ("schedule_in", "delay"), ("before_run", "before"), ("after_run", "after"),
         ("concurrency", "concurrency_limit"), ("max_concurrency", "concurrency_limit"), ("singleton", "single_instance"),
         ("exclusive", "single_instance"), ("spawn_blocking", "blocking"), ("sync", "blocking"), ("labels", "tags"), ("deadline", "timeout"), ("time_limit", "timeout"),
-        ("soft_time_limit", "soft_timeout"), ("krate", "crate"),
+        ("soft_time_limit", "soft_timeout"), ("expires", "expires_in"), ("expire_after", "expires_in"), ("ttl", "expires_in"), ("retry_until", "retry_within"), ("retry_for", "retry_within"), ("krate", "crate"),
     ],
     elsewhere: &[
         ("max_attempts", "`max_retries` counts the runs after the first"), ("attempts", "`max_retries` counts the runs after the first"),
@@ -97,7 +105,10 @@ pub(crate) struct Options {
     pub(crate) timeout: Option<Value<Duration>>,
     pub(crate) soft_timeout: Option<Value<Duration>>,
     pub(crate) delay: Option<Value<Duration>>,
+    pub(crate) expires_in: Option<Value<Duration>>,
+    pub(crate) retry_within: Option<Value<Duration>>,
     pub(crate) business_key: Option<Template>,
+    pub(crate) on_conflict: Option<Word<OnConflict>>,
     pub(crate) idempotency_key: Option<Template>,
     pub(crate) idempotency_within: Option<Value<Duration>>,
     pub(crate) concurrency_key: Option<Template>,
@@ -106,8 +117,13 @@ pub(crate) struct Options {
     pub(crate) tags: Tags,
     pub(crate) cron: Option<Value<Cron>>,
     pub(crate) tz: Option<Value<Zone>>,
+    pub(crate) overlap: Option<Word<Overlap>>,
+    pub(crate) alert_after: Option<Value<Duration>>,
     pub(crate) on_success: Option<JobPath>,
     pub(crate) on_failure: Option<JobPath>,
+    pub(crate) before: Option<FnPath>,
+    pub(crate) after: Option<FnPath>,
+    pub(crate) on_retry: Option<FnPath>,
     pub(crate) panic: Option<Word<OnPanic>>,
     pub(crate) blocking: Flag,
     pub(crate) strict: Flag,
@@ -139,6 +155,8 @@ impl Options {
         self.timeout = self.timeout.or(block.timeout);
         self.soft_timeout = self.soft_timeout.or(block.soft_timeout);
         self.delay = self.delay.or(block.delay.filter(|_| self.cron.is_none()));
+        self.expires_in = self.expires_in.or(block.expires_in);
+        self.retry_within = self.retry_within.or(block.retry_within.filter(|_| !never_retried));
         self.panic = self.panic.or(block.panic);
         self.tags = self.tags.or(block.tags);
         self.derive = self.derive.or(block.derive);

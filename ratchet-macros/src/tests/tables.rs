@@ -28,12 +28,13 @@ fn every_example_is_accepted() {
     for Opt { key, example, .. } in job::options::OPTIONS.options {
         let item = match *key {
             "blocking" => "fn f(to: String, order_id: u32, customer_id: u32) {}",
-            "cron" | "tz" => "async fn f() {}",
+            "cron" | "tz" | "overlap" | "alert_after" => "async fn f() {}",
             _ => "async fn f(to: String, order_id: u32, customer_id: u32) {}",
         };
         let args = match *key {
-            "tz" => format!("cron = \"0 3 * * *\", {example}"),
+            "tz" | "overlap" | "alert_after" => format!("cron = \"0 3 * * *\", {example}"),
             "idempotency_within" => format!("idempotency_key = \"k\", {example}"),
+            "on_conflict" => format!("business_key = \"b\", {example}"),
             "concurrency_key" => format!("{example}, concurrency_limit = 3"),
             "concurrency_limit" => format!("concurrency_key = \"c\", {example}"),
             _ => (*example).to_owned(),

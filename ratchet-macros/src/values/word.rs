@@ -38,6 +38,22 @@ impl Words for OnPanic {
     const WORDS: &'static [(&'static str, &'static str)] = &[("retry", "Retry"), ("dlq", "Dlq")];
 }
 
+/// The words of `on_conflict`.
+pub(crate) enum OnConflict {}
+
+impl Words for OnConflict {
+    const WORDS: &'static [(&'static str, &'static str)] =
+        &[("refuse", "Refuse"), ("existing", "Existing"), ("coalesce", "Coalesce")];
+}
+
+/// The words of `overlap`.
+pub(crate) enum Overlap {}
+
+impl Words for Overlap {
+    const WORDS: &'static [(&'static str, &'static str)] =
+        &[("allow", "Allow"), ("skip", "Skip"), ("queue_one", "QueueOne")];
+}
+
 impl<W> Clone for Word<W> {
     fn clone(&self) -> Self {
         match self {

@@ -1,5 +1,5 @@
 -- Due jobs of a queue after a position, in order, that the node knows. Excludes jobs whose key seems to have no free
--- slot or is known to be full or locked, and jobs whose service is held back.
+-- slot or is known to be full or locked, jobs whose service is held back, and jobs that have expired.
 SELECT r.ctid::text AS row_id, r.job, r.sort_key, r.due, r.crashes, r.ckey, r.climit, r.service
 FROM ratchet.ready r
 WHERE r.queue = $1 AND (r.sort_key, r.due, r.job) > ($2, $3, $4)
@@ -9,6 +9,7 @@ WHERE r.queue = $1 AND (r.sort_key, r.due, r.job) > ($2, $3, $4)
         NOT EXISTS (SELECT FROM unnest($9::text[], $10::integer[]) AS f(key, climit) WHERE f.key = r.ckey AND r.climit <= f.climit)
         AND (SELECT count(*) FROM ratchet.slot s WHERE s.key = r.ckey AND NOT s.probe) < r.climit))
     AND (r.service IS NULL OR r.service <> ALL ($8::text[]))
+    AND (r.payload IS NOT NULL OR NOT EXISTS (SELECT FROM ratchet.expiry e WHERE e.job = r.job AND e.at <= $11))
 ORDER BY r.sort_key, r.due, r.job
 LIMIT $7
 FOR UPDATE SKIP LOCKED

@@ -19,5 +19,7 @@ WHERE o.state = 3
         SELECT m.job FROM ratchet.member m
         WHERE m.graph = (SELECT g.graph FROM ratchet.job_group g WHERE g.id = $14) AND m.grp = $14
     ))
+    -- No failed job expires.
+    AND $15::bigint IS NULL
 ORDER BY o.job
 LIMIT $1

@@ -12,8 +12,8 @@ asked AS MATERIALIZED (
         AS a(queue, room, lease, sort_key, due, job, place)
     WHERE EXISTS (SELECT FROM ratchet.node WHERE id = $5 AND until > clock.now)
 ),
--- The first due jobs of each queue that the node knows, whose key has a free slot and whose breaker is not open. The
--- bound keeps the scan off the dead entries of claimed jobs. Odd jobs require the slow path: a key with a limit, a job
+-- The first due jobs of each queue that the node knows, whose key has a free slot, whose breaker is not open and that
+-- have not expired. A job that carries its payload has no expiry. The bound keeps the scan off the dead entries of claimed jobs. Odd jobs require the slow path: a key with a limit, a job
 -- that must run in isolation, or a service to be probed.
 picked AS MATERIALIZED (
     SELECT a.place, r.*
@@ -27,6 +27,8 @@ picked AS MATERIALIZED (
             AND (r.judges IS NULL OR r.judges::jsonb <@ to_jsonb($6::text[]))
             AND (r.ckey IS NULL OR (SELECT count(*) FROM ratchet.slot s WHERE s.key = r.ckey AND NOT s.probe) < r.climit)
             AND (r.service IS NULL OR r.service <> ALL (a.shut))
+            AND (r.payload IS NOT NULL
+                OR NOT EXISTS (SELECT FROM ratchet.expiry e WHERE e.job = r.job AND e.at <= a.now))
         ORDER BY r.sort_key, r.due, r.job
         LIMIT a.room
         FOR UPDATE SKIP LOCKED

@@ -32,5 +32,6 @@ WHERE ($2::uuid IS NULL OR j.id < $2)
         SELECT m.job FROM ratchet.member m
         WHERE m.graph = (SELECT g.graph FROM ratchet.job_group g WHERE g.id = $14) AND m.grp = $14
     ))
+    AND $15::bigint IS NULL
 ORDER BY j.id DESC
 LIMIT $1

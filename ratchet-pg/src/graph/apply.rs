@@ -188,9 +188,13 @@ impl Inner {
             return Ok(());
         }
         let wanted = jobs.len();
-        let back = db::query(self.sql.reopen_steps()).bind(jobs).fetch_all(db).await?;
+        let back = db::query(self.sql.reopen_steps()).bind(&jobs).fetch_all(&mut *db).await?;
         // If a step was purged in the meantime, the walk is repeated without it.
-        if back.len() == wanted { Ok(()) } else { Err(Fault::Conflict) }
+        if back.len() != wanted {
+            return Err(Fault::Conflict);
+        }
+        let jobs = self.jobs(db, jobs).await?;
+        self.restore_expiries(db, &jobs).await
     }
 
     /// Returns steps to waiting for their parents.

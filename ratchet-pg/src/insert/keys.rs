@@ -6,7 +6,7 @@ use ratchet_store::model::{JobId, NewJob};
 use ratchet_store::rules::insert::IdempotencyRecord;
 use uuid::Uuid;
 
-use super::plan::{Before, Plan, Scoped, business_key, idempotency_key};
+use super::plan::{Before, Plan, Scoped, business_key, coalesces, idempotency_key, second_place};
 use crate::db;
 use crate::fault::{Fault, TRIES, exactly};
 use crate::spec::micros;
@@ -40,6 +40,9 @@ impl Inner {
                 reserved.ledger.entry(key).or_insert(used.record);
             }
             if let Some(key) = business_key(&job.spec) {
+                if coalesces(job) {
+                    reserved.business.entry(second_place(&key)).or_insert(job.id);
+                }
                 reserved.business.entry(key).or_insert(job.id);
             }
         }
@@ -47,7 +50,8 @@ impl Inner {
             before.idempotency = self.take_ledger(db, &mut reserved.ledger).await?;
         }
         if !reserved.business.is_empty() {
-            before.business = self.take_business(db, &mut reserved.business).await?;
+            let holders = self.take_business(db, &mut reserved.business).await?;
+            before.business = self.read_holders(db, jobs, holders).await?;
         }
         Ok((before, reserved))
     }

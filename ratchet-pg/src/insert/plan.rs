@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ratchet_store::model::{InsertError, Inserted, JobId, JobSpec, NewJob};
-use ratchet_store::rules::insert::{Answers, Existing, IdempotencyRecord, KeyUse, Keys};
+use ratchet_store::model::{InsertError, Inserted, JobId, JobSpec, NewJob, OnConflict};
+use ratchet_store::rules::insert::{Answers, Existing, IdempotencyRecord, KeyHolder, KeyUse, Keys};
 
 use crate::spec::{clean, scope};
 
@@ -18,7 +18,7 @@ pub(super) type Plan = ratchet_store::rules::insert::Plan<Scoped>;
 pub(super) struct Before {
     pub(super) ids: HashSet<JobId>,
     pub(super) idempotency: HashMap<Scoped, IdempotencyRecord>,
-    pub(super) business: HashMap<Scoped, JobId>,
+    pub(super) business: HashMap<Scoped, KeyHolder>,
 }
 
 impl Before {
@@ -33,11 +33,15 @@ impl Before {
 
     /// Plans one job after those already in the plan.
     pub(super) fn plan_one(&self, job: &NewJob, plan: &mut Plan) -> Result<Inserted, InsertError> {
-        let keys = Keys { idempotency: idempotency_key(job), business: business_key(&job.spec) };
+        let business = business_key(&job.spec);
+        let second = business.as_ref().filter(|_| coalesces(job)).map(second_place);
+        let keys = Keys { idempotency: idempotency_key(job), business, second };
+        let holder = |key: Option<&Scoped>| self.business.get(key?).copied();
         let there = Existing {
             used: keys.idempotency.as_ref().and_then(|(key, _)| self.idempotency.get(key).cloned()),
             exists: self.ids.contains(&job.id),
-            holder: keys.business.as_ref().and_then(|key| self.business.get(key).copied()),
+            holder: holder(keys.business.as_ref()),
+            second: holder(keys.second.as_ref()),
         };
         plan.add(job, keys, &there)
     }
@@ -45,7 +49,18 @@ impl Before {
 
 pub(crate) fn business_key(spec: &JobSpec) -> Option<Scoped> {
     let key = spec.business_key.as_ref()?;
-    Some((scope(spec.tenant.as_deref()), clean(key)))
+    let key = (scope(spec.tenant.as_deref()), clean(key));
+    Some(if spec.successor { second_place(&key) } else { key })
+}
+
+/// Returns the second place of a business key. The scope of a key is empty or begins with `=`.
+pub(super) fn second_place((scope, key): &Scoped) -> Scoped {
+    (format!("+{scope}"), key.clone())
+}
+
+/// Returns whether the state of the holders of its business key decides what becomes of a job.
+pub(super) fn coalesces(job: &NewJob) -> bool {
+    matches!(job.on_conflict, OnConflict::Coalesce(_))
 }
 
 /// Returns the idempotency key of a job and its use, in the form in which the database returns it.

@@ -123,7 +123,8 @@ impl Inner {
         } else {
             columns.bind(db::query(self.sql.insert_jobs())).bind(stored.now)
         };
-        let now: i64 = query.fetch_one(db).await?.try_get("now")?;
+        let now: i64 = query.fetch_one(&mut *db).await?.try_get("now")?;
+        self.store_expiries(db, jobs.clone(), now).await?;
         if stored.now.is_none() {
             self.clock.saw(now);
         }

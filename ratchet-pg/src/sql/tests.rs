@@ -22,7 +22,7 @@ fn hostile_schema_stays_a_name() {
 #[test]
 fn a_list_has_two_directions() {
     let sql = Sql::new("ratchet", true);
-    let (newest, oldest) = (sql.list_ids(), sql.list_ids_oldest_first());
+    let (newest, oldest) = (sql.list_ids(), sql.list_ids_by(true, false));
     for (there, opposite) in DIRECTION {
         assert_eq!(newest.text.as_str().matches(there).count(), 1, "{there}");
         assert!(oldest.text.as_str().contains(opposite) && !oldest.text.as_str().contains(there));

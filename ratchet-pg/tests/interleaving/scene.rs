@@ -292,6 +292,7 @@ impl Scene {
             record: Some(record),
             declarations: None,
             jobs: Vec::new(),
+            notices: Vec::new(),
         };
         store.write_schedule(write).await.expect("written");
         database.advance(Duration::from_secs(1)).await;

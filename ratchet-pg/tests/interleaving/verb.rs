@@ -248,6 +248,7 @@ impl Verb {
                     record: Some(record),
                     declarations: None,
                     jobs: vec![job],
+                    notices: Vec::new(),
                 };
                 store.write_schedule(write).await.map(drop)
             }

@@ -103,6 +103,11 @@ async fn s_17_the_sql_function_checks_every_other_argument() {
         ("version", "-1", "the version is -1 and must not be negative"),
         ("run_at", "'infinity'", "run_at is infinity, which is no time that a job can wait for"),
         ("run_at", "'-infinity'", "run_at is -infinity, which is no time that a job can wait for"),
+        (
+            "expires_at",
+            "'infinity'",
+            "expires_at is infinity, which is no time at which a job can expire",
+        ),
         ("tags", "ARRAY[NULL]::text[]", "the tag is null"),
         ("tags", "ARRAY[['a'], ['b']]", "tags is an array of arrays; it must be a list of texts"),
         ("tags", "array_fill('a'::text, ARRAY[101])", "the tag is one of 101, the limit is 100"),
@@ -136,14 +141,32 @@ async fn s_17_what_the_sql_function_accepts_can_be_read_back() {
         ("run_at", "'4000-01-01 BC'"),
         ("run_at", "'9999-12-01'"),
         ("version", "2147483647"),
+        ("expires_at", "'9999-12-01'"),
+        ("expires_at", "'0001-06-01'"),
     ] {
         sql.submit(argument, value, "").await.expect("accepted");
     }
     let page = PageRequest { before: None, limit: 100 };
     let jobs = store.list(&Filter::any(), page).await.expect("lists").jobs;
-    assert_eq!(jobs.len(), 5);
+    assert_eq!(jobs.len(), 7);
     assert_eq!(store.count_unreadable().await.expect("counts"), 0);
-    assert_eq!(store.counts().await.expect("counts").state(JobState::Pending), 5);
+    assert_eq!(store.counts().await.expect("counts").state(JobState::Pending), 7);
+}
+
+// spec: L-10
+#[tokio::test]
+async fn l_10_a_job_from_sql_expires() {
+    let sql = sql().await;
+    let store = PgStore::open(sql.database.options()).await.expect("opens");
+    let instant = "2100-02-03T04:05:06.789012Z";
+    let id = sql.submit("expires_at", &format!("'{instant}'"), "").await.expect("accepted");
+    let past = sql.submit("expires_at", "now() - interval '1 second'", "").await.expect("accepted");
+    let id = ratchet_store::model::JobId::from_uuid(id);
+    let job = store.get(id).await.expect("reads").expect("exists");
+    assert_eq!(job.expires_at(), Some(instant.parse().expect("a time")));
+    let filter = Filter::any().expires_by(store.now().await.expect("tells the time"));
+    let expired = store.list(&filter, PageRequest::default()).await.expect("lists").jobs;
+    assert_eq!(expired.iter().map(|job| job.id.uuid()).collect::<Vec<_>>(), [past]);
 }
 
 // spec: S-17

@@ -25,7 +25,7 @@ impl Oracle {
         if let Some(token) = view.lingering().next() {
             return Some(format!("a run of {} lingers", token.job));
         }
-        if let Some((name, id)) = view.business_keys().next() {
+        if let Some((name, _, id)) = view.business_keys().next() {
             return Some(format!("business key `{name}` still belongs to {id}"));
         }
         let held = |name: &&str| !view.key_holders(name).is_empty();

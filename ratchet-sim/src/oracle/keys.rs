@@ -7,6 +7,11 @@ use ratchet_store::model::{JobId, JobSpec};
 use super::Oracle;
 use super::moves::Shadow;
 
+/// Returns the name of a place of a business key, of which there are two.
+fn place_of(key: &str, second: bool) -> String {
+    if second { format!("{key} (second place)") } else { key.to_owned() }
+}
+
 /// All keys that have been used in the schedule.
 #[derive(Debug, Default)]
 pub(crate) struct KeyBook {
@@ -25,8 +30,9 @@ impl KeyBook {
             })
         });
         let business = spec.business_key.as_ref().map(|key| {
-            self.business.iter().position(|name| name == key).unwrap_or_else(|| {
-                self.business.push(key.clone());
+            let key = place_of(key, spec.successor);
+            self.business.iter().position(|name| *name == key).unwrap_or_else(|| {
+                self.business.push(key);
                 self.business.len() - 1
             })
         });
@@ -69,7 +75,9 @@ impl Oracle {
                 problem = Some(format!("{other} and {} both hold `{name}`", shadow.id));
             }
         }
-        let held = view.business_keys().map(|(name, id)| (self.keys.business_of(name), id));
+        let held = view
+            .business_keys()
+            .map(|(name, second, id)| (self.keys.business_of(&place_of(name, second)), id));
         for (key, id) in held {
             if let Some(live) = key.and_then(|key| holder[key])
                 && live != id

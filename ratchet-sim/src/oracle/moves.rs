@@ -111,6 +111,10 @@ impl Oracle {
         if job.state != JobState::Running {
             self.holding.remove(&job.id);
         }
+        let expired = job.expires_at().zip(job.started_at).filter(|(expires, at)| at >= expires);
+        if let Some((expires, at)) = expired.filter(|_| job.state == JobState::Running) {
+            self.accuse(|| format!("{} was started at {at} and expired at {expires}", about(job)));
+        }
         let most = job.spec.options.max_retries;
         let used = if job.state == JobState::Failed || job.paused_from == Some(JobState::Failed) {
             job.attempts.saturating_sub(1)

@@ -5,6 +5,6 @@ SELECT json_group_array(json_array(
 ))
 FROM (
     SELECT * FROM ratchet_job
-    WHERE state = 0 AND ready = 1 AND queue = ?1
+    WHERE state = 0 AND ready = 1 AND queue = ?1 AND (expires IS NULL OR expires > ?3)
     ORDER BY sort_key, due, id LIMIT ?2
 )

@@ -5,6 +5,7 @@ SELECT json_group_array(json_array(
 ))
 FROM (
     SELECT * FROM ratchet_job
-    WHERE state = 0 AND ready = 1 AND queue = ?1 AND (sort_key, due, id) > (?3, ?4, ?5)
+    WHERE state = 0 AND ready = 1 AND queue = ?1 AND (sort_key, due, id) > (?4, ?5, ?6)
+        AND (expires IS NULL OR expires > ?3)
     ORDER BY sort_key, due, id LIMIT ?2
 )

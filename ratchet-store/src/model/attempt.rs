@@ -80,6 +80,8 @@ pub enum AttemptOutcome {
     Crashed,
     /// The job was canceled while it ran.
     Canceled,
+    /// The handler returned a domain failure as its value. The job succeeded.
+    DomainFailure,
 }
 
 /// A line that a handler logged through its context.

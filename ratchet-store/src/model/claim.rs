@@ -131,6 +131,12 @@ impl Claimed {
         format!("{}:{step}:{}", self.id(), self.run)
     }
 
+    /// Returns until when a failed run may be retried. A manual retry starts another generation, which has no limit.
+    pub fn retry_until(&self) -> Option<Timestamp> {
+        let limit = self.spec.retry_until.filter(|_| self.generation <= 1)?;
+        Some(limit.at(self.queued_at))
+    }
+
     /// Returns how long the job waited, from due to claimed.
     pub fn queue_wait(&self) -> Duration {
         Duration::try_from(self.claimed_at.duration_since(self.due)).unwrap_or_default()

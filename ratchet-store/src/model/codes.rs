@@ -44,6 +44,7 @@ codes!(AttemptOutcome {
     Released = 7,
     Crashed = 8,
     Canceled = 9,
+    DomainFailure = 10,
 });
 
 codes!(CancelCause {
@@ -51,6 +52,7 @@ codes!(CancelCause {
     UpstreamFailed = 1,
     UpstreamCanceled = 2,
     NotTaken = 3,
+    Expired = 4,
 });
 
 codes!(LogLevel {

@@ -47,13 +47,16 @@ pub enum CancelCause {
     UpstreamCanceled,
     /// It is on a branch that was not taken.
     NotTaken,
+    /// It expired before it was started. A cancel with this cause changes nothing unless the job
+    /// [has expired](super::JobRecord::is_expired).
+    Expired,
 }
 
 impl CancelCause {
     /// Returns `true` if the cancellation was caused by another member of the graph. Such a job is reopened when its
     /// cause is retried.
     pub const fn is_propagated(self) -> bool {
-        !matches!(self, Self::Requested)
+        matches!(self, Self::UpstreamFailed | Self::UpstreamCanceled | Self::NotTaken)
     }
 }
 

@@ -39,6 +39,8 @@ pub struct Filter {
     pub queued_after: Option<Timestamp>,
     /// The job is a member of this chain, batch or workflow. Members of nested groups are not included.
     pub group: Option<GroupId>,
+    /// The job waits or is paused, and expires at this instant or earlier.
+    pub expires_by: Option<Timestamp>,
     /// Whether a listing begins with the oldest job. Commands ignore this.
     pub oldest_first: bool,
 }
@@ -121,6 +123,12 @@ impl Filter {
         self
     }
 
+    /// Selects jobs that wait or are paused and expire at this instant or earlier.
+    pub fn expires_by(mut self, instant: Timestamp) -> Self {
+        self.expires_by = Some(instant);
+        self
+    }
+
     /// Lists the oldest jobs first instead of the newest.
     pub fn oldest_first(mut self) -> Self {
         self.oldest_first = true;
@@ -150,6 +158,9 @@ impl Filter {
             )
             && self.queued_before.is_none_or(|instant| job.queued_at < instant)
             && self.queued_after.is_none_or(|instant| job.queued_at >= instant)
+            && self
+                .expires_by
+                .is_none_or(|instant| job.cancels_at().is_some_and(|expires| expires <= instant))
             && self.group.is_none_or(|group| {
                 spec.step.as_ref().is_some_and(|step| step.group == Some(group))
             })

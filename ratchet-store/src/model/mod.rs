@@ -7,6 +7,7 @@ mod breaker;
 mod claim;
 mod codes;
 mod command;
+mod deadline;
 mod envelope;
 mod filter;
 mod graph;
@@ -42,13 +43,16 @@ pub use breaker::{
 };
 pub use claim::{ClaimReply, ClaimRequest, Claimed, KnownJobs, Orphan, QueueDemand};
 pub use command::{CancelCause, Command, CommandError, CommandReply, Redriven};
+pub use deadline::Deadline;
 pub use envelope::{Envelope, FailureKind, FailureRecord, TerminalReason};
 pub use filter::{CONDITIONS, Counts, Filter, FilterError, Page, PageRequest, QueueCounts};
 pub use graph::{CanceledMember, Extend, GraphEffects, GraphInserted, GraphKey, NewGraph};
 pub use group::{GroupCounts, GroupFilter, GroupKind, GroupRecord, GroupState, GroupView};
 pub use id::{GroupId, JobId, LeaseId, NodeId, Token};
 pub use items::{HandOff, HandOffStats, NewHandOff, NewReject, Reject, RejectFilter, RejectGroup};
-pub use new_job::{Due, InsertError, Inserted, NewJob, OnConflict, RepeatCheck, TakenKey, later};
+pub use new_job::{
+    Debounce, Due, InsertError, Inserted, NewJob, OnConflict, RepeatCheck, TakenKey, later,
+};
 pub use node::{Declarations, Heartbeat, NodeInfo, NodeRecord};
 pub use notice::{Alert, Channel, Delivery, DeliveryBody, DeliveryId, Notice};
 pub use outcome::{JobOutcome, OutcomeKind};
@@ -56,7 +60,9 @@ pub use priority::Priority;
 pub(crate) use queue::Recent;
 pub use queue::{DeclaredLimits, Gate, QueueLimits, QueueRecord, QueueRules, QueueUpdate, Rate};
 pub use record::{JobRecord, NOT_KEPT, Progress, not_kept};
-pub use schedule::{Declared, Missed, ScheduleRecord, ScheduleWritten, WriteSchedule};
+pub use schedule::{
+    Declared, Missed, Overlap, ScheduleRecord, ScheduleWritten, Watch, WriteSchedule,
+};
 pub use settlement::{
     Applied, Deferral, DroppedChild, DroppedGraph, RunNotes, Settled, Settlement, Verdict,
 };

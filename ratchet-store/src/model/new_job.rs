@@ -97,6 +97,29 @@ pub enum OnConflict {
     Refuse,
     /// The insert returns the job that holds the key.
     ReturnHolder,
+    /// The insert returns a holder that has not started, because its run will see what led to this insert. While the
+    /// holder runs, one more job is inserted, which holds the second place of the key. With [`Debounce`], each insert
+    /// also delays a holder that has not started.
+    ///
+    /// The jobs of a key must not run at the same time, so they need a concurrency key with the limit 1. If both places
+    /// are taken by runs, the insert fails.
+    Coalesce(Option<Debounce>),
+}
+
+/// How inserts delay the job that holds their business key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Debounce {
+    /// The job is due this long after the latest insert.
+    pub wait: Duration,
+    /// The job is due at most this long after the first insert.
+    pub at_most: Duration,
+}
+
+impl Debounce {
+    /// Returns the new due time of a job that was inserted at `queued_at` and is due at `due`, for an insert at `now`.
+    pub fn due(self, queued_at: Timestamp, due: Timestamp, now: Timestamp) -> Timestamp {
+        later(now, self.wait).min(later(queued_at, self.at_most)).max(due)
+    }
 }
 
 /// The result of inserting one job.
@@ -106,7 +129,8 @@ pub enum Inserted {
     Created(JobId),
     /// The idempotency key was used before. This is the original job; nothing was inserted.
     Duplicate(JobId),
-    /// This job holds the business key, and [`OnConflict::ReturnHolder`] was set. Nothing was inserted.
+    /// This job holds the business key, and [`OnConflict::ReturnHolder`] or [`OnConflict::Coalesce`] was set. Nothing
+    /// was inserted.
     Holder(JobId),
 }
 

@@ -20,6 +20,8 @@ pub enum OutcomeKind {
     Exception,
     /// The job could not be run: its payload cannot be decoded, was refused, or is not allowed.
     Invalid,
+    /// The job returned a domain failure as its value. It succeeded, and `output` has the value.
+    DomainFailure,
 }
 
 impl From<FailureKind> for OutcomeKind {
@@ -39,6 +41,7 @@ impl From<OutcomeKind> for AttemptOutcome {
             OutcomeKind::Failure => Self::Failure,
             OutcomeKind::Exception => Self::Exception,
             OutcomeKind::Invalid => Self::Invalid,
+            OutcomeKind::DomainFailure => Self::DomainFailure,
         }
     }
 }
@@ -69,7 +72,7 @@ pub struct JobOutcome {
     pub kind: OutcomeKind,
     /// The return value as JSON.
     pub output: Option<String>,
-    /// For anything but a success: the terminal envelope.
+    /// For anything but a success or a domain failure: the terminal envelope.
     pub envelope: Option<Box<Envelope>>,
     /// The generation that ended. Starts at 1; incremented by every manual retry.
     pub generation: u32,
@@ -104,6 +107,11 @@ impl JobOutcome {
             duration,
             at: Timestamp::UNIX_EPOCH,
         }
+    }
+
+    /// Creates the outcome of a run that returned a domain failure. The store sets the time.
+    pub fn domain_failure(job: &Claimed, output: Option<String>, duration: Duration) -> Self {
+        Self { kind: OutcomeKind::DomainFailure, ..Self::success(job, output, duration) }
     }
 
     /// Creates the outcome of a run that sends the job to the dead-letter queue. The store sets the time.

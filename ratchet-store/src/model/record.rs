@@ -148,6 +148,21 @@ impl JobRecord {
         self.state == JobState::Pending && self.wait.is_none()
     }
 
+    /// Returns when the job expires, if it does.
+    pub fn expires_at(&self) -> Option<Timestamp> {
+        self.spec.expires_at(self.queued_at, self.generation)
+    }
+
+    /// Returns when the job is canceled unless it has started before: its expiry, while it waits or is paused.
+    pub fn cancels_at(&self) -> Option<Timestamp> {
+        self.expires_at().filter(|_| self.is_live() && self.state != JobState::Running)
+    }
+
+    /// Returns `true` if the job has expired at `now`, before it was started.
+    pub fn is_expired(&self, now: Timestamp) -> bool {
+        self.cancels_at().is_some_and(|expires| expires <= now)
+    }
+
     /// Returns the job as a member of its graph.
     pub fn member(&self) -> Member {
         let step = self.spec.step.as_deref();

@@ -1,9 +1,11 @@
 //! Schedules of recurring jobs.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Declarations, DroppedChild, JobId, JobSpec, NewJob};
+use super::{Declarations, DroppedChild, JobId, JobSpec, NewJob, Notice};
 
 /// The stored state of a schedule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,6 +21,12 @@ pub struct ScheduleRecord {
     pub zone: String,
     /// How missed occurrences are handled.
     pub missed: Missed,
+    /// What happens if an occurrence falls due while the job of an earlier one has not ended.
+    #[serde(default, skip_serializing_if = "Overlap::is_default")]
+    pub overlap: Overlap,
+    /// Watches whether the jobs of the schedule succeed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watch: Option<Watch>,
     /// The next occurrence; `None` if the expression has no more.
     pub next: Option<Timestamp>,
     /// The last occurrence that fired.
@@ -55,6 +63,52 @@ pub enum Missed {
     CatchUp(u32),
 }
 
+/// What happens if an occurrence falls due while the job of an earlier one has not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Overlap {
+    /// Another job is submitted. Both may run at the same time.
+    #[default]
+    Allow,
+    /// The occurrence is skipped while a job of the schedule waits or runs.
+    Skip,
+    /// One job waits while another one runs. Further occurrences are skipped until it has started.
+    QueueOne,
+}
+
+impl Overlap {
+    /// Returns `true` for the default, which is not stored.
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_default(&self) -> bool {
+        *self == Self::Allow
+    }
+}
+
+/// Watches whether the jobs of a schedule succeed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Watch {
+    /// An alert is recorded if no job of the schedule has succeeded for this long.
+    pub within: Duration,
+    /// The last success that was seen, or when the watch began.
+    pub since: Timestamp,
+    /// Whether an alert was recorded since then.
+    pub alerted: bool,
+    /// The latest jobs of the schedule that were not seen to succeed, oldest first, at most [`Watch::RECENT`].
+    pub recent: Vec<JobId>,
+}
+
+impl Watch {
+    /// The most jobs of a schedule that are watched.
+    pub const RECENT: usize = 64;
+
+    /// Creates a watch that begins at `since`.
+    pub fn new(within: Duration, since: Timestamp) -> Self {
+        Self { within, since, alerted: false, recent: Vec::new() }
+    }
+}
+
 /// A change of a schedule, together with the jobs to insert in the same commit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WriteSchedule {
@@ -70,6 +124,8 @@ pub struct WriteSchedule {
     pub declarations: Option<Declarations>,
     /// The jobs to insert. A job whose key is taken is dropped without affecting the rest.
     pub jobs: Vec<NewJob>,
+    /// Messages to record in the same commit.
+    pub notices: Vec<Notice>,
 }
 
 /// The result of changing a schedule.
@@ -95,6 +151,8 @@ impl ScheduleRecord {
             expression: expression.into(),
             zone: "UTC".to_owned(),
             missed: Missed::default(),
+            overlap: Overlap::default(),
+            watch: None,
             next: None,
             last: None,
             paused: false,
@@ -110,7 +168,12 @@ impl ScheduleRecord {
 
     /// Returns `true` if both have the same definition, regardless of when they last fired.
     pub fn defines_the_same(&self, other: &Self) -> bool {
-        self.spec == other.spec && self.missed == other.missed && self.runs_as(other)
+        let within = |schedule: &Self| schedule.watch.as_ref().map(|watch| watch.within);
+        self.spec == other.spec
+            && self.missed == other.missed
+            && self.overlap == other.overlap
+            && within(self) == within(other)
+            && self.runs_as(other)
     }
 
     /// Returns `true` if both have the same occurrences.

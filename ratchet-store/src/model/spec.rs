@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Backoff, Claimed, Envelope, JobId, Priority, Step};
+use super::{Backoff, Claimed, Deadline, Envelope, JobId, Priority, Step};
 
 /// The immutable part of a job, as it was submitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,7 +23,7 @@ pub struct JobSpec {
     pub payload: Vec<u8>,
     /// Retries, timeouts and panic handling of its runs.
     pub options: RunOptions,
-    /// At most one live job can hold the key.
+    /// At most one live job can hold the key, or two with [`OnConflict::Coalesce`](super::OnConflict::Coalesce).
     pub business_key: Option<String>,
     /// At most one job is ever created for the key.
     pub idempotency_key: Option<String>,
@@ -47,6 +48,16 @@ pub struct JobSpec {
     /// The position in a chain, batch or workflow; `None` for a job outside of a group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<Box<Step>>,
+    /// When the job expires. An expired job is not started, and is canceled as [`Expired`](super::CancelCause::Expired).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<Deadline>,
+    /// Until when a failed run may be retried. A retry that would start later is not made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_until: Option<Deadline>,
+    /// Whether the job holds the second place of its business key, because a run held the first when it was inserted.
+    /// Set by the store.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub successor: bool,
 }
 
 /// How a panic in a handler is handled.
@@ -162,7 +173,17 @@ impl JobSpec {
             finished: None,
             boost: Self::DEFAULT_BOOST,
             step: None,
+            expires: None,
+            retry_until: None,
+            successor: false,
         }
+    }
+
+    /// Returns when a job with this spec expires, if it was submitted at `queued_at`.
+    ///
+    /// A manual retry starts another generation, which does not expire: the job is wanted although it is late.
+    pub fn expires_at(&self, queued_at: Timestamp, generation: u32) -> Option<Timestamp> {
+        self.expires.filter(|_| generation <= 1).map(|expires| expires.at(queued_at))
     }
 
     /// Returns `true` if both are equal except for their payloads (and step numbers). A store can write the shared part
@@ -188,6 +209,9 @@ impl JobSpec {
             finished,
             boost,
             step,
+            expires,
+            retry_until,
+            successor,
         } = self;
         *name == other.name
             && *version == other.version
@@ -205,6 +229,9 @@ impl JobSpec {
             && *on_failure == other.on_failure
             && *finished == other.finished
             && *boost == other.boost
+            && *expires == other.expires
+            && *retry_until == other.retry_until
+            && *successor == other.successor
             && match (step, &other.step) {
                 (Some(step), Some(other)) => step.same_except_payload(other),
                 (step, other) => step.is_none() && other.is_none(),

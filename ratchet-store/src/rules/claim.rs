@@ -25,11 +25,15 @@ pub struct Candidate<'a> {
     pub concurrency: Option<&'a ConcurrencyKey>,
     /// The service that the job calls.
     pub service: Option<&'a str>,
+    /// Whether the job [has expired](crate::model::JobRecord::is_expired).
+    pub expired: bool,
 }
 
 /// A condition that keeps a job from being claimed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Obstacle {
+    /// The job has expired.
+    Expired,
     /// The claimer does not know the job.
     Unknown,
     /// The queue gives no more jobs to this claim: it is closed, or the claim has taken as many as it requested.
@@ -167,13 +171,14 @@ impl ClaimPlan {
 
     /// Returns every condition that keeps a job from being claimed.
     pub fn obstacles(&self, job: &Candidate<'_>) -> impl Iterator<Item = Obstacle> + use<> {
+        let expired = job.expired.then_some(Obstacle::Expired);
         let unknown = (!job.known).then_some(Obstacle::Unknown);
         let queue = self.queues.get(job.queue).map_or(Gate::Paused, |queue| queue.gate(self.now));
         let queue = (self.room(job.queue) == 0).then_some(Obstacle::Queue(queue));
         let key = job.concurrency.filter(|key| !self.has_room(key)).map(|_| Obstacle::Key);
         let admission = self.admission(job.service);
         let service = (self.service_room(job.service) == 0).then_some(Obstacle::Service(admission));
-        [unknown, queue, key, service, self.suspect(job)].into_iter().flatten()
+        [expired, unknown, queue, key, service, self.suspect(job)].into_iter().flatten()
     }
 
     /// Returns `true` if the job can run, in isolation if it must.
@@ -348,7 +353,14 @@ mod tests {
     }
 
     fn job() -> Candidate<'static> {
-        Candidate { queue: "q", known: true, crashes: 0, concurrency: None, service: None }
+        Candidate {
+            queue: "q",
+            known: true,
+            crashes: 0,
+            concurrency: None,
+            service: None,
+            expired: false,
+        }
     }
 
     const TOGETHER: Suspects = Suspects::beside_others(5);
@@ -362,6 +374,14 @@ mod tests {
         let open = Gate::Open { most: u32::MAX };
         assert_eq!(plan.offer(&job()), Err(Obstacle::Queue(open)));
         assert!(plan.offer(&Candidate { queue: "another", ..job() }).is_err());
+    }
+
+    // spec: L-10
+    #[test]
+    fn l_10_an_expired_job_is_passed_over() {
+        let mut plan = plan(1, TOGETHER);
+        assert_eq!(plan.offer(&Candidate { expired: true, ..job() }), Err(Obstacle::Expired));
+        assert!(plan.offer(&job()).is_ok(), "it takes no place");
     }
 
     #[test]

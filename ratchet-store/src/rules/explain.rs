@@ -46,6 +46,11 @@ pub enum Waiting {
         /// When it falls due.
         due: Timestamp,
     },
+    /// It has expired, and the next sweep cancels it.
+    Expired {
+        /// When it expired.
+        at: Timestamp,
+    },
     /// It is a step, and its parents have not ended.
     ParentNotDone {
         /// The number of steps it waits for. Zero if it waits for its group to begin.
@@ -130,6 +135,11 @@ pub enum Explanation {
         /// How many of them can no longer fire.
         dead: u32,
     },
+    /// The job was canceled, because it had not started before it expired.
+    Expired {
+        /// When it expired.
+        at: Timestamp,
+    },
     /// The job waits for all of these reasons.
     Waits(Vec<Waiting>),
     /// No condition blocks the job. It is claimed as soon as its turn comes and a worker has capacity.
@@ -161,6 +171,11 @@ impl ClaimContext {
             let root = self.job.root_cause;
             return Explanation::BranchNotTaken { root, parents: wait.edges, dead: wait.dead };
         }
+        if self.job.canceled == Some(CancelCause::Expired)
+            && let Some(at) = self.job.expires_at()
+        {
+            return Explanation::Expired { at };
+        }
         if self.job.state != JobState::Pending {
             return Explanation::NotWaiting(self.job.state);
         }
@@ -191,6 +206,7 @@ impl ClaimContext {
             crashes: self.job.crashes,
             concurrency: spec.concurrency.as_ref(),
             service: spec.service.as_deref(),
+            expired: self.job.is_expired(self.now),
         };
         plan.obstacles(&candidate).filter_map(|obstacle| self.waiting(obstacle)).collect()
     }
@@ -199,6 +215,7 @@ impl ClaimContext {
         let spec = &self.job.spec;
         let queue = spec.queue.clone();
         Some(match obstacle {
+            Obstacle::Expired => Waiting::Expired { at: self.job.expires_at()? },
             Obstacle::Queue(Gate::Paused) => Waiting::QueuePaused { queue },
             Obstacle::Queue(Gate::Full { limit }) => Waiting::QueueFull { queue, limit },
             Obstacle::Queue(Gate::RateLimited { until }) => Waiting::RateLimited { queue, until },
@@ -259,6 +276,9 @@ impl fmt::Display for Explanation {
                 }
                 f.write_str("; a join over alternative branches needs `any()`")
             }
+            Self::Expired { at } => {
+                write!(f, "it was canceled: it expired at {at}, before it was started")
+            }
             Self::AllClear => f.write_str(
                 "nothing holds it back: it runs when its turn comes and a worker has room",
             ),
@@ -276,6 +296,9 @@ impl fmt::Display for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotDue { due } => write!(f, "it is not due before {due}"),
+            Self::Expired { at } => {
+                write!(f, "it expired at {at}, and the next sweep of a worker cancels it")
+            }
             Self::ParentNotDone { parents: 0, .. } => f.write_str("its group has not begun"),
             Self::ParentNotDone { parents, ended } => {
                 write!(f, "{ended} of the {parents} steps it waits for have ended")

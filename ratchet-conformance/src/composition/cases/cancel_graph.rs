@@ -1,14 +1,14 @@
 //! Canceling a step or a whole group.
 
 use ratchet_store::model::{
-    CancelCause, Command, CommandError, CommandReply, EdgeTrigger, Extend, GroupId, GroupKind,
-    GroupState, Heartbeat, InsertError, JobState, Vertex,
+    CancelCause, Command, CommandError, CommandReply, EdgeTrigger, Extend, Filter, GroupId,
+    GroupKind, GroupState, Heartbeat, InsertError, JobState, Vertex,
 };
 
 use crate::World;
-use crate::fixture::{RunExt, Sketch, days};
+use crate::fixture::{JobExt, RunExt, Sketch, days, secs};
 
-use JobState::{Canceled, Failed, Running, Succeeded};
+use JobState::{Canceled, Failed, Pending, Running, Succeeded};
 
 async fn cancel(world: &World, group: GroupId) -> CommandReply {
     world.command(Command::CancelGroup(group)).await.expect("it can be called off")
@@ -20,7 +20,7 @@ pub async fn l_05_everything_downstream_is_canceled(world: &World) {
     world.apply(node.claim_one().await.succeed()).await;
     let reply = world.cancel(ids[2]).await;
     let CommandReply::MovedWithGraph { from, to, effects } = reply else { panic!("{reply:?}") };
-    assert_eq!((from, to), (JobState::Pending, Canceled));
+    assert_eq!((from, to), (Pending, Canceled));
     assert_eq!(effects.canceled.iter().map(|it| it.job).collect::<Vec<_>>(), [ids[3]]);
     assert_eq!(world.get(ids[2]).await.canceled, Some(CancelCause::Requested));
     let last = world.get(ids[3]).await;
@@ -42,6 +42,51 @@ pub async fn l_05_running_step_is_told_and_its_successors_canceled(world: &World
     assert_eq!(reported, Heartbeat::Renewed { canceled: vec![run.token] });
     world.stale(run.succeed()).await;
     assert_eq!(world.state(ids[1]).await, Canceled);
+}
+
+pub async fn l_10_waiting_step_expires(world: &World) {
+    let node = world.node().await;
+    let mut sketch = Sketch::new();
+    let chain = sketch.group(world, GroupKind::Chain);
+    let first = sketch.add(Some(chain), world.job());
+    let second = sketch.add(Some(chain), world.job().expires_in(secs(60)));
+    let third = sketch.add(Some(chain), world.job());
+    sketch.edge(first, second, EdgeTrigger::Success);
+    sketch.edge(second, third, EdgeTrigger::Success);
+    world.insert_graph(sketch).await;
+    let run = node.claim_one().await;
+    world.apply(run.fail()).await;
+    assert_eq!(world.get(second).await.canceled, Some(CancelCause::UpstreamFailed));
+    world.pass(secs(60)).await;
+    assert!(node.try_lead(days(1)).await, "the leader forgets what has ended");
+    world.retry(first).await;
+    assert_eq!(world.states(&[first, second, third]).await, [Pending; 3], "they are reopened");
+    let cancel = Command::Cancel(second, CancelCause::Expired);
+    world.command(cancel).await.expect("it has expired");
+    assert_eq!(world.get(second).await.canceled, Some(CancelCause::Expired));
+    let last = world.get(third).await;
+    assert_eq!(last.canceled, Some(CancelCause::UpstreamCanceled));
+    assert_eq!(last.root_cause, Some(Vertex::Job(second)));
+    world.apply(node.claim_one().await.succeed()).await;
+    assert_eq!(world.group_state(chain).await, GroupState::Canceled);
+}
+
+pub async fn l_10_reopened_step_still_expires(world: &World) {
+    let node = world.node().await;
+    let mut sketch = Sketch::new();
+    let chain = sketch.group(world, GroupKind::Chain);
+    let first = sketch.add(Some(chain), world.job());
+    let second = sketch.add(Some(chain), world.job().expires_in(secs(60)));
+    sketch.edge(first, second, EdgeTrigger::Success);
+    world.insert_graph(sketch).await;
+    world.apply(node.claim_one().await.fail()).await;
+    world.pass(secs(60)).await;
+    assert!(node.try_lead(days(1)).await, "the leader forgets what has ended");
+    world.retry(first).await;
+    world.apply(node.claim_one().await.succeed()).await;
+    assert!(node.claim(5).await.is_empty(), "the second step may begin, but has expired");
+    let expired = Filter::any().expires_by(world.now().await);
+    assert_eq!(world.list(expired).await, [second]);
 }
 
 pub async fn l_05_what_does_not_depend_on_it_goes_on(world: &World) {

@@ -1,12 +1,12 @@
 //! Schedules of recurring jobs.
 
 use ratchet_store::model::{
-    Declarations, Declared, Filter, JobSpec, JobState, Missed, NewJob, ScheduleRecord,
-    ScheduleWritten, WriteSchedule,
+    Channel, Declarations, Declared, Filter, JobSpec, JobState, Missed, NewJob, Notice, Overlap,
+    ScheduleRecord, ScheduleWritten, Watch, WriteSchedule,
 };
 
 use crate::World;
-use crate::fixture::{JobExt, hours, mins, secs};
+use crate::fixture::{JobExt, RunExt, hours, mins, secs};
 
 fn nightly(world_now: jiff::Timestamp) -> ScheduleRecord {
     let mut schedule =
@@ -28,8 +28,14 @@ async fn write(
     record: Option<ScheduleRecord>,
     jobs: Vec<NewJob>,
 ) -> ScheduleWritten {
-    let write =
-        WriteSchedule { name: "nightly".to_owned(), replaces, record, declarations: None, jobs };
+    let write = WriteSchedule {
+        name: "nightly".to_owned(),
+        replaces,
+        record,
+        declarations: None,
+        jobs,
+        notices: Vec::new(),
+    };
     world.store.write_schedule(write).await.expect("is answered")
 }
 
@@ -84,6 +90,7 @@ pub async fn t_02_only_one_of_many_fires_an_occurrence(world: &World) {
                 record,
                 declarations: None,
                 jobs: vec![job],
+                notices: Vec::new(),
             };
             store.write_schedule(write).await.expect("is answered")
         }));
@@ -170,6 +177,7 @@ pub async fn t_06_a_schedule_is_not_renamed_to_a_taken_name(world: &World) {
         record: Some(other.clone()),
         declarations: None,
         jobs: Vec::new(),
+        notices: Vec::new(),
     };
     world.store.write_schedule(write_other).await.expect("is answered");
     let before = all(world).await;
@@ -198,6 +206,7 @@ pub async fn t_06_only_the_newest_version_of_a_program_changes_its_schedules(wor
             record: Some(nightly(world.now().await)),
             declarations: Some(declarations(fingerprint)),
             jobs: Vec::new(),
+            notices: Vec::new(),
         };
         let written = world.store.write_schedule(write).await.expect("is answered");
         matches!(written, ScheduleWritten::Written { .. })
@@ -213,4 +222,75 @@ pub async fn t_06_only_the_newest_version_of_a_program_changes_its_schedules(wor
     assert!(declare(2, None).await);
     assert!(!declare(1, Some(1)).await);
     assert!(declare(2, Some(1)).await);
+}
+
+pub async fn t_07_alert_is_recorded_with_the_change(world: &World) {
+    let schedule = nightly(world.now().await);
+    write(world, None, Some(schedule.clone()), Vec::new()).await;
+    let run = world.run(world.job()).await;
+    let envelope = Box::new(run.envelope("overdue"));
+    let alert = |replaces| WriteSchedule {
+        name: "nightly".to_owned(),
+        replaces: Some(replaces),
+        record: Some(schedule.clone()),
+        declarations: None,
+        jobs: Vec::new(),
+        notices: vec![Notice::Alert { window: secs(0), envelope: envelope.clone() }],
+    };
+    let stale = world.store.write_schedule(alert(7)).await.expect("is answered");
+    assert_eq!(stale, ScheduleWritten::Stale);
+    assert!(world.alerts().await.is_empty(), "nothing was written");
+    world.store.write_schedule(alert(1)).await.expect("is answered");
+    let alerts = world.alerts().await;
+    assert_eq!((alerts.len(), alerts[0].message.as_str()), (1, "overdue"));
+    assert_eq!(world.take_deliveries(Channel::Alerts, secs(60)).await.len(), 1);
+}
+
+pub async fn t_07_overlap_policy_reads_back(world: &World) {
+    let mut schedule = nightly(world.now().await);
+    schedule.overlap = Overlap::QueueOne;
+    let mut watch = Watch::new(hours(1), whole(world.now().await));
+    watch.submitted([world.unknown_id()]);
+    schedule.watch = Some(watch);
+    write(world, None, Some(schedule.clone()), Vec::new()).await;
+    schedule.version = 1;
+    assert_eq!(all(world).await, [schedule]);
+}
+
+/// Fires an occurrence of a schedule with this policy. Returns whether a job was created.
+async fn fire(world: &World, overlap: Overlap, replaces: u64) -> bool {
+    let schedule = nightly(world.now().await);
+    let mut job = world.job();
+    overlap.apply(&mut job, &schedule.name);
+    match write(world, Some(replaces), Some(schedule), vec![job]).await {
+        ScheduleWritten::Written { created, dropped } => {
+            assert!(dropped.is_empty(), "{dropped:?}");
+            !created.is_empty()
+        }
+        ScheduleWritten::Stale => panic!("nothing else writes"),
+    }
+}
+
+pub async fn t_07_occurrences_overlap_as_the_policy_says(world: &World) {
+    let node = world.node().await;
+    let mut version = 0;
+    write(world, None, Some(nightly(world.now().await)), Vec::new()).await;
+    for (overlap, waiting, running) in [
+        (Overlap::Allow, true, [true, true]),
+        (Overlap::Skip, false, [false, false]),
+        (Overlap::QueueOne, false, [true, false]),
+    ] {
+        let mut fire = async || {
+            version += 1;
+            fire(world, overlap, version).await
+        };
+        assert!(fire().await, "{overlap:?}: nothing has fired before");
+        assert_eq!(fire().await, waiting, "{overlap:?}: a job waits");
+        let run = node.claim_one().await;
+        assert_eq!([fire().await, fire().await], running, "{overlap:?}: a job runs");
+        world.apply(run.succeed()).await;
+        while let Some(run) = node.claim(1).await.pop() {
+            world.apply(run.succeed()).await;
+        }
+    }
 }

@@ -1,7 +1,9 @@
 //! Canceling running jobs.
 
+use std::time::Duration;
+
 use ratchet_core::{Event, JobState};
-use ratchet_store::model::AttemptOutcome;
+use ratchet_store::model::{AttemptOutcome, CancelCause};
 
 use crate::engine::fixture::{EngineFixture, event, eventually, outcomes};
 use crate::engine::script::{Block, Script, Step};
@@ -53,6 +55,36 @@ pub async fn l_04_the_key_stays_taken_until_the_handler_has_ended(fixture: Engin
         ratchet.enqueue(Script::of([Step::Ok])).business_key("only-one").await.is_ok()
     })
     .await;
+    worker.stop().await;
+}
+
+pub async fn l_10_a_sweep_cancels_jobs_that_have_expired(fixture: EngineFixture) {
+    let (ratchet, worker) = fixture.start().await;
+    let mut events = ratchet.events();
+    let hour = Duration::from_hours(1);
+    let expiring = || ratchet.enqueue(Script::of([Step::Ok])).delay(hour * 9).expires_in(hour);
+    let (waiting, paused) = (expiring().await.expect("ok"), expiring().await.expect("ok"));
+    ratchet.jobs().pause(paused.id()).await.expect("pauses");
+    let other = ratchet.enqueue(Script::of([Step::Ok])).delay(hour * 9).await.expect("enqueues");
+    fixture.advance(hour / 2).await;
+    // An hour in two parts, because the lease of the worker is an hour.
+    eventually("the lease is renewed", async || {
+        let nodes = fixture.store().nodes().await.expect("reads");
+        let now = fixture.store().now().await.expect("reads");
+        nodes.iter().any(|node| node.lease_until.duration_since(now).unsigned_abs() > hour * 3 / 4)
+    })
+    .await;
+    fixture.advance(hour / 2).await;
+    for job in [&waiting, &paused] {
+        let canceled = event(
+            &mut events,
+            |event| matches!(event, Event::Canceled { job: it, .. } if *it == job.id()),
+        );
+        let canceled = canceled.await;
+        assert!(matches!(canceled, Event::Canceled { cause: CancelCause::Expired, .. }));
+        assert_eq!(job.status().await.expect("reads"), Some(JobState::Canceled));
+    }
+    assert_eq!(other.status().await.expect("reads"), Some(JobState::Pending));
     worker.stop().await;
 }
 

@@ -159,6 +159,7 @@ pub async fn t_06_a_schedule_without_a_recorded_declaration_is_renamed(fixture: 
         record: Some(record),
         declarations: None,
         jobs: Vec::new(),
+        notices: Vec::new(),
     };
     fixture.store().write_schedule(write).await.expect("writes");
     let (_, new) = shop(&fixture, &[hourly(CHARGE, &[BILL])]).await;

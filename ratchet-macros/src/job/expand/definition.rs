@@ -12,7 +12,7 @@ use super::super::types;
 use crate::breaker::Breaker;
 use crate::idents;
 use crate::krate::item;
-use crate::values::{Backoff, Curve, JobPath, Value, Word, duration_tokens as duration};
+use crate::values::{Backoff, Curve, FnPath, JobPath, Value, Word, duration_tokens as duration};
 
 /// Generates `const __TO: __ratchet::Arg<String> = __ratchet::arg::<String>("to", "String");`.
 ///
@@ -127,6 +127,11 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
         options.soft_timeout.as_ref().map(|soft| soft_timeout(soft, options.timeout.as_ref())),
     );
     calls.extend(options.delay.as_ref().map(|delay| timed("delay", delay)));
+    calls.extend(options.expires_in.as_ref().map(|time| timed("expires_in", time)));
+    calls.extend(options.retry_within.as_ref().map(|time| timed("retry_within", time)));
+    calls.extend(
+        options.on_conflict.as_ref().map(|reaction| word("on_conflict", "KeyConflict", reaction)),
+    );
     calls.extend(
         options.idempotency_within.as_ref().map(|within| timed("idempotency_within", within)),
     );
@@ -140,10 +145,15 @@ fn calls(job: &JobModel) -> Vec<TokenStream> {
     }
     calls.extend(options.cron.as_ref().map(|cron| {
         let zone = options.tz.as_ref().map(|zone| quote!(.zone(#zone)));
-        quote!(.cron(__ratchet::CronDef::new(#cron) #zone))
+        let overlap = options.overlap.as_ref().map(|policy| word("overlap", "Overlap", policy));
+        let alert = options.alert_after.as_ref().map(|within| timed("alert_after", within));
+        quote!(.cron(__ratchet::CronDef::new(#cron) #zone #overlap #alert))
     }));
     calls.extend(options.on_success.as_ref().map(|path| callback("on_success", path)));
     calls.extend(options.on_failure.as_ref().map(|path| callback("on_failure", path)));
+    calls.extend(options.before.as_ref().map(|path| hook("before", path, &["ctx"])));
+    calls.extend(options.after.as_ref().map(|path| hook("after", path, &["ctx", "report"])));
+    calls.extend(options.on_retry.as_ref().map(|path| hook("on_retry", path, &["ctx", "report"])));
     calls.extend(options.panic.as_ref().map(|policy| word("panic", "PanicPolicy", policy)));
     if options.blocking.is_present() {
         calls.push(quote!(.blocking()));
@@ -233,6 +243,15 @@ fn soft_timeout(soft: &Value<Duration>, timeout: Option<&Value<Duration>>) -> To
 }
 
 /// Generates `.priority(__ratchet::Priority::High)`.
+/// Generates a builder call with a function of the application: `.before(|ctx| hook(check_quota(ctx)))`.
+fn hook(method: &str, FnPath(path): &FnPath, arguments: &[&str]) -> TokenStream {
+    let method = idents::local(method);
+    let arguments: Vec<_> = arguments.iter().map(|argument| idents::local(argument)).collect();
+    let span = path.span();
+    let hook = item("hook", span);
+    quote_spanned!(span=> .#method(|#(#arguments),*| #hook(#path(#(#arguments),*))))
+}
+
 fn word<W>(method: &str, ty: &str, word: &Word<W>) -> TokenStream {
     let (method, ty) = (idents::local(method), idents::local(ty));
     match word {

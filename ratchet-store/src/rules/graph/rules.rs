@@ -235,7 +235,7 @@ fn not_taken(root: Vertex) -> Resolution {
 /// Resolves an edge of a canceled vertex. A propagated cause is kept.
 fn canceled(cause: Option<CancelCause>, root: Vertex) -> Resolution {
     let cause = match cause {
-        Some(CancelCause::Requested) | None => CancelCause::UpstreamCanceled,
+        Some(CancelCause::Requested | CancelCause::Expired) | None => CancelCause::UpstreamCanceled,
         Some(cause) => cause,
     };
     Resolution::Dead { cause, root }

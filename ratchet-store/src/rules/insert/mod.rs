@@ -2,9 +2,11 @@
 //! decides, and the store writes the plan. All stores therefore treat used keys the same way.
 
 mod idempotency_record;
+mod key_holder;
 mod plan;
 #[cfg(test)]
 mod tests;
 
 pub use idempotency_record::{IdempotencyRecord, KeyUse};
+pub use key_holder::KeyHolder;
 pub use plan::{Answers, Existing, Keys, Plan};

@@ -1,9 +1,11 @@
 //! The plan of a batch insert, made before anything is written.
 
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 use std::collections::{BTreeMap, HashSet};
 
-use super::{IdempotencyRecord, KeyUse};
+use jiff::Timestamp;
+
+use super::{IdempotencyRecord, KeyHolder, KeyUse};
 use crate::model::{InsertError, Inserted, JobId, NewJob, OnConflict, TakenKey};
 
 /// The keys of one job, in the representation of the store, including the tenant.
@@ -13,6 +15,8 @@ pub struct Keys<K> {
     pub idempotency: Option<(K, KeyUse)>,
     /// The business key.
     pub business: Option<K>,
+    /// The second place of the business key, if the job [coalesces](OnConflict::Coalesce).
+    pub second: Option<K>,
 }
 
 /// The state that the store found for one job before its batch. Changes made by the batch itself need not be included.
@@ -23,7 +27,9 @@ pub struct Existing {
     /// Whether a job with its id exists.
     pub exists: bool,
     /// The holder of its business key. Ignored if the idempotency key was used.
-    pub holder: Option<JobId>,
+    pub holder: Option<KeyHolder>,
+    /// The holder of the second place of its business key.
+    pub second: Option<KeyHolder>,
 }
 
 /// The changes that a batch makes.
@@ -35,11 +41,21 @@ pub struct Plan<K> {
     pub idempotency: BTreeMap<K, IdempotencyRecord>,
     /// The business keys to take.
     pub business: BTreeMap<K, JobId>,
+    /// The jobs to store that take the second place of their business key.
+    successors: HashSet<JobId>,
+    /// Jobs that are stored already and get a later due time.
+    pub delayed: BTreeMap<JobId, Timestamp>,
 }
 
 impl<K> Default for Plan<K> {
     fn default() -> Self {
-        Self { ids: HashSet::new(), idempotency: BTreeMap::new(), business: BTreeMap::new() }
+        Self {
+            ids: HashSet::new(),
+            idempotency: BTreeMap::new(),
+            business: BTreeMap::new(),
+            successors: HashSet::new(),
+            delayed: BTreeMap::new(),
+        }
     }
 }
 
@@ -51,7 +67,7 @@ impl<K: Ord> Plan<K> {
         keys: Keys<K>,
         there: &Existing,
     ) -> Result<Inserted, InsertError> {
-        let Keys { idempotency, business } = keys;
+        let Keys { idempotency, business, second } = keys;
         if let Some((key, again)) = &idempotency
             && let Some(original) = there.used.as_ref().or_else(|| self.idempotency.get(key))
         {
@@ -61,26 +77,70 @@ impl<K: Ord> Plan<K> {
             return Err(InsertError::DuplicateId(job.id));
         }
         if let Some(key) = business {
-            let holder = there.holder.or_else(|| self.business.get(&key).copied());
-            match (holder, job.on_conflict) {
-                (Some(holder), OnConflict::ReturnHolder) => return Ok(Inserted::Holder(holder)),
-                (Some(holder), OnConflict::Refuse) => {
+            let first = self.holder(&key, there.holder);
+            let next = second.as_ref().and_then(|key| self.holder(key, there.second));
+            if let Some(holder) = self.coalesced(job, first, next) {
+                return Ok(Inserted::Holder(holder));
+            }
+            match (first, job.on_conflict, second) {
+                (None, ..) => {
+                    self.business.insert(key, job.id);
+                }
+                (Some(holder), OnConflict::ReturnHolder, _) => {
+                    return Ok(Inserted::Holder(holder.job));
+                }
+                (Some(_), OnConflict::Coalesce(_), Some(second)) if next.is_none() => {
+                    self.business.insert(second, job.id);
+                    self.successors.insert(job.id);
+                }
+                (Some(holder), OnConflict::Refuse | OnConflict::Coalesce(_), _) => {
                     let key = job.spec.business_key.clone().unwrap_or_default();
-                    let taken = TakenKey { job: job.id, key, holder };
+                    let taken = TakenKey { job: job.id, key, holder: holder.job };
                     return Err(InsertError::BusinessKeysTaken(vec![taken]));
                 }
-                (None, _) => self.business.insert(key, job.id),
-            };
+            }
         }
         self.idempotency.extend(idempotency.map(|(key, used)| (key, used.record)));
         self.ids.insert(job.id);
         Ok(Inserted::Created(job.id))
     }
 
+    /// Returns the job that holds a key, or that will hold it when the plan is carried out.
+    fn holder(&self, key: &K, there: Option<KeyHolder>) -> Option<KeyHolder> {
+        there.or_else(|| self.business.get(key).copied().map(KeyHolder::planned))
+    }
+
+    /// Returns the holder that has not started, for a job that coalesces, and delays that holder.
+    fn coalesced(
+        &mut self,
+        job: &NewJob,
+        first: Option<KeyHolder>,
+        next: Option<KeyHolder>,
+    ) -> Option<JobId> {
+        let OnConflict::Coalesce(debounce) = job.on_conflict else { return None };
+        let holder = [first, next].into_iter().flatten().find(KeyHolder::has_not_started)?;
+        if let Some(due) = debounce.and_then(|debounce| holder.delayed_by(debounce)) {
+            self.delayed.insert(holder.job, due);
+        }
+        Some(holder.job)
+    }
+
     /// Returns the jobs of the batch that must be stored. An idempotent repeat of a stored job also results in
     /// [`Created`](Inserted::Created), but is not planned.
     pub fn stored<J: Borrow<NewJob>>(&mut self, jobs: impl IntoIterator<Item = J>) -> Vec<J> {
         jobs.into_iter().filter(|job| self.ids.remove(&job.borrow().id)).collect()
+    }
+
+    /// Marks the jobs that take the second place of their business key. Must be called before they are stored.
+    pub fn with_successors<'a>(&self, jobs: &'a [NewJob]) -> Cow<'a, [NewJob]> {
+        if self.successors.is_empty() {
+            return Cow::Borrowed(jobs);
+        }
+        let mut jobs = jobs.to_vec();
+        for job in &mut jobs {
+            job.spec.successor = self.successors.contains(&job.id);
+        }
+        Cow::Owned(jobs)
     }
 }
 

@@ -5,8 +5,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use super::{Answers, Existing, IdempotencyRecord, KeyUse, Keys, Plan};
-use crate::model::{InsertError, Inserted, JobId, JobSpec, NewJob, OnConflict, RepeatCheck, later};
+use super::{Answers, Existing, IdempotencyRecord, KeyHolder, KeyUse, Keys, Plan};
+use crate::model::{
+    Debounce, InsertError, Inserted, JobId, JobRecord, JobSpec, JobState, NewJob, OnConflict,
+    RepeatCheck, later,
+};
 use crate::rules::arguments;
 
 fn id(number: u128) -> JobId {
@@ -32,7 +35,10 @@ fn held(number: u128, on_conflict: OnConflict) -> NewJob {
 
 fn add(plan: &mut Plan<String>, job: &NewJob, there: &Existing) -> Result<Inserted, InsertError> {
     let idempotency = job.spec.idempotency_key.clone().map(|key| (key, KeyUse::of(job)));
-    plan.add(job, Keys { idempotency, business: job.spec.business_key.clone() }, there)
+    let business = job.spec.business_key.clone();
+    let coalesces = matches!(job.on_conflict, OnConflict::Coalesce(_));
+    let second = business.as_ref().filter(|_| coalesces).map(|key| format!("{key} again"));
+    plan.add(job, Keys { idempotency, business, second }, there)
 }
 
 /// Returns the results of inserting jobs into an empty store.
@@ -123,7 +129,7 @@ fn s_04_a_refused_job_leaves_no_trace() {
     let mut plan = Plan::default();
     let mut job = held(2, OnConflict::Refuse);
     job.spec.idempotency_key = Some("once".to_owned());
-    let there = Existing { holder: Some(id(1)), ..Existing::default() };
+    let there = Existing { holder: Some(KeyHolder::unread(id(1))), ..Existing::default() };
     assert!(matches!(add(&mut plan, &job, &there), Err(InsertError::BusinessKeysTaken(_))));
     assert!(plan.ids.is_empty() && plan.idempotency.is_empty() && plan.business.is_empty());
     add(&mut plan, &job, &Existing::default()).expect("the holder is gone");
@@ -145,4 +151,75 @@ fn s_15_an_expired_record_counts_only_for_its_own_job() {
     assert!(!record.counts(Some(expires), id(2), expires), "the time is over");
     assert!(record.counts(Some(expires), id(1), expires), "the same insert again");
     assert!(record.counts(None, id(2), Timestamp::MAX), "a permanent key");
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Returns a holder in a state, submitted at the epoch and read 10 seconds later.
+fn holder(number: u128, state: JobState) -> KeyHolder {
+    let now = Timestamp::UNIX_EPOCH;
+    let mut job = JobRecord::pending(id(number), JobSpec::new("a", Vec::new()), now, now);
+    job.state = state;
+    job.paused_from = (state == JobState::Paused).then_some(JobState::Pending);
+    KeyHolder::read(&job, later(now, SECOND * 10))
+}
+
+#[test]
+fn s_04_a_submit_coalesces_with_a_job_that_has_not_started() {
+    use JobState::{Canceled, Paused, Pending, Running};
+    let job = held(9, OnConflict::Coalesce(None));
+    let rows = [
+        (None, None, Ok(Inserted::Created(id(9))), false),
+        (Some(Pending), None, Ok(Inserted::Holder(id(1))), false),
+        (Some(Paused), None, Ok(Inserted::Holder(id(1))), false),
+        (Some(Running), None, Ok(Inserted::Created(id(9))), true),
+        (Some(Canceled), None, Ok(Inserted::Created(id(9))), true),
+        (Some(Running), Some(Pending), Ok(Inserted::Holder(id(2))), false),
+        (None, Some(Pending), Ok(Inserted::Holder(id(2))), false),
+        (None, Some(Running), Ok(Inserted::Created(id(9))), false),
+        (Some(Running), Some(Running), Err(id(1)), false),
+    ];
+    for (first, second, expected, successor) in rows {
+        let there = Existing {
+            holder: first.map(|state| holder(1, state)),
+            second: second.map(|state| holder(2, state)),
+            ..Existing::default()
+        };
+        let mut plan = Plan::default();
+        let answer = add(&mut plan, &job, &there).map_err(|error| match error {
+            InsertError::BusinessKeysTaken(taken) => taken[0].holder,
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(answer, expected, "{first:?}, {second:?}");
+        let jobs = [job.clone()];
+        assert_eq!(plan.with_successors(&jobs)[0].spec.successor, successor);
+        let key = if successor { "held again" } else { "held" };
+        let taken = plan.business.contains_key(key);
+        assert_eq!(taken, matches!(expected, Ok(Inserted::Created(_))), "{first:?}, {second:?}");
+    }
+}
+
+#[test]
+fn s_04_a_batch_coalesces_with_its_own_jobs() {
+    let coalesce = OnConflict::Coalesce(None);
+    let answers = all(&[held(1, coalesce), held(2, coalesce), held(3, coalesce)]);
+    let holder = Inserted::Holder(id(1));
+    assert_eq!(answers.expect("answers"), [Inserted::Created(id(1)), holder, holder]);
+}
+
+#[test]
+fn s_04_debounce_delays_up_to_a_bound() {
+    let delayed = |wait: u32, at_most: u32, state| {
+        let debounce = Debounce { wait: SECOND * wait, at_most: SECOND * at_most };
+        let there = Existing { holder: Some(holder(1, state)), ..Existing::default() };
+        let mut plan = Plan::default();
+        let job = held(9, OnConflict::Coalesce(Some(debounce)));
+        add(&mut plan, &job, &there).expect("it coalesces");
+        plan.delayed.get(&id(1)).map(|due| due.as_second())
+    };
+    assert_eq!(delayed(5, 60, JobState::Pending), Some(15), "five seconds from now");
+    assert_eq!(delayed(5, 12, JobState::Pending), Some(12), "twelve from the first submit");
+    assert_eq!(delayed(0, 0, JobState::Pending), None, "never earlier");
+    assert_eq!(delayed(5, 60, JobState::Paused), None);
+    assert_eq!(delayed(5, 60, JobState::Running), None);
 }

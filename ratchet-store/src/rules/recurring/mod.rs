@@ -8,8 +8,11 @@ mod cron;
 mod fire;
 #[cfg(test)]
 mod fuzz;
+mod overlap;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 pub use cron::{Cron, CronError};
 pub use fire::{Firing, fire};
+pub use watch::{Watched, watch};

@@ -1,0 +1,2 @@
+-- No rows. Removes the expiry of a job that was retried manually.
+DELETE FROM ratchet.expiry WHERE job = $1
