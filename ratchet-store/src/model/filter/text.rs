@@ -11,7 +11,7 @@ use crate::model::limits::brief;
 use crate::model::{GroupId, JobState, TerminalReason};
 
 /// Every condition that a filter may have, with an example of each.
-pub const CONDITIONS: [(&str, &str); 13] = [
+pub const CONDITIONS: [(&str, &str); 14] = [
     ("state", "state:failed,paused"),
     ("queue", "queue:mail"),
     ("name", "name:shop.send_email"),
@@ -24,6 +24,7 @@ pub const CONDITIONS: [(&str, &str); 13] = [
     ("group", "group:01a1e59f-1126-7000-aa3b-d90d531ee121"),
     ("queued>", "queued>2h"),
     ("queued<", "queued<2026-11-01"),
+    ("expires<", "expires<1h"),
     ("order", "order:oldest"),
 ];
 
@@ -46,7 +47,8 @@ impl Filter {
     ///
     /// A value with spaces is quoted: `key:"order 42"`. In quotes, `\"` is a quotation mark and `\\` a backslash. Times
     /// are instants (`2026-11-01T12:00:00Z`), dates (the beginning of the day in UTC), or durations before `now`
-    /// (`2h`, `1d 30m` in quotes): `queued>2h` selects jobs submitted within the last two hours.
+    /// (`2h`, `1h 30m` in quotes): `queued>2h` selects jobs submitted within the last two hours. For `expires<`, they are
+    /// durations after `now`: `expires<1h` selects jobs that expire within the next hour.
     ///
     /// ```
     /// use ratchet_store::model::{Filter, JobState};
@@ -90,8 +92,11 @@ impl Filter {
             "fingerprint" => text(&mut self.fingerprint),
             "reason" => set(&mut self.reason, reason(value)?),
             "group" => set(&mut self.group, group(value)?),
-            "queued>" => set(&mut self.queued_after, instant(value, now)?),
-            "queued<" => set(&mut self.queued_before, instant(value, now)?),
+            "queued>" => set(&mut self.queued_after, instant(value, |ago| now.checked_sub(ago))?),
+            "queued<" => set(&mut self.queued_before, instant(value, |ago| now.checked_sub(ago))?),
+            "expires<" => {
+                set(&mut self.expires_by, instant(value, |ahead| now.checked_add(ahead))?)
+            }
             "order" => {
                 self.oldest_first = match value.as_str() {
                     "oldest" => true,
@@ -130,6 +135,7 @@ impl fmt::Display for Filter {
         parts.extend(self.group.map(|group| format!("group:{group}")));
         parts.extend(self.queued_after.map(|at| format!("queued>{at}")));
         parts.extend(self.queued_before.map(|at| format!("queued<{at}")));
+        parts.extend(self.expires_by.map(|at| format!("expires<{at}")));
         if self.oldest_first {
             parts.push("order:oldest".to_owned());
         }
@@ -238,7 +244,11 @@ fn group(text: &str) -> Result<GroupId, String> {
     text.parse().map_err(|_| format!("`{}` is not the id of a group", brief(text)))
 }
 
-fn instant(text: &str, now: Timestamp) -> Result<Timestamp, String> {
+/// Reads an instant, a date, or a duration, which `relative` adds to or subtracts from the present.
+fn instant(
+    text: &str,
+    relative: impl FnOnce(SignedDuration) -> Result<Timestamp, jiff::Error>,
+) -> Result<Timestamp, String> {
     if let Ok(instant) = text.parse::<Timestamp>() {
         return Ok(instant);
     }
@@ -246,13 +256,13 @@ fn instant(text: &str, now: Timestamp) -> Result<Timestamp, String> {
         let start = date.to_zoned(TimeZone::UTC).map_err(|error| error.to_string())?;
         return Ok(start.timestamp());
     }
-    let ago = text.parse::<SignedDuration>().or_else(|_| days(text)).map_err(|()| {
+    let duration = text.parse::<SignedDuration>().or_else(|_| days(text)).map_err(|()| {
         format!(
-            "`{}` is not a time; write an instant (2026-11-01T12:00:00Z), a date (2026-11-01), or how long ago (2h)",
+            "`{}` is not a time; write an instant (2026-11-01T12:00:00Z), a date (2026-11-01), or a duration (2h)",
             brief(text)
         )
     })?;
-    now.checked_sub(ago).map_err(|_| format!("`{}` is too long ago", brief(text)))
+    relative(duration).map_err(|_| format!("`{}` is too far from now", brief(text)))
 }
 
 /// Reads a number of days, such as `14d`, which [`SignedDuration`] does not accept.
@@ -318,6 +328,13 @@ mod tests {
             let filter = Filter::parse(text, now()).expect(text);
             assert_eq!(filter.queued_before, Some(instant.parse().expect("an instant")), "{text}");
         }
+    }
+
+    #[test]
+    fn o_03_jobs_that_expire_soon_are_selected() {
+        let filter = Filter::parse("expires<1h", now()).expect("reads");
+        assert_eq!(filter.to_string(), "expires<2026-11-17T13:00:00Z");
+        assert_eq!(Filter::parse(&filter.to_string(), now()), Ok(filter));
     }
 
     #[test]
