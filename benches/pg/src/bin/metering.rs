@@ -8,11 +8,13 @@
 //! - `logged`: metering, and a subscriber that keeps the spans of runs and discards its output
 
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ratchet::{Ratchet, SqliteStore, Store, job};
+use ratchet_bench_pg::cpu::cpu;
 use ratchet_bench_pg::{Server, fill};
 use ratchet_pg::PgStore;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -59,12 +61,13 @@ impl Side {
         Self { process, commands, answers }
     }
 
-    /// Drains this many jobs. Returns the wall time in microseconds per job.
-    fn turn(&mut self, jobs: usize) -> f64 {
+    /// Drains this many jobs. Returns the wall time and the CPU time of the process in microseconds per job.
+    fn turn(&mut self, jobs: usize) -> (f64, f64) {
         writeln!(self.commands, "{jobs}").expect("writes");
         let mut answer = String::new();
         self.answers.read_line(&mut answer).expect("reads");
-        answer.trim().parse().expect("a number")
+        let (clock, spent) = answer.trim().split_once(' ').expect("two numbers");
+        (clock.parse().expect("a number"), spent.parse().expect("a number"))
     }
 }
 
@@ -83,14 +86,16 @@ fn compare(store: &str, turns: usize, jobs: usize) {
         Side::start(variant, &address)
     });
     let mut times: [Vec<f64>; VARIANTS.len()] = Default::default();
+    let mut cpu = [0.0; VARIANTS.len()];
     // The first turns are warm-up.
     for turn in 0..turns + 3 {
         for position in 0..VARIANTS.len() {
             // Each variant is equally often first, second and so on.
             let variant = (position + turn) % VARIANTS.len();
-            let took = sides[variant].turn(jobs);
+            let (took, spent) = sides[variant].turn(jobs);
             if turn >= 3 {
                 times[variant].push(took);
+                cpu[variant] += spent / turns as f64;
             }
         }
     }
@@ -99,18 +104,19 @@ fn compare(store: &str, turns: usize, jobs: usize) {
         process.wait().expect("ends");
     }
     println!("{store}, {turns} turns of {jobs} jobs each");
-    println!("| variant | µs per job, median | speed, compared with `off` | middle half of the ratios |");
-    println!("|---|---:|---:|---|");
-    for (variant, took) in VARIANTS.iter().zip(&times) {
+    println!("| variant | µs per job, median | speed, compared with `off` | middle half of the ratios | CPU time of the worker, µs per job | `off` divided by it |");
+    println!("|---|---:|---:|---|---:|---:|");
+    for ((variant, took), spent) in VARIANTS.iter().zip(&times).zip(cpu) {
         let mut ratios: Vec<_> = times[0].iter().zip(took).map(|(off, took)| off / took).collect();
         ratios.sort_by(f64::total_cmp);
         let quarter = ratios.len() / 4;
         println!(
-            "| {variant} | {:.2} | {:.3} | {:.2} to {:.2} |",
+            "| {variant} | {:.2} | {:.3} | {:.2} to {:.2} | {spent:.2} | {:.3} |",
             median(took),
             median(&ratios),
             ratios[quarter],
-            ratios[ratios.len() - quarter - 1]
+            ratios[ratios.len() - quarter - 1],
+            cpu[0] / spent
         );
     }
     let _ = std::fs::remove_dir_all(folder);
@@ -142,13 +148,16 @@ async fn child(variant: &str, address: &str) {
     for line in std::io::stdin().lines() {
         let jobs: usize = line.expect("readable").parse().expect("a number");
         fill(&*store, "bench.noop", jobs).await;
-        let started = Instant::now();
+        // Only the time of this process is used.
+        let spent = || cpu(Path::new("")).client;
+        let (before, started) = (spent(), Instant::now());
         let worker = ratchet.start().await.expect("starts");
         while worker.stats().settled < jobs as u64 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
-        let took = started.elapsed();
+        let (took, spent) = (started.elapsed().as_secs_f64(), spent() - before);
         worker.stop().await;
-        println!("{}", took.as_secs_f64() * 1e6 / jobs as f64);
+        let per_job = 1e6 / jobs as f64;
+        println!("{} {}", took * per_job, spent * per_job);
     }
 }
