@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use ratchet::JobError;
+use ratchet::env::{Clock as _, SystemClock};
 use ratchet::prelude::*;
 use ratchet::testing::Sandbox;
 use ratchet_extras::webhook::{WebhookError, WebhookSink, verify};
@@ -36,9 +37,9 @@ async fn sandbox(server: &Server) -> Sandbox {
 fn verified(request: &str) -> (String, serde_json::Value) {
     let (head, body) = request.split_once("\r\n\r\n").expect("a head");
     let headers: BTreeMap<_, _> = head.lines().filter_map(|line| line.split_once(": ")).collect();
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
+    let now = SystemClock::default().now().as_second().unsigned_abs();
     let (signature, id) = (headers["ratchet-signature"], headers["ratchet-delivery"]);
-    verify(SECRET, signature, id, body.as_bytes(), now.as_secs(), Duration::from_mins(5))
+    verify(SECRET, signature, id, body.as_bytes(), now, Duration::from_mins(5))
         .expect("a valid signature");
     assert_eq!(headers["content-type"], "application/json");
     (id.to_owned(), serde_json::from_str(body).expect("JSON"))
