@@ -157,7 +157,12 @@ fn dependencies(crate_name: &str) -> BTreeSet<String> {
 fn crates_depend_only_on_what_the_table_says() {
     let table = documented("crates");
     let rows: Vec<_> = table.trim().lines().skip(2).collect();
-    assert_eq!(rows.len(), 11, "every crate has a row");
+    let root = folder("ratchet-core").join("..");
+    let crates = std::fs::read_dir(root).expect("reads").filter_map(Result::ok).filter(|entry| {
+        let name = entry.file_name();
+        name.to_string_lossy().starts_with("ratchet") && entry.path().join("Cargo.toml").exists()
+    });
+    assert_eq!(rows.len(), crates.count(), "every crate has a row");
     for row in rows {
         let cells: Vec<_> = row.split('|').map(str::trim).collect();
         let quoted = |cell: &str| -> BTreeSet<String> {

@@ -21,8 +21,8 @@ pub enum Capability {
     ActFlows,
     /// To change many jobs at once.
     Bulk,
-    /// To enqueue jobs.
-    Enqueue,
+    /// To submit jobs.
+    Submit,
     /// To delete what cannot be restored.
     Purge,
     /// To change the store itself.
@@ -66,7 +66,7 @@ pub const VERBS: [Verb; 46] = [
     reads("flows.list"),
     reads("flows.show"),
     changes("jobs.cancel", Capability::ActJobs),
-    changes("jobs.enqueue", Capability::Enqueue),
+    changes("jobs.enqueue", Capability::Submit),
     reads("jobs.explain"),
     reads("jobs.export"),
     reads("jobs.list"),
