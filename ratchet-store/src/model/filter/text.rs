@@ -342,7 +342,7 @@ mod tests {
         assert_eq!(
             problem("queue:mail state:faild"),
             "cannot read `state:faild` at character 12 of the filter: there is no state `faild`; the states are \
-             pending, running, succeeded, failed, canceled, paused"
+             pending, running, succeeded, failed, paused, canceled"
         );
         for (text, part) in [
             ("mail", "a condition has the form `field:value`"),
@@ -354,7 +354,7 @@ mod tests {
             ("queued:2h", "`queued` is written as `queued>2h`"),
             ("queue>mail", "`queue` is written as `queue:mail`"),
             ("queued>soon", "is not a time"),
-            ("queued>99999999999d", "is not a time"),
+            ("queued>99999999999d", "is too far from now"),
             ("reason:bad", "there is no reason `bad`"),
             ("group:7", "is not the id of a group"),
             ("order:up", "must be `order:oldest`"),
