@@ -25,10 +25,10 @@ async fn charge(amount: u64) -> Result<Result<Receipt, Declined>, JobError> {
 }
 
 #[derive(Debug, Clone, Default)]
-struct Told(Arc<Mutex<Vec<JobOutcome>>>);
+struct Published(Arc<Mutex<Vec<JobOutcome>>>);
 
 #[ratchet::async_trait]
-impl OutcomeSink for Told {
+impl OutcomeSink for Published {
     async fn publish(&self, outcome: &JobOutcome) -> Result<(), SinkError> {
         self.0.lock().expect("not poisoned").push(outcome.clone());
         Ok(())
@@ -37,9 +37,9 @@ impl OutcomeSink for Told {
 
 #[tokio::test]
 async fn e_12_a_domain_failure_is_a_value_with_its_own_kind() {
-    let told = Told::default();
+    let published = Published::default();
     let sandbox = Sandbox::builder().jobs([Charge::JOB]);
-    let sandbox = sandbox.configure(|builder| builder.outcome_sink(told.clone()));
+    let sandbox = sandbox.configure(|builder| builder.outcome_sink(published.clone()));
     let sandbox = sandbox.build().await.expect("builds");
     let declined = sandbox.enqueue(Charge { amount: 500 }).await.expect("enqueues");
     let paid = sandbox.enqueue(Charge { amount: 50 }).await.expect("enqueues");
@@ -57,8 +57,8 @@ async fn e_12_a_domain_failure_is_a_value_with_its_own_kind() {
     assert_eq!(history[0].outcome, AttemptOutcome::DomainFailure);
 
     let kind = |id| {
-        let told = told.0.lock().expect("not poisoned");
-        let outcome = told.iter().find(|outcome| outcome.job_id == id).expect("was published");
+        let published = published.0.lock().expect("not poisoned");
+        let outcome = published.iter().find(|outcome| outcome.job_id == id).expect("was published");
         (outcome.kind, outcome.output.is_some(), outcome.envelope.is_some())
     };
     assert_eq!(kind(declined.id()), (OutcomeKind::DomainFailure, true, false));
